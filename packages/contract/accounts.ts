@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { route } from './route.ts'
+
+// Section 5 gives the login its own order and words; a blank e-mail counts as missing.
+const email = z
+  .string({ error: 'Email é obrigatório' })
+  .trim()
+  .min(1, 'Email é obrigatório')
+  .regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'Email deve ter um formato válido')
+
+/** Login form (sections 3 and 5). */
+export const LoginForm = z.object({
+  email,
+  senha: z
+    .string({ error: 'Senha é obrigatória' })
+    .min(1, 'Senha é obrigatória')
+    .refine(
+      (senha) => senha === '' || (senha.length >= 6 && senha.length <= 100),
+      'Senha deve ter entre 6 e 100 caracteres',
+    ),
+})
+
+/** Sign-up payload (sections 3 and 5); `celular` holds digits only and is omitted when empty. */
+export const SignUpForm = z.object({
+  nome: z
+    .string({ error: 'Nome é obrigatório' })
+    .trim()
+    .min(1, 'Nome é obrigatório')
+    .min(3, 'Nome deve ter pelo menos 3 caracteres')
+    .max(100, 'Nome deve ter no máximo 100 caracteres'),
+  email: z
+    .string({ error: 'Email é obrigatório' })
+    .trim()
+    .min(1, 'Email é obrigatório')
+    .max(254, 'Email inválido')
+    .regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'Email inválido'),
+  senha: z
+    .string({ error: 'Senha é obrigatória' })
+    .min(1, 'Senha é obrigatória')
+    .min(6, 'Senha deve ter pelo menos 6 caracteres')
+    .max(100, 'Senha deve ter no máximo 100 caracteres'),
+  celular: z
+    .string()
+    .regex(/^\d{10,11}$/, 'Número de celular deve ter entre 10 e 11 dígitos')
+    .optional(),
+  tipoPlano: z.union([z.literal(1), z.literal(2)], { error: 'Tipo de plano deve ser 1 ou 2' }).default(1),
+})
+
+export const health = route({
+  method: 'GET',
+  path: '/health',
+  access: 'public',
+  summary: 'Diz se o serviço está de pé.',
+  data: z.object({ status: z.literal('ok'), versao: z.string() }),
+})
+
+export const login = route({
+  method: 'POST',
+  path: '/v1/api/Auth',
+  access: 'public',
+  summary: 'Abre uma sessão e devolve o token e o identificador do workspace.',
+  body: LoginForm,
+  data: z.object({ token: z.string(), wsId: z.string() }),
+})
+
+export const logout = route({
+  method: 'POST',
+  path: '/v1/api/Auth/sair',
+  access: 'session',
+  summary: 'Encerra a sessão do token.',
+  data: z.null(),
+})
+
+export const signUp = route({
+  method: 'POST',
+  path: '/v1/api/Usuarios',
+  access: 'public',
+  summary: 'Cria a conta e o workspace dela.',
+  body: SignUpForm,
+  data: z.null(),
+})

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { DocumentFilter } from './documents.ts'
+
+const parse = (query: Record<string, string>) => DocumentFilter.safeParse({ TipoDFe: '0', ...query })
+
+test('the page defaults to 1 and texts become numbers', () => {
+  expect(parse({ Status: '3', TipoParticipacao: '0' }).data).toEqual({
+    TipoDFe: 0,
+    PaginaAtual: 1,
+    Status: 3,
+    TipoParticipacao: 0,
+  })
+})
+
+test.each([
+  [{ TipoDFe: '1' }],
+  [{ TipoDFe: 'x' }],
+  [{ Status: '99' }],
+  [{ TipoParticipacao: '8' }],
+  [{ PaginaAtual: '0' }],
+  [{ PaginaAtual: '1.5' }],
+  [{ DataDe: '2026-02-30T00:00:00' }],
+  [{ DataDe: '2026-02-28' }],
+  [{ DataDe: '2026-03-01T00:00:00', DataAte: '2026-02-01T00:00:00' }],
+])('%j is refused', (query) => {
+  expect(parse(query).success).toBe(false)
+})

@@ -1,0 +1,60 @@
+import type { z } from 'zod'
+
+/** Who may call a route: anybody, or only the holder of a session token. */
+export type Access = 'public' | 'session'
+
+/** A call of section 7 of the specification, described once for server and browser. */
+export interface RouteDefinition {
+  method: 'GET' | 'POST' | 'PUT'
+  /** Path with `{name}` for parameters, as printed in the specification. */
+  path: string
+  access: Access
+  /** One Portuguese sentence for the reader of the API. */
+  summary: string
+  params?: z.ZodType
+  query?: z.ZodType
+  /** JSON body. */
+  body?: z.ZodType
+  /** Multipart form; files are `File` objects on both sides. */
+  form?: z.ZodType
+  /** Shape of `data` in the envelope; absent for calls that answer bytes. */
+  data?: z.ZodType
+  /** The answer is not an envelope but bytes of this media type. */
+  produces?: 'application/pdf'
+}
+
+/** Keeps the literal types of `definition`. */
+export function route<const R extends RouteDefinition>(definition: R): R {
+  return definition
+}
+
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined
+type Input<S> = S extends z.ZodType ? z.input<S> : undefined
+
+/** What a handler receives, after validation. */
+export interface RouteInput<R extends RouteDefinition> {
+  params: Output<R['params']>
+  query: Output<R['query']>
+  body: Output<R['body']>
+  form: Output<R['form']>
+}
+
+/** What a caller sends, before validation. */
+export interface RouteRequest<R extends RouteDefinition> {
+  params: Input<R['params']>
+  query: Input<R['query']>
+  body: Input<R['body']>
+  form: Input<R['form']>
+}
+
+/** `data` of the envelope of a successful answer. */
+export type RouteData<R extends RouteDefinition> = R['data'] extends z.ZodType ? z.output<R['data']> : null
+
+/** Every JSON answer (section 3): `statusCode` is present on failures only. */
+export interface Envelope<T> {
+  success: boolean
+  message: string
+  data: T | null
+  errors: string[]
+  statusCode?: number
+}
