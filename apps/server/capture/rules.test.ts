@@ -1,0 +1,85 @@
+import { SefazError } from '@vigia/sefaz/error'
+import { describe, expect, test } from 'vitest'
+import { decide, failed } from './rules.ts'
+
+const rhythm = { hourMs: 3_600_000, pagePauseMs: 2_000, marginMs: 300_000 }
+const answer = (cStat: number, ultNSU: string | null, maxNSU: string | null, nsus: number[] = []) => ({
+  cStat,
+  xMotivo: 'motivo',
+  ultNSU,
+  maxNSU,
+  documents: nsus.map((nsu) => ({ nsu: String(nsu).padStart(15, '0'), schema: 'x', content: Buffer.alloc(0) })),
+})
+const nsu = (n: number) => String(n).padStart(15, '0')
+
+describe('138', () => {
+  test('goes on after the pause while there are more', () => {
+    expect(decide(answer(138, nsu(50), nsu(120), [1, 50]), 0n, rhythm)).toMatchObject({
+      nextPage: true,
+      lastNsu: 50n,
+      maxNsu: 120n,
+      nextInMs: 2_000,
+    })
+  })
+  test('rests an hour and a margin at the end', () => {
+    const decision = decide(answer(138, nsu(120), nsu(120), [120]), 100n, rhythm)
+    expect(decision).toMatchObject({ nextPage: false, lastNsu: 120n, state: 'waiting' })
+    expect(decision.nextInMs).toBeGreaterThanOrEqual(rhythm.hourMs + rhythm.marginMs)
+    expect(decision.nextInMs).toBeLessThanOrEqual(rhythm.hourMs + 2 * rhythm.marginMs)
+    expect(decision.allowedInMs).toBeGreaterThan(rhythm.hourMs)
+  })
+  test('takes the highest NSU of the page when the answer names none', () => {
+    expect(decide(answer(138, null, null, [7, 9]), 5n, rhythm)).toMatchObject({ nextPage: false, lastNsu: 9n })
+  })
+  test('does not ask for ever when the cursor does not move', () => {
+    expect(decide(answer(138, nsu(50), nsu(120), []), 50n, rhythm).nextPage).toBe(false)
+  })
+  test('never moves back', () => {
+    expect(decide(answer(138, nsu(3), nsu(120), []), 50n, rhythm).lastNsu).toBe(50n)
+  })
+})
+
+test('137 rests and keeps a cursor that is ahead of the zeros of a new CNPJ', () => {
+  expect(decide(answer(137, nsu(0), nsu(0)), 50n, rhythm)).toMatchObject({
+    nextPage: false,
+    lastNsu: 50n,
+    state: 'waiting',
+  })
+})
+
+describe('656', () => {
+  test('adopts the cursor of the authority and records what is missing', () => {
+    expect(decide(answer(656, nsu(80), nsu(0)), 50n, rhythm)).toMatchObject({
+      state: 'blocked',
+      lastNsu: 80n,
+      gap: { from: 51n, to: 80n },
+    })
+  })
+  test('allows no query within the hour, not even by hand', () => {
+    expect(decide(answer(656, nsu(50), nsu(0)), 50n, rhythm).allowedInMs).toBeGreaterThan(rhythm.hourMs)
+  })
+  test('does not move back', () => {
+    const decision = decide(answer(656, nsu(10), nsu(0)), 50n, rhythm)
+    expect(decision.lastNsu).toBeUndefined()
+    expect(decision.gap).toBeUndefined()
+  })
+})
+
+test.each([589, 593, 252, 215, 280])('%i stops until a person acts and leaves the cursor', (cStat) => {
+  const decision = decide(answer(cStat, nsu(0), nsu(0)), 50n, rhythm)
+  expect(decision).toMatchObject({ state: 'stopped', nextInMs: null })
+  expect(decision.lastNsu).toBeUndefined()
+})
+
+test.each([108, 109, 999])('%i tries again later and leaves the cursor', (cStat) => {
+  const decision = decide(answer(cStat, nsu(0), nsu(0)), 50n, rhythm)
+  expect(decision.state).toBe('failed')
+  expect(decision.nextInMs).toBeGreaterThan(5 * 60_000)
+  expect(decision.lastNsu).toBeUndefined()
+})
+
+test('waits grow from a minute to an hour when nobody answers', () => {
+  const error = new SefazError('timeout', 'x')
+  const waits = [0, 1, 2, 3, 4, 5, 9].map((failures) => failed(error, failures, rhythm).allowedInMs / 60_000)
+  expect(waits).toEqual([1, 5, 15, 30, 60, 60, 60])
+})

@@ -1,0 +1,160 @@
+import type { DistributionAnswer } from '@vigia/sefaz/distribution'
+import type { SefazError } from '@vigia/sefaz/error'
+
+/** The authority's times, from configuration. */
+export interface Rhythm {
+  hourMs: number
+  pagePauseMs: number
+  marginMs: number
+}
+
+/** What follows from one answer, or from none. */
+export interface Decision {
+  nextPage: boolean
+  state: 'waiting' | 'blocked' | 'failed' | 'stopped'
+  /** For the person. */
+  message: string
+  /** When to ask again by ourselves; null: not before a person acts. */
+  nextInMs: number | null
+  /** Before this, not even a person's wish may cause a query. */
+  allowedInMs: number
+  failures: number
+  succeeded?: boolean
+  lastNsu?: bigint
+  maxNsu?: bigint
+  /** NSUs that another program consumed and that are not here. */
+  gap?: { from: bigint; to: bigint }
+}
+
+/** The client algorithm of NT 2014.002 (cursor, pauses, consumo indevido) for one answer to `distNSU` with `lastNsu`. */
+export function decide(
+  answer: Pick<DistributionAnswer, 'cStat' | 'xMotivo' | 'ultNSU' | 'maxNSU' | 'documents'>,
+  lastNsu: bigint,
+  rhythm: Rhythm,
+): Decision {
+  const ult = answer.ultNSU === null ? null : BigInt(answer.ultNSU)
+  const max = answer.maxNSU === null ? undefined : BigInt(answer.maxNSU)
+  switch (answer.cStat) {
+    case 138: {
+      const advanced = highest(lastNsu, ult ?? highestNsu(answer.documents, lastNsu))
+      const more = max !== undefined && advanced < max && advanced > lastNsu
+      const news = answer.documents.length === 1 ? '1 documento novo' : `${answer.documents.length} documentos novos`
+      return {
+        ...rest(rhythm, `Em dia. A última consulta trouxe ${news}.`),
+        nextPage: more,
+        lastNsu: advanced,
+        maxNsu: max,
+        succeeded: true,
+        ...(more && soon(rhythm)),
+      }
+    }
+    case 137:
+      return {
+        ...rest(rhythm, 'Em dia. Nenhum documento novo na última consulta.'),
+        lastNsu: highest(lastNsu, ult ?? 0n),
+        maxNsu: max,
+        succeeded: true,
+      }
+    case 656:
+      return blocked(lastNsu, ult, rhythm)
+    case 108:
+      return unavailable(answer.xMotivo, rhythm.hourMs / 6, rhythm)
+    case 109:
+      return unavailable(answer.xMotivo, rhythm.hourMs / 2, rhythm)
+    case 999:
+      return unavailable(answer.xMotivo, rhythm.hourMs / 4, rhythm)
+    default:
+      return {
+        nextPage: false,
+        state: 'stopped',
+        message: `${explanations[answer.cStat] ?? 'A SEFAZ recusou a consulta.'} Os documentos já guardados estão seguros. (${answer.cStat}: ${answer.xMotivo})`,
+        nextInMs: null,
+        allowedInMs: rhythm.hourMs + rhythm.marginMs,
+        failures: 0,
+      }
+  }
+}
+
+const explanations: Record<number, string> = {
+  589: 'A posição da nossa consulta está à frente da que a SEFAZ conhece; a captura parou para nada ser pulado.',
+  593: 'O certificado é de outra empresa: os oito primeiros caracteres do CNPJ não são os mesmos.',
+  280: 'A SEFAZ não aceitou o certificado digital.',
+  281: 'O certificado digital está fora da validade.',
+  284: 'O certificado digital foi revogado.',
+}
+
+// One cycle an hour. The schedule is spread over the margin, so that companies registered together do not ask together.
+function rest(rhythm: Rhythm, message: string): Decision {
+  return {
+    nextPage: false,
+    state: 'waiting',
+    message,
+    nextInMs: rhythm.hourMs + rhythm.marginMs * (1 + Math.random()),
+    allowedInMs: rhythm.hourMs + rhythm.marginMs / 5,
+    failures: 0,
+  }
+}
+
+const soon = (rhythm: Rhythm) => ({ nextInMs: rhythm.pagePauseMs, allowedInMs: rhythm.pagePauseMs })
+
+// The hour counts from this answer. The authority's cursor is adopted, or every later query would be out of sequence too.
+function blocked(lastNsu: bigint, ult: bigint | null, rhythm: Rhythm): Decision {
+  const ahead = ult !== null && ult > lastNsu
+  return {
+    ...rest(
+      rhythm,
+      'A SEFAZ bloqueou as consultas deste CNPJ por uma hora: outro sistema consultou com este certificado. Nada guardado se perde e a captura volta sozinha.',
+    ),
+    state: 'blocked',
+    allowedInMs: rhythm.hourMs + rhythm.marginMs,
+    ...(ahead && { lastNsu: ult, gap: { from: lastNsu + 1n, to: ult } }),
+  }
+}
+
+function unavailable(xMotivo: string, waitMs: number, rhythm: Rhythm): Decision {
+  return {
+    nextPage: false,
+    state: 'failed',
+    message: `O serviço da SEFAZ está fora do ar. Tentamos de novo sozinhos. (${xMotivo})`,
+    nextInMs: waitMs + rhythm.marginMs * Math.random(),
+    allowedInMs: waitMs / 2,
+    failures: 0,
+  }
+}
+
+// Minutes of a real hour. A lost answer may have been counted by the authority: never more than three tries an hour.
+const backoffMinutes = [1, 5, 15, 30, 60]
+
+const failureTexts: Record<SefazError['kind'], string> = {
+  timeout: 'A SEFAZ não respondeu a tempo.',
+  refused: 'Não conseguimos chegar ao servidor da SEFAZ.',
+  'tls-chain': 'Não conseguimos confirmar a identidade do servidor da SEFAZ (cadeia de certificados).',
+  handshake: 'O servidor da SEFAZ recusou o certificado digital na conexão.',
+  forbidden: 'O servidor da SEFAZ recusou o certificado digital (403).',
+  http: 'O servidor da SEFAZ respondeu com um erro.',
+  'not-xml': 'O servidor da SEFAZ respondeu com uma página em vez de uma resposta.',
+  fault: 'O servidor da SEFAZ não entendeu ou não pôde tratar a consulta.',
+}
+
+/** What follows when there was no answer: the cursor stays, and the waits grow. */
+export function failed(error: SefazError, failures: number, rhythm: Rhythm): Decision {
+  const minutes = backoffMinutes[Math.min(failures, backoffMinutes.length - 1)]!
+  const waitMs = (rhythm.hourMs * minutes) / 60
+  return {
+    nextPage: false,
+    state: 'failed',
+    message: `${failureTexts[error.kind]} Nada se perde; tentamos de novo sozinhos.`,
+    nextInMs: waitMs * (1 + Math.random() / 5),
+    allowedInMs: waitMs,
+    failures: failures + 1,
+  }
+}
+
+const highest = (a: bigint, b: bigint) => (a > b ? a : b)
+
+function highestNsu(documents: { nsu: string | null }[], fallback: bigint): bigint {
+  return documents.reduce(
+    (top, document) => (document.nsu === null ? top : highest(top, BigInt(document.nsu))),
+    fallback,
+  )
+}

@@ -1,0 +1,145 @@
+import { formatCnpj } from '@vigia/dfe/cnpj'
+import { ufBySigla } from '@vigia/dfe/uf'
+import { type Certificate, CertificateError, readCertificate } from '@vigia/sefaz/certificate'
+import { sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+import { enterWorkspace, readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import type { Session } from '../platform/http.ts'
+import { likeLiteral, searchable } from '../platform/text.ts'
+
+const defaultUf = 35
+
+export interface Company {
+  id: number
+  publicId: string
+  cnpj: string
+  uf: number
+}
+
+/** Reads an A1 file for a person: each problem is a refusal in words. */
+export async function openCertificate(file: File, password: string): Promise<Certificate> {
+  try {
+    return await readCertificate(new Uint8Array(await file.arrayBuffer()), password)
+  } catch (cause) {
+    if (cause instanceof CertificateError) throw new AppError('invalid-input', cause.message, { cause })
+    throw cause
+  }
+}
+
+/**
+ * Registers the company that the certificate names; `ctx.db` is the transaction. Refuses a CNPJ that the workspace already has.
+ * The private key is stored encrypted and bound to this workspace.
+ */
+export async function createCompany(
+  { db, vault }: Pick<Context, 'db' | 'vault'>,
+  session: Session,
+  certificate: Certificate,
+): Promise<Company> {
+  await enterWorkspace({ db }, session.workspaceId)
+  const row = await db
+    .insertInto('company')
+    .values({
+      workspace_id: session.workspaceId,
+      cnpj: certificate.cnpj,
+      name: certificate.name,
+      search: searchable(certificate.name),
+      uf: ufBySigla(certificate.uf ?? '')?.code ?? defaultUf,
+    })
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'cnpj']).doNothing())
+    .returning(['id', 'public_id as publicId', 'cnpj', 'uf'])
+    .executeTakeFirst()
+  if (!row)
+    throw new AppError('conflict', `A empresa ${formatCnpj(certificate.cnpj)} já está cadastrada. Nada foi alterado.`)
+  await db
+    .insertInto('certificate')
+    .values({
+      workspace_id: session.workspaceId,
+      company_id: row.id,
+      holder_cnpj: certificate.cnpj,
+      holder_name: certificate.name,
+      issuer: certificate.issuer,
+      serial_number: certificate.serialNumber,
+      valid_from: certificate.validFrom,
+      valid_to: certificate.validTo,
+      certificate_pem: certificate.certificate,
+      chain_pem: certificate.chain,
+      key_encrypted: vault.encrypt(certificate.key, keyPurpose(session.workspaceId, row.id)),
+      key_id: vault.keyId,
+      uploaded_by: session.accountId,
+    })
+    .execute()
+  return row
+}
+
+/** Binds an encrypted key to the company that it was uploaded for. */
+export function keyPurpose(workspaceId: number, companyId: number): string {
+  return `certificate key of company ${workspaceId}/${companyId}`
+}
+
+/** The internal number of a company of this workspace; refuses any other id. */
+export async function getCompanyId(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  publicId: string,
+): Promise<number> {
+  const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(publicId)
+  const row = isUuid
+    ? await readWorkspace({ db }, workspaceId, ({ db }) =>
+        db
+          .selectFrom('company')
+          .select('id')
+          .where('workspace_id', '=', workspaceId)
+          .where('public_id', '=', publicId)
+          .executeTakeFirst(),
+      )
+    : undefined
+  if (!row) throw new AppError('not-found', 'Empresa não encontrada.')
+  return row.id
+}
+
+/** Companies of the workspace by name, with the state of their captures; `text` searches name and CNPJ. */
+export async function listCompanies({ db }: Pick<Context, 'db'>, workspaceId: number, text: string | undefined) {
+  return readWorkspace({ db }, workspaceId, async ({ db }) => {
+    let query = db
+      .selectFrom('company as c')
+      .leftJoin('certificate as k', (join) =>
+        join
+          .onRef('k.workspace_id', '=', 'c.workspace_id')
+          .onRef('k.company_id', '=', 'c.id')
+          .on('k.replaced_at', 'is', null),
+      )
+      .select(['c.id', 'c.public_id', 'c.name', 'c.cnpj', 'c.active', 'k.valid_to'])
+      .where('c.workspace_id', '=', workspaceId)
+      .orderBy('c.search')
+      .orderBy('c.id')
+    if (text) {
+      const bare = text.toUpperCase().replace(/[^0-9A-Z]/g, '')
+      query = query.where((where) =>
+        where.or([
+          where('c.search', 'like', `%${likeLiteral(searchable(text))}%`),
+          ...(bare && /\d/.test(bare) ? [where('c.cnpj', 'like', `%${bare}%`)] : []),
+        ]),
+      )
+    }
+    const companies = await query.execute()
+    const lines = await db
+      .selectFrom('capture_subscription as s')
+      .innerJoin('capture_line as l', 'l.id', 's.line_id')
+      .select([
+        's.company_id',
+        'l.service',
+        'l.state',
+        'l.message',
+        'l.next_at',
+        'l.last_success_at',
+        'l.last_nsu',
+        'l.max_nsu',
+      ])
+      .select(sql<boolean>`l.lease_until > now()`.as('leased'))
+      .where('s.workspace_id', '=', workspaceId)
+      .orderBy('l.service')
+      .execute()
+    return companies.map((company) => ({ ...company, lines: lines.filter((line) => line.company_id === company.id) }))
+  })
+}

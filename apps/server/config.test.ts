@@ -1,0 +1,153 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ConfigError, ensureMasterKey, readConfig } from './config.ts'
+
+let dataDir: string
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'vigia-config-'))
+})
+afterEach(() => rm(dataDir, { recursive: true, force: true }))
+
+const key = Buffer.alloc(32, 7).toString('base64')
+
+function problems(env: Record<string, string>): string[] {
+  try {
+    readConfig(env, '/')
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}
+
+test('an empty environment is a complete simulated installation', () => {
+  const config = readConfig({}, '/srv/vigia')
+  expect(config).toMatchObject({
+    port: 3000,
+    dataDir: '/srv/vigia/data',
+    publicUrl: 'http://localhost:3000',
+    productName: 'Vigia Fiscal',
+    demo: { email: 'demo@vigiafiscal.example', password: 'notas-em-dia' },
+    sefaz: { ambiente: 'simulado', tpAmb: 2, hourMs: 60_000, marginMs: 5000 },
+    simulator: { port: 3443, archiveAnswered: false },
+  })
+  expect(config.sefaz.caFiles).toEqual(['/srv/vigia/data/simulator/ca.pem'])
+  expect(config.sefaz.endpoints.distribution.nfe).toBe(
+    'https://localhost:3443/NFeDistribuicaoDFe/NFeDistribuicaoDFe.asmx',
+  )
+  expect(config.databaseUrl).toBeUndefined()
+  expect(config.masterKey).toBeUndefined()
+})
+
+test('production talks to the real authority at its real pace and has no simulator and no demo', () => {
+  const config = readConfig({ SEFAZ_AMBIENTE: 'producao' }, '/')
+  expect(config.sefaz).toMatchObject({ tpAmb: 1, hourMs: 3_600_000, pagePauseMs: 2000, marginMs: 300_000, caFiles: [] })
+  expect(config.sefaz.endpoints.distribution.cte).toContain('https://www1.cte.fazenda.gov.br/')
+  expect(config.simulator).toBeNull()
+  expect(config.demo).toBeNull()
+})
+
+test('every variable arrives', () => {
+  const config = readConfig(
+    {
+      PORT: '8080',
+      DATA_DIR: 'dados',
+      DATABASE_URL: 'postgres://a:b@db/vigia',
+      PUBLIC_URL: 'https://vigia.exemplo.com.br/',
+      PRODUCT_NAME: 'Outro Nome',
+      LOG_LEVEL: 'info',
+      SEFAZ_AMBIENTE: 'simulado',
+      MASTER_KEY: key,
+      DEMO_EMAIL: 'a@b.com',
+      DEMO_PASSWORD: 'segredo',
+      SMTP_URL: 'smtp://localhost:1025',
+      SIMULATOR_PORT: '0',
+      SIMULATOR_ARCHIVE: 'notas',
+      SIMULATOR_ARCHIVE_ANSWERED: 'true',
+    },
+    '/srv',
+  )
+  expect(config).toMatchObject({
+    port: 8080,
+    dataDir: '/srv/dados',
+    databaseUrl: 'postgres://a:b@db/vigia',
+    publicUrl: 'https://vigia.exemplo.com.br',
+    productName: 'Outro Nome',
+    logLevel: 'info',
+    demo: { email: 'a@b.com', password: 'segredo' },
+    smtpUrl: 'smtp://localhost:1025',
+    simulator: { port: 0, archive: '/srv/notas', archiveAnswered: true },
+  })
+  expect(config.masterKey).toEqual(Buffer.alloc(32, 7))
+})
+
+test('a variable without a value is not set', () => {
+  expect(readConfig({ PORT: '', SMTP_URL: '  ', MASTER_KEY: '' }, '/')).toMatchObject({ port: 3000 })
+  expect(readConfig({ SMTP_URL: '' }, '/').smtpUrl).toBeUndefined()
+})
+
+test('all problems are told at once, each with the name of its variable', () => {
+  const found = problems({
+    PORT: 'tres mil',
+    SIMULATOR_PORT: '70000',
+    DATABASE_URL: 'mysql://x',
+    PUBLIC_URL: 'vigia',
+    SEFAZ_AMBIENTE: 'producao',
+    DEMO_EMAIL: 'demo',
+    SMTP_URL: 'http://x',
+    SIMULATOR_ARCHIVE_ANSWERED: 'talvez',
+  })
+  expect(found).toHaveLength(9)
+  for (const name of ['PORT', 'SIMULATOR_PORT', 'DATABASE_URL', 'PUBLIC_URL', 'DEMO_EMAIL', 'SMTP_URL', 'MASTER_KEY'])
+    expect(found.some((problem) => problem.startsWith(name))).toBe(true)
+  expect(problems({ SEFAZ_AMBIENTE: 'produção' })).toEqual([
+    'SEFAZ_AMBIENTE deve ser simulado, homologacao ou producao.',
+  ])
+})
+
+test('a master key must be the base64 of 32 bytes', () => {
+  expect(problems({ MASTER_KEY: 'curta' })[0]).toMatch(/^MASTER_KEY .*32 bytes/)
+  expect(problems({ MASTER_KEY: key })).toEqual([])
+})
+
+test('an external database in production needs a master key', () => {
+  const env = { SEFAZ_AMBIENTE: 'producao', DATABASE_URL: 'postgres://a:b@db/vigia' }
+  expect(problems(env)[0]).toMatch(/^MASTER_KEY é obrigatória/)
+  expect(problems({ ...env, MASTER_KEY: key })).toEqual([])
+  expect(problems({ ...env, SEFAZ_AMBIENTE: 'homologacao' })).toEqual([])
+})
+
+test('outside the simulation a demo login is complete or absent', () => {
+  expect(problems({ SEFAZ_AMBIENTE: 'homologacao', DEMO_EMAIL: 'a@b.com' })[0]).toMatch(/^DEMO_EMAIL e DEMO_PASSWORD/)
+})
+
+test('one port cannot serve two', () => {
+  expect(problems({ PORT: '3443' })[0]).toMatch(/mesma porta \(3443\)/)
+  expect(problems({ PORT: '0', SIMULATOR_PORT: '0' })).toEqual([])
+  expect(problems({ PORT: '3443', SEFAZ_AMBIENTE: 'producao' })).toEqual([])
+})
+
+test('the configuration cannot be changed', () => {
+  const config = readConfig({}, '/')
+  expect(() => Object.assign(config.sefaz, { hourMs: 1 })).toThrow(TypeError)
+})
+
+test('the master key is made once, readable to its owner only, and two starts agree on it', async () => {
+  const keys = await Promise.all([ensureMasterKey({ dataDir }), ensureMasterKey({ dataDir })])
+  expect(keys[0]).toHaveLength(32)
+  expect(keys[1]).toEqual(keys[0])
+  expect(await ensureMasterKey({ dataDir })).toEqual(keys[0])
+  expect((await stat(join(dataDir, 'master.key'))).mode & 0o777).toBe(0o600)
+})
+
+test('a damaged master key is told, not replaced', async () => {
+  await writeFile(join(dataDir, 'master.key'), 'metade')
+  await expect(ensureMasterKey({ dataDir })).rejects.toThrow(ConfigError)
+})
+
+test('a configured master key is used as it is', async () => {
+  const masterKey = Buffer.alloc(32, 1)
+  expect(await ensureMasterKey({ dataDir, masterKey })).toBe(masterKey)
+})

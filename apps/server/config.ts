@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type Endpoints, endpoints, simulatedEndpoints } from '@vigia/sefaz/endpoints'
+import { z } from 'zod'
+import { readOrCreateSecret } from './platform/secret-file.ts'
+
+/** Everything the program takes from its environment, read once and frozen. */
+export interface Config {
+  port: number
+  dataDir: string
+  /** Set: an external PostgreSQL instead of the embedded one. */
+  databaseUrl?: string
+  publicUrl: string
+  productName: string
+  logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  /** 32 bytes; absent: `ensureMasterKey` keeps one in the data directory. */
+  masterKey?: Buffer
+  /** The shared login that the landing page offers. */
+  demo: { email: string; password: string } | null
+  smtpUrl?: string
+  sefaz: SefazConfig
+  simulator: { port: number; archive?: string; archiveAnswered: boolean } | null
+}
+
+export interface SefazConfig {
+  ambiente: 'simulado' | 'homologacao' | 'producao'
+  tpAmb: 1 | 2
+  endpoints: Endpoints
+  /** PEM files trusted besides the default roots. */
+  caFiles: string[]
+  /** The hour of the tax authority's rules. */
+  hourMs: number
+  /** Pause between two pages of documents. */
+  pagePauseMs: number
+  /** What is added to the hour, because the two clocks differ. */
+  marginMs: number
+}
+
+/** The environment is not usable; `problems` holds one sentence each. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+  readonly problems: string[]
+
+  constructor(problems: string[]) {
+    super(`A configuração tem ${problems.length === 1 ? 'um problema' : 'problemas'}:\n- ${problems.join('\n- ')}`)
+    this.problems = problems
+  }
+}
+
+const port = (fallback: number) =>
+  z
+    .string()
+    .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65535, 'deve ser um número de porta, de 0 a 65535')
+    .default(String(fallback))
+    .transform(Number)
+
+const url = (protocols: string[], example: string) =>
+  z
+    .string()
+    .refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''), `deve ser um endereço como ${example}`)
+
+const flag = z
+  .enum(['true', 'false', '1', '0'], { error: 'deve ser true ou false' })
+  .default('false')
+  .transform((text) => text === 'true' || text === '1')
+
+const environment = z.object({
+  PORT: port(3000),
+  DATA_DIR: z.string().default('./data'),
+  DATABASE_URL: url(['postgres:', 'postgresql:'], 'postgres://usuario:senha@servidor:5432/vigia').optional(),
+  PUBLIC_URL: url(['http:', 'https:'], 'https://vigia.exemplo.com.br').optional(),
+  PRODUCT_NAME: z.string().max(60, 'deve ter no máximo 60 caracteres').default('Vigia Fiscal'),
+  LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'], { error: 'deve ser debug, info, warn, error ou silent' })
+    .default('warn'),
+  SEFAZ_AMBIENTE: z
+    .enum(['simulado', 'homologacao', 'producao'], { error: 'deve ser simulado, homologacao ou producao' })
+    .default('simulado'),
+  MASTER_KEY: z
+    .string()
+    .refine(
+      (text) => /^[A-Za-z0-9+/]{43}=$/.test(text),
+      'deve ser a base64 de 32 bytes (faça uma com: openssl rand -base64 32)',
+    )
+    .transform((text) => Buffer.from(text, 'base64'))
+    .optional(),
+  DEMO_EMAIL: z.email('deve ser um e-mail').optional(),
+  DEMO_PASSWORD: z
+    .string()
+    .refine((text) => text.length >= 6 && text.length <= 100, 'deve ter entre 6 e 100 caracteres')
+    .optional(),
+  SMTP_URL: url(['smtp:', 'smtps:'], 'smtps://usuario:senha@servidor:465').optional(),
+  SIMULATOR_PORT: port(3443),
+  SIMULATOR_ARCHIVE: z.string().optional(),
+  SIMULATOR_ARCHIVE_ANSWERED: flag,
+})
+
+type Environment = z.infer<typeof environment>
+
+/** The configuration that `env` asks for; paths are relative to `cwd`. Throws `ConfigError` with every problem at once. */
+export function readConfig(env: Record<string, string | undefined>, cwd: string): Config {
+  // A line "NAME=" of a .env file means: not set.
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()))
+  const result = environment.safeParse(given)
+  const problems = result.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`) ?? []
+  problems.push(...combinations(given, result.data))
+  if (!result.success || problems.length > 0) throw new ConfigError(problems)
+  return deepFreeze(toConfig(result.data, cwd))
+}
+
+// Looks at the raw values, so that these problems are reported together with those of single variables.
+function combinations(given: Record<string, string | undefined>, env: Environment | undefined): string[] {
+  const problems: string[] = []
+  const ambiente = given.SEFAZ_AMBIENTE ?? 'simulado'
+  if (ambiente === 'producao' && given.DATABASE_URL && !given.MASTER_KEY)
+    problems.push(
+      'MASTER_KEY é obrigatória com DATABASE_URL em producao: sem ela os certificados guardados no banco se perdem com este disco (faça uma com: openssl rand -base64 32).',
+    )
+  if (ambiente !== 'simulado' && !given.DEMO_EMAIL !== !given.DEMO_PASSWORD)
+    problems.push('DEMO_EMAIL e DEMO_PASSWORD vão juntas: informe as duas ou nenhuma.')
+  if (env && ambiente === 'simulado' && env.PORT !== 0 && env.PORT === env.SIMULATOR_PORT)
+    problems.push(`PORT e SIMULATOR_PORT são a mesma porta (${env.PORT}): escolha outra para uma delas.`)
+  return problems
+}
+
+function toConfig(env: Environment, cwd: string): Config {
+  const dataDir = resolve(cwd, env.DATA_DIR)
+  const simulated = env.SEFAZ_AMBIENTE === 'simulado'
+  return {
+    port: env.PORT,
+    dataDir,
+    databaseUrl: env.DATABASE_URL,
+    publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}`).replace(/\/+$/, ''),
+    productName: env.PRODUCT_NAME,
+    logLevel: env.LOG_LEVEL,
+    masterKey: env.MASTER_KEY,
+    demo: demoLogin(env, simulated),
+    smtpUrl: env.SMTP_URL,
+    sefaz: sefazConfig(env, dataDir),
+    simulator: simulated
+      ? {
+          port: env.SIMULATOR_PORT,
+          archive: env.SIMULATOR_ARCHIVE && resolve(cwd, env.SIMULATOR_ARCHIVE),
+          archiveAnswered: env.SIMULATOR_ARCHIVE_ANSWERED,
+        }
+      : null,
+  }
+}
+
+function demoLogin(env: Environment, simulated: boolean): Config['demo'] {
+  const email = env.DEMO_EMAIL ?? (simulated ? 'demo@vigiafiscal.example' : undefined)
+  const password = env.DEMO_PASSWORD ?? (simulated ? 'notas-em-dia' : undefined)
+  return email && password ? { email, password } : null
+}
+
+function sefazConfig(env: Environment, dataDir: string): SefazConfig {
+  const ambiente = env.SEFAZ_AMBIENTE
+  // The simulated authority counts a minute as an hour; everything that the rules measure in hours shrinks with it.
+  const hourMs = ambiente === 'simulado' ? 60_000 : 3_600_000
+  return {
+    ambiente,
+    tpAmb: ambiente === 'producao' ? 1 : 2,
+    endpoints:
+      ambiente === 'simulado' ? simulatedEndpoints(`https://localhost:${env.SIMULATOR_PORT}`) : endpoints[ambiente],
+    caFiles: ambiente === 'simulado' ? [join(dataDir, 'simulator', 'ca.pem')] : [],
+    hourMs,
+    pagePauseMs: hourMs / 1800,
+    marginMs: hourMs / 12,
+  }
+}
+
+/** The key that seals certificates and other secrets: of the configuration, or made once in `DATA_DIR/master.key`. */
+export async function ensureMasterKey({ masterKey, dataDir }: Pick<Config, 'masterKey' | 'dataDir'>): Promise<Buffer> {
+  if (masterKey) return masterKey
+  await mkdir(dataDir, { recursive: true })
+  const path = join(dataDir, 'master.key')
+  const { secret } = await readOrCreateSecret(path, () => randomBytes(32).toString('base64'))
+  const key = Buffer.from(secret, 'base64')
+  if (key.length !== 32)
+    throw new ConfigError([`${path} não é uma chave: restaure a cópia de segurança desse arquivo.`])
+  return key
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value) && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const part of Object.values(value)) deepFreeze(part)
+  }
+  return value
+}

@@ -1,0 +1,146 @@
+import { eventKind } from '@vigia/dfe/events'
+import type { DocumentFacts, EventFacts } from '@vigia/dfe/read'
+import { rolesOf } from '@vigia/dfe/roles'
+import { searchable } from '../platform/text.ts'
+import type { Arrival } from './documents.ts'
+
+// What would not fit in a row. The check digit of the chave is not asked for: a file with a wrong one is kept and shown.
+const chaveShape = /^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/
+
+/** Why a row cannot be made of `facts`, as a sentence for people, or null. */
+export function obstacleOf(facts: DocumentFacts | EventFacts): string | null {
+  return facts.kind === 'document' ? documentObstacle(facts) : eventObstacle(facts)
+}
+
+function documentObstacle(facts: DocumentFacts): string | null {
+  if (!chaveShape.test(facts.chave)) return 'O documento não traz uma chave de acesso de 44 posições.'
+  if (!localTime(facts.issuedAt)) return 'O documento não traz uma data de emissão válida.'
+  if (!/^\d{1,13}(\.\d+)?$/.test(facts.amount)) return 'O valor do documento não é um número válido.'
+  return null
+}
+
+function eventObstacle(facts: EventFacts): string | null {
+  if (!chaveShape.test(facts.chave)) return 'O evento não traz uma chave de acesso de 44 posições.'
+  if (!isInt(facts.tpEvento, 999_999) || !isInt(facts.nSeqEvento, 9_999))
+    return 'O evento não traz código e sequência válidos.'
+  return null
+}
+
+const isInt = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max
+
+/** Date and time of a document as `yyyy-MM-ddTHH:mm:ss` in its own offset (minutes; null when it has none), or null. */
+export function localTime(text: string): { local: string; offset: number | null } | null {
+  const match = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2})(?:\.\d+)?(Z|[+-]\d{2}:\d{2})?)?$/.exec(text)
+  if (!match) return null
+  const local = `${match[1]}T${match[2] ?? '00:00:00'}`
+  const instant = new Date(`${local}Z`)
+  if (
+    Number.isNaN(instant.getTime()) ||
+    instant.toISOString().slice(0, 19) !== local ||
+    Number(local.slice(0, 4)) < 1900
+  )
+    return null
+  const zone = match[3]
+  if (!zone) return { local, offset: null }
+  return {
+    local,
+    offset: zone === 'Z' ? 0 : (zone[0] === '-' ? -1 : 1) * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6))),
+  }
+}
+
+// Weights of docs/decisions/0005-displayed-status.md. A cancellation ends everything; a conclusive answer says more than ciência,
+// which says more than a correction; the rest is the trail of the goods, where the last one counts.
+const effects: Record<string, { rank: number; status: { nfe: number | null; cte: number | null } }> = {
+  cancels: { rank: 100, status: { nfe: 3, cte: 3 } },
+  confirmed: { rank: 80, status: { nfe: 6, cte: null } },
+  'unknown-operation': { rank: 80, status: { nfe: 4, cte: null } },
+  'not-performed': { rank: 80, status: { nfe: 5, cte: null } },
+  acknowledged: { rank: 60, status: { nfe: 8, cte: null } },
+  corrected: { rank: 40, status: { nfe: null, cte: 7 } },
+}
+const otherEffect = { rank: 20, status: { nfe: null, cte: null } }
+// 134, 135, 136: registered; 155: cancellation registered out of time. A summary carries no cStat: only registered events have one.
+const registered = new Set(['134', '135', '136', '155'])
+
+const baseStatus = { authorized: 2, denied: 9, cancelled: 3, 'no-protocol': 10 }
+
+/** The arrays that `ingest` takes for one company. */
+export function ingestArguments(arrivals: Arrival[], cnpj: string) {
+  const documents = arrivals.flatMap((arrival) =>
+    arrival.facts?.kind === 'document' ? [documentColumns(arrival.nsu, arrival.facts, cnpj)] : [],
+  )
+  const events = arrivals.flatMap((arrival) =>
+    arrival.facts?.kind === 'event' ? [eventColumns(arrival.nsu, arrival.facts)] : [],
+  )
+  return {
+    receipts: columns(
+      arrivals.map(
+        ({ nsu, schema, problem, content }) =>
+          [nsu, schema.slice(0, 100), problem?.slice(0, 1000) ?? null, content] as const,
+      ),
+      4,
+    ),
+    documents: columns(documents, 13),
+    events: columns(events, 15),
+  }
+}
+
+function documentColumns(nsu: bigint, facts: DocumentFacts, cnpj: string) {
+  const time = localTime(facts.issuedAt)!
+  const name = clean(facts.issuerName, 300) || 'Nome não informado'
+  return [
+    nsu,
+    facts.chave,
+    isInt(facts.numero, 999_999_999) ? facts.numero : 0,
+    isInt(facts.serie, 999) ? facts.serie : 0,
+    time.local,
+    time.offset,
+    facts.amount,
+    rolesOf(facts, cnpj),
+    // A summary of an authorised note is still only a summary; of a cancelled or denied one it says so.
+    !facts.complete && facts.situation === 'authorized' ? 1 : baseStatus[facts.situation],
+    facts.complete,
+    clean(facts.issuerTaxId, 20) || facts.chave.slice(6, 20),
+    name,
+    searchable(name),
+  ] as const
+}
+
+function eventColumns(nsu: bigint, facts: EventFacts) {
+  const kind = eventKind(facts.type, facts.tpEvento)
+  const counts = facts.summary || facts.cStat === undefined || registered.has(facts.cStat)
+  const effect = counts
+    ? (effects[kind?.effect ?? 'none'] ?? otherEffect)
+    : { rank: 0, status: { nfe: null, cte: null } }
+  const happened = instant(facts.dhEvento) ?? instant(facts.registeredAt) ?? '1970-01-01T00:00:00Z'
+  return [
+    nsu,
+    facts.chave,
+    facts.tpEvento,
+    facts.nSeqEvento,
+    Number.isInteger(Number(facts.cOrgao)) ? Number(facts.cOrgao) % 1000 : 0,
+    effect.rank,
+    effect.status[facts.type],
+    facts.summary,
+    instant(facts.registeredAt) ?? happened,
+    happened,
+    clean(facts.protocol, 30) || null,
+    clean(facts.authorTaxId, 20) || null,
+    clean(facts.description, 300) || `Evento ${facts.tpEvento}`,
+    clean(facts.justification, 5000) || null,
+    kind !== undefined,
+  ] as const
+}
+
+function instant(text: string | undefined): string | null {
+  const time = localTime(text ?? '')
+  if (!time) return null
+  // An event without offset: the authority's clock is Brasília's.
+  return new Date(Date.parse(`${time.local}Z`) - (time.offset ?? -180) * 60_000).toISOString()
+}
+
+const clean = (text: string | undefined, length: number) => (text ?? '').slice(0, length)
+
+function columns(rows: readonly (readonly unknown[])[], width: number): unknown[][] {
+  return Array.from({ length: width }, (_, column) => rows.map((row) => row[column]))
+}

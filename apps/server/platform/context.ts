@@ -1,0 +1,17 @@
+import type { Kysely } from 'kysely'
+import type { Config } from '../config.ts'
+import type { PublicIds } from './ids.ts'
+import type { Logger } from './log.ts'
+import type { Tables } from './tables.ts'
+import type { Vault } from './vault.ts'
+
+export type Database = Kysely<Tables>
+
+/** What the functions of the slices may ask for; each names only the fields that it needs. */
+export interface Context {
+  db: Database
+  config: Config
+  log: Logger
+  vault: Vault
+  ids: PublicIds
+}

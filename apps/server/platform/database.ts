@@ -1,0 +1,79 @@
+import { Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
+import pg from 'pg'
+import type { Context, Database } from './context.ts'
+import type { Tables } from './tables.ts'
+
+// bigint as BigInt (NSUs and ids are exact); dates and local times stay text: they are what a document says, not instants.
+const parsers = new Map<number, (text: string) => unknown>([
+  [20, BigInt],
+  [1082, String],
+  [1114, String],
+])
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => parsers.get(oid) ?? pg.types.getTypeParser(oid, format),
+}
+
+/** The role that owns nothing and cannot bypass row-level security; `migrate` creates it. */
+export const appRole = 'vigia_app'
+
+/** A pool of connections that act as `appRole`. Close with `destroy`. */
+export function openDatabase(url: string, options: { connections?: number } = {}): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.connections ?? 10,
+    types,
+    options: `-c role=${appRole} -c plan_cache_mode=force_custom_plan -c timezone=UTC -c default_text_search_config=pg_catalog.simple`,
+  })
+  // A lost idle connection is replaced by the pool; without a listener it would end the process.
+  pool.on('error', () => {})
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+}
+
+type WithDatabase = Pick<Context, 'db'>
+
+/** Runs `work` in one transaction that sees and writes only rows of the workspace. */
+export function inWorkspace<C extends WithDatabase, T>(
+  ctx: C,
+  workspaceId: number,
+  work: (ctx: C) => Promise<T>,
+): Promise<T> {
+  return transact(ctx, sql`select set_config('app.ws', ${String(workspaceId)}, true)`, work)
+}
+
+/** Like `inWorkspace`, on one unchanging picture of the data and unable to write. */
+export function readWorkspace<C extends WithDatabase, T>(
+  ctx: C,
+  workspaceId: number,
+  work: (ctx: C) => Promise<T>,
+): Promise<T> {
+  return ctx.db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (db) => {
+      await sql`select set_config('app.ws', ${String(workspaceId)}, true)`.execute(db)
+      return work({ ...ctx, db })
+    })
+}
+
+/** Runs `work` in one transaction of the capture, which sees the conversations of all workspaces. */
+export function inCapture<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
+  return transact(ctx, sql`select set_config('app.capture', 'on', true)`, work)
+}
+
+/** Switches the workspace of the transaction that `ctx.db` already is. */
+export async function enterWorkspace({ db }: WithDatabase, workspaceId: number): Promise<void> {
+  await sql`select set_config('app.ws', ${String(workspaceId)}, true)`.execute(db)
+}
+
+async function transact<C extends WithDatabase, T>(
+  ctx: C,
+  setting: RawBuilder<unknown>,
+  work: (ctx: C) => Promise<T>,
+): Promise<T> {
+  const run = async (db: Transaction<Tables>) => {
+    await setting.execute(db)
+    return work({ ...ctx, db })
+  }
+  return ctx.db.isTransaction ? run(ctx.db as Transaction<Tables>) : ctx.db.transaction().execute(run)
+}

@@ -1,0 +1,176 @@
+import multipart from '@fastify/multipart'
+import type { Envelope, RouteData, RouteDefinition, RouteInput } from '@vigia/contract/route'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { Context } from './context.ts'
+import { AppError, errorCodes } from './errors.ts'
+
+/** Whose call it is. */
+export interface Session {
+  workspaceId: number
+  workspacePublicId: string
+  accountId: number
+  token: string
+}
+
+type SessionOf<R extends RouteDefinition> = R['access'] extends 'session' ? Session : null
+type Answer<R extends RouteDefinition> = R['produces'] extends string
+  ? Uint8Array
+  : { data: RouteData<R>; message?: string }
+
+/** A route with the function that carries it out. */
+export interface Handled {
+  route: RouteDefinition
+  run(ctx: Context, input: RouteInput<RouteDefinition>, session: Session | null): Promise<unknown>
+}
+
+/** Binds `handler` to `route`; what it receives is validated, what it returns becomes the envelope. */
+export function handle<const R extends RouteDefinition>(
+  route: R,
+  handler: (ctx: Context, input: RouteInput<R> & { session: SessionOf<R> }) => Promise<Answer<R>>,
+): Handled {
+  return {
+    route,
+    run: (ctx, input, session) => handler(ctx, { ...(input as RouteInput<R>), session: session as SessionOf<R> }),
+  }
+}
+
+// A certificate file has a few kilobytes; nothing else is uploaded.
+const fileBytesMax = 128 * 1024
+const bodyBytesMax = 256 * 1024
+
+/** A Fastify server that answers `handlers`; call `listen` or `inject` on it. */
+export async function serveRoutes(
+  ctx: Context,
+  handlers: Handled[],
+  authenticate: (ctx: Context, token: string) => Promise<Session | null>,
+): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: bodyBytesMax,
+    genReqId: () => crypto.randomUUID(),
+  })
+  await app.register(multipart, { limits: { fileSize: fileBytesMax, files: 2, fields: 50, fieldSize: 64 * 1024 } })
+  app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply))
+  app.setNotFoundHandler((request, reply) =>
+    fail(ctx, new AppError('not-found', 'Endereço não encontrado.'), request, reply),
+  )
+  app.addHook('onResponse', (request, reply, done) => {
+    ctx.log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'request',
+    )
+    done()
+  })
+  for (const { route, run } of handlers) {
+    app.route({
+      method: route.method,
+      url: route.path.replace(/\{(\w+)\}/g, ':$1'),
+      handler: async (request, reply) => {
+        const session = route.access === 'session' ? await requireSession(ctx, request, authenticate) : null
+        const answer = await run(ctx, await readInput(route, request), session)
+        if (route.produces)
+          return reply
+            .type(route.produces)
+            .header('cache-control', 'private, no-store')
+            .send(Buffer.from(answer as Uint8Array))
+        const { data, message } = answer as { data: unknown; message?: string }
+        const envelope: Envelope<unknown> = {
+          success: true,
+          message: message ?? 'Operação realizada com sucesso',
+          data,
+          errors: [],
+        }
+        return reply.header('cache-control', 'no-store').send(envelope)
+      },
+    })
+  }
+  return app
+}
+
+async function requireSession(
+  ctx: Context,
+  request: FastifyRequest,
+  authenticate: (ctx: Context, token: string) => Promise<Session | null>,
+): Promise<Session> {
+  const token = /^Bearer ([\w-]{20,200})$/i.exec(request.headers.authorization ?? '')?.[1]
+  const session = token ? await authenticate(ctx, token) : null
+  if (!session) throw new AppError('unauthenticated', 'Sessão expirada. Faça login novamente.')
+  return session
+}
+
+async function readInput(route: RouteDefinition, request: FastifyRequest): Promise<RouteInput<RouteDefinition>> {
+  const errors: string[] = []
+  const check = (schema: z.ZodType | undefined, value: unknown) => {
+    const result = schema?.safeParse(value)
+    if (result && !result.success) errors.push(...result.error.issues.map(describe))
+    return result?.data
+  }
+  const query = Object.fromEntries(
+    Object.entries(request.query as Record<string, unknown>).filter(([, value]) => value !== ''),
+  )
+  const input = {
+    params: check(route.params, request.params),
+    query: check(route.query, query),
+    body: check(route.body, request.body ?? {}),
+    form: route.form ? check(route.form, await readForm(request)) : undefined,
+  }
+  if (errors.length > 0)
+    throw new AppError('invalid-input', [...new Set(errors)].join(' '), { errors: [...new Set(errors)] })
+  return input as RouteInput<RouteDefinition>
+}
+
+// Messages of the contract are Portuguese; what only zod can say (a missing field, a wrong type) is translated by its code.
+function describe(issue: z.core.$ZodIssue): string {
+  const field = issue.path.join('.')
+  if (!/^(Invalid|Unrecognized|Too|Expected)/.test(issue.message)) return issue.message
+  return field ? `O campo ${field} não é válido.` : 'A requisição não é válida.'
+}
+
+async function readForm(request: FastifyRequest): Promise<Record<string, string | File>> {
+  if (!request.isMultipart())
+    throw new AppError('invalid-input', 'Envie os dados como formulário (multipart/form-data).')
+  const form: Record<string, string | File> = Object.create(null)
+  for await (const part of request.parts()) {
+    if (part.type === 'file') form[part.fieldname] = new File([new Uint8Array(await part.toBuffer())], part.filename)
+    else form[part.fieldname] = String(part.value)
+  }
+  return form
+}
+
+async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const refusal = error instanceof AppError ? error : refusalOf(error)
+  const statusCode = refusal ? errorCodes[refusal.code] : 500
+  if (!refusal) ctx.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed')
+  const message =
+    refusal?.message ??
+    `Algo falhou do nosso lado. Seus documentos estão seguros; tente de novo em instantes. Código: ${request.id}`
+  const envelope: Envelope<null> = {
+    success: false,
+    message,
+    data: null,
+    errors: refusal?.errors ?? [message],
+    statusCode,
+  }
+  return reply.status(statusCode).header('cache-control', 'no-store').send(envelope)
+}
+
+// What the HTTP library refuses before a handler runs.
+function refusalOf(error: unknown): AppError | null {
+  const status = (error as { statusCode?: unknown }).statusCode
+  if (status === 413) return new AppError('too-large', 'O arquivo enviado é grande demais.', { cause: error })
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return new AppError(
+      'invalid-input',
+      'Não conseguimos entender a requisição: o corpo não está no formato esperado.',
+      { cause: error },
+    )
+  }
+  return null
+}

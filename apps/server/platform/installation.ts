@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+
+/** The database cannot serve this configuration; `message` is a sentence for the operator. */
+export class InstallationError extends Error {
+  override name = 'InstallationError'
+}
+
+/**
+ * Binds a migrated database to its ambiente, once and for ever: NSUs of two ambientes are different sequences, and documents without
+ * fiscal value must never stand beside real ones. Returns the key of the outside ids.
+ */
+export async function prepareInstallation(url: string, ambiente: string): Promise<Buffer> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query('insert into installation (ambiente, id_key) values ($1, $2) on conflict do nothing', [
+      ambiente,
+      randomBytes(16),
+    ])
+    const { rows } = await client.query<{ ambiente: string; id_key: Buffer }>(
+      'select ambiente, id_key from installation',
+    )
+    const row = rows[0]!
+    if (row.ambiente !== ambiente) {
+      throw new InstallationError(
+        `Este banco de dados guarda documentos do ambiente "${row.ambiente}" e SEFAZ_AMBIENTE é "${ambiente}". Nada foi alterado: use outra pasta em DATA_DIR (ou outro DATABASE_URL) para o ambiente "${ambiente}".`,
+      )
+    }
+    return row.id_key
+  } finally {
+    await client.end()
+  }
+}

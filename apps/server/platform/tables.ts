@@ -1,0 +1,204 @@
+import type { ColumnType, Generated } from 'kysely'
+
+type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>
+type Optional<T> = ColumnType<T, T | undefined, T>
+
+export interface InstallationTable {
+  singleton: Generated<boolean>
+  ambiente: string
+  id_key: Buffer
+  created_at: Timestamp
+}
+export interface WorkspaceTable {
+  id: Generated<number>
+  public_id: Generated<string>
+  name: string
+  plan: number
+  large: Generated<boolean>
+  created_at: Timestamp
+}
+export interface AccountTable {
+  workspace_id: number
+  id: Generated<number>
+  email: string
+  name: string
+  phone: Optional<string | null>
+  password_hash: string
+  created_at: Timestamp
+}
+export interface SessionTable {
+  token_hash: Buffer
+  workspace_id: number
+  account_id: number
+  created_at: Timestamp
+  expires_at: Timestamp
+}
+export interface CompanyTable {
+  workspace_id: number
+  id: Generated<number>
+  public_id: Generated<string>
+  cnpj: string
+  name: string
+  search: string
+  uf: number
+  active: Generated<boolean>
+  created_at: Timestamp
+}
+export interface CertificateTable {
+  workspace_id: number
+  id: Generated<number>
+  company_id: number
+  holder_cnpj: string
+  holder_name: string
+  issuer: string
+  serial_number: string
+  valid_from: Timestamp
+  valid_to: Timestamp
+  certificate_pem: string
+  chain_pem: string[]
+  key_encrypted: Buffer
+  key_id: string
+  uploaded_by: number
+  uploaded_at: Timestamp
+  replaced_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+}
+export interface ReceiptTable {
+  workspace_id: number
+  company_id: number
+  service: number
+  codec: number
+  nsu: bigint
+  received_at: Timestamp
+  schema: string
+  problem: string | null
+  content: Buffer
+}
+export interface SupplierTable {
+  workspace_id: number
+  id: Generated<number>
+  tax_id: string
+  name: string
+  search: string
+}
+export interface DocumentTable {
+  workspace_id: number
+  company_id: number
+  id: Generated<bigint>
+  issued_at: string
+  created_at: Timestamp
+  nsu: bigint
+  supplier_id: number
+  number: number
+  event_code: number
+  type: number
+  series: number
+  issued_offset: number | null
+  roles: number
+  status: number
+  base_status: number
+  complete: boolean
+  amount: string
+  event_text: string | null
+  chave: string
+}
+export interface DocumentEventTable {
+  workspace_id: number
+  company_id: number
+  chave: string
+  tp_evento: number
+  sequence: number
+  orgao: number
+  type: number
+  rank: number
+  status: number | null
+  summary: boolean
+  registered_at: Timestamp
+  happened_at: Timestamp
+  nsu: bigint
+  protocol: string | null
+  author: string | null
+  description: string
+  justification: string | null
+  known: boolean
+}
+export interface CountMonthTable {
+  workspace_id: number
+  type: number
+  month: string
+  company_id: number
+  roles: number
+  status: number
+  n: number
+  amount: string
+}
+export interface CountDayTable {
+  workspace_id: number
+  type: number
+  day: string
+  company_id: number
+  roles: number
+  status: number
+  n: number
+}
+export interface CaptureLineTable {
+  id: Generated<number>
+  service: number
+  cnpj: string
+  last_nsu: Optional<bigint>
+  max_nsu: Optional<bigint>
+  next_at: ColumnType<Date | null, Date | string | null, Date | string | null>
+  allowed_at: Timestamp
+  lease_by: Optional<string | null>
+  lease_until: ColumnType<Date | null, Date | null | undefined, Date | string | null>
+  state: Optional<'waiting' | 'capturing' | 'blocked' | 'failed' | 'stopped'>
+  message: Optional<string>
+  failures: Optional<number>
+  last_success_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  catch_up: Optional<boolean>
+}
+export interface CaptureSubscriptionTable {
+  line_id: number
+  workspace_id: number
+  company_id: number
+  delivered_nsu: Optional<bigint>
+}
+export interface CaptureCallTable {
+  line_id: number
+  id: Generated<bigint>
+  at: Timestamp
+  nsu_before: bigint
+  nsu_after: bigint
+  c_stat: number | null
+  x_motivo: string | null
+  documents: Optional<number>
+  bytes: Optional<number>
+  duration_ms: Optional<number>
+  error: string | null
+  next_at: ColumnType<Date | null, Date | null, Date | null>
+}
+export interface CaptureGapTable {
+  line_id: number
+  from_nsu: bigint
+  to_nsu: bigint
+  found_at: Timestamp
+}
+
+/** The tables as the queries see them; a test compares them with a migrated database. */
+export interface Tables {
+  installation: InstallationTable
+  workspace: WorkspaceTable
+  account: AccountTable
+  session: SessionTable
+  company: CompanyTable
+  certificate: CertificateTable
+  receipt: ReceiptTable
+  supplier: SupplierTable
+  document: DocumentTable
+  document_event: DocumentEventTable
+  count_month: CountMonthTable
+  count_day: CountDayTable
+  capture_line: CaptureLineTable
+  capture_subscription: CaptureSubscriptionTable
+  capture_call: CaptureCallTable
+  capture_gap: CaptureGapTable
+}

@@ -1,0 +1,104 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findSession } from './accounts/accounts.ts'
+import { accountRoutes } from './accounts/routes.ts'
+import { captureRoutes } from './capture/routes.ts'
+import { startCaptureWorker } from './capture/worker.ts'
+import { companyRoutes } from './companies/routes.ts'
+import { type Config, ensureMasterKey } from './config.ts'
+import { dashboardRoutes } from './dashboard/routes.ts'
+import { documentRoutes } from './documents/routes.ts'
+import type { Context } from './platform/context.ts'
+import { openDatabase } from './platform/database.ts'
+import { serveRoutes } from './platform/http.ts'
+import { createPublicIds } from './platform/ids.ts'
+import { prepareInstallation } from './platform/installation.ts'
+import { createLogger } from './platform/log.ts'
+import { migrate } from './platform/migrate.ts'
+import { joinPostgres, startPostgres } from './platform/postgres.ts'
+import { serveSite } from './platform/site.ts'
+import { createVault } from './platform/vault.ts'
+
+export type Role = 'api' | 'worker'
+
+export interface Server {
+  /** Where the API answers; empty when this process only captures. */
+  url: string
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+const routes = [...accountRoutes, ...companyRoutes, ...documentRoutes, ...captureRoutes, ...dashboardRoutes]
+const site = fileURLToPath(new URL('../web/dist', import.meta.url))
+
+/**
+ * Starts the given roles on one database: the embedded one of `dataDir` (begun here, or joined when a single role finds it running), or
+ * that of `databaseUrl`. Dispose to stop in order: no new calls, pages under way finished, then the database.
+ */
+export async function start(
+  config: Config,
+  { roles, step = () => {} }: { roles: Role[]; step?: (text: string) => void },
+): Promise<Server> {
+  await using stack = new AsyncDisposableStack()
+  const { url: databaseUrl } = await openStorage(config, stack, { join: roles.length === 1, step })
+  const idKey = await prepareInstallation(databaseUrl, config.sefaz.ambiente)
+  const db = openDatabase(databaseUrl)
+  stack.defer(() => db.destroy())
+  const ctx: Context = {
+    db,
+    config,
+    log: createLogger(config.logLevel),
+    vault: createVault(await ensureMasterKey(config)),
+    ids: createPublicIds(idKey),
+  }
+  let url = ''
+  if (roles.includes('api')) {
+    step('Abrindo a API e o site…')
+    const app = await serveRoutes(ctx, routes, findSession)
+    stack.defer(() => app.close())
+    if (await exists(join(site, 'index.html'))) await serveSite(app, site, config.productName)
+    url = await app.listen({ port: config.port, host: listenHost(config.publicUrl) })
+  }
+  if (roles.includes('worker')) stack.use(await startCaptureWorker(ctx))
+  const owned = stack.move()
+  return { url, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+/** Brings the database to the newest schema and ends. Returns the names of the migrations that ran. */
+export async function migrateOnly(config: Config, step: (text: string) => void = () => {}): Promise<string[]> {
+  await using stack = new AsyncDisposableStack()
+  return (await openStorage(config, stack, { join: true, step })).applied
+}
+
+async function openStorage(
+  config: Config,
+  stack: AsyncDisposableStack,
+  options: { join: boolean; step: (text: string) => void },
+) {
+  let url = config.databaseUrl
+  if (!url) {
+    options.step('Preparando o PostgreSQL…')
+    const directory = join(config.dataDir, 'postgres')
+    const postgres = (options.join ? await joinPostgres({ directory }) : null) ?? (await startPostgres({ directory }))
+    stack.use(postgres)
+    url = postgres.url
+  }
+  options.step('Conferindo a estrutura do banco de dados…')
+  return { url, ...(await migrate(url)) }
+}
+
+// A demo or a trial answers to this machine only; a public address means that others must reach it.
+function listenHost(publicUrl: string): string {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(publicUrl).hostname) ? 'localhost' : '::'
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+export { type Config, ConfigError, readConfig } from './config.ts'
+export { InstallationError } from './platform/installation.ts'
+export { PostgresError } from './platform/postgres-error.ts'

@@ -1,0 +1,290 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CertificateError, type CertificateProblem, readCertificate } from './certificate.ts'
+import { cnpjName, type Issued, type IssueOptions, issue, makePfx, newKey } from './testing.ts'
+
+const cnpj = '12ABC34501DE35'
+const password = 'coração-€-1234'
+const root = issue({ commonName: 'AC Raiz de Teste', authority: true })
+const intermediate = issue({ commonName: 'AC Intermediária de Teste', authority: true, issuer: root })
+const key = newKey()
+const company = issueTo({})
+
+function issueTo(options: Partial<IssueOptions>): Issued {
+  return issue({
+    commonName: `EMPRESA ÁGUA & LUZ LTDA:${cnpj}`,
+    state: 'SC',
+    otherNames: [{ oid: '2.16.76.1.3.4', text: '0101198012345678909' }, cnpjName(cnpj)],
+    issuer: intermediate,
+    key,
+    ...options,
+  })
+}
+
+function read(issued: Issued, options: { now?: Date } = {}) {
+  return readCertificate(makePfx({ certificates: [issued], key: issued.key, password }), password, options)
+}
+
+async function problemOf(reading: Promise<unknown>): Promise<CertificateProblem> {
+  const error = await reading.then(
+    () => null,
+    (error: unknown) => error,
+  )
+  if (!(error instanceof CertificateError)) throw error ?? new Error('the certificate was accepted')
+  // Every sentence says what is safe and what to do.
+  expect(error.message).toMatch(/Nada foi guardado nem alterado\. \S.+\.$/)
+  expect(error.message).not.toMatch(/\{|undefined|inválid/)
+  return error.problem
+}
+
+describe('a certificate file', () => {
+  test.each(['aes256', '3des', 'rc2'] as const)(
+    'encrypted with %s is read, accents in the password included',
+    async (encryption) => {
+      const pfx = makePfx({ certificates: [company, intermediate, root], key, password, encryption })
+      const certificate = await readCertificate(pfx, password)
+      expect(certificate).toEqual({
+        cnpj,
+        name: 'EMPRESA ÁGUA & LUZ LTDA',
+        uf: 'SC',
+        issuer: 'AC Intermediária de Teste',
+        serialNumber: company.x509.serialNumber,
+        validFrom: company.x509.validFromDate,
+        validTo: company.x509.validToDate,
+        key,
+        certificate: company.certificate,
+        chain: [intermediate.certificate, root.certificate],
+      })
+    },
+  )
+
+  test('may hold its bags in any order and certificates of strangers', async () => {
+    const stranger = issue({ commonName: 'Outra AC', authority: true })
+    const certificates = [root, stranger, company, intermediate]
+    const { certificate, chain } = await readCertificate(
+      makePfx({ certificates, key, password, keyFirst: true }),
+      password,
+    )
+    expect(certificate).toBe(company.certificate)
+    expect(chain).toEqual([intermediate.certificate, root.certificate, stranger.certificate])
+  })
+
+  test('may hold the expired certificate of the same key', async () => {
+    const past = issueTo({ from: new Date('2020-01-01'), to: new Date('2021-01-01') })
+    const { certificate } = await readCertificate(makePfx({ certificates: [past, company], key, password }), password)
+    expect(certificate).toBe(company.certificate)
+  })
+
+  test('may hold an elliptic key', async () => {
+    const elliptic = issueTo({ key: newKey('ec') })
+    const certificate = await read(elliptic)
+    expect(createPrivateKey(certificate.key).asymmetricKeyType).toBe('ec')
+    expect(new X509Certificate(certificate.certificate).checkPrivateKey(createPrivateKey(elliptic.key))).toBe(true)
+  })
+
+  test('may be followed by stray bytes', async () => {
+    const pfx = Buffer.concat([makePfx({ certificates: [company], key, password }), Buffer.from('\r\n')])
+    expect((await readCertificate(pfx, password)).cnpj).toBe(cnpj)
+  })
+
+  test('opens with a decomposed password when it was made with the composed one', async () => {
+    const pfx = makePfx({ certificates: [company], key, password: 'coração'.normalize('NFC') })
+    expect((await readCertificate(pfx, 'coração'.normalize('NFD'))).cnpj).toBe(cnpj)
+  })
+
+  test('opens with an empty password', async () => {
+    const pfx = makePfx({ certificates: [company], key, password: '' })
+    expect((await readCertificate(pfx, '')).cnpj).toBe(cnpj)
+  })
+
+  test('with 100,000 iterations is read', async () => {
+    const pfx = makePfx({ certificates: [company], key, password, iterations: 100_000 })
+    expect((await readCertificate(pfx, password)).cnpj).toBe(cnpj)
+  })
+})
+
+describe('the CNPJ', () => {
+  test.each(['octets', 'utf8', 'printable', 'ia5'] as const)('is taken from an otherName of type %s', async (type) => {
+    const issued = issueTo({ commonName: 'SEM NUMERO LTDA', otherNames: [cnpjName('44555666000181', type)] })
+    expect(await read(issued)).toMatchObject({ cnpj: '44555666000181', name: 'SEM NUMERO LTDA' })
+  })
+
+  test('of the subjectAltName wins over the common name', async () => {
+    const issued = issueTo({ commonName: 'EMPRESA LTDA:11222333000181', otherNames: [cnpjName('44555666000181')] })
+    expect(await read(issued)).toMatchObject({ cnpj: '44555666000181', name: 'EMPRESA LTDA' })
+  })
+
+  test.each([
+    ['nothing', []],
+    ['zeros', [cnpjName('00000000000000')]],
+    ['wrong check digits', [cnpjName('12ABC34501DE36')]],
+  ])('comes from the common name when the subjectAltName holds %s', async (_, otherNames) => {
+    expect((await read(issueTo({ otherNames }))).cnpj).toBe(cnpj)
+  })
+
+  test('with wrong check digits is not taken from anywhere', async () => {
+    const issued = issueTo({ commonName: 'EMPRESA LTDA:12ABC34501DE36', otherNames: [cnpjName('12ABC34501DE36')] })
+    expect(await problemOf(read(issued))).toBe('no-cnpj')
+  })
+
+  test('is read beside host names', async () => {
+    expect((await read(issueTo({ hosts: ['exemplo.com.br'] }))).cnpj).toBe(cnpj)
+  })
+})
+
+test('a state that is none of the 27 is left out', async () => {
+  expect((await read(issueTo({ state: 'XX' }))).uf).toBeUndefined()
+  expect((await read(issueTo({ state: undefined }))).uf).toBeUndefined()
+})
+
+describe('a problem has its own answer', () => {
+  const good = makePfx({ certificates: [company], key, password })
+
+  test.each(['errada', '', 'coracao-€-1234'])('wrong password %j', async (wrong) => {
+    expect(await problemOf(readCertificate(good, wrong))).toBe('wrong-password')
+  })
+
+  test.each([
+    ['empty', Buffer.alloc(0)],
+    ['text', Buffer.from('isto não é um certificado')],
+    ['noise', Buffer.from(Array.from({ length: 3000 }, (_, i) => (i * 7919) % 251))],
+    ['truncated', good.subarray(0, good.length - 200)],
+    ['a header alone', good.subarray(0, 30)],
+    ['a sequence of nothing', Buffer.from([0x30, 0x00])],
+    ['nested without end', Buffer.concat(Array.from({ length: 20_000 }, () => Buffer.from([0x30, 0x80])))],
+  ])('unreadable: %s', async (_, bytes) => {
+    expect(await problemOf(readCertificate(bytes, password))).toBe('unreadable')
+  })
+
+  test('unreadable: an encryption nobody knows is not called a wrong password', async () => {
+    const claim = { algorithm: '1.2.840.113549.1.12.1.1' } // RC4
+    const pfx = makePfx({ certificates: [company], key, password, encryption: '3des', claim })
+    expect(await problemOf(readCertificate(pfx, password))).toBe('unreadable')
+  })
+
+  test('no-key', async () => {
+    const pfx = makePfx({ certificates: [company], password })
+    expect(await problemOf(readCertificate(pfx, password))).toBe('no-key')
+  })
+
+  test('no-key: the key of another certificate', async () => {
+    const pfx = makePfx({ certificates: [company], key: intermediate.key, password })
+    expect(await problemOf(readCertificate(pfx, password))).toBe('no-key')
+  })
+
+  test.each(['der', 'pem'])('no-key: the certificate alone as %s', async (form) => {
+    const bytes = form === 'der' ? company.x509.raw : Buffer.from(company.certificate)
+    expect(await problemOf(readCertificate(bytes, password))).toBe('no-key')
+  })
+
+  test('expired, with the date', async () => {
+    const issued = issueTo({ to: new Date('2026-03-10T15:04:00-03:00'), from: new Date('2025-03-10T15:04:00-03:00') })
+    const reading = read(issued, { now: new Date('2026-03-11T00:00:00-03:00') })
+    await expect(reading).rejects.toThrow('Este certificado venceu em 10/03/2026 às 15:04.')
+    expect(await problemOf(reading)).toBe('expired')
+    expect((await read(issued, { now: new Date('2026-03-10T15:03:59-03:00') })).cnpj).toBe(cnpj)
+  })
+
+  test('not yet valid, with the date', async () => {
+    const issued = issueTo({ from: new Date('2026-03-10T15:04:00-03:00') })
+    const reading = read(issued, { now: new Date('2026-03-10T15:03:00-03:00') })
+    await expect(reading).rejects.toThrow('Este certificado só começa a valer em 10/03/2026 às 15:04.')
+    expect(await problemOf(reading)).toBe('not-yet-valid')
+  })
+
+  test.each([
+    [
+      'the field of the person',
+      issueTo({ commonName: 'FULANO', otherNames: [{ oid: '2.16.76.1.3.1', text: '010119801234' }] }),
+    ],
+    ['a CPF in the common name', issueTo({ commonName: 'FULANO DE TAL:12345678909', otherNames: [] })],
+  ])('e-CPF by %s', async (_, issued) => {
+    expect(await problemOf(read(issued))).toBe('e-cpf')
+  })
+
+  test('no-cnpj', async () => {
+    expect(await problemOf(read(issueTo({ commonName: 'exemplo.com.br', otherNames: [] })))).toBe('no-cnpj')
+  })
+
+  test('too-large', async () => {
+    expect(await problemOf(readCertificate(Buffer.alloc(100 * 1024 + 1), password))).toBe('too-large')
+  })
+
+  test.concurrent.each([
+    ['of the MAC', { macIterations: 2_000_000_000 }],
+    ['of a PBES2 key', { claim: { iterations: 2_000_000_000 } }],
+    ['of a 3DES key', { claim: { iterations: 2_000_000_000 }, encryption: '3des' as const }],
+  ])(
+    'a hostile iteration count %s ends within six seconds',
+    async (_, options) => {
+      const pfx = makePfx({ certificates: [company], key, password, ...options })
+      const startedAt = performance.now()
+      expect(await problemOf(readCertificate(pfx, password))).toBe('unreadable')
+      expect(performance.now() - startedAt).toBeLessThan(6_000)
+    },
+    10_000,
+  )
+})
+
+function openssl(...args: string[]): string {
+  return execFileSync('openssl', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+}
+
+// The command of other makes has other options; without it the files above, made by node-forge, cover the same encryptions.
+function hasOpenssl(): boolean {
+  const { stdout } = spawnSync('openssl', ['list', '-providers', '-provider', 'legacy'], { encoding: 'utf8' })
+  return /legacy/i.test(stdout ?? '')
+}
+
+describe.runIf(hasOpenssl())('a file made by the openssl command', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'vigia-certificate-'))
+  const at = (name: string) => join(folder, name)
+
+  beforeAll(() => {
+    writeFileSync(at('rsa.key'), key)
+    writeFileSync(at('rsa.pem'), company.certificate)
+    const elliptic = issueTo({ key: newKey('ec') })
+    writeFileSync(at('ec.key'), elliptic.key)
+    writeFileSync(at('ec.pem'), elliptic.certificate)
+    writeFileSync(at('chain.pem'), intermediate.certificate + root.certificate)
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  function exported(kind: 'rsa' | 'ec', pass: string, options: string[]): Buffer {
+    const inputs = ['-inkey', at(`${kind}.key`), '-in', at(`${kind}.pem`), '-certfile', at('chain.pem')]
+    openssl('pkcs12', '-export', ...inputs, '-passout', `pass:${pass}`, '-out', at('out.pfx'), ...options)
+    return readFileSync(at('out.pfx'))
+  }
+
+  test.each([
+    ['modern', 'rsa', []],
+    ['modern, elliptic key', 'ec', []],
+    ['RC2-40 and 3DES', 'rsa', ['-legacy']],
+    ['3DES with elliptic key', 'ec', ['-legacy']],
+    ['3DES for everything', 'rsa', ['-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES', '-macalg', 'sha1']],
+    ['AES-256 with SHA-1', 'rsa', ['-keypbe', 'AES-256-CBC', '-certpbe', 'AES-256-CBC', '-macalg', 'sha1']],
+    ['AES-128 with SHA-512', 'rsa', ['-keypbe', 'AES-128-CBC', '-certpbe', 'AES-128-CBC', '-macalg', 'sha512']],
+    ['nothing encrypted', 'rsa', ['-keypbe', 'NONE', '-certpbe', 'NONE']],
+    ['no MAC', 'rsa', ['-nomac']],
+  ] as const)('is read: %s', async (_, kind, options) => {
+    for (const pass of [password, '']) {
+      const certificate = await readCertificate(exported(kind, pass, [...options]), pass)
+      expect(certificate.cnpj).toBe(cnpj)
+      expect(certificate.chain).toEqual([intermediate.certificate, root.certificate])
+      expect(`${certificate.certificate}`).toBe(readFileSync(at(`${kind}.pem`), 'utf8'))
+    }
+  })
+
+  test.each([[[]], [['-legacy']], [['-nomac']]])('refuses a wrong password: %j', async (options) => {
+    expect(await problemOf(readCertificate(exported('rsa', password, options), 'outra'))).toBe('wrong-password')
+  })
+
+  test('without the key is told so', async () => {
+    const pfx = exported('rsa', password, ['-nokeys'])
+    expect(await problemOf(readCertificate(pfx, password))).toBe('no-key')
+  })
+})

@@ -1,0 +1,114 @@
+import { X509Certificate } from 'node:crypto'
+import { Worker } from 'node:worker_threads'
+import type { PfxInput, PfxResult } from './certificate-worker.ts'
+import { readHolder } from './holder.ts'
+
+/** A company's A1 certificate, opened: what identifies it and what TLS and the signature need (DOC-ICP-04). */
+export interface Certificate {
+  cnpj: string
+  /** The company's name, without the number that follows it in the common name. */
+  name: string
+  uf?: string
+  issuer: string
+  serialNumber: string
+  validFrom: Date
+  validTo: Date
+  /** PEM, PKCS#8. */
+  key: string
+  /** PEM. */
+  certificate: string
+  /** PEM, from the issuer upwards. */
+  chain: string[]
+}
+
+/** Why a certificate file cannot be used; also the code that a message quotes (DOC-ICP-04; RFC 7292). */
+export type CertificateProblem =
+  | 'wrong-password'
+  | 'unreadable'
+  | 'no-key'
+  | 'expired'
+  | 'not-yet-valid'
+  | 'e-cpf'
+  | 'no-cnpj'
+  | 'too-large'
+
+const sentences: Record<CertificateProblem, string> = {
+  'wrong-password':
+    'A senha informada não abre este certificado. Nada foi guardado nem alterado. Digite de novo a senha escolhida quando o certificado foi emitido ou exportado, com atenção a maiúsculas, números e acentos.',
+  unreadable:
+    'Não conseguimos ler o arquivo do certificado; isto não quer dizer que a senha esteja errada. Nada foi guardado nem alterado. Exporte o certificado de novo em formato .pfx ou .p12, com a chave privada, e envie o novo arquivo.',
+  'no-key':
+    'O arquivo não traz o certificado junto com a sua chave privada, e sem ela não é possível consultar a SEFAZ. Nada foi guardado nem alterado. Exporte o certificado de novo em formato .pfx ou .p12, marcando a opção de exportar a chave privada.',
+  expired:
+    'Este certificado venceu em {at}. Nada foi guardado nem alterado. Envie o certificado renovado; se ainda não houver, a renovação é feita com a autoridade certificadora.',
+  'not-yet-valid':
+    'Este certificado só começa a valer em {at}. Nada foi guardado nem alterado. Envie-o de novo a partir dessa data ou use o certificado que está em vigor hoje.',
+  'e-cpf':
+    'Este é o certificado de uma pessoa (e-CPF), e a SEFAZ só entrega os documentos da empresa ao certificado da empresa. Nada foi guardado nem alterado. Envie o e-CNPJ A1 da empresa, em arquivo .pfx ou .p12.',
+  'no-cnpj':
+    'O arquivo foi aberto, mas não encontramos um CNPJ dentro do certificado. Nada foi guardado nem alterado. Envie o e-CNPJ A1 da empresa, emitido por uma autoridade da ICP-Brasil.',
+  'too-large':
+    'O arquivo tem mais de 100 KB, e um certificado ocupa bem menos do que isso. Nada foi guardado nem alterado. Confira se escolheu o arquivo .pfx ou .p12 do certificado.',
+}
+
+const dateFormat = new Intl.DateTimeFormat('pt-BR', {
+  dateStyle: 'short',
+  timeStyle: 'short',
+  timeZone: 'America/Sao_Paulo',
+})
+
+/** A certificate file that cannot be used; `message` tells the person what happened, what is safe and what to do (DOC-ICP-04; RFC 7292). */
+export class CertificateError extends Error {
+  override name = 'CertificateError'
+  readonly problem: CertificateProblem
+
+  constructor(problem: CertificateProblem, at?: Date) {
+    super(sentences[problem].replace('{at}', at ? dateFormat.format(at).replace(', ', ' às ') : ''))
+    this.problem = problem
+  }
+}
+
+const pfxBytesMax = 100 * 1024
+const openMsMax = 5_000
+
+/** Opens a .pfx or .p12 file, old or new encryption, and checks that a company can use it now; throws CertificateError (RFC 7292; DOC-ICP-04). */
+export async function readCertificate(
+  pfx: Uint8Array,
+  password: string,
+  options: { now?: Date } = {},
+): Promise<Certificate> {
+  if (pfx.length > pfxBytesMax) throw new CertificateError('too-large')
+  const opened = await openPfx({ pfx: new Uint8Array(pfx), password })
+  if ('problem' in opened) throw new CertificateError(opened.problem)
+
+  const leaf = new X509Certificate(opened.certificate)
+  const { cnpj, person, ...holder } = readHolder(leaf)
+  if (cnpj === null) throw new CertificateError(person ? 'e-cpf' : 'no-cnpj')
+  const now = options.now ?? new Date()
+  const validFrom = leaf.validFromDate
+  const validTo = leaf.validToDate
+  if (now > validTo) throw new CertificateError('expired', validTo)
+  if (now < validFrom) throw new CertificateError('not-yet-valid', validFrom)
+  return { cnpj, ...holder, serialNumber: leaf.serialNumber, validFrom, validTo, ...opened }
+}
+
+function openPfx(input: PfxInput): Promise<PfxResult> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./certificate-worker.ts', import.meta.url), {
+      workerData: input,
+      resourceLimits: { maxOldGenerationSizeMb: 128 },
+    })
+    const timer = setTimeout(() => finish({ problem: 'unreadable' }), openMsMax)
+    const finish = (result: PfxResult) => {
+      clearTimeout(timer)
+      worker.terminate().catch(() => {})
+      resolve(result)
+    }
+    worker.once('message', finish)
+    worker.once('error', (error) => {
+      clearTimeout(timer)
+      if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') resolve({ problem: 'unreadable' })
+      else reject(error)
+    })
+  })
+}

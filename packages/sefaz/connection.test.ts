@@ -1,0 +1,282 @@
+import { createServer as createTcpServer, type Socket } from 'node:net'
+import tls from 'node:tls'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type Connection, connect } from './connection.ts'
+import { SefazError, type SefazErrorKind } from './error.ts'
+import { type Issued, issue, newKey, serve, type TestServer } from './testing.ts'
+
+const key = newKey()
+const root = issue({ commonName: 'AC Raiz de Teste', authority: true, key: newKey() })
+const intermediate = issue({ commonName: 'AC de Teste', authority: true, issuer: root, key: newKey() })
+const company = issue({ commonName: 'EMPRESA LTDA:12ABC34501DE35', issuer: intermediate, key })
+const server = issue({ commonName: 'localhost', hosts: ['localhost'], issuer: root, key: newKey() })
+
+const identity = { server, clientAuthorities: [root] }
+const opened: Connection[] = []
+afterEach(() => {
+  for (const connection of opened.splice(0)) connection.close()
+})
+
+function open(
+  options: Parameters<typeof connect>[1] = {},
+  chain: Issued[] = [intermediate],
+  client = company,
+): Connection {
+  const pems = chain.map(({ certificate }) => certificate)
+  const connection = connect({ ...client, chain: pems }, { ca: [root.certificate], ...options })
+  opened.push(connection)
+  return connection
+}
+
+function post(connection: Connection, to: string, body = '<a>ação</a>', timeoutMs?: number) {
+  return connection.post(to, { body, headers: { 'content-type': 'text/xml' }, timeoutMs })
+}
+
+async function failure(answer: Promise<unknown>): Promise<SefazError> {
+  const error = await answer.then(
+    () => null,
+    (error: unknown) => error,
+  )
+  if (!(error instanceof SefazError)) throw error ?? new Error('the call succeeded')
+  return error
+}
+
+async function expectFailure(answer: Promise<unknown>, kind: SefazErrorKind, retryable: boolean, detail: RegExp) {
+  const error = await failure(answer)
+  expect(error).toMatchObject({ kind, retryable })
+  expect(error.detail).toMatch(detail)
+  expect(error.message).toMatch(/SEFAZ.+\. .+\.$/)
+}
+
+async function using(started: Promise<TestServer>): Promise<TestServer> {
+  const peer = await started
+  onTestFinished(() => peer[Symbol.asyncDispose]())
+  return peer
+}
+
+async function tcpServer(accept: (socket: Socket) => void): Promise<number> {
+  const peer = createTcpServer(accept)
+  await new Promise<void>((resolve) => peer.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void peer.close())
+  const address = peer.address()
+  if (address === null || typeof address === 'string') throw new Error('not listening')
+  return address.port
+}
+
+describe('a connection', () => {
+  test('shows the certificate, sends the length and keeps the socket', async () => {
+    const seen: unknown[] = []
+    const peer = await using(
+      serve(identity, (request, body, response) => {
+        const { headers, method, socket } = request
+        if (socket instanceof tls.TLSSocket) seen.push([method, headers, body, socket.getPeerCertificate().subject.CN])
+        response.setHeader('x-one', '1')
+        response.end('résposta')
+      }),
+    )
+    const connection = open()
+    for (let i = 0; i < 3; i++) {
+      const answer = await post(connection, `${peer.origin}/x`)
+      expect(answer).toMatchObject({ status: 200, headers: { 'x-one': '1' }, body: Buffer.from('résposta') })
+    }
+    expect(peer.connections()).toBe(1)
+    const headers = {
+      'content-type': 'text/xml',
+      'content-length': '13',
+      host: new URL(peer.origin).host,
+      connection: 'keep-alive',
+    }
+    expect(seen).toEqual(Array(3).fill(['POST', headers, '<a>ação</a>', 'EMPRESA LTDA:12ABC34501DE35']))
+  })
+
+  test('closed in the middle of a call ends the call and repeats nothing', async () => {
+    let received = 0
+    const peer = await using(
+      serve(identity, (_request, _body, response) => void (++received === 1 && response.end('ok'))),
+    )
+    const connection = open()
+    await post(connection, peer.origin)
+    const waiting = failure(post(connection, peer.origin))
+    setTimeout(() => connection.close(), 50)
+    expect((await waiting).kind).toBe('refused')
+    expect({ received, connections: peer.connections() }).toEqual({ received: 2, connections: 1 })
+  })
+
+  test('follows no redirect', async () => {
+    const peer = await using(
+      serve(identity, (request, _, response) => {
+        if (request.url === '/x') response.writeHead(302, { location: '/y' }).end()
+        else response.end('followed')
+      }),
+    )
+    expect(await post(open(), `${peer.origin}/x`)).toMatchObject({ status: 302, body: Buffer.alloc(0) })
+  })
+
+  test('adds the given authorities to the default ones', async () => {
+    const peer = await using(serve(identity, (_request, _body, response) => response.end('ok')))
+    const stranger = issue({ commonName: 'Outra AC', authority: true, key })
+    const before = tls.getCACertificates('default')
+    onTestFinished(() => tls.setDefaultCACertificates(before))
+    tls.setDefaultCACertificates([root.certificate])
+    expect((await post(open({ ca: [stranger.certificate] }), peer.origin)).status).toBe(200)
+    expect((await post(open({ ca: undefined }), peer.origin)).status).toBe(200)
+  })
+})
+
+describe('TLS', () => {
+  const ok: Parameters<typeof serve>[1] = (_request, _body, response) => response.end('ok')
+
+  test('a server of an unknown authority is refused, even when the environment switches verification off', async () => {
+    const peer = await using(serve(identity, ok))
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    await expectFailure(post(open({ ca: [] }), peer.origin), 'tls-chain', false, /UNABLE_TO_|SELF_SIGNED/)
+  })
+
+  test('a self-signed server, an expired one and one of another name are refused', async () => {
+    const selfSigned = issue({ commonName: 'localhost', hosts: ['localhost'], key })
+    const expired = issue({
+      commonName: 'localhost',
+      hosts: ['localhost'],
+      issuer: root,
+      key,
+      from: new Date('2020-01-01'),
+      to: new Date('2021-01-01'),
+    })
+    const other = issue({ commonName: 'outro', hosts: ['outro.exemplo'], issuer: root, key })
+    for (const [server, detail] of [
+      [selfSigned, /SELF_SIGNED/],
+      [expired, /CERT_HAS_EXPIRED/],
+      [other, /ALTNAME/],
+    ] as const) {
+      const peer = await using(serve({ ...identity, server }, ok))
+      await expectFailure(post(open(), peer.origin), 'tls-chain', false, detail)
+    }
+  })
+
+  test('the whole chain is sent: the server knows only the root', async () => {
+    const peer = await using(serve(identity, ok))
+    expect((await post(open(), peer.origin)).status).toBe(200)
+    await failure(post(open({}, []), peer.origin))
+  })
+
+  test.each([
+    [40, 'handshake failure'],
+    [42, 'bad certificate'],
+    [45, 'certificate expired'],
+    [48, 'unknown ca'],
+  ])('alert %i, %s, is a refused handshake', async (alert, name) => {
+    const port = await tcpServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.end(Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, alert])))
+    })
+    await expectFailure(post(open(), `https://localhost:${port}`), 'handshake', false, new RegExp(`alert ${name}`))
+  })
+
+  test('older than 1.2 is refused', async () => {
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+    const peer = await using(serve({ ...identity, tls: old }, ok))
+    await expectFailure(post(open(), peer.origin), 'handshake', false, /protocol version|unsupported protocol/)
+  })
+})
+
+describe('time', () => {
+  test('no connection', async () => {
+    const port = await tcpServer((socket) => void socket.on('error', () => {}))
+    const answer = post(open({ connectTimeoutMs: 150 }), `https://localhost:${port}`)
+    await expectFailure(answer, 'timeout', true, /no connection in 150 ms/)
+  })
+
+  test('no answer', async () => {
+    const peer = await using(serve(identity, () => {}))
+    await expectFailure(post(open({ timeoutMs: 200 }), peer.origin), 'timeout', true, /no answer in 200 ms/)
+    await expectFailure(post(open(), peer.origin, '', 150), 'timeout', true, /no answer in 150 ms/)
+  })
+
+  test('an answer that never ends', async () => {
+    const peer = await using(serve(identity, (_request, _body, response) => void response.write('<a>')))
+    await expectFailure(post(open({ timeoutMs: 200 }), peer.origin), 'timeout', true, /no answer/)
+  })
+})
+
+describe('the network', () => {
+  test('nobody listens', async () => {
+    await expectFailure(post(open(), 'https://localhost:1'), 'refused', true, /ECONNREFUSED/)
+  })
+
+  test('unknown host', async () => {
+    await expectFailure(post(open(), 'https://nao-existe.invalid'), 'refused', true, /ENOTFOUND|EAI_AGAIN/)
+  })
+
+  test('an idle socket that the server reset is replaced once, without the caller noticing', async () => {
+    const perSocket = new WeakMap<object, number>()
+    let received = 0
+    const peer = await using(
+      serve(identity, (request, _body, response) => {
+        received++
+        const count = (perSocket.get(request.socket) ?? 0) + 1
+        perSocket.set(request.socket, count)
+        if (count > 1) request.socket.destroy()
+        else response.end('ok')
+      }),
+    )
+    const connection = open()
+    await Promise.all([post(connection, peer.origin), post(connection, peer.origin)])
+    expect(peer.connections()).toBe(2)
+    expect((await post(connection, peer.origin)).status).toBe(200)
+    // The second pooled socket was as old as the first: it was not tried.
+    expect({ connections: peer.connections(), received }).toEqual({ connections: 3, received: 4 })
+  })
+
+  test('a reset of a new socket is not repeated', async () => {
+    let received = 0
+    const peer = await using(
+      serve(identity, (request) => {
+        received++
+        request.socket.destroy()
+      }),
+    )
+    await expectFailure(post(open(), peer.origin), 'refused', true, /ECONNRESET/)
+    expect(received).toBe(1)
+  })
+
+  test('an answer cut in the middle is not repeated', async () => {
+    let received = 0
+    const peer = await using(
+      serve(identity, (_request, _body, response) => {
+        if (++received === 1) return response.end('ok')
+        response.writeHead(200, { 'content-length': 1000 })
+        response.write('<a>')
+        setTimeout(() => response.destroy(), 20)
+      }),
+    )
+    const connection = open()
+    await post(connection, peer.origin)
+    await expectFailure(post(connection, peer.origin), 'refused', true, /ECONNRESET/)
+    expect(received).toBe(2)
+  })
+
+  test('what is not HTTP', async () => {
+    const plain = tls.createServer({ key: server.key, cert: server.certificate }, (socket) => {
+      socket.on('error', () => {})
+      socket.end('hello\r\n\r\n')
+    })
+    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void plain.close())
+    const address = plain.address()
+    const port = address !== null && typeof address === 'object' ? address.port : 0
+    await expectFailure(post(open(), `https://localhost:${port}`), 'http', true, /HPE_/)
+  })
+
+  test('an answer without end in size', async () => {
+    const megabyte = Buffer.alloc(1024 * 1024, 'x')
+    const peer = await using(
+      serve(identity, (_request, _body, response) => {
+        response.on('error', () => {})
+        for (let i = 0; i < 17; i++) response.write(megabyte)
+        response.end()
+      }),
+    )
+    await expectFailure(post(open(), peer.origin), 'http', true, /too large/)
+  })
+})

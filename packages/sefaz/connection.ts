@@ -1,0 +1,149 @@
+import https from 'node:https'
+import tls from 'node:tls'
+import { SefazError } from './error.ts'
+
+/** An answer as it came, whatever its status. */
+export interface Response {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  body: Buffer
+}
+
+/** Posts messages with one client certificate (MOC CT-e 4.00 §3.2, padrões de comunicação). */
+export interface Connection {
+  post(url: string, options: { body: string; headers: Record<string, string>; timeoutMs?: number }): Promise<Response>
+  close(): void
+}
+
+// The greatest honest answer is 50 documents; one compressed CT-e or NF-e stays far below 300 KB in base64.
+const responseBytesMax = 16 * 1024 * 1024
+// Pages follow each other within seconds; a socket that idles longer is reset by the servers anyway.
+const idleSocketMs = 30_000
+
+/** Opens nothing yet: a keep-alive pool that shows this certificate, TLS 1.2 or newer, server always verified (MOC CT-e 4.00 §3.2, padrões de comunicação). */
+export function connect(
+  certificate: { key: string; certificate: string; chain: string[] },
+  options: { ca?: string[]; connectTimeoutMs?: number; timeoutMs?: number } = {},
+): Connection {
+  const { connectTimeoutMs = 15_000, timeoutMs = 60_000 } = options
+  const secureContext = tls.createSecureContext({
+    key: certificate.key,
+    // Servers without the intermediate authority refuse a leaf that comes alone.
+    cert: [certificate.certificate, ...certificate.chain].join('\n'),
+    // `ca` replaces the default roots, which contain no ICP-Brasil; only the union knows every host.
+    ca: options.ca?.length ? [...tls.getCACertificates('default'), ...options.ca] : undefined,
+    minVersion: 'TLSv1.2',
+  })
+  const agent = new https.Agent({ keepAlive: true, timeout: idleSocketMs, secureContext, rejectUnauthorized: true })
+  let closed = false
+
+  return {
+    async post(url, message) {
+      const call = { url, ...message, connectTimeoutMs, timeoutMs: message.timeoutMs ?? timeoutMs }
+      const first = await send(agent, call)
+      if (!('stale' in first)) return first
+      if (closed) throw explain(first.stale)
+      // The server had closed the idle socket; others of the pool are as old as this one.
+      for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+      const second = await send(agent, call)
+      if ('stale' in second) throw explain(second.stale)
+      return second
+    },
+    close() {
+      closed = true
+      agent.destroy()
+    },
+  }
+}
+
+interface Call {
+  url: string
+  body: string
+  headers: Record<string, string>
+  connectTimeoutMs: number
+  timeoutMs: number
+}
+
+function send(agent: https.Agent, call: Call): Promise<Response | { stale: Error }> {
+  return new Promise((resolve, reject) => {
+    const body = Buffer.from(call.body)
+    const request = https.request(call.url, {
+      agent,
+      method: 'POST',
+      // A known length keeps the body out of chunks, which some of the servers refuse.
+      headers: { ...call.headers, 'content-length': body.length },
+    })
+    let answered = false
+    let connectTimer: NodeJS.Timeout | undefined
+    const totalTimer = setTimeout(
+      () => fail(new SefazError('timeout', { detail: `no answer in ${call.timeoutMs} ms` })),
+      call.timeoutMs,
+    )
+    const settle = () => {
+      clearTimeout(connectTimer)
+      clearTimeout(totalTimer)
+    }
+    const fail = (error: Error) => {
+      settle()
+      reject(explain(error))
+      request.destroy()
+    }
+
+    request.on('socket', (socket) => {
+      if (request.reusedSocket) return
+      connectTimer = setTimeout(
+        () => fail(new SefazError('timeout', { detail: `no connection in ${call.connectTimeoutMs} ms` })),
+        call.connectTimeoutMs,
+      )
+      socket.once('secureConnect', () => clearTimeout(connectTimer))
+    })
+    request.on('error', (error) => {
+      if (answered || !request.reusedSocket || !isReset(error)) return fail(error)
+      settle()
+      resolve({ stale: error })
+    })
+    request.on('response', (response) => {
+      answered = true
+      const chunks: Buffer[] = []
+      let size = 0
+      response.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size > responseBytesMax) {
+          return fail(new SefazError('http', { status: response.statusCode, detail: 'answer too large' }))
+        }
+        chunks.push(chunk)
+      })
+      response.on('error', fail)
+      response.on('end', () => {
+        settle()
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks, size) })
+      })
+    })
+    request.end(body)
+  })
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+function isReset(error: Error): boolean {
+  return codeOf(error) === 'ECONNRESET' || codeOf(error) === 'EPIPE'
+}
+
+// The names OpenSSL gives to a refused server certificate (X509_V_ERR_*), as node:tls reports them.
+const chainProblem =
+  /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_|CRL_|INVALID_(CA|PURPOSE)|PATH_LENGTH|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME)/
+
+function explain(error: Error): SefazError {
+  if (error instanceof SefazError) return error
+  const code = codeOf(error)
+  // OpenSSL hides the alert in a long line: …:SSL routines:ssl3_read_bytes:tlsv1 alert unknown ca:…
+  const reason = /SSL routines:[^:]*:([^:]+)/.exec(error.message)?.[1]
+  const options = { cause: error, detail: [code, reason ?? (code ? '' : error.message)].join(' ').trim() }
+  if (chainProblem.test(code)) return new SefazError('tls-chain', options)
+  if (code.startsWith('ERR_SSL_') || code === 'EPROTO') return new SefazError('handshake', options)
+  if (code === 'ETIMEDOUT' || code === 'ERR_SOCKET_CONNECTION_TIMEOUT') return new SefazError('timeout', options)
+  if (code.startsWith('HPE_')) return new SefazError('http', options)
+  return new SefazError('refused', options)
+}
