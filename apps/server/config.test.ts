@@ -33,7 +33,7 @@ test('an empty environment is a complete simulated installation', () => {
     sefaz: { ambiente: 'simulado', tpAmb: 2, hourMs: 60_000, marginMs: 5000 },
     simulator: { port: 3443, archiveAnswered: false },
   })
-  expect(config.sefaz.caFiles).toEqual(['/srv/vigia/data/simulator/ca.pem'])
+  expect(config.sefaz.caFiles).toEqual(['/srv/vigia/data/simulator/ca/root.pem'])
   expect(config.sefaz.endpoints.distribution.nfe).toBe(
     'https://localhost:3443/NFeDistribuicaoDFe/NFeDistribuicaoDFe.asmx',
   )

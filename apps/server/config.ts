@@ -163,7 +163,7 @@ function sefazConfig(env: Environment, dataDir: string): SefazConfig {
     tpAmb: ambiente === 'producao' ? 1 : 2,
     endpoints:
       ambiente === 'simulado' ? simulatedEndpoints(`https://localhost:${env.SIMULATOR_PORT}`) : endpoints[ambiente],
-    caFiles: ambiente === 'simulado' ? [join(dataDir, 'simulator', 'ca.pem')] : [],
+    caFiles: ambiente === 'simulado' ? [join(dataDir, 'simulator', 'ca', 'root.pem')] : [],
     hourMs,
     pagePauseMs: hourMs / 1800,
     marginMs: hourMs / 12,

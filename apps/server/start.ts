@@ -28,7 +28,8 @@ export interface Server {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-const routes = [...accountRoutes, ...companyRoutes, ...documentRoutes, ...captureRoutes, ...dashboardRoutes]
+/** Every call that this program answers. */
+export const routes = [...accountRoutes, ...companyRoutes, ...documentRoutes, ...captureRoutes, ...dashboardRoutes]
 const site = fileURLToPath(new URL('../web/dist', import.meta.url))
 
 /**

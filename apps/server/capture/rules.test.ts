@@ -79,7 +79,7 @@ test.each([108, 109, 999])('%i tries again later and leaves the cursor', (cStat)
 })
 
 test('waits grow from a minute to an hour when nobody answers', () => {
-  const error = new SefazError('timeout', 'x')
+  const error = new SefazError('timeout')
   const waits = [0, 1, 2, 3, 4, 5, 9].map((failures) => failed(error, failures, rhythm).allowedInMs / 60_000)
   expect(waits).toEqual([1, 5, 15, 30, 60, 60, 60])
 })

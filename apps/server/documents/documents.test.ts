@@ -218,6 +218,22 @@ test('order, repetition and paging of arrivals never change the final state', as
   )
 })
 
+test('who is named nowhere in a note is Terceiro, and Transportador once an event admits it, in any order', async () => {
+  const note = arrive(1, nfeProc({ recipient: '33444555000181' }))
+  const admission = arrive(2, evento(110150, { named: company }))
+  const inRole = async (role: number) => (await searchDocuments({ db }, workspaceId, { type: 0, page: 1, role })).total
+  await page([note])
+  expect([await inRole(3), await inRole(2)]).toEqual([1, 0])
+  await page([admission])
+  expect([await inRole(3), await inRole(2)]).toEqual([0, 1])
+  const direct = await picture()
+  ;({ workspaceId, companyId } = await newCompany())
+  await page([admission])
+  await page([note])
+  expect(await picture()).toEqual(direct)
+  expect(await countersAreExact()).toBe(true)
+})
+
 test('a document that no row can hold is kept as bytes and does not stop the others', async () => {
   const impossible = {
     ...arrive(1, nfeProc()),

@@ -133,7 +133,7 @@ async function ingest(
     ${d[6]}::numeric[], ${d[7]}::smallint[], ${d[8]}::smallint[], ${d[9]}::boolean[], ${d[10]}::text[], ${d[11]}::text[], ${d[12]}::text[],
     ${e[0]}::bigint[], ${e[1]}::text[], ${e[2]}::int[], ${e[3]}::smallint[], ${e[4]}::smallint[], ${e[5]}::smallint[], ${e[6]}::smallint[],
     ${e[7]}::boolean[], ${e[8]}::timestamptz[], ${e[9]}::timestamptz[], ${e[10]}::text[], ${e[11]}::text[],
-    ${e[12]}::text[], ${e[13]}::text[], ${e[14]}::boolean[])`.execute(db)
+    ${e[12]}::text[], ${e[13]}::text[], ${e[14]}::boolean[], ${e[15]}::smallint[])`.execute(db)
   return rows[0]!
 }
 

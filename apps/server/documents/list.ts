@@ -1,3 +1,4 @@
+import { unnamedRole } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, Database } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
@@ -90,9 +91,17 @@ function commonConditions(filter: Filter, alias: string): RawBuilder<unknown>[] 
   return [
     ...(filter.companyId === undefined ? [] : [sql`${column('company_id')} = ${filter.companyId}`]),
     ...(filter.status === undefined ? [] : [sql`${column('status')} = ${filter.status}`]),
-    ...(filter.role === undefined ? [] : [sql`(${column('roles')} & ${1 << filter.role}) <> 0`]),
+    ...(filter.role === undefined ? [] : [roleCondition(column('roles'), filter.role)]),
   ]
 }
+
+// Who is named nowhere in a document is shown as Terceiro, and must be found there.
+function roleCondition(roles: RawBuilder<unknown>, role: number): RawBuilder<unknown> {
+  const named = sql`(${roles} & ${1 << role}) <> 0`
+  return role === thirdParty ? sql`(${named} or ${roles} = ${1 << unnamedRole})` : named
+}
+
+const thirdParty = 3
 
 // Whole months come from the counters; a month that the range cuts is counted row by row.
 async function countByMonths(query: Query): Promise<Stretch[]> {

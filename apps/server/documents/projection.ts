@@ -30,22 +30,23 @@ const isInt = (value: number, max: number) => Number.isInteger(value) && value >
 
 /** Date and time of a document as `yyyy-MM-ddTHH:mm:ss` in its own offset (minutes; null when it has none), or null. */
 export function localTime(text: string): { local: string; offset: number | null } | null {
-  const match = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2})(?:\.\d+)?(Z|[+-]\d{2}:\d{2})?)?$/.exec(text)
+  const match = timeShape.exec(text)
   if (!match) return null
-  const local = `${match[1]}T${match[2] ?? '00:00:00'}`
-  const instant = new Date(`${local}Z`)
-  if (
-    Number.isNaN(instant.getTime()) ||
-    instant.toISOString().slice(0, 19) !== local ||
-    Number(local.slice(0, 4)) < 1900
-  )
-    return null
-  const zone = match[3]
+  const [, year = '', month = '', day = '', time = '00:00:00', zone] = match
+  if (Number(day) > daysOf(Number(year), Number(month))) return null
+  const local = `${year}-${month}-${day}T${time}`
   if (!zone) return { local, offset: null }
   return {
     local,
     offset: zone === 'Z' ? 0 : (zone[0] === '-' ? -1 : 1) * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6))),
   }
+}
+
+const timeShape =
+  /^((?:19|[2-9]\d)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?:T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.\d+)?(Z|[+-]\d{2}:\d{2})?)?$/
+
+function daysOf(year: number, month: number): number {
+  return month === 2 ? new Date(Date.UTC(year, 2, 0)).getUTCDate() : [4, 6, 9, 11].includes(month) ? 30 : 31
 }
 
 // Weights of docs/decisions/0005-displayed-status.md. A cancellation ends everything; a conclusive answer says more than ciência,
@@ -62,6 +63,7 @@ const otherEffect = { rank: 20, status: { nfe: null, cte: null } }
 // 134, 135, 136: registered; 155: cancellation registered out of time. A summary carries no cStat: only registered events have one.
 const registered = new Set(['134', '135', '136', '155'])
 
+const carrier = 2
 const baseStatus = { authorized: 2, denied: 9, cancelled: 3, 'no-protocol': 10 }
 
 /** The arrays that `ingest` takes for one company. */
@@ -70,7 +72,7 @@ export function ingestArguments(arrivals: Arrival[], cnpj: string) {
     arrival.facts?.kind === 'document' ? [documentColumns(arrival.nsu, arrival.facts, cnpj)] : [],
   )
   const events = arrivals.flatMap((arrival) =>
-    arrival.facts?.kind === 'event' ? [eventColumns(arrival.nsu, arrival.facts)] : [],
+    arrival.facts?.kind === 'event' ? [eventColumns(arrival.nsu, arrival.facts, cnpj)] : [],
   )
   return {
     receipts: columns(
@@ -81,7 +83,7 @@ export function ingestArguments(arrivals: Arrival[], cnpj: string) {
       4,
     ),
     documents: columns(documents, 13),
-    events: columns(events, 15),
+    events: columns(events, 16),
   }
 }
 
@@ -106,7 +108,7 @@ function documentColumns(nsu: bigint, facts: DocumentFacts, cnpj: string) {
   ] as const
 }
 
-function eventColumns(nsu: bigint, facts: EventFacts) {
+function eventColumns(nsu: bigint, facts: EventFacts, cnpj: string) {
   const kind = eventKind(facts.type, facts.tpEvento)
   const counts = facts.summary || facts.cStat === undefined || registered.has(facts.cStat)
   const effect = counts
@@ -129,6 +131,8 @@ function eventColumns(nsu: bigint, facts: EventFacts) {
     clean(facts.description, 300) || `Evento ${facts.tpEvento}`,
     clean(facts.justification, 5000) || null,
     kind !== undefined,
+    // The one whom 110150 admits is a carrier.
+    facts.named?.includes(cnpj) ? 1 << carrier : 0,
   ] as const
 }
 

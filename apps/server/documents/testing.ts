@@ -54,11 +54,12 @@ export function resNFe(options: NoteOptions & { cSitNFe?: string } = {}): string
 
 export function evento(
   tpEvento: number,
-  options: NoteOptions & { seq?: number; at?: string; description?: string; cStat?: string } = {},
+  options: NoteOptions & { seq?: number; at?: string; description?: string; cStat?: string; named?: string } = {},
 ): string {
   const { seq = 1, at = '2026-11-11T10:00:00-03:00', description = 'Evento', cStat = '135' } = options
+  const readers = options.named ? `<autXML><CNPJ>${options.named}</CNPJ></autXML>` : ''
   const chave = chaveOf(options)
-  return `<procEventoNFe xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.00"><evento versao="1.00"><infEvento Id="ID${tpEvento}${chave}01"><cOrgao>91</cOrgao><tpAmb>2</tpAmb><CNPJ>${supplier}</CNPJ><chNFe>${chave}</chNFe><dhEvento>${at}</dhEvento><tpEvento>${tpEvento}</tpEvento><nSeqEvento>${seq}</nSeqEvento><verEvento>1.00</verEvento><detEvento versao="1.00"><descEvento>${description}</descEvento></detEvento></infEvento></evento><retEvento versao="1.00"><infEvento><tpAmb>2</tpAmb><cOrgao>91</cOrgao><cStat>${cStat}</cStat><xMotivo>x</xMotivo><chNFe>${chave}</chNFe><tpEvento>${tpEvento}</tpEvento><nSeqEvento>${seq}</nSeqEvento><dhRegEvento>${at}</dhRegEvento><nProt>8912600000${tpEvento}</nProt></infEvento></retEvento></procEventoNFe>`
+  return `<procEventoNFe xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.00"><evento versao="1.00"><infEvento Id="ID${tpEvento}${chave}01"><cOrgao>91</cOrgao><tpAmb>2</tpAmb><CNPJ>${supplier}</CNPJ><chNFe>${chave}</chNFe><dhEvento>${at}</dhEvento><tpEvento>${tpEvento}</tpEvento><nSeqEvento>${seq}</nSeqEvento><verEvento>1.00</verEvento><detEvento versao="1.00"><descEvento>${description}</descEvento>${readers}</detEvento></infEvento></evento><retEvento versao="1.00"><infEvento><tpAmb>2</tpAmb><cOrgao>91</cOrgao><cStat>${cStat}</cStat><xMotivo>x</xMotivo><chNFe>${chave}</chNFe><tpEvento>${tpEvento}</tpEvento><nSeqEvento>${seq}</nSeqEvento><dhRegEvento>${at}</dhRegEvento><nProt>8912600000${tpEvento}</nProt></infEvento></retEvento></procEventoNFe>`
 }
 
 export function resEvento(

@@ -80,6 +80,7 @@ create table document_event (
   description text not null,
   justification text,
   known boolean not null,           -- our table has words for tp_evento
+  roles smallint not null,          -- roles that it gives the company, which the document may not name
   primary key (workspace_id, company_id, chave, tp_evento, sequence, orgao)
 );
 

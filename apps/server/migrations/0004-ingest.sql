@@ -28,12 +28,13 @@ declare
 begin
   with heaviest as (
     select e.chave, e.tp_evento, e.status, e.known, e.description,
+           bit_or(e.roles) over (partition by e.chave) as roles,
            row_number() over w as place, row_number() over (partition by e.chave, e.status is null order by e.rank desc, e.registered_at desc, e.tp_evento desc, e.sequence desc, e.orgao desc) as place_of_its_kind
       from document_event e
      where e.workspace_id = p_ws and e.company_id = p_company and e.chave = any (p_chaves)
     window w as (partition by e.chave order by e.rank desc, e.registered_at desc, e.tp_evento desc, e.sequence desc, e.orgao desc)),
   wanted as (
-    select d.id,
+    select d.id, d.roles | h.roles as roles,
            case when d.base_status in (3, 9) then d.base_status else coalesce(g.status, d.base_status) end as status,
            case when d.base_status in (3, 9) then base_event_code(d.base_status) else h.tp_evento end as event_code,
            case when d.base_status in (3, 9) or h.known then null else h.description end as event_text
@@ -42,14 +43,14 @@ begin
       left join heaviest g on g.chave = d.chave and g.status is not null and g.place_of_its_kind = 1
      where d.workspace_id = p_ws and d.company_id = p_company and d.chave = any (p_chaves)),
   u as (
-    update document d set status = w.status, event_code = w.event_code, event_text = w.event_text
+    update document d set roles = w.roles, status = w.status, event_code = w.event_code, event_text = w.event_text
       from wanted w
      where d.workspace_id = p_ws and d.id = w.id
-       and (d.status, d.event_code, d.event_text) is distinct from (w.status, w.event_code, w.event_text)
-    returning new.issued_at, new.roles, old.status as s0, new.status as s1, new.amount),
+       and (d.roles, d.status, d.event_code, d.event_text) is distinct from (w.roles, w.status, w.event_code, w.event_text)
+    returning new.issued_at, old.roles as r0, new.roles as r1, old.status as s0, new.status as s1, new.amount),
   moved as (
-    select issued_at, roles, s0 as status, -1 as sign, amount from u where s0 <> s1
-    union all select issued_at, roles, s1, 1, amount from u where s0 <> s1)
+    select issued_at, r0 as roles, s0 as status, -1 as sign, amount from u where (r0, s0) <> (r1, s1)
+    union all select issued_at, r1, s1, 1, amount from u where (r0, s0) <> (r1, s1))
   select array_agg(issued_at), array_agg(roles), array_agg(status), array_agg(sign), array_agg(amount) into i, r, s, v, a from moved;
   if i is not null then
     perform add_to_counters(p_ws, p_company, p_type, i, r, s, v, a);
@@ -64,7 +65,7 @@ create function ingest(
   d_amount numeric[], d_roles smallint[], d_status smallint[], d_complete boolean[], d_tax_id text[], d_name text[], d_search text[],
   e_nsu bigint[], e_chave text[], e_tp int[], e_sequence smallint[], e_orgao smallint[], e_rank smallint[], e_status smallint[],
   e_summary boolean[], e_registered timestamptz[], e_happened timestamptz[], e_protocol text[], e_author text[],
-  e_description text[], e_justification text[], e_known boolean[]
+  e_description text[], e_justification text[], e_known boolean[], e_roles smallint[]
 ) returns table (received int, inserted int, completed int) language plpgsql as $f$
 #variable_conflict use_column
 declare
@@ -157,16 +158,17 @@ begin
   if cardinality(e_nsu) > 0 then
     -- The complete event wins over its summary; between equals, the first NSU.
     insert into document_event as ev (workspace_id, company_id, type, chave, tp_evento, sequence, orgao, rank, status, summary,
-                                      registered_at, happened_at, nsu, protocol, author, description, justification, known)
+                                      registered_at, happened_at, nsu, protocol, author, description, justification, known, roles)
     select distinct on (chave, tp, seq, org)
-           p_ws, p_company, p_service, chave, tp, seq, org, rank, status, summary, registered, happened, nsu, protocol, author, description, justification, known
-      from unnest(e_nsu, e_chave, e_tp, e_sequence, e_orgao, e_rank, e_status, e_summary, e_registered, e_happened, e_protocol, e_author, e_description, e_justification, e_known)
-        u (nsu, chave, tp, seq, org, rank, status, summary, registered, happened, protocol, author, description, justification, known)
+           p_ws, p_company, p_service, chave, tp, seq, org, rank, status, summary, registered, happened, nsu, protocol, author, description, justification, known, roles
+      from unnest(e_nsu, e_chave, e_tp, e_sequence, e_orgao, e_rank, e_status, e_summary, e_registered, e_happened, e_protocol, e_author, e_description, e_justification, e_known, e_roles)
+        u (nsu, chave, tp, seq, org, rank, status, summary, registered, happened, protocol, author, description, justification, known, roles)
      where nsu = any (v_new)
      order by chave, tp, seq, org, summary, nsu
     on conflict (workspace_id, company_id, chave, tp_evento, sequence, orgao) do update
        set summary = excluded.summary, nsu = excluded.nsu, registered_at = excluded.registered_at, happened_at = excluded.happened_at,
-           protocol = excluded.protocol, author = excluded.author, description = excluded.description, justification = excluded.justification
+           protocol = excluded.protocol, author = excluded.author, description = excluded.description,
+           justification = excluded.justification, roles = excluded.roles
      where (excluded.summary, excluded.nsu) < (ev.summary, ev.nsu);
     v_touched := v_touched || e_chave;
   end if;

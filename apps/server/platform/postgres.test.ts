@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { joinPostgres, startPostgres } from './postgres.ts'
+import { joinPostgres, sharePostgres, startPostgres } from './postgres.ts'
 import { PostgresError } from './postgres-error.ts'
 
 const root = process.getuid?.() === 0
@@ -208,7 +208,7 @@ test('a second instance is refused, and may join instead', async () => {
   expect(joined?.url).toBe(server.url)
   await joined?.[Symbol.asyncDispose]()
   expect(await query(server.url, 'select n from kept')).toEqual([{ n: 42 }])
-}, 15_000)
+})
 
 test('there is nothing to join where nothing runs', async () => {
   expect(await joinPostgres({ directory: await emptyHome() })).toBeNull()
@@ -259,7 +259,16 @@ test('two first starts at once end with one server', async () => {
   expect(lost.reason).toMatchObject({ code: 'locked' })
   await query(won.value.url, 'select 1')
   await won.value[Symbol.asyncDispose]()
-}, 15_000)
+})
+
+test('two roles that come at once share one server', async () => {
+  const directory = await copyOfTemplate()
+  const [one, other] = await Promise.all([sharePostgres({ directory }), sharePostgres({ directory })])
+  expect(one.url).toBe(other.url)
+  await using _server = one
+  await using _joined = other
+  expect(await query(one.url, 'select n from kept')).toEqual([{ n: 42 }])
+})
 
 test('a lost or foreign password is replaced', async () => {
   const directory = await copyOfTemplate()

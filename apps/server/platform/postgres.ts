@@ -116,6 +116,19 @@ export async function joinPostgres(options: { directory: string }): Promise<Embe
   }
 }
 
+/** Joins the PostgreSQL of `directory`, or starts it when nobody has; several roles may come here at once. */
+export async function sharePostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
+  const running = await joinPostgres(options)
+  if (running) return running
+  try {
+    return await startPostgres(options)
+  } catch (error) {
+    const winner = error instanceof PostgresError && error.code === 'locked' ? await joinPostgres(options) : null
+    if (!winner) throw error
+    return winner
+  }
+}
+
 // A damaged cluster may start and fail only now.
 async function loginProblem(url: string): Promise<Error | null> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 })

@@ -120,6 +120,7 @@ export interface DocumentEventTable {
   description: string
   justification: string | null
   known: boolean
+  roles: number
 }
 export interface CountMonthTable {
   workspace_id: number

@@ -1,0 +1,109 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { compare, report } from '../../../bench/measure.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { createLogger } from '../platform/log.ts'
+import { migrate } from '../platform/migrate.ts'
+import { startPostgres } from '../platform/postgres.ts'
+import { type Arrival, readArrival, receive } from './documents.ts'
+import { ingestArguments } from './projection.ts'
+
+// The writing transaction (bytes, rows, counters) against a bare COPY of the same bytes and batch into a table without index.
+const batch = 50
+const cnpj = '44555666000181'
+const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
+const documents = JSON.parse(await readFile(corpora.generated!, 'utf8')) as { schema: string; base64: string }[]
+const templates = documents
+  .map((document) => readArrival(1n, document.schema, Buffer.from(document.base64, 'base64')))
+  .filter((arrival) => arrival.facts?.kind === 'document' && arrival.facts.type === 'nfe' && arrival.facts.complete)
+
+const directory = await mkdtemp(join(tmpdir(), 'vigia-bench-'))
+const database = await startPostgres({ directory: join(directory, 'postgres') })
+await migrate(database.url)
+const db = openDatabase(database.url, { connections: 1 })
+const owner = new pg.Client({ connectionString: database.url })
+await owner.connect()
+await owner.query(
+  'create table bare (nsu bigint, schema text, issued_at timestamp, amount numeric(15, 2), chave text, name text, content bytea)',
+)
+const log = createLogger('silent')
+const workspaceId = 1
+const companyId = await inWorkspace({ db }, workspaceId, async ({ db }) => {
+  await db.insertInto('workspace').values({ id: workspaceId, name: 'bench', plan: 1 }).execute()
+  const row = await db
+    .insertInto('company')
+    .values({ workspace_id: workspaceId, cnpj, name: 'E', search: 'e', uf: 35 })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return row.id
+})
+
+let next = 0
+// The same real files under new keys: every batch is new to the database.
+function nextPage(): Arrival[] {
+  return Array.from({ length: batch }, () => {
+    const template = templates[next % templates.length]!
+    const number = ++next
+    const facts = template.facts as Extract<Arrival['facts'], { kind: 'document' }>
+    return {
+      ...template,
+      nsu: BigInt(number),
+      facts: {
+        ...facts,
+        chave: facts.chave.slice(0, 25) + String(number).padStart(9, '0') + facts.chave.slice(34),
+        numero: number,
+      },
+    }
+  })
+}
+
+const pagesAtOnce = 20
+const result = await compare(7, [
+  {
+    name: 'bareCopy',
+    run: async () => {
+      for (let page = 0; page < pagesAtOnce; page++) await copy(nextPage())
+      return pagesAtOnce * batch
+    },
+  },
+  {
+    name: 'writingTransaction',
+    run: async () => {
+      for (let page = 0; page < pagesAtOnce; page++) {
+        const arrivals = nextPage()
+        await inWorkspace({ db, log }, workspaceId, (ctx) =>
+          receive(ctx, { workspaceId, companyId, cnpj }, 'nfe', arrivals),
+        )
+      }
+      return pagesAtOnce * batch
+    },
+  },
+])
+report('ingest', { unit: 'documents', batch, rowLevelSecurity: true, goal: 0.4, ...result })
+await owner.end()
+await db.destroy()
+await database[Symbol.asyncDispose]()
+await rm(directory, { recursive: true })
+
+async function copy(arrivals: Arrival[]): Promise<void> {
+  const { documents: d, receipts: r } = ingestArguments(arrivals, cnpj)
+  const lines = arrivals.map((arrival, row) =>
+    [
+      arrival.nsu,
+      r[1]![row],
+      d[4]![row],
+      d[6]![row],
+      d[1]![row],
+      String(d[11]![row]).replace(/[\\\t\n]/g, ' '),
+      `\\\\x${arrival.content.toString('hex')}`,
+    ].join('\t'),
+  )
+  await owner.query('begin')
+  await pipeline(Readable.from([`${lines.join('\n')}\n`]), owner.query(copyFrom('copy bare from stdin')))
+  await owner.query('commit')
+}

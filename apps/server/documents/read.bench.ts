@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises'
+import { gunzipSync } from 'node:zlib'
+import { SaxesParser } from 'saxes'
+import { compare, report } from '../../../bench/measure.ts'
+import { readArrival } from './documents.ts'
+import { ingestArguments } from './projection.ts'
+
+// docZip read rate: base64 → gunzip → row, against a bare XML parser without handlers on the same bytes, already decompressed.
+const pageSize = 50
+const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
+for (const [name, file] of Object.entries(corpora)) {
+  const documents = JSON.parse(await readFile(file, 'utf8')) as { nsu: string; schema: string; base64: string }[]
+  const unzipped = documents.map((document) => gunzipSync(Buffer.from(document.base64, 'base64')))
+  const repeat = Math.max(1, Math.ceil(400 / documents.length))
+  const result = await compare(9, [
+    {
+      name: 'bareParser',
+      run: () => {
+        for (let turn = 0; turn < repeat; turn++) for (const bytes of unzipped) parse(bytes)
+        return repeat * documents.length
+      },
+    },
+    {
+      name: 'docZipToRow',
+      run: () => {
+        for (let turn = 0; turn < repeat; turn++) {
+          for (let first = 0; first < documents.length; first += pageSize) {
+            const page = documents.slice(first, first + pageSize)
+            ingestArguments(
+              page.map(({ nsu, schema, base64 }) => readArrival(BigInt(nsu), schema, Buffer.from(base64, 'base64'))),
+              '44555666000181',
+            )
+          }
+        }
+        return repeat * documents.length
+      },
+    },
+    {
+      name: 'gunzipOnly',
+      run: () => {
+        for (let turn = 0; turn < repeat; turn++)
+          for (const document of documents) gunzipSync(Buffer.from(document.base64, 'base64'))
+        return repeat * documents.length
+      },
+    },
+  ])
+  const bytes = unzipped.reduce((sum, one) => sum + one.length, 0)
+  report('read', {
+    corpus: name,
+    documents: documents.length,
+    meanBytes: Math.round(bytes / documents.length),
+    goal: 0.8,
+    ...result,
+  })
+}
+
+function parse(bytes: Buffer): void {
+  const parser = new SaxesParser({ position: false })
+  // Some samples are broken on purpose; the parser stops where it likes.
+  parser.on('error', () => {})
+  parser.write(bytes.toString('utf8')).close()
+}

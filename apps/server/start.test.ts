@@ -1,0 +1,232 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase } from '../../tests/support/database.ts'
+import { InstallationError, readConfig, routes, type Server, start } from './start.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let dataDir: string
+let server: Server
+
+const config = (env: Record<string, string> = {}) =>
+  readConfig({ PORT: '0', DATA_DIR: dataDir, DATABASE_URL: database.url, LOG_LEVEL: 'silent', ...env }, process.cwd())
+
+beforeAll(async () => {
+  database = await createDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'vigia-start-'))
+  server = await start(config(), { roles: ['api'] })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
+  await rm(dataDir, { recursive: true })
+})
+
+async function call(method: string, path: string, options: { token?: string; json?: unknown; body?: BodyInit } = {}) {
+  const response = await fetch(server.url + path, {
+    method,
+    headers: {
+      accept: 'application/json',
+      ...(options.token ? { authorization: `Bearer ${options.token}` } : {}),
+      ...(options.json === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body: options.json === undefined ? options.body : JSON.stringify(options.json),
+  })
+  return { status: response.status, envelope: (await response.json()) as Record<string, unknown> }
+}
+
+let number = 0
+async function newSession() {
+  const account = { nome: 'Ana Souza', email: `ana${++number}@exemplo.com.br`, senha: 'segredo1' }
+  await call('POST', '/v1/api/Usuarios', { json: account })
+  const { envelope } = await call('POST', '/v1/api/Auth', { json: account })
+  return { ...account, ...(envelope.data as { token: string; wsId: string }) }
+}
+
+describe.each(
+  routes.filter(({ route }) => route.access === 'session').map(({ route }) => [route.method, route.path] as const),
+)('%s %s', (method, path) => {
+  test.each([undefined, 'not-a-token', 'x'.repeat(43)])('answers 401 to the token %s', async (token) => {
+    const { status, envelope } = await call(method, path.replace(/\{\w+\}/, 'x'), { token })
+    expect(status).toBe(401)
+    expect(envelope).toEqual({
+      success: false,
+      message: 'Sessão expirada. Faça login novamente.',
+      data: null,
+      errors: ['Sessão expirada. Faça login novamente.'],
+      statusCode: 401,
+    })
+  })
+})
+
+test('no two routes share method and path', () => {
+  const names = routes.map(({ route }) => `${route.method} ${route.path}`)
+  expect(new Set(names).size).toBe(names.length)
+})
+
+test('health answers without a session', async () => {
+  expect(await call('GET', '/health')).toEqual({
+    status: 200,
+    envelope: {
+      success: true,
+      message: 'Operação realizada com sucesso',
+      data: { status: 'ok', versao: 'v1.0' },
+      errors: [],
+    },
+  })
+})
+
+describe('accounts', () => {
+  test('sign-up, login and a call with the token', async () => {
+    const { token, wsId } = await newSession()
+    expect(wsId).toMatch(/^[0-9a-f-]{36}$/)
+    expect((await call('GET', '/v1/api/Empresas/obter-empresas', { token })).envelope.data).toEqual([])
+  })
+
+  test('the e-mail is not case sensitive, the password is', async () => {
+    const { email, senha } = await newSession()
+    expect((await call('POST', '/v1/api/Auth', { json: { email: email.toUpperCase(), senha } })).status).toBe(200)
+    expect((await call('POST', '/v1/api/Auth', { json: { email, senha: senha.toUpperCase() } })).status).toBe(401)
+  })
+
+  test('a wrong password and an unknown e-mail get the same answer', async () => {
+    const { email } = await newSession()
+    const wrong = await call('POST', '/v1/api/Auth', { json: { email, senha: 'outra-senha' } })
+    const unknown = await call('POST', '/v1/api/Auth', {
+      json: { email: 'ninguem@exemplo.com.br', senha: 'outra-senha' },
+    })
+    expect(wrong).toEqual(unknown)
+    expect(wrong.envelope).toMatchObject({ success: false, message: 'Credenciais inválidas.', statusCode: 401 })
+  })
+
+  test('a taken e-mail is refused', async () => {
+    const { nome, email, senha } = await newSession()
+    const { status, envelope } = await call('POST', '/v1/api/Usuarios', {
+      json: { nome, email: email.toUpperCase(), senha },
+    })
+    expect(status).toBe(409)
+    expect(envelope.message).toBe('Já existe uma conta com este email. Faça login para continuar.')
+  })
+
+  test('every problem of a form is said', async () => {
+    const { status, envelope } = await call('POST', '/v1/api/Usuarios', { json: { nome: 'A', email: 'x', senha: '1' } })
+    expect(status).toBe(400)
+    expect(envelope.errors).toEqual([
+      'Nome deve ter pelo menos 3 caracteres',
+      'Email inválido',
+      'Senha deve ter pelo menos 6 caracteres',
+    ])
+  })
+
+  test('logging out ends the session', async () => {
+    const { token } = await newSession()
+    expect((await call('POST', '/v1/api/Auth/sair', { token })).status).toBe(200)
+    expect((await call('GET', '/v1/api/Dashboard', { token })).status).toBe(401)
+  })
+})
+
+describe('documents', () => {
+  test.each([
+    ['', 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'],
+    ['?TipoDFe=1', 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'],
+    ['?TipoDFe=0&Status=99', 'Status desconhecido'],
+    ['?TipoDFe=0&PaginaAtual=0', 'PaginaAtual deve ser um número a partir de 1'],
+    ['?TipoDFe=0&DataDe=ontem', 'DataDe deve estar no formato aaaa-MM-ddTHH:mm:ss'],
+    [
+      '?TipoDFe=0&DataDe=2026-11-30T00:00:00&DataAte=2026-11-01T00:00:00',
+      'A data inicial deve ser anterior à data final',
+    ],
+  ])('%s is refused with words', async (query, message) => {
+    const { token } = await newSession()
+    const { status, envelope } = await call('GET', `/v1/api/DocumentosFiscais${query}`, { token })
+    expect(status).toBe(400)
+    expect(envelope.message).toBe(message)
+  })
+
+  test('a page past the end is empty', async () => {
+    const { token } = await newSession()
+    const { status, envelope } = await call(
+      'GET',
+      '/v1/api/DocumentosFiscais?TipoDFe=0&PaginaAtual=999&CampoPesquisa=&IdEmpresa=',
+      { token },
+    )
+    expect(status).toBe(200)
+    expect(envelope.data).toEqual({ items: [], totalDePaginas: 0, totalDeItens: 0, valorTotal: 0 })
+  })
+
+  test.each(['danfe', 'dacte'])('%s of an id that nobody gave out is not found', async (form) => {
+    const { token } = await newSession()
+    for (const id of ['1', 'AAAAAAAAAAAAAAAAAAAAAA', '%00', '..%2f']) {
+      expect((await call('GET', `/v1/api/DocumentosFiscais/${form}/${id}`, { token })).status).toBe(404)
+    }
+  })
+})
+
+describe('companies', () => {
+  const form = (name: string, bytes: BlobPart, password: string | null) => {
+    const data = new FormData()
+    data.append('Certificado', new File([bytes], name))
+    if (password !== null) data.append('Senha', password)
+    return data
+  }
+  test.each([
+    [
+      'a file with another ending',
+      form('cert.txt', 'x', 'segredo'),
+      400,
+      'Por favor, selecione um arquivo .pfx ou .p12',
+    ],
+    ['no password', form('cert.pfx', 'x', null), 400, 'Por favor, selecione um certificado e digite a senha.'],
+    ['nothing', new FormData(), 400, 'Por favor, selecione um certificado e digite a senha.'],
+    ['a huge file', form('cert.pfx', new Uint8Array(600_000), 'segredo'), 413, 'O arquivo enviado é grande demais.'],
+  ])('%s is refused with words', async (_, body, status, message) => {
+    const { token } = await newSession()
+    const answer = await call('POST', '/v1/api/Empresas', { token, body })
+    expect(answer.status).toBe(status)
+    expect(answer.envelope.message).toBe(message)
+  })
+
+  test('a file that is no certificate is refused with words', async () => {
+    const { token } = await newSession()
+    const answer = await call('POST', '/v1/api/Empresas', {
+      token,
+      body: form('CERT.PFX', 'not a certificate', 'segredo'),
+    })
+    expect(answer.status).toBe(400)
+    expect(answer.envelope.message).toMatch(/ler o arquivo/i)
+  })
+
+  test('JSON instead of a form is refused with words', async () => {
+    const { token } = await newSession()
+    expect((await call('POST', '/v1/api/Empresas', { token, json: {} })).envelope.message).toMatch(/formulário/)
+  })
+
+  test('a company of nobody is not found', async () => {
+    const { token } = await newSession()
+    for (const id of ['1', crypto.randomUUID()]) {
+      expect((await call('POST', `/v1/api/Empresas/sincronizar?idEmpresa=${id}`, { token })).status).toBe(404)
+      expect((await call('GET', `/v1/api/DocumentosFiscais?TipoDFe=0&IdEmpresa=${id}`, { token })).status).toBe(404)
+    }
+  })
+})
+
+test('broken JSON and unknown addresses get an envelope, not a page', async () => {
+  const broken = await fetch(`${server.url}/v1/api/Auth`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{',
+  })
+  expect(broken.status).toBe(400)
+  expect(await broken.json()).toMatchObject({ success: false, statusCode: 400 })
+  expect(await call('GET', '/v1/api/Nada')).toMatchObject({
+    status: 404,
+    envelope: { success: false, message: 'Endereço não encontrado.' },
+  })
+})
+
+test('a database of one ambiente does not serve another', async () => {
+  await expect(start(config({ SEFAZ_AMBIENTE: 'homologacao' }), { roles: ['worker'] })).rejects.toThrow(
+    InstallationError,
+  )
+})

@@ -1,0 +1,47 @@
+/** A variant to time: it is called once per round and answers how many units it did. */
+export interface Variant {
+  name: string
+  run: () => number | Promise<number>
+}
+
+export interface Timing {
+  /** Units per second, median over the rounds. */
+  perSecond: number
+  /** Speed relative to the first variant, median of the rounds' own ratios. */
+  ratio: number
+}
+
+/**
+ * Times variants turn by turn, so that a noisy machine disturbs all of them alike. The first variant is what the others are compared
+ * with; one round before the first is not counted.
+ */
+export async function compare(rounds: number, variants: Variant[]): Promise<Record<string, Timing>> {
+  const speeds = variants.map(() => [] as number[])
+  for (let round = -1; round < rounds; round++) {
+    for (const [index, variant] of variants.entries()) {
+      const began = performance.now()
+      const units = await variant.run()
+      if (round >= 0) speeds[index]!.push((units * 1000) / (performance.now() - began))
+    }
+  }
+  return Object.fromEntries(
+    variants.map(({ name }, index) => [
+      name,
+      {
+        perSecond: Math.round(median(speeds[index]!)),
+        ratio: Number(median(speeds[index]!.map((speed, round) => speed / speeds[0]![round]!)).toFixed(3)),
+      },
+    ]),
+  )
+}
+
+/** The middle of `values`. */
+export function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)]!
+}
+
+/** Prints the one line of a program. */
+export function report(program: string, result: object): void {
+  console.log(JSON.stringify({ program, ...result }))
+}

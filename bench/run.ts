@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { start } from '@vigia/simulator/start'
+import { askForAll, sampleDocuments } from './corpus.ts'
+
+// `npm run bench` runs all, `npm run bench -- read` one. Each prints one line of JSON with what it is compared against.
+const programs: Record<string, string> = {
+  read: '../apps/server/documents/read.bench.ts',
+  ingest: '../apps/server/documents/ingest.bench.ts',
+  capture: './capture.ts',
+}
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((name) => !programs[name])
+if (unknown.length > 0) {
+  console.error(`There is no program ${unknown.join(', ')}; there are ${Object.keys(programs).join(', ')}.`)
+  process.exit(2)
+}
+
+const companies = [
+  { cnpj: '44555666000181', nome: 'EMPRESA DESTINATARIA LTDA', uf: 'SC' },
+  { cnpj: '12ABC34501DE35', nome: 'EMPRESA ALFANUMERICA LTDA', uf: 'SP' },
+]
+const directory = await mkdtemp(join(tmpdir(), 'vigia-bench-'))
+let failed = false
+try {
+  const corpora: Record<string, string> = {}
+  {
+    await using simulator = await start({ port: 0, directory: join(directory, 'simulator'), seed: 1, companies })
+    const generated = (await Promise.all(companies.map((company) => askForAll(simulator, company)))).flat()
+    for (const [name, documents] of Object.entries({ generated, samples: await sampleDocuments() })) {
+      if (!documents) continue
+      corpora[name] = join(directory, `${name}.json`)
+      await writeFile(corpora[name], JSON.stringify(documents))
+    }
+  }
+  for (const name of wanted.length > 0 ? wanted : Object.keys(programs)) {
+    const program = fileURLToPath(new URL(programs[name]!, import.meta.url))
+    const code = await new Promise((resolve) => {
+      const child = spawn(process.execPath, ['--expose-gc', program, JSON.stringify(corpora)], {
+        stdio: ['ignore', 'inherit', 'inherit'],
+      })
+      child.on('close', resolve)
+    })
+    if (code !== 0) failed = true
+  }
+} finally {
+  await rm(directory, { recursive: true, force: true })
+}
+process.exit(failed ? 1 : 0)

@@ -1,0 +1,106 @@
+import { parseChave } from './chave.ts'
+import { child, value, type XmlElement } from './document.ts'
+import type { DocumentFacts, Party, Problem, UnknownFacts } from './read.ts'
+
+export function unknown(root: XmlElement, reason: string): UnknownFacts {
+  return { kind: 'unknown', root: root.name, reason }
+}
+
+/** The CNPJ or CPF directly under a group; empty elements, zeros and other text count as none (MOC: `<CNPJ/>` for a party abroad). */
+export function taxIdOf(group: XmlElement | undefined): string | undefined {
+  const cnpj = value(group, 'CNPJ')
+  if (cnpj !== undefined && /^[0-9A-Z]{12}[0-9]{2}$/.test(cnpj) && !/^0+$/.test(cnpj)) return cnpj
+  const cpf = value(group, 'CPF')
+  return cpf !== undefined && /^[0-9]{11}$/.test(cpf) && !/^0+$/.test(cpf) ? cpf : undefined
+}
+
+export function addParty(parties: Party[], role: number, group: XmlElement | undefined): void {
+  const taxId = taxIdOf(group)
+  if (taxId !== undefined) parties.push({ role, taxId, name: value(group, 'xNome') })
+}
+
+/** The chave in the text, when it has the shape of one; a wrong check digit is a problem, not a refusal. */
+export function chaveOf(text: string | undefined, problems: Problem[]): string | undefined {
+  if (text === undefined || !/^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.test(text)) return undefined
+  if (parseChave(text) === null) {
+    problems.push({ code: 'chave-check-digit', message: 'O dígito verificador da chave de acesso não confere.' })
+  }
+  return text
+}
+
+/** A date as written; '' when it is absent or is none, which is reported. */
+export function dateOf(text: string | undefined, what: string, problems: Problem[]): string {
+  if (text === undefined) problems.push({ code: 'date-missing', message: `O documento não traz a data de ${what}.` })
+  return optionalDateOf(text, what, problems) ?? ''
+}
+
+/** A date as written; what is no date is reported and left out. */
+export function optionalDateOf(text: string | undefined, what: string, problems: Problem[]): string | undefined {
+  if (text === undefined || isDate(text)) return text
+  const message = `A data de ${what} não é válida: ${text.slice(0, 40)}.`
+  problems.push({ code: 'date-invalid', message })
+  return undefined
+}
+
+const datePattern =
+  /^((?:19|20)\d\d-\d\d-\d\d)(?:T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?$/
+
+function isDate(text: string): boolean {
+  const day = datePattern.exec(text)?.[1]
+  if (day === undefined) return false
+  const date = new Date(`${day}T00:00:00Z`)
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day)
+}
+
+export function amountOf(text: string | undefined, problems: Problem[]): string {
+  if (text !== undefined && /^\d{1,15}(?:\.\d{1,10})?$/.test(text)) return text
+  problems.push({ code: 'amount', message: 'O documento não traz um valor total legível.' })
+  return '0'
+}
+
+/** The model of a document, two digits; anything else gives way to the one of the chave. */
+export function modelOf(text: string | undefined, ofChave: string): string {
+  return text !== undefined && /^\d\d$/.test(text) ? text : ofChave
+}
+
+export function numberOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}
+
+type Authorization = Pick<DocumentFacts, 'situation' | 'protocol' | 'authorizedAt' | 'cStat' | 'digest'>
+
+/** Situation by the cStat of the protocol (MOC 7.0 and MOC CT-e 4.00); a document without a protocol of its own proves nothing. */
+export function authorizationOf(protocol: XmlElement | undefined, chave: string, problems: Problem[]): Authorization {
+  const infProt = child(protocol, 'infProt')
+  if (infProt === undefined) return { situation: 'no-protocol' }
+  if ((value(infProt, 'chNFe') ?? value(infProt, 'chCTe')) !== chave) {
+    problems.push({ code: 'protocol-of-another-chave', message: 'O protocolo refere-se a outra chave de acesso.' })
+    return { situation: 'no-protocol' }
+  }
+  const cStat = value(infProt, 'cStat')
+  const situation = situations.get(cStat ?? '') ?? 'no-protocol'
+  if (situation === 'no-protocol') {
+    const message = `O protocolo não é de autorização (cStat ${cStat ?? 'ausente'}).`
+    problems.push({ code: 'protocol-status', message })
+  }
+  return {
+    situation,
+    protocol: value(infProt, 'nProt'),
+    authorizedAt: optionalDateOf(value(infProt, 'dhRecbto'), 'autorização', problems),
+    cStat,
+    digest: value(infProt, 'digVal'),
+  }
+}
+
+const situations = new Map<string, DocumentFacts['situation']>([
+  ['100', 'authorized'],
+  ['150', 'authorized'],
+  ['110', 'denied'],
+  ['205', 'denied'],
+  ['301', 'denied'],
+  ['302', 'denied'],
+  ['303', 'denied'],
+  ['101', 'cancelled'],
+  ['151', 'cancelled'],
+  ['155', 'cancelled'],
+])
