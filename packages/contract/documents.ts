@@ -4,10 +4,10 @@ import { route } from './route.ts'
 const LocalDateTime = (field: string) =>
   z
     .string()
-    .regex(
-      /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/,
-      `${field} deve estar no formato aaaa-MM-ddTHH:mm:ss`,
-    )
+    .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/, {
+      error: `${field} deve estar no formato aaaa-MM-ddTHH:mm:ss`,
+      abort: true,
+    })
     .refine((text) => {
       const day = text.slice(0, 10)
       return Number(day.slice(0, 4)) >= 1900 && new Date(`${day}T00:00:00Z`).toISOString().slice(0, 10) === day

@@ -43,11 +43,13 @@ export function optionalDateOf(text: string | undefined, what: string, problems:
 }
 
 const datePattern =
-  /^((?:19|20)\d\d-\d\d-\d\d)(?:T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?$/
+  /^((?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?$/
 
 function isDate(text: string): boolean {
   const day = datePattern.exec(text)?.[1]
   if (day === undefined) return false
+  // Every month has 28 days; the calendar is asked about the others only.
+  if (day.slice(8) <= '28') return true
   const date = new Date(`${day}T00:00:00Z`)
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day)
 }

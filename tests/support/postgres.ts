@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { migrate } from '../../apps/server/platform/migrate.ts'
+import { startPostgres } from '../../apps/server/platform/postgres.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Login of the PostgreSQL of this run; its database `template` has all migrations and no rows. */
+    postgresUrl: string
+  }
+}
+
+// Nothing here must survive a crash, so nothing waits for the disk.
+const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', shared_buffers: '128MB' }
+
+/** Called by Vitest once for each project that names this file. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const directory = await mkdtemp(join(tmpdir(), 'vigia-tests-'))
+  const postgres = await startPostgres({ directory: join(directory, 'postgres'), settings })
+  const stop = async () => {
+    await postgres[Symbol.asyncDispose]()
+    await rm(directory, { recursive: true, force: true })
+  }
+  try {
+    await createTemplate(postgres.url)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  project.provide('postgresUrl', postgres.url)
+  return stop
+}
+
+async function createTemplate(url: string): Promise<void> {
+  const template = new URL('/template', url)
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query('create database template')
+    await migrate(template.href)
+    // A template that nobody can enter can be cloned at any moment.
+    await client.query('alter database template with allow_connections false')
+  } finally {
+    await client.end()
+  }
+}

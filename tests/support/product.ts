@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Config, readConfig, start as startServer } from '@vigia/server/start'
+import { type Simulator, type SimulatorOptions, start as startSimulator } from '@vigia/simulator/start'
+import { createDatabase } from './database.ts'
+
+export interface Product {
+  /** Where the web app and the API answer. */
+  url: string
+  simulator: Simulator
+  config: Config
+  databaseUrl: string
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface ProductOptions {
+  simulator?: Partial<Omit<SimulatorOptions, 'port' | 'directory' | 'hourMs'>>
+  roles?: ('api' | 'worker')[]
+  /** Length of the authority's hour, on both sides. */
+  hourMs?: number
+}
+
+/** The whole product, real in every part, on free ports with a database and a data directory of its own. */
+export async function startProduct(options: ProductOptions = {}): Promise<Product> {
+  await using stack = new AsyncDisposableStack()
+  const dataDir = await mkdtemp(join(tmpdir(), 'vigia-product-'))
+  stack.defer(() => rm(dataDir, { recursive: true, force: true }))
+  const hourMs = options.hourMs ?? 60_000
+  const database = stack.use(await createDatabase())
+  const simulator = stack.use(
+    await startSimulator({ ...options.simulator, port: 0, directory: join(dataDir, 'simulator'), hourMs }),
+  )
+  const environment = {
+    PORT: String(await freePort()),
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    SIMULATOR_PORT: String(simulator.port),
+    LOG_LEVEL: 'error',
+  }
+  const config = atPace(readConfig(environment, dataDir), hourMs)
+  const server = stack.use(await startServer(config, { roles: options.roles ?? ['api', 'worker'] }))
+  const owned = stack.move()
+  return {
+    url: server.url,
+    simulator,
+    config,
+    databaseUrl: database.url,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+function atPace(config: Config, hourMs: number): Config {
+  return { ...config, sefaz: { ...config.sefaz, hourMs, pagePauseMs: hourMs / 1800, marginMs: hourMs / 12 } }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  return new Promise((resolve, reject) => {
+    probe.once('error', reject)
+    probe.listen(0, 'localhost', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
