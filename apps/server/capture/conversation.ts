@@ -280,7 +280,9 @@ async function release(ctx: CaptureContext, line: Line, decision: Decision | nul
     await holdLine(ctx, line, {
       lease_by: null,
       lease_until: null,
-      catch_up: false,
+      // Somebody may have joined while the lease was held.
+      catch_up: sql<boolean>`exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.delivered_nsu < capture_line.last_nsu)
+                         and exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.delivered_nsu = capture_line.last_nsu)`,
       ...(decision && {
         state: decision.state,
         message: decision.message,

@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
+import type { Authority } from './authority.ts'
+import { issuePfx } from './certificates.ts'
+import { isExpired } from './distribution.ts'
+import { type FaultOrder, faultStages } from './faults.ts'
+import type { Service } from './inspect.ts'
+import type { Published } from './ledger.ts'
+import { nsuText } from './message.ts'
+import { publishRaw, receive } from './publication.ts'
+import type { HttpAnswer } from './soap.ts'
+
+// What a control call can be answered with besides a body of JSON.
+class ControlError extends Error {
+  override name = 'ControlError'
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+type Handler = (authority: Authority, call: ControlCall) => unknown | Promise<unknown>
+
+interface ControlCall {
+  query: URLSearchParams
+  body: () => Promise<Buffer>
+  json: () => Promise<Record<string, unknown>>
+}
+
+/** The control interface: what the simulator holds, and switches for its clock, its faults and its documents. */
+export async function answerControl(
+  authority: Authority,
+  method: string,
+  url: URL,
+  readBody: () => Promise<Buffer | null>,
+): Promise<HttpAnswer> {
+  const name = `${method} ${url.pathname.replace(/^\/_control\/?/, '').replace(/\/$/, '')}`
+  const handler = handlers[name]
+  const body = async () => {
+    const bytes = await readBody()
+    if (bytes === null) throw new ControlError(413, 'body too large')
+    return bytes
+  }
+  const json = async () => parseObject((await body()).toString('utf8'))
+  try {
+    if (handler === undefined)
+      throw new ControlError(404, `no such call; there are: ${Object.keys(handlers).join(', ')}`)
+    const result = await handler(authority, { query: url.searchParams, body, json })
+    if (result instanceof Uint8Array) {
+      return { status: 200, contentType: 'application/x-pkcs12', body: Buffer.from(result) }
+    }
+    return jsonAnswer(200, result)
+  } catch (error) {
+    if (error instanceof ControlError) return jsonAnswer(error.status, { error: error.message })
+    throw error
+  }
+}
+
+const handlers: Record<string, Handler> = {
+  'GET truth': (authority, { query }) => truth(authority, query),
+  'GET state': (authority) => state(authority),
+  'POST clock': async (authority, { json }) => setClock(authority, await json()),
+  'POST certificates': async (authority, { json }) => certificate(authority, await json()),
+  'POST publish': async (authority, { json }) => publish(authority, await json()),
+  'POST documents': async (authority, { query, body }) => {
+    const bytes = await body()
+    const activateParties = query.get('activate') !== 'false'
+    const answered = query.get('answered') === 'true'
+    const [receipt] = receive(authority.ledger, authority.clock, [{ load: () => bytes }], { activateParties, answered })
+    return receipt
+  },
+  'GET calls': (authority, { query }) => calls(authority, query),
+  // The services that receive events are not there yet.
+  'GET events': () => ({ events: [] }),
+  'GET faults': (authority) => ({ faults: authority.faults.list(), available: Object.keys(faultStages) }),
+  'POST faults': async (authority, { json }) => authority.faults.add(faultOrder(await json())),
+  'DELETE faults': (authority, { query }) => {
+    const id = query.get('id')
+    authority.faults.clear(id === null ? undefined : Number(id))
+    return { faults: authority.faults.list() }
+  },
+  'GET misuse': (authority) => misuse(authority),
+}
+
+function truth({ ledger, clock }: Authority, query: URLSearchParams): unknown {
+  const cnpj = query.get('cnpj')
+  if (cnpj === null) throw new ControlError(400, 'cnpj is missing')
+  const wanted = serviceOf(query.get('service'))
+  const services: Service[] = wanted === undefined ? ['nfe', 'cte'] : [wanted]
+  const withExpired = query.get('expired') === 'true'
+  const now = clock.now()
+  const documents = services.flatMap((service) =>
+    (ledger.sequences.get(`${service}:${cnpj}`) ?? [])
+      .map((published, index) => ({ published, nsu: nsuText(index + 1) }))
+      .filter(({ published }) => withExpired || !isExpired(published, now))
+      .map(({ published, nsu }) => ({ service, nsu, ...describe(published, ledger.gzip(published.content)) })),
+  )
+  return { cnpj, documents }
+}
+
+function describe(published: Published, gzip: Buffer): Record<string, unknown> {
+  const { schema, kind, chave, tpEvento, nSeqEvento, roles, at } = published
+  const content = gunzipSync(gzip)
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  return {
+    schema,
+    kind,
+    chave,
+    tpEvento,
+    nSeqEvento,
+    roles,
+    at: new Date(at).toISOString(),
+    sha256,
+    bytes: content.length,
+  }
+}
+
+function state({ ledger, clock, hourMs, tpAmb, faults }: Authority): unknown {
+  const usages = new Map(ledger.usages())
+  const keys = [...new Set([...ledger.sequences.keys(), ...usages.keys()])].sort()
+  return {
+    now: new Date(clock.now()).toISOString(),
+    offsetMs: clock.offsetMs(),
+    hourMs,
+    tpAmb,
+    documents: ledger.documents.size,
+    notes: Object.fromEntries(ledger.notes),
+    faults: faults.list(),
+    sequences: keys.map((key) => {
+      const [service, taxId] = key.split(':')
+      return { service, cnpj: taxId, maxNSU: ledger.sequences.get(key)?.length ?? 0, ...usages.get(key) }
+    }),
+  }
+}
+
+function setClock({ clock, ledger }: Authority, order: Record<string, unknown>): unknown {
+  const { advanceMs, now } = order
+  if (typeof advanceMs === 'number') clock.advance(advanceMs)
+  else if (typeof now === 'string' && !Number.isNaN(Date.parse(now))) clock.setNow(Date.parse(now))
+  else if (typeof now === 'number') clock.setNow(now)
+  else throw new ControlError(400, 'give advanceMs (number) or now (ISO date or milliseconds)')
+  ledger.saveClockOffset(clock.offsetMs())
+  return { now: new Date(clock.now()).toISOString(), offsetMs: clock.offsetMs() }
+}
+
+function certificate({ certification, clock }: Authority, order: Record<string, unknown>): Promise<Uint8Array> {
+  const expires = text(order, 'expires')
+  const holder = {
+    cnpj: text(order, 'cnpj'),
+    cpf: text(order, 'cpf'),
+    nome: text(order, 'nome') ?? 'EMPRESA DE TESTE LTDA',
+    uf: text(order, 'uf'),
+    expires: expires === undefined ? undefined : Date.parse(expires),
+    senha: text(order, 'senha') ?? '',
+    legacy: order.legacy === true,
+  }
+  if (holder.cnpj === undefined && holder.cpf === undefined) throw new ControlError(400, 'cnpj or cpf is missing')
+  return issuePfx(certification, holder, clock.now())
+}
+
+function publish({ ledger, clock }: Authority, order: Record<string, unknown>): unknown {
+  const service = serviceOf(text(order, 'service') ?? null) ?? 'nfe'
+  const taxId = text(order, 'cnpj')
+  const schema = text(order, 'schema')
+  const xmlBase64 = text(order, 'xmlBase64')
+  if (taxId === undefined || schema === undefined || xmlBase64 === undefined) {
+    throw new ControlError(400, 'cnpj, schema and xmlBase64 are needed')
+  }
+  const nsu = publishRaw(ledger, clock, { service, taxId, schema, bytes: Buffer.from(xmlBase64, 'base64') })
+  return { service, cnpj: taxId, nsu: nsuText(nsu) }
+}
+
+function calls(authority: Authority, query: URLSearchParams): unknown {
+  const cnpj = query.get('cnpj')
+  const service = serviceOf(query.get('service'))
+  const entries = authority.calls
+    .list()
+    .filter((one) => (cnpj === null || one.taxId === cnpj) && (service === undefined || one.service === service))
+  return { calls: entries.map((one) => ({ ...one, at: new Date(one.at).toISOString() })) }
+}
+
+function misuse({ ledger }: Authority): unknown {
+  const rows = [...ledger.usages()].filter(([, usage]) => usage.misuse > 0)
+  return {
+    misuse: rows.map(([key, usage]) => {
+      const [service, cnpj] = key.split(':')
+      return { service, cnpj, count: usage.misuse, excused: usage.misuseExcused }
+    }),
+  }
+}
+
+function faultOrder(order: Record<string, unknown>): FaultOrder {
+  const fault = Object.keys(faultStages).find((name): name is FaultOrder['fault'] => name === String(order.fault))
+  if (fault === undefined) throw new ControlError(400, `fault must be one of: ${Object.keys(faultStages).join(', ')}`)
+  return {
+    fault,
+    service: serviceOf(text(order, 'service') ?? null),
+    cnpj: text(order, 'cnpj'),
+    probability: number(order, 'probability'),
+    times: number(order, 'times'),
+    durationMs: number(order, 'durationMs'),
+    delayMs: number(order, 'delayMs'),
+  }
+}
+
+function serviceOf(name: string | null): Service | undefined {
+  if (name === null) return undefined
+  if (name === 'nfe' || name === 'cte') return name
+  throw new ControlError(400, 'service must be nfe or cte')
+}
+
+function text(order: Record<string, unknown>, name: string): string | undefined {
+  const value = order[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function number(order: Record<string, unknown>, name: string): number | undefined {
+  const value = order[name]
+  return typeof value === 'number' ? value : undefined
+}
+
+function parseObject(source: string): Record<string, unknown> {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(source)
+  } catch {
+    throw new ControlError(400, 'the body is not JSON')
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw new ControlError(400, 'the body must be a JSON object')
+  }
+  return { ...parsed }
+}
+
+function jsonAnswer(status: number, value: unknown): HttpAnswer {
+  return { status, contentType: 'application/json; charset=utf-8', body: Buffer.from(`${JSON.stringify(value)}\n`) }
+}

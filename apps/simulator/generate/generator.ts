@@ -1,0 +1,84 @@
+import type { CertificationAuthority } from '../certificates.ts'
+import { type Clock, localDateTime, monthStart } from '../clock.ts'
+import type { Ledger } from '../ledger.ts'
+import { activate, type Receipt, receive } from '../publication.ts'
+import { createCast, type Taxpayer, taxpayerOf } from './cast.ts'
+import { createRandom } from './random.ts'
+import { openSigners } from './signers.ts'
+import { groupedFreight, officeMoment, othersSale, ownSale, passengers, purchase, type Stage } from './stories.ts'
+
+/** Makes documents for companies and hands them to the authority. */
+export interface Generator {
+  /** The documents of the current month, up to now; nothing when they were made before. */
+  month(company: { cnpj: string; nome: string; uf: string }): Promise<Receipt[]>
+  /** One more document for one of the companies, now. */
+  live(companies: { cnpj: string; nome: string; uf: string }[]): Promise<Receipt[]>
+}
+
+export interface GeneratorOptions {
+  seed: number
+  tpAmb: 1 | 2
+  directory: string
+  ledger: Ledger
+  clock: Clock
+  certification: CertificationAuthority
+}
+
+export async function openGenerator(options: GeneratorOptions): Promise<Generator> {
+  const { seed, tpAmb, ledger, clock } = options
+  const cast = createCast(seed)
+  const signers = await openSigners(options.directory, options.certification, clock.now())
+  const stageFor = (company: Taxpayer, seedText: string, until: number): Stage => ({
+    random: createRandom(seedText),
+    cast,
+    signers,
+    tpAmb,
+    company,
+    until,
+    files: [],
+    numbers: new Map(),
+  })
+  const deliver = (stage: Stage) => {
+    const incoming = stage.files.map((bytes) => ({ load: () => bytes }))
+    return receive(ledger, clock, incoming, { activateParties: false })
+  }
+
+  return {
+    month: async (named) => {
+      activate(ledger, named.cnpj, clock.now())
+      // Ten minutes of slack, so that starting twice in a row makes the same documents.
+      const now = clock.now() - (clock.now() % 600_000)
+      const month = localDateTime(now).slice(0, 7)
+      const mark = `generated:${named.cnpj}:${month}`
+      if (ledger.notes.has(mark)) return []
+      const stage = stageFor(taxpayerOf(named, seed), `month:${seed}:${named.cnpj}:${month}`, now)
+      await playMonth(stage, monthStart(now), now)
+      const receipts = deliver(stage)
+      ledger.append([{ type: 'note', name: mark, value: String(seed) }])
+      return receipts
+    },
+    live: async (companies) => {
+      const count = Number(ledger.notes.get('live') ?? 0) + 1
+      const choice = createRandom(`live:${seed}:${count}`)
+      const company = taxpayerOf(choice.pick(companies), seed)
+      const now = clock.now()
+      const stage = stageFor(company, `live:${seed}:${count}:${company.cnpj}`, now)
+      const play = choice.pick([purchase, purchase, purchase, othersSale, passengers])
+      await play(stage, now - 120_000)
+      const receipts = deliver(stage)
+      ledger.append([{ type: 'note', name: 'live', value: String(count) }])
+      return receipts
+    },
+  }
+}
+
+async function playMonth(stage: Stage, from: number, to: number): Promise<void> {
+  const { random } = stage
+  const moment = () => officeMoment(random, from, to - 60_000)
+  const times = (low: number, high: number) => Array.from({ length: random.integer(low, high) }, moment)
+  for (const at of times(34, 52)) await purchase(stage, at)
+  for (const at of times(8, 12)) await ownSale(stage, at)
+  for (const at of times(4, 7)) await othersSale(stage, at)
+  for (const at of times(1, 2)) await groupedFreight(stage, at)
+  for (const at of times(2, 4)) await passengers(stage, at)
+}

@@ -1,0 +1,224 @@
+import { tag } from '@vigia/xml/write'
+import type { Taxpayer } from './cast.ts'
+import { group, text } from './elements.ts'
+import { fixed, money, rateText, share, split } from './money.ts'
+import { icmsRate } from './places.ts'
+import type { Product } from './products.ts'
+import type { Random } from './random.ts'
+
+/** The amounts of one item, in cents. */
+export interface Item {
+  xml: string
+  vProd: number
+  vFrete: number
+  vDesc: number
+  vBC: number
+  vICMS: number
+  vBCST: number
+  vST: number
+  vIPI: number
+  vPIS: number
+  vCOFINS: number
+  vBCIBSCBS: number
+  vIBSUF: number
+  vCBS: number
+}
+
+const pisRate = 16_500
+const cofinsRate = 76_000
+// Test year of the reform: IBS 0.1 % (state part only), CBS 0.9 %.
+const ibsRate = 1_000
+const cbsRate = 9_000
+// Margin on which the ICMS of the following sales is collected in advance.
+const mvaRate = 405_000
+
+interface Line {
+  product: Product
+  quantity: number
+  /** In cents. */
+  price: number
+  vProd: number
+  vFrete: number
+  vDesc: number
+}
+
+/** The items of one sale; freight and discount are shared out over them and add up. */
+export function buildItems(
+  random: Random,
+  sale: { issuer: Taxpayer; recipient: Taxpayer; count: number; vFrete: number; discountRate: number; xPed?: string },
+): Item[] {
+  const lines = Array.from({ length: sale.count }, () => {
+    const product = random.pick(sale.issuer.segment.products)
+    const quantity = random.integer(...product.quantity)
+    const price = random.integer(...product.price)
+    return { product, quantity, price, vProd: quantity * price }
+  })
+  const weights = lines.map((line) => line.vProd)
+  const freights = split(sale.vFrete, weights)
+  return lines.map((line, index) => {
+    const vDesc = share(line.vProd, sale.discountRate)
+    return buildItem(random, sale, { ...line, vFrete: freights[index] ?? 0, vDesc }, index + 1)
+  })
+}
+
+function buildItem(
+  random: Random,
+  sale: { issuer: Taxpayer; recipient: Taxpayer; xPed?: string },
+  line: Line,
+  nItem: number,
+): Item {
+  const { issuer, recipient } = sale
+  const { product, vProd, vFrete, vDesc } = line
+  const taxes = issuer.crt === '3' ? normalTaxes(issuer, recipient, line) : simplesTaxes(random, line)
+  const inside = issuer.place.uf === recipient.place.uf
+  const quantity = fixed(line.quantity * 10_000, 4)
+  const price = fixed(line.price * 100_000_000, 10)
+  const xml = tag(
+    'det',
+    { nItem: String(nItem) },
+    group(
+      'prod',
+      text('cProd', `${product.NCM.slice(0, 4)}-${random.digits(4)}`),
+      text('cEAN', 'SEM GTIN'),
+      text('xProd', product.xProd),
+      text('NCM', product.NCM),
+      product.st ? text('CEST', `0100${random.digits(3)}`) : '',
+      text('CFOP', cfop(product, inside)),
+      text('uCom', product.unit),
+      text('qCom', quantity),
+      text('vUnCom', price),
+      text('vProd', money(vProd)),
+      text('cEANTrib', 'SEM GTIN'),
+      text('uTrib', product.unit),
+      text('qTrib', quantity),
+      text('vUnTrib', price),
+      vFrete > 0 && text('vFrete', money(vFrete)),
+      vDesc > 0 && text('vDesc', money(vDesc)),
+      text('indTot', '1'),
+      text('xPed', sale.xPed),
+    ),
+    group('imposto', taxes.xml),
+    random.chance(0.1) && text('infAdProd', `LOTE ${random.digits(6)} - CONFERIR NO ATO DO RECEBIMENTO`),
+  )
+  return { ...taxes, xml, vProd, vFrete, vDesc }
+}
+
+function cfop(product: Product, inside: boolean): string {
+  if (product.st) return inside ? '5405' : '6403'
+  return inside ? '5102' : '6102'
+}
+
+type Taxes = Omit<Item, 'vProd' | 'vFrete' | 'vDesc'>
+
+function normalTaxes(issuer: Taxpayer, recipient: Taxpayer, line: Line): Taxes {
+  const inside = issuer.place.uf === recipient.place.uf
+  const value = line.vProd + line.vFrete - line.vDesc
+  const vIPI = share(value, issuer.segment.ipi)
+  const icms = icmsOf(line.product, value, vIPI, issuer.place.uf, recipient.place.uf, inside)
+  const vBCPIS = value - icms.vICMS
+  const vPIS = share(vBCPIS, pisRate)
+  const vCOFINS = share(vBCPIS, cofinsRate)
+  const vBCIBSCBS = value - icms.vICMS - vPIS - vCOFINS
+  const vIBSUF = share(vBCIBSCBS, ibsRate)
+  const vCBS = share(vBCIBSCBS, cbsRate)
+  const xml = [
+    group('ICMS', icms.xml),
+    issuer.segment.ipi > 0 &&
+      group(
+        'IPI',
+        text('cEnq', '999'),
+        group(
+          'IPITrib',
+          text('CST', '50'),
+          text('vBC', money(value)),
+          text('pIPI', rateText(issuer.segment.ipi)),
+          text('vIPI', money(vIPI)),
+        ),
+      ),
+    group('PIS', aliquot('PIS', vBCPIS, pisRate, vPIS)),
+    group('COFINS', aliquot('COFINS', vBCPIS, cofinsRate, vCOFINS)),
+    ibsCbs(vBCIBSCBS, vIBSUF, vCBS),
+  ]
+  const { vBC, vICMS, vBCST, vST } = icms
+  return { xml: xml.filter(Boolean).join(''), vBC, vICMS, vBCST, vST, vIPI, vPIS, vCOFINS, vBCIBSCBS, vIBSUF, vCBS }
+}
+
+function icmsOf(product: Product, value: number, vIPI: number, from: string, to: string, inside: boolean) {
+  const none = { vBC: 0, vICMS: 0, vBCST: 0, vST: 0 }
+  if (product.st && inside) {
+    return { ...none, xml: group('ICMS60', text('orig', '0'), text('CST', '60')) }
+  }
+  const rate = icmsRate(from, to)
+  const vICMS = share(value, rate)
+  const own = [
+    text('modBC', '3'),
+    text('vBC', money(value)),
+    text('pICMS', rateText(rate)),
+    text('vICMS', money(vICMS)),
+  ]
+  if (!product.st) {
+    const xml = group('ICMS00', text('orig', '0'), text('CST', '00'), ...own)
+    return { vBC: value, vICMS, vBCST: 0, vST: 0, xml }
+  }
+  const inner = icmsRate(to, to)
+  const vBCST = value + vIPI + share(value + vIPI, mvaRate)
+  const vST = share(vBCST, inner) - vICMS
+  const advance = [
+    text('modBCST', '4'),
+    text('pMVAST', rateText(mvaRate)),
+    text('vBCST', money(vBCST)),
+    text('pICMSST', rateText(inner)),
+    text('vICMSST', money(vST)),
+  ]
+  const xml = group('ICMS10', text('orig', '0'), text('CST', '10'), ...own, ...advance)
+  return { vBC: value, vICMS, vBCST, vST, xml }
+}
+
+function simplesTaxes(random: Random, { product, vProd, vFrete, vDesc }: Line): Taxes {
+  const rate = random.pick([12_500, 18_600, 25_600])
+  const credit = [text('pCredSN', rateText(rate)), text('vCredICMSSN', money(share(vProd + vFrete - vDesc, rate)))]
+  const icms = product.st
+    ? group('ICMSSN500', text('orig', '0'), text('CSOSN', '500'))
+    : random.chance(0.5)
+      ? group('ICMSSN101', text('orig', '0'), text('CSOSN', '101'), ...credit)
+      : group('ICMSSN102', text('orig', '0'), text('CSOSN', '102'))
+  const other = (name: string) =>
+    group(
+      name,
+      group(`${name}Outr`, text('CST', '49'), text('vBC', '0.00'), text(`p${name}`, '0.00'), text(`v${name}`, '0.00')),
+    )
+  const zero = { vBC: 0, vICMS: 0, vBCST: 0, vST: 0, vIPI: 0, vPIS: 0, vCOFINS: 0, vBCIBSCBS: 0, vIBSUF: 0, vCBS: 0 }
+  return { ...zero, xml: group('ICMS', icms) + other('PIS') + other('COFINS') }
+}
+
+function aliquot(name: 'PIS' | 'COFINS', vBC: number, rate: number, value: number): string {
+  return group(
+    `${name}Aliq`,
+    text('CST', '01'),
+    text('vBC', money(vBC)),
+    text(`p${name}`, rateText(rate)),
+    text(`v${name}`, money(value)),
+  )
+}
+
+/** The group IBSCBS of a fully taxed operation in the test year; NF-e and CT-e write it alike. */
+export function ibsCbs(vBC: number, vIBSUF: number, vCBS: number): string {
+  return group(
+    'IBSCBS',
+    text('CST', '000'),
+    text('cClassTrib', '000001'),
+    group(
+      'gIBSCBS',
+      text('vBC', money(vBC)),
+      group('gIBSUF', text('pIBSUF', rateText(ibsRate, 4)), text('vIBSUF', money(vIBSUF))),
+      group('gIBSMun', text('pIBSMun', '0.0000'), text('vIBSMun', '0.00')),
+      text('vIBS', money(vIBSUF)),
+      group('gCBS', text('pCBS', rateText(cbsRate, 4)), text('vCBS', money(vCBS))),
+    ),
+  )
+}
+
+/** IBS and CBS of a base, in cents. */
+export function ibsCbsOf(vBC: number): { vIBSUF: number; vCBS: number } {
+  return { vIBSUF: share(vBC, ibsRate), vCBS: share(vBC, cbsRate) }
+}

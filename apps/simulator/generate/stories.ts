@@ -1,0 +1,242 @@
+import { localDateTime } from '../clock.ts'
+import type { Cast, Taxpayer } from './cast.ts'
+import { buildCte, buildCteOs, buildSimplifiedCte, type Cte } from './cte.ts'
+import {
+  buildCteEvent,
+  buildNfeEvent,
+  buildTrailSummary,
+  cteCancellationDetail,
+  cteCorrectionDetail,
+  manifestationDetail,
+  nfeCancellationDetail,
+  nfeCorrectionDetail,
+} from './events.ts'
+import { buildNfe, type Nfe, type NfeOrder } from './nfe.ts'
+import type { Random } from './random.ts'
+import type { Signers } from './signers.ts'
+
+/** What a story needs: who there is, who signs, and until when things have happened. */
+export interface Stage {
+  random: Random
+  cast: Cast
+  signers: Signers
+  tpAmb: 1 | 2
+  company: Taxpayer
+  /** Nothing happens after this instant. */
+  until: number
+  /** Everything that happened, in no order: the authority sorts it. */
+  files: Uint8Array[]
+  /** Last number of each issuer. */
+  numbers: Map<string, number>
+}
+
+const hourMs = 3_600_000
+
+/** A supplier sells to the company: note, freight, trail, corrections, cancellation, answer of the company. */
+export async function purchase(stage: Stage, at: number, supplier?: Taxpayer): Promise<Nfe> {
+  const { random, cast, company } = stage
+  const issuer = supplier ?? random.pick(cast.suppliers)
+  const carrier = random.chance(0.65) ? random.pick(cast.carriers) : undefined
+  const nfe = await sale(stage, { at, issuer, recipient: company, carrier, reader: readerFor(stage) })
+  const fate = random.next()
+  if (fate < 0.06) {
+    const cancelledAt = later(stage, at, 1, 20)
+    if (cancelledAt !== null) await cancel(stage, nfe, cancelledAt)
+    return nfe
+  }
+  if (carrier !== undefined && random.chance(0.45)) await freight(stage, nfe, carrier)
+  if (fate < 0.14) await correct(stage, nfe, random.integer(1, 2))
+  if (random.chance(0.5)) await answer(stage, nfe)
+  return nfe
+}
+
+/** The company sells to a customer: it receives no note of its own, but what others register on it. */
+export async function ownSale(stage: Stage, at: number): Promise<void> {
+  const { random, cast, company } = stage
+  const carrier = random.pick(cast.carriers)
+  const customer = random.pick(cast.customers)
+  const nfe = await sale(stage, { at, issuer: company, recipient: customer, carrier })
+  if (random.chance(0.7)) await freight(stage, nfe, carrier)
+  const answeredAt = later(stage, at, 20, 120)
+  if (answeredAt !== null && random.chance(0.7)) {
+    await manifest(stage, nfe, random.chance(0.1) ? 210240 : 210200, answeredAt)
+  }
+}
+
+/** A sale between others in which the company carries or reads. */
+export async function othersSale(stage: Stage, at: number): Promise<void> {
+  const { random, cast, company } = stage
+  const parties = { issuer: random.pick(cast.suppliers), recipient: random.pick(cast.customers) }
+  const part = random.chance(0.6) ? { carrier: company } : { carrier: random.pick(cast.carriers), reader: company }
+  const nfe = await sale(stage, { at, ...parties, ...part })
+  if (random.chance(0.2)) await correct(stage, nfe, 1)
+}
+
+/** Several notes of one supplier travel together on a simplified CT-e. */
+export async function groupedFreight(stage: Stage, at: number): Promise<void> {
+  const { random, cast, company } = stage
+  const supplier = random.pick(cast.suppliers)
+  const notes: Nfe[] = []
+  for (let index = 0; index < random.integer(2, 3); index++) {
+    notes.push(await sale(stage, { at: at + index * 600_000, issuer: supplier, recipient: company }))
+  }
+  const carrier = random.pick(cast.carriers)
+  const leaves = later(stage, at, 2, 8)
+  if (leaves === null) return
+  const order = {
+    at: leaves,
+    tpAmb: stage.tpAmb,
+    carrier,
+    serie: 2,
+    numero: nextNumber(stage, carrier),
+    vTPrest: random.integer(18_000, 160_000),
+    sender: supplier,
+    receiver: company,
+    toma: '3' as const,
+    cargo: notes,
+  }
+  const cte = buildSimplifiedCte(random, order, await stage.signers.signerOf(carrier))
+  stage.files.push(cte.bytes)
+  for (const note of notes) trail(stage, note.chave, 610600, cte.authorizedAt)
+}
+
+/** A carrier takes the company's employees to work. */
+export async function passengers(stage: Stage, at: number): Promise<void> {
+  const { random, cast, company, tpAmb } = stage
+  const carrier = random.pick(cast.carriers)
+  const vTPrest = random.integer(150_000, 900_000)
+  const order = { at, tpAmb, carrier, serie: 67, numero: nextNumber(stage, carrier), vTPrest, tomador: company }
+  const cte = buildCteOs(random, order, await stage.signers.signerOf(carrier))
+  stage.files.push(cte.bytes)
+  if (random.chance(0.2)) await cancelCte(stage, cte)
+}
+
+async function sale(stage: Stage, order: Omit<NfeOrder, 'tpAmb' | 'serie' | 'numero' | 'items'>): Promise<Nfe> {
+  const { random, tpAmb } = stage
+  const items = random.chance(0.08) ? random.integer(12, 32) : random.integer(1, 8)
+  const numero = nextNumber(stage, order.issuer)
+  const nfe = buildNfe(random, { ...order, tpAmb, serie: 1, numero, items }, await stage.signers.signerOf(order.issuer))
+  stage.files.push(nfe.bytes)
+  return nfe
+}
+
+function readerFor({ random, cast }: Stage): Taxpayer | undefined {
+  return random.chance(0.25) ? cast.accountant : undefined
+}
+
+async function freight(stage: Stage, nfe: Nfe, carrier: Taxpayer): Promise<void> {
+  const { random, tpAmb } = stage
+  const leaves = later(stage, nfe.at, 2, 20)
+  // Who carries in its own name issues no CT-e to itself.
+  if (leaves === null || carrier.cnpj === nfe.issuer.cnpj) return
+  const vTPrest = Math.max(6_000, Math.round(nfe.vProd / random.integer(18, 40)))
+  const order = {
+    at: leaves,
+    tpAmb,
+    carrier,
+    serie: 1,
+    numero: nextNumber(stage, carrier),
+    vTPrest,
+    sender: nfe.issuer,
+    receiver: nfe.recipient,
+    toma: random.pick(['0', '3'] as const),
+    cargo: [nfe],
+    reader: readerFor(stage),
+  }
+  const cte = buildCte(random, order, await stage.signers.signerOf(carrier))
+  stage.files.push(cte.bytes)
+  trail(stage, nfe.chave, 610600, cte.authorizedAt)
+  if (random.chance(0.6)) trail(stage, nfe.chave, 610614, cte.authorizedAt + 2 * hourMs)
+  if (random.chance(0.08)) {
+    await cancelCte(stage, cte)
+    trail(stage, nfe.chave, 610601, cte.authorizedAt + hourMs)
+  } else if (random.chance(0.12)) await correctCte(stage, cte)
+}
+
+function trail(stage: Stage, chave: string, tpEvento: 610600 | 610601 | 610614, from: number): void {
+  const at = from + stage.random.integer(2, 9) * 60_000
+  if (at > stage.until) return
+  stage.files.push(buildTrailSummary(stage.random, { at, chave, tpEvento }))
+}
+
+async function cancel(stage: Stage, nfe: Nfe, at: number): Promise<void> {
+  const { random, tpAmb } = stage
+  const order = {
+    at,
+    tpAmb,
+    chave: nfe.chave,
+    author: nfe.issuer.cnpj,
+    recipient: nfe.recipient.cnpj,
+    tpEvento: 110111,
+  }
+  const signer = await stage.signers.signerOf(nfe.issuer)
+  stage.files.push(buildNfeEvent(random, { ...order, ...nfeCancellationDetail(nfe.nProt) }, signer))
+}
+
+async function correct(stage: Stage, nfe: Nfe, times: number): Promise<void> {
+  const { random, tpAmb } = stage
+  let from = nfe.at
+  for (let nSeqEvento = 1; nSeqEvento <= times; nSeqEvento++) {
+    const at = later(stage, from, 1, 30)
+    if (at === null) return
+    from = at
+    const order = { at, tpAmb, chave: nfe.chave, author: nfe.issuer.cnpj, tpEvento: 110110, nSeqEvento }
+    const text = `Onde se le peso bruto considerar ${random.integer(50, 900)} kg. Pedido ${random.digits(5)}.`
+    const full = { ...order, recipient: nfe.recipient.cnpj, ...nfeCorrectionDetail(text) }
+    stage.files.push(buildNfeEvent(random, full, await stage.signers.signerOf(nfe.issuer)))
+  }
+}
+
+// Ciência, and a conclusive answer some days later.
+async function answer(stage: Stage, nfe: Nfe): Promise<void> {
+  const knownAt = later(stage, nfe.authorizedAt, 2, 40)
+  if (knownAt === null) return
+  await manifest(stage, nfe, 210210, knownAt)
+  const confirmedAt = later(stage, knownAt, 48, 160)
+  if (confirmedAt !== null && stage.random.chance(0.5)) await manifest(stage, nfe, 210200, confirmedAt)
+}
+
+async function manifest(stage: Stage, nfe: Nfe, tpEvento: 210200 | 210210 | 210240, at: number): Promise<void> {
+  const { random, tpAmb } = stage
+  const author = nfe.recipient.cnpj
+  const order = { at, tpAmb, chave: nfe.chave, author, recipient: author, tpEvento }
+  const signer = await stage.signers.signerOf(nfe.recipient)
+  stage.files.push(buildNfeEvent(random, { ...order, ...manifestationDetail(tpEvento) }, signer))
+}
+
+async function cancelCte(stage: Stage, cte: Cte): Promise<void> {
+  const at = cte.authorizedAt + stage.random.integer(10, 50) * 60_000
+  if (at > stage.until) return
+  const order = { at, tpAmb: stage.tpAmb, chave: cte.chave, author: cte.carrier.cnpj, tpEvento: 110111 }
+  const signer = await stage.signers.signerOf(cte.carrier)
+  stage.files.push(buildCteEvent(stage.random, { ...order, ...cteCancellationDetail(cte.nProt) }, signer))
+}
+
+async function correctCte(stage: Stage, cte: Cte): Promise<void> {
+  const at = later(stage, cte.authorizedAt, 1, 10)
+  if (at === null) return
+  const order = { at, tpAmb: stage.tpAmb, chave: cte.chave, author: cte.carrier.cnpj, tpEvento: 110110 }
+  const signer = await stage.signers.signerOf(cte.carrier)
+  const text = 'ENTREGA SOMENTE COM AGENDAMENTO PRÉVIO'
+  stage.files.push(buildCteEvent(stage.random, { ...order, ...cteCorrectionDetail(text) }, signer))
+}
+
+/** Some hours later, or null when that has not happened yet. */
+function later({ random, until }: Stage, from: number, hoursFrom: number, hoursTo: number): number | null {
+  const at = from + random.integer(hoursFrom * 60, hoursTo * 60) * 60_000
+  return at + 60_000 > until ? null : at
+}
+
+/** An instant between two others, in office hours of its day when there is room. */
+export function officeMoment(random: Random, from: number, to: number): number {
+  const at = from + Math.floor(random.next() * Math.max(1, to - from))
+  const day = Date.parse(`${localDateTime(at).slice(0, 10)}T08:00:00-03:00`)
+  const inside = day + random.integer(0, 10 * 3_600) * 1_000
+  return inside >= from && inside <= to ? inside : at
+}
+
+function nextNumber(stage: Stage, issuer: Taxpayer): number {
+  const number = (stage.numbers.get(issuer.cnpj) ?? stage.random.integer(1_000, 90_000)) + 1
+  stage.numbers.set(issuer.cnpj, number)
+  return number
+}

@@ -1,0 +1,258 @@
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type { Inspected, Role, Service } from './inspect.ts'
+
+/** Place of a gzip stream in `contents.bin`. */
+export type ContentRef = [offset: number, length: number]
+
+/** A file of the archive, as it was when read. */
+export interface Source {
+  file: string
+  size: number
+  mtimeMs: number
+}
+
+/** The authority received a document or an event. */
+export interface Received {
+  type: 'received'
+  at: number
+  identity: string
+  content: ContentRef
+  facts: Inspected
+  source?: Source
+}
+
+/** One NSU of one taxpayer. Its number is its place in the sequence, counted from 1. */
+export interface Published {
+  type: 'nsu'
+  at: number
+  service: Service
+  taxId: string
+  schema: string
+  kind: Inspected['kind'] | 'raw'
+  content: ContentRef
+  chave?: string
+  tpEvento?: number
+  nSeqEvento?: number
+  roles: Role[]
+}
+
+/** The destinatário answered: from here on it receives the XML and the events. */
+export interface Released {
+  type: 'released'
+  at: number
+  chave: string
+}
+
+/** Something a part of the simulator remembers between two runs. */
+export interface Note {
+  type: 'note'
+  name: string
+  value: string
+}
+
+export type LedgerRecord = Received | Published | Released | Note
+
+/** What the authority knows of one taxpayer's use of one service. */
+export interface Usage {
+  /** `ultNSU` of the last answer; null: none yet, any cursor is believed. */
+  lastReturned: number | null
+  /** Time of the last answer that said there is nothing more. */
+  endReachedAt: number | null
+  blockedUntil: number | null
+  blockReason: string | null
+  /** Times of the consNSU and consChNFe of the last hour. */
+  queriesAt: number[]
+  /** Answers 656. */
+  misuse: number
+  /** Those of them that followed an answer which a fault of the simulator had destroyed. */
+  misuseExcused: number
+  answerLost: boolean
+}
+
+/** Everything published, append only, so that a restart gives the same NSU to the same document. */
+export interface Ledger {
+  received: Map<string, Received>
+  /** Authorised documents by chave. */
+  documents: Map<string, Received>
+  /** Events and event summaries by chave, in order of reception. */
+  events: Map<string, Received[]>
+  released: Set<string>
+  notes: Map<string, string>
+  sequences: Map<string, Published[]>
+  sequence(service: Service, taxId: string): Published[]
+  append(records: LedgerRecord[]): void
+  store(bytes: Uint8Array): ContentRef
+  gzip(ref: ContentRef): Buffer
+  usage(service: Service, taxId: string): Usage
+  usages(): IterableIterator<[string, Usage]>
+  saveUsage(service: Service, taxId: string): void
+  lastUse(service: Service, base: string): number | undefined
+  touch(service: Service, base: string, at: number): void
+  clockOffsetMs(): number
+  saveClockOffset(ms: number): void
+  close(): void
+}
+
+export function sequenceKey(service: Service, taxId: string): string {
+  return `${service}:${taxId}`
+}
+
+export function openLedger(directory: string): Ledger {
+  mkdirSync(directory, { recursive: true })
+  const logFile = join(directory, 'published.jsonl')
+  const contents = openSync(join(directory, 'contents.bin'), 'a+', 0o600)
+  let contentsEnd = fstatSync(contents).size
+  const state = openState(join(directory, 'state.jsonl'))
+
+  const received: Ledger['received'] = new Map()
+  const documents: Ledger['documents'] = new Map()
+  const events: Ledger['events'] = new Map()
+  const released: Ledger['released'] = new Set()
+  const notes: Ledger['notes'] = new Map()
+  const sequences: Ledger['sequences'] = new Map()
+
+  const sequence: Ledger['sequence'] = (service, taxId) => getOrAdd(sequences, sequenceKey(service, taxId), () => [])
+
+  function apply(record: LedgerRecord): void {
+    if (record.type === 'nsu') sequence(record.service, record.taxId).push(record)
+    else if (record.type === 'released') released.add(record.chave)
+    else if (record.type === 'note') notes.set(record.name, record.value)
+    else {
+      const { kind, chave } = record.facts
+      received.set(record.identity, record)
+      if (kind === 'document') documents.set(chave, record)
+      else if (kind !== 'summary') getOrAdd(events, chave, () => []).push(record)
+    }
+  }
+  for (const line of completeLines(logFile)) apply(JSON.parse(line) as LedgerRecord)
+
+  return {
+    received,
+    documents,
+    events,
+    released,
+    notes,
+    sequences,
+    sequence,
+    append: (records) => {
+      if (records.length === 0) return
+      appendFileSync(logFile, records.map((record) => `${JSON.stringify(record)}\n`).join(''), { mode: 0o600 })
+      for (const record of records) apply(record)
+    },
+    store: (bytes) => {
+      const packed = gzipSync(bytes)
+      const ref: ContentRef = [contentsEnd, packed.length]
+      writeSync(contents, packed)
+      contentsEnd += packed.length
+      return ref
+    },
+    gzip: ([offset, length]) => {
+      const packed = Buffer.alloc(length)
+      readSync(contents, packed, 0, length, offset)
+      return packed
+    },
+    usage: (service, taxId) => getOrAdd(state.usages, sequenceKey(service, taxId), newUsage),
+    usages: () => state.usages.entries(),
+    saveUsage: (service, taxId) => {
+      const key = sequenceKey(service, taxId)
+      state.write('usage', key, state.usages.get(key))
+    },
+    lastUse: (service, base) => state.uses.get(sequenceKey(service, base)),
+    touch: (service, base, at) => {
+      const key = sequenceKey(service, base)
+      if ((state.uses.get(key) ?? 0) >= at) return
+      state.uses.set(key, at)
+      state.write('use', key, at)
+    },
+    clockOffsetMs: () => state.clock.offsetMs,
+    saveClockOffset: (ms) => {
+      state.clock.offsetMs = ms
+      state.write('clock', '', ms)
+    },
+    close: () => closeSync(contents),
+  }
+}
+
+function newUsage(): Usage {
+  return {
+    lastReturned: null,
+    endReachedAt: null,
+    blockedUntil: null,
+    blockReason: null,
+    queriesAt: [],
+    misuse: 0,
+    misuseExcused: 0,
+    answerLost: false,
+  }
+}
+
+// Every change is one line, written before the answer leaves; the last line of a key counts. The others are dropped when
+// the file is opened, and when there are many.
+function openState(file: string) {
+  const usages = new Map<string, Usage>()
+  const uses = new Map<string, number>()
+  const clock = { offsetMs: 0 }
+  for (const line of completeLines(file)) {
+    const [kind, key, value] = JSON.parse(line) as ['usage', string, Usage] | ['use' | 'clock', string, number]
+    if (kind === 'usage') usages.set(key, value)
+    else if (kind === 'use') uses.set(key, value)
+    else clock.offsetMs = value
+  }
+  let written = 0
+  const compact = () => {
+    const lines = [
+      ['clock', '', clock.offsetMs],
+      ...[...usages].map(([key, value]) => ['usage', key, value]),
+      ...[...uses].map(([key, value]) => ['use', key, value]),
+    ]
+    writeFileSync(`${file}.new`, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 })
+    renameSync(`${file}.new`, file)
+    written = 0
+  }
+  compact()
+  return {
+    usages,
+    uses,
+    clock,
+    write: (kind: string, key: string, value: unknown) => {
+      appendFileSync(file, `${JSON.stringify([kind, key, value])}\n`)
+      if (++written > 20_000) compact()
+    },
+  }
+}
+
+// A process that was killed may leave half a line at the end: it was never acknowledged and is cut off.
+function completeLines(file: string): string[] {
+  if (!existsSync(file)) return []
+  const bytes = readFileSync(file)
+  const end = bytes.lastIndexOf(0x0a) + 1
+  if (end < bytes.length) truncateSync(file, end)
+  return bytes
+    .subarray(0, end)
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+}
+
+function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}

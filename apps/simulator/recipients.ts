@@ -1,0 +1,105 @@
+import type { Party, Role, Service } from './inspect.ts'
+
+// S: delivered. R: delivered to the destinatário only after its Ciência, Confirmação or Operação não Realizada.
+type Cell = 'S' | 'R' | 'N'
+
+interface Row {
+  emitente: Cell
+  destinatario: Cell
+  transportador: Cell
+  terceiro: Cell
+  interessado: Cell
+}
+
+function row(cells: string): Row {
+  const [emitente, destinatario, transportador, terceiro, interessado] = cells.split('') as [
+    Cell,
+    Cell,
+    Cell,
+    Cell,
+    Cell,
+  ]
+  return { emitente, destinatario, transportador, terceiro, interessado }
+}
+
+// Table of NT 2014.002 v1.30, columns emitente, destinatário, transportador, terceiro (autXML), ator interessado (110150).
+const nfeEventRows: [codes: number[], Row][] = [
+  [[110111, 110112], row('NSSSS')],
+  [[110110], row('NRSSS')],
+  [[210200, 210210, 210220, 210240], row('SNNSN')],
+  [[990900, 990910], row('SRNSN')],
+  [[110140], row('NRSNS')],
+  [[111500, 111501, 111502, 111503], row('NRNNN')],
+  [[411500, 411501, 411502, 411503], row('SRNNN')],
+  [[790700], row('SRSSS')],
+  [[610600, 610601], row('SRSSS')],
+  [[610610, 610611, 610614, 610615], row('SRSSS')],
+  [[610500, 610501, 610510, 610511, 610514, 610515, 610550, 610552, 610554], row('SRSSS')],
+  [[610130, 610131], row('SRSSS')],
+  [[110130, 110131, 110192, 110193], row('NRSSN')],
+  // Not in the table: who names an ator interessado is not told, everybody else is.
+  [[110150], row('SRSSS')],
+]
+const rowByCode = new Map(nfeEventRows.flatMap(([codes, cells]) => codes.map((code) => [code, cells] as const)))
+
+// The rows of the tax reform events and of newer codes are not published: both sides and the terceiros receive them.
+const unlistedRow = row('SRNSN')
+
+/** The roles each taxpayer has in a document. */
+export function rolesByTaxpayer(parties: Party[]): Map<string, Set<Role>> {
+  const roles = new Map<string, Set<Role>>()
+  for (const { taxId, role } of parties) {
+    const known = roles.get(taxId)
+    if (known === undefined) roles.set(taxId, new Set([role]))
+    else known.add(role)
+  }
+  return roles
+}
+
+/** What a taxpayer receives of an authorised document itself. */
+export type DocumentDelivery = 'none' | 'summary-first' | 'complete' | 'without-keys'
+
+/** NF-e: the emitente nothing, the destinatário the resumo first (whatever else it is), the others the XML. */
+export function documentDelivery(service: Service, roles: Set<Role>): DocumentDelivery {
+  if (roles.has('emitente')) return 'none'
+  if (service === 'nfe') return roles.has('destinatario') ? 'summary-first' : 'complete'
+  // Readers by autXML get the CT-e with the keys of other documents taken out (NT 2015.002).
+  return roles.size === 1 && roles.has('terceiro') ? 'without-keys' : 'complete'
+}
+
+/** Whether a taxpayer receives an event: at once, once the NF-e is released to it, or never. */
+export function eventDelivery(
+  service: Service,
+  tpEvento: number,
+  roles: Set<Role>,
+  isAuthor: boolean,
+): 'now' | 'when-released' | 'never' {
+  if (isAuthor) return 'never'
+  // The event rows of the CT-e table are not published: everybody but the author is told.
+  if (service === 'cte') return 'now'
+  const cells = rowByCode.get(tpEvento) ?? unlistedRow
+  if (roles.has('emitente')) return cells.emitente === 'S' ? 'now' : 'never'
+  if (roles.has('destinatario')) return deliveryOf(cells.destinatario)
+  const cell = [
+    roles.has('transportador') && cells.transportador,
+    roles.has('terceiro') && cells.terceiro,
+    roles.has('ator-interessado') && cells.interessado,
+  ]
+  return cell.includes('S') ? 'now' : 'never'
+}
+
+function deliveryOf(cell: Cell): 'now' | 'when-released' | 'never' {
+  if (cell === 'N') return 'never'
+  return cell === 'S' ? 'now' : 'when-released'
+}
+
+/** The CT-e that a reader by autXML gets: every key of another document is 44 nines, nothing else changes. */
+export function withoutKeys(cte: Uint8Array): Uint8Array {
+  // Byte for character, so that whatever the encoding only the keys change.
+  const text = Buffer.from(cte).toString('latin1')
+  const groups = /<((?:\w+:)?(?:infDoc|docAnt|infNFe|infDocAnt|refCTe\w*))[\s>][\s\S]*?<\/\1>/g
+  const masked = text.replace(groups, (group) =>
+    group.replace(/(>)[0-9]{6}[0-9A-Z]{12}[0-9]{26}(?=<\/)/g, `$1${'9'.repeat(44)}`),
+  )
+  return Buffer.from(masked, 'latin1')
+}

@@ -1,0 +1,170 @@
+import { X509Certificate } from 'node:crypto'
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net'
+import { createServer as createTlsServer, TLSSocket } from 'node:tls'
+import type { Authority } from './authority.ts'
+import { answerControl } from './control.ts'
+import { answerDistribution, type Reply } from './distribution-service.ts'
+import { distributionServices } from './message.ts'
+import { htmlError } from './pages.ts'
+import { wsdl } from './soap.ts'
+
+export interface Listening {
+  port: number
+  close(): Promise<void>
+}
+
+const tlsHandshakeByte = 0x16
+const bodyBytesMax = 1_000_000
+const controlBodyBytesMax = 50_000_000
+
+/** The TCP connections by who is at their other end: a TLS socket cannot be reset, the one below it can. */
+type Connections = Map<string, Socket>
+
+function peerOf(socket: Socket): string {
+  return `${socket.remoteAddress} ${socket.remotePort}`
+}
+
+/** Serves the authority over mutual TLS and its control interface, on the loopback addresses only. */
+export async function listen(authority: Authority, port: number): Promise<Listening> {
+  const sockets: Connections = new Map()
+  const http = createHttpServer({ keepAliveTimeout: 120_000 }, (request, response) => {
+    respond(authority, sockets, request, response).catch((error: unknown) => {
+      console.error('simulator:', error)
+      if (!response.headersSent) response.writeHead(500)
+      response.end()
+    })
+  })
+  const { certification } = authority
+  const own = await certification.issueServer(authority.clock.now())
+  const tls = createTlsServer({
+    key: own.key.export({ format: 'pem', type: 'pkcs8' }),
+    cert: own.certificate.toString() + certification.intermediate,
+    ca: [certification.root, certification.intermediate],
+    requestCert: true,
+    // The certificate is judged by hand: the real hosts answer a bad one with a page, not with a broken handshake.
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.2',
+  })
+  tls.on('secureConnection', (socket) => http.emit('connection', socket))
+  tls.on('tlsClientError', () => {})
+
+  const accept = (socket: Socket) => {
+    const peer = peerOf(socket)
+    sockets.set(peer, socket)
+    socket.once('close', () => sockets.delete(peer))
+    socket.on('error', () => socket.destroy())
+    socket.once('data', (first) => {
+      socket.pause()
+      socket.unshift(first)
+      const target = first[0] === tlsHandshakeByte ? tls : http
+      target.emit('connection', socket)
+      process.nextTick(() => socket.resume())
+    })
+  }
+  const main = await bind(createNetServer(accept), port, '127.0.0.1')
+  const bound = main.address()
+  if (bound === null || typeof bound === 'string') throw new Error('the simulator has no port')
+  // Machines without IPv6 are served on 127.0.0.1 alone.
+  const second = await bind(createNetServer(accept), bound.port, '::1').catch(() => null)
+
+  return {
+    port: bound.port,
+    close: async () => {
+      const closed = [main, second].map(
+        (server) => new Promise<void>((done) => (server ? server.close(() => done()) : done())),
+      )
+      for (const socket of sockets.values()) socket.destroy()
+      await Promise.all(closed)
+    },
+  }
+}
+
+function bind(server: NetServer, port: number, host: string): Promise<NetServer> {
+  return new Promise((done, fail) => {
+    server.once('error', fail)
+    server.listen(port, host, () => {
+      server.off('error', fail)
+      done(server)
+    })
+  })
+}
+
+async function respond(
+  authority: Authority,
+  connections: Connections,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'https://localhost')
+  if (url.pathname.startsWith('/_control')) {
+    const answer = isLoopback(request)
+      ? await answerControl(authority, request.method ?? 'GET', url, () => readBody(request, controlBodyBytesMax))
+      : htmlError(403)
+    return send(response, answer)
+  }
+  // Read before anything is refused, so that the connection stays usable.
+  const body = await readBody(request, bodyBytesMax)
+  const certificate = acceptedCertificate(authority, request)
+  if (certificate === null) return send(response, htmlError(403))
+  const service = distributionServices.find((one) => one.path.toLowerCase() === url.pathname.toLowerCase())
+  if (service === undefined) return send(response, htmlError(404))
+  if (request.method === 'GET') {
+    const origin = `https://${request.headers.host ?? 'localhost'}`
+    const description = Buffer.from(wsdl(service, origin))
+    return send(response, { status: 200, contentType: 'text/xml; charset=utf-8', body: description })
+  }
+  if (body === null) return send(response, htmlError(413))
+  const contentType = request.headers['content-type'] ?? ''
+  const action = request.headers.soapaction
+  const soapAction = Array.isArray(action) ? action[0] : action
+  const reply = await answerDistribution(authority, service, { contentType, soapAction, body, certificate })
+  if (reply === 'reset') connections.get(peerOf(request.socket))?.resetAndDestroy()
+  else send(response, reply)
+}
+
+function acceptedCertificate(authority: Authority, request: IncomingMessage): X509Certificate | null {
+  const { socket } = request
+  if (!(socket instanceof TLSSocket)) return null
+  const certificate = socket.getPeerX509Certificate()
+  if (!(certificate instanceof X509Certificate)) return null
+  return authority.certification.check(certificate, authority.clock.now()) === 'ok' ? certificate : null
+}
+
+function isLoopback(request: IncomingMessage): boolean {
+  const address = request.socket.remoteAddress ?? ''
+  return address === '::1' || /^(?:::ffff:)?127\./.test(address)
+}
+
+/** The body, or null when it is larger than accepted. */
+async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    const piece = Buffer.from(chunk)
+    size += piece.length
+    if (size <= bytesMax) chunks.push(piece)
+  }
+  return size > bytesMax ? null : Buffer.concat(chunks)
+}
+
+function send(response: ServerResponse, reply: Exclude<Reply, 'reset'>): void {
+  const { status, contentType, body, sendBytes, lost } = { sendBytes: undefined, lost: undefined, ...reply }
+  if (lost !== undefined) {
+    response.once('close', () => {
+      if (!response.writableFinished) lost()
+    })
+    // Who called may have hung up while the answer was made.
+    if (response.destroyed) lost()
+  }
+  response.writeHead(status, {
+    'Cache-Control': 'private, max-age=0',
+    'Content-Type': contentType,
+    'Content-Length': body.length,
+    Server: 'Microsoft-IIS/10.0',
+    'X-AspNet-Version': '4.0.30319',
+    'X-Powered-By': 'ASP.NET',
+  })
+  if (sendBytes === undefined) response.end(body)
+  else response.write(body.subarray(0, sendBytes), () => response.socket?.destroy())
+}

@@ -1,0 +1,145 @@
+import type { XmlElement } from '@vigia/xml/parse'
+import { escapeText } from '@vigia/xml/write'
+
+export type SoapVersion = '1.1' | '1.2'
+
+/** A web service of the authority, as its WSDL describes it. */
+export interface SoapService {
+  path: string
+  name: string
+  namespace: string
+  operation: string
+  dataElement: string
+}
+
+const envelopeNamespace: Record<SoapVersion, string> = {
+  '1.1': 'http://schemas.xmlsoap.org/soap/envelope/',
+  '1.2': 'http://www.w3.org/2003/05/soap-envelope',
+}
+
+const contentTypes: Record<SoapVersion, string> = {
+  '1.1': 'text/xml; charset=utf-8',
+  '1.2': 'application/soap+xml; charset=utf-8',
+}
+
+export interface HttpAnswer {
+  status: number
+  contentType: string
+  body: Buffer
+}
+
+/** The SOAP version a content type announces. */
+export function versionOf(contentType: string | undefined): SoapVersion | null {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase()
+  if (type === 'application/soap+xml') return '1.2'
+  return type === 'text/xml' ? '1.1' : null
+}
+
+/** The action of a request: a parameter of the content type in SOAP 1.2, a header in 1.1; undefined when there is none. */
+export function actionOf(
+  version: SoapVersion,
+  contentType: string,
+  soapAction: string | undefined,
+): string | undefined {
+  const written = version === '1.2' ? /;\s*action\s*=\s*("[^"]*"|[^;\s]*)/i.exec(contentType)?.[1] : soapAction
+  const action = written?.replace(/^"|"$/g, '').trim()
+  return action === '' ? undefined : action
+}
+
+/** What stops a request before it is a message: the words of ASP.NET. */
+export function refuseEnvelope(
+  service: SoapService,
+  version: SoapVersion,
+  action: string | undefined,
+  envelope: XmlElement,
+): string | null {
+  if (action !== undefined && action !== `${service.namespace}/${service.operation}`) {
+    return version === '1.2'
+      ? `Unable to handle request. The action '${action}' was not recognized.`
+      : `Server did not recognize the value of HTTP Header SOAPAction: ${action}.`
+  }
+  const namespace = namespaceOf(envelope, [])
+  if (envelope.name !== 'Envelope' || namespace !== envelopeNamespace[version]) {
+    return `Possible SOAP version mismatch: Envelope namespace ${namespace} was unexpected. Expecting ${envelopeNamespace[version]}.`
+  }
+  return null
+}
+
+/** The operation's data element, or null when the body is not the one of this operation. */
+export function dataOf(
+  service: SoapService,
+  envelope: XmlElement,
+): { data: XmlElement; ancestors: XmlElement[] } | null {
+  const body = envelope.children.find((one) => one.name === 'Body')
+  const operation = body?.children[0]
+  const data = operation?.children[0]
+  if (body === undefined || operation?.name !== service.operation || data?.name !== service.dataElement) return null
+  const ancestors = [envelope, body, operation]
+  if (namespaceOf(operation, [envelope, body]) !== service.namespace) return null
+  return namespaceOf(data, ancestors) === service.namespace ? { data, ancestors: [...ancestors, data] } : null
+}
+
+/** The namespace of an element, given the elements around it from the outside in. */
+export function namespaceOf(element: XmlElement, ancestors: XmlElement[]): string {
+  const name = element.prefix === '' ? 'xmlns' : `xmlns:${element.prefix}`
+  for (const one of [element, ...ancestors.toReversed()]) {
+    const declared = one.attributes[name]
+    if (declared !== undefined) return declared
+  }
+  return ''
+}
+
+/** The answer of an operation, `result` being the XML inside its result element. */
+export function soapAnswer(service: SoapService, version: SoapVersion, result: string): HttpAnswer {
+  const { operation, namespace } = service
+  const inner = result === '' ? `<${operation}Result />` : `<${operation}Result>${result}</${operation}Result>`
+  return envelopeAnswer(200, version, `<${operation}Response xmlns="${namespace}">${inner}</${operation}Response>`)
+}
+
+export function soapFault(version: SoapVersion, who: 'client' | 'server', reason: string): HttpAnswer {
+  const text = escapeText(reason)
+  if (version === '1.1') {
+    const code = who === 'client' ? 'soap:Client' : 'soap:Server'
+    const fault = `<soap:Fault><faultcode>${code}</faultcode><faultstring>${text}</faultstring><detail /></soap:Fault>`
+    return envelopeAnswer(500, version, fault)
+  }
+  const code = who === 'client' ? 'soap:Sender' : 'soap:Receiver'
+  return envelopeAnswer(
+    500,
+    version,
+    `<soap:Fault><soap:Code><soap:Value>${code}</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="en">${text}</soap:Text></soap:Reason><soap:Detail /></soap:Fault>`,
+  )
+}
+
+function envelopeAnswer(status: number, version: SoapVersion, body: string): HttpAnswer {
+  const xml = `<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="${envelopeNamespace[version]}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"><soap:Body>${body}</soap:Body></soap:Envelope>`
+  return { status, contentType: contentTypes[version], body: Buffer.from(xml, 'utf8') }
+}
+
+/** A small WSDL: one operation, document/literal wrapped, bound to SOAP 1.1 and 1.2. */
+export function wsdl(service: SoapService, origin: string): string {
+  const { name, namespace, operation, dataElement } = service
+  const anything = '<s:complexType mixed="true"><s:sequence><s:any /></s:sequence></s:complexType>'
+  const wrapper = (element: string, inner: string) =>
+    `<s:element name="${element}"><s:complexType><s:sequence><s:element minOccurs="0" maxOccurs="1" name="${inner}">${anything}</s:element></s:sequence></s:complexType></s:element>`
+  const message = (direction: string, element: string) =>
+    `<wsdl:message name="${operation}Soap${direction}"><wsdl:part name="parameters" element="tns:${element}" /></wsdl:message>`
+  const binding = (soap: string) =>
+    `<wsdl:binding name="${name}${soap === 'soap' ? 'Soap' : 'Soap12'}" type="tns:${name}Soap"><${soap}:binding transport="http://schemas.xmlsoap.org/soap/http" /><wsdl:operation name="${operation}"><${soap}:operation soapAction="${namespace}/${operation}" style="document" /><wsdl:input><${soap}:body use="literal" /></wsdl:input><wsdl:output><${soap}:body use="literal" /></wsdl:output></wsdl:operation></wsdl:binding>`
+  const port = (soap: string, suffix: string) =>
+    `<wsdl:port name="${name}${suffix}" binding="tns:${name}${suffix}"><${soap}:address location="${escapeText(origin)}${service.path}" /></wsdl:port>`
+  return [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    `<wsdl:definitions xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/" xmlns:s="http://www.w3.org/2001/XMLSchema" xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:soap12="http://schemas.xmlsoap.org/wsdl/soap12/" xmlns:tns="${namespace}" targetNamespace="${namespace}">`,
+    `<wsdl:types><s:schema elementFormDefault="qualified" targetNamespace="${namespace}">`,
+    wrapper(operation, dataElement),
+    wrapper(`${operation}Response`, `${operation}Result`),
+    '</s:schema></wsdl:types>',
+    message('In', operation),
+    message('Out', `${operation}Response`),
+    `<wsdl:portType name="${name}Soap"><wsdl:operation name="${operation}"><wsdl:input message="tns:${operation}SoapIn" /><wsdl:output message="tns:${operation}SoapOut" /></wsdl:operation></wsdl:portType>`,
+    binding('soap'),
+    binding('soap12'),
+    `<wsdl:service name="${name}">${port('soap', 'Soap')}${port('soap12', 'Soap12')}</wsdl:service></wsdl:definitions>`,
+  ].join('')
+}

@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs'
+import { openArchive } from './archive.ts'
+import { type Authority, createCallLog } from './authority.ts'
+import { type Holder, issuePfx, openCertificationAuthority } from './certificates.ts'
+import { createClock } from './clock.ts'
+import { createFaults } from './faults.ts'
+import { openGenerator } from './generate/generator.ts'
+import { createRandom } from './generate/random.ts'
+import { openLedger } from './ledger.ts'
+import type { Receipt } from './publication.ts'
+import { listen } from './server.ts'
+
+export interface Company {
+  cnpj: string
+  nome: string
+  uf: string
+}
+
+export interface SimulatorOptions {
+  /** 0: any free one. */
+  port: number
+  /** Its certification authority and everything it published are kept here. */
+  directory: string
+  /** Folder of XML files to distribute. */
+  archive?: string
+  /** The destinatários of the archive had answered already, in another system. */
+  archiveAnswered?: boolean
+  /** Length of the authority's hour. */
+  hourMs?: number
+  seed?: number
+  /** Get generated documents of the current month. */
+  companies?: Company[]
+  /** A new document for one of the companies about every so many milliseconds; 0: never. */
+  liveEveryMs?: number
+  /** The ambiente that is served. */
+  tpAmb?: 1 | 2
+  /** One line for each thing worth telling. */
+  log?: (line: string) => void
+}
+
+export interface Simulator {
+  origin: string
+  /** PEM of the root that clients must trust. */
+  ca: string
+  port: number
+  seed: number
+  issueCertificate(holder: Holder & { senha: string; legacy?: boolean }): Promise<Uint8Array>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+const archivePollMs = 5_000
+const defaultSeed = 20_260_706
+
+/** Starts the simulated tax authority. */
+export async function start(options: SimulatorOptions): Promise<Simulator> {
+  const { directory, archive, companies = [], liveEveryMs = 0, seed = defaultSeed, tpAmb = 2 } = options
+  const log = options.log ?? (() => {})
+  await using resources = new AsyncDisposableStack()
+  const ledger = resources.adopt(openLedger(directory), (one) => one.close())
+  const repeat = (everyMs: number, work: () => void) =>
+    resources.adopt(setInterval(work, everyMs).unref(), (timer) => clearInterval(timer))
+  const clock = createClock(ledger.clockOffsetMs())
+  const certification = await openCertificationAuthority(directory, clock.now())
+  const random = createRandom(`faults:${seed}`)
+  const hourMs = options.hourMs ?? 3_600_000
+  const faults = createFaults(clock, random)
+  const authority: Authority = { ledger, clock, certification, faults, calls: createCallLog(), random, hourMs, tpAmb }
+  log(`semente ${seed}`)
+
+  if (archive !== undefined) {
+    if (!existsSync(archive)) throw new Error(`A pasta de documentos do simulador não existe: ${archive}`)
+    const files = openArchive(ledger, clock, archive, { answered: options.archiveAnswered ?? false })
+    report(files.read(), log)
+    repeat(archivePollMs, () => {
+      if (existsSync(archive)) report(files.read(), log)
+    })
+  }
+  if (companies.length > 0) {
+    const generator = await openGenerator({ seed, tpAmb, directory, ledger, clock, certification })
+    for (const company of companies) {
+      const receipts = await generator.month(company)
+      if (receipts.length > 0) log(`gerados ${receipts.length} documentos e eventos para ${company.nome}`)
+    }
+    if (liveEveryMs > 0) {
+      let last: Promise<unknown> = Promise.resolve()
+      resources.defer(() => last.then(() => {}))
+      repeat(liveEveryMs, () => {
+        last = last.then(() => generator.live(companies)).catch(console.error)
+      })
+    }
+  }
+  // Nobody is served before everything is in its sequence.
+  const server = resources.adopt(await listen(authority, options.port), (one) => one.close())
+  const kept = resources.move()
+  return {
+    origin: `https://localhost:${server.port}`,
+    ca: certification.root,
+    port: server.port,
+    seed,
+    issueCertificate: (holder) => issuePfx(certification, holder, clock.now()),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+function report(receipts: Receipt[], log: (line: string) => void): void {
+  const count = (outcome: Receipt['outcome']) => receipts.filter((one) => one.outcome === outcome).length
+  if (receipts.length > 0) {
+    log(
+      `arquivo: ${count('accepted')} recebidos, ${count('duplicate')} repetidos, ${count('refused')} não distribuídos`,
+    )
+  }
+  for (const { source, outcome, reason } of receipts) {
+    if (outcome === 'refused') log(`  ${source?.file}: ${reason}`)
+  }
+}

@@ -1,0 +1,52 @@
+import { ArrowLeft } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import { productName } from '../lib/product.ts'
+import { Logo } from '../ui/logo.tsx'
+import { NightScene } from '../ui/night-scene.tsx'
+import { useTitle } from '../ui/page.tsx'
+
+interface FrameProps {
+  title: string
+  subtitle: string
+  children: ReactNode
+}
+
+/** The form on paper, the watch-house beside it where there is room. */
+export function Frame({ title, subtitle, children }: FrameProps) {
+  useTitle(`${title} · ${productName}`)
+  return (
+    <div className="grid min-h-dvh lg:grid-cols-[minmax(440px,1fr)_minmax(0,1.15fr)]">
+      <div className="flex flex-col px-6 py-5 sm:px-10">
+        <header>
+          <Link to="/" className="inline-flex items-center gap-2.5 font-semibold text-lg">
+            <Logo className="size-8" />
+            {productName}
+          </Link>
+        </header>
+        <main className="mx-auto flex w-full max-w-95 flex-1 flex-col justify-center py-10">
+          <h1 className="text-2xl tracking-[-0.01em]">{title}</h1>
+          <p className="mt-1 mb-7 text-lg text-muted">{subtitle}</p>
+          {children}
+        </main>
+        <footer>
+          <Link to="/" className="inline-flex items-center gap-1.5 text-muted hover:text-ink">
+            <ArrowLeft aria-hidden className="size-4" />
+            Voltar para página inicial
+          </Link>
+        </footer>
+      </div>
+      <aside aria-label="Sobre o produto" className="night relative overflow-hidden max-lg:hidden">
+        <NightScene className="[--horizon:62%] [--house:400px]" houseClassName="right-[6%]" />
+        <div className="absolute top-[12%] left-[9%] max-w-100 text-ink">
+          <p className="text-balance font-semibold text-2xl leading-9">
+            Enquanto você cuida da empresa, alguém vigia as notas emitidas contra ela.
+          </p>
+          <p className="mt-3 max-w-85 text-lg text-muted">
+            NF-e e CT-e buscados na SEFAZ a cada hora e guardados como foram assinados.
+          </p>
+        </div>
+      </aside>
+    </div>
+  )
+}

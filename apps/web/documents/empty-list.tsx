@@ -1,0 +1,86 @@
+import type { CompanyRow } from '@vigia/contract/companies'
+import { listDocuments } from '@vigia/contract/documents'
+import { FileSearch, Hourglass, Inbox } from 'lucide-react'
+import { Link } from 'react-router'
+import { formatCount } from '../lib/format.ts'
+import { useRoute } from '../lib/query.ts'
+import { Button, buttonClass } from '../ui/button.tsx'
+import { lastDays } from '../ui/days.ts'
+import { Empty } from '../ui/empty.tsx'
+import { defaultFilters, type Filters, isCurrentMonth, toQuery } from './filters.ts'
+import type { DocumentKind } from './kinds.ts'
+
+interface EmptyListProps {
+  kind: DocumentKind
+  filters: Filters
+  companies: readonly CompanyRow[] | undefined
+  pageCount: number
+  onChange: (part: Partial<Filters>) => void
+}
+
+/** Says why nothing is here, whether that is all right, and what would show something. */
+export function EmptyList({ kind, filters, companies, pageCount, onChange }: EmptyListProps) {
+  const today = new Date()
+  const wider = { ...defaultFilters(today), period: lastDays(today, 89) }
+  const recent = useRoute(listDocuments, { query: toQuery(wider, kind) })
+  if (pageCount > 0) {
+    return (
+      <Empty
+        icon={<FileSearch />}
+        title="Esta página não existe mais"
+        action={<Button onClick={() => onChange({ page: 1 })}>Ir para a primeira página</Button>}
+      >
+        O filtro tem {formatCount(pageCount, 'página', 'páginas')}.
+      </Empty>
+    )
+  }
+  if (companies?.length === 0) {
+    return (
+      <Empty
+        icon={<Inbox />}
+        title={`${kind.none} por enquanto`}
+        action={
+          <Link to="/empresas/nova" className={buttonClass()}>
+            Cadastrar empresa
+          </Link>
+        }
+      >
+        Os documentos chegam sozinhos depois que você cadastra a primeira empresa com o certificado digital dela.
+      </Empty>
+    )
+  }
+  if (hasChoices(filters)) {
+    return (
+      <Empty
+        icon={<FileSearch />}
+        title={`${kind.none} com estes filtros`}
+        action={<Button onClick={() => onChange(defaultFilters(today))}>Limpar filtros</Button>}
+      >
+        Remova um dos filtros acima para ver mais.
+      </Empty>
+    )
+  }
+  const found = recent.isPlaceholderData ? 0 : (recent.data?.totalDeItens ?? 0)
+  const month = filters.period && isCurrentMonth(filters.period, today)
+  return (
+    <Empty
+      icon={<Hourglass />}
+      title={month ? `${kind.none} neste mês` : `${kind.none} neste período`}
+      action={
+        found > 0 && (
+          <Button onClick={() => onChange(wider)}>
+            Ver {formatCount(found, kind.one, kind.many)} dos últimos 90 dias
+          </Button>
+        )
+      }
+    >
+      {found > 0
+        ? `Há ${formatCount(found, kind.one, kind.many)} nos últimos 90 dias.`
+        : 'A SEFAZ é consultada no máximo uma vez por hora, e um documento pode levar algumas horas da emissão até a entrega. O que chegar aparece aqui sozinho.'}
+    </Empty>
+  )
+}
+
+function hasChoices({ search, company, participation, status }: Filters): boolean {
+  return Boolean(search || company || participation || status)
+}

@@ -1,0 +1,161 @@
+import type { CompanyRow } from '@vigia/contract/companies'
+import { clsx } from 'clsx'
+import { Search, SlidersHorizontal } from 'lucide-react'
+import { type ReactNode, useEffect, useId, useState } from 'react'
+import { Button } from '../ui/button.tsx'
+import { DateRangePicker } from '../ui/date-range-picker.tsx'
+import { Input } from '../ui/input.tsx'
+import { Select } from '../ui/select.tsx'
+import type { Filters } from './filters.ts'
+import type { DocumentKind } from './kinds.ts'
+
+interface FilterBarProps {
+  kind: DocumentKind
+  companies: readonly CompanyRow[]
+  filters: Filters
+  narrow: boolean
+  busy: boolean
+  onChange: (part: Partial<Filters>) => void
+  /** Searches again, even for the same words. */
+  onSearch: (part: Partial<Filters>) => void
+}
+
+/** Choices act at once; typed words act with Enter or "Buscar". */
+export function FilterBar({ kind, companies, filters, narrow, busy, onChange, onSearch }: FilterBarProps) {
+  const [text, setText] = useState(filters.search)
+  const [more, setMore] = useState(false)
+  const id = useId()
+  useEffect(() => setText(filters.search), [filters.search])
+  const change = (part: Partial<Filters>) => onChange({ search: text.trim(), ...part })
+  const chosen = [filters.company, filters.participation, filters.status].filter(Boolean).length
+  return (
+    <form
+      aria-label={`Filtrar ${kind.many}`}
+      className={clsx('grid gap-2.5', narrow ? 'grid-cols-[1fr_auto]' : wideColumns)}
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSearch({ search: text.trim() })
+      }}
+    >
+      <Labelled
+        id={`${id}-search`}
+        label="Pesquisar"
+        hidden={narrow}
+        className={narrow ? undefined : '@max-[940px]/list:col-span-2'}
+      >
+        <div className="relative">
+          <Search aria-hidden className="pointer-events-none absolute inset-y-0 left-2.5 my-auto size-4 text-muted" />
+          <Input
+            id={`${id}-search`}
+            type="search"
+            value={text}
+            maxLength={200}
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="Número, emitente, chave…"
+            className="pl-8.5"
+            onChange={(event) => setText(event.target.value)}
+          />
+        </div>
+      </Labelled>
+      {narrow && <SearchButton busy={busy} />}
+      <Labelled id={`${id}-period`} label="Data de emissão" hidden={narrow}>
+        <DateRangePicker id={`${id}-period`} value={filters.period} onChange={(period) => change({ period })} />
+      </Labelled>
+      {narrow && (
+        <Button variant="outline" aria-expanded={more} onClick={() => setMore(!more)}>
+          <SlidersHorizontal aria-hidden className="size-4" />
+          Filtros{chosen > 0 && ` (${chosen})`}
+        </Button>
+      )}
+      {(!narrow || more) && (
+        <div className={narrow ? 'col-span-2 grid gap-2.5' : 'contents'}>
+          <Choice
+            id={`${id}-company`}
+            label="Empresa"
+            all="Todas"
+            value={filters.company}
+            options={companies.map((company) => [company.id, company.razaoSocial])}
+            onChange={(company) => change({ company })}
+          />
+          <Choice
+            id={`${id}-participation`}
+            label="Participação"
+            all="Todas"
+            value={filters.participation}
+            options={kind.participations.map(({ code, label }) => [String(code), label])}
+            onChange={(participation) => change({ participation })}
+          />
+          <Choice
+            id={`${id}-status`}
+            label="Status"
+            all="Todos"
+            value={filters.status}
+            options={kind.statuses.map(({ code, label }) => [String(code), label])}
+            onChange={(status) => change({ status })}
+          />
+        </div>
+      )}
+      {!narrow && (
+        <div className="self-end @max-[940px]/list:col-start-4 @max-[940px]/list:row-start-1">
+          <SearchButton busy={busy} />
+        </div>
+      )}
+    </form>
+  )
+}
+
+// One row where it fits; else the words, the dates and the button above, the choices under them.
+const wideColumns =
+  'grid-cols-[minmax(0,1fr)_minmax(0,1fr)_minmax(13.5rem,1fr)_6.5rem] @[940px]/list:grid-cols-[minmax(0,1.6fr)_13.5rem_minmax(0,1fr)_7.5rem_8.25rem_6.5rem]'
+
+function SearchButton({ busy }: { busy: boolean }) {
+  return (
+    <Button type="submit" className="w-full min-w-26" aria-disabled={busy || undefined}>
+      {busy ? 'Buscando...' : 'Buscar'}
+    </Button>
+  )
+}
+
+interface ChoiceProps {
+  id: string
+  label: string
+  all: string
+  value: string
+  options: (readonly [value: string, label: string])[]
+  onChange: (value: string) => void
+}
+
+function Choice({ id, label, all, value, options, onChange }: ChoiceProps) {
+  return (
+    <Labelled id={id} label={label}>
+      <Select id={id} value={value} onChange={(event) => onChange(event.target.value)}>
+        <option value="">{all}</option>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </Select>
+    </Labelled>
+  )
+}
+
+interface LabelledProps {
+  id: string
+  label: string
+  hidden?: boolean
+  className?: string | undefined
+  children: ReactNode
+}
+
+function Labelled({ id, label, hidden = false, className, children }: LabelledProps) {
+  return (
+    <div className={clsx('grid min-w-0 gap-1', className)}>
+      <label htmlFor={id} className={clsx(hidden ? 'sr-only' : 'justify-self-start text-muted text-xs')}>
+        {label}
+      </label>
+      {children}
+    </div>
+  )
+}

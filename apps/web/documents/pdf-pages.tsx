@@ -1,0 +1,99 @@
+import worker from 'pdfjs-dist/build/pdf.worker.min.mjs?url'
+import { type ReactElement, useLayoutEffect, useRef, useState } from 'react'
+import { Document, Page, pdfjs } from 'react-pdf'
+import 'react-pdf/dist/Page/TextLayer.css'
+import { Minus, Plus } from 'lucide-react'
+import { formatCount } from '../lib/format.ts'
+import { Button } from '../ui/button.tsx'
+
+pdfjs.GlobalWorkerOptions.workerSrc = worker
+
+// The forms use the base-14 fonts; system fonts would give every machine another picture of the same document.
+const options = { standardFontDataUrl: `/assets/pdf-fonts-${pdfjs.version}/`, useSystemFonts: false }
+const zooms = [1, 1.25, 1.5, 2, 3]
+
+interface PdfPagesProps {
+  file: Blob
+  loading: ReactElement
+  onProblem: (message: string) => void
+}
+
+/** Every page of a PDF under the other, as wide as the room allows, with its text selectable and readable aloud. */
+export function PdfPages({ file, loading, onProblem }: PdfPagesProps) {
+  const box = useRef<HTMLElement>(null)
+  const width = useWidth(box)
+  const [pageCount, setPageCount] = useState(0)
+  const [zoom, setZoom] = useState(0)
+  const pages = Array.from({ length: pageCount }, (_, index) => index + 1)
+  return (
+    <>
+      <section
+        ref={box}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
+        tabIndex={0}
+        aria-label="Páginas do documento"
+        className="min-h-0 flex-1 overflow-auto bg-sunken focus-visible:-outline-offset-2"
+      >
+        <Document
+          file={file}
+          options={options}
+          loading={loading}
+          error={loading}
+          onLoadSuccess={(pdf) => setPageCount(pdf.numPages)}
+          onLoadError={() => onProblem('Erro desconhecido')}
+          className="flex w-fit min-w-full flex-col items-center gap-4 p-4 max-sm:p-2"
+        >
+          {width > 0 &&
+            pages.map((number) => (
+              <Page
+                key={number}
+                pageNumber={number}
+                width={Math.min(width, 900) * (zooms[zoom] ?? 1)}
+                renderAnnotationLayer={false}
+                className="shadow-float"
+                loading=""
+              />
+            ))}
+        </Document>
+      </section>
+      <footer className="flex items-center justify-between border-line border-t px-5 py-1.5">
+        <p className="text-muted tabular-nums">{pageCount > 0 && formatCount(pageCount, 'página', 'páginas')}</p>
+        <div className="flex items-center gap-1">
+          <Button
+            variant="ghost"
+            size="icon"
+            aria-label="Diminuir"
+            disabled={zoom === 0}
+            onClick={() => setZoom(zoom - 1)}
+          >
+            <Minus aria-hidden className="size-4" />
+          </Button>
+          <span className="w-11 text-center text-muted tabular-nums">{(zooms[zoom] ?? 1) * 100}%</span>
+          <Button
+            variant="ghost"
+            size="icon"
+            aria-label="Aumentar"
+            disabled={zoom === zooms.length - 1}
+            onClick={() => setZoom(zoom + 1)}
+          >
+            <Plus aria-hidden className="size-4" />
+          </Button>
+        </div>
+      </footer>
+    </>
+  )
+}
+
+function useWidth(box: React.RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0)
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!element) return
+    const measure = () => setWidth(element.clientWidth - (window.innerWidth < 640 ? 16 : 32))
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [box])
+  return width
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import {
+  fileName,
+  formatAtMoment,
+  formatCount,
+  formatDate,
+  formatMoment,
+  formatMoney,
+  formatRelative,
+  formatTime,
+  formatWrittenTime,
+} from './format.ts'
+
+const now = new Date('2026-11-20T12:00:00Z')
+
+test.each([
+  [0, 'R$ 0,00'],
+  [1234.5, 'R$ 1.234,50'],
+  [9_999_999_999.99, 'R$ 9.999.999.999,99'],
+])('money %d is %s', (value, text) => {
+  expect(formatMoney(value).replace(/\s/, ' ')).toBe(text)
+})
+
+test('a date keeps the day that the document prints, whatever the offset', () => {
+  expect(formatDate('2026-11-01T00:30:00-03:00')).toBe('01/11/2026')
+  expect(formatDate('2026-11-01T23:30:00+14:00')).toBe('01/11/2026')
+  expect(formatDate('2026-11-01')).toBe('01/11/2026')
+  expect(formatWrittenTime('2026-11-01T00:30:00-05:00')).toBe('00:30')
+  expect(formatWrittenTime('2026-11-01')).toBe('')
+})
+
+test.each([
+  [null, 'Nunca'],
+  ['ontem', 'Data inválida'],
+  ['2026-11-20T11:59:30Z', 'há menos de 1 minuto'],
+  ['2026-11-20T11:37:00Z', 'há 23 minutos'],
+  ['2026-11-20T10:59:00Z', 'há 1 hora'],
+  ['2026-11-18T12:00:00Z', 'há 2 dias'],
+  ['2026-08-20T12:00:00Z', 'há 3 meses'],
+  ['2024-11-20T12:00:00Z', 'há 2 anos'],
+])('relative %s is %s', (instant, text) => {
+  expect(formatRelative(instant, now)).toBe(text)
+})
+
+test('a moment of another day carries the day', () => {
+  const sameDay = new Date(now.getFullYear(), now.getMonth(), now.getDate(), 14, 10)
+  const nextDay = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1, 9, 5)
+  expect(formatMoment(sameDay.toISOString(), now)).toBe('14:10')
+  expect(formatMoment(nextDay.toISOString(), now)).toBe('21/11 às 09:05')
+  expect(formatAtMoment(sameDay.toISOString(), now)).toBe('às 14:10')
+  expect(formatAtMoment(nextDay.toISOString(), now)).toBe('em 21/11 às 09:05')
+  expect(formatMoment('x', now)).toBe('')
+  expect(formatAtMoment('x', now)).toBe('')
+  expect(formatTime('x')).toBe('')
+})
+
+test('counts agree with their noun', () => {
+  expect(formatCount(1, 'nota', 'notas')).toBe('1 nota')
+  expect(formatCount(1240, 'nota', 'notas')).toBe('1.240 notas')
+})
+
+test('a file name loses what an operating system forbids', () => {
+  expect(fileName('NF-e 12/3 "Sol": A\\B*?<>|\n')).toBe('NF-e 12 3 Sol A B')
+})

@@ -1,0 +1,67 @@
+import { useSyncExternalStore } from 'react'
+
+export interface Session {
+  token: string
+  /** Workspace id, which is also the name of the real-time message. */
+  wsId: string
+  email: string
+}
+
+interface State {
+  session: Session | null
+  /** The server refused the token; the login screen says so. */
+  expired: boolean
+}
+
+const storageKey = 'vigia.session'
+const listeners = new Set<() => void>()
+let state: State = { session: read(), expired: false }
+
+globalThis.window?.addEventListener('storage', (event) => {
+  if (event.key === storageKey || event.key === null) change({ session: read(), expired: false })
+})
+
+function read(): Session | null {
+  try {
+    const stored = JSON.parse(localStorage.getItem(storageKey) ?? 'null')
+    return typeof stored?.token === 'string' ? stored : null
+  } catch {
+    return null
+  }
+}
+
+function change(next: State) {
+  state = next
+  for (const listener of listeners) listener()
+}
+
+export function currentSession(): Session | null {
+  return state.session
+}
+
+export function openSession(session: Session) {
+  localStorage.setItem(storageKey, JSON.stringify(session))
+  change({ session, expired: false })
+}
+
+export function closeSession() {
+  localStorage.removeItem(storageKey)
+  change({ session: null, expired: false })
+}
+
+/** Ends the session because the server answered 401 to `token`; a late answer to an older token ends nothing. */
+export function expireSession(token: string | undefined) {
+  if (state.session && state.session.token !== token) return
+  localStorage.removeItem(storageKey)
+  change({ session: null, expired: true })
+}
+
+export function useSession(): State {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => state,
+  )
+}

@@ -1,0 +1,43 @@
+import { useSyncExternalStore } from 'react'
+
+export type Theme = 'light' | 'dark' | 'system'
+
+const storageKey = 'vigia.theme'
+const listeners = new Set<() => void>()
+const systemDark = globalThis.matchMedia?.('(prefers-color-scheme: dark)')
+
+systemDark?.addEventListener('change', apply)
+
+function read(): Theme {
+  const stored = localStorage.getItem(storageKey)
+  return stored === 'light' || stored === 'dark' ? stored : 'system'
+}
+
+export function isDark(): boolean {
+  const theme = read()
+  return theme === 'dark' || (theme === 'system' && systemDark.matches)
+}
+
+function apply() {
+  document.documentElement.classList.toggle('dark', isDark())
+  for (const listener of listeners) listener()
+}
+
+export function setTheme(theme: Theme) {
+  if (theme === 'system') localStorage.removeItem(storageKey)
+  else localStorage.setItem(storageKey, theme)
+  apply()
+}
+
+function subscribe(listener: () => void) {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export function useTheme(): Theme {
+  return useSyncExternalStore(subscribe, read)
+}
+
+export function useDark(): boolean {
+  return useSyncExternalStore(subscribe, isDark)
+}

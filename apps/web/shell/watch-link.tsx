@@ -1,0 +1,54 @@
+import { listCompanies } from '@vigia/contract/companies'
+import { clsx } from 'clsx'
+import { Link } from 'react-router'
+import { type Watch, watchOf } from '../lib/capture.ts'
+import { useRoute } from '../lib/query.ts'
+import { useNow } from '../ui/clock.ts'
+import { Lamp } from '../ui/lamp.tsx'
+import { Tooltip } from '../ui/tooltip.tsx'
+
+/** The one light of the house: is somebody watching? It leads to the companies, where the answer is in full. */
+export function WatchLink({ collapsed, onFollow }: { collapsed: boolean; onFollow?: (() => void) | undefined }) {
+  const watch = useWatch()
+  return (
+    <Tooltip text={`${watch.title}. ${watch.detail}`} side="right" when={collapsed}>
+      <Link
+        to="/empresas"
+        onClick={onFollow}
+        aria-label={collapsed ? `${watch.title}. ${watch.detail}` : undefined}
+        className="flex min-h-9 gap-2.5 rounded-control px-2.25 py-2 hover:bg-sunken focus-visible:-outline-offset-2"
+      >
+        <Lamp state={watch.lamp} className="mt-0.5 size-4.5" />
+        <span className={clsx('min-w-0 flex-1', collapsed && 'hidden')}>
+          <span className="block font-semibold">{watch.title}</span>
+          <span className="line-clamp-3 text-muted text-sm">{watch.detail}</span>
+        </span>
+      </Link>
+    </Tooltip>
+  )
+}
+
+/** The same light alone, for the narrow header. */
+export function WatchLamp() {
+  const watch = useWatch()
+  return (
+    <Link
+      to="/empresas"
+      aria-label={`${watch.title}. ${watch.detail}`}
+      className="flex size-8 items-center justify-center rounded-control hover:bg-sunken pointer-coarse:size-11"
+    >
+      <Lamp state={watch.lamp} className="size-4.5" />
+    </Link>
+  )
+}
+
+function useWatch(): Pick<Watch, 'lamp' | 'title' | 'detail'> {
+  const now = useNow()
+  const companies = useRoute(listCompanies, { query: {} }, { refreshMs: 10_000 })
+  if (companies.data) {
+    const nobody = { lamp: 'stopped', title: 'Nada sendo capturado', detail: 'Cadastre a primeira empresa.' } as const
+    return watchOf(companies.data, now) ?? nobody
+  }
+  if (companies.error) return { lamp: 'stopped', title: 'Sem contato', detail: 'Não sabemos como está a captura.' }
+  return { lamp: 'waiting', title: 'Consultando a captura', detail: 'Um momento.' }
+}

@@ -1,0 +1,135 @@
+import { logout } from '@vigia/contract/accounts'
+import { clsx } from 'clsx'
+import { LogOut, PanelLeft } from 'lucide-react'
+import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
+import { Navigate, NavigationType, useLocation, useNavigationType } from 'react-router'
+import { call } from '../lib/api.ts'
+import { dismissNotifications } from '../lib/notify.ts'
+import { productName } from '../lib/product.ts'
+import { queryClient } from '../lib/query.ts'
+import { closeSession, useSession } from '../lib/session.ts'
+import { Button } from '../ui/button.tsx'
+import { Sheet } from '../ui/sheet.tsx'
+import { Navigation } from './navigation.tsx'
+import { readSidebarOpen, sidebarCookie } from './sidebar-state.ts'
+import { UserMenu } from './user-menu.tsx'
+import { WatchLamp } from './watch-link.tsx'
+
+interface WorkspaceProps {
+  /** Fetches the code of a screen that is about to be opened. */
+  preload: (path: string) => void
+  children: ReactNode
+}
+
+/** The authenticated layout; without a session it renders nothing and sends the person to /login. */
+export function Workspace({ preload, children }: WorkspaceProps) {
+  const { session, expired } = useSession()
+  const location = useLocation()
+  if (!session) {
+    const from = location.pathname + location.search
+    return <Navigate to="/login" replace state={{ from, expired }} />
+  }
+  return <Layout preload={preload}>{children}</Layout>
+}
+
+function Layout({ preload, children }: WorkspaceProps) {
+  const sidebar = useSidebar()
+  const main = useScreenFocus()
+  return (
+    <div className="flex min-h-dvh">
+      <a
+        href="#conteudo"
+        className="absolute top-2 left-2 z-50 -translate-y-16 rounded-control bg-brand px-3 py-2 font-semibold text-brand-ink focus:translate-y-0"
+      >
+        Ir para o conteúdo
+      </a>
+      <aside
+        aria-label="Navegação"
+        className={clsx(
+          'night sticky top-0 h-dvh shrink-0 overflow-hidden bg-paper text-ink transition-[width] duration-180 max-md:hidden',
+          sidebar.open ? 'w-64' : 'w-12',
+        )}
+      >
+        <Navigation collapsed={!sidebar.open} onIntent={preload} />
+      </aside>
+      <Sheet open={sidebar.sheet} onClose={sidebar.closeSheet} title="Navegação">
+        <Navigation onIntent={preload} onFollow={sidebar.closeSheet} />
+      </Sheet>
+      <div className="flex min-w-0 flex-1 flex-col">
+        <header className="sticky top-0 z-30 flex h-12 items-center gap-1 border-line border-b bg-paper px-2 md:px-3">
+          <Button
+            variant="ghost"
+            size="icon"
+            aria-label="Alternar navegação"
+            aria-keyshortcuts="Control+B Meta+B"
+            title="Alternar navegação (Ctrl+B)"
+            onClick={sidebar.toggle}
+          >
+            <PanelLeft aria-hidden className="size-4" />
+          </Button>
+          <p className="min-w-0 flex-1 truncate px-1 text-muted">
+            Sistema <span className="font-semibold text-ink">{productName}</span>
+          </p>
+          <div className="md:hidden">
+            <WatchLamp />
+          </div>
+          <UserMenu />
+          <Button variant="ghost" size="sm" onClick={signOut}>
+            <LogOut aria-hidden className="size-4" />
+            <span className="max-sm:sr-only">Sair</span>
+          </Button>
+        </header>
+        <main id="conteudo" ref={main} tabIndex={-1} className="flex-1 scroll-mt-12 outline-none">
+          <Suspense fallback={null}>{children}</Suspense>
+        </main>
+      </div>
+    </div>
+  )
+}
+
+function signOut() {
+  // The token is forgotten here whatever the server answers; the call only ends it there too.
+  call(logout, {}).catch(() => undefined)
+  closeSession()
+  queryClient.clear()
+  dismissNotifications()
+}
+
+function useSidebar() {
+  const [open, setOpen] = useState(() => readSidebarOpen(document.cookie, window.innerWidth))
+  const [sheet, setSheet] = useState(false)
+  const toggle = () => {
+    if (!matchMedia('(width >= 48rem)').matches) return setSheet((shown) => !shown)
+    setOpen((shown) => {
+      // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in half of the browsers.
+      document.cookie = sidebarCookie(!shown)
+      return !shown
+    })
+  }
+  const latest = useRef(toggle)
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'b' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
+      event.preventDefault()
+      latest.current()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [])
+  return { open, sheet, toggle, closeSheet: () => setSheet(false) }
+}
+
+// A new screen starts at its top and, for who does not see it, is where the focus is; going back restores the place.
+function useScreenFocus() {
+  const main = useRef<HTMLElement>(null)
+  const { pathname } = useLocation()
+  const kind = useNavigationType()
+  const shown = useRef(pathname)
+  useEffect(() => {
+    if (shown.current === pathname) return
+    shown.current = pathname
+    if (kind !== NavigationType.Pop) window.scrollTo(0, 0)
+    main.current?.focus({ preventScroll: true })
+  }, [pathname, kind])
+  return main
+}

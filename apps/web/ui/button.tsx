@@ -1,0 +1,47 @@
+import { cva, type VariantProps } from 'class-variance-authority'
+import { LoaderCircle } from 'lucide-react'
+import type { ComponentProps } from 'react'
+
+/** The look of a button, for links that lead somewhere and must look like one. */
+export const buttonClass = cva(
+  'inline-flex shrink-0 select-none items-center justify-center gap-2 whitespace-nowrap rounded-control font-semibold transition-colors duration-150 disabled:cursor-not-allowed disabled:opacity-55 aria-disabled:cursor-not-allowed aria-disabled:opacity-55 [&_svg]:shrink-0',
+  {
+    variants: {
+      variant: {
+        primary: 'bg-brand text-brand-ink not-disabled:hover:bg-brand-hover',
+        outline:
+          'border border-line-strong/70 bg-surface text-ink not-disabled:hover:border-ink not-disabled:hover:bg-sunken',
+        ghost: 'text-ink not-disabled:hover:bg-sunken',
+        link: 'text-brand underline decoration-brand/40 underline-offset-3 hover:decoration-current',
+      },
+      size: {
+        sm: 'h-8 px-2.5 text-sm pointer-coarse:h-10',
+        md: 'h-9 px-3.5 text-base pointer-coarse:h-11',
+        lg: 'h-11 px-5 text-lg',
+        icon: 'size-8 pointer-coarse:size-11',
+        inline: 'h-auto',
+      },
+    },
+    defaultVariants: { variant: 'primary', size: 'md' },
+  },
+)
+
+interface ButtonProps extends ComponentProps<'button'>, VariantProps<typeof buttonClass> {
+  /** Shows that the work goes on; the button keeps its place and refuses a second press. */
+  busy?: boolean
+}
+
+export function Button({ variant, size, busy = false, className, children, disabled, type, ...rest }: ButtonProps) {
+  return (
+    <button
+      type={type ?? 'button'}
+      className={buttonClass({ variant, size, className })}
+      disabled={disabled || busy}
+      aria-busy={busy || undefined}
+      {...rest}
+    >
+      {busy && <LoaderCircle aria-hidden className="size-4 animate-spin" />}
+      {children}
+    </button>
+  )
+}

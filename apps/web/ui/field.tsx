@@ -1,0 +1,40 @@
+import { CircleAlert } from 'lucide-react'
+import { type ReactNode, useId } from 'react'
+
+interface Control {
+  id: string
+  'aria-invalid': true | undefined
+  'aria-describedby': string | undefined
+}
+
+interface FieldProps {
+  label: ReactNode
+  help?: ReactNode
+  error?: string | undefined
+  children: (control: Control) => ReactNode
+}
+
+/** Label above, help and error under; the control receives what ties them together. */
+export function Field({ label, help, error, children }: FieldProps) {
+  const id = useId()
+  const described = [help && `${id}-help`, error && `${id}-error`].filter(Boolean).join(' ')
+  return (
+    <div className="grid gap-1.5">
+      <label htmlFor={id} className="justify-self-start font-semibold text-sm">
+        {label}
+      </label>
+      {children({ id, 'aria-invalid': error ? true : undefined, 'aria-describedby': described || undefined })}
+      {help && (
+        <p id={`${id}-help`} className="text-muted text-sm">
+          {help}
+        </p>
+      )}
+      {error && (
+        <p id={`${id}-error`} className="flex items-start gap-1.5 text-error text-sm">
+          <CircleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}

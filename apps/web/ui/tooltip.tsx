@@ -1,0 +1,30 @@
+import { Tooltip as Radix } from 'radix-ui'
+import type { ReactElement } from 'react'
+
+interface TooltipProps {
+  text: string
+  side?: 'top' | 'right' | 'bottom'
+  /** False shows the child alone. */
+  when?: boolean
+  children: ReactElement
+}
+
+export function Tooltip({ text, side = 'top', when = true, children }: TooltipProps) {
+  if (!when) return children
+  return (
+    <Radix.Provider delayDuration={300}>
+      <Radix.Root>
+        <Radix.Trigger asChild>{children}</Radix.Trigger>
+        <Radix.Portal>
+          <Radix.Content
+            side={side}
+            sideOffset={6}
+            className="fade-in z-50 max-w-72 animate-in rounded-control bg-ink px-2 py-1 text-paper text-sm duration-120"
+          >
+            {text}
+          </Radix.Content>
+        </Radix.Portal>
+      </Radix.Root>
+    </Radix.Provider>
+  )
+}

@@ -1,0 +1,241 @@
+import { openDocument, value, type XmlElement } from '@vigia/dfe/document'
+import { canhoto } from './dacte/canhoto.ts'
+import { type Cargo, cargo, insurance } from './dacte/cargo.ts'
+import { type Cte, type PrintOptions, readCte, stampLines } from './dacte/cte.ts'
+import { type DocumentTable, documentTable } from './dacte/documents.ts'
+import { header } from './dacte/header.ts'
+import { type Modal, modal } from './dacte/modal.ts'
+import { participants, secondPairText, tomador } from './dacte/parties.ts'
+import { fiscoNotes, issuerNotes, remarks } from './dacte/remarks.ts'
+import { cargoFlow, service } from './dacte/service.ts'
+import { type Components, components, taxes } from './dacte/values.ts'
+import { PrintError } from './error.ts'
+import { documentNumber, series } from './formats.ts'
+import { assemble } from './layout/assemble.ts'
+import { type Block, sheet, stack, title } from './layout/block.ts'
+import { continuedText } from './layout/continued.ts'
+import { paginate, type TableRow } from './layout/table.ts'
+import { paragraphs } from './layout/text.ts'
+import { type TextBoxes, textBoxes } from './layout/text-box.ts'
+import { Canvas } from './pdf/canvas.ts'
+import type { Ansi } from './pdf/winansi.ts'
+
+export type { PrintOptions }
+export { PrintError }
+
+const textSize = 7
+// Least room for the documents on the first sheet, title and heading included.
+const documentsMin = 58
+const observationsMin = 36
+
+/** The DACTE of a CT-e (57, 67, Simplificado, GTV-e) as a PDF in A4 portrait (MOC CT-e 4.00, Anexo II). Throws `PrintError`. */
+export function dacte(cteProc: Uint8Array, options: PrintOptions = {}): Uint8Array {
+  return printCte(readCte(open(cteProc), options))
+}
+
+function open(bytes: Uint8Array): XmlElement {
+  try {
+    return openDocument(bytes)
+  } catch (cause) {
+    throw new PrintError('O arquivo não é um XML bem formado.', { cause })
+  }
+}
+
+function printCte(cte: Cte): Uint8Array {
+  const head = header(cte)
+  const documents = documentTable(cte)
+  const first = firstSheet(cte, head.height, documents)
+  const heading = title(documents.title)
+  const continuedHeading = title(`${documents.title} - CONTINUAÇÃO`)
+  const body = sheet.top + head.height
+  const next = sheet.bottom - body - heading.height - documents.headingHeight
+  const pages = paginate(documents.rows, first.rowsRoom, next)
+  const canvases = pages.map((rows, i) => {
+    const canvas = new Canvas()
+    if (i === 0) {
+      first.receipt?.draw(canvas, sheet.left, sheet.top)
+      first.upper.draw(canvas, sheet.left, first.documentsTop - first.upper.height)
+      heading.draw(canvas, sheet.left, first.documentsTop)
+      documents.draw(canvas, sheet.left, first.documentsTop + heading.height, rows, first.documentsBottom)
+      first.lower.draw(canvas, sheet.left, first.documentsBottom)
+    } else {
+      continuedHeading.draw(canvas, sheet.left, body)
+      documents.draw(canvas, sheet.left, body + heading.height, rows, body + usedHeight(rows, documents))
+    }
+    return canvas
+  })
+  drawContinuations(first.rest, pages, canvases, body, documents)
+  const headerCanvas = new Canvas()
+  head.draw(headerCanvas, sheet.left, sheet.top)
+  canvases.forEach((canvas, i) => {
+    head.sheetNumber(canvas, sheet.top + (i === 0 ? first.shift : 0), `${i + 1}/${canvases.length}`)
+  })
+  const number = documentNumber(value(cte.ide, 'nCT')) ?? ''
+  return assemble({
+    title: `DACTE ${number} série ${series(value(cte.ide, 'serie')) ?? ''} - ${cte.chave}`,
+    header: headerCanvas,
+    headerHeight: head.height,
+    firstShift: first.shift,
+    stamp: stampLines(cte),
+    sheets: canvases,
+  })
+}
+
+function usedHeight(rows: readonly TableRow[], documents: DocumentTable): number {
+  return rows.reduce((sum, row) => sum + row.height, title('').height + documents.headingHeight)
+}
+
+interface Rest {
+  heading: string
+  text: Ansi[]
+}
+
+interface FirstSheet {
+  receipt: Block | undefined
+  /** Height of the receipt: how much lower the header stands than on the other sheets. */
+  shift: number
+  upper: Block
+  documentsTop: number
+  documentsBottom: number
+  rowsRoom: number
+  lower: Block
+  rest: Rest[]
+}
+
+/** What gives way, in this order, when the blocks of the first sheet leave no room for the documents. */
+interface Variant {
+  components: number
+  measures: number
+  receipt: boolean
+  /** Boxes of expedidor and recebedor; without them they become sentences of OBSERVAÇÕES. */
+  secondPair: boolean
+}
+
+const variants: readonly Variant[] = [
+  { components: 9, measures: 4, receipt: true, secondPair: true },
+  { components: 5, measures: 2, receipt: true, secondPair: true },
+  { components: 3, measures: 1, receipt: true, secondPair: true },
+  { components: 3, measures: 1, receipt: false, secondPair: true },
+  { components: 3, measures: 1, receipt: false, secondPair: false },
+]
+
+interface Upper {
+  receipt: Block | undefined
+  block: Block
+  /** Height of the receipt and of the block. */
+  height: number
+  measures: string[]
+  components: string[]
+  parties: string[]
+}
+
+function upperBlocks(cte: Cte, variant: Variant): Upper {
+  const receipt = variant.receipt ? canhoto(cte) : undefined
+  const carried: Cargo = cargo(cte, variant.measures)
+  const values: Components = components(cte, variant.components)
+  const parties = participants(cte, variant.secondPair)
+  const block = stack(service(cte), parties, tomador(cte), carried.block, values.block, taxes(cte))
+  return {
+    receipt,
+    block,
+    height: block.height + (receipt?.height ?? 0),
+    measures: carried.overflow,
+    components: values.overflow,
+    parties: variant.secondPair ? [] : secondPairText(cte),
+  }
+}
+
+function inOneText(pieces: readonly string[]): Ansi[] {
+  return pieces.length > 0 ? paragraphs(pieces.join('; ')) : []
+}
+
+// Shares the first sheet out: the fixed blocks above, texts below as far as they leave room for some documents.
+function firstSheet(cte: Cte, headerHeight: number, documents: DocumentTable): FirstSheet {
+  const way: Modal = modal(cte)
+  const list = way.list.flatMap(paragraphs)
+  const modalList = list.length > 0 ? textBoxes([{ label: '', text: list, share: 1 }], textSize, 1) : undefined
+  const notes = textBoxes(
+    [
+      { label: 'USO EXCLUSIVO DO EMISSOR DO CT-E', text: issuerNotes(cte), share: 0.62 },
+      { label: 'RESERVADO AO FISCO', text: fiscoNotes(cte), share: 0.38 },
+    ],
+    textSize,
+    3,
+  )
+  const fixedLower = [insurance(cte), cargoFlow(cte)]
+  const fixedHeight = stack(...fixedLower, way.block).height
+  const least = fixedHeight + observationsMin + (modalList?.least ?? 0) + notes.least + documentsLeast(documents)
+  const whole = sheet.bottom - sheet.top - headerHeight
+  let upper = upperBlocks(cte, variants[0]!)
+  for (const variant of variants.slice(1)) {
+    if (upper.height + least <= whole) break
+    upper = upperBlocks(cte, variant)
+  }
+  const text = [...upper.parties.flatMap(paragraphs), ...remarks(cte)]
+  const observations = textBoxes([{ label: 'OBSERVAÇÕES', text, share: 1 }], textSize, 3)
+  const room = whole - upper.height - fixedHeight
+  const heights = shareOut([observations, modalList, notes], room - documentsLeast(documents))
+  const [obs, modalTexts, uso] = [observations.fit(heights[0]!), modalList?.fit(heights[1]!), notes.fit(heights[2]!)]
+  const lower = stack(...fixedLower, obs.block, way.block, modalTexts?.block, uso.block)
+  const documentsTop = sheet.top + headerHeight + upper.height
+  const documentsBottom = sheet.bottom - lower.height
+  return {
+    receipt: upper.receipt,
+    shift: upper.receipt?.height ?? 0,
+    upper: upper.block,
+    documentsTop,
+    documentsBottom,
+    rowsRoom: documentsBottom - documentsTop - title('').height - documents.headingHeight,
+    lower,
+    rest: [
+      { heading: 'MEDIDAS DA CARGA', text: inOneText(upper.measures) },
+      { heading: 'COMPONENTES DO VALOR DA PRESTAÇÃO', text: inOneText(upper.components) },
+      { heading: 'OBSERVAÇÕES', text: obs.rest[0]! },
+      { heading: 'INFORMAÇÕES DO MODAL', text: modalTexts?.rest[0] ?? [] },
+      { heading: 'USO EXCLUSIVO DO EMISSOR DO CT-E', text: uso.rest[0]! },
+      { heading: 'RESERVADO AO FISCO', text: uso.rest[1]! },
+    ].filter(({ text }) => text.length > 0),
+  }
+}
+
+function documentsLeast(documents: DocumentTable): number {
+  const rows = documents.rows.slice(0, 2).reduce((sum, row) => sum + row.height, 0)
+  return Math.max(documentsMin, title('').height + documents.headingHeight + Math.min(rows, 90))
+}
+
+// Every text whole when there is room; otherwise the first ones give way, down to their least height.
+function shareOut(boxes: readonly (TextBoxes | undefined)[], room: number): number[] {
+  const heights = boxes.map((box) => box?.whole ?? 0)
+  boxes.forEach((box, i) => {
+    const excess = heights.reduce((sum, height) => sum + height, 0) - room
+    if (box && excess > 0) heights[i] = Math.max(box.least, heights[i]! - excess)
+  })
+  return heights
+}
+
+// What did not fit follows the last documents, then takes further sheets.
+function drawContinuations(
+  rest: readonly Rest[],
+  pages: readonly TableRow[][],
+  canvases: Canvas[],
+  body: number,
+  documents: DocumentTable,
+): void {
+  const last = pages.length - 1
+  let canvas = last > 0 ? canvases[last] : undefined
+  let top = last > 0 ? body + usedHeight(pages[last]!, documents) : body
+  for (const { heading, text } of rest) {
+    const end = continuedText(`${heading} - CONTINUAÇÃO`, text, textSize, {
+      canvas,
+      top,
+      nextTop: body,
+      nextCanvas() {
+        const added = new Canvas()
+        canvases.push(added)
+        return added
+      },
+    })
+    canvas = end.canvas
+    top = end.top
+  }
+}

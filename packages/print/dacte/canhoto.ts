@@ -1,0 +1,52 @@
+import { value } from '@vigia/dfe/document'
+import { documentNumber, series } from '../formats.ts'
+import type { Block } from '../layout/block.ts'
+import { sheet } from '../layout/block.ts'
+import { fieldRow } from '../layout/fields.ts'
+import { bold, roman } from '../pdf/fonts.ts'
+import { winAnsi } from '../pdf/winansi.ts'
+import type { Cte } from './cte.ts'
+
+const rowHeight = 19
+const sentenceHeight = 12
+const declaration =
+  'DECLARO QUE RECEBI OS VOLUMES DESTE CONHECIMENTO EM PERFEITO ESTADO PELO QUE DOU POR CUMPRIDO O PRESENTE CONTRATO DE TRANSPORTE'
+
+const names: Record<Cte['layout'], string> = { cte: 'CT-E', simplificado: 'CT-E', os: 'CT-E OS', gtve: 'GTV-E' }
+
+/** The receipt at the top of the first sheet, with its cut line (MOC CT-e 4.00, Anexo II, 2.21.5). */
+export function canhoto({ ide, layout }: Cte): Block {
+  const widths = { who: 155, signature: 165, when: 150, number: sheet.width - 470 }
+  const one = (label: string, width: number, height: number) =>
+    fieldRow([{ label, width: 1 }], width, { height, size: 7 })
+  const who = [one('NOME', widths.who, rowHeight), one('RG', widths.who, rowHeight)]
+  const signature = one('ASSINATURA / CARIMBO', widths.signature, 2 * rowHeight)
+  const when = [
+    one('TÉRMINO DA PRESTAÇÃO - DATA/HORA', widths.when, rowHeight),
+    one('INÍCIO DA PRESTAÇÃO - DATA/HORA', widths.when, rowHeight),
+  ]
+  const height = sentenceHeight + 2 * rowHeight
+  return {
+    height: height + 8,
+    draw(canvas, x, y) {
+      canvas.box(x, y, sheet.width, height)
+      canvas.aligned(x, sheet.width, y + 8.3, winAnsi(declaration), roman, 6.5, 'center')
+      const top = y + sentenceHeight
+      canvas.line(x, top, x + sheet.width, top)
+      who.forEach((box, i) => {
+        box.draw(canvas, x, top + i * rowHeight)
+      })
+      signature.draw(canvas, x + widths.who, top)
+      when.forEach((box, i) => {
+        box.draw(canvas, x + widths.who + widths.signature, top + i * rowHeight)
+      })
+      const left = x + sheet.width - widths.number
+      canvas.aligned(left, widths.number, top + 11, winAnsi(names[layout]), bold, 10, 'center')
+      const number = winAnsi(`Nº ${documentNumber(value(ide, 'nCT')) ?? ''}`)
+      canvas.aligned(left, widths.number, top + 22.5, number, bold, 10, 'center')
+      const serie = winAnsi(`SÉRIE ${series(value(ide, 'serie')) ?? ''}`)
+      canvas.aligned(left, widths.number, top + 34, serie, bold, 10, 'center')
+      canvas.line(x, y + height + 4, x + sheet.width, y + height + 4, 'cut')
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import { child, children, value, type XmlElement } from '@vigia/dfe/document'
+import { joined, money, quantity } from '../formats.ts'
+import type { Block } from '../layout/block.ts'
+import { sheet, stack } from '../layout/block.ts'
+import { type Field, fieldRow } from '../layout/fields.ts'
+import type { Cte } from './cte.ts'
+import { codeAndWord, word, words } from './words.ts'
+
+const style = { size: 9, height: 21 }
+const perRow = 5
+
+/** The block of what is carried, and the measures for which it has no room. */
+export interface Cargo {
+  block: Block | undefined
+  overflow: string[]
+}
+
+/** Carga, or the service of the CT-e OS, or the values of the GTV-e (MOC CT-e 4.00, Anexo II, correlation table). */
+export function cargo(cte: Cte, rowsMax: number): Cargo {
+  if (cte.layout === 'os') return { block: hiredService(cte), overflow: [] }
+  if (cte.layout === 'gtve') return valuables(cte, rowsMax)
+  const carga = child(cte.norm, 'infCarga')
+  if (!carga) return { block: undefined, overflow: [] }
+  const insured = value(carga, 'vCargaAverb')
+  const head: Field[] = [
+    { label: 'PRODUTO PREDOMINANTE', value: value(carga, 'proPred'), width: 50 },
+    { label: 'OUTRAS CARACTERÍSTICAS DA CARGA', value: value(carga, 'xOutCat'), width: 34 },
+    {
+      label: 'VALOR TOTAL DA CARGA',
+      value: money(value(carga, 'vCarga') ?? value(carga, 'vMerc')),
+      width: 22,
+      align: 'right',
+    },
+  ]
+  if (insured !== undefined) {
+    head.push({ label: 'VALOR PARA AVERBAÇÃO', value: money(insured), width: 22, align: 'right' })
+  }
+  const measures = children(carga, 'infQ').map((infQ) => measure(infQ, cte.layout === 'simplificado'))
+  const { rows, rest } = grid(measures, rowsMax)
+  return { block: stack(fieldRow(head, sheet.width, style), ...rows), overflow: rest }
+}
+
+// One cell per infQ with the name the issuer gave it: nothing is sorted into fixed boxes and nothing is added up.
+function measure(infQ: XmlElement, coded: boolean): Field {
+  const name = value(infQ, 'tpMed')
+  return {
+    label: (coded ? word(words.tpMed, name) : name) ?? '',
+    value: joined(' ', quantity(value(infQ, 'qCarga')), word(words.cUnid, value(infQ, 'cUnid'))),
+    width: 1,
+    align: 'right',
+  }
+}
+
+function grid(cells: readonly Field[], rowsMax: number): { rows: Block[]; rest: string[] } {
+  const rows: Block[] = []
+  const shown = cells.slice(0, perRow * rowsMax)
+  for (let from = 0; from < shown.length; from += perRow) {
+    const row = shown.slice(from, from + perRow)
+    if (from > 0) while (row.length < perRow) row.push({ label: '', width: 1 })
+    rows.push(fieldRow(row, sheet.width, style))
+  }
+  return { rows, rest: cells.slice(shown.length).map((cell) => `${cell.label}: ${cell.value ?? ''}`) }
+}
+
+function hiredService({ norm }: Cte): Block | undefined {
+  const service = child(norm, 'infServico')
+  if (!service) return undefined
+  return fieldRow(
+    [
+      { label: 'DESCRIÇÃO DO SERVIÇO PRESTADO', value: value(service, 'xDescServ'), width: 3 },
+      { label: 'QUANTIDADE', value: quantity(value(service, 'infQ/qCarga')), width: 1, align: 'right' },
+    ],
+    sheet.width,
+    style,
+  )
+}
+
+function valuables({ infCte }: Cte, rowsMax: number): Cargo {
+  const detail = child(infCte, 'detGTV')
+  const species = children(detail, 'infEspecie').map((one): Field => {
+    const kind = [word(words.tpEspecie, value(one, 'tpEspecie')), word(words.tpNumerario, value(one, 'tpNumerario'))]
+    return {
+      label: joined(' - ', ...kind, value(one, 'xMoedaEstr'))?.toUpperCase() ?? '',
+      value: money(value(one, 'vEspecie')),
+      width: 1,
+      align: 'right',
+    }
+  })
+  const vehicles = children(detail, 'infVeiculo').map((one) =>
+    joined(' ', value(one, 'placa'), value(one, 'UF'), value(one, 'RNTRC')),
+  )
+  const { rows, rest } = grid(species, rowsMax)
+  const last = fieldRow(
+    [
+      { label: 'QUANTIDADE DE VOLUMES / MALOTES', value: quantity(value(detail, 'qCarga')), width: 1, align: 'right' },
+      { label: 'VEÍCULOS', value: joined(' / ', ...vehicles), width: 3 },
+    ],
+    sheet.width,
+    style,
+  )
+  return { block: stack(...rows, last), overflow: rest }
+}
+
+/** INFORMAÇÕES DO SEGURO of the layouts that still have it (CT-e OS, CT-e 2.00). */
+export function insurance({ norm }: Cte): Block | undefined {
+  const groups = children(norm, 'seg')
+  if (groups.length === 0) return undefined
+  return stack(
+    ...groups.map((seg) =>
+      fieldRow(
+        [
+          {
+            label: 'RESPONSÁVEL PELO SEGURO',
+            value: codeAndWord(words.respSeg, value(seg, 'respSeg')),
+            width: 1,
+          },
+          { label: 'NOME DA SEGURADORA', value: value(seg, 'xSeg'), width: 2 },
+          { label: 'NÚMERO DA APÓLICE', value: value(seg, 'nApol'), width: 1 },
+        ],
+        sheet.width,
+        style,
+      ),
+    ),
+  )
+}

@@ -1,0 +1,94 @@
+import { child, children, value, type XmlElement } from '@vigia/dfe/document'
+import { PrintError } from '../error.ts'
+import { dateTime } from '../formats.ts'
+
+/** What the product knows about the document beyond its bytes. */
+export interface PrintOptions {
+  /** The registered cancelamento (event 110111): its protocol and its dhRegEvento. */
+  cancelled?: { protocol?: string; at?: string }
+}
+
+/** Layout of the CT-e family: model 57, 67 (Outros Serviços), 57 Simplificado and 64 (GTV-e). */
+export type Layout = 'cte' | 'os' | 'simplificado' | 'gtve'
+
+/** The parts of a CT-e the blocks read, and what is decided once for the whole form. */
+export interface Cte {
+  layout: Layout
+  infCte: XmlElement
+  ide: XmlElement
+  /** Where infCarga, infDoc and infModal are: infCTeNorm, or infCte itself in the Simplificado and the GTV-e. */
+  norm: XmlElement | undefined
+  chave: string
+  /** protCTe/infProt. */
+  protocol: XmlElement | undefined
+  /** protCTe/infFisco. */
+  fisco: XmlElement | undefined
+  qrCode: string | undefined
+  homologation: boolean
+  denied: boolean
+  cancelled: { protocol?: string; at?: string } | undefined
+}
+
+const layouts: Record<string, Layout> = { CTe: 'cte', CTeOS: 'os', CTeSimp: 'simplificado', GTVe: 'gtve' }
+const deniedStatus = new Set(['110', '205', '301', '302', '303'])
+
+/** Finds the CT-e in a processed document (or a bare one) and decides its situation (MOC CT-e 4.00, Anexo II). */
+export function readCte(root: XmlElement, options: PrintOptions): Cte {
+  const document = layouts[root.name] ? root : root.children.find((element) => layouts[element.name])
+  const layout = layouts[document?.name ?? '']
+  const infCte = child(document, 'infCte')
+  const ide = child(infCte, 'ide')
+  if (!layout || !infCte || !ide) throw new PrintError('O arquivo não contém um CT-e.')
+  const protocol = child(root, 'protCTe/infProt')
+  const status = value(protocol, 'cStat') ?? ''
+  return {
+    layout,
+    infCte,
+    ide,
+    norm: layout === 'cte' || layout === 'os' ? child(infCte, 'infCTeNorm') : infCte,
+    chave: (infCte.attributes.Id ?? value(protocol, 'chCTe') ?? '').replace(/^CTe/, ''),
+    protocol,
+    fisco: child(root, 'protCTe/infFisco'),
+    qrCode: value(document, 'infCTeSupl/qrCodCTe'),
+    homologation: value(ide, 'tpAmb') === '2',
+    denied: deniedStatus.has(status),
+    cancelled:
+      options.cancelled ??
+      (status === '101' || status === '135'
+        ? { protocol: value(protocol, 'nProt'), at: value(protocol, 'dhRecbto') }
+        : undefined),
+  }
+}
+
+/** True while nothing says that the CT-e was authorised. */
+export function lacksProtocol({ protocol }: Cte): boolean {
+  return value(protocol, 'nProt') === undefined
+}
+
+/** Number and moment of the authorisation. */
+export function protocolText({ protocol }: Cte): string | undefined {
+  const number = value(protocol, 'nProt')
+  const at = dateTime(value(protocol, 'dhRecbto'))
+  return number && at ? `${number} - ${at}` : number
+}
+
+/** The words of the diagonal stamp. */
+export function stampLines(cte: Cte): string[] {
+  if (cte.cancelled) return cte.homologation ? ['CANCELADO', 'SEM VALOR FISCAL'] : ['CANCELADO']
+  if (cte.denied) return ['DENEGADO']
+  return cte.homologation || (lacksProtocol(cte) && !inContingency(cte)) ? ['SEM VALOR FISCAL'] : []
+}
+
+/** EPEC and FS-DA may be printed before the authorisation (MOC CT-e 4.00, contingência). */
+export function inContingency({ ide }: Cte): boolean {
+  return ['4', '5'].includes(value(ide, 'tpEmis') ?? '')
+}
+
+/** The keys of the CT-e that this one complements, in every spelling the layouts have had. */
+export function complemented({ infCte }: Cte): string[] {
+  return ['infCteComp', 'infCTeComp'].flatMap((name) =>
+    children(infCte, name).flatMap(
+      (group) => value(group, 'chCTe') ?? value(group, 'chCte') ?? value(group, 'chave') ?? [],
+    ),
+  )
+}

@@ -1,0 +1,269 @@
+import { chaveParts, formatChave } from '@vigia/dfe/chave'
+import { child, children, value, type XmlElement } from '@vigia/dfe/document'
+import { date, joined, money, taxId } from '../formats.ts'
+import { sheet } from '../layout/block.ts'
+import { type Column, cellPadding, type Table, type TableRow, table } from '../layout/table.ts'
+import { emWidth, roman } from '../pdf/fonts.ts'
+import { winAnsi } from '../pdf/winansi.ts'
+import { type Cte, complemented } from './cte.ts'
+import { word, words } from './words.ts'
+
+/** The table that takes the free height of the sheets: documents two by two, or the deliveries of the Simplificado. */
+export interface DocumentTable {
+  title: string
+  headingHeight: number
+  rows: TableRow[]
+  draw: Table['draw']
+}
+
+interface Carried {
+  type: string
+  issuer: string
+  /** The key, or what identifies a document without one, and further lines. */
+  document: string[]
+  number: string
+}
+
+const sizes = [7, 6.5, 6]
+// A key of 44 digits in groups, in thousandths of the size.
+const keyMax = 24_500
+
+/** Everything the CT-e says it carries, follows, complements or replaces (MOC CT-e 4.00, Anexo II, 3). */
+export function documentTable(cte: Cte): DocumentTable {
+  if (cte.layout === 'simplificado') return deliveries(cte)
+  const carried = [...relatedCtes(cte), ...originals(cte), ...previous(cte)]
+  const complements = complemented(cte).length > 0
+  return twoColumns(complements ? 'DETALHAMENTO DO CT-E COMPLEMENTADO' : 'DOCUMENTOS ORIGINÁRIOS', carried)
+}
+
+const columns: Column<Carried>[] = [
+  { title: ['TIPO DOC.'], align: 'left', widest: 62, cells: (one) => [one.type] },
+  { title: ['CNPJ/CPF EMITENTE'], align: 'left', widest: 66, cells: (one) => [one.issuer] },
+  { title: ['CHAVE / DOCUMENTO'], align: 'left', cells: (one) => one.document },
+  { title: ['SÉRIE/Nº DOC.'], align: 'right', widest: 62, cells: (one) => [one.number] },
+]
+
+function twoColumns(title: string, carried: readonly Carried[]): DocumentTable {
+  const half = sheet.width / 2
+  // The longest key decides the size: it stands on one line whenever it can.
+  const longest = Math.max(0, ...carried.map((one) => emWidth(winAnsi(one.document[0] ?? ''), roman)))
+  const keyWidth = (size: number) => (Math.min(longest, keyMax) * size) / 1000 + 2 * cellPadding
+  const single = table(carried, [columns], { width: half, sizes, freeMin: keyWidth, freeEnough: half })
+  const rows: TableRow[] = []
+  for (let i = 0; i < single.rows.length; i += 2) {
+    const [left, right] = [single.rows[i]!, single.rows[i + 1]]
+    rows.push({
+      cells: [...left.cells, ...(right?.cells ?? [])],
+      height: Math.max(left.height, right?.height ?? 0),
+    })
+  }
+  const side = (row: TableRow, from: number): TableRow => ({
+    cells: row.cells.slice(from, from + columns.length),
+    height: row.height,
+  })
+  return {
+    title,
+    headingHeight: single.headingHeight,
+    rows,
+    draw(canvas, x, y, shown, bottom) {
+      single.draw(
+        canvas,
+        x,
+        y,
+        shown.map((row) => side(row, 0)),
+        bottom,
+      )
+      single.draw(
+        canvas,
+        x + half,
+        y,
+        shown.map((row) => side(row, columns.length)),
+        bottom,
+      )
+    },
+  }
+}
+
+function byKey(type: string, key: string | undefined, ...further: (string | undefined)[]): Carried {
+  const text = key ?? ''
+  const readable = /^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.test(text) && !/^9+$/.test(text)
+  const parts = readable ? chaveParts(text) : undefined
+  // A key whose CNPJ part begins with three zeros holds the CPF of the emitente.
+  const issuer =
+    parts && (/^000\d{11}$/.test(parts.cnpj) ? taxId(undefined, parts.cnpj.slice(3)) : taxId(parts.cnpj, undefined))
+  return {
+    type,
+    issuer: issuer ?? '',
+    document: [text, ...further.filter((line) => line !== undefined)],
+    number: parts ? `${parts.serie}/${parts.numero}` : '',
+  }
+}
+
+function relatedCtes(cte: Cte): Carried[] {
+  const { infCte, norm } = cte
+  const out = complemented(cte).map((key) => byKey('CT-e compl.', formatChave(key)))
+  const replaced = child(norm, 'infCteSub')
+  if (replaced) {
+    const change = value(replaced, 'indAlteraToma') === '1' ? 'Alteração de tomador' : undefined
+    out.push(byKey('CT-e substit.', value(replaced, 'chCte') ?? value(replaced, 'chCTe'), change))
+  }
+  const annulled = child(infCte, 'infCteAnu')
+  if (annulled) {
+    const day = date(value(annulled, 'dEmi'))
+    out.push(byKey('CT-e anulado', value(annulled, 'chCte'), day && `Emissão do documento de anulação ${day}`))
+  }
+  for (const group of children(norm, 'infServVinc/infCTeMultimodal')) {
+    out.push(byKey('CT-e multim.', value(group, 'chCTeMultimodal')))
+  }
+  const cancelled = value(norm, 'refCTeCanc')
+  if (cancelled) out.push(byKey('CT-e cancel.', cancelled))
+  return out
+}
+
+// infDoc of 2.00 and later; in 1.04 the same groups stand inside rem.
+function originals({ infCte, norm, layout }: Cte): Carried[] {
+  const out: Carried[] = []
+  const sender = child(infCte, 'rem')
+  const senderId = taxId(value(sender, 'CNPJ'), value(sender, 'CPF')) ?? ''
+  for (const holder of [child(norm, 'infDoc'), sender]) {
+    for (const group of holder?.children ?? []) {
+      const carried = original(group, senderId)
+      if (carried) out.push(carried)
+    }
+  }
+  if (layout === 'os') out.push(...referred(norm))
+  return out
+}
+
+function original(group: XmlElement, senderId: string): Carried | undefined {
+  switch (group.name) {
+    case 'infNFe':
+      return byKey('NF-e', value(group, 'chave'))
+    case 'infDCe':
+      return byKey('DC-e', value(group, 'chave'))
+    case 'infNF': {
+      const model = value(group, 'mod')
+      return {
+        type: model === '04' ? 'NF produtor' : 'NF mod. 1/1A',
+        issuer: senderId,
+        document: [describe(group, 'dEmi', 'vNF')],
+        number: joined('/', value(group, 'serie'), value(group, 'nDoc')) ?? '',
+      }
+    }
+    case 'infOutros': {
+      const kind = value(group, 'tpDoc')
+      return {
+        type: word(words.tpDocOutros, kind) ?? '',
+        issuer: senderId,
+        document: [joined(' - ', value(group, 'descOutros'), describe(group, 'dEmi', 'vDocFisc')) ?? ''],
+        number: value(group, 'nDoc') ?? '',
+      }
+    }
+    default:
+      return undefined
+  }
+}
+
+function describe(group: XmlElement, day: string, amount: string): string {
+  const issued = date(value(group, day))
+  const worth = money(value(group, amount))
+  return joined(' ', issued && `Emissão ${issued}`, worth && `Valor ${worth}`) ?? ''
+}
+
+function previous({ norm }: Cte): Carried[] {
+  const out: Carried[] = []
+  for (const issuer of children(norm, 'docAnt/emiDocAnt')) {
+    const id = taxId(value(issuer, 'CNPJ'), value(issuer, 'CPF')) ?? ''
+    const name = value(issuer, 'xNome')
+    for (const group of children(issuer, 'idDocAnt').flatMap((holder) => holder.children)) {
+      if (group.name === 'idDocAntEle') {
+        out.push(byKey('CT-e ant.', value(group, 'chCTe') ?? value(group, 'chave'), name))
+      } else if (group.name === 'idDocAntPap') {
+        out.push({
+          type: word(words.tpDocPapel, value(group, 'tpDoc')) ?? '',
+          issuer: id,
+          document: [joined(' - ', name, describe(group, 'dEmi', '')) ?? ''],
+          number: joined('/', value(group, 'serie'), value(group, 'subser'), value(group, 'nDoc')) ?? '',
+        })
+      }
+    }
+  }
+  return out
+}
+
+// The documents of the CT-e OS: papers and bilhetes it refers to, and the GTV-e with their components.
+function referred(norm: XmlElement | undefined): Carried[] {
+  const papers = children(norm, 'infDocRef').map((group): Carried => {
+    const ticket = value(group, 'chBPe')
+    if (ticket) return byKey('BP-e', ticket)
+    return {
+      type: 'Documento',
+      issuer: '',
+      document: [describe(group, 'dEmi', 'vDoc')],
+      number: joined('/', value(group, 'serie'), value(group, 'subserie'), value(group, 'nDoc')) ?? '',
+    }
+  })
+  const guides = children(norm, 'infGTVe').map((group) =>
+    byKey(
+      'GTV-e',
+      value(group, 'chCTe'),
+      joined(
+        ' - ',
+        ...children(group, 'Comp').map((comp) =>
+          joined(' ', value(comp, 'xComp') ?? word(words.compGTV, value(comp, 'tpComp')), money(value(comp, 'vComp'))),
+        ),
+      ),
+    ),
+  )
+  return [...papers, ...guides]
+}
+
+interface Delivery {
+  number: string
+  from: string
+  to: string
+  lines: string[]
+  amount: string
+  receivable: string
+}
+
+const deliveryColumns: Column<Delivery>[] = [
+  { title: ['Nº'], align: 'center', widest: 24, cells: (one) => [one.number] },
+  { title: ['INÍCIO DA PRESTAÇÃO'], align: 'left', widest: 110, cells: (one) => [one.from] },
+  { title: ['TÉRMINO DA PRESTAÇÃO'], align: 'left', widest: 110, cells: (one) => [one.to] },
+  { title: ['DOCUMENTOS E COMPONENTES'], align: 'left', cells: (one) => one.lines },
+  { title: ['VALOR DA PRESTAÇÃO'], align: 'right', widest: 80, cells: (one) => [one.amount] },
+  { title: ['VALOR A RECEBER'], align: 'right', widest: 80, cells: (one) => [one.receivable] },
+]
+
+// Each det with its documents under it; the official drawing of the Simplificado is not published, the order is ours.
+function deliveries(cte: Cte): DocumentTable {
+  const dets = children(cte.infCte, 'det')
+  const rows = dets.map((det, i): Delivery => {
+    const values = children(det, 'Comp').map((comp) => joined(' ', value(comp, 'xNome'), money(value(comp, 'vComp'))))
+    return {
+      number: det.attributes.nItem ?? String(i + 1),
+      from: value(det, 'xMunIni') ?? '',
+      to: value(det, 'xMunFim') ?? '',
+      lines: [
+        ...children(det, 'infNFe').map((one) => `NF-e ${value(one, 'chNFe') ?? ''}`),
+        ...children(det, 'infDocAnt').flatMap(previousOfDelivery),
+        joined(' - ', ...values) ?? '',
+      ],
+      amount: money(value(det, 'vPrest')) ?? '',
+      receivable: money(value(det, 'vRec')) ?? '',
+    }
+  })
+  const replaced = relatedCtes(cte).map((one) => `${one.type} ${one.document.join(' ')}`)
+  if (replaced.length > 0) rows.push({ number: '', from: '', to: '', lines: replaced, amount: '', receivable: '' })
+  const whole = table(rows, [deliveryColumns], { width: sheet.width, sizes, freeMin: () => 170, freeEnough: 220 })
+  return { title: 'ENTREGAS', headingHeight: whole.headingHeight, rows: whole.rows, draw: whole.draw }
+}
+
+function previousOfDelivery(group: XmlElement): string[] {
+  const partial = value(group, 'tpPrest') === '2' ? ' (parcial)' : ''
+  return [
+    `CT-e ant. ${value(group, 'chCTe') ?? ''}${partial}`,
+    ...children(group, 'infNFeTranspParcial').map((one) => `NF-e ${value(one, 'chNFe') ?? ''}`),
+  ]
+}

@@ -1,0 +1,80 @@
+import { child, children, value } from '@vigia/dfe/document'
+import { dateTime, joined } from '../formats.ts'
+import type { Block } from '../layout/block.ts'
+import { sheet, stack } from '../layout/block.ts'
+import { type Field, fieldRow } from '../layout/fields.ts'
+import type { Cte } from './cte.ts'
+import { typeOfCte } from './header.ts'
+import { tomadorCode } from './parties.ts'
+import { codeAndWord, word, words } from './words.ts'
+
+const style = { size: 9, height: 21 }
+
+/** Type of the CT-e and of the service, tomador, globalizado; CFOP and route (MOC CT-e 4.00, Anexo II, correlation table). */
+export function service(cte: Cte): Block {
+  const { ide, layout, norm } = cte
+  const first: Field[] = [
+    { label: 'TIPO DO CT-E', value: typeOfCte(cte), width: 22 },
+    { label: 'TIPO DO SERVIÇO', value: codeAndWord(words.tpServ, value(ide, 'tpServ')), width: 26 },
+  ]
+  if (layout !== 'os') first.push({ label: 'TOMADOR DO SERVIÇO', value: tomadorWord(cte), width: 20 })
+  if (layout === 'cte') {
+    const yes = value(ide, 'indGlobalizado') === '1'
+    const boxes = yes ? '[X] SIM   [  ] NÃO' : '[  ] SIM   [X] NÃO'
+    first.push({ label: 'INDICADOR DO CT-E GLOBALIZADO', value: boxes, width: 24 })
+    first.push({ label: 'INFORMAÇÕES DO CT-E GLOBALIZADO', value: value(norm, 'infGlobalizado/xObs'), width: 30 })
+  }
+  const route: Field[] = [
+    {
+      label: 'CFOP - NATUREZA DA PRESTAÇÃO',
+      value: joined(' - ', value(ide, 'CFOP'), value(ide, 'natOp')),
+      width: 48,
+    },
+    { label: 'INÍCIO DA PRESTAÇÃO', value: joined(' - ', value(ide, 'xMunIni'), value(ide, 'UFIni')), width: 30 },
+    { label: 'TÉRMINO DA PRESTAÇÃO', value: joined(' - ', value(ide, 'xMunFim'), value(ide, 'UFFim')), width: 30 },
+  ]
+  return stack(fieldRow(first, sheet.width, style), fieldRow(route, sheet.width, style), between(cte))
+}
+
+function tomadorWord(cte: Cte): string | undefined {
+  const code = tomadorCode(cte)
+  if (cte.layout === 'gtve' && code === '1') return 'Destinatário'
+  return word(words.toma, code)
+}
+
+// The states on the way of the CT-e OS, the departure and the arrival of the GTV-e.
+function between({ ide, layout }: Cte): Block | undefined {
+  if (layout === 'gtve') {
+    return fieldRow(
+      [
+        { label: 'SAÍDA DA ORIGEM', value: dateTime(value(ide, 'dhSaidaOrig')), width: 1 },
+        { label: 'CHEGADA AO DESTINO', value: dateTime(value(ide, 'dhChegadaDest')), width: 1 },
+      ],
+      sheet.width,
+      style,
+    )
+  }
+  const states = children(ide, 'infPercurso').map((step) => value(step, 'UFPer'))
+  if (layout !== 'os' || states.length === 0) return undefined
+  return fieldRow([{ label: 'PERCURSO DO VEÍCULO', value: joined(' - ', ...states), width: 1 }], sheet.width, style)
+}
+
+/** PREVISÃO DO FLUXO DA CARGA, for any modal that has it (MOC CT-e 4.00, Anexo II, correlation table). */
+export function cargoFlow({ infCte }: Cte): Block | undefined {
+  const fluxo = child(infCte, 'compl/fluxo')
+  if (!fluxo || fluxo.children.length === 0) return undefined
+  return fieldRow(
+    [
+      { label: 'PREVISÃO DO FLUXO DA CARGA - ORIGEM', value: value(fluxo, 'xOrig'), width: 34 },
+      {
+        label: 'PASSAGEM',
+        value: joined(' / ', ...children(fluxo, 'pass').map((step) => value(step, 'xPass'))),
+        width: 40,
+      },
+      { label: 'DESTINO', value: value(fluxo, 'xDest'), width: 28 },
+      { label: 'ROTA', value: value(fluxo, 'xRota'), width: 14 },
+    ],
+    sheet.width,
+    style,
+  )
+}

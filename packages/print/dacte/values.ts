@@ -1,0 +1,193 @@
+import { child, children, value, type XmlElement } from '@vigia/dfe/document'
+import { joined, money, percent } from '../formats.ts'
+import type { Block } from '../layout/block.ts'
+import { padding, sheet, stack, title } from '../layout/block.ts'
+import { type Field, fieldRow, fittingSize } from '../layout/fields.ts'
+import { roman } from '../pdf/fonts.ts'
+import { winAnsi } from '../pdf/winansi.ts'
+import type { Cte } from './cte.ts'
+
+const style = { size: 9, height: 21 }
+const pairs = 3
+const rowHeight = 11
+const totalsWidth = 132
+
+/** COMPONENTES DO VALOR, and the components for which the box has no room. */
+export interface Components {
+  block: Block | undefined
+  overflow: string[]
+}
+
+/** COMPONENTES DO VALOR DA PRESTAÇÃO DO SERVIÇO: every Comp beside the totals (MOC CT-e 4.00, Anexo II, correlation table). */
+export function components({ infCte, layout }: Cte, rowsMax: number): Components {
+  if (layout === 'gtve') return { block: undefined, overflow: [] }
+  const prest = child(infCte, layout === 'simplificado' ? 'total' : 'vPrest')
+  const all = children(prest, 'Comp').map(component)
+  const total: Field = { label: 'VALOR TOTAL DO SERVIÇO', value: money(value(prest, 'vTPrest')), ...totalField }
+  const due = money(value(prest, 'vRec') ?? value(prest, 'vTRec'))
+  const receivable: Field = { label: 'VALOR A RECEBER', value: due, ...totalField }
+  if (all.length === 0) return { block: fieldRow([total, receivable], sheet.width, style), overflow: [] }
+  const shown = all.slice(0, pairs * rowsMax)
+  const rows = Math.max(3, Math.ceil(shown.length / pairs))
+  const width = (sheet.width - totalsWidth) / pairs
+  const headHeight = 8.5
+  const height = Math.max(headHeight + rows * rowHeight + 2, 42)
+  const totals = [total, receivable].map((field) => fieldRow([field], totalsWidth, { height: height / 2 }))
+  const box: Block = {
+    height,
+    draw(canvas, x, y) {
+      canvas.box(x, y, sheet.width, height)
+      for (let i = 0; i < pairs; i++) {
+        const left = x + i * width
+        if (i > 0) canvas.line(left, y, left, y + height)
+        canvas.text(left + padding, y + 6.6, winAnsi('NOME'), roman, 6)
+        canvas.aligned(left, width - padding, y + 6.6, winAnsi('VALOR'), roman, 6, 'right')
+      }
+      shown.forEach(({ name, amount }, i) => {
+        const left = x + (i % pairs) * width + padding
+        const baseline = y + headHeight + Math.floor(i / pairs) * rowHeight + 8
+        const room = width - 2 * padding
+        const size = fittingSize([{ value: winAnsi(`${name}  ${amount}`), font: roman, room }], 9, 6)
+        canvas.text(left, baseline, winAnsi(name), roman, size)
+        canvas.aligned(left, room, baseline, winAnsi(amount), roman, size, 'right')
+      })
+      totals.forEach((row, i) => {
+        row.draw(canvas, x + sheet.width - totalsWidth, y + (i * height) / 2)
+      })
+    },
+  }
+  return {
+    block: stack(title('COMPONENTES DO VALOR DA PRESTAÇÃO DO SERVIÇO'), box),
+    overflow: all.slice(shown.length).map(({ name, amount }) => `${name}: ${amount}`),
+  }
+}
+
+const totalField = { width: 1, align: 'right', bold: true } as const
+
+function component(comp: XmlElement): { name: string; amount: string } {
+  return { name: value(comp, 'xNome') ?? '', amount: money(value(comp, 'vComp')) ?? '' }
+}
+
+const situations: Record<string, string> = {
+  ICMS00: '00 - tributação normal ICMS',
+  ICMS20: '20 - tributação com BC reduzida do ICMS',
+  ICMS60: '60 - ICMS cobrado anteriormente por substituição tributária',
+  ICMS90: '90 - outros',
+  ICMSOutraUF: '90 - ICMS devido à UF de origem da prestação, quando diferente da UF do emitente',
+  ICMSSN: 'Simples Nacional',
+}
+const exemptions: Record<string, string> = {
+  40: '40 - ICMS isenção',
+  41: '41 - ICMS não tributada',
+  51: '51 - ICMS diferido',
+}
+
+/** INFORMAÇÕES RELATIVAS AO IMPOSTO, with the federal taxes of the CT-e OS and the IBS and CBS when the file has them. */
+export function taxes({ infCte }: Cte): Block | undefined {
+  const imp = child(infCte, 'imp')
+  if (!imp) return undefined
+  const icms = child(imp, 'ICMS')?.children[0]
+  const total = value(imp, 'vTotTrib')
+  const fields: Field[] = [
+    { label: 'SITUAÇÃO TRIBUTÁRIA', value: situation(icms), width: 44 },
+    { label: 'BASE DE CÁLCULO', value: money(icmsBase(icms)), width: 17, align: 'right' },
+    {
+      label: 'ALÍQ. ICMS',
+      value: percent(value(icms, 'pICMS') ?? value(icms, 'pICMSSTRet') ?? value(icms, 'pICMSOutraUF')),
+      width: 11,
+      align: 'right',
+    },
+    {
+      label: 'VALOR ICMS',
+      value: money(value(icms, 'vICMS') ?? value(icms, 'vICMSOutraUF')),
+      width: 16,
+      align: 'right',
+    },
+    {
+      label: '% RED. BC ICMS',
+      value: percent(value(icms, 'pRedBC') ?? value(icms, 'pRedBCOutraUF')),
+      width: 14,
+      align: 'right',
+    },
+    { label: 'ICMS ST', value: money(value(icms, 'vICMSSTRet')), width: 14, align: 'right' },
+  ]
+  if (total !== undefined) {
+    fields.push({ label: 'VALOR APROX. TRIBUTOS', value: money(total), width: 20, align: 'right' })
+  }
+  return stack(
+    title('INFORMAÇÕES RELATIVAS AO IMPOSTO'),
+    fieldRow(fields, sheet.width, style),
+    federalTaxes(child(imp, 'infTribFed')),
+    newTaxes(child(imp, 'IBSCBS')),
+  )
+}
+
+function icmsBase(icms: XmlElement | undefined): string | undefined {
+  return value(icms, 'vBC') ?? value(icms, 'vBCSTRet') ?? value(icms, 'vBCOutraUF')
+}
+
+function situation(icms: XmlElement | undefined): string | undefined {
+  const cst = value(icms, 'CST')
+  return exemptions[cst ?? ''] ?? situations[icms?.name ?? ''] ?? cst
+}
+
+function federalTaxes(group: XmlElement | undefined): Block | undefined {
+  if (!group) return undefined
+  const amount = (label: string, name: string): Field => ({
+    label,
+    value: money(value(group, name)),
+    width: 1,
+    align: 'right',
+  })
+  return fieldRow(
+    [
+      amount('VALOR DO PIS', 'vPIS'),
+      amount('VALOR DA COFINS', 'vCOFINS'),
+      amount('VALOR DO IR', 'vIR'),
+      amount('VALOR DO INSS', 'vINSS'),
+      amount('VALOR DA CSLL', 'vCSLL'),
+    ],
+    sheet.width,
+    style,
+  )
+}
+
+// The manual of the DACTE has no field for them yet: one row of ours, blank where the file has no value (NT 2025.001 RTC).
+function newTaxes(group: XmlElement | undefined): Block | undefined {
+  if (!group) return undefined
+  const taxed = child(group, 'gIBSCBS')
+  const rateAndValue = (tax: XmlElement | undefined, rate: string, amount: string) => {
+    const shown = percent(value(tax, 'gRed/pAliqEfet') ?? value(tax, rate))
+    return joined(' - ', shown && `${shown}%`, money(value(tax, amount)))
+  }
+  return fieldRow(
+    [
+      {
+        label: 'IBS/CBS - CST / CLASSTRIB',
+        value: joined(' / ', value(group, 'CST'), value(group, 'cClassTrib')),
+        width: 1.1,
+      },
+      { label: 'BASE DE CÁLCULO IBS/CBS', value: money(value(taxed, 'vBC')), width: 1, align: 'right' },
+      {
+        label: 'IBS UF (ALÍQ. - VALOR)',
+        value: rateAndValue(child(taxed, 'gIBSUF'), 'pIBSUF', 'vIBSUF'),
+        width: 1.1,
+        align: 'right',
+      },
+      {
+        label: 'IBS MUNICÍPIO (ALÍQ. - VALOR)',
+        value: rateAndValue(child(taxed, 'gIBSMun'), 'pIBSMun', 'vIBSMun'),
+        width: 1.15,
+        align: 'right',
+      },
+      {
+        label: 'CBS (ALÍQ. - VALOR)',
+        value: rateAndValue(child(taxed, 'gCBS'), 'pCBS', 'vCBS'),
+        width: 1.1,
+        align: 'right',
+      },
+    ],
+    sheet.width,
+    style,
+  )
+}

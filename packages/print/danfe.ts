@@ -1,0 +1,221 @@
+import { openDocument, value, type XmlElement } from '@vigia/dfe/document'
+import { additional, additionalHeightMin, additionalText, textSize } from './danfe/additional.ts'
+import { type Billing, billing, billingHeightMin, hasBilling } from './danfe/billing.ts'
+import { canhoto } from './danfe/canhoto.ts'
+import { header } from './danfe/header.ts'
+import { issqn } from './danfe/issqn.ts'
+import { itemTable } from './danfe/items.ts'
+import { type Note, type PrintOptions, readNote, stampLines } from './danfe/note.ts'
+import { destinatario, place, placeText } from './danfe/parties.ts'
+import { totals } from './danfe/totals.ts'
+import { transport, transportOverflow, volumeRowsMax } from './danfe/transport.ts'
+import { PrintError } from './error.ts'
+import { documentNumber, series } from './formats.ts'
+import { assemble } from './layout/assemble.ts'
+import { type Block, sheet, stack, title } from './layout/block.ts'
+import { continuedText } from './layout/continued.ts'
+import { qrBlock } from './layout/qrcode.ts'
+import { paginate, type Table, type TableRow } from './layout/table.ts'
+import { Canvas } from './pdf/canvas.ts'
+import type { Ansi } from './pdf/winansi.ts'
+
+export type { PrintOptions }
+export { PrintError }
+
+// Least room for the products on the first sheet, heading included: below it duplicatas and texts give way.
+const itemsHeightMin = 60
+// A first item taller than this may begin on the second sheet; nothing else gives way for it.
+const itemHeightKept = 160
+// A text may take this share of the room under the totals before it continues on the next sheet.
+const textShareMax = 0.4
+// The code itself must measure 25 mm or more, its quiet zone apart (NT 2026.010, 4.5).
+const qrSide = 92
+
+/** The DANFE of an NF-e, model 55, as a PDF in A4 portrait (MOC NF-e 7.0, Anexo II; NT 2026.010). Throws `PrintError`. */
+export function danfe(nfeProc: Uint8Array, options: PrintOptions = {}): Uint8Array {
+  const note = readNote(open(nfeProc), options)
+  return printNote(note)
+}
+
+function open(bytes: Uint8Array): XmlElement {
+  try {
+    return openDocument(bytes)
+  } catch (cause) {
+    throw new PrintError('O arquivo não é um XML bem formado.', { cause })
+  }
+}
+
+function printNote(note: Note): Uint8Array {
+  const head = header(note)
+  const products = itemTable(note)
+  const first = firstSheet(note, head.height, products)
+  const next = sheet.bottom - sheet.top - head.height - productsTitle.height - products.headingHeight
+  const pages = paginate(products.rows, first.rowsRoom, next)
+  const canvases = pages.map((rows, i) => (i === 0 ? drawFirst(first, rows) : drawItems(products, head.height, rows)))
+  drawContinuation(first.rest, pages, canvases, head.height, products.headingHeight)
+  const headerCanvas = new Canvas()
+  head.draw(headerCanvas, sheet.left, sheet.top)
+  canvases.forEach((canvas, i) => {
+    head.sheetNumber(canvas, sheet.top + (i === 0 ? first.shift : 0), `FOLHA ${i + 1}/${canvases.length}`)
+  })
+  const number = documentNumber(value(note.ide, 'nNF')) ?? ''
+  return assemble({
+    title: `DANFE ${number} série ${series(value(note.ide, 'serie')) ?? ''} - ${note.chave}`,
+    header: headerCanvas,
+    headerHeight: head.height,
+    firstShift: first.shift,
+    stamp: stampLines(note),
+    sheets: canvases,
+  })
+}
+
+function drawItems(products: Table, headerHeight: number, rows: readonly TableRow[]): Canvas {
+  const canvas = new Canvas()
+  const top = sheet.top + headerHeight
+  const height = rows.reduce((sum, row) => sum + row.height, products.headingHeight)
+  productsTitle.draw(canvas, sheet.left, top)
+  products.draw(canvas, sheet.left, top + productsTitle.height, rows, top + productsTitle.height + height)
+  return canvas
+}
+
+const productsTitle = title('DADOS DOS PRODUTOS / SERVIÇOS')
+
+interface FirstSheet {
+  receipt: Block | undefined
+  /** Height of the receipt: how much lower the header stands than on the other sheets. */
+  shift: number
+  /** Everything between the header and the products. */
+  upper: Block
+  products: Table
+  /** Top of the products' title, and bottom of their frame. */
+  productsTop: number
+  productsBottom: number
+  rowsRoom: number
+  /** ISSQN and DADOS ADICIONAIS. */
+  lower: Block
+  rest: Ansi[]
+}
+
+/** What gives way, in this order, when the blocks of the first sheet leave no room for the products. */
+interface Variant {
+  volumes: number
+  places: boolean
+  receipt: boolean
+}
+
+const variants: readonly Variant[] = [
+  { volumes: volumeRowsMax, places: true, receipt: true },
+  { volumes: 1, places: true, receipt: true },
+  { volumes: 1, places: false, receipt: true },
+  { volumes: 1, places: false, receipt: false },
+]
+
+interface Blocks {
+  receipt: Block | undefined
+  before: Block
+  after: Block
+  /** What the variant leaves to INFORMAÇÕES COMPLEMENTARES. */
+  moved: (string | undefined)[]
+}
+
+function blocksOf(note: Note, variant: Variant): Blocks {
+  const { places } = variant
+  return {
+    receipt: variant.receipt ? canhoto(note) : undefined,
+    before: stack(
+      destinatario(note),
+      places ? place(note, 'retirada') : undefined,
+      places ? place(note, 'entrega') : undefined,
+    ),
+    after: stack(totals(note), transport(note, variant.volumes)),
+    moved: [
+      ...(places ? [] : [placeText(note, 'retirada'), placeText(note, 'entrega')]),
+      ...transportOverflow(note, variant.volumes),
+    ],
+  }
+}
+
+// Shares the first sheet out: fixed blocks, duplicatas as far as they leave room, then products and texts.
+function firstSheet(note: Note, headerHeight: number, products: Table): FirstSheet {
+  const services = issqn(note)
+  const servicesHeight = services?.height ?? 0
+  const qr = qrBlock(note.qrCode, qrSide)
+  const leastText = additionalHeightMin(qr)
+  const firstItem = Math.min(products.rows[0]?.height ?? 0, itemHeightKept)
+  const leastItems = productsTitle.height + products.headingHeight + Math.max(itemsHeightMin, firstItem)
+  const whole = sheet.bottom - sheet.top - headerHeight - servicesHeight
+  const freeBeside = (one: Blocks) => whole - (one.receipt?.height ?? 0) - one.before.height - one.after.height
+  let blocks = blocksOf(note, variants[0]!)
+  for (const variant of variants.slice(1)) {
+    if (freeBeside(blocks) >= leastText + leastItems + (hasBilling(note) ? billingHeightMin : 0)) break
+    blocks = blocksOf(note, variant)
+  }
+  const free = freeBeside(blocks)
+  const bills: Billing | undefined = billing(note, free - leastText - leastItems)
+  const upper = stack(blocks.before, bills?.block, blocks.after)
+  const room = free - (bills?.block.height ?? 0)
+  const texts = additional(note, additionalText(note, bills?.overflow ?? [], blocks.moved), qr)
+  const rowsHeight = products.rows.reduce((sum, row) => sum + row.height, 0)
+  const itemsHeight = productsTitle.height + products.headingHeight + rowsHeight
+  const textHeight = textRoom(room, itemsHeight, leastItems, leastText, texts.wholeHeight)
+  const dados = texts.fit(textHeight)
+  const shift = blocks.receipt?.height ?? 0
+  const productsTop = sheet.top + headerHeight + shift + upper.height
+  const productsBottom = sheet.bottom - servicesHeight - textHeight
+  return {
+    receipt: blocks.receipt,
+    shift,
+    upper,
+    products,
+    productsTop,
+    productsBottom,
+    rowsRoom: productsBottom - productsTop - productsTitle.height - products.headingHeight,
+    lower: stack(services, dados.block),
+    rest: dados.rest,
+  }
+}
+
+// The height of DADOS ADICIONAIS: all of the text beside all of the items, else all items and what is left for the text, else
+// the text within its share, else the least.
+function textRoom(room: number, itemsHeight: number, leastItems: number, leastText: number, wholeText: number): number {
+  const whole = Math.max(leastText, wholeText)
+  if (itemsHeight + whole <= room) return whole
+  if (itemsHeight + leastText <= room) return room - itemsHeight
+  if (whole <= room * textShareMax && whole + leastItems <= room) return whole
+  return leastText
+}
+
+function drawFirst(first: FirstSheet, rows: readonly TableRow[]): Canvas {
+  const canvas = new Canvas()
+  const { upper, lower, products, productsTop, productsBottom } = first
+  first.receipt?.draw(canvas, sheet.left, sheet.top)
+  upper.draw(canvas, sheet.left, productsTop - upper.height)
+  productsTitle.draw(canvas, sheet.left, productsTop)
+  products.draw(canvas, sheet.left, productsTop + productsTitle.height, rows, productsBottom)
+  lower.draw(canvas, sheet.left, productsBottom)
+  return canvas
+}
+
+// The rest of the text follows the last items when the sheet has room for some lines, else it takes further sheets.
+function drawContinuation(
+  text: readonly Ansi[],
+  pages: readonly TableRow[][],
+  canvases: Canvas[],
+  headerHeight: number,
+  headingHeight: number,
+): void {
+  if (text.length === 0) return
+  const last = pages.length - 1
+  const used = pages[last]!.reduce((sum, row) => sum + row.height, productsTitle.height + headingHeight)
+  const below = sheet.top + headerHeight
+  continuedText('INFORMAÇÕES COMPLEMENTARES - CONTINUAÇÃO', text, textSize, {
+    canvas: last > 0 ? canvases[last] : undefined,
+    top: last > 0 ? below + used : sheet.bottom,
+    nextTop: below,
+    nextCanvas() {
+      const canvas = new Canvas()
+      canvases.push(canvas)
+      return canvas
+    },
+  })
+}

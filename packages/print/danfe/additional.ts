@@ -1,0 +1,204 @@
+import { child, children, value, type XmlElement } from '@vigia/dfe/document'
+import { dateTime, documentNumber, joined, money, taxId } from '../formats.ts'
+import type { Block } from '../layout/block.ts'
+import { padding, sheet, title } from '../layout/block.ts'
+import { cut, leading, paragraphs, wrap } from '../layout/text.ts'
+import { roman } from '../pdf/fonts.ts'
+import type { Ansi } from '../pdf/winansi.ts'
+import { winAnsi } from '../pdf/winansi.ts'
+import type { Note } from './note.ts'
+import { lacksProtocol } from './note.ts'
+import { totalsWithoutBox } from './totals.ts'
+
+/** Size of INFORMAÇÕES COMPLEMENTARES; the manual allows 6 points (MOC NF-e 7.0, Anexo II, 3.7). */
+export const textSize = 7
+
+const labelHeight = 9
+const textWidthShare = 0.63
+// A height made of whole lines must give the same number of lines back.
+const rounding = 0.01
+const continues = winAnsi('CONTINUA NA PRÓXIMA FOLHA')
+
+/** Everything INFORMAÇÕES COMPLEMENTARES holds, `duplicatas` and `moved` being what has no place in its own block. */
+export function additionalText(
+  note: Note,
+  duplicatas: readonly string[],
+  moved: readonly (string | undefined)[],
+): Ansi[] {
+  const { infNFe } = note
+  const infAdic = child(infNFe, 'infAdic')
+  const fisco = value(infAdic, 'infAdFisco')
+  const issuer = value(infAdic, 'infCpl')
+  const texts = [
+    ...contingency(note),
+    ...situation(note),
+    duplicatas.length > 0 ? `DUPLICATAS: ${duplicatas.join('; ')}` : undefined,
+    ...moved,
+    totalsWithoutBox(note, `${fisco ?? ''}\n${issuer ?? ''}`),
+    fisco && `Interesse do fisco: ${fisco}`,
+    issuer,
+    ...children(infAdic, 'obsCont').map((obs) => joined(': ', obs.attributes.xCampo, value(obs, 'xTexto'))),
+    ...references(note),
+  ]
+  return texts.flatMap((text) => (text ? paragraphs(text) : []))
+}
+
+const contingencyWords: Record<string, string> = {
+  2: 'DANFE em contingência - impresso em decorrência de problemas técnicos',
+  4: 'DANFE impresso em contingência - EPEC regularmente recebida pela Receita Federal do Brasil',
+  5: 'DANFE em contingência - impresso em decorrência de problemas técnicos',
+}
+
+function contingency({ ide }: Note): (string | undefined)[] {
+  const started = value(ide, 'dhCont')
+  const reason = value(ide, 'xJust')
+  return [
+    contingencyWords[value(ide, 'tpEmis') ?? ''],
+    started && `Entrada em contingência: ${dateTime(started)}${reason ? ` - Justificativa: ${reason}` : ''}`,
+  ]
+}
+
+function situation(note: Note): (string | undefined)[] {
+  const { cancelled, denied, protocol } = note
+  return [
+    note.homologation ? 'NF-E EMITIDA EM AMBIENTE DE HOMOLOGAÇÃO - SEM VALOR FISCAL' : undefined,
+    lacksProtocol(note) ? 'SEM VALOR FISCAL - SEM PROTOCOLO DE AUTORIZAÇÃO DE USO' : undefined,
+    denied ? joined(' - ', 'NF-E DENEGADA', value(protocol, 'xMotivo')) : undefined,
+    cancelled
+      ? joined(
+          ' - ',
+          'NF-E CANCELADA',
+          cancelled.protocol && `PROTOCOLO DE CANCELAMENTO ${cancelled.protocol}`,
+          dateTime(cancelled.at),
+        )
+      : undefined,
+  ]
+}
+
+const purposes: Record<string, string> = {
+  2: 'NF-e complementar',
+  3: 'NF-e de ajuste',
+  4: 'Devolução/retorno de mercadoria',
+  5: 'Nota de crédito',
+  6: 'Nota de débito',
+}
+
+function references({ infNFe, ide }: Note): (string | undefined)[] {
+  const purpose = purposes[value(ide, 'finNFe') ?? '']
+  const compra = child(infNFe, 'compra')
+  const exporta = child(infNFe, 'exporta')
+  const avulsa = child(infNFe, 'avulsa')
+  const advance = children(ide, 'gPagAntecipado/refNFe').map((element) => element.text.trim())
+  const named = (label: string, text: string | undefined) => text && `${label}: ${text}`
+  return [
+    purpose && `Finalidade da emissão: ${purpose}`,
+    ...children(ide, 'NFref').map(reference),
+    named('NF-e de pagamento antecipado', joined(', ', ...advance)),
+    joined(
+      ' ',
+      named('Nota de empenho', value(compra, 'xNEmp')),
+      named('Pedido', value(compra, 'xPed')),
+      named('Contrato', value(compra, 'xCont')),
+    ),
+    joined(
+      ' ',
+      named('UF de embarque', value(exporta, 'UFSaidaPais') ?? value(exporta, 'UFEmbarq')),
+      named('Local de embarque', value(exporta, 'xLocExporta') ?? value(exporta, 'xLocEmbarq')),
+      named('Local de despacho', value(exporta, 'xLocDespacho')),
+    ),
+    avulsa &&
+      joined(
+        ' ',
+        named('Nota fiscal avulsa - Órgão', value(avulsa, 'xOrgao')),
+        named('Agente', value(avulsa, 'xAgente')),
+        named('Matrícula', value(avulsa, 'matr')),
+        named('Repartição', value(avulsa, 'repEmi')),
+        named('DAR', joined(' ', value(avulsa, 'nDAR'), money(value(avulsa, 'vDAR')))),
+      ),
+  ]
+}
+
+function reference(ref: XmlElement): string | undefined {
+  const group = ref.children[0]
+  if (!group) return undefined
+  switch (group.name) {
+    case 'refNFe':
+    case 'refNFeSig':
+      return `NF-e referenciada: ${group.text.trim()}`
+    case 'refCTe':
+      return `CT-e referenciado: ${group.text.trim()}`
+    case 'refECF':
+      return `Cupom fiscal referenciado: ECF ${value(group, 'nECF') ?? ''} COO ${value(group, 'nCOO') ?? ''}`
+    default: {
+      const id = taxId(value(group, 'CNPJ'), value(group, 'CPF'))
+      const number = documentNumber(value(group, 'nNF'))
+      return joined(
+        ' ',
+        `Nota referenciada: modelo ${value(group, 'mod') ?? ''}`,
+        `série ${value(group, 'serie') ?? ''}`,
+        number && `nº ${number}`,
+        id && `emitente ${id}`,
+        value(group, 'AAMM') && `emissão ${value(group, 'AAMM')}`,
+      )
+    }
+  }
+}
+
+/** DADOS ADICIONAIS of the first sheet: how many lines it needs, and the block once its height is known. */
+export interface Additional {
+  /** Height with every line of the text in the box. */
+  wholeHeight: number
+  /** The block in a given height, and the text that continues. */
+  fit(height: number): { block: Block; rest: Ansi[] }
+}
+
+/** The smallest height of DADOS ADICIONAIS, title included. */
+export function additionalHeightMin(qr: Block | undefined): number {
+  return qr ? Math.max(92, qr.height + 18) : 92
+}
+
+/** Lays out INFORMAÇÕES COMPLEMENTARES and RESERVADO AO FISCO (MOC NF-e 7.0, Anexo II, 3.1.8 and 3.1.9). */
+export function additional(note: Note, text: readonly Ansi[], qr: Block | undefined): Additional {
+  const width = sheet.width * textWidthShare
+  const room = width - 2 * padding
+  const step = leading(textSize)
+  const heading = title('DADOS ADICIONAIS')
+  const all = cut(text, roman, textSize, room, Number.POSITIVE_INFINITY).lines
+  const frame = heading.height + labelHeight + 3
+  return {
+    wholeHeight: frame + all.length * step,
+    fit(height) {
+      const linesMax = Math.max(1, Math.floor((height - frame) / step + rounding))
+      const fits = all.length <= linesMax
+      const used = fits ? { lines: all, rest: [] } : cut(text, roman, textSize, room, linesMax - 1)
+      const block: Block = {
+        height,
+        draw(canvas, x, y) {
+          heading.draw(canvas, x, y)
+          const top = y + heading.height
+          canvas.box(x, top, sheet.width, height - heading.height)
+          canvas.line(x + width, top, x + width, y + height)
+          canvas.text(x + padding, top + 6.8, winAnsi('INFORMAÇÕES COMPLEMENTARES'), roman, 6)
+          canvas.text(x + width + padding, top + 6.8, winAnsi('RESERVADO AO FISCO'), roman, 6)
+          const lines = fits ? used.lines : [...used.lines, continues]
+          lines.forEach((line, n) => {
+            canvas.text(x + padding, top + labelHeight + 6 + n * step, line, roman, textSize)
+          })
+          const right = sheet.width - width
+          fiscoLines(note, right - (qr ? qr.height + 8 : 0)).forEach((line, n) => {
+            canvas.text(x + width + padding, top + labelHeight + 6 + n * step, line, roman, textSize)
+          })
+          qr?.draw(canvas, x + sheet.width - qr.height - 3, top + 3)
+        },
+      }
+      return { block, rest: used.rest }
+    },
+  }
+}
+
+// Only messages of the authorisation answer may stand here (MOC NF-e 7.0, Anexo II, 3.1.9).
+function fiscoLines({ protocol }: Note, width: number): Ansi[] {
+  return children(protocol, 'xMsg').flatMap((message) =>
+    wrap(winAnsi(message.text.trim()), roman, textSize, width - 2 * padding),
+  )
+}

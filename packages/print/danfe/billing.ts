@@ -1,0 +1,95 @@
+import { child, children, value } from '@vigia/dfe/document'
+import { date, money } from '../formats.ts'
+import type { Block } from '../layout/block.ts'
+import { sheet, stack, title } from '../layout/block.ts'
+import { fieldRow } from '../layout/fields.ts'
+import { emWidth, roman } from '../pdf/fonts.ts'
+import { type Ansi, winAnsi } from '../pdf/winansi.ts'
+import type { Note } from './note.ts'
+
+/** FATURA / DUPLICATAS and the duplicatas for which the sheet has no room. */
+export interface Billing {
+  block: Block
+  /** "número vencimento valor" of each duplicata left out of the grid. */
+  overflow: string[]
+}
+
+/** Height of the block with its fatura and the note that duplicatas were left out. */
+export const billingHeightMin = 42
+
+const size = 7
+const rowHeight = 10.5
+const cellGap = 5
+
+/** True when the file has the group cobr. */
+export function hasBilling({ infNFe }: Note): boolean {
+  return child(infNFe, 'cobr') !== undefined
+}
+
+/** FATURA / DUPLICATAS in at most `heightMax`; undefined when the file has no cobr (MOC NF-e 7.0, Anexo II, 3.3.2). */
+export function billing(note: Note, heightMax: number): Billing | undefined {
+  const cobr = child(note.infNFe, 'cobr')
+  if (!cobr) return undefined
+  const fat = child(cobr, 'fat')
+  const head = stack(
+    title('FATURA / DUPLICATAS'),
+    fat &&
+      fieldRow(
+        [
+          { label: 'NÚMERO DA FATURA', value: value(fat, 'nFat'), width: 2 },
+          { label: 'VALOR ORIGINAL', value: money(value(fat, 'vOrig')), width: 1, align: 'right' },
+          { label: 'DESCONTO', value: money(value(fat, 'vDesc')), width: 1, align: 'right' },
+          { label: 'VALOR LÍQUIDO', value: money(value(fat, 'vLiq')), width: 1, align: 'right' },
+        ],
+        sheet.width,
+        { height: 20, size: 9 },
+      ),
+  )
+  const cells = children(cobr, 'dup').map((dup) =>
+    [value(dup, 'nDup'), date(value(dup, 'dVenc')), money(value(dup, 'vDup'))].map((text) => winAnsi(text ?? '')),
+  )
+  const columns = [0, 1, 2].map((i) => Math.max(0, ...cells.map((cell) => (emWidth(cell[i]!, roman) * size) / 1000)))
+  const natural = columns.reduce((sum, width) => sum + width + cellGap, cellGap)
+  const perRow = Math.min(6, Math.max(1, Math.floor(sheet.width / natural)))
+  const noteHeight = 10
+  let rowsMax = Math.max(0, Math.floor((heightMax - head.height) / rowHeight))
+  if (rowsMax * perRow < cells.length) rowsMax = Math.max(0, rowsMax - Math.ceil(noteHeight / rowHeight))
+  const shown = cells.slice(0, rowsMax * perRow)
+  const left = cells.slice(shown.length)
+  return {
+    block: stack(head, grid(shown, columns, perRow), left.length > 0 ? leftOut(left.length, noteHeight) : undefined),
+    overflow: left.map((cell) => cell.filter((text) => text !== '').join(' ')),
+  }
+}
+
+// Number at the left of its cell, value at the right, the date between them; reading goes along the rows.
+function grid(cells: readonly Ansi[][], columns: readonly number[], perRow: number): Block {
+  const rows = Math.ceil(cells.length / perRow)
+  const width = sheet.width / perRow
+  const [first = 0, second = 0, third = 0] = columns
+  const spare = (width - first - second - third - 2 * cellGap) / 2
+  return {
+    height: rows * rowHeight,
+    draw(canvas, x, y) {
+      if (rows === 0) return
+      canvas.box(x, y, sheet.width, rows * rowHeight)
+      for (let i = 1; i < perRow; i++) canvas.line(x + i * width, y, x + i * width, y + rows * rowHeight)
+      for (let i = 1; i < rows; i++) canvas.line(x, y + i * rowHeight, x + sheet.width, y + i * rowHeight)
+      cells.forEach(([number, due, amount], i) => {
+        const left = x + (i % perRow) * width + cellGap
+        const baseline = y + Math.floor(i / perRow) * rowHeight + 7.6
+        canvas.text(left, baseline, number!, roman, size)
+        canvas.text(left + first + spare, baseline, due!, roman, size)
+        canvas.aligned(left, width - 2 * cellGap, baseline, amount!, roman, size, 'right')
+      })
+    },
+  }
+}
+
+function leftOut(count: number, height: number): Block {
+  const text = winAnsi(`+ ${count} DUPLICATAS NAS INFORMAÇÕES COMPLEMENTARES`)
+  return {
+    height,
+    draw: (canvas, x, y) => canvas.aligned(x, sheet.width, y + 7.4, text, roman, 6.5, 'center'),
+  }
+}

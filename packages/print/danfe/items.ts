@@ -1,0 +1,99 @@
+import { sheet } from '../layout/block.ts'
+import { type Column, type Table, table } from '../layout/table.ts'
+import { type Item, readItem } from './item.ts'
+import type { Note } from './note.ts'
+import { type NewTaxItem, newTaxColumns, readNewTaxes } from './taxes.ts'
+
+// The size of the product table may not go below 6 points (MOC NF-e 7.0, Anexo II, 3.7).
+const sizes = [7, 6.5, 6]
+const descriptionMin = 150
+
+/** DADOS DOS PRODUTOS / SERVIÇOS: columns chosen once for all sheets, description never cut (MOC NF-e 7.0, Anexo II, 3.2 and 3.8). */
+export function itemTable(note: Note): Table {
+  const items = note.items.map(readItem)
+  if (note.newTaxes) {
+    const rows: NewTaxItem[] = items.map((item) => ({ ...item, taxes: readNewTaxes(item) }))
+    return table(rows, newTaxColumns(rows), { width: sheet.width, sizes, freeMin: () => 120, freeEnough: 160 })
+  }
+  const discount = items.some((item) => item.discount !== '')
+  const st = items.some((item) => item.icmsSt.base !== '' || item.icmsSt.value !== '')
+  const simples = items.length > 0 && items.every((item) => item.simples)
+  const candidates = [oneLine(discount, st, simples), stacked(discount, st, simples)]
+  return table(items, candidates, { width: sheet.width, sizes, freeMin: () => descriptionMin, freeEnough: 230 })
+}
+
+type ItemColumn = Column<Item>
+
+function text(title: string[], widest: number, read: (item: Item) => string): ItemColumn {
+  return { title, align: 'left', widest, cells: (item) => [read(item)] }
+}
+
+function centred(title: string[], widest: number, read: (item: Item) => string): ItemColumn {
+  return { title, align: 'center', widest, cells: (item) => [read(item)] }
+}
+
+function number(title: string[], read: (item: Item) => string): ItemColumn {
+  return { title, align: 'right', widest: 72, cells: (item) => [read(item)] }
+}
+
+/** Two fields in two lines of one column (MOC NF-e 7.0, Anexo II, 3.2). */
+function pair(title: string[], align: ItemColumn['align'], read: (item: Item) => [string, string]): ItemColumn {
+  return { title, align, widest: 72, cells: read }
+}
+
+const code = text(['CÓDIGO'], 62, (item) => item.code)
+const description: ItemColumn = {
+  title: ['DESCRIÇÃO DO PRODUTO / SERVIÇO'],
+  align: 'left',
+  cells: (item) => item.description,
+}
+
+function situation(simples: boolean): string[] {
+  return ['O/', simples ? 'CSOSN' : 'CST']
+}
+
+function oneLine(discount: boolean, st: boolean, simples: boolean): ItemColumn[] {
+  return [
+    code,
+    description,
+    centred(['NCM/SH'], 40, (item) => item.ncm),
+    centred(situation(simples), 30, (item) => item.situation),
+    centred(['CFOP'], 30, (item) => item.cfop),
+    centred(['UN'], 40, (item) => item.unit),
+    number(['QUANT.'], (item) => item.quantity),
+    number(['VALOR', 'UNIT.'], (item) => item.unitValue),
+    ...(discount ? [number(['DESC.'], (item) => item.discount)] : []),
+    number(['VALOR', 'TOTAL'], (item) => item.total),
+    number(['B. CÁLC.', 'ICMS'], (item) => item.icms.base),
+    ...(st ? [number(['B. CÁLC.', 'ICMS ST'], (item) => item.icmsSt.base)] : []),
+    number(['VALOR', 'ICMS'], (item) => item.icms.value),
+    ...(st ? [number(['VALOR', 'ICMS ST'], (item) => item.icmsSt.value)] : []),
+    number(['VALOR', 'IPI'], (item) => item.ipi.value),
+    number(['ALÍQ.', 'ICMS'], (item) => item.icms.rate),
+    number(['ALÍQ.', 'IPI'], (item) => item.ipi.rate),
+  ]
+}
+
+function stacked(discount: boolean, st: boolean, simples: boolean): ItemColumn[] {
+  return [
+    pair(['CÓDIGO', 'NCM/SH'], 'left', (item) => [item.code, item.ncm]),
+    description,
+    pair([`O/${simples ? 'CSOSN' : 'CST'}`, 'CFOP'], 'center', (item) => [item.situation, item.cfop]),
+    pair(['QUANT.', 'UN'], 'right', (item) => [item.quantity, item.unit]),
+    discount
+      ? pair(['VALOR UNIT.', 'DESC.'], 'right', (item) => [item.unitValue, item.discount])
+      : number(['VALOR', 'UNIT.'], (item) => item.unitValue),
+    pair(['VALOR TOTAL', 'B. CÁLC. ICMS'], 'right', (item) => [item.total, item.icms.base]),
+    ...(st
+      ? [
+          pair(
+            ['B. CÁLC. ST', 'VALOR ST'],
+            'right',
+            (item) => [item.icmsSt.base, item.icmsSt.value] as [string, string],
+          ),
+        ]
+      : []),
+    pair(['VALOR ICMS', 'VALOR IPI'], 'right', (item) => [item.icms.value, item.ipi.value]),
+    pair(['ALÍQ. ICMS', 'ALÍQ. IPI'], 'right', (item) => [item.icms.rate, item.ipi.rate]),
+  ]
+}

@@ -1,0 +1,99 @@
+import { child, children, value, type XmlElement } from '@vigia/dfe/document'
+import { PrintError } from '../error.ts'
+import { dateTime } from '../formats.ts'
+
+/** What the product knows about the document beyond its bytes. */
+export interface PrintOptions {
+  /** The registered cancelamento (event 110111 or 110112): its protocol and its dhRegEvento. */
+  cancelled?: { protocol?: string; at?: string }
+}
+
+/** The parts of an NF-e the blocks read, and what is decided once for the whole form. */
+export interface Note {
+  infNFe: XmlElement
+  ide: XmlElement
+  items: XmlElement[]
+  chave: string
+  /** protNFe/infProt. */
+  protocol: XmlElement | undefined
+  qrCode: string | undefined
+  /** The form of NT 2026.010 (three blocks of totals, IBS, CBS and IS by item) instead of that of MOC 7.0. */
+  newTaxes: boolean
+  homologation: boolean
+  denied: boolean
+  cancelled: { protocol?: string; at?: string } | undefined
+  /** tpEmis 2, 4 or 5 whose authorisation is not in the file. */
+  contingency: '2' | '4' | '5' | undefined
+}
+
+const deniedStatus = new Set(['110', '205', '301', '302', '303'])
+const cancelledStatus = new Set(['101', '151', '155'])
+
+/** Finds the NF-e in a nfeProc (or a bare NFe) and decides its situation and its form (MOC NF-e 7.0, Anexo II; NT 2026.010). */
+export function readNote(root: XmlElement, options: PrintOptions): Note {
+  const infNFe = child(root, root.name === 'NFe' ? 'infNFe' : 'NFe/infNFe')
+  const ide = child(infNFe, 'ide')
+  if (!infNFe || !ide) throw new PrintError('O arquivo não contém uma NF-e.')
+  const model = value(ide, 'mod')
+  if (model !== '55') throw new PrintError(`O DANFE é da NF-e modelo 55; o documento é do modelo ${model ?? '?'}.`)
+  const protocol = child(root, 'protNFe/infProt')
+  const status = value(protocol, 'cStat') ?? ''
+  const items = children(infNFe, 'det')
+  const emission = value(ide, 'tpEmis')
+  const pending = value(protocol, 'nProt') === undefined
+  return {
+    infNFe,
+    ide,
+    items,
+    chave: (infNFe.attributes.Id ?? value(protocol, 'chNFe') ?? '').replace(/^NFe/, ''),
+    protocol,
+    qrCode: value(root, root.name === 'NFe' ? 'infNFeSupl/qrCode' : 'NFe/infNFeSupl/qrCode'),
+    newTaxes: usesNewTaxes(infNFe, ide, items),
+    homologation: value(ide, 'tpAmb') === '2',
+    denied: deniedStatus.has(status),
+    cancelled: options.cancelled ?? cancellationInFile(root, status, protocol),
+    contingency: pending && (emission === '2' || emission === '4' || emission === '5') ? emission : undefined,
+  }
+}
+
+/** True while nothing says that the note was authorised and no contingency explains it. */
+export function lacksProtocol(note: Note): boolean {
+  return note.contingency === undefined && value(note.protocol, 'nProt') === undefined
+}
+
+/** Number and moment of the authorisation, as the second variable field prints them. */
+export function protocolText(note: Note): string | undefined {
+  const number = value(note.protocol, 'nProt')
+  const at = dateTime(value(note.protocol, 'dhRecbto'))
+  return number && at ? `${number} - ${at}` : number
+}
+
+/** The words of the diagonal stamp. */
+export function stampLines(note: Note): string[] {
+  if (note.cancelled) return note.homologation ? ['CANCELADA', 'SEM VALOR FISCAL'] : ['CANCELADA']
+  if (note.denied) return ['DENEGADA']
+  return note.homologation || lacksProtocol(note) ? ['SEM VALOR FISCAL'] : []
+}
+
+// NT 2026.010 takes effect by the date of emission, in its own offset; before it the new form is used when the values are there.
+function usesNewTaxes(infNFe: XmlElement, ide: XmlElement, items: readonly XmlElement[]): boolean {
+  const emitted = value(ide, 'dhEmi') ?? value(ide, 'dEmi') ?? ''
+  if (emitted.slice(0, 10) >= '2026-12-01') return true
+  return (
+    child(infNFe, 'total/IBSCBSTot') !== undefined || items.some((det) => child(det, 'imposto/IBSCBS') !== undefined)
+  )
+}
+
+// Query answers carry the cancelamento in the protocol itself, old archives a retEvento after it.
+function cancellationInFile(root: XmlElement, status: string, protocol: XmlElement | undefined): Note['cancelled'] {
+  if (cancelledStatus.has(status)) return { protocol: value(protocol, 'nProt'), at: value(protocol, 'dhRecbto') }
+  for (const event of [...children(root, 'retEvento'), ...children(root, 'procEventoNFe/retEvento')]) {
+    const info = child(event, 'infEvento')
+    const kind = value(info, 'tpEvento')
+    const registered = ['135', '136', '155'].includes(value(info, 'cStat') ?? '')
+    if (registered && (kind === '110111' || kind === '110112')) {
+      return { protocol: value(info, 'nProt'), at: value(info, 'dhRegEvento') }
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,126 @@
+import { child, value, type XmlElement } from '@vigia/dfe/document'
+import { money, percent, quantity } from '../formats.ts'
+import type { Column } from '../layout/table.ts'
+import type { Item } from './item.ts'
+
+// One tax of an item: name, rate and value as printed, empty where the file has none.
+type Tax = readonly [name: string, rate: string, amount: string]
+
+/** An item with the lines of its tax columns. */
+export interface NewTaxItem extends Item {
+  taxes: {
+    bases: (readonly [string, string])[]
+    /** Two taxes side by side in each line. */
+    lines: (readonly [Tax, Tax])[]
+    codes: string
+  }
+}
+
+const none: Tax = ['', '', '']
+
+/** The taxes of an item in the order of the model of NT 2026.010, 4.3: ICMS and CBS, IBS UF and IPI, IBS MUN and IS. */
+export function readNewTaxes(item: Item): NewTaxItem['taxes'] {
+  const { imposto } = item
+  const ibscbs = child(imposto, 'IBSCBS')
+  const group = child(ibscbs, 'gIBSCBS')
+  const selective = child(imposto, 'IS')
+  const mono = child(ibscbs, 'gIBSCBSMono')
+  const bases: (readonly [string, string])[] = []
+  const base = (name: string, amount: string | undefined) => {
+    if (amount) bases.push([name, amount])
+  }
+  base('ICMS', item.icms.base)
+  base('ICMS ST', item.icmsSt.base)
+  base('IBS/CBS', money(value(group, 'vBC')))
+  base('IS', money(value(selective, 'vBCIS')))
+  base('IPI', item.ipi.base)
+  base('MONO QTD.', quantity(value(mono, 'gMonoPadrao/qBCMono')))
+  const icms = tax('ICMS', item.icms.rate, item.icms.value)
+  const cbs = ibsOrCbs('CBS', child(group, 'gCBS'), 'pCBS', 'vCBS')
+  const state = ibsOrCbs('IBS UF', child(group, 'gIBSUF'), 'pIBSUF', 'vIBSUF')
+  const city = ibsOrCbs('IBS MUN', child(group, 'gIBSMun'), 'pIBSMun', 'vIBSMun')
+  const ipi = tax('IPI', item.ipi.rate, item.ipi.value)
+  const is = tax('IS', percent(value(selective, 'pIS')), money(value(selective, 'vIS')))
+  const st = tax('ICMS ST', item.icmsSt.rate, item.icmsSt.value)
+  const monoPair: readonly [Tax, Tax] = [
+    tax('IBS MONO', percent(value(mono, 'gMonoPadrao/adRemIBS')), money(value(mono, 'vTotIBSMonoItem'))),
+    tax('CBS MONO', percent(value(mono, 'gMonoPadrao/adRemCBS')), money(value(mono, 'vTotCBSMonoItem'))),
+  ]
+  const full: (readonly [Tax, Tax])[] = [[icms, cbs], [state, ipi], [city, is], [st, none], monoPair]
+  const lines = full.filter(([left, right]) => left !== none || right !== none)
+  return {
+    bases,
+    lines: ibscbs ? lines : compact([icms, ipi, st, is]),
+    codes: [
+      item.ncm && `[NCM ${item.ncm}]`,
+      code('CST IBS/CBS', value(ibscbs, 'CST')),
+      code('cClassTrib', value(ibscbs, 'cClassTrib')),
+      code('cClassTribIS', value(selective, 'cClassTribIS')),
+    ]
+      .filter((text) => text)
+      .join(' '),
+  }
+}
+
+function compact(taxes: readonly Tax[]): (readonly [Tax, Tax])[] {
+  const present = taxes.filter((one) => one !== none)
+  const lines: (readonly [Tax, Tax])[] = []
+  for (let i = 0; i < present.length; i += 2) lines.push([present[i]!, present[i + 1] ?? none])
+  return lines
+}
+
+function tax(name: string, rate = '', amount = ''): Tax {
+  return rate === '' && amount === '' ? none : [name, rate, amount]
+}
+
+// The effective rate takes the place of the nominal one when the tax has its own reduction; each tax decides for itself (NT 2026.010, 4.3).
+function ibsOrCbs(name: string, group: XmlElement | undefined, rate: string, amount: string): Tax {
+  return tax(name, percent(value(group, 'gRed/pAliqEfet') ?? value(group, rate)), money(value(group, amount)))
+}
+
+function code(label: string, text: string | undefined): string | undefined {
+  return text && `[${label} ${text}]`
+}
+
+type TaxColumn = Column<NewTaxItem>
+
+/** The columns of the product table with IBS, CBS and IS (NT 2026.010, 4.3). */
+export function newTaxColumns(items: readonly NewTaxItem[]): TaxColumn[][] {
+  const second = items.some((item) => item.taxes.lines.some(([, right]) => right !== none))
+  const discount = items.some((item) => item.discount !== '')
+  const columns: TaxColumn[] = [
+    { title: ['CÓDIGO'], align: 'left', widest: 52, cells: (item) => [item.code] },
+    {
+      title: ['DESCRIÇÃO DO PRODUTO / SERVIÇO'],
+      align: 'left',
+      cells: (item) => [item.description[0] ?? '', item.taxes.codes, ...item.description.slice(1)],
+    },
+    { title: ['O/CST', 'CFOP'], align: 'center', widest: 30, cells: (item) => [item.situation, item.cfop] },
+    { title: ['QTD.', 'UN'], align: 'right', widest: 60, cells: (item) => [item.quantity, item.unit] },
+    {
+      title: discount ? ['VLR UNIT.', 'DESC.'] : ['VLR UNIT.'],
+      align: 'right',
+      widest: 60,
+      cells: (item) => (discount ? [item.unitValue, item.discount] : [item.unitValue]),
+    },
+    { title: ['VLR TOTAL'], align: 'right', widest: 60, cells: (item) => [item.total] },
+    { title: ['BASES DE CÁLCULO'], align: 'left', widest: 60, cells: (item) => item.taxes.bases.map(([name]) => name) },
+    { title: [], align: 'right', widest: 70, cells: (item) => item.taxes.bases.map(([, amount]) => amount) },
+    ...taxColumns('ALÍQUOTAS', 1, second),
+    ...taxColumns('VALOR DOS TRIBUTOS', 2, second),
+  ]
+  return [columns]
+}
+
+function taxColumns(title: string, field: 1 | 2, second: boolean): TaxColumn[] {
+  const side = (which: 0 | 1): TaxColumn[] => [
+    {
+      title: which === 0 ? [title] : [],
+      align: 'left',
+      widest: 60,
+      cells: (item) => item.taxes.lines.map((line) => (line[which][field] === '' ? '' : line[which][0])),
+    },
+    { title: [], align: 'right', widest: 70, cells: (item) => item.taxes.lines.map((line) => line[which][field]) },
+  ]
+  return second ? [...side(0), ...side(1)] : side(0)
+}

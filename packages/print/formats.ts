@@ -1,0 +1,94 @@
+import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+
+// Every rule goes from text to text: no number is ever computed, no time zone applied. What does not look like the expected
+// form is printed as it is.
+
+const decimal = /^(-?)0*(\d+)(?:\.(\d*))?$/
+
+function decimals(text: string | undefined, least: number, keepZeros: boolean): string | undefined {
+  const match = text === undefined ? null : decimal.exec(text)
+  if (!match) return text
+  const [, sign = '', whole = '', fraction = ''] = match
+  const kept = keepZeros ? fraction : fraction.replace(/0+$/, '')
+  return `${sign}${thousands(whole)},${kept.padEnd(least, '0')}`
+}
+
+function thousands(whole: string): string {
+  return whole.length < 4 ? whole : whole.replace(/\B(?=(\d{3})+$)/g, '.')
+}
+
+/** Money, `1.234.567,89`. */
+export function money(text: string | undefined): string | undefined {
+  return decimals(text, 2, true)
+}
+
+/** A quantity or a unit value: at least two decimals, no zeros at the end, never rounded. */
+export function quantity(text: string | undefined): string | undefined {
+  return decimals(text, 2, false)
+}
+
+/** A rate, without the sign. */
+export function percent(text: string | undefined): string | undefined {
+  return decimals(text, 2, false)
+}
+
+/** A weight in kilograms, three decimals. */
+export function weight(text: string | undefined): string | undefined {
+  return decimals(text, 3, false)
+}
+
+/** `dd/MM/aaaa` from the first ten characters. */
+export function date(text: string | undefined): string | undefined {
+  const match = text === undefined ? null : /^(\d{4})-(\d{2})-(\d{2})/.exec(text)
+  return match ? `${match[3]}/${match[2]}/${match[1]}` : text
+}
+
+/** `HH:mm:ss` from the characters after the T; the offset is never applied. */
+export function time(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : /(?:T|^)(\d{2}:\d{2}(?::\d{2})?)/.exec(text)?.[1]
+}
+
+/** `dd/MM/aaaa HH:mm:ss` from the characters of the text; the offset is never applied. */
+export function dateTime(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const clock = text.includes('T') ? time(text) : undefined
+  return clock ? `${date(text)} ${clock}` : date(text)
+}
+
+/** The number of a document, nine digits with dots. */
+export function documentNumber(text: string | undefined): string | undefined {
+  if (text === undefined || !/^\d{1,9}$/.test(text)) return text
+  return text.padStart(9, '0').replace(/(\d{3})(?=\d)/g, '$1.')
+}
+
+/** A series of three digits. */
+export function series(text: string | undefined): string | undefined {
+  return text?.padStart(3, '0')
+}
+
+/** CNPJ or CPF of a group, with its mask; a group with zeros or without either has none. */
+export function taxId(cnpj: string | undefined, cpf: string | undefined): string | undefined {
+  if (cnpj !== undefined) return /^0*$/.test(cnpj) ? undefined : formatCnpj(cnpj)
+  return cpf === undefined ? undefined : formatCpf(cpf)
+}
+
+/** A postal code, `99999-999`; shorter ones are padded at the left. */
+export function cep(text: string | undefined): string | undefined {
+  if (text === undefined || !/^\d{1,8}$/.test(text)) return text
+  return text.padStart(8, '0').replace(/(\d{5})/, '$1-')
+}
+
+/** A telephone by its length; a number of any other length as it is. */
+export function phone(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  if (/^0[38]00\d{7}$/.test(text)) return text.replace(/^(\d{4})(\d{3})(\d{4})$/, '$1 $2 $3')
+  if (/^\d{10,11}$/.test(text)) return text.replace(/^(\d{2})(\d{4,5})(\d{4})$/, '($1) $2-$3')
+  if (/^55\d{10,11}$/.test(text)) return text.replace(/^55(\d{2})(\d{4,5})(\d{4})$/, '+55 ($1) $2-$3')
+  return text
+}
+
+/** Text pieces joined by a separator; absent ones leave no separator behind. */
+export function joined(separator: string, ...pieces: (string | undefined)[]): string | undefined {
+  const present = pieces.filter((piece) => piece !== undefined && piece !== '')
+  return present.length > 0 ? present.join(separator) : undefined
+}

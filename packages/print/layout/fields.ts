@@ -1,0 +1,86 @@
+import type { Align } from '../pdf/canvas.ts'
+import { bold, emWidth, type Font, roman } from '../pdf/fonts.ts'
+import type { Ansi } from '../pdf/winansi.ts'
+import { winAnsi } from '../pdf/winansi.ts'
+import type { Block } from './block.ts'
+import { padding } from './block.ts'
+import { leading, wrap } from './text.ts'
+
+/** A labelled box of a row; `width` is its share of the row. */
+export interface Field {
+  label: string
+  value?: string | undefined
+  width: number
+  align?: Align
+  bold?: boolean
+}
+
+/** How the values of a row may be set. */
+export interface RowStyle {
+  /** Size of the values when everything fits. */
+  size?: number
+  /** Smallest size before a value wraps. */
+  smallest?: number
+  height?: number
+}
+
+// MOC NF-e 7.0, Anexo II, 3.7: labels 6 points, contents 10. The smallest size is our fitting rule.
+const labelSize = 6
+const labelLeading = 6.2
+
+/**
+ * A row of labelled boxes with one size and one baseline: the nominal size, reduced until the longest value fits on a line,
+ * and below the smallest size values wrap and the row grows.
+ */
+export function fieldRow(fields: readonly Field[], width: number, style: RowStyle = {}): Block {
+  const total = fields.reduce((sum, field) => sum + field.width, 0)
+  const nominal = style.size ?? 10
+  const smallest = style.smallest ?? 7
+  const cells = fields.map((field) => {
+    const font = field.bold ? bold : roman
+    const value = winAnsi(field.value ?? '')
+    const box = (field.width / total) * width
+    return { field, font, value, box, room: box - 2 * padding, label: winAnsi(field.label) }
+  })
+  const size = fittingSize(cells, nominal, smallest)
+  const lines = cells.map((cell) => wrap(cell.value, cell.font, size, cell.room))
+  const labels = cells.map((cell) => wrap(cell.label, roman, labelSize, cell.room))
+  const labelLines = Math.max(...labels.map((label) => label.length))
+  const valueLines = Math.max(...lines.map((value) => value.length))
+  const labelHeight = 1 + labelLines * labelLeading
+  const height = Math.max(style.height ?? 24, labelHeight + valueLines * leading(size) + 3)
+  return {
+    height,
+    draw(canvas, x, y) {
+      canvas.box(x, y, width, height)
+      let left = x
+      cells.forEach((cell, i) => {
+        if (i > 0) canvas.line(left, y, left, y + height)
+        labels[i]!.forEach((label, n) => {
+          canvas.text(left + padding, y + (n + 1) * labelLeading, label, roman, labelSize)
+        })
+        const free = height - labelHeight - lines[i]!.length * leading(size)
+        const first = y + labelHeight + Math.max(0, free - 3.2) + size * 0.86
+        lines[i]!.forEach((line, n) => {
+          const align = cell.field.align ?? 'left'
+          canvas.aligned(left + padding, cell.room, first + n * leading(size), line, cell.font, size, align)
+        })
+        left += cell.box
+      })
+    },
+  }
+}
+
+/** The largest size, in quarters of a point, at which every value fits on one line, within the two bounds. */
+export function fittingSize(
+  values: readonly { value: Ansi; font: Font; room: number }[],
+  nominal: number,
+  smallest: number,
+): number {
+  let size = nominal
+  for (const { value, font, room } of values) {
+    const fitting = (room * 1000) / Math.max(1, emWidth(value, font))
+    if (fitting < size) size = fitting
+  }
+  return Math.max(smallest, Math.floor(size * 4) / 4)
+}

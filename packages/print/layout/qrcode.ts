@@ -1,0 +1,15 @@
+import { qrCode } from '../pdf/qrcode.ts'
+import type { Block } from './block.ts'
+
+const quietModules = 4
+
+/** A QR code with its quiet zone in a square of this side; nothing for a text that no code holds. */
+export function qrBlock(text: string | undefined, side: number): Block | undefined {
+  const dark = text === undefined ? null : qrCode(text)
+  if (!dark) return undefined
+  const module = side / (dark.length + 2 * quietModules)
+  return {
+    height: side,
+    draw: (canvas, x, y) => canvas.matrix(x + quietModules * module, y + quietModules * module, module, dark),
+  }
+}

@@ -1,0 +1,267 @@
+import type { Align, Canvas } from '../pdf/canvas.ts'
+import { emWidth, roman } from '../pdf/fonts.ts'
+import type { Ansi } from '../pdf/winansi.ts'
+import { winAnsi } from '../pdf/winansi.ts'
+import { leading, wrap } from './text.ts'
+
+/** A column of a table; the one without `widest` takes the room the others leave. */
+export interface Column<Row> {
+  /** Lines of the heading. A column without lines stands under the heading of the column before it. */
+  title: readonly string[]
+  align: Align
+  /** Widest the column may become, in points; what is longer wraps. */
+  widest?: number
+  /** The lines of a cell before wrapping. */
+  cells(row: Row): readonly string[]
+}
+
+/** A row whose lines are broken and whose height is known. */
+export interface TableRow {
+  cells: Ansi[][]
+  height: number
+}
+
+/** A table ready to be shared out over sheets: the same columns on all of them. */
+export interface Table {
+  headingHeight: number
+  rows: TableRow[]
+  /** Draws the heading, some of the rows and the frame down to `bottom`. */
+  draw(canvas: Canvas, x: number, y: number, rows: readonly TableRow[], bottom: number): void
+}
+
+interface Measured {
+  encoded: Ansi[][][]
+  /** Widest content of each column in thousandths of the size. */
+  ems: number[]
+  headings: number[]
+}
+
+const headingSize = 5.5
+const headingLeading = 5.9
+/** White at both sides of a cell. */
+export const cellPadding = 1.8
+const rowPadding = 2.4
+
+/** How a table may be set: several sets of columns and sizes are tried in order until the free column is wide enough. */
+export interface TableStyle {
+  width: number
+  sizes: readonly number[]
+  /** Width the free column should keep at a size. */
+  freeMin(size: number): number
+  /** Width of the free column beyond which the others get some air. */
+  freeEnough: number
+}
+
+/** Measures all rows and chooses columns and size once for the whole table. */
+export function table<Row>(
+  rows: readonly Row[],
+  candidates: readonly (readonly Column<Row>[])[],
+  style: TableStyle,
+): Table {
+  let chosen: { columns: readonly Column<Row>[]; measured: Measured; size: number; widths: number[] } | undefined
+  for (const columns of candidates) {
+    const measured = measure(rows, columns)
+    for (const size of style.sizes) {
+      const widths = columnWidths(columns, measured, size, style.width)
+      chosen = { columns, measured, size, widths }
+      if (widths[freeIndex(columns)]! >= style.freeMin(size)) {
+        addAir(columns, widths, style.freeEnough)
+        return build(chosen)
+      }
+    }
+  }
+  if (!chosen) throw new RangeError('a table needs columns and sizes')
+  // Nothing leaves enough room: the widest columns wrap their contents sooner.
+  for (
+    let most = 80;
+    most >= 24 && chosen.widths[freeIndex(chosen.columns)]! < style.freeMin(chosen.size) * 0.8;
+    most -= 4
+  ) {
+    chosen.widths = columnWidths(chosen.columns, chosen.measured, chosen.size, style.width, most)
+  }
+  return build(chosen)
+}
+
+function measure<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Measured {
+  const ems = columns.map(() => 0)
+  const encoded = rows.map((row) =>
+    columns.map((column, i) => {
+      const lines = column.cells(row).map(winAnsi)
+      if (column.widest !== undefined) {
+        for (const line of lines) ems[i] = Math.max(ems[i]!, emWidth(line, roman))
+      }
+      return lines
+    }),
+  )
+  const headings = columns.map((column) =>
+    Math.max(0, ...column.title.map((line) => (emWidth(winAnsi(line), roman) * headingSize) / 1000)),
+  )
+  return { encoded, ems, headings }
+}
+
+function freeIndex<Row>(columns: readonly Column<Row>[]): number {
+  return columns.findIndex((column) => column.widest === undefined)
+}
+
+function columnWidths<Row>(
+  columns: readonly Column<Row>[],
+  { ems, headings }: Measured,
+  size: number,
+  width: number,
+  most = Number.POSITIVE_INFINITY,
+): number[] {
+  const widths = columns.map((column, i) => {
+    if (column.widest === undefined) return 0
+    return Math.min((ems[i]! * size) / 1000, column.widest, most) + 0.1 + 2 * cellPadding
+  })
+  columns.forEach((column, i) => {
+    if (column.widest === undefined || column.title.length === 0) return
+    const last = groupEnd(columns, i)
+    const missing = headings[i]! + 2 * cellPadding - sum(widths.slice(i, last + 1))
+    if (missing > 0) widths[last]! += missing
+  })
+  widths[freeIndex(columns)] = width - sum(widths)
+  return widths
+}
+
+// Last of the columns that stand under one heading.
+function groupEnd<Row>(columns: readonly Column<Row>[], from: number): number {
+  let last = from
+  while (columns[last + 1]?.title.length === 0) last++
+  return last
+}
+
+const airMax = 9
+
+function addAir<Row>(columns: readonly Column<Row>[], widths: number[], enough: number): void {
+  const free = freeIndex(columns)
+  const air = Math.min(airMax, (widths[free]! - enough) / (columns.length - 1))
+  if (air <= 0) return
+  for (let i = 0; i < widths.length; i++) widths[i]! += i === free ? -air * (columns.length - 1) : air
+}
+
+function build<Row>(chosen: {
+  columns: readonly Column<Row>[]
+  measured: Measured
+  size: number
+  widths: number[]
+}): Table {
+  const { columns, measured, size, widths } = chosen
+  const rooms = widths.map((width) => width - 2 * cellPadding)
+  const rows = measured.encoded.map((cells): TableRow => {
+    const lines = cells.map((cell, i) => {
+      if (cell.length === 1) return wrap(cell[0]!, roman, size, rooms[i]!)
+      return cell.flatMap((line) => wrap(line, roman, size, rooms[i]!))
+    })
+    return rowOf(lines, size)
+  })
+  const headingLines = Math.max(...columns.map((column) => column.title.length))
+  const headingHeight = headingLines * headingLeading + 3
+  return {
+    headingHeight,
+    rows,
+    draw(canvas, x, y, shown, bottom) {
+      drawFrame(canvas, x, y, bottom, columns, widths, headingHeight)
+      let top = y + headingHeight
+      shown.forEach((row, n) => {
+        if (n > 0) canvas.line(x, top, x + sum(widths), top, 'divider')
+        drawRow(canvas, x, top, row, columns, widths, size)
+        top += row.height
+      })
+    },
+  }
+}
+
+function rowOf(cells: Ansi[][], size: number): TableRow {
+  const lines = Math.max(1, ...cells.map((cell) => cell.length))
+  return { cells, height: lines * leading(size) + rowPadding }
+}
+
+function drawFrame<Row>(
+  canvas: Canvas,
+  x: number,
+  y: number,
+  bottom: number,
+  columns: readonly Column<Row>[],
+  widths: readonly number[],
+  headingHeight: number,
+): void {
+  const whole = sum(widths)
+  canvas.box(x, y, whole, bottom - y)
+  canvas.line(x, y + headingHeight, x + whole, y + headingHeight)
+  let left = x
+  for (let i = 0; i < columns.length; i++) {
+    const { title } = columns[i]!
+    if (title.length > 0 && i > 0) canvas.line(left, y, left, bottom)
+    const span = sum(widths.slice(i, groupEnd(columns, i) + 1))
+    const first = y + (headingHeight - title.length * headingLeading) / 2 + headingSize * 0.84
+    title.forEach((line, n) => {
+      canvas.aligned(left, span, first + n * headingLeading, winAnsi(line), roman, headingSize, 'center')
+    })
+    left += widths[i]!
+  }
+}
+
+function drawRow<Row>(
+  canvas: Canvas,
+  x: number,
+  y: number,
+  row: TableRow,
+  columns: readonly Column<Row>[],
+  widths: readonly number[],
+  size: number,
+): void {
+  const step = leading(size)
+  let left = x
+  row.cells.forEach((lines, i) => {
+    let baseline = y + rowPadding / 2 + size * 0.85
+    for (const line of lines) {
+      canvas.aligned(left + cellPadding, widths[i]! - 2 * cellPadding, baseline, line, roman, size, columns[i]!.align)
+      baseline += step
+    }
+    left += widths[i]!
+  })
+}
+
+/** The part of a row that fits in a height and the rest, for a row taller than a sheet. */
+export function splitRow(row: TableRow, height: number): [TableRow, TableRow] {
+  const lines = Math.max(...row.cells.map((cell) => cell.length))
+  const step = (row.height - rowPadding) / lines
+  const keep = Math.max(1, Math.floor((height - rowPadding) / step))
+  const part = (cells: Ansi[][]): TableRow => ({
+    cells,
+    height: Math.max(...cells.map((cell) => cell.length)) * step + rowPadding,
+  })
+  return [part(row.cells.map((cell) => cell.slice(0, keep))), part(row.cells.map((cell) => cell.slice(keep)))]
+}
+
+/**
+ * Shares rows out over sheets with room for `first` and then `next` points of rows. A row is split only when it is taller than
+ * a whole sheet.
+ */
+export function paginate(rows: readonly TableRow[], first: number, next: number): TableRow[][] {
+  const sheets: TableRow[][] = [[]]
+  let free = first
+  const queue = [...rows].reverse()
+  for (let row = queue.pop(); row; row = queue.pop()) {
+    const current = sheets[sheets.length - 1]!
+    if (row.height <= free) {
+      current.push(row)
+      free -= row.height
+    } else if (current.length === 0 && row.height > next) {
+      const [part, rest] = splitRow(row, free)
+      queue.push(rest)
+      current.push(part)
+      free = 0
+    } else {
+      sheets.push([])
+      free = next
+      queue.push(row)
+    }
+  }
+  return sheets
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0)
+}

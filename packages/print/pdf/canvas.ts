@@ -1,0 +1,138 @@
+import type { Font } from './fonts.ts'
+import { emWidth } from './fonts.ts'
+import type { Ansi } from './winansi.ts'
+
+/** A4 portrait in points. */
+export const a4 = { width: 595.28, height: 841.89 }
+
+/** Where a text stands between `x` and `x + width`. */
+export type Align = 'left' | 'center' | 'right'
+
+// Contents are written in whole tenths of a point: exact for the eye, and integers are short and quick to write.
+const unitsPerPoint = 10
+
+/** Hair lines draw the form, a divider separates the items of a table, a cut shows where the paper is cut. */
+export type Rule = 'hair' | 'divider' | 'cut'
+
+const rules: readonly Rule[] = ['hair', 'divider', 'cut']
+
+// Graphics state of each kind of rule, set in this order. Words follow: text knows neither stroke colour nor dashes.
+const ruleStates: Record<Rule, string> = { hair: '2.5 w', divider: '.4 G 2 w [6 10]0 d', cut: '0 G 4 w [30 20]0 d' }
+
+/**
+ * What one stream of a page shows. Coordinates are points from the top left corner of the sheet. The stamp lies under
+ * everything, rules under words.
+ */
+export class Canvas {
+  #under = ''
+  #shapes = ''
+  #rules: Record<Rule, string> = { hair: '', divider: '', cut: '' }
+  #words = ''
+  #font: Font | undefined
+  #size = 0
+  #x = 0
+  #y = 0
+
+  /** A line of text whose baseline starts at this point. */
+  text(x: number, baseline: number, text: Ansi, font: Font, size: number): void {
+    if (text === '') return
+    if (font !== this.#font || size !== this.#size) {
+      this.#words += `/${font.resource} ${size * unitsPerPoint} Tf\n`
+      this.#font = font
+      this.#size = size
+    }
+    const px = Math.round(x * unitsPerPoint)
+    const py = flip(baseline)
+    this.#words += `${px - this.#x} ${py - this.#y} Td(${escaped(text)})Tj\n`
+    this.#x = px
+    this.#y = py
+  }
+
+  /** A line of text placed between two edges. */
+  aligned(x: number, width: number, baseline: number, text: Ansi, font: Font, size: number, align: Align): void {
+    const free = align === 'left' ? 0 : width - (emWidth(text, font) * size) / 1000
+    this.text(x + (align === 'center' ? free / 2 : free), baseline, text, font, size)
+  }
+
+  /** A straight rule. */
+  line(x1: number, y1: number, x2: number, y2: number, rule: Rule = 'hair'): void {
+    const from = `${Math.round(x1 * unitsPerPoint)} ${flip(y1)}`
+    this.#rules[rule] += `${from} m ${Math.round(x2 * unitsPerPoint)} ${flip(y2)} l\n`
+  }
+
+  /** The outline of a box. */
+  box(x: number, y: number, width: number, height: number, rule: Rule = 'hair'): void {
+    const left = Math.round(x * unitsPerPoint)
+    const bottom = flip(y + height)
+    const right = Math.round((x + width) * unitsPerPoint)
+    this.#rules[rule] += `${left} ${bottom} ${right - left} ${flip(y) - bottom} re\n`
+  }
+
+  /** Bars of whole modules, from alternating widths of bar and space; all in one path, so that no renderer leaves seams. */
+  bars(x: number, y: number, module: number, height: number, widths: readonly number[]): void {
+    let path = ''
+    let at = 0
+    widths.forEach((width, i) => {
+      if (i % 2 === 0) path += `${at} 0 ${width} 1 re\n`
+      at += width
+    })
+    this.#shape(module, height, x, y + height, path)
+  }
+
+  /** A matrix of dark and light modules, drawn by runs; all in one path, so that no renderer leaves seams. */
+  matrix(x: number, y: number, module: number, dark: readonly (readonly boolean[])[]): void {
+    let path = ''
+    dark.forEach((row, i) => {
+      for (let from = row.indexOf(true); from !== -1; ) {
+        const end = row.indexOf(false, from)
+        const to = end === -1 ? row.length : end
+        path += `${from} ${-1 - i} ${to - from} 1 re\n`
+        from = end === -1 ? -1 : row.indexOf(true, to)
+      }
+    })
+    this.#shape(module, module, x, y, path)
+  }
+
+  /** Light grey strokes under everything else, in a coordinate system of their own. */
+  under(matrix: readonly number[], weight: number, operators: string): void {
+    const [a = 0, b = 0, c = 0, d = 0, x = 0, y = 0] = matrix
+    const scaled = [a, b, c, d].map((n) => units(n * unitsPerPoint)).join(' ')
+    const place = `${scaled} ${Math.round(x * unitsPerPoint)} ${flip(y)} cm`
+    this.#under += `q .86 G 1 J 1 j ${place} ${weight} w\n${operators}Q\n`
+  }
+
+  /** The operators, for the writer. */
+  content(): string {
+    let out = this.#under + this.#shapes
+    for (const rule of rules) if (this.#rules[rule]) out += `${ruleStates[rule]}\n${this.#rules[rule]}S\n`
+    if (this.#words) out += `BT\n${this.#words}ET\n`
+    return out
+  }
+
+  #shape(sx: number, sy: number, x: number, bottom: number, path: string): void {
+    const scale = `${units(sx * unitsPerPoint)} 0 0 ${units(sy * unitsPerPoint)}`
+    this.#shapes += `q ${scale} ${Math.round(x * unitsPerPoint)} ${flip(bottom)} cm\n${path}f Q\n`
+  }
+}
+
+function flip(y: number): number {
+  return Math.round((a4.height - y) * unitsPerPoint)
+}
+
+function units(value: number): number {
+  return Math.round(value * 1000) / 1000
+}
+
+const special = /[\\()]/
+
+function escaped(text: Ansi): string {
+  return special.test(text) ? text.replace(/[\\()]/g, '\\$&') : text
+}
+
+/** Operators that set the units of a page, before anything else on it. */
+export const pageUnits = `${1 / unitsPerPoint} 0 0 ${1 / unitsPerPoint} 0 0 cm\n`
+
+/** The operators of a canvas, drawn lower on the sheet. */
+export function lowered(by: number): { before: string; after: string } {
+  return { before: `q 1 0 0 1 0 ${-Math.round(by * unitsPerPoint)} cm\n`, after: 'Q\n' }
+}

@@ -1,0 +1,56 @@
+import type { PageGraphics, Run } from './graphics.ts'
+
+/** Sentences about texts that touch one another, cross a rule or leave the printed area; empty for a good form. */
+export function layoutFaults(pages: readonly PageGraphics[]): string[] {
+  return pages.flatMap((page, i) => pageFaults(page).map((fault) => `folha ${i + 1}: ${fault}`))
+}
+
+interface Box {
+  word: Run
+  left: number
+  right: number
+  top: number
+  bottom: number
+}
+
+function pageFaults(page: PageGraphics): string[] {
+  const faults: string[] = []
+  const boxes = page.runs.map((word): Box => {
+    const lead = word.text.length - word.text.trimStart().length
+    return {
+      word,
+      left: word.x + (lead > 0 ? 0.25 * word.size * lead : 0) + 0.15,
+      right: word.x + word.width - 0.15,
+      top: word.baseline - 0.66 * word.size,
+      bottom: word.baseline + 0.19 * word.size,
+    }
+  })
+  for (const box of boxes) {
+    if (box.left < 5.6 || box.right > page.width - 5.6 || box.top < 5.6 || box.bottom > page.height - 5.6) {
+      faults.push(`"${box.word.text}" leaves the sheet`)
+    }
+    for (const { x1, y1, x2, y2 } of page.rules) {
+      const vertical = Math.abs(x1 - x2) < 0.01
+      const [low, high] = vertical ? [Math.min(y1, y2), Math.max(y1, y2)] : [Math.min(x1, x2), Math.max(x1, x2)]
+      const crosses = vertical
+        ? x1 > box.left && x1 < box.right && low < box.bottom && high > box.top
+        : y1 > box.top && y1 < box.bottom && low < box.right && high > box.left
+      if (crosses) faults.push(`"${box.word.text}" crosses a rule at ${Math.round(x1)},${Math.round(y1)}`)
+    }
+    for (const bar of page.bars) {
+      if (bar.x < box.right && bar.x + bar.width > box.left && bar.y < box.bottom && bar.y + bar.height > box.top) {
+        faults.push(`"${box.word.text}" stands on a bar code`)
+        break
+      }
+    }
+  }
+  const sorted = boxes.toSorted((a, b) => a.top - b.top)
+  for (let i = 0; i < sorted.length; i++) {
+    const a = sorted[i]!
+    for (let n = i + 1; n < sorted.length && sorted[n]!.top < a.bottom; n++) {
+      const b = sorted[n]!
+      if (b.left < a.right && a.left < b.right) faults.push(`"${a.word.text}" and "${b.word.text}" overlap`)
+    }
+  }
+  return faults
+}

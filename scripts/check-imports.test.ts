@@ -1,0 +1,165 @@
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { checkImports, readRepository, type Workspace } from './check-imports.ts'
+
+const workspaces: Workspace[] = [
+  { folder: '', name: 'vigia-fiscal', exports: {}, dependencies: ['vitest'] },
+  workspace('packages/xml', ['parse']),
+  workspace('packages/dfe', ['chave'], ['@vigia/xml']),
+  workspace('packages/contract', ['route'], ['@vigia/dfe', 'zod']),
+  workspace('packages/sefaz', ['connection'], ['@vigia/dfe', '@vigia/xml']),
+  workspace('apps/server', ['start'], ['@vigia/contract', '@vigia/dfe', '@vigia/sefaz', 'pg']),
+  workspace('apps/simulator', ['start'], ['@vigia/dfe', '@vigia/xml']),
+  workspace('apps/web', [], ['@vigia/contract', '@vigia/dfe', 'react']),
+]
+
+function workspace(folder: string, entries: string[], dependencies: string[] = []): Workspace {
+  const exports = Object.fromEntries(entries.map((entry) => [`./${entry}`, `./${entry}.ts`]))
+  return { folder, name: `@vigia/${folder.split('/')[1]}`, exports, dependencies }
+}
+
+// The files that the exports maps point to.
+const doors = workspaces.flatMap(({ folder, exports }) =>
+  Object.values(exports).map((target) => ({ path: `${folder}/${target.slice(2)}`, text: 'export const x = 1\n' })),
+)
+
+function problems(path: string, ...lines: string[]): string[] {
+  return checkImports([...doors.filter((door) => door.path !== path), { path, text: lines.join('\n') }], workspaces)
+}
+
+function from(specifier: string, { type = '' } = {}): string {
+  return `import ${type}{ x } from '${specifier}'`
+}
+
+test('the sources and workspaces of the repository are found', async () => {
+  const { files, workspaces } = await readRepository(fileURLToPath(new URL('..', import.meta.url)))
+  expect(files.map(({ path }) => path)).toContain('scripts/check-imports.test.ts')
+  expect(files.some(({ path }) => path.includes('node_modules/'))).toBe(false)
+  expect(workspaces.map(({ folder }) => folder)).toEqual(expect.arrayContaining(['', 'packages/dfe', 'apps/server']))
+})
+
+test.each([
+  ['packages/dfe/read.ts', '@vigia/xml/parse'],
+  ['packages/contract/x.ts', '@vigia/dfe/chave'],
+  ['packages/sefaz/x.ts', '@vigia/xml/parse'],
+  ['apps/server/capture/x.ts', '@vigia/sefaz/connection'],
+  ['apps/server/platform/db.ts', 'pg'],
+  ['apps/server/platform/db.ts', 'node:fs'],
+  ['apps/server/capture/x.ts', '../platform/anything.ts'],
+  ['apps/server/capture/x.ts', '../documents/documents.ts'],
+  ['apps/server/capture/x.ts', './worker.ts'],
+  ['apps/server/capture/capture.test.ts', '../../../tests/support/database.ts'],
+  ['apps/server/capture/capture.test.ts', 'vitest'],
+  ['apps/server/capture/ingest.bench.ts', '../../../bench/measure.ts'],
+  ['packages/dfe/samples.testing.ts', 'node:fs'],
+  ['packages/dfe/read.test.ts', './samples.testing.ts'],
+  ['apps/server/start.ts', './config.ts'],
+  ['apps/server/start.ts', './capture/worker.ts'],
+  ['apps/server/main.ts', './start.ts'],
+  ['apps/server/config.ts', './platform/secret-file.ts'],
+  ['apps/web/router.tsx', './documents/list.tsx'],
+  ['apps/web/documents/list.tsx', '../ui/button.tsx'],
+  ['apps/web/documents/list.tsx', '../lib/api.ts'],
+  ['apps/web/shell/layout.tsx', '../ui/button.tsx'],
+  ['apps/web/main.tsx', './styles.css'],
+  ['apps/web/vite.config.ts', 'node:path'],
+  ['tests/journeys/x.test.ts', '@vigia/server/start'],
+  ['tests/journeys/x.test.ts', '@vigia/sefaz/connection'],
+  ['tests/journeys/x.test.ts', '../support/product.ts'],
+  ['scripts/start.ts', '@vigia/simulator/start'],
+])('%s may import %s', (path, specifier) => {
+  expect(problems(path, from(specifier))).toEqual([])
+})
+
+test.each([
+  ['packages/xml/x.ts', '@vigia/dfe/chave', 'may import nothing of ours'],
+  ['packages/dfe/x.ts', '@vigia/sefaz/connection', 'may import only xml'],
+  ['packages/dfe/x.ts', 'node:fs', 'runs in the browser'],
+  ['packages/contract/x.ts', 'node:crypto', 'runs in the browser'],
+  ['packages/dfe/x.ts', '@vigia/xml/secret', 'exports ./parse'],
+  ['packages/dfe/x.ts', '@vigia/dfe/chave', 'relative path'],
+  ['packages/dfe/x.ts', '../xml/parse.ts', 'package name'],
+  ['packages/contract/x.ts', '@vigia/xml/parse', 'may import only dfe'],
+  ['packages/contract/x.ts', 'lodash', 'add lodash to the dependencies of packages/contract'],
+  ['packages/contract/x.ts', 'vitest', 'add vitest'],
+  ['packages/sefaz/x.ts', 'fs', 'write node:fs'],
+  ['packages/sefaz/x.ts', '@vigia/server/start', 'an app is imported by'],
+  ['packages/unknown/x.ts', '@vigia/dfe/chave', 'has no floor'],
+  ['apps/simulator/x.ts', '@vigia/sefaz/connection', 'may import only dfe, xml'],
+  ['apps/web/x.tsx', '@vigia/sefaz/connection', 'may import only contract, dfe'],
+  ['apps/web/lib/x.ts', 'node:fs', 'runs in the browser'],
+  ['apps/server/documents/x.ts', '../capture/capture.ts', 'leftwards only'],
+  ['apps/server/capture/x.ts', '../documents/rows.ts', 'front door documents/documents.ts'],
+  ['apps/server/platform/x.ts', '../accounts/accounts.ts', 'leftwards only'],
+  ['apps/server/accounts/x.ts', '../start.ts', 'stands above'],
+  ['apps/server/accounts/x.ts', '../config.ts', 'only its types'],
+  ['apps/server/start.ts', './documents/rows.ts', 'start.ts takes'],
+  ['apps/server/invoices/x.ts', '../platform/db.ts', 'is not a slice'],
+  ['apps/server/config.ts', './accounts/accounts.ts', 'only platform'],
+  ['apps/web/documents/x.tsx', '../companies/form.tsx', 'never imports a slice'],
+  ['apps/web/documents/x.tsx', '../shell/layout.tsx', 'not shell'],
+  ['apps/web/documents/x.tsx', '../router.tsx', 'only the entry page'],
+  ['apps/web/ui/x.tsx', '../documents/list.tsx', 'not slice'],
+  ['apps/web/lib/x.ts', '../ui/button.tsx', 'not ui'],
+  ['apps/server/capture/x.ts', '../../../tests/support/database.ts', 'package name'],
+  ['tests/journeys/x.test.ts', '../../apps/server/start.ts', 'package name'],
+  ['packages/sefaz/x.ts', './testing.ts', 'by tests only'],
+  ['packages/print/x.ts', './support/scan.ts', 'by tests only'],
+  ['packages/print/x.ts', '../../bench/measure.ts', 'package name'],
+  ['scripts/x.ts', 'lodash', 'the root/package.json'],
+])('%s may not import %s', (path, specifier, reason) => {
+  expect(problems(path, from(specifier))).toEqual([expect.stringContaining(reason)])
+})
+
+test('a test may not use more of an app than its start', () => {
+  const [problem] = problems('tests/x.ts', from('@vigia/server/config'))
+  expect(problem).toContain('only @vigia/server/start')
+})
+
+test('a slice may know the type of the configuration', () => {
+  expect(problems('apps/server/accounts/x.ts', from('../config.ts', { type: 'type ' }))).toEqual([])
+})
+
+test.each([
+  ["import '@vigia/sefaz/connection'"],
+  ["export { x } from '@vigia/sefaz/connection'\nexport const y = 1"],
+  ["export type { X } from '@vigia/sefaz/connection'\nexport const y = 1"],
+  ["import type { X } from '@vigia/sefaz/connection'"],
+  ["import {\n  a,\n  type B,\n} from '@vigia/sefaz/connection'"],
+  ["import x, { y } from '@vigia/sefaz/connection'"],
+  ["import * as x from '@vigia/sefaz/connection'"],
+  ["const x = await import('@vigia/sefaz/connection')"],
+  ["let x: typeof import('@vigia/sefaz/connection')"],
+])('%s is seen', (line) => {
+  expect(problems('packages/dfe/x.ts', line)).toHaveLength(1)
+})
+
+test('comments are not imports', () => {
+  expect(problems('packages/dfe/x.ts', "// import x from '@vigia/sefaz/connection'", '/*', from('pg'), '*/')).toEqual(
+    [],
+  )
+})
+
+test('an exports map has eight entries at most, and each exists', () => {
+  const wide = workspace('packages/xml', ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'])
+  const found = checkImports([], [wide])
+  expect(found).toHaveLength(10)
+  expect(found.join()).toContain('exports 9 entries: 8 at most')
+})
+
+test('no barrels', () => {
+  expect(problems('packages/dfe/index.ts', 'export const a = 1')).toEqual([expect.stringContaining('no barrels')])
+  expect(problems('packages/dfe/all.ts', "export * from './chave.ts'")).toEqual([expect.stringContaining('no barrels')])
+  expect(problems('packages/dfe/all.ts', "export { x } from './chave.ts'")).toHaveLength(1)
+})
+
+test('default exports only where a tool demands one', () => {
+  expect(problems('packages/dfe/x.ts', 'export default 1')).toEqual([expect.stringContaining('named exports')])
+  expect(problems('apps/web/vite.config.ts', 'export default {}')).toEqual([])
+})
+
+test('only main programs read the environment', () => {
+  const line = 'const port = process.env.PORT'
+  expect(problems('apps/server/platform/x.ts', line)).toEqual([expect.stringContaining('reads the environment')])
+  for (const path of ['scripts/x.ts', 'bench/x.ts', 'apps/simulator/main.ts']) expect(problems(path, line)).toEqual([])
+})

@@ -1,0 +1,301 @@
+import { glob, readFile } from 'node:fs/promises'
+import { builtinModules } from 'node:module'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** A source file; `path` is relative to the repository, with slashes. */
+export interface SourceFile {
+  path: string
+  text: string
+}
+
+export interface Workspace {
+  /** `packages/dfe`; the repository itself is `''`. */
+  folder: string
+  name: string
+  exports: Record<string, string>
+  dependencies: string[]
+}
+
+interface Import {
+  specifier: string
+  typeOnly: boolean
+}
+
+// Who may import whom. A new edge is the rarest change: it comes with a decision record in docs/decisions.
+const floors: Record<string, string[]> = {
+  'packages/xml': [],
+  'packages/signalr': [],
+  'packages/dfe': ['xml'],
+  'packages/contract': ['dfe'],
+  'packages/print': ['dfe'],
+  'packages/sefaz': ['dfe', 'xml'],
+  'apps/web': ['contract', 'dfe'],
+  'apps/server': ['contract', 'dfe', 'sefaz', 'print', 'signalr'],
+  'apps/simulator': ['dfe', 'xml'],
+}
+const outsiders = ['tests', 'bench', 'scripts']
+
+// The slices of apps/server stand in one line and import only leftwards.
+const slices = [
+  'platform',
+  'accounts',
+  'notifications',
+  'companies',
+  'documents',
+  'manifestation',
+  'capture',
+  'dashboard',
+]
+// What start.ts composes from a slice, besides its front door.
+const partsForStart = ['routes.ts', 'jobs.ts', 'worker.ts']
+
+// The database of the tests is made by the product's own means, but must not need the rest of the server to load.
+const testDatabase = {
+  file: 'tests/support/postgres.ts',
+  mayImport: ['apps/server/platform/migrate.ts', 'apps/server/platform/postgres.ts'],
+}
+
+const exportsMax = 8
+const browserPackages = ['packages/dfe', 'packages/contract']
+
+/** Every sentence that says which import or export breaks the rules, and what to do. */
+export function checkImports(files: readonly SourceFile[], workspaces: readonly Workspace[]): string[] {
+  const repository = new Repository(workspaces)
+  return [
+    ...workspaces.flatMap((workspace) => checkWorkspace(workspace, files)),
+    ...files.flatMap((file) => [
+      ...checkShape(file),
+      ...importsOf(file.text).flatMap((found) =>
+        [checkImport(repository, file, found)].flat().map((problem) => `${file.path}: ${found.specifier}: ${problem}`),
+      ),
+    ]),
+  ].sort()
+}
+
+class Repository {
+  private readonly byFolder: Map<string, Workspace>
+  private readonly byName: Map<string, Workspace>
+
+  constructor(workspaces: readonly Workspace[]) {
+    this.byFolder = new Map(workspaces.map((workspace) => [workspace.folder, workspace]))
+    this.byName = new Map(workspaces.map((workspace) => [workspace.name, workspace]))
+  }
+
+  named(name: string): Workspace | undefined {
+    return this.byName.get(name)
+  }
+
+  owner(file: string): Workspace | undefined {
+    return this.byFolder.get(file.split('/').slice(0, 2).join('/')) ?? this.byFolder.get('')
+  }
+
+  declares(file: string, dependency: string): boolean {
+    const own = this.owner(file)?.dependencies.includes(dependency) === true
+    // Test tools are declared once, at the root.
+    return own || (isTest(file) && this.byFolder.get('')?.dependencies.includes(dependency) === true)
+  }
+}
+
+function checkImport(repository: Repository, file: SourceFile, { specifier, typeOnly }: Import): string | string[] {
+  if (specifier.startsWith('.')) {
+    const target = path.posix.join(path.posix.dirname(file.path), specifier.replace(/\?.*$/, ''))
+    return checkRelative(file.path, target, typeOnly)
+  }
+  if (specifier.startsWith('node:')) return checkNode(file.path)
+  if (builtinModules.includes(specifier)) return `write node:${specifier}`
+  const [scope = '', rest = '', ...deeper] = specifier.split('/')
+  const name = scope.startsWith('@') ? `${scope}/${rest}` : scope
+  const target = repository.named(name)
+  if (target) return checkPackage(repository, file.path, target, `./${deeper.join('/')}`)
+  if (repository.declares(file.path, name)) return []
+  return `add ${name} to the dependencies of ${repository.owner(file.path)?.folder || 'the root'}/package.json`
+}
+
+function checkNode(file: string): string | string[] {
+  if (isTest(file) || isConfig(file)) return []
+  const folder = home(file)
+  if (browserPackages.includes(folder) || folder === 'apps/web')
+    return `${folder} runs in the browser: do this without Node, or move it to apps/server`
+  return []
+}
+
+function checkPackage(repository: Repository, file: string, target: Workspace, entry: string): string | string[] {
+  const from = home(file)
+  const short = path.posix.basename(target.folder)
+  if (from === target.folder) return 'inside a package import by relative path'
+  if (outsiders.includes(from)) {
+    if (target.folder.startsWith('apps/') && entry !== './start')
+      return `from outside an app import only ${target.name}/start`
+  } else {
+    if (target.folder.startsWith('apps/')) return 'an app is imported by tests, bench and scripts only'
+    if (!floors[from]?.includes(short)) return outsideFloors(from, short)
+    if (!repository.declares(file, target.name)) return `add ${target.name} to the dependencies of ${from}/package.json`
+  }
+  if (target.exports[entry]) return []
+  const entries = Object.keys(target.exports).join(', ') || 'nothing'
+  return `${target.name} exports ${entries}: use one of these, or add an entry to its exports map`
+}
+
+function outsideFloors(from: string, short: string): string {
+  const allowed = floors[from]
+  if (!allowed) return `${from || 'this file'} has no floor: add it to scripts/check-imports.ts with a decision record`
+  const list = allowed.length > 0 ? `only ${allowed.join(', ')}` : 'nothing of ours'
+  return `${from} may import ${list}, not ${short}: move the code, or write a decision record for the new edge`
+}
+
+function checkRelative(file: string, target: string, typeOnly: boolean): string | string[] {
+  const [from, to] = [home(file), home(target)]
+  if (isTestSupport(target) && !isTest(file)) return 'what supports the tests is imported by tests only'
+  if (from !== to) {
+    if (outsiders.includes(from) && outsiders.includes(to)) return []
+    if (isTest(file) && (target.startsWith('tests/support/') || target === 'bench/measure.ts')) return []
+    if (file === testDatabase.file && testDatabase.mayImport.includes(target)) return []
+    return 'leave a workspace only by package name (@vigia/…)'
+  }
+  if (from === 'apps/server') return checkSlice(file, target, typeOnly)
+  if (from === 'apps/web') return checkWeb(file, target)
+  return []
+}
+
+function checkSlice(file: string, target: string, typeOnly: boolean): string | string[] {
+  // A test looks at the whole server from outside.
+  if (isTest(file)) return []
+  const [, , from = ''] = file.split('/')
+  const [, , to = '', part = ''] = target.split('/')
+  if (from === to) return []
+  if (from === 'main.ts') return []
+  if (to === 'config.ts')
+    return typeOnly || from === 'start.ts' ? [] : 'the configuration comes in the context: import only its types'
+  if (to === 'start.ts' || to === 'main.ts') return `${to} stands above everything: take what you need as an argument`
+  const [own, other] = [slices.indexOf(from), slices.indexOf(to)]
+  if (other < 0) return `${to} is not a slice: add it to the line in scripts/check-imports.ts and in docs`
+  if (from === 'config.ts') return to === 'platform' ? [] : 'config.ts imports only platform'
+  const frontDoor = part === `${to}.ts` || to === 'platform'
+  if (from === 'start.ts')
+    return frontDoor || partsForStart.includes(part)
+      ? []
+      : `start.ts takes ${to}/${to}.ts or ${partsForStart.join(', ')}`
+  if (own < 0) return `${from} is not a slice: add it to the line in scripts/check-imports.ts and in docs`
+  if (other > own)
+    return `slices import leftwards only, and ${to} stands to the right of ${from}: move the code to ${to}`
+  return frontDoor ? [] : `use the front door ${to}/${to}.ts`
+}
+
+function checkWeb(file: string, target: string): string | string[] {
+  const layer = (name: string) => {
+    const [, , folder = '', rest] = name.split('/')
+    if (rest === undefined) return 'router'
+    return ['ui', 'lib', 'shell'].includes(folder) ? folder : 'slice'
+  }
+  const [from, to] = [layer(file), layer(target)]
+  if (from === 'router' || to === 'lib' || /\.(css|svg|png|woff2)$/.test(target)) return []
+  if (from === to && (from !== 'slice' || file.split('/')[2] === target.split('/')[2])) return []
+  if (from === 'slice' && to === 'slice') return 'a slice never imports a slice: move what both need to ui or lib'
+  if (to === 'router') return 'only the entry page imports the router: pass what you need as a property'
+  if (to === 'ui' && from !== 'lib') return []
+  return `${from} may import ${from === 'lib' || from === 'ui' ? 'lib' : 'ui and lib'}, not ${to}`
+}
+
+function checkWorkspace({ folder, name, exports }: Workspace, files: readonly SourceFile[]): string[] {
+  if (folder === '') return []
+  const problems: string[] = []
+  const count = Object.keys(exports).length
+  if (count > exportsMax)
+    problems.push(
+      `${folder}/package.json: ${name} exports ${count} entries: ${exportsMax} at most, so join or hide some`,
+    )
+  for (const [entry, target] of Object.entries(exports)) {
+    const file = path.posix.join(folder, target)
+    if (!files.some((candidate) => candidate.path === file))
+      problems.push(`${folder}/package.json: ${entry} points to ${target}, which does not exist`)
+  }
+  return problems
+}
+
+const mayReadEnvironment =
+  /^(scripts|tests|bench)\/|^apps\/(server|simulator)\/main\.ts$|\.config\.ts$|\.(test|bench)\.tsx?$/
+
+function checkShape({ path: file, text }: SourceFile): string[] {
+  const problems: string[] = []
+  if (/(^|\/)index\.tsx?$/.test(file)) problems.push('no barrels: name the file after what it holds')
+  else if (/^export \* from/m.test(text) || onlyReExports(text))
+    problems.push('no barrels: import from the file that defines the name')
+  if (/^export default\b/m.test(text) && !isConfig(file)) problems.push('named exports only')
+  if (/\bprocess\.env\b/.test(text) && !mayReadEnvironment.test(file))
+    problems.push('only the main program reads the environment: take the value from the configuration')
+  return problems.map((problem) => `${file}: ${problem}`)
+}
+
+function onlyReExports(text: string): boolean {
+  const rest = withoutComments(text).replace(/^export (type )?\{[^}]*\} from '[^']*'$/gm, '')
+  return rest.trim() === '' && /^export /m.test(text)
+}
+
+// The formatter guarantees the shape: statements at the start of a line, single quotes.
+const statement = /^(?:import|export)\b(\s+type\b)?(?:[^'"`;()]*?\bfrom\s+|\s+)'([^'\n]+)'/gm
+const call = /(typeof\s+)?\bimport\(\s*'([^'\n]+)'/g
+
+function importsOf(text: string): Import[] {
+  const code = withoutComments(text)
+  return [...code.matchAll(statement), ...code.matchAll(call)].map(([, type, specifier = '']) => ({
+    specifier,
+    typeOnly: type !== undefined,
+  }))
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/^\s*\/\/.*$/gm, '').replace(/^\s*\/\*[\s\S]*?\*\//gm, '')
+}
+
+function home(file: string): string {
+  const [top = '', second = '', ...rest] = file.split('/')
+  if (top === 'apps' || top === 'packages') return `${top}/${second}`
+  return second || rest.length > 0 ? top : ''
+}
+
+function isTest(file: string): boolean {
+  return /\.(test|bench)\.tsx?$/.test(file) || isTestSupport(file)
+}
+
+function isTestSupport(file: string): boolean {
+  return /^(apps|packages)\/.*([/.]testing\.tsx?|\/support\/[^/]+\.tsx?)$/.test(file)
+}
+
+function isConfig(file: string): boolean {
+  return /\.config\.ts$/.test(file)
+}
+
+/** The sources and workspaces of the repository at `root`. */
+export async function readRepository(root: string): Promise<{ files: SourceFile[]; workspaces: Workspace[] }> {
+  const exclude = (name: string) => /(^|\/)(node_modules|dist)$/.test(name)
+  const files: SourceFile[] = []
+  for await (const file of glob(['*.ts', '{apps,packages,tests,bench,scripts}/**/*.{ts,tsx}'], { cwd: root, exclude }))
+    files.push({ path: file.split(path.sep).join('/'), text: await readFile(path.join(root, file), 'utf8') })
+
+  const workspaces: Workspace[] = []
+  for await (const file of glob(['package.json', '{apps,packages}/*/package.json'], { cwd: root, exclude })) {
+    const manifest: {
+      name: string
+      exports?: Record<string, string>
+      dependencies?: Record<string, string>
+      devDependencies?: Record<string, string>
+    } = JSON.parse(await readFile(path.join(root, file), 'utf8'))
+    const folder = path.dirname(file).split(path.sep).join('/')
+    workspaces.push({
+      folder: folder === '.' ? '' : folder,
+      name: manifest.name,
+      exports: manifest.exports ?? {},
+      dependencies: Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }),
+    })
+  }
+  return { files, workspaces }
+}
+
+if (import.meta.main) {
+  const { files, workspaces } = await readRepository(fileURLToPath(new URL('..', import.meta.url)))
+  const problems = checkImports(files, workspaces)
+  for (const problem of problems) console.error(problem)
+  console.log(`${files.length} files, ${problems.length} problems`)
+  process.exitCode = problems.length > 0 ? 1 : 0
+}

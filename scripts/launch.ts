@@ -1,0 +1,152 @@
+import { constants } from 'node:fs'
+import { access, mkdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Config, migrateOnly, type Role, readConfig, type Server, start } from '@vigia/server/start'
+import { companies, seedDemo } from './demo.ts'
+import { StartError } from './lifetime.ts'
+import { portInUse, requirePort } from './ports.ts'
+import { type SimulatorProcess, startSimulator } from './simulator-process.ts'
+import { buildWeb } from './web-build.ts'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+export type Mode = 'serve' | 'api' | 'worker' | 'migrate'
+
+/** The configuration of this run: the environment, and below it the file `.env`. */
+export function configure(): Config {
+  try {
+    process.loadEnvFile(path.join(root, '.env'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  return readConfig(process.env, process.cwd())
+}
+
+const say = (text: string) => console.log(`  ${text}`)
+
+/**
+ * Brings the product up and keeps it up until `until`; then stops it in order. The ports are tried first: a start that
+ * cannot succeed leaves no trace.
+ */
+export async function launch(
+  config: Config,
+  mode: Mode,
+  until: Promise<void>,
+  /** Set: the web app is served there from its sources, and is not built. */
+  { siteUrl }: { siteUrl?: string } = {},
+): Promise<void> {
+  const since = performance.now()
+  console.log(`${config.productName}\n`)
+  if (mode === 'migrate') return migrateAndEnd(config)
+
+  let over = false
+  void until.then(() => {
+    over = true
+  })
+  await using stack = new AsyncDisposableStack()
+  if (mode !== 'worker') await requirePort(config.port, 'PORT')
+  if (mode === 'serve' && config.simulator) await requirePort(config.simulator.port, 'SIMULATOR_PORT')
+  if (mode === 'serve') await requireArchive(config)
+  if (mode !== 'worker' && !siteUrl) await buildWeb(root, say)
+  if (over) return
+
+  let simulator: SimulatorProcess | null = null
+  const startRoles = starter(config)
+  if (mode === 'serve') {
+    // The database first: it belongs to one program at a time, and with it everything in the data directory.
+    stack.use(await startRoles([]))
+    if (over) return
+    if (config.simulator) {
+      say('Abrindo a SEFAZ simulada…')
+      await requireFolder(config.dataDir)
+      simulator = stack.use(await startSimulator(root, config, companies))
+    }
+  } else if (mode === 'worker') await requireAuthority(config)
+  if (over) return
+
+  let url = ''
+  for (const role of mode === 'serve' ? (['api', 'worker'] as const) : [mode]) {
+    const server = stack.use(await startRoles([role]))
+    url ||= server.url
+    if (over) return
+  }
+  if (simulator && config.demo) await seedDemo(url, config.demo, simulator, say)
+  if (over) return
+
+  report(config, mode, siteUrl ?? config.publicUrl, (performance.now() - since) / 1000)
+  const died = simulator?.died.then(() => 'died' as const) ?? new Promise<never>(() => {})
+  if ((await Promise.race([until, died])) === 'died')
+    throw new StartError('A SEFAZ simulada parou sem ser mandada; o programa foi encerrado. Os dados estão a salvo.')
+}
+
+async function migrateAndEnd(config: Config): Promise<void> {
+  const applied = await migrateOnly(config, say)
+  say(applied.length > 0 ? `Aplicado: ${applied.join(', ')}.` : 'A estrutura do banco de dados já estava em dia.')
+}
+
+// Each role tells its steps; a step that all take is told once.
+function starter(config: Config): (roles: Role[]) => Promise<Server> {
+  const told = new Set<string>()
+  const step = (text: string) => {
+    if (!told.has(text)) say(text)
+    told.add(text)
+  }
+  return async (roles) => {
+    try {
+      return await start(config, { roles, step })
+    } catch (error) {
+      throw explain(error, config)
+    }
+  }
+}
+
+async function requireFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true })
+    await access(folder, constants.W_OK)
+  } catch (cause) {
+    throw new StartError(
+      `A pasta ${folder} não pode ser criada ou gravada (${(cause as NodeJS.ErrnoException).code}). Nada foi alterado. Escolha outra em DATA_DIR.`,
+      { cause },
+    )
+  }
+}
+
+function explain(error: unknown, config: Config): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'EADDRINUSE') return portInUse(config.port, 'PORT')
+  if (!config.databaseUrl || !(error instanceof Error)) return error
+  const { host } = new URL(config.databaseUrl)
+  // Class 28: login refused; 3D000: no such database; 42501: the login may not do something.
+  if (/^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|28|3D000|42501)/.test(code))
+    return new StartError(`O servidor de DATABASE_URL (${host}) não pôde ser usado: ${error.message || code}.`)
+  return error
+}
+
+async function requireArchive({ simulator }: Config): Promise<void> {
+  if (!simulator?.archive) return
+  const found = await stat(simulator.archive).catch(() => null)
+  if (!found?.isDirectory())
+    throw new StartError(`SIMULATOR_ARCHIVE aponta para ${simulator.archive}, que não é uma pasta. Nada foi alterado.`)
+}
+
+// The certificate of the simulated authority is made by the simulator when it first starts.
+async function requireAuthority({ sefaz }: Config): Promise<void> {
+  for (const file of sefaz.caFiles)
+    await access(file).catch(() => {
+      throw new StartError(
+        `Falta o certificado da SEFAZ simulada (${file}). Inicie antes o programa inteiro (npm start) ou o simulador (npm run simulator).`,
+      )
+    })
+}
+
+function report(config: Config, mode: Mode, siteUrl: string, seconds: number): void {
+  const lines = [`\nPronto em ${seconds.toFixed(1)} s.`, '']
+  if (mode !== 'worker') lines.push(`  Abra        ${siteUrl}`)
+  if (mode === 'serve' && config.simulator && config.demo)
+    lines.push(`  Entre com   ${config.demo.email}   senha: ${config.demo.password}`)
+  lines.push(`  Dados em    ${config.databaseUrl ? new URL(config.databaseUrl).host : config.dataDir}`)
+  lines.push(`  SEFAZ       ${config.sefaz.ambiente}`, '', 'Ctrl+C encerra.')
+  console.log(lines.join('\n'))
+}

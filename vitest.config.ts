@@ -1,0 +1,49 @@
+import { defineConfig } from 'vitest/config'
+
+const exclude = ['**/node_modules/**', '**/dist/**']
+// One real PostgreSQL for the whole project, see tests/support/database.ts.
+const globalSetup = ['tests/support/postgres.ts']
+
+// Starts whole installations, as a journey does.
+const startTest = 'scripts/start.test.ts'
+
+export default defineConfig({
+  test: {
+    // Two cores are enough; a test that waits for a real process may wait long on a busy machine.
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'packages',
+          include: ['packages/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
+          exclude: [...exclude, startTest],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'apps', include: ['apps/**/*.test.{ts,tsx}'], exclude, globalSetup },
+      },
+      {
+        extends: true,
+        test: { name: 'conformance', include: ['tests/{conformance,support}/**/*.test.ts'], exclude, globalSetup },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'journeys',
+          include: ['tests/journeys/**/*.test.ts', startTest],
+          exclude,
+          globalSetup,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          // After everything else and one at a time: a browser, a server and a simulator fill two cores.
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+})
