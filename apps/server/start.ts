@@ -16,7 +16,7 @@ import { createPublicIds } from './platform/ids.ts'
 import { prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
 import { migrate } from './platform/migrate.ts'
-import { joinPostgres, startPostgres } from './platform/postgres.ts'
+import { sharePostgres, startPostgres } from './platform/postgres.ts'
 import { serveSite } from './platform/site.ts'
 import { createVault } from './platform/vault.ts'
 
@@ -80,7 +80,7 @@ async function openStorage(
   if (!url) {
     options.step('Preparando o PostgreSQL…')
     const directory = join(config.dataDir, 'postgres')
-    const postgres = (options.join ? await joinPostgres({ directory }) : null) ?? (await startPostgres({ directory }))
+    const postgres = await (options.join ? sharePostgres : startPostgres)({ directory, log: options.step })
     stack.use(postgres)
     url = postgres.url
   }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Clock } from './clock.ts'
 import type { Ledger, Source } from './ledger.ts'
-import { activate, type Receipt, receive } from './publication.ts'
+import { activate, type Receipt, receive, release } from './publication.ts'
 
 /** A folder of XML files that the authority receives; new and changed files are found at each reading. */
 export interface Archive {
@@ -16,6 +16,7 @@ export function openArchive(ledger: Ledger, clock: Clock, folder: string, option
     seen.set(source.file, stamp(source))
     // Whoever an archived document names is a user of the service from the first moment, also after a restart.
     for (const { taxId } of facts.parties) activate(ledger, taxId, clock.now())
+    if (options.answered && facts.service === 'nfe') release(ledger, clock, facts.chave)
   }
   return {
     read: () => {

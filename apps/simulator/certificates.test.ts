@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import forge from 'node-forge'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type CertificationAuthority, issuePfx, openCertificationAuthority } from './certificates.ts'
 import { CommandError, readCommand } from './command.ts'
 import { certificateTaxpayer } from './holder.ts'
+
+// Every case makes certificates and TLS connections, which a busy machine is slow at.
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
 const now = Date.now()
 let directory: string

@@ -365,6 +365,16 @@ describe('the archive', () => {
     expect(sequence(nfe.recipient.cnpj)).toEqual(['resNFe', 'procNFe', '110110/1'])
   })
 
+  it('answered after it was read: the XML follows', () => {
+    const place = folder()
+    const nfe = note()
+    writeFileSync(join(place, '1.xml'), nfe.bytes)
+    openArchive(ledger, clock, place, { answered: false }).read()
+    expect(sequence(nfe.recipient.cnpj)).toEqual(['resNFe'])
+    for (const _ of [1, 2]) openArchive(ledger, clock, place, { answered: true }).read()
+    expect(sequence(nfe.recipient.cnpj)).toEqual(['resNFe', 'procNFe'])
+  })
+
   it('gives the resNFe it holds instead of a made one, and reports one that is alone', () => {
     const place = folder()
     const nfe = note()

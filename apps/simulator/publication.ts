@@ -67,6 +67,14 @@ export function publishRaw(
   return ledger.sequence(service, taxId).length
 }
 
+/** The destinatário of an NF-e received before answered it somewhere else: its XML and the events that waited follow. */
+export function release(ledger: Ledger, clock: Clock, chave: string): void {
+  if (ledger.released.has(chave)) return
+  const at = clock.now()
+  const published = new Session(ledger, at, new Map()).releasedNow(chave)
+  ledger.append([{ type: 'released', at, chave }, ...published])
+}
+
 interface Entry {
   load: () => Uint8Array
   source?: Source

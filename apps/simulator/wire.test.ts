@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openCertificationAuthority } from './certificates.ts'
 import {
   type Answer,
@@ -16,6 +16,9 @@ import {
   wsdlNamespace,
 } from './client.testing.ts'
 import { hasSchemas, schema } from './schemas.testing.ts'
+
+// Every case makes certificates and TLS connections, which a busy machine is slow at.
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
 const cnpj = '44555666000181'
 let test: TestSimulator
@@ -225,5 +228,15 @@ describe.runIf(hasSchemas)('answers obey the official schemas', () => {
     ]
     expect(answers.map((one) => one.cStat)).toEqual(['589', '138', '138', '138', '656', '489'])
     expect(answers.flatMap((one) => validate(one.message))).toEqual([])
+  })
+
+  it('nfe, a query by key without NSU', async () => {
+    const chNFe = '35260811222333000181550010000123451876543214'
+    const xml = `<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="4.00"><NFe><infNFe Id="NFe${chNFe}"><ide><mod>55</mod></ide><emit><CNPJ>11222333000181</CNPJ></emit><dest><CNPJ>33444555000181</CNPJ></dest></infNFe></NFe><protNFe><infProt><cStat>100</cStat></infProt></protNFe></nfeProc>`
+    await test.control('POST', 'documents?activate=false', xml)
+    const recipient = await test.client('33444555000181')
+    const answer = await recipient.ask('nfe', { cnpj: '33444555000181', chNFe })
+    expect(answer).toMatchObject({ cStat: '138', documents: [{ NSU: undefined, schema: 'resNFe_v1.01.xsd' }] })
+    expect(schema('nfe/PL_NFeDistDFe_NSU_opcional', 'retDistDFeInt_v1.01.xsd')(answer.message)).toEqual([])
   })
 })

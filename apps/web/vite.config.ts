@@ -15,6 +15,17 @@ export default defineConfig({
     // The content security policy allows fonts and images from 'self' only, so nothing is inlined as data:.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            // What every screen needs, and what every screen but the landing page needs: two files instead of fifteen.
+            { name: 'react', test: /node_modules[\\/](react|react-dom|scheduler|react-router)[\\/]/, priority: 2 },
+            { name: 'data', test: /node_modules[\\/](zod|@tanstack|sonner)[\\/]|packages[\\/]/, priority: 1 },
+          ],
+        },
+      },
+    },
     // pdf.js alone is larger than the usual limit; it is loaded when a document is opened.
     chunkSizeWarningLimit: 700,
   },

@@ -225,7 +225,7 @@ export async function serve(
       rejectUnauthorized: true,
       ...identity.tls,
     },
-    async (request, response) => handle(request, await text(request), response),
+    (request, response) => void text(request).then((body) => handle(request, body, response)),
   )
   let connections = 0
   server.on('secureConnection', () => connections++)

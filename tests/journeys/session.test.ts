@@ -5,8 +5,11 @@ const site = useSite({ roles: ['api'] })
 const expired = 'Sessão expirada. Faça login novamente.'
 
 test('leaving ends the session here and on the server', async () => {
-  const page = await site.enter(await site.createAccount('Ana'))
+  const account = await site.createAccount('Ana')
+  const page = await site.enter(account)
   await page.getByRole('button', { name: 'Fazer Depois' }).click()
+  await page.getByRole('link', { name: 'Empresas', exact: true }).click()
+  await page.waitForURL('**/empresas')
   const stored = await page.evaluate(() => JSON.parse(localStorage.getItem('vigia.session') ?? ''))
   await page.getByRole('button', { name: 'Sair' }).click()
   await page.waitForURL('**/login')
@@ -17,9 +20,9 @@ test('leaving ends the session here and on the server', async () => {
       return (await fetch(`${site.product.url}/v1/api/Dashboard`, { headers })).status
     })
     .toBe(401)
-  await page.goto(`${site.product.url}/dashboard`)
-  await page.waitForURL('**/login')
   expect(await page.getByText(expired).count()).toBe(0)
+  await login(page, account)
+  await page.waitForURL('**/dashboard')
 })
 
 test('a refused token leads to the login, which says why and leads back to the same place', async () => {

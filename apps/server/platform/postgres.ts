@@ -264,7 +264,11 @@ async function removeLeftovers(directory: string): Promise<void> {
   for (const name of await readdir(dirname(directory))) {
     if (!name.startsWith(prefix)) continue
     const pid = Number(name.slice(prefix.length).split('-')[0])
-    if (pid !== process.pid && !isAlive(pid)) await rm(join(dirname(directory), name), { recursive: true, force: true })
+    if (pid === process.pid || isAlive(pid)) continue
+    // Its initdb may still be ending. What cannot be removed now is in nobody's way and goes next time.
+    await rm(join(dirname(directory), name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }).catch(
+      () => {},
+    )
   }
 }
 

@@ -36,8 +36,9 @@ export async function serveSite(app: FastifyInstance, directory: string, product
     root: directory,
     index: false,
     wildcard: false,
-    setHeaders: (reply, path) =>
-      reply.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'),
+    setHeaders: (reply, path) => {
+      void reply.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
+    },
   })
   app.get('/*', { exposeHeadRoute: true }, (request, reply) => {
     if (request.url.startsWith('/v1/') || /\.\w+$/.test(request.url.split('?')[0]!)) return reply.callNotFound()

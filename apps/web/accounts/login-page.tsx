@@ -4,7 +4,7 @@ import { useForm } from 'react-hook-form'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { ApiError } from '../lib/api.ts'
 import { dismissNotifications, notifyError, notifySuccess } from '../lib/notify.ts'
-import { actionMessage, queryClient, useAction } from '../lib/query.ts'
+import { actionMessage, useAction } from '../lib/query.ts'
 import { openSession, useSession } from '../lib/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
@@ -32,15 +32,16 @@ export function LoginPage() {
     errorToast: false,
     onSuccess: ({ data }) => {
       if (!data) return
-      queryClient.clear()
       openSession({ ...data, email: getValues('email').trim() })
       dismissNotifications()
       notifySuccess('Login realizado com sucesso!')
-      navigate(state.from ?? '/dashboard', { replace: true })
+      void navigate(state.from ?? '/dashboard', { replace: true })
     },
     onError: (error) => notifyError('Credenciais inválidas.', { description: explanation(error) }),
   })
   const { errors } = formState
+  // The next screen may still be on its way after the answer.
+  const entering = action.isPending || action.isSuccess
   return (
     <Frame title="Entrar" subtitle="Faça login em sua conta">
       {state.expired && (
@@ -50,7 +51,7 @@ export function LoginPage() {
           </Notice>
         </div>
       )}
-      {session && !state.expired && (
+      {session && !state.expired && !entering && (
         <div className="mb-5">
           <Notice tone="info" title={`Você já entrou como ${session.email}.`}>
             <Link to="/dashboard" className="font-semibold text-brand underline">
@@ -74,8 +75,8 @@ export function LoginPage() {
         <Field label="Senha" error={errors.senha?.message}>
           {(control) => <PasswordInput {...control} {...register('senha')} autoComplete="current-password" />}
         </Field>
-        <Button type="submit" size="lg" busy={action.isPending} className="mt-2">
-          {action.isPending ? 'Entrando...' : 'Entrar'}
+        <Button type="submit" size="lg" busy={entering} className="mt-2">
+          {entering ? 'Entrando...' : 'Entrar'}
         </Button>
       </form>
       <p className="mt-6 text-muted">

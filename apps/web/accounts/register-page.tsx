@@ -33,7 +33,7 @@ export function RegisterPage() {
   const { errors } = formState
   const submit = handleSubmit((form) => {
     const body = { ...form, tipoPlano } as const
-    action.mutate({ body }, { onSuccess: () => navigate('/login', { state: { email: body.email } }) })
+    action.mutate({ body }, { onSuccess: () => void navigate('/login', { state: { email: body.email } }) })
   })
   return (
     <Frame title="Criar Conta" subtitle="Crie sua conta grátis">

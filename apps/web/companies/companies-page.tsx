@@ -26,6 +26,10 @@ export function CompaniesPage() {
   const all = useRoute(listCompanies, { query: {} }, { refreshMs: 10_000, errorToast: true })
   const found = useRoute(listCompanies, { query: { busca } }, { refreshMs: 10_000, enabled: busca !== '' })
   const list = busca === '' ? all : found
+  const search = (next: string) => {
+    setText(next)
+    setParams(next.trim() ? { busca: next.trim() } : {}, { replace: true })
+  }
   const List = narrow ? CompaniesItems : CompaniesTable
   return (
     <Page
@@ -52,11 +56,7 @@ export function CompaniesPage() {
             maxLength={200}
             value={text}
             className="pl-8.5"
-            onChange={(event) => {
-              setText(event.target.value)
-              const next = event.target.value.trim()
-              setParams(next ? { busca: next } : {}, { replace: true })
-            }}
+            onChange={(event) => search(event.target.value)}
           />
         </div>
         {list.error && (
@@ -77,7 +77,7 @@ export function CompaniesPage() {
         {(list.data || !list.error) && (
           <div className="ledger">
             {list.data?.length === 0 ? (
-              <NoCompany searched={busca} onClear={() => setText('')} />
+              <NoCompany searched={busca} onClear={() => search('')} />
             ) : (
               <List companies={list.data} now={now} />
             )}
@@ -112,6 +112,9 @@ function NoCompany({ searched, onClear }: { searched: string; onClear: () => voi
   )
 }
 
+// Keeps the height of a line that has no words yet.
+const blank = '\u00a0'
+
 function Figures({ companies }: { companies: CompanyRow[] | undefined }) {
   const total = companies?.length ?? 0
   const active = companies?.filter(({ ativa }) => ativa).length ?? 0
@@ -142,8 +145,8 @@ function Figures({ companies }: { companies: CompanyRow[] | undefined }) {
         <div key={label} className="border-line border-l px-4 py-3 first:border-l-0 first:pl-0 max-sm:px-3">
           <dt className="text-muted text-sm">{label}</dt>
           <dd>
-            <span className="mt-0.5 block font-semibold text-2xl tabular-nums">{companies ? value : ' '}</span>
-            <span className="text-muted text-sm">{companies ? note : ' '}</span>
+            <span className="mt-0.5 block font-semibold text-2xl tabular-nums">{companies ? value : blank}</span>
+            <span className="block text-muted text-sm max-sm:min-h-9">{companies ? note : blank}</span>
           </dd>
         </div>
       ))}

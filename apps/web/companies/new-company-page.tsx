@@ -46,7 +46,7 @@ export function NewCompanyPage() {
     const onSuccess = () => {
       dismissNotifications()
       notifySuccess('Empresa cadastrada com sucesso!', { description: 'A primeira captura já começou.' })
-      navigate('/empresas')
+      void navigate('/empresas')
     }
     action.mutate({ form: form.data }, { onSuccess })
   }

@@ -78,8 +78,8 @@ function Figures({ data }: { data: Dashboard | undefined }) {
         >
           <Link to={to} className="group block py-3.5">
             <span className="block text-muted text-sm group-hover:text-brand group-hover:underline">{label}</span>{' '}
-            <span className="mt-1 block font-semibold text-2xl tabular-nums">
-              {value === undefined ? <Skeleton className="my-1.5 h-5.5! w-16" /> : formatInteger(value)}
+            <span className="mt-1 flex h-8.5 items-center font-semibold text-2xl tabular-nums">
+              {value === undefined ? <Skeleton className="h-5.5! w-16" /> : formatInteger(value)}
             </span>
           </Link>
         </li>

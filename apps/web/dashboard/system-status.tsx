@@ -62,7 +62,7 @@ function Line({ icon, name, value, detail }: LineProps) {
       <span className="w-40 shrink-0 max-sm:w-auto max-sm:flex-1">{name}</span>
       <span className="flex-1 max-sm:flex-none max-sm:text-right">
         <span className="font-semibold">{value}</span>
-        <span className="block text-muted text-sm max-sm:hidden">{detail}</span>
+        <span className="block min-h-4.5 text-muted text-sm max-sm:hidden">{detail}</span>
       </span>
     </li>
   )

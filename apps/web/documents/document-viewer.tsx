@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { DocumentRow } from '@vigia/contract/documents'
 import { Download } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { callBytes, errorMessage } from '../lib/api.ts'
+import { ApiError, callBytes, errorMessage } from '../lib/api.ts'
 import { fileName } from '../lib/format.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -42,13 +42,13 @@ function PrintedForm({ kind, row }: { kind: DocumentKind; row: DocumentRow }) {
   const pdf = usePdf(kind, row)
   const [problem, setProblem] = useState<string>()
   useEffect(() => void loadPages().catch(() => undefined), [])
-  const error = pdf.error ? errorMessage(pdf.error) : problem
-  if (error) {
+  if (pdf.error || problem) {
+    const status = pdf.error instanceof ApiError ? pdf.error.status : 0
     return (
       <div className="p-5">
         <Notice
           tone="error"
-          title={`Erro: ${error}`}
+          title={`Erro: ${status > 0 ? errorMessage(pdf.error) : 'Erro desconhecido'}`}
           action={
             <Button
               variant="outline"
@@ -62,7 +62,7 @@ function PrintedForm({ kind, row }: { kind: DocumentKind; row: DocumentRow }) {
             </Button>
           }
         >
-          O documento continua guardado; só a impressão não pôde ser mostrada agora.
+          {problem ?? 'O documento continua guardado; só a impressão não pôde ser mostrada agora.'}
         </Notice>
       </div>
     )

@@ -72,6 +72,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
             aria-live="polite"
             className="ml-auto text-muted tabular-nums @max-[720px]/list:ml-0 @max-[720px]/list:w-full"
           >
+            {documents.isPending && 'Carregando documentos...'}
             {page && page.totalDeItens > 0 && (
               <>
                 {formatCount(page.totalDeItens, kind.one, kind.many)} ·{' '}
@@ -111,19 +112,12 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
               onChange={apply}
             />
           ) : (
-            <>
-              {!page && (
-                <p role="status" className="py-2 text-muted">
-                  Carregando documentos...
-                </p>
-              )}
-              <List
-                kind={kind}
-                rows={page?.items}
-                arrived={filters.page === 1 ? arrived : nothing}
-                onView={viewing.open}
-              />
-            </>
+            <List
+              kind={kind}
+              rows={page?.items}
+              arrived={filters.page === 1 ? arrived : nothing}
+              onView={viewing.open}
+            />
           )}
         </div>
         {page && (

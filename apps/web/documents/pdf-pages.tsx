@@ -40,7 +40,11 @@ export function PdfPages({ file, loading, onProblem }: PdfPagesProps) {
           loading={loading}
           error={loading}
           onLoadSuccess={(pdf) => setPageCount(pdf.numPages)}
-          onLoadError={() => onProblem('Erro desconhecido')}
+          onLoadError={() =>
+            onProblem(
+              'O arquivo chegou, mas este navegador não conseguiu desenhá-lo. Use Download para abri-lo em outro programa.',
+            )
+          }
           className="flex w-fit min-w-full flex-col items-center gap-4 p-4 max-sm:p-2"
         >
           {width > 0 &&

@@ -49,9 +49,9 @@ export function closeSession() {
   change({ session: null, expired: false })
 }
 
-/** Ends the session because the server answered 401 to `token`; a late answer to an older token ends nothing. */
+/** Ends the session because the server answered 401 to `token`; a late answer to another token ends nothing. */
 export function expireSession(token: string | undefined) {
-  if (state.session && state.session.token !== token) return
+  if (!state.session || state.session.token !== token) return
   localStorage.removeItem(storageKey)
   change({ session: null, expired: true })
 }

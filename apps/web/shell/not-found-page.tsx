@@ -1,13 +1,14 @@
 import { Link } from 'react-router'
 import { productName } from '../lib/product.ts'
 import { buttonClass } from '../ui/button.tsx'
+import { Logo } from '../ui/logo.tsx'
 import { useTitle } from '../ui/page.tsx'
 
 export function NotFoundPage() {
   useTitle(`Página não encontrada · ${productName}`)
   return (
     <main className="flex min-h-dvh flex-col items-center justify-center gap-3 px-6 text-center">
-      <p className="font-semibold text-3xl text-muted tabular-nums">404</p>
+      <Logo className="mb-2 size-14" />
       <h1 className="text-xl">Oops! Page not found</h1>
       <p className="max-w-sm text-muted">O endereço não existe ou mudou. Seus documentos continuam guardados.</p>
       <Link to="/" className={buttonClass({ className: 'mt-3' })}>

@@ -21,7 +21,7 @@ export function WatchLink({ collapsed, onFollow }: { collapsed: boolean; onFollo
         <Lamp state={watch.lamp} className="mt-0.5 size-4.5" />
         <span className={clsx('min-w-0 flex-1', collapsed && 'hidden')}>
           <span className="block font-semibold">{watch.title}</span>
-          <span className="line-clamp-3 text-muted text-sm">{watch.detail}</span>
+          <span className="line-clamp-3 min-h-9 text-muted text-sm">{watch.detail}</span>
         </span>
       </Link>
     </Tooltip>

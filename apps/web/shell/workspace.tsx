@@ -6,7 +6,6 @@ import { Navigate, NavigationType, useLocation, useNavigationType } from 'react-
 import { call } from '../lib/api.ts'
 import { dismissNotifications } from '../lib/notify.ts'
 import { productName } from '../lib/product.ts'
-import { queryClient } from '../lib/query.ts'
 import { closeSession, useSession } from '../lib/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Sheet } from '../ui/sheet.tsx'
@@ -25,9 +24,11 @@ interface WorkspaceProps {
 export function Workspace({ preload, children }: WorkspaceProps) {
   const { session, expired } = useSession()
   const location = useLocation()
+  const [cameWithSession] = useState(session !== null)
   if (!session) {
-    const from = location.pathname + location.search
-    return <Navigate to="/login" replace state={{ from, expired }} />
+    // Who leaves on purpose starts anew; who was sent away comes back to the same place.
+    const left = cameWithSession && !expired
+    return <Navigate to="/login" replace state={left ? {} : { from: location.pathname + location.search, expired }} />
   }
   return <Layout preload={preload}>{children}</Layout>
 }
@@ -91,7 +92,6 @@ function signOut() {
   // The token is forgotten here whatever the server answers; the call only ends it there too.
   call(logout, {}).catch(() => undefined)
   closeSession()
-  queryClient.clear()
   dismissNotifications()
 }
 

@@ -1,5 +1,5 @@
 import { clsx } from 'clsx'
-import { CircleCheck, CircleDot, CircleEllipsis, CircleX, type LucideIcon } from 'lucide-react'
+import { Circle, CircleCheck, CircleDot, CircleX, type LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 
 export type Tone = 'green' | 'red' | 'yellow' | 'blue' | 'plain'
@@ -7,7 +7,7 @@ export type Tone = 'green' | 'red' | 'yellow' | 'blue' | 'plain'
 const looks: Record<Tone, { icon: LucideIcon | null; className: string }> = {
   green: { icon: CircleCheck, className: 'border-success-line bg-success-soft text-success' },
   red: { icon: CircleX, className: 'border-error-line bg-error-soft text-error' },
-  yellow: { icon: CircleEllipsis, className: 'border-warning-line bg-warning-soft text-warning' },
+  yellow: { icon: Circle, className: 'border-warning-line bg-warning-soft text-warning' },
   blue: { icon: CircleDot, className: 'border-info-line bg-info-soft text-info' },
   plain: { icon: null, className: 'border-line bg-sunken text-muted' },
 }

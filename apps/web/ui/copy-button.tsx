@@ -15,7 +15,7 @@ export function CopyButton({ text, label, className }: { text: string; label: st
       type="button"
       aria-label={copied ? 'Copiado' : label}
       title={copied ? 'Copiado' : label}
-      onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
+      onClick={() => void copy(text).then(setCopied)}
       className={clsx(
         'inline-flex size-6 items-center justify-center rounded-control text-muted hover:bg-sunken hover:text-ink',
         className,
@@ -24,4 +24,19 @@ export function CopyButton({ text, label, className }: { text: string; label: st
       <Icon aria-hidden className={clsx('size-3.5', copied && 'text-success')} />
     </button>
   )
+}
+
+async function copy(text: string): Promise<boolean> {
+  if (navigator.clipboard) {
+    await navigator.clipboard.writeText(text)
+    return true
+  }
+  // Without HTTPS the modern interface is missing.
+  const area = document.createElement('textarea')
+  area.value = text
+  document.body.append(area)
+  area.select()
+  const done = document.execCommand('copy')
+  area.remove()
+  return done
 }

@@ -1,10 +1,10 @@
 import { code128Modules, code128Symbols } from '../pdf/code128.ts'
 import type { Block } from './block.ts'
 
-// MOC NF-e 7.0, Anexo II, 5: ten modules of white at each side. 0.72 points are 0.254 mm, three dots of a 300 dpi printer;
-// the least is 0.2 mm.
+// MOC NF-e 7.0, Anexo II, 5: ten modules of white at each side and modules of 0.2 mm at least. 0.78 points are 0.275 mm, what a
+// numeric chave may take in a box of 80 mm.
 const quietModules = 10
-const moduleMax = 0.72
+const moduleMax = 0.78
 
 /** A CODE-128 centred in a width, its quiet zones inside it; nothing for a text that a bar code cannot hold. */
 export function barcode(text: string, width: number, height: number): Block | undefined {

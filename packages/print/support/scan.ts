@@ -12,18 +12,27 @@ export interface Code {
   text: string
 }
 
-/** What a reader finds on a page at a resolution: bars are painted by the share of each dot they cover, as printers and screens do. */
+const surroundings = 12
+
+/**
+ * What a reader finds on a page at a resolution: bars are painted by the share of each dot they cover, as printers and screens
+ * do. Only the part of the page with bars is painted, and the white around it.
+ */
 export async function scan(page: PageGraphics, dotsPerInch: number): Promise<Code[]> {
+  if (page.bars.length === 0) return []
   const scale = dotsPerInch / 72
-  const [width, height] = [Math.ceil(page.width * scale), Math.ceil(page.height * scale)]
+  const left = Math.min(...page.bars.map((bar) => bar.x)) - surroundings
+  const top = Math.min(...page.bars.map((bar) => bar.y)) - surroundings
+  const width = Math.ceil((Math.max(...page.bars.map((bar) => bar.x + bar.width)) - left + surroundings) * scale)
+  const height = Math.ceil((Math.max(...page.bars.map((bar) => bar.y + bar.height)) - top + surroundings) * scale)
   const ink = new Float32Array(width * height)
   for (const bar of page.bars) {
-    const [left, right] = [bar.x * scale, (bar.x + bar.width) * scale]
-    const [top, bottom] = [bar.y * scale, (bar.y + bar.height) * scale]
-    for (let y = Math.floor(top); y < bottom; y++) {
-      const rows = Math.min(y + 1, bottom) - Math.max(y, top)
-      for (let x = Math.floor(left); x < right; x++) {
-        ink[y * width + x]! += rows * (Math.min(x + 1, right) - Math.max(x, left))
+    const [x1, x2] = [(bar.x - left) * scale, (bar.x + bar.width - left) * scale]
+    const [y1, y2] = [(bar.y - top) * scale, (bar.y + bar.height - top) * scale]
+    for (let y = Math.floor(y1); y < y2; y++) {
+      const rows = Math.min(y + 1, y2) - Math.max(y, y1)
+      for (let x = Math.floor(x1); x < x2; x++) {
+        ink[y * width + x]! += rows * (Math.min(x + 1, x2) - Math.max(x, x1))
       }
     }
   }

@@ -1,0 +1,54 @@
+import { beforeEach, expect, test, vi } from 'vitest'
+
+const ana = { token: 'a', wsId: 'w', email: 'ana@x.br' }
+
+beforeEach(() => {
+  const stored = new Map<string, string>()
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => stored.set(key, value),
+    removeItem: (key: string) => stored.delete(key),
+  })
+  vi.resetModules()
+})
+
+test('a session survives a reload', async () => {
+  const before = await import('./session.ts')
+  before.openSession(ana)
+  vi.resetModules()
+  const after = await import('./session.ts')
+  expect(after.currentSession()).toEqual(ana)
+  after.closeSession()
+  expect(localStorage.getItem('vigia.session')).toBeNull()
+})
+
+test('what is stored and is no session is none', async () => {
+  localStorage.setItem('vigia.session', '{"token":1}')
+  expect((await import('./session.ts')).currentSession()).toBeNull()
+  vi.resetModules()
+  localStorage.setItem('vigia.session', 'x')
+  expect((await import('./session.ts')).currentSession()).toBeNull()
+})
+
+test('a refusal ends the session whose token was refused, and no other', async () => {
+  const { currentSession, expireSession, openSession } = await import('./session.ts')
+  openSession(ana)
+  expireSession('older')
+  expect(currentSession()).toEqual(ana)
+  expireSession('a')
+  expect(currentSession()).toBeNull()
+})
+
+test('a 401 ends the session; the same answer to a public call ends nothing', async () => {
+  const { currentSession, openSession } = await import('./session.ts')
+  const { call } = await import('./api.ts')
+  const { getDashboard } = await import('@vigia/contract/dashboard')
+  const { login } = await import('@vigia/contract/accounts')
+  const refused = { success: false, message: 'não', data: null, errors: [] }
+  vi.stubGlobal('fetch', async () => new Response(JSON.stringify(refused), { status: 401 }))
+  openSession(ana)
+  await expect(call(login, { body: { email: 'a@b.c', senha: 'segredo' } })).rejects.toThrow('não')
+  expect(currentSession()).toEqual(ana)
+  await expect(call(getDashboard, {})).rejects.toThrow('Sessão expirada. Faça login novamente.')
+  expect(currentSession()).toBeNull()
+})

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { winAnsi } from '../pdf/winansi.ts'
+import { paginate, type TableRow } from './table.ts'
+
+const row = (height: number): TableRow => ({
+  cells: [Array.from({ length: Math.round((height - 2.4) / 7.7) }, (_, i) => winAnsi(`linha ${i}`))],
+  height,
+})
+const heights = (sheets: TableRow[][]) => sheets.map((rows) => rows.map((one) => one.height))
+
+test('rows fill the first sheet and then the others', () => {
+  const rows = Array.from({ length: 10 }, () => row(10.1))
+  expect(heights(paginate(rows, 25, 45)).map((sheet) => sheet.length)).toEqual([2, 4, 4])
+})
+
+test('a row that does not fit goes whole to the next sheet', () => {
+  expect(heights(paginate([row(10.1), row(48.6), row(10.1)], 50, 70))).toEqual([[10.1], [48.6, 10.1]])
+})
+
+test('only a row taller than a sheet is split, and none of its lines is lost', () => {
+  const tall = row(2.4 + 30 * 7.7)
+  const sheets = paginate([tall], 50, 100)
+  const lines = sheets.flat().flatMap((part) => part.cells[0]!)
+  expect(sheets.length).toBeGreaterThan(2)
+  expect(lines).toEqual(tall.cells[0])
+})
+
+test('no rows make one empty sheet', () => {
+  expect(paginate([], 50, 100)).toEqual([[]])
+})

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { winAnsi } from './winansi.ts'
+
+test('Latin text passes as it is', () => {
+  expect(winAnsi('AÇÚCAR – R$ 1,00')).toBe('AÇÚCAR \x96 R$ 1,00')
+  expect(winAnsi('plain')).toBe('plain')
+  expect(winAnsi('“aspas” € ™')).toBe('\x93aspas\x94 \x80 \x99')
+})
+
+test('decomposed accents are composed first', () => {
+  expect(winAnsi('A\u0301GUA E\u0327')).toBe('\xc1GUA E')
+})
+
+test('characters outside the encoding are decomposed or spelled, never a question mark', () => {
+  expect(winAnsi('ĉapo ≤ 5 Ω → ⅛ µ μ ﬁm ₂')).toBe('capo <= 5 Ohm -> 1/8 \xb5 \xb5 fim 2')
+  expect(winAnsi('中')).toBe('[U+4E2D]')
+  expect(winAnsi('😀')).toBe('[U+1F600]')
+  expect(winAnsi('Ω中≥😀')).not.toContain('?')
+})
+
+test('control characters become spaces, invisible ones vanish', () => {
+  expect(winAnsi('a\tb\nc')).toBe('a b c')
+  expect(winAnsi('a\u200bb\ufeffc')).toBe('abc')
+  expect(winAnsi('a\u2009b\u2028c')).toBe('a b c')
+})
