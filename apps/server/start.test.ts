@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../tests/support/database.ts'
 import { InstallationError, readConfig, routes, type Server, start } from './start.ts'
@@ -229,4 +230,15 @@ test('a database of one ambiente does not serve another', async () => {
   await expect(start(config({ SEFAZ_AMBIENTE: 'homologacao' }), { roles: ['worker'] })).rejects.toThrow(
     InstallationError,
   )
+})
+
+test('another master key does not open the certificates of a database, and says so before anything runs', async () => {
+  const owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  await owner.query(`with w as (insert into workspace (name, plan) values ('x', 1) returning id),
+                          c as (insert into company (workspace_id, cnpj, name, search, uf) select id, '44555666000181', 'x', 'x', 35 from w returning workspace_id, id)
+                     insert into certificate (workspace_id, company_id, holder_cnpj, holder_name, issuer, serial_number, valid_from, valid_to, certificate_pem, chain_pem, key_encrypted, key_id, uploaded_by)
+                     select workspace_id, id, '44555666000181', 'x', 'x', '1', now(), now(), 'x', '{}', 'x', 'another key', 1 from c`)
+  await owner.end()
+  await expect(start(config(), { roles: ['worker'] })).rejects.toThrow(/chave mestra/)
 })

@@ -42,14 +42,15 @@ export async function start(
 ): Promise<Server> {
   await using stack = new AsyncDisposableStack()
   const { url: databaseUrl } = await openStorage(config, stack, { join: roles.length === 1, step })
-  const idKey = await prepareInstallation(databaseUrl, config.sefaz.ambiente)
+  const vault = createVault(await ensureMasterKey(config))
+  const idKey = await prepareInstallation(databaseUrl, config.sefaz.ambiente, vault.keyId)
   const db = openDatabase(databaseUrl)
   stack.defer(() => db.destroy())
   const ctx: Context = {
     db,
     config,
     log: createLogger(config.logLevel),
-    vault: createVault(await ensureMasterKey(config)),
+    vault,
     ids: createPublicIds(idKey),
   }
   let url = ''

@@ -66,7 +66,7 @@ test('documents arrive by themselves, are filtered, paged, opened and saved', as
   await openAndSave(page, rows)
 })
 
-test('the conveyed documents: list, DACTE, and the refused address of another workspace', async () => {
+test('the transport documents: list and DACTE, and the back button closes it alone', async () => {
   const page = await site.enter(await site.createAccount('Carla'))
   await registerCompany(page, site.product, bakery)
   await page.getByRole('link', { name: 'CTe' }).click()
