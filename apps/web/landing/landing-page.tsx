@@ -48,7 +48,7 @@ export function LandingPage() {
               Toda <span className="whitespace-nowrap">NF-e</span> e todo{' '}
               <span className="whitespace-nowrap">CT-e</span> contra o seu CNPJ, capturados e guardados.
             </h1>
-            <p className="mt-4 max-w-125 text-lg text-muted">
+            <p className="mt-4 max-w-125 text-pretty text-lg text-muted">
               Um posto de vigia na porta da SEFAZ: busca os documentos fiscais da sua empresa, guarda o XML original e
               mostra o que chegou, de quem e quanto.
             </p>

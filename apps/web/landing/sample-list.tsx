@@ -4,7 +4,7 @@ const rows: [number: string, issuer: string, date: string, amount: string, tone:
   ['10482', 'Papelaria Sol Nascente Ltda', '12/05', 'R$ 1.284,90', 'green', 'Confirmação'],
   ['773', 'Metalúrgica Três Irmãos S.A.', '12/05', 'R$ 38.410,00', 'blue', 'Ciência'],
   ['90211', 'Distribuidora Rio Claro', '11/05', 'R$ 6.072,35', 'yellow', 'Resumo'],
-  ['5518', 'Transportes Serra Azul', '11/05', 'R$ 942,18', 'green', 'Autorizada'],
+  ['5518', 'Transportes Serra Azul', '11/05', 'R$ 942,18', 'yellow', 'Autorizada'],
   ['2204', 'Embalagens Norte-Sul', '10/05', 'R$ 2.760,00', 'red', 'Cancelada'],
 ]
 

@@ -7,7 +7,7 @@ const base = 'group flex w-full items-start gap-2.5 rounded border px-3.5 py-3 t
 export function Toaster() {
   return (
     <Sonner
-      position="bottom-right"
+      position="bottom-center"
       offset={16}
       mobileOffset={12}
       closeButton
