@@ -1,7 +1,7 @@
-import { openDocument, value, type XmlElement } from '@vigia/dfe/document'
+import { value } from '@vigia/dfe/document'
 import { canhoto } from './dacte/canhoto.ts'
-import { type Cargo, cargo, insurance } from './dacte/cargo.ts'
-import { type Cte, type PrintOptions, readCte, stampLines } from './dacte/cte.ts'
+import { type Cargo, cargo, furtherInsurance, insurance } from './dacte/cargo.ts'
+import { type Cte, readCte, stampLines } from './dacte/cte.ts'
 import { type DocumentTable, documentTable } from './dacte/documents.ts'
 import { header } from './dacte/header.ts'
 import { type Modal, modal } from './dacte/modal.ts'
@@ -9,7 +9,6 @@ import { participants, secondPairText, tomador } from './dacte/parties.ts'
 import { fiscoNotes, issuerNotes, remarks } from './dacte/remarks.ts'
 import { cargoFlow, service } from './dacte/service.ts'
 import { type Components, components, taxes } from './dacte/values.ts'
-import { PrintError } from './error.ts'
 import { documentNumber, series } from './formats.ts'
 import { assemble } from './layout/assemble.ts'
 import { type Block, sheet, stack, title } from './layout/block.ts'
@@ -19,30 +18,26 @@ import { paragraphs } from './layout/text.ts'
 import { type TextBoxes, textBoxes } from './layout/text-box.ts'
 import { Canvas } from './pdf/canvas.ts'
 import type { Ansi } from './pdf/winansi.ts'
+import { assertRoom, openPrintable, PrintError, type PrintOptions } from './printable.ts'
 
 export type { PrintOptions }
 export { PrintError }
 
 const textSize = 7
+// Least height below the header: every further sheet carries something.
+const bodyMin = 300
 // Least room for the documents on the first sheet, title and heading included.
 const documentsMin = 58
 const observationsMin = 36
 
 /** The DACTE of a CT-e (57, 67, Simplificado, GTV-e) as a PDF in A4 portrait (MOC CT-e 4.00, Anexo II). Throws `PrintError`. */
 export function dacte(cteProc: Uint8Array, options: PrintOptions = {}): Uint8Array {
-  return printCte(readCte(open(cteProc), options))
-}
-
-function open(bytes: Uint8Array): XmlElement {
-  try {
-    return openDocument(bytes)
-  } catch (cause) {
-    throw new PrintError('O arquivo não é um XML bem formado.', { cause })
-  }
+  return printCte(readCte(openPrintable(cteProc), options))
 }
 
 function printCte(cte: Cte): Uint8Array {
   const head = header(cte)
+  assertRoom(sheet.bottom - sheet.top - head.height, bodyMin)
   const documents = documentTable(cte)
   const first = firstSheet(cte, head.height, documents)
   const heading = title(documents.title)
@@ -171,7 +166,8 @@ function firstSheet(cte: Cte, headerHeight: number, documents: DocumentTable): F
     if (upper.height + least <= whole) break
     upper = upperBlocks(cte, variant)
   }
-  const text = [...upper.parties.flatMap(paragraphs), ...remarks(cte)]
+  assertRoom(whole - upper.height - least, -documentsLeast(documents) + title('').height + documents.headingHeight)
+  const text = [...upper.parties.flatMap(paragraphs), ...remarks(cte), ...furtherInsurance(cte).flatMap(paragraphs)]
   const observations = textBoxes([{ label: 'OBSERVAÇÕES', text, share: 1 }], textSize, 3)
   const room = whole - upper.height - fixedHeight
   const heights = shareOut([observations, modalList, notes], room - documentsLeast(documents))

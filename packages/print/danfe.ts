@@ -1,15 +1,14 @@
-import { openDocument, value, type XmlElement } from '@vigia/dfe/document'
+import { value } from '@vigia/dfe/document'
 import { additional, additionalHeightMin, additionalText, textSize } from './danfe/additional.ts'
 import { type Billing, billing, billingHeightMin, hasBilling } from './danfe/billing.ts'
 import { canhoto } from './danfe/canhoto.ts'
 import { header } from './danfe/header.ts'
 import { issqn } from './danfe/issqn.ts'
 import { itemTable } from './danfe/items.ts'
-import { type Note, type PrintOptions, readNote, stampLines } from './danfe/note.ts'
+import { type Note, readNote, stampLines } from './danfe/note.ts'
 import { destinatario, place, placeText } from './danfe/parties.ts'
 import { totals } from './danfe/totals.ts'
 import { transport, transportOverflow, volumeRowsMax } from './danfe/transport.ts'
-import { PrintError } from './error.ts'
 import { documentNumber, series } from './formats.ts'
 import { assemble } from './layout/assemble.ts'
 import { type Block, sheet, stack, title } from './layout/block.ts'
@@ -18,10 +17,13 @@ import { qrBlock } from './layout/qrcode.ts'
 import { paginate, type Table, type TableRow } from './layout/table.ts'
 import { Canvas } from './pdf/canvas.ts'
 import type { Ansi } from './pdf/winansi.ts'
+import { assertRoom, openPrintable, PrintError, type PrintOptions } from './printable.ts'
 
 export type { PrintOptions }
 export { PrintError }
 
+// Least height below the header: every further sheet carries something.
+const bodyMin = 300
 // Least room for the products on the first sheet, heading included: below it duplicatas and texts give way.
 const itemsHeightMin = 60
 // A first item taller than this may begin on the second sheet; nothing else gives way for it.
@@ -33,20 +35,13 @@ const qrSide = 92
 
 /** The DANFE of an NF-e, model 55, as a PDF in A4 portrait (MOC NF-e 7.0, Anexo II; NT 2026.010). Throws `PrintError`. */
 export function danfe(nfeProc: Uint8Array, options: PrintOptions = {}): Uint8Array {
-  const note = readNote(open(nfeProc), options)
+  const note = readNote(openPrintable(nfeProc), options)
   return printNote(note)
-}
-
-function open(bytes: Uint8Array): XmlElement {
-  try {
-    return openDocument(bytes)
-  } catch (cause) {
-    throw new PrintError('O arquivo não é um XML bem formado.', { cause })
-  }
 }
 
 function printNote(note: Note): Uint8Array {
   const head = header(note)
+  assertRoom(sheet.bottom - sheet.top - head.height, bodyMin)
   const products = itemTable(note)
   const first = firstSheet(note, head.height, products)
   const next = sheet.bottom - sheet.top - head.height - productsTitle.height - products.headingHeight
@@ -151,6 +146,7 @@ function firstSheet(note: Note, headerHeight: number, products: Table): FirstShe
     blocks = blocksOf(note, variant)
   }
   const free = freeBeside(blocks)
+  assertRoom(free, leastText + productsTitle.height + products.headingHeight + billingHeightMin)
   const bills: Billing | undefined = billing(note, free - leastText - leastItems)
   const upper = stack(blocks.before, bills?.block, blocks.after)
   const room = free - (bills?.block.height ?? 0)

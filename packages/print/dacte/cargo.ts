@@ -101,19 +101,17 @@ function valuables({ infCte }: Cte, rowsMax: number): Cargo {
   return { block: stack(...rows, last), overflow: rest }
 }
 
-/** INFORMAÇÕES DO SEGURO of the layouts that still have it (CT-e OS, CT-e 2.00). */
+const insuranceRowsMax = 2
+
+/** The seguro of the layouts that still have it (CT-e OS, CT-e 2.00): rows for the first ones. */
 export function insurance({ norm }: Cte): Block | undefined {
-  const groups = children(norm, 'seg')
+  const groups = children(norm, 'seg').slice(0, insuranceRowsMax)
   if (groups.length === 0) return undefined
   return stack(
     ...groups.map((seg) =>
       fieldRow(
         [
-          {
-            label: 'RESPONSÁVEL PELO SEGURO',
-            value: codeAndWord(words.respSeg, value(seg, 'respSeg')),
-            width: 1,
-          },
+          { label: 'RESPONSÁVEL PELO SEGURO', value: responsible(seg), width: 1 },
           { label: 'NOME DA SEGURADORA', value: value(seg, 'xSeg'), width: 2 },
           { label: 'NÚMERO DA APÓLICE', value: value(seg, 'nApol'), width: 1 },
         ],
@@ -122,4 +120,15 @@ export function insurance({ norm }: Cte): Block | undefined {
       ),
     ),
   )
+}
+
+/** Sentences for the seguros without a row. */
+export function furtherInsurance({ norm }: Cte): string[] {
+  return children(norm, 'seg')
+    .slice(insuranceRowsMax)
+    .map((seg) => `SEGURO: ${joined(' - ', responsible(seg), value(seg, 'xSeg'), value(seg, 'nApol')) ?? ''}`)
+}
+
+function responsible(seg: XmlElement): string | undefined {
+  return codeAndWord(words.respSeg, value(seg, 'respSeg'))
 }

@@ -1,12 +1,6 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { PrintError } from '../error.ts'
 import { dateTime } from '../formats.ts'
-
-/** What the product knows about the document beyond its bytes. */
-export interface PrintOptions {
-  /** The registered cancelamento (event 110111): its protocol and its dhRegEvento. */
-  cancelled?: { protocol?: string; at?: string }
-}
+import { PrintError, type PrintOptions } from '../printable.ts'
 
 /** Layout of the CT-e family: model 57, 67 (Outros Serviços), 57 Simplificado and 64 (GTV-e). */
 export type Layout = 'cte' | 'os' | 'simplificado' | 'gtve'

@@ -101,7 +101,12 @@ function byKey(type: string, key: string | undefined, ...further: (string | unde
 
 function relatedCtes(cte: Cte): Carried[] {
   const { infCte, norm } = cte
-  const out = complemented(cte).map((key) => byKey('CT-e compl.', formatChave(key)))
+  const out = complemented(cte).map(
+    (key): Carried => ({
+      ...byKey('CT-e compl.', key),
+      document: [formatChave(key)],
+    }),
+  )
   const replaced = child(norm, 'infCteSub')
   if (replaced) {
     const change = value(replaced, 'indAlteraToma') === '1' ? 'Alteração de tomador' : undefined

@@ -3,14 +3,16 @@ import { joined, money, percent } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { padding, sheet, stack, title } from '../layout/block.ts'
 import { type Field, fieldRow, fittingSize } from '../layout/fields.ts'
-import { roman } from '../pdf/fonts.ts'
-import { winAnsi } from '../pdf/winansi.ts'
+import { leading, wrap } from '../layout/text.ts'
+import { emWidth, roman } from '../pdf/fonts.ts'
+import { type Ansi, winAnsi } from '../pdf/winansi.ts'
 import type { Cte } from './cte.ts'
 
 const style = { size: 9, height: 21 }
 const pairs = 3
 const rowHeight = 11
 const totalsWidth = 132
+const headHeight = 8.5
 
 /** COMPONENTES DO VALOR, and the components for which the box has no room. */
 export interface Components {
@@ -28,10 +30,15 @@ export function components({ infCte, layout }: Cte, rowsMax: number): Components
   const receivable: Field = { label: 'VALOR A RECEBER', value: due, ...totalField }
   if (all.length === 0) return { block: fieldRow([total, receivable], sheet.width, style), overflow: [] }
   const shown = all.slice(0, pairs * rowsMax)
-  const rows = Math.max(3, Math.ceil(shown.length / pairs))
   const width = (sheet.width - totalsWidth) / pairs
-  const headHeight = 8.5
-  const height = Math.max(headHeight + rows * rowHeight + 2, 42)
+  const rows: Cell[][] = []
+  for (let from = 0; from < shown.length; from += pairs) {
+    rows.push(shown.slice(from, from + pairs).map((one) => componentCell(one, width - 2 * padding)))
+  }
+  const heights = rows.map((row) =>
+    Math.max(...row.map((cell) => rowHeight + (cell.lines.length - 1) * leading(cell.size))),
+  )
+  const height = Math.max(headHeight + heights.reduce((sum, one) => sum + one, 0) + 2, 42)
   const totals = [total, receivable].map((field) => fieldRow([field], totalsWidth, { height: height / 2 }))
   const box: Block = {
     height,
@@ -43,13 +50,16 @@ export function components({ infCte, layout }: Cte, rowsMax: number): Components
         canvas.text(left + padding, y + 6.6, winAnsi('NOME'), roman, 6)
         canvas.aligned(left, width - padding, y + 6.6, winAnsi('VALOR'), roman, 6, 'right')
       }
-      shown.forEach(({ name, amount }, i) => {
-        const left = x + (i % pairs) * width + padding
-        const baseline = y + headHeight + Math.floor(i / pairs) * rowHeight + 8
-        const room = width - 2 * padding
-        const size = fittingSize([{ value: winAnsi(`${name}  ${amount}`), font: roman, room }], 9, 6)
-        canvas.text(left, baseline, winAnsi(name), roman, size)
-        canvas.aligned(left, room, baseline, winAnsi(amount), roman, size, 'right')
+      let top = y + headHeight
+      rows.forEach((row, n) => {
+        row.forEach((cell, i) => {
+          const left = x + i * width + padding
+          cell.lines.forEach((line, k) => {
+            canvas.text(left, top + 8 + k * leading(cell.size), line, roman, cell.size)
+          })
+          canvas.aligned(left, width - 2 * padding, top + 8, cell.amount, roman, cell.size, 'right')
+        })
+        top += heights[n]!
       })
       totals.forEach((row, i) => {
         row.draw(canvas, x + sheet.width - totalsWidth, y + (i * height) / 2)
@@ -60,6 +70,21 @@ export function components({ infCte, layout }: Cte, rowsMax: number): Components
     block: stack(title('COMPONENTES DO VALOR DA PRESTAÇÃO DO SERVIÇO'), box),
     overflow: all.slice(shown.length).map(({ name, amount }) => `${name}: ${amount}`),
   }
+}
+
+interface Cell {
+  lines: Ansi[]
+  amount: Ansi
+  size: number
+}
+
+// Name and value share a line; a name that does not fit beside its value shrinks, then wraps.
+function componentCell({ name, amount }: { name: string; amount: string }, room: number): Cell {
+  const whole = winAnsi(`${name}  ${amount}`)
+  const size = fittingSize([{ value: whole, font: roman, room }], 9, 6)
+  const value = winAnsi(amount)
+  const beside = room - (emWidth(winAnsi(`  ${amount}`), roman) * size) / 1000
+  return { lines: wrap(winAnsi(name), roman, size, beside + 0.1), amount: value, size }
 }
 
 const totalField = { width: 1, align: 'right', bold: true } as const

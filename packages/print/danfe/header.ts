@@ -16,8 +16,18 @@ import { protocolText } from './note.ts'
 import { street } from './parties.ts'
 
 const danfeWidth = 100
-const codeWidth = 233
-const issuerWidth = sheet.width - danfeWidth - codeWidth
+// 80 mm for a numeric chave; a chave with letters has up to a third more modules and needs the room to stay readable.
+const codeWidths = { numeric: 233, letters: 276 }
+
+interface Widths {
+  issuer: number
+  code: number
+}
+
+function widthsFor(chave: string): Widths {
+  const code = /^[0-9]*$/.test(chave) ? codeWidths.numeric : codeWidths.letters
+  return { issuer: sheet.width - danfeWidth - code, code }
+}
 
 /** The header that every sheet repeats, and where the number of the sheet goes (MOC NF-e 7.0, Anexo II, 3.1, 3.5 and 3.8). */
 export interface Header extends Block {
@@ -26,30 +36,31 @@ export interface Header extends Block {
 
 /** Identification of the emitente, the DANFE box, the bar code and the rows below them. */
 export function header(note: Note): Header {
-  const issuer = issuerBox(note)
-  const code = codeBox(note)
+  const widths = widthsFor(note.chave)
+  const issuer = issuerBox(note, widths.issuer)
+  const code = codeBox(note, widths.code)
   const height = Math.max(112, issuer.height, code.height)
   const boxes: Block = {
     height,
     draw(canvas, x, y) {
       canvas.box(x, y, sheet.width, height)
-      canvas.line(x + issuerWidth, y, x + issuerWidth, y + height)
-      canvas.line(x + issuerWidth + danfeWidth, y, x + issuerWidth + danfeWidth, y + height)
+      canvas.line(x + widths.issuer, y, x + widths.issuer, y + height)
+      canvas.line(x + widths.issuer + danfeWidth, y, x + widths.issuer + danfeWidth, y + height)
       issuer.draw(canvas, x, y + (height - issuer.height) / 2)
-      danfeBox(canvas, x + issuerWidth, y, note)
-      code.draw(canvas, x + issuerWidth + danfeWidth, y)
+      danfeBox(canvas, x + widths.issuer, y, note)
+      code.draw(canvas, x + widths.issuer + danfeWidth, y)
     },
   }
-  const whole = stack(boxes, ...rows(note))
+  const whole = stack(boxes, ...rows(note, widths.code))
   return {
     ...whole,
     sheetNumber(canvas, y, text) {
-      canvas.aligned(sheet.left + issuerWidth, danfeWidth, y + 106, winAnsi(text), bold, 10, 'center')
+      canvas.aligned(sheet.left + widths.issuer, danfeWidth, y + 106, winAnsi(text), bold, 10, 'center')
     },
   }
 }
 
-function issuerBox({ infNFe }: Note): Block {
+function issuerBox({ infNFe }: Note, issuerWidth: number): Block {
   const emit = child(infNFe, 'emit')
   const address = child(emit, 'enderEmit')
   const postal = cep(value(address, 'CEP'))
@@ -94,7 +105,7 @@ function danfeBox(canvas: Canvas, x: number, y: number, { ide }: Note): void {
   centred(94, `SÉRIE ${series(value(ide, 'serie')) ?? ''}`, bold, 10)
 }
 
-function codeBox(note: Note): Block {
+function codeBox(note: Note, codeWidth: number): Block {
   const key = winAnsi(formatChave(note.chave))
   const room = codeWidth - 2 * padding
   const size = fittingSize([{ value: key, font: bold, room }], 10, 7)
@@ -132,7 +143,7 @@ function consultText(note: Note): string {
   return 'Consulta de autenticidade no portal nacional da NF-e www.nfe.fazenda.gov.br/portal ou no site da Sefaz Autorizadora'
 }
 
-function rows(note: Note): Block[] {
+function rows(note: Note, codeWidth: number): Block[] {
   const { infNFe, ide } = note
   const emit = child(infNFe, 'emit')
   const lower = [

@@ -1,12 +1,6 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { PrintError } from '../error.ts'
 import { dateTime } from '../formats.ts'
-
-/** What the product knows about the document beyond its bytes. */
-export interface PrintOptions {
-  /** The registered cancelamento (event 110111 or 110112): its protocol and its dhRegEvento. */
-  cancelled?: { protocol?: string; at?: string }
-}
+import { PrintError, type PrintOptions } from '../printable.ts'
 
 /** The parts of an NF-e the blocks read, and what is decided once for the whole form. */
 export interface Note {

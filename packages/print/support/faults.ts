@@ -13,8 +13,12 @@ interface Box {
   bottom: number
 }
 
+// Labels of the product table may be set in 5 points, everything else in 6 (MOC NF-e 7.0, Anexo II, 3.7).
+const sizeMin = 5
+
 function pageFaults(page: PageGraphics): string[] {
-  const faults: string[] = []
+  const faults: string[] = quietZoneFaults(page)
+  for (const run of page.runs) if (run.size < sizeMin) faults.push(`"${run.text}" is set in ${run.size} points`)
   const boxes = page.runs.map((word): Box => {
     const lead = word.text.length - word.text.trimStart().length
     return {
@@ -50,6 +54,34 @@ function pageFaults(page: PageGraphics): string[] {
     for (let n = i + 1; n < sorted.length && sorted[n]!.top < a.bottom; n++) {
       const b = sorted[n]!
       if (b.left < a.right && a.left < b.right) faults.push(`"${a.word.text}" and "${b.word.text}" overlap`)
+    }
+  }
+  return faults
+}
+
+// Ten modules of white at both ends of each bar code; a module is its narrowest bar.
+function quietZoneFaults(page: PageGraphics): string[] {
+  const faults: string[] = []
+  const rows = Map.groupBy(
+    page.bars.filter((bar) => bar.height > 20),
+    (bar) => Math.round(bar.y),
+  )
+  for (const bars of rows.values()) {
+    const module = Math.min(...bars.map((bar) => bar.width))
+    const left = Math.min(...bars.map((bar) => bar.x)) - 10 * module + 0.1
+    const right = Math.max(...bars.map((bar) => bar.x + bar.width)) + 10 * module - 0.1
+    const { y, height } = bars[0]!
+    for (const rule of page.rules) {
+      const inside = rule.x1 === rule.x2 && rule.x1 > left && rule.x1 < right
+      if (inside && Math.min(rule.y1, rule.y2) < y + height && Math.max(rule.y1, rule.y2) > y) {
+        faults.push(`a rule at ${Math.round(rule.x1)} stands in the quiet zone of a bar code`)
+      }
+    }
+    for (const run of page.runs) {
+      const beside = run.x < right && run.x + run.width > left
+      if (beside && run.baseline > y + 1 && run.baseline - 0.66 * run.size < y + height - 1) {
+        faults.push(`"${run.text}" stands in the quiet zone of a bar code`)
+      }
     }
   }
   return faults
