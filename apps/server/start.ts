@@ -5,6 +5,7 @@ import { findSession } from './accounts/accounts.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { captureRoutes } from './capture/routes.ts'
 import { startCaptureWorker } from './capture/worker.ts'
+import { requireMasterKey } from './companies/companies.ts'
 import { companyRoutes } from './companies/routes.ts'
 import { type Config, ensureMasterKey } from './config.ts'
 import { dashboardRoutes } from './dashboard/routes.ts'
@@ -42,17 +43,17 @@ export async function start(
 ): Promise<Server> {
   await using stack = new AsyncDisposableStack()
   const { url: databaseUrl } = await openStorage(config, stack, { join: roles.length === 1, step })
-  const vault = createVault(await ensureMasterKey(config))
-  const idKey = await prepareInstallation(databaseUrl, config.sefaz.ambiente, vault.keyId)
+  const idKey = await prepareInstallation(databaseUrl, config.sefaz.ambiente)
   const db = openDatabase(databaseUrl)
   stack.defer(() => db.destroy())
   const ctx: Context = {
     db,
     config,
     log: createLogger(config.logLevel),
-    vault,
+    vault: createVault(await ensureMasterKey(config)),
     ids: createPublicIds(idKey),
   }
+  await requireMasterKey(ctx)
   let url = ''
   if (roles.includes('api')) {
     step('Abrindo a API e o site…')

@@ -11,20 +11,20 @@ export type SefazErrorKind =
 
 const explanations: Record<SefazErrorKind, string> = {
   timeout:
-    'A SEFAZ demorou demais para responder. Nada do que já foi recebido se perdeu. Tente de novo daqui a alguns minutos.',
+    'A SEFAZ demorou demais para responder. Nada do que já foi recebido se perdeu.',
   refused:
-    'Não conseguimos falar com a SEFAZ: a conexão não foi aceita ou foi interrompida. Nada do que já foi recebido se perdeu. Tente de novo daqui a alguns minutos.',
+    'Não conseguimos falar com a SEFAZ: a conexão não foi aceita ou foi interrompida. Nada do que já foi recebido se perdeu.',
   'tls-chain':
     'Não conseguimos confirmar a identidade do servidor da SEFAZ e, por segurança, nada foi enviado. Quem administra o sistema precisa incluir a cadeia de certificados da ICP-Brasil.',
   handshake:
     'A SEFAZ não aceitou a conexão segura com este certificado. Nada do que já foi recebido se perdeu. Confira se o certificado está válido e não foi revogado; se estiver em ordem, envie-o de novo com a cadeia completa.',
   forbidden:
-    'A SEFAZ não permitiu o acesso com este certificado. Nada do que já foi recebido se perdeu. Confira se o certificado está válido; se estiver, tente de novo daqui a 30 minutos.',
-  http: 'O servidor da SEFAZ respondeu com um erro. Nada do que já foi recebido se perdeu. Tente de novo daqui a alguns minutos.',
+    'A SEFAZ não permitiu o acesso com este certificado. Nada do que já foi recebido se perdeu. Confira se o certificado está válido.',
+  http: 'O servidor da SEFAZ respondeu com um erro. Nada do que já foi recebido se perdeu.',
   'not-xml':
-    'A resposta da SEFAZ não veio no formato esperado. Nada do que já foi recebido se perdeu. Tente de novo daqui a alguns minutos.',
+    'A resposta da SEFAZ não veio no formato esperado. Nada do que já foi recebido se perdeu.',
   fault:
-    'O serviço da SEFAZ não conseguiu atender a mensagem. Nada do que já foi recebido se perdeu. Tente de novo daqui a alguns minutos.',
+    'O serviço da SEFAZ não conseguiu atender a mensagem. Nada do que já foi recebido se perdeu.',
 }
 
 // Repeating these changes nothing: somebody has to change a certificate, a chain or an address first.

@@ -2,14 +2,15 @@ import { createHash, randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 import { sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
-import { enterWorkspace } from '../platform/database.ts'
+import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http.ts'
 
 const sessionDays = 30
 // Argon2id with the parameters of OWASP: 19 MiB, two passes.
 const argon = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-const nobody = hash('nobody has this password', argon)
+// Of a password that nobody has: an unknown e-mail costs as much time as a known one.
+const nobody = '$argon2id$v=19$m=19456,t=2,p=1$J8CMWI3coC8R1Flq8Ds9Rg$RQIhUxz96/Gu/Xci+fLipjILpi5lshF0VBsAYYQhync'
 
 export interface NewAccount {
   name: string
@@ -22,13 +23,13 @@ export interface NewAccount {
 /** Creates an account in a workspace of its own; refuses an e-mail that is taken. */
 export async function signUp({ db }: Pick<Context, 'db'>, account: NewAccount): Promise<void> {
   const passwordHash = await hash(account.password, argon)
+  // The number comes first: the row can only be written by somebody who is in its workspace already.
+  const { rows } = await sql<{
+    id: number
+  }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
+  const workspaceId = rows[0]!.id
   try {
-    await db.transaction().execute(async (db) => {
-      const { rows } = await sql<{
-        id: number
-      }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
-      const workspaceId = rows[0]!.id
-      await enterWorkspace({ db }, workspaceId)
+    await inWorkspace({ db }, workspaceId, async ({ db }) => {
       await db.insertInto('workspace').values({ id: workspaceId, name: account.name, plan: account.plan }).execute()
       await db
         .insertInto('account')
@@ -63,12 +64,11 @@ export async function logIn(
   }>`
     select * from account_for_login(${email.toLowerCase()})`.execute(db)
   const account = rows[0]
-  const matches = await verify(account?.password_hash ?? (await nobody), password)
+  const matches = await verify(account?.password_hash ?? nobody, password)
   if (!account || !matches) return null
   const token = randomBytes(32).toString('base64url')
-  await db.transaction().execute(async (db) => {
-    await enterWorkspace({ db }, account.workspace_id)
-    await db
+  await inWorkspace({ db }, account.workspace_id, ({ db }) =>
+    db
       .insertInto('session')
       .values({
         token_hash: digest(token),
@@ -76,8 +76,8 @@ export async function logIn(
         account_id: account.account_id,
         expires_at: sql<Date>`now() + ${sessionDays} * interval '1 day'`,
       })
-      .execute()
-  })
+      .execute(),
+  )
   return { token, workspacePublicId: account.workspace_public_id }
 }
 
@@ -93,14 +93,13 @@ export async function findSession({ db }: Pick<Context, 'db'>, token: string): P
 
 /** Ends the session: its token is worth nothing from here on. */
 export async function logOut({ db }: Pick<Context, 'db'>, session: Session): Promise<void> {
-  await db.transaction().execute(async (db) => {
-    await enterWorkspace({ db }, session.workspaceId)
-    await db
+  await inWorkspace({ db }, session.workspaceId, ({ db }) =>
+    db
       .deleteFrom('session')
       .where('token_hash', '=', digest(session.token))
       .where('workspace_id', '=', session.workspaceId)
-      .execute()
-  })
+      .execute(),
+  )
 }
 
 // The database keeps only this: whoever reads it cannot open a session.

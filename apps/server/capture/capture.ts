@@ -3,14 +3,13 @@ import type { Company } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-
-const services = [0, 2] as const
+import { serviceCodes } from '../platform/service.ts'
 
 /** Starts the conversations of a new company, or joins those that other workspaces already hold for its CNPJ. */
 export async function subscribe(ctx: Pick<Context, 'db'>, workspaceId: number, company: Company): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
     await enterWorkspace({ db }, workspaceId)
-    for (const service of services) {
+    for (const service of Object.values(serviceCodes)) {
       await db
         .insertInto('capture_line')
         .values({

@@ -78,8 +78,27 @@ test.each([108, 109, 999])('%i tries again later and leaves the cursor', (cStat)
   expect(decision.lastNsu).toBeUndefined()
 })
 
-test('waits grow from a minute to an hour when nobody answers', () => {
-  const error = new SefazError('timeout')
-  const waits = [0, 1, 2, 3, 4, 5, 9].map((failures) => failed(error, failures, rhythm).allowedInMs / 60_000)
-  expect(waits).toEqual([1, 5, 15, 30, 60, 60, 60])
+const wait = (error: SefazError, failures: number) => failed(error, failures, rhythm).allowedInMs / 60_000
+
+test('waits grow from a minute to an hour when nobody was reached', () => {
+  const error = new SefazError('refused', { detail: 'ECONNREFUSED' })
+  expect([0, 1, 2, 3, 4, 9].map((failures) => wait(error, failures))).toEqual([1, 5, 15, 30, 60, 60])
+})
+
+test('an answer that may have been counted is asked for three times in the first hour at most', () => {
+  for (const kind of ['timeout', 'http', 'not-xml', 'fault', 'forbidden', 'refused'] as const) {
+    const waits = [0, 1, 2, 3].map((failures) => wait(new SefazError(kind), failures))
+    expect(waits[0]! + waits[1]! + waits[2]!, kind).toBeGreaterThan(60)
+  }
+})
+
+test('what only a person can mend is tried once an hour', () => {
+  expect(wait(new SefazError('tls-chain'), 0)).toBe(60)
+  expect(wait(new SefazError('handshake'), 0)).toBe(60)
+})
+
+test('the person reads what happened and that the capture goes on', () => {
+  expect(failed(new SefazError('timeout'), 0, rhythm).message).toBe(
+    'A SEFAZ demorou demais para responder. Nada do que já foi recebido se perdeu. A captura tenta de novo sozinha.',
+  )
 })

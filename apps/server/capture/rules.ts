@@ -26,6 +26,17 @@ export interface Decision {
   gap?: { from: bigint; to: bigint }
 }
 
+/** Nobody holds a valid certificate for the CNPJ. */
+export const noCertificate: Decision = {
+  nextPage: false,
+  state: 'stopped',
+  message:
+    'O certificado digital venceu. Os documentos já guardados estão seguros; envie um certificado novo para a captura continuar.',
+  nextInMs: null,
+  allowedInMs: 0,
+  failures: 0,
+}
+
 /** The client algorithm of NT 2014.002 (cursor, pauses, consumo indevido) for one answer to `distNSU` with `lastNsu`. */
 export function decide(
   answer: Pick<DistributionAnswer, 'cStat' | 'xMotivo' | 'ultNSU' | 'maxNSU' | 'documents'>,
@@ -103,7 +114,7 @@ function blocked(lastNsu: bigint, ult: bigint | null, rhythm: Rhythm): Decision 
   return {
     ...rest(
       rhythm,
-      'A SEFAZ bloqueou as consultas deste CNPJ por uma hora: outro sistema consultou com este certificado. Nada guardado se perde e a captura volta sozinha.',
+      'A SEFAZ bloqueou as consultas deste CNPJ por uma hora: outro sistema consultou com este certificado. Os documentos já guardados estão seguros e a captura volta sozinha.',
     ),
     state: 'blocked',
     allowedInMs: rhythm.hourMs + rhythm.marginMs,
@@ -122,28 +133,25 @@ function unavailable(xMotivo: string, waitMs: number, rhythm: Rhythm): Decision 
   }
 }
 
-// Minutes of a real hour. A lost answer may have been counted by the authority: never more than three tries an hour.
-const backoffMinutes = [1, 5, 15, 30, 60]
+// Minutes of a real hour. Where nothing reached the authority, soon and then less often; where an answer may have been lost and
+// counted, never more than three tries an hour; where trying again cannot help before a person acts, once an hour.
+const waits = { unreached: [1, 5, 15, 30, 60], lost: [10, 25, 60], hopeless: [60] }
 
-const failureTexts: Record<SefazError['kind'], string> = {
-  timeout: 'A SEFAZ não respondeu a tempo.',
-  refused: 'Não conseguimos chegar ao servidor da SEFAZ.',
-  'tls-chain': 'Não conseguimos confirmar a identidade do servidor da SEFAZ (cadeia de certificados).',
-  handshake: 'O servidor da SEFAZ recusou o certificado digital na conexão.',
-  forbidden: 'O servidor da SEFAZ recusou o certificado digital (403).',
-  http: 'O servidor da SEFAZ respondeu com um erro.',
-  'not-xml': 'O servidor da SEFAZ respondeu com uma página em vez de uma resposta.',
-  fault: 'O servidor da SEFAZ não entendeu ou não pôde tratar a consulta.',
+const unreached = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/
+
+function waitsAfter(error: SefazError): number[] {
+  if (!error.retryable) return waits.hopeless
+  return unreached.test(error.detail ?? '') ? waits.unreached : waits.lost
 }
 
 /** What follows when there was no answer: the cursor stays, and the waits grow. */
 export function failed(error: SefazError, failures: number, rhythm: Rhythm): Decision {
-  const minutes = backoffMinutes[Math.min(failures, backoffMinutes.length - 1)]!
-  const waitMs = (rhythm.hourMs * minutes) / 60
+  const minutes = waitsAfter(error)
+  const waitMs = (rhythm.hourMs * minutes[Math.min(failures, minutes.length - 1)]!) / 60
   return {
     nextPage: false,
     state: 'failed',
-    message: `${failureTexts[error.kind]} Nada se perde; tentamos de novo sozinhos.`,
+    message: `${error.message} A captura tenta de novo sozinha.`,
     nextInMs: waitMs * (1 + Math.random() / 5),
     allowedInMs: waitMs,
     failures: failures + 1,

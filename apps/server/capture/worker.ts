@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { type CaptureContext, claimLine, converse, LeaseLost } from './conversation.ts'
+import { pause } from '../platform/pause.ts'
+import { type CaptureContext, converse } from './conversation.ts'
+import { claimLine, LeaseLost } from './lease.ts'
 
 // Few at once, whoever they are: the authority is shared by all companies.
 const conversationsMax = 8
@@ -21,7 +23,7 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
         return null
       })
       if (!line) {
-        await idle(stop.signal)
+        await pause(idleMs, stop.signal)
         continue
       }
       const turn: Promise<void> = converse(ctx, line, ca, stop.signal)
@@ -42,18 +44,4 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
       await done
     },
   }
-}
-
-function idle(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, idleMs)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        resolve()
-      },
-      { once: true },
-    )
-  })
 }

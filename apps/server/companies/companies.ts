@@ -6,6 +6,7 @@ import type { Context } from '../platform/context.ts'
 import { enterWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http.ts'
+import { InstallationError } from '../platform/installation.ts'
 import { likeLiteral, searchable } from '../platform/text.ts'
 
 const defaultUf = 35
@@ -75,6 +76,18 @@ export async function createCompany(
 /** Binds an encrypted key to the company that it was uploaded for. */
 export function keyPurpose(workspaceId: number, companyId: number): string {
   return `certificate key of company ${workspaceId}/${companyId}`
+}
+
+/** Refuses to begin with a master key that does not open the certificates kept here. */
+export async function requireMasterKey({ db, vault }: Pick<Context, 'db' | 'vault'>): Promise<void> {
+  const { rows } = await sql<{
+    otherwise: boolean
+  }>`select certificates_sealed_otherwise(${vault.keyId}) as otherwise`.execute(db)
+  if (rows[0]!.otherwise) {
+    throw new InstallationError(
+      'Os certificados digitais deste banco foram selados com outra chave mestra. Nada foi alterado: restaure a chave antiga (MASTER_KEY, ou o arquivo master.key de DATA_DIR) e inicie de novo.',
+    )
+  }
 }
 
 /** The internal number of a company of this workspace; refuses any other id. */

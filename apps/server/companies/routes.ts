@@ -1,5 +1,6 @@
 import { type CompanyRow, listCompanies } from '@vigia/contract/companies'
 import { handle } from '../platform/http.ts'
+import { nsuText, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
 import * as companies from './companies.ts'
 
 type Company = Awaited<ReturnType<typeof companies.listCompanies>>[number]
@@ -20,23 +21,23 @@ export const companyRoutes = [
 ]
 
 function toRow(company: Company): CompanyRow {
-  const lastSuccess = (service: number) =>
+  const lastSuccess = (service: ServiceCode) =>
     company.lines.find((line) => line.service === service)?.last_success_at?.toISOString() ?? null
   return {
     id: company.public_id,
     razaoSocial: company.name,
     cnpj: company.cnpj,
     ativa: company.active,
-    ultimaSincronizacaoNFe: lastSuccess(0),
-    ultimaSincronizacaoCTe: lastSuccess(2),
+    ultimaSincronizacaoNFe: lastSuccess(serviceCodes.nfe),
+    ultimaSincronizacaoCTe: lastSuccess(serviceCodes.cte),
     validadeCertificadoA1: company.valid_to?.toISOString() ?? null,
     captura: company.lines.map((line) => ({
-      servico: line.service === 0 ? 'nfe' : 'cte',
-      estado: line.leased ? 'capturando' : states[line.state === 'capturing' ? 'waiting' : line.state],
+      servico: serviceOf(line.service),
+      estado: line.leased ? 'capturando' : states[line.state],
       mensagem: line.message,
       proximaConsulta: line.next_at?.toISOString() ?? null,
-      ultimoNsu: String(line.last_nsu).padStart(15, '0'),
-      maxNsu: String(line.max_nsu).padStart(15, '0'),
+      ultimoNsu: nsuText(line.last_nsu),
+      maxNsu: nsuText(line.max_nsu),
     })),
   }
 }

@@ -5,7 +5,7 @@ import { createDatabase } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
-import { type Arrival, receive } from './documents.ts'
+import { type Arrival, considerSize, receive } from './documents.ts'
 import { searchDocuments } from './list.ts'
 import { arrive, chaveOf, company, corrupted, evento, nfeProc, resEvento, resNFe } from './testing.ts'
 
@@ -343,14 +343,29 @@ describe('the list', () => {
     expect((await searchDocuments({ db }, other.workspaceId, { type: 0, page: 1 })).total).toBe(0)
   })
 
-  test('a large workspace pages by day counters and finds the same rows', async () => {
-    const before = (await all(whole)).rows
-    await inWorkspace({ db }, workspaceId, async ({ db }) => {
-      await db.updateTable('workspace').set({ large: true }).where('id', '=', workspaceId).execute()
-      await sql`insert into count_day select workspace_id, type, issued_at::date, company_id, roles, status, count(*)::int from document where workspace_id = ${workspaceId} group by 1, 2, 3, 4, 5, 6`.execute(
-        db,
+  test('a workspace whose month has grown keeps day counters, and pages by them find the same rows', async () => {
+    await considerSize({ db }, workspaceId)
+    const isLarge = async () =>
+      inWorkspace({ db }, workspaceId, ({ db }) => db.selectFrom('workspace').select('large').executeTakeFirstOrThrow())
+    expect(await isLarge()).toEqual({ large: false })
+    // As if twenty thousand more had come; they are taken out again before the pages are compared.
+    const pretend = (n: number) =>
+      inWorkspace({ db }, workspaceId, ({ db }) =>
+        sql`update count_month set n = n + ${n} where month = '2026-11-01' and status = 2`.execute(db),
       )
-    })
-    expect((await all(whole)).rows).toEqual(before)
+    await pretend(20_000)
+    await considerSize({ db }, workspaceId)
+    await pretend(-20_000)
+    expect(await isLarge()).toEqual({ large: true })
+    const days = async () =>
+      (
+        await inWorkspace({ db }, workspaceId, ({ db }) =>
+          sql<{ n: number }>`select sum(n)::int as n from count_day`.execute(db),
+        )
+      ).rows[0]
+    expect(await days()).toEqual({ n: 120 })
+    await page([arrive(600, nfeProc({ number: 600 })), arrive(601, evento(110111, { number: 7 }))])
+    expect(await days()).toEqual({ n: 121 })
+    expect(await countersAreExact()).toBe(true)
   })
 })

@@ -2,7 +2,9 @@ import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/re
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
-import { ingestArguments, obstacleOf } from './projection.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { type Service, serviceCodes } from '../platform/service.ts'
+import { ingestRows, obstacleOf } from './projection.ts'
 
 /** A docZip with what was read in it; made once, whoever receives it. */
 export interface Arrival {
@@ -55,8 +57,6 @@ export interface Received {
   completed: number
 }
 
-const services = { nfe: 0, cte: 2 } as const
-
 /**
  * Stores arrivals for one company, bytes and projection together; `ctx.db` is a transaction inside its workspace.
  * What was received before changes nothing. A document that the projection cannot take is kept as bytes with the problem said.
@@ -64,7 +64,7 @@ const services = { nfe: 0, cte: 2 } as const
 export async function receive(
   { db, log }: Pick<Context, 'db' | 'log'>,
   to: Recipient,
-  service: 'nfe' | 'cte',
+  service: Service,
   arrivals: Arrival[],
 ): Promise<Received> {
   const fitting = arrivals.map((arrival) =>
@@ -119,29 +119,32 @@ function isDataError(error: unknown): boolean {
   return typeof code === 'string' && /^(22|23|54)/.test(code)
 }
 
-async function ingest(
-  db: Context['db'],
-  to: Recipient,
-  service: 'nfe' | 'cte',
-  arrivals: Arrival[],
-): Promise<Received> {
-  const { receipts: r, documents: d, events: e } = ingestArguments(arrivals, to.cnpj)
+async function ingest(db: Context['db'], to: Recipient, service: Service, arrivals: Arrival[]): Promise<Received> {
+  const { receipts: r, documents: d, events: e } = ingestRows(arrivals, to.cnpj)
   const { rows } = await sql<Received>`select * from ingest(
-    ${to.workspaceId}::int, ${to.companyId}::int, ${services[service]}::smallint,
-    ${r[0]}::bigint[], ${r[1]}::text[], ${r[2]}::text[], ${r[3]}::bytea[],
-    ${d[0]}::bigint[], ${d[1]}::text[], ${d[2]}::int[], ${d[3]}::smallint[], ${d[4]}::timestamp[], ${d[5]}::smallint[],
-    ${d[6]}::numeric[], ${d[7]}::smallint[], ${d[8]}::smallint[], ${d[9]}::boolean[], ${d[10]}::text[], ${d[11]}::text[], ${d[12]}::text[],
-    ${e[0]}::bigint[], ${e[1]}::text[], ${e[2]}::int[], ${e[3]}::smallint[], ${e[4]}::smallint[], ${e[5]}::smallint[], ${e[6]}::smallint[],
-    ${e[7]}::boolean[], ${e[8]}::timestamptz[], ${e[9]}::timestamptz[], ${e[10]}::text[], ${e[11]}::text[],
-    ${e[12]}::text[], ${e[13]}::text[], ${e[14]}::boolean[], ${e[15]}::smallint[])`.execute(db)
+    ${to.workspaceId}::int, ${to.companyId}::int, ${serviceCodes[service]}::smallint,
+    ${of(r, 'nsu')}::bigint[], ${of(r, 'schema')}::text[], ${of(r, 'problem')}::text[], ${of(r, 'content')}::bytea[],
+    ${of(d, 'nsu')}::bigint[], ${of(d, 'chave')}::text[], ${of(d, 'number')}::int[], ${of(d, 'series')}::smallint[],
+    ${of(d, 'issuedAt')}::timestamp[], ${of(d, 'offset')}::smallint[], ${of(d, 'amount')}::numeric[],
+    ${of(d, 'roles')}::smallint[], ${of(d, 'status')}::smallint[], ${of(d, 'complete')}::boolean[],
+    ${of(d, 'taxId')}::text[], ${of(d, 'name')}::text[], ${of(d, 'search')}::text[],
+    ${of(e, 'nsu')}::bigint[], ${of(e, 'chave')}::text[], ${of(e, 'tpEvento')}::int[], ${of(e, 'sequence')}::smallint[],
+    ${of(e, 'orgao')}::smallint[], ${of(e, 'rank')}::smallint[], ${of(e, 'status')}::smallint[], ${of(e, 'summary')}::boolean[],
+    ${of(e, 'registeredAt')}::timestamptz[], ${of(e, 'happenedAt')}::timestamptz[], ${of(e, 'protocol')}::text[],
+    ${of(e, 'author')}::text[], ${of(e, 'description')}::text[], ${of(e, 'justification')}::text[],
+    ${of(e, 'known')}::boolean[], ${of(e, 'roles')}::smallint[])`.execute(db)
   return rows[0]!
+}
+
+function of<Row, Name extends keyof Row>(rows: Row[], name: Name): Row[Name][] {
+  return rows.map((row) => row[name])
 }
 
 /** Up to `limit` receipts of a company after an NSU, oldest first, as they are stored; `ctx.db` is inside its workspace. */
 export async function listReceipts(
   { db }: Pick<Context, 'db'>,
   from: Omit<Recipient, 'cnpj'>,
-  service: 'nfe' | 'cte',
+  service: Service,
   afterNsu: bigint,
   limit: number,
 ) {
@@ -150,9 +153,14 @@ export async function listReceipts(
     .select(['nsu', 'schema', 'content'])
     .where('workspace_id', '=', from.workspaceId)
     .where('company_id', '=', from.companyId)
-    .where('service', '=', services[service])
+    .where('service', '=', serviceCodes[service])
     .where('nsu', '>', afterNsu)
     .orderBy('nsu')
     .limit(limit)
     .execute()
+}
+
+/** Prepares a workspace whose months have grown large for quick paging; cheap to ask when there is nothing to do. */
+export async function considerSize(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
+  await inWorkspace(ctx, workspaceId, ({ db }) => sql`select enlarge_workspace(${workspaceId}::int)`.execute(db))
 }

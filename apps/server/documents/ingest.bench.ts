@@ -11,7 +11,7 @@ import { createLogger } from '../platform/log.ts'
 import { migrate } from '../platform/migrate.ts'
 import { startPostgres } from '../platform/postgres.ts'
 import { type Arrival, readArrival, receive } from './documents.ts'
-import { ingestArguments } from './projection.ts'
+import { ingestRows } from './projection.ts'
 
 // The writing transaction (bytes, rows, counters) against a bare COPY of the same bytes and batch into a table without index.
 const batch = 50
@@ -91,18 +91,13 @@ await database[Symbol.asyncDispose]()
 await rm(directory, { recursive: true })
 
 async function copy(arrivals: Arrival[]): Promise<void> {
-  const { documents: d, receipts: r } = ingestArguments(arrivals, cnpj)
-  const lines = arrivals.map((arrival, row) =>
-    [
-      arrival.nsu,
-      r[1]![row],
-      d[4]![row],
-      d[6]![row],
-      d[1]![row],
-      String(d[11]![row]).replace(/[\\\t\n]/g, ' '),
-      `\\\\x${arrival.content.toString('hex')}`,
-    ].join('\t'),
-  )
+  const { documents, receipts } = ingestRows(arrivals, cnpj)
+  const lines = documents.map((document, row) => {
+    const { schema, content } = receipts[row]!
+    const name = document.name.replace(/[\\\t\n]/g, ' ')
+    const { nsu, issuedAt, amount, chave } = document
+    return [nsu, schema, issuedAt, amount, chave, name, `\\\\x${content.toString('hex')}`].join('\t')
+  })
   await owner.query('begin')
   await pipeline(Readable.from([`${lines.join('\n')}\n`]), owner.query(copyFrom('copy bare from stdin')))
   await owner.query('commit')

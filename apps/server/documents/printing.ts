@@ -1,23 +1,27 @@
 import { dacte } from '@vigia/print/dacte'
-import { danfe } from '@vigia/print/danfe'
+import { danfe, PrintError } from '@vigia/print/danfe'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { type Service, serviceCodes } from '../platform/service.ts'
 
-const printers = { nfe: { type: 0, print: danfe, name: 'o DANFE' }, cte: { type: 2, print: dacte, name: 'o DACTE' } }
+const printers = {
+  nfe: { print: danfe, name: 'o DANFE' },
+  cte: { print: dacte, name: 'o DACTE' },
+}
 
 /** The printed form of a document of the workspace. Refuses unknown ids and notes of which only the summary arrived. */
 export async function printDocument(
   { db, ids }: Pick<Context, 'db' | 'ids'>,
   workspaceId: number,
   publicId: string,
-  kind: 'nfe' | 'cte',
+  kind: Service,
 ): Promise<Uint8Array> {
   const id = ids.decode(workspaceId, publicId)
   const found =
     id === null ? undefined : await readWorkspace({ db }, workspaceId, ({ db }) => findForPrinting(db, workspaceId, id))
-  if (!found || found.type !== printers[kind].type) throw new AppError('not-found', 'Documento não encontrado.')
+  if (!found || found.type !== serviceCodes[kind]) throw new AppError('not-found', 'Documento não encontrado.')
   if (!found.complete) {
     throw new AppError(
       'conflict',
@@ -31,6 +35,7 @@ export async function printDocument(
         : undefined
     return printers[kind].print(unzipDocument(found.content), { cancelled })
   } catch (cause) {
+    if (!(cause instanceof PrintError)) throw cause
     throw new AppError(
       'conflict',
       `Não conseguimos montar ${printers[kind].name} deste documento. O XML original está guardado e íntegro.`,

@@ -60,80 +60,75 @@ const effects: Record<string, { rank: number; status: { nfe: number | null; cte:
   corrected: { rank: 40, status: { nfe: null, cte: 7 } },
 }
 const otherEffect = { rank: 20, status: { nfe: null, cte: null } }
+const noEffect = { rank: 0, status: { nfe: null, cte: null } }
 // 134, 135, 136: registered; 155: cancellation registered out of time. A summary carries no cStat: only registered events have one.
 const registered = new Set(['134', '135', '136', '155'])
 
 const carrier = 2
 const baseStatus = { authorized: 2, denied: 9, cancelled: 3, 'no-protocol': 10 }
 
-/** The arrays that `ingest` takes for one company. */
-export function ingestArguments(arrivals: Arrival[], cnpj: string) {
-  const documents = arrivals.flatMap((arrival) =>
-    arrival.facts?.kind === 'document' ? [documentColumns(arrival.nsu, arrival.facts, cnpj)] : [],
-  )
-  const events = arrivals.flatMap((arrival) =>
-    arrival.facts?.kind === 'event' ? [eventColumns(arrival.nsu, arrival.facts, cnpj)] : [],
-  )
+/** What the projection writes for one company. */
+export function ingestRows(arrivals: Arrival[], cnpj: string) {
+  const receipts = arrivals.map(({ nsu, schema, problem, content }) => ({
+    nsu,
+    schema: schema.slice(0, 100),
+    problem: problem?.slice(0, 1000) ?? null,
+    content,
+  }))
+  const documents = []
+  const events = []
+  for (const { nsu, facts } of arrivals) {
+    if (facts?.kind === 'document') documents.push(documentRow(nsu, facts, cnpj))
+    else if (facts) events.push(eventRow(nsu, facts, cnpj))
+  }
+  return { receipts, documents, events }
+}
+
+function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string) {
+  const time = localTime(facts.issuedAt)!
+  const name = cut(facts.issuerName, 300) || 'Nome não informado'
   return {
-    receipts: columns(
-      arrivals.map(
-        ({ nsu, schema, problem, content }) =>
-          [nsu, schema.slice(0, 100), problem?.slice(0, 1000) ?? null, content] as const,
-      ),
-      4,
-    ),
-    documents: columns(documents, 13),
-    events: columns(events, 16),
+    nsu,
+    chave: facts.chave,
+    number: isInt(facts.numero, 999_999_999) ? facts.numero : 0,
+    series: isInt(facts.serie, 999) ? facts.serie : 0,
+    issuedAt: time.local,
+    offset: time.offset,
+    amount: facts.amount,
+    roles: rolesOf(facts, cnpj),
+    // A summary of an authorised note is still only a summary; of a cancelled or denied one it says so.
+    status: !facts.complete && facts.situation === 'authorized' ? 1 : baseStatus[facts.situation],
+    complete: facts.complete,
+    taxId: cut(facts.issuerTaxId, 20) || facts.chave.slice(6, 20),
+    name,
+    search: searchable(name),
   }
 }
 
-function documentColumns(nsu: bigint, facts: DocumentFacts, cnpj: string) {
-  const time = localTime(facts.issuedAt)!
-  const name = clean(facts.issuerName, 300) || 'Nome não informado'
-  return [
-    nsu,
-    facts.chave,
-    isInt(facts.numero, 999_999_999) ? facts.numero : 0,
-    isInt(facts.serie, 999) ? facts.serie : 0,
-    time.local,
-    time.offset,
-    facts.amount,
-    rolesOf(facts, cnpj),
-    // A summary of an authorised note is still only a summary; of a cancelled or denied one it says so.
-    !facts.complete && facts.situation === 'authorized' ? 1 : baseStatus[facts.situation],
-    facts.complete,
-    clean(facts.issuerTaxId, 20) || facts.chave.slice(6, 20),
-    name,
-    searchable(name),
-  ] as const
-}
-
-function eventColumns(nsu: bigint, facts: EventFacts, cnpj: string) {
+function eventRow(nsu: bigint, facts: EventFacts, cnpj: string) {
   const kind = eventKind(facts.type, facts.tpEvento)
   const counts = facts.summary || facts.cStat === undefined || registered.has(facts.cStat)
-  const effect = counts
-    ? (effects[kind?.effect ?? 'none'] ?? otherEffect)
-    : { rank: 0, status: { nfe: null, cte: null } }
-  const happened = instant(facts.dhEvento) ?? instant(facts.registeredAt) ?? '1970-01-01T00:00:00Z'
-  return [
+  const effect = counts ? (effects[kind?.effect ?? 'none'] ?? otherEffect) : noEffect
+  const happenedAt = instant(facts.dhEvento) ?? instant(facts.registeredAt) ?? '1970-01-01T00:00:00Z'
+  return {
     nsu,
-    facts.chave,
-    facts.tpEvento,
-    facts.nSeqEvento,
-    Number.isInteger(Number(facts.cOrgao)) ? Number(facts.cOrgao) % 1000 : 0,
-    effect.rank,
-    effect.status[facts.type],
-    facts.summary,
-    instant(facts.registeredAt) ?? happened,
-    happened,
-    clean(facts.protocol, 30) || null,
-    clean(facts.authorTaxId, 20) || null,
-    clean(facts.description, 300) || `Evento ${facts.tpEvento}`,
-    clean(facts.justification, 5000) || null,
-    kind !== undefined,
+    chave: facts.chave,
+    tpEvento: facts.tpEvento,
+    sequence: facts.nSeqEvento,
+    orgao: /^\d{1,3}$/.test(facts.cOrgao) ? Number(facts.cOrgao) : 0,
+    rank: effect.rank,
+    status: effect.status[facts.type],
+    summary: facts.summary,
+    registeredAt: instant(facts.registeredAt) ?? happenedAt,
+    happenedAt,
+    protocol: cut(facts.protocol, 30) || null,
+    author: cut(facts.authorTaxId, 20) || null,
+    description: cut(facts.description, 300) || `Evento ${facts.tpEvento}`,
+    justification: cut(facts.justification, 5000) || null,
+    known: kind !== undefined,
     // The one whom 110150 admits is a carrier.
-    facts.named?.includes(cnpj) ? 1 << carrier : 0,
-  ] as const
+    roles: facts.named?.includes(cnpj) ? 1 << carrier : 0,
+  }
 }
 
 function instant(text: string | undefined): string | null {
@@ -143,8 +138,4 @@ function instant(text: string | undefined): string | null {
   return new Date(Date.parse(`${time.local}Z`) - (time.offset ?? -180) * 60_000).toISOString()
 }
 
-const clean = (text: string | undefined, length: number) => (text ?? '').slice(0, length)
-
-function columns(rows: readonly (readonly unknown[])[], width: number): unknown[][] {
-  return Array.from({ length: width }, (_, column) => rows.map((row) => row[column]))
-}
+const cut = (text: string | undefined, length: number) => (text ?? '').slice(0, length)

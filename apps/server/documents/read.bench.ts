@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { SaxesParser } from 'saxes'
 import { compare, report } from '../../../bench/measure.ts'
 import { readArrival } from './documents.ts'
-import { ingestArguments } from './projection.ts'
+import { ingestRows } from './projection.ts'
 
 // docZip read rate: base64 → gunzip → row, against a bare XML parser without handlers on the same bytes, already decompressed.
 const pageSize = 50
@@ -27,7 +27,7 @@ for (const [name, file] of Object.entries(corpora)) {
         for (let turn = 0; turn < repeat; turn++) {
           for (let first = 0; first < documents.length; first += pageSize) {
             const page = documents.slice(first, first + pageSize)
-            ingestArguments(
+            ingestRows(
               page.map(({ nsu, schema, base64 }) => readArrival(BigInt(nsu), schema, Buffer.from(base64, 'base64'))),
               '44555666000181',
             )

@@ -5,6 +5,7 @@ import { statusNames } from '@vigia/dfe/status'
 import { getCompanyId } from '../companies/companies.ts'
 import { handle } from '../platform/http.ts'
 import type { PublicIds } from '../platform/ids.ts'
+import { serviceOf } from '../platform/service.ts'
 import { type DocumentListRow, pageSize, searchDocuments } from './list.ts'
 import { printDocument } from './printing.ts'
 
@@ -36,7 +37,7 @@ export const documentRoutes = [
 ]
 
 function toRow(row: DocumentListRow, type: 0 | 2, workspaceId: number, ids: PublicIds): DocumentRow {
-  const family = type === 0 ? 'nfe' : 'cte'
+  const family = serviceOf(type)
   return {
     idDfe: ids.encode(workspaceId, row.id),
     numero: row.number,

@@ -41,3 +41,8 @@ alter table company enable row level security;
 create policy tenant on company using (workspace_id = current_ws()) with check (workspace_id = current_ws());
 alter table certificate enable row level security;
 create policy tenant on certificate using (workspace_id = current_ws()) with check (workspace_id = current_ws());
+
+-- Before any workspace is entered: does another key seal what is kept here?
+create function certificates_sealed_otherwise(p_key_id text) returns boolean
+  language sql stable security definer set search_path = public
+  as $$ select exists (select 1 from certificate where replaced_at is null and key_id <> p_key_id) $$;

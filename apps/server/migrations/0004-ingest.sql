@@ -75,6 +75,8 @@ declare
   v_touched text[] := '{}';
   i timestamp[]; r smallint[]; s smallint[]; v int[]; a numeric[];
 begin
+  -- Against enlarge_workspace, which must see all documents or none of this page.
+  perform pg_advisory_xact_lock_shared(7316010, p_ws);
   with w as (
     insert into receipt (workspace_id, company_id, service, codec, nsu, schema, problem, content)
     select p_ws, p_company, p_service, 0, nsu, schema, problem, content
@@ -177,6 +179,23 @@ begin
     perform apply_events(p_ws, p_company, p_service, v_touched);
   end if;
   return query select cardinality(v_new), v_inserted, v_completed;
+end $f$;
+
+-- Begins to keep day counters for a workspace with large months; before that a page deep inside a month would cost too much.
+create function enlarge_workspace(p_ws int) returns boolean language plpgsql as $f$
+begin
+  if (select large from workspace where id = p_ws)
+     or not exists (select 1 from count_month where workspace_id = p_ws group by type, month having sum(n) >= 20000) then
+    return false;
+  end if;
+  perform pg_advisory_xact_lock(7316010, p_ws);
+  update workspace set large = true where id = p_ws and not large;
+  if found then
+    insert into count_day (workspace_id, type, day, company_id, roles, status, n)
+    select workspace_id, type, issued_at::date, company_id, roles, status, count(*)::int
+      from document where workspace_id = p_ws group by 1, 2, 3, 4, 5, 6;
+  end if;
+  return found;
 end $f$;
 
 do $$ declare t text; begin

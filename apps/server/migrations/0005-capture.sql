@@ -10,7 +10,7 @@ create table capture_line (
   allowed_at timestamptz not null default '-infinity',
   lease_by uuid,
   lease_until timestamptz,
-  state text not null default 'waiting' check (state in ('waiting', 'capturing', 'blocked', 'failed', 'stopped')),
+  state text not null default 'waiting' check (state in ('waiting', 'blocked', 'failed', 'stopped')),
   message text not null default '',
   failures smallint not null default 0,
   last_success_at timestamptz,

@@ -27,7 +27,7 @@ capture_call: FOREIGN KEY (line_id) REFERENCES capture_line(id)
 capture_call: PRIMARY KEY (line_id, id)
 capture_gap: FOREIGN KEY (line_id) REFERENCES capture_line(id)
 capture_gap: PRIMARY KEY (line_id, from_nsu)
-capture_line: CHECK ((state = ANY (ARRAY['waiting'::text, 'capturing'::text, 'blocked'::text, 'failed'::text, 'stopped'::text])))
+capture_line: CHECK ((state = ANY (ARRAY['waiting'::text, 'blocked'::text, 'failed'::text, 'stopped'::text])))
 capture_line: PRIMARY KEY (id)
 capture_line: UNIQUE (service, cnpj)
 capture_subscription: FOREIGN KEY (line_id) REFERENCES capture_line(id)
@@ -124,7 +124,9 @@ add_to_counters(p_ws integer, p_company integer, p_type smallint, p_issued times
 apply_events(p_ws integer, p_company integer, p_type smallint, p_chaves text[]) returns void
 base_event_code(s smallint) returns integer
 capturing() returns boolean
+certificates_sealed_otherwise(p_key_id text) returns boolean security definer
 current_ws() returns integer
+enlarge_workspace(p_ws integer) returns boolean
 ingest(p_ws integer, p_company integer, p_service smallint, r_nsu bigint[], r_schema text[], r_problem text[], r_content bytea[], d_nsu bigint[], d_chave text[], d_number integer[], d_series smallint[], d_issued timestamp without time zone[], d_offset smallint[], d_amount numeric[], d_roles smallint[], d_status smallint[], d_complete boolean[], d_tax_id text[], d_name text[], d_search text[], e_nsu bigint[], e_chave text[], e_tp integer[], e_sequence smallint[], e_orgao smallint[], e_rank smallint[], e_status smallint[], e_summary boolean[], e_registered timestamp with time zone[], e_happened timestamp with time zone[], e_protocol text[], e_author text[], e_description text[], e_justification text[], e_known boolean[], e_roles smallint[]) returns TABLE(received integer, inserted integer, completed integer)
 month_of(t timestamp without time zone) returns date
 session_for_token(p_token_hash bytea) returns TABLE(workspace_id integer, workspace_public_id uuid, account_id integer) security definer

@@ -108,8 +108,8 @@ async function requireSession(
 async function readInput(route: RouteDefinition, request: FastifyRequest): Promise<RouteInput<RouteDefinition>> {
   const errors: string[] = []
   const check = (schema: z.ZodType | undefined, value: unknown) => {
-    const result = schema?.safeParse(value)
-    if (result && !result.success) errors.push(...result.error.issues.map(describe))
+    const result = schema?.safeParse(value, { error: describe })
+    if (result && !result.success) errors.push(...result.error.issues.map((issue) => issue.message))
     return result?.data
   }
   const query = Object.fromEntries(
@@ -126,12 +126,9 @@ async function readInput(route: RouteDefinition, request: FastifyRequest): Promi
   return input as RouteInput<RouteDefinition>
 }
 
-// Messages of the contract are Portuguese; what only zod can say (a missing field, a wrong type) is translated by its code.
-function describe(issue: z.core.$ZodIssue): string {
-  const field = issue.path.join('.')
-  if (!/^(Invalid|Unrecognized|Too|Expected)/.test(issue.message)) return issue.message
-  return field ? `O campo ${field} não é válido.` : 'A requisição não é válida.'
-}
+// The contract's own messages win over this one, which stands for what only the library can say (a missing field, a wrong type).
+const describe: z.core.$ZodErrorMap = ({ path = [] }) =>
+  path.length > 0 ? `O campo ${path.join('.')} não é válido.` : 'A requisição não é válida.'
 
 async function readForm(request: FastifyRequest): Promise<Record<string, string | File>> {
   if (!request.isMultipart())
@@ -147,7 +144,9 @@ async function readForm(request: FastifyRequest): Promise<Record<string, string 
 async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const refusal = error instanceof AppError ? error : refusalOf(error)
   const statusCode = refusal ? errorCodes[refusal.code] : 500
-  if (!refusal) ctx.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed')
+  const where = { requestId: request.id, route: request.routeOptions.url }
+  if (refusal?.cause) ctx.log.warn({ err: refusal.cause, ...where, code: refusal.code }, refusal.message)
+  if (!refusal) ctx.log.error({ err: error, ...where }, 'request failed')
   const message =
     refusal?.message ??
     `Algo falhou do nosso lado. Seus documentos estão seguros; tente de novo em instantes. Código: ${request.id}`

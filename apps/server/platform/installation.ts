@@ -8,10 +8,9 @@ export class InstallationError extends Error {
 
 /**
  * Binds a migrated database to its ambiente, once and for ever: NSUs of two ambientes are different sequences, and documents without
- * fiscal value must never stand beside real ones. Refuses a master key that does not open the certificates kept here. Returns the key of
- * the outside ids.
+ * fiscal value must never stand beside real ones. Returns the key of the outside ids.
  */
-export async function prepareInstallation(url: string, ambiente: string, masterKeyId: string): Promise<Buffer> {
+export async function prepareInstallation(url: string, ambiente: string): Promise<Buffer> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
@@ -26,14 +25,6 @@ export async function prepareInstallation(url: string, ambiente: string, masterK
     if (row.ambiente !== ambiente) {
       throw new InstallationError(
         `Este banco de dados guarda documentos do ambiente "${row.ambiente}" e SEFAZ_AMBIENTE é "${ambiente}". Nada foi alterado: use outra pasta em DATA_DIR (ou outro DATABASE_URL) para o ambiente "${ambiente}".`,
-      )
-    }
-    const sealed = await client.query('select 1 from certificate where replaced_at is null and key_id <> $1 limit 1', [
-      masterKeyId,
-    ])
-    if (sealed.rowCount) {
-      throw new InstallationError(
-        'Os certificados digitais deste banco foram selados com outra chave mestra. Nada foi alterado: restaure a chave antiga (MASTER_KEY, ou o arquivo master.key de DATA_DIR) e inicie de novo.',
       )
     }
     return row.id_key

@@ -151,7 +151,7 @@ export interface CaptureLineTable {
   allowed_at: Timestamp
   lease_by: Optional<string | null>
   lease_until: ColumnType<Date | null, Date | null | undefined, Date | string | null>
-  state: Optional<'waiting' | 'capturing' | 'blocked' | 'failed' | 'stopped'>
+  state: Optional<'waiting' | 'blocked' | 'failed' | 'stopped'>
   message: Optional<string>
   failures: Optional<number>
   last_success_at: ColumnType<Date | null, Date | null | undefined, Date | null>

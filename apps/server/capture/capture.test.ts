@@ -1,0 +1,166 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { arrive, evento, nfeProc } from '../documents/testing.ts'
+import type { Database } from '../platform/context.ts'
+import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import { createLogger } from '../platform/log.ts'
+import { requestSync, subscribe } from './capture.ts'
+import { catchUp, deliverPage } from './delivery.ts'
+import { claimLine, holdLine, LeaseLost, releaseLine } from './lease.ts'
+import { decide } from './rules.ts'
+
+const cnpj = '44555666000181'
+const rhythm = { hourMs: 3_600_000, pagePauseMs: 2_000, marginMs: 300_000 }
+const log = createLogger('silent')
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Database
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase(database.url)
+})
+afterAll(async () => {
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  await inCapture({ db }, async ({ db }) => {
+    await db.deleteFrom('capture_subscription').execute()
+    await db.deleteFrom('capture_line').execute()
+  })
+})
+
+async function newCompany() {
+  const { rows } = await sql<{
+    id: number
+  }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
+  const workspaceId = rows[0]!.id
+  const company = await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    await db.insertInto('workspace').values({ id: workspaceId, name: 'Teste', plan: 1 }).execute()
+    return db
+      .insertInto('company')
+      .values({ workspace_id: workspaceId, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 })
+      .returning(['id', 'public_id as publicId', 'cnpj', 'uf'])
+      .executeTakeFirstOrThrow()
+  })
+  await subscribe({ db }, workspaceId, company)
+  return { workspaceId, companyId: company.id }
+}
+
+const countDocuments = (workspaceId: number) =>
+  inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const row = await db
+      .selectFrom('document')
+      .select((select) => select.fn.countAll<bigint>().as('n'))
+      .executeTakeFirstOrThrow()
+    return Number(row.n)
+  })
+
+const turn = (line: NonNullable<Awaited<ReturnType<typeof claimLine>>>, first: number, last: number) =>
+  inCapture({ db, log }, async (ctx) => {
+    const arrivals = Array.from({ length: last - first + 1 }, (_, index) =>
+      arrive(first + index, nfeProc({ number: first + index })),
+    )
+    await holdLine(ctx, line, { last_nsu: BigInt(last) })
+    await deliverPage(ctx, line, arrivals, BigInt(first - 1), BigInt(last))
+    line.lastNsu = BigInt(last)
+  })
+
+const nothingNew = () => decide({ cStat: 137, xMotivo: '', ultNSU: null, maxNSU: null, documents: [] }, 0n, rhythm)
+
+// The other conversation of the company is put to rest on the way.
+async function claimNfe() {
+  for (let line = await claimLine({ db }); line; line = await claimLine({ db })) {
+    if (line.service === 0) return line
+    await releaseLine({ db }, line, nothingNew())
+  }
+  throw new Error('no conversation about NF-e is due')
+}
+
+test('a new company has a conversation for each service, due at once', async () => {
+  await newCompany()
+  const lines = [await claimLine({ db }), await claimLine({ db }), await claimLine({ db })]
+  expect(lines.map((line) => line?.service).sort()).toEqual([0, 2, undefined])
+})
+
+test('many processes asking at once never hold the same conversation', async () => {
+  for (let index = 0; index < 3; index++) await newCompany()
+  const lines = (await Promise.all(Array.from({ length: 20 }, () => claimLine({ db })))).filter((line) => line !== null)
+  // One CNPJ in three workspaces is still one conversation a service.
+  expect(lines.map((line) => `${line.service}`).sort()).toEqual(['0', '2'])
+})
+
+test('a conversation that was taken over cannot be written by the one who was silent', async () => {
+  const { workspaceId } = await newCompany()
+  const slow = await claimNfe()
+  await inCapture({ db }, ({ db }) =>
+    db
+      .updateTable('capture_line')
+      .set({ lease_until: sql`now() - interval '1 second'` as never })
+      .where('id', '=', slow.id)
+      .execute(),
+  )
+  const other = await claimNfe()
+  expect(other.id).toBe(slow.id)
+  await expect(turn(slow, 1, 3)).rejects.toThrow(LeaseLost)
+  expect(await countDocuments(workspaceId)).toBe(0)
+  await turn(other, 1, 3)
+  expect(await countDocuments(workspaceId)).toBe(3)
+})
+
+test('a released conversation is not due again before its time, whatever the button says', async () => {
+  const { workspaceId, companyId } = await newCompany()
+  for (let line = await claimLine({ db }); line; line = await claimLine({ db }))
+    await releaseLine({ db }, line, nothingNew())
+  const answers = (
+    await Promise.all(Array.from({ length: 10 }, () => requestSync({ db }, workspaceId, companyId)))
+  ).flat()
+  expect(answers).toHaveLength(20)
+  for (const answer of answers) {
+    expect(answer.allowed).toBe(false)
+    expect(answer.at.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs)
+  }
+  expect(await claimLine({ db })).toBeNull()
+})
+
+test('a workspace that joins later gets what the first one has, by copies, and then the new pages', async () => {
+  const first = await newCompany()
+  const line = await claimNfe()
+  await turn(line, 1, 250)
+  await releaseLine({ db }, line, nothingNew())
+  const second = await newCompany()
+  const woken = await claimNfe()
+  expect(woken).toMatchObject({ id: line.id, due: false })
+  await catchUp({ db, log }, woken)
+  expect(await countDocuments(second.workspaceId)).toBe(250)
+  await turn(woken, 251, 260)
+  await releaseLine({ db }, woken, nothingNew())
+  expect([await countDocuments(first.workspaceId), await countDocuments(second.workspaceId)]).toEqual([260, 260])
+})
+
+test('one that joins in the middle of a page misses nothing', async () => {
+  await newCompany()
+  const line = await claimNfe()
+  await turn(line, 1, 10)
+  const late = await newCompany()
+  await turn(line, 11, 20)
+  expect(await countDocuments(late.workspaceId)).toBe(0)
+  await releaseLine({ db }, line, nothingNew())
+  const woken = await claimNfe()
+  expect(woken).toMatchObject({ id: line.id, due: false })
+  await catchUp({ db, log }, woken)
+  expect(await countDocuments(late.workspaceId)).toBe(20)
+})
+
+test('events that come before their document find it in every workspace', async () => {
+  const { workspaceId } = await newCompany()
+  const line = await claimNfe()
+  await inCapture({ db, log }, async (ctx) => {
+    await deliverPage(ctx, line, [arrive(1, evento(110111)), arrive(2, nfeProc())], 0n, 2n)
+  })
+  const status = await inWorkspace({ db }, workspaceId, ({ db }) =>
+    db.selectFrom('document').select('status').executeTakeFirst(),
+  )
+  expect(status).toEqual({ status: 3 })
+})

@@ -1,0 +1,98 @@
+import type { DistributionAnswer } from '@vigia/sefaz/distribution'
+import { type Arrival, listReceipts, readArrival, receive } from '../documents/documents.ts'
+import type { Context } from '../platform/context.ts'
+import { enterWorkspace, inCapture } from '../platform/database.ts'
+import { serviceOf } from '../platform/service.ts'
+import { holdLine, type Line } from './lease.ts'
+
+type DeliveryContext = Pick<Context, 'db' | 'log'>
+
+/** Who receives what a line brings, and up to which NSU it has. */
+export interface Subscriber {
+  workspaceId: number
+  companyId: number
+  deliveredNsu: bigint
+}
+
+/** The subscribers of a line; `ctx.db` is a transaction of the capture. */
+export async function listSubscribers({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>): Promise<Subscriber[]> {
+  return db
+    .selectFrom('capture_subscription')
+    .select(['workspace_id as workspaceId', 'company_id as companyId', 'delivered_nsu as deliveredNsu'])
+    .where('line_id', '=', line.id)
+    .orderBy('workspace_id')
+    .orderBy('company_id')
+    .execute()
+}
+
+/** The documents of an answer, read; each NSU once. */
+export function readArrivals(answer: Pick<DistributionAnswer, 'documents'>, cursor: bigint): Arrival[] {
+  const seen = new Set<bigint>()
+  return answer.documents.flatMap(({ nsu, schema, content }, index) => {
+    // A docZip without NSU does not happen in this query; if it ever does, it still needs a place of its own.
+    const number = nsu === null ? -(cursor * 100n + BigInt(index)) : BigInt(nsu)
+    if (seen.has(number)) return []
+    seen.add(number)
+    return [readArrival(number, schema, content)]
+  })
+}
+
+/** Gives a page to every subscriber that stands where the page begins; the others catch up. `ctx.db` is a transaction of the capture. */
+export async function deliverPage(
+  ctx: DeliveryContext,
+  line: Line,
+  arrivals: Arrival[],
+  before: bigint,
+  after: bigint,
+): Promise<void> {
+  for (const subscriber of await listSubscribers(ctx, line)) {
+    if (subscriber.deliveredNsu === before) await deliver(ctx, line, subscriber, arrivals, after)
+  }
+}
+
+const copyAtOnce = 200
+
+/** A workspace that joined an ongoing conversation gets what another one already received: the authority does not repeat it. */
+export async function catchUp(ctx: DeliveryContext, line: Line): Promise<void> {
+  while (await copySome(ctx, line));
+}
+
+// Returns whether there was anything to copy.
+async function copySome(ctx: DeliveryContext, line: Line): Promise<boolean> {
+  return inCapture(ctx, async (ctx) => {
+    const all = await listSubscribers(ctx, line)
+    const behind = all.find((one) => one.deliveredNsu < line.lastNsu)
+    const source = all.find((one) => one.deliveredNsu === line.lastNsu)
+    if (!behind || !source) return false
+    await enterWorkspace(ctx, source.workspaceId)
+    const copies = await listReceipts(ctx, source, serviceOf(line.service), behind.deliveredNsu, copyAtOnce)
+    const arrivals = copies.map((copy) => readArrival(copy.nsu, copy.schema, copy.content))
+    await deliver(
+      ctx,
+      line,
+      behind,
+      arrivals,
+      copies.length < copyAtOnce ? line.lastNsu : copies[copies.length - 1]!.nsu,
+    )
+    await holdLine(ctx, line, {})
+    return true
+  })
+}
+
+async function deliver(
+  ctx: DeliveryContext,
+  line: Line,
+  to: Subscriber,
+  arrivals: Arrival[],
+  deliveredNsu: bigint,
+): Promise<void> {
+  await enterWorkspace(ctx, to.workspaceId)
+  if (arrivals.length > 0) await receive(ctx, { ...to, cnpj: line.cnpj }, serviceOf(line.service), arrivals)
+  await ctx.db
+    .updateTable('capture_subscription')
+    .set({ delivered_nsu: deliveredNsu })
+    .where('line_id', '=', line.id)
+    .where('workspace_id', '=', to.workspaceId)
+    .where('company_id', '=', to.companyId)
+    .execute()
+}
