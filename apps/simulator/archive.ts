@@ -2,11 +2,11 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Clock } from './clock.ts'
 import type { Ledger, Source } from './ledger.ts'
-import { activate, type Receipt, receive, release } from './publication.ts'
+import { activate, type Reception, receive, release } from './publication.ts'
 
 /** A folder of XML files that the authority receives; new and changed files are found at each reading. */
 export interface Archive {
-  read(): Receipt[]
+  read(): Reception[]
 }
 
 export function openArchive(ledger: Ledger, clock: Clock, folder: string, options: { answered: boolean }): Archive {

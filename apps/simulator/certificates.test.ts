@@ -129,7 +129,6 @@ describe('the command line', () => {
   })
 
   it('reads its options', () => {
-    expect(read()).toMatchObject({ name: 'serve', options: { port: 8443, directory: '/d/simulator', tpAmb: 2 } })
     expect(read('--port', '0', '--company', '12ABC34501DE35:EMPRESA A:sc', '--hour-ms', '60000')).toMatchObject({
       options: { port: 0, hourMs: 60_000, companies: [{ cnpj: '12ABC34501DE35', nome: 'EMPRESA A', uf: 'SC' }] },
     })
@@ -140,10 +139,29 @@ describe('the command line', () => {
     })
   })
 
+  it('without options is what the worker of the product expects', () => {
+    const worker = { port: 3443, directory: '/w/data/simulator', archive: undefined, hourMs: 60_000, tpAmb: 2 }
+    expect(readCommand([], {}, '/w')).toMatchObject({ name: 'serve', options: worker })
+    expect(readCommand([], { SIMULATOR_PORT: '', DATA_DIR: '', SIMULATOR_ARCHIVE: '' }, '/w')).toMatchObject({
+      options: worker,
+    })
+    const env = {
+      SIMULATOR_PORT: '4443',
+      DATA_DIR: './d',
+      SIMULATOR_ARCHIVE: 'xml',
+      SIMULATOR_ARCHIVE_ANSWERED: 'true',
+    }
+    expect(readCommand(['serve'], env, '/w')).toMatchObject({
+      options: { port: 4443, directory: '/w/d/simulator', archive: '/w/xml', archiveAnswered: true },
+    })
+    expect(() => readCommand([], { SIMULATOR_PORT: 'x' }, '/w')).toThrow('SIMULATOR_PORT espera um número')
+  })
+
   it.each([
     ['an unknown command', ['dance']],
     ['an unknown option', ['--dance']],
     ['a port that is no number', ['--port', 'x']],
+    ['a date that is none', ['--since', 'ontem']],
     ['a company without state', ['--company', '12ABC34501DE35:X']],
     ['a CNPJ that is wrong', ['certificate', '--cnpj', '12ABC34501DE36', '--nome', 'X', '--senha', 's', '--out', 'o']],
     ['a certificate without password', ['certificate', '--cnpj', '12ABC34501DE35', '--nome', 'X', '--out', 'o']],

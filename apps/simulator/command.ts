@@ -1,8 +1,9 @@
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
 import { ufBySigla } from '@vigia/dfe/uf'
 import type { Holder } from './certificates.ts'
+import { instantOf } from './clock.ts'
 import type { SimulatorOptions } from './start.ts'
 
 export type Command =
@@ -15,16 +16,20 @@ export class CommandError extends Error {
   override name = 'CommandError'
 }
 
+// What `npm start -- worker` expects in the ambiente "simulado": the variables of .env.example and its hour of one minute.
+const defaults = { port: '3443', directory: './data', hourMs: 60_000 }
+
 export const help = `Simulador dos serviços de distribuição da autoridade tributária.
 
-  npm run simulator                                    inicia o simulador
-    --port 8443            porta (0: qualquer uma livre)
-    --directory PASTA      autoridade certificadora e estado (padrão: $DATA_DIR/simulator ou ./data/simulator)
-    --archive PASTA        arquivos XML a distribuir
-    --archive-answered     os destinatários do arquivo já deram Ciência em outro sistema
-    --hour-ms 3600000      duração da hora da autoridade
+  npm run simulator                                    inicia o simulador que npm start -- worker procura
+    --port ${defaults.port}            porta (0: qualquer uma livre; padrão: SIMULATOR_PORT)
+    --directory PASTA      autoridade certificadora e estado (padrão: subpasta simulator de DATA_DIR ou de ${defaults.directory})
+    --archive PASTA        arquivos XML a distribuir (padrão: SIMULATOR_ARCHIVE)
+    --archive-answered     os destinatários do arquivo já deram Ciência em outro sistema (padrão: SIMULATOR_ARCHIVE_ANSWERED)
+    --hour-ms ${defaults.hourMs}        duração da hora da autoridade
     --seed N               semente dos documentos gerados
     --company CNPJ:NOME:UF empresa que recebe documentos gerados (pode repetir)
+    --since 2026-07-01     início dos documentos gerados (padrão: o mês corrente e, no começo dele, o fim do anterior)
     --live-every-ms 0      intervalo entre documentos novos (0: nenhum)
     --tp-amb 2             ambiente atendido
     --exit-with-parent     termina quando a entrada padrão fecha
@@ -36,19 +41,23 @@ export const help = `Simulador dos serviços de distribuição da autoridade tri
     --expires 2026-01-31   último dia de validade
     --directory PASTA      o mesmo do simulador`
 
-/** Reads the command line; the environment gives only the default folder. */
-export function readCommand(args: string[], env: Record<string, string | undefined>, cwd: string): Command {
+type Environment = Record<string, string | undefined>
+
+/** Reads the command line; what it leaves out comes from the same variables as for the product. */
+export function readCommand(args: string[], environment: Environment, cwd: string): Command {
   const [first, ...rest] = args
   const named = first !== undefined && !first.startsWith('-')
   const options = named ? rest : args
-  const directory = join(env.DATA_DIR ?? join(cwd, 'data'), 'simulator')
+  // A line "NAME=" of a .env file means: not set.
+  const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()))
+  const directory = resolve(cwd, env.DATA_DIR ?? defaults.directory, 'simulator')
   if (args.includes('--help') || first === 'help') return { name: 'help' }
-  if (!named || first === 'serve') return readServe(options, directory)
+  if (!named || first === 'serve') return readServe(options, env, cwd, directory)
   if (first === 'certificate') return readCertificate(options, directory)
   throw new CommandError(`comando desconhecido: ${first} (use serve ou certificate)`)
 }
 
-function readServe(args: string[], defaultDirectory: string): Command {
+function readServe(args: string[], env: Environment, cwd: string, defaultDirectory: string): Command {
   const values = parse(args, {
     port: { type: 'string' },
     directory: { type: 'string' },
@@ -57,6 +66,7 @@ function readServe(args: string[], defaultDirectory: string): Command {
     'hour-ms': { type: 'string' },
     seed: { type: 'string' },
     company: { type: 'string', multiple: true },
+    since: { type: 'string' },
     'live-every-ms': { type: 'string' },
     'tp-amb': { type: 'string' },
     'exit-with-parent': { type: 'boolean' },
@@ -64,17 +74,23 @@ function readServe(args: string[], defaultDirectory: string): Command {
   const tpAmb = integer(values, 'tp-amb', 2)
   if (tpAmb !== 1 && tpAmb !== 2) throw new CommandError('--tp-amb deve ser 1 ou 2')
   const companies = Array.isArray(values.company) ? values.company.map((one) => readCompany(String(one))) : []
+  const archive = text(values, 'archive') ?? env.SIMULATOR_ARCHIVE
+  const since = text(values, 'since')
+  if (since !== undefined && instantOf(since) === undefined)
+    throw new CommandError(`--since espera uma data como 2026-01-31, não "${since}"`)
   return {
     name: 'serve',
     exitWithParent: values['exit-with-parent'] === true,
     options: {
-      port: integer(values, 'port', 8443),
+      port: integer(values, 'port', wholeNumber(env.SIMULATOR_PORT ?? defaults.port, 'SIMULATOR_PORT')),
       directory: text(values, 'directory') ?? defaultDirectory,
-      archive: text(values, 'archive'),
-      archiveAnswered: values['archive-answered'] === true,
-      hourMs: integer(values, 'hour-ms', 3_600_000),
+      archive: archive && resolve(cwd, archive),
+      archiveAnswered:
+        values['archive-answered'] === true || ['true', '1'].includes(env.SIMULATOR_ARCHIVE_ANSWERED ?? ''),
+      hourMs: integer(values, 'hour-ms', defaults.hourMs),
       seed: values.seed === undefined ? undefined : integer(values, 'seed', 0),
       companies,
+      since,
       liveEveryMs: integer(values, 'live-every-ms', 0),
       tpAmb,
     },
@@ -146,7 +162,10 @@ function text(values: Values, name: string): string | undefined {
 
 function integer(values: Values, name: string, fallback: number): number {
   const written = text(values, name)
-  if (written === undefined) return fallback
-  if (!/^\d{1,15}$/.test(written)) throw new CommandError(`--${name} espera um número, não "${written}"`)
+  return written === undefined ? fallback : wholeNumber(written, `--${name}`)
+}
+
+function wholeNumber(written: string, name: string): number {
+  if (!/^\d{1,15}$/.test(written)) throw new CommandError(`${name} espera um número, não "${written}"`)
   return Number(written)
 }

@@ -275,18 +275,32 @@ describe('a restart', () => {
 })
 
 describe('companies', () => {
-  it('have documents of the month at once, and new ones now and then', async () => {
-    const company = { cnpj: '44555666000181', nome: 'EMPRESA EXEMPLO LTDA', uf: 'SC' }
+  const company = { cnpj: '44555666000181', nome: 'EMPRESA EXEMPLO LTDA', uf: 'SC' }
+
+  it('have documents at once, and new ones now and then', async () => {
     const alive = await startForTest({ companies: [company], liveEveryMs: 100, seed: 3 })
-    const first = await (await alive.client(company.cnpj)).ask('nfe', { cnpj: company.cnpj, ultNSU: 0 })
-    expect(first).toMatchObject({ cStat: '138', documents: { length: 50 } })
-    const count = async () => {
-      const { documents } = (await alive.control('GET', `truth?cnpj=${company.cnpj}`)) as { documents: unknown[] }
-      return documents.length
+    const truth = async () => {
+      const answer = (await alive.control('GET', `truth?cnpj=${company.cnpj}`)) as { documents: { service: string }[] }
+      return answer.documents
     }
-    const before = await count()
-    await expect.poll(count, { timeout: 5_000 }).toBeGreaterThan(before)
+    const before = await truth()
+    const first = await (await alive.client(company.cnpj)).ask('nfe', { cnpj: company.cnpj, ultNSU: 0 })
+    expect(first.cStat).toBe('138')
+    expect(first.documents.length).toBeGreaterThan(20)
+    await expect.poll(async () => (await truth()).length, { timeout: 5_000 }).toBeGreaterThan(before.length)
     await alive.stop()
+  })
+
+  it('have them since any day', async () => {
+    const since = new Date(Date.now() - 40 * 86_400_000).toISOString()
+    const older = await startForTest({ companies: [company], since })
+    const { documents } = await (await older.client(company.cnpj)).ask('nfe', { cnpj: company.cnpj, ultNSU: 0 })
+    const issued = documents.flatMap(({ xml }) => /<dhEmi>([^<]+)</.exec(xml)?.[1] ?? [])
+    const oldestMs = Date.now() - Math.min(...issued.map((text) => Date.parse(text)))
+    expect(oldestMs / 86_400_000).toBeGreaterThan(32)
+    expect(oldestMs / 86_400_000).toBeLessThanOrEqual(40)
+    await older.stop()
+    await expect(startForTest({ companies: [company], since: 'ontem' })).rejects.toThrow('since não é uma data: ontem')
   })
 
   it('a folder that does not exist is said so', async () => {
@@ -297,12 +311,16 @@ describe('companies', () => {
 })
 
 describe('the program', () => {
+  // Whatever archive the person who tests has in a .env file.
+  const run = (args: string[]) =>
+    spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
+      env: { ...process.env, SIMULATOR_ARCHIVE: '' },
+    })
+
   it('says when it is ready, serves, and ends with its parent', async () => {
     const directory = join(test.directory, 'program')
     const args = ['serve', '--port', '0', '--directory', directory, '--seed', '5', '--exit-with-parent']
-    const program = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
+    const program = run(args)
     const [line] = (await once(program.stdout, 'data')) as [Buffer]
     const ready = JSON.parse(line.toString()) as { ready: boolean; origin: string; port: number }
     expect(ready).toMatchObject({ ready: true, origin: `https://localhost:${ready.port}`, seed: 5 })
@@ -315,7 +333,7 @@ describe('the program', () => {
 
   it('says in one sentence that its port is taken', async () => {
     const args = ['--port', String(test.simulator.port), '--directory', join(test.directory, 'busy')]
-    const program = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args])
+    const program = run(args)
     let told = ''
     program.stderr.on('data', (chunk: Buffer) => {
       told += chunk.toString()

@@ -5,7 +5,7 @@ import { issuePfx } from './certificates.ts'
 import { isExpired } from './distribution.ts'
 import { type FaultOrder, faultStages } from './faults.ts'
 import type { Service } from './inspect.ts'
-import type { Published } from './ledger.ts'
+import { type Published, sequenceKey } from './ledger.ts'
 import { nsuText } from './message.ts'
 import { publishRaw, receive } from './publication.ts'
 import type { HttpAnswer } from './soap.ts'
@@ -67,8 +67,11 @@ const handlers: Record<string, Handler> = {
     const bytes = await body()
     const activateParties = query.get('activate') !== 'false'
     const answered = query.get('answered') === 'true'
-    const [receipt] = receive(authority.ledger, authority.clock, [{ load: () => bytes }], { activateParties, answered })
-    return receipt
+    const [reception] = receive(authority.ledger, authority.clock, [{ load: () => bytes }], {
+      activateParties,
+      answered,
+    })
+    return reception
   },
   'GET calls': (authority, { query }) => calls(authority, query),
   // The services that receive events are not there yet.
@@ -91,7 +94,7 @@ function truth({ ledger, clock }: Authority, query: URLSearchParams): unknown {
   const withExpired = query.get('expired') === 'true'
   const now = clock.now()
   const documents = services.flatMap((service) =>
-    (ledger.sequences.get(`${service}:${cnpj}`) ?? [])
+    (ledger.sequences.get(sequenceKey(service, cnpj)) ?? [])
       .map((published, index) => ({ published, nsu: nsuText(index + 1) }))
       .filter(({ published }) => withExpired || !isExpired(published, now))
       .map(({ published, nsu }) => ({ service, nsu, ...describe(published, ledger.gzip(published.content)) })),

@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeXml, parseXml, type XmlElement } from '@vigia/xml/parse'
 import type { Authority, CallEntry } from './authority.ts'
-import { type Answer, distribute, loseAnswer, refuseTaxpayer, rejection } from './distribution.ts'
+import { type Answer, type AnswerDocument, distribute, loseAnswer, refuseTaxpayer, rejection } from './distribution.ts'
 import type { Fault } from './faults.ts'
 import { certificateTaxpayer } from './holder.ts'
 import { type DistributionService, readMessage, writeAnswer } from './message.ts'
@@ -169,8 +169,6 @@ async function spoil(
       return { ...whole, lost }
   }
 }
-
-type AnswerDocument = Answer['documents'][number]
 
 function withOneDocument(
   authority: Authority,

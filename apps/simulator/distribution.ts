@@ -34,7 +34,7 @@ const pageSize = 50
 const queriesPerHour = 20
 const retentionMs = 90 * 86_400_000
 
-export const motives: Record<number, string> = {
+const motives: Record<number, string> = {
   108: 'Servico Paralisado Momentaneamente (curto prazo)',
   109: 'Servico Paralisado sem Previsao',
   137: 'Nenhum documento localizado',
@@ -133,14 +133,14 @@ function answerCall(call: Call, query: Query): Answer {
     return block(call, usage.blockReason ?? misuse.waiting, known)
   if ('ultNSU' in query) return page(call, query.ultNSU)
   if ('chNFe' in query) {
-    const invalid = invalidKey(query.chNFe, now)
+    const invalid = invalidChave(query.chNFe, now)
     if (invalid !== null) return rejection(invalid)
   }
   const since = now - call.rules.hourMs
   usage.queriesAt = usage.queriesAt.filter((at) => at > since)
   if (usage.queriesAt.length >= queriesPerHour) return block(call, misuse.queries, 0)
   usage.queriesAt.push(now)
-  return 'nsu' in query ? one(call, query.nsu) : byKey(call, query.chNFe)
+  return 'nsu' in query ? one(call, query.nsu) : byChave(call, query.chNFe)
 }
 
 function block(call: Call, xMotivo: string, ultNSU: number): Answer {
@@ -195,7 +195,7 @@ function one({ ledger, service, taxId, now }: Call, nsu: number): Answer {
   return found(nsu, maxNSU, [toDocument(ledger, nsu, published)])
 }
 
-function byKey(call: Call, chNFe: string): Answer {
+function byChave(call: Call, chNFe: string): Answer {
   const { ledger, taxId, now } = call
   const document = ledger.documents.get(chNFe)
   if (document === undefined || document.facts.service !== 'nfe') return rejection(217)
@@ -213,7 +213,7 @@ function byKey(call: Call, chNFe: string): Answer {
   const index = sequence.findIndex((published) => published.chave === chNFe && published.kind === kind)
   const published = sequence[index]
   if (published !== undefined) return found(index + 1, sequence.length, [toDocument(ledger, index + 1, published)])
-  // Since NT 2014.002 v1.15 the query by key needs no NSU.
+  // Since NT 2014.002 v1.15 the query by chave needs no NSU.
   const { schema } = document.facts
   const gzip = complete
     ? ledger.gzip(document.content)
@@ -247,7 +247,7 @@ export function isExpired(published: Published | undefined, now: number): boolea
   return published === undefined || now - published.at > retentionMs
 }
 
-function invalidKey(chave: string, now: number): number | null {
+function invalidChave(chave: string, now: number): number | null {
   if (chaveCheckDigit(chave.slice(0, 43)) !== Number(chave.slice(43))) return 236
   const { cUF, aamm, cnpj, mod, numero } = chaveParts(chave)
   if (ufByCode(cUF) === undefined) return 614

@@ -1,17 +1,21 @@
-import { child, children, openDocument, value, type XmlElement } from '@vigia/dfe/document'
+import { child, openDocument, value, type XmlElement } from '@vigia/dfe/document'
+import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/read'
 
 export type Service = 'nfe' | 'cte'
 
-export type Role =
-  | 'emitente'
-  | 'destinatario'
-  | 'transportador'
-  | 'terceiro'
-  | 'ator-interessado'
-  | 'remetente'
-  | 'expedidor'
-  | 'recebedor'
-  | 'tomador'
+// By the role codes of @vigia/dfe; the ator interessado of an event 110150 has none.
+const roles = [
+  'emitente',
+  'destinatario',
+  'transportador',
+  'terceiro',
+  'remetente',
+  'expedidor',
+  'recebedor',
+  'tomador',
+] as const
+
+export type Role = (typeof roles)[number] | 'ator-interessado'
 
 export interface Party {
   /** CNPJ of 14 positions or CPF of 11. */
@@ -43,168 +47,84 @@ export interface Refused {
   refused: string
 }
 
-const documentRoots: Record<string, { service: Service; document: string; schema: string }> = {
-  nfeProc: { service: 'nfe', document: 'NFe', schema: 'procNFe' },
-  cteProc: { service: 'cte', document: 'CTe', schema: 'procCTe' },
-  cteOSProc: { service: 'cte', document: 'CTeOS', schema: 'procCTeOS' },
-  cteSimpProc: { service: 'cte', document: 'CTeSimp', schema: 'procCTeSimp' },
-  // Name of the same root in the package before NT 2026.002.
-  cteProcSimp: { service: 'cte', document: 'CTeSimp', schema: 'procCTeSimp' },
-  GTVeProc: { service: 'cte', document: 'GTVe', schema: 'procGTVe' },
+// What is distributed, with the name and the usual version of its schema. A file alone, without protocol or registration, is not.
+const schemas: Record<string, [name: string, versao: string]> = {
+  nfeProc: ['procNFe', '4.00'],
+  cteProc: ['procCTe', '4.00'],
+  cteOSProc: ['procCTeOS', '4.00'],
+  cteSimpProc: ['procCTeSimp', '4.00'],
+  cteProcSimp: ['procCTeSimp', '4.00'],
+  GTVeProc: ['procGTVe', '4.00'],
+  resNFe: ['resNFe', '1.01'],
+  procEventoNFe: ['procEventoNFe', '1.00'],
+  procEventoCTe: ['procEventoCTe', '4.00'],
+  resEvento: ['resEvento', '1.01'],
 }
 
 /** Reads a file as the authority would; what is not a processed document comes back with the reason why. */
 export function inspect(bytes: Uint8Array): Inspected | Refused {
-  let root: XmlElement
-  try {
-    root = openDocument(bytes)
-  } catch (error) {
-    return { refused: `XML mal formado (${error instanceof Error ? error.message : String(error)})` }
-  }
-  const layout = documentRoots[root.name]
-  if (layout !== undefined) {
-    return layout.service === 'nfe' ? inspectNfe(root) : inspectCte(root, layout.document, layout.schema)
-  }
-  if (root.name === 'procEventoNFe') return inspectEvent(root, 'nfe')
-  if (root.name === 'procEventoCTe') return inspectEvent(root, 'cte')
-  if (root.name === 'resNFe') return inspectSummary(root)
-  if (root.name === 'resEvento') return inspectEventSummary(root)
-  return { refused: `a raiz ${root.name} não é de um documento processado` }
+  const { facts } = readReceived(bytes)
+  if (facts.kind === 'unknown') return { refused: facts.reason }
+  const root = openDocument(bytes)
+  const schema = schemaOf(root)
+  if (schema === undefined) return { refused: `a raiz ${root.name} não é de um documento processado` }
+  return facts.kind === 'document' ? inspectDocument(facts, root, schema) : inspectEvent(facts, root, schema)
 }
 
-function inspectNfe(root: XmlElement): Inspected | Refused {
-  const info = child(root, 'NFe/infNFe')
-  const protocol = child(root, 'protNFe/infProt')
-  if (info === undefined) return { refused: 'nfeProc sem NFe' }
-  if (protocol === undefined) return { refused: 'NF-e sem protocolo de autorização' }
-  const chave = idKey(info) ?? value(protocol, 'chNFe')
-  if (chave === undefined) return { refused: 'NF-e sem chave de acesso' }
-  const mod = value(info, 'ide/mod') ?? chave.slice(20, 22)
-  if (mod !== '55') return { refused: `o modelo ${mod} não é distribuído (só a NF-e, modelo 55)` }
-  return {
-    service: 'nfe',
-    kind: 'document',
-    schema: schemaOf('procNFe', root, info),
-    chave,
-    parties: [
-      ...party(child(info, 'emit'), 'emitente'),
-      ...party(child(info, 'dest'), 'destinatario'),
-      ...party(child(info, 'transp/transporta'), 'transportador'),
-      ...children(info, 'autXML').flatMap((one) => party(one, 'terceiro')),
-    ],
-    registeredAt: value(protocol, 'dhRecbto') ?? value(info, 'ide/dhEmi') ?? value(info, 'ide/dEmi'),
-    situation: situationOf(value(protocol, 'cStat')),
-  }
-}
-
-function inspectCte(root: XmlElement, document: string, schema: string): Inspected | Refused {
-  const info = child(root, `${document}/infCte`)
-  const protocol = child(root, 'protCTe/infProt')
-  if (info === undefined) return { refused: `${root.name} sem ${document}` }
-  if (protocol === undefined) return { refused: 'CT-e sem protocolo de autorização' }
-  const chave = idKey(info) ?? value(protocol, 'chCTe')
-  if (chave === undefined) return { refused: 'CT-e sem chave de acesso' }
-  return {
-    service: 'cte',
-    kind: 'document',
-    schema: schemaOf(schema, root, info),
-    chave,
-    parties: [
-      ...party(child(info, 'emit'), 'emitente'),
-      ...party(child(info, 'rem'), 'remetente'),
-      ...party(child(info, 'exped'), 'expedidor'),
-      ...party(child(info, 'receb'), 'recebedor'),
-      ...party(child(info, 'dest'), 'destinatario'),
-      ...party(tomador(info, document), 'tomador'),
-      ...children(info, 'autXML').flatMap((one) => party(one, 'terceiro')),
-    ],
-    registeredAt: value(protocol, 'dhRecbto') ?? value(info, 'ide/dhEmi'),
-    situation: situationOf(value(protocol, 'cStat')),
-  }
-}
-
-// Model 57 points to a party (toma3, toma03 in the old layouts) or names its own (toma4); models 67 and Simplificado have
-// their own group; GTV-e counts 0 remetente, 1 destinatário.
-function tomador(info: XmlElement, document: string): XmlElement | undefined {
-  const ide = child(info, 'ide')
-  if (document === 'GTVe') {
-    const code = value(ide, 'toma/toma')
-    return code === undefined ? child(ide, 'tomaTerceiro') : child(info, code === '0' ? 'rem' : 'dest')
-  }
-  if (document !== 'CTe') return child(info, 'toma')
-  const code = value(ide, 'toma3/toma') ?? value(ide, 'toma03/toma')
-  if (code === undefined) return child(ide, 'toma4')
-  const group = ['rem', 'exped', 'receb', 'dest'][Number(code)]
-  return group === undefined ? undefined : child(info, group)
-}
-
-function inspectEvent(root: XmlElement, service: Service): Inspected | Refused {
-  const request = child(root, service === 'nfe' ? 'evento/infEvento' : 'eventoCTe/infEvento')
-  // Layout 2.00 of the CT-e has the answer's infEvento without its retEventoCTe.
-  const answer =
-    child(root, service === 'nfe' ? 'retEvento/infEvento' : 'retEventoCTe/infEvento') ?? child(root, 'infEvento')
-  const chave = value(request, service === 'nfe' ? 'chNFe' : 'chCTe')
-  const tpEvento = Number(value(request, 'tpEvento'))
-  if (request === undefined || chave === undefined || !Number.isInteger(tpEvento)) {
-    return { refused: `${root.name} sem infEvento completo` }
-  }
-  if (answer === undefined) return { refused: `${root.name} sem o registro do evento` }
-  if (service === 'nfe' && chave.slice(20, 22) === '65')
-    return { refused: 'evento de NFC-e (modelo 65) não é distribuído' }
-  const author = taxIdOf(request)
+function inspectDocument(facts: DocumentFacts, root: XmlElement, schema: string): Inspected | Refused {
+  const { type: service, complete, chave, mod } = facts
+  const situation = facts.situation === 'no-protocol' ? 'authorized' : facts.situation
+  // Its result is not looked at: what the archive holds is distributed as it is.
+  const protocol = child(root, service === 'nfe' ? 'protNFe/infProt' : 'protCTe/infProt')
+  if (complete && protocol === undefined) return { refused: 'documento sem protocolo de autorização' }
+  if (service === 'nfe' && mod !== '55') return { refused: `o modelo ${mod} não é distribuído (só a NF-e, modelo 55)` }
   return {
     service,
-    kind: 'event',
-    schema: schemaOf(root.name, root, request, service === 'nfe' ? '1.00' : '4.00'),
+    kind: complete ? 'document' : 'summary',
+    schema,
     chave,
-    parties: [
-      ...recipientOfEvent(answer, tpEvento, author),
-      ...children(request, 'detEvento/autXML').flatMap((one) => party(one, 'ator-interessado')),
-    ],
-    registeredAt: value(answer, 'dhRegEvento') ?? value(request, 'dhEvento'),
-    tpEvento,
-    nSeqEvento: Number(value(request, 'nSeqEvento') ?? 1),
-    cOrgao: value(request, 'cOrgao'),
-    author,
+    parties: facts.parties
+      .toSorted((a, b) => a.role - b.role)
+      .map(({ taxId, role }) => ({ taxId, role: roles[role] ?? 'terceiro' })),
+    registeredAt: facts.authorizedAt ?? (facts.issuedAt || undefined),
+    situation: complete ? situation : undefined,
   }
+}
+
+function inspectEvent(facts: EventFacts, root: XmlElement, schema: string): Inspected | Refused {
+  const { type: service, summary, chave, tpEvento, nSeqEvento, named = [] } = facts
+  const answer = summary ? undefined : answerOf(root)
+  if (!summary && answer === undefined) return { refused: `${root.name} sem o registro do evento` }
+  if (service === 'nfe' && chave.slice(20, 22) === '65')
+    return { refused: 'evento de NFC-e (modelo 65) não é distribuído' }
+  return {
+    service,
+    kind: summary ? 'event-summary' : 'event',
+    schema,
+    chave,
+    parties: summary ? [] : [...recipientOf(facts, answer), ...named.map(interested)],
+    registeredAt: facts.registeredAt ?? (facts.dhEvento || undefined),
+    tpEvento,
+    nSeqEvento,
+    cOrgao: facts.cOrgao || undefined,
+    author: facts.authorTaxId,
+  }
+}
+
+// Layout 2.00 of the CT-e has the answer's infEvento without its retEventoCTe.
+function answerOf(root: XmlElement): XmlElement | undefined {
+  return child(root, 'retEvento/infEvento') ?? child(root, 'retEventoCTe/infEvento') ?? child(root, 'infEvento')
 }
 
 // What an event tells of the destinatário: the author of a manifestação is one, and the answer may name it.
-function recipientOfEvent(answer: XmlElement, tpEvento: number, author: string | undefined): Party[] {
-  if (isManifestation(tpEvento)) return author === undefined ? [] : [{ taxId: author, role: 'destinatario' }]
-  const named = value(answer, 'CNPJDest') ?? value(answer, 'CPFDest')
-  return named === undefined || named === author ? [] : [{ taxId: named, role: 'destinatario' }]
+function recipientOf({ tpEvento, authorTaxId }: EventFacts, answer: XmlElement | undefined): Party[] {
+  const answered = value(answer, 'CNPJDest') ?? value(answer, 'CPFDest')
+  const taxId = isManifestation(tpEvento) ? authorTaxId : answered === authorTaxId ? undefined : answered
+  return taxId === undefined ? [] : [{ taxId, role: 'destinatario' }]
 }
 
-function inspectSummary(root: XmlElement): Inspected | Refused {
-  const chave = value(root, 'chNFe')
-  if (chave === undefined) return { refused: 'resNFe sem chave de acesso' }
-  return {
-    service: 'nfe',
-    kind: 'summary',
-    schema: schemaOf('resNFe', root, root, '1.01'),
-    chave,
-    parties: party(root, 'emitente'),
-    registeredAt: value(root, 'dhRecbto'),
-  }
-}
-
-function inspectEventSummary(root: XmlElement): Inspected | Refused {
-  const chave = value(root, 'chNFe')
-  const tpEvento = Number(value(root, 'tpEvento'))
-  if (chave === undefined || !Number.isInteger(tpEvento)) return { refused: 'resEvento incompleto' }
-  return {
-    service: 'nfe',
-    kind: 'event-summary',
-    schema: schemaOf('resEvento', root, root, '1.01'),
-    chave,
-    parties: [],
-    registeredAt: value(root, 'dhRecbto') ?? value(root, 'dhEvento'),
-    tpEvento,
-    nSeqEvento: Number(value(root, 'nSeqEvento') ?? 1),
-    cOrgao: value(root, 'cOrgao'),
-    author: taxIdOf(root),
-  }
+function interested(taxId: string): Party {
+  return { taxId, role: 'ator-interessado' }
 }
 
 /** Whether the code is one of the four of the manifestação do destinatário (NT 2020.001). */
@@ -212,26 +132,11 @@ export function isManifestation(tpEvento: number): boolean {
   return [210200, 210210, 210220, 210240].includes(tpEvento)
 }
 
-function situationOf(cStat: string | undefined): Inspected['situation'] {
-  if (cStat !== undefined && ['110', '205', '301', '302', '303'].includes(cStat)) return 'denied'
-  if (cStat !== undefined && ['101', '151', '155'].includes(cStat)) return 'cancelled'
-  return 'authorized'
-}
-
-function schemaOf(name: string, root: XmlElement, inner: XmlElement, fallback = '4.00'): string {
-  return `${name}_v${root.attributes.versao ?? inner.attributes.versao ?? fallback}.xsd`
-}
-
-function idKey(info: XmlElement): string | undefined {
-  return /[0-9A-Z]{44}$/.exec(info.attributes.Id ?? '')?.[0]
-}
-
-function taxIdOf(group: XmlElement | undefined): string | undefined {
-  const id = value(group, 'CNPJ') ?? value(group, 'CPF')
-  return id === undefined || /^0+$/.test(id) ? undefined : id
-}
-
-function party(group: XmlElement | undefined, role: Role): Party[] {
-  const taxId = taxIdOf(group)
-  return taxId === undefined ? [] : [{ taxId, role }]
+// Old layouts write the version one or two elements below the root.
+function schemaOf(root: XmlElement): string | undefined {
+  const [name, usual] = schemas[root.name] ?? []
+  if (name === undefined) return undefined
+  const inner = root.children[0]
+  const written = [root, inner, inner?.children[0]].map((element) => element?.attributes.versao).find(Boolean)
+  return `${name}_v${written ?? usual}.xsd`
 }

@@ -1,9 +1,14 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { issuePfx, openCertificationAuthority } from './certificates.ts'
 import { CommandError, help, readCommand } from './command.ts'
 import { start } from './start.ts'
 
+// The product reads the same file; the environment wins over it.
+const environmentFile = join(import.meta.dirname, '../../.env')
+
 try {
+  if (existsSync(environmentFile)) process.loadEnvFile(environmentFile)
   const command = readCommand(process.argv.slice(2), process.env, process.cwd())
   if (command.name === 'help') console.log(help)
   else if (command.name === 'certificate') {

@@ -67,7 +67,7 @@ export function readMessage(
 }
 
 // distDFeInt: tpAmb, cUFAutor, CNPJ or CPF, one of the three queries. The published schemas of the distribution know
-// no letters in CNPJ and key; NT 2026.004 does.
+// no letters in CNPJ and chave; NT 2026.004 does.
 function readSchema(
   service: DistributionService,
   root: XmlElement,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findSamples } from '../../tests/support/samples.ts'
 import { openArchive } from './archive.ts'
 import { type Issued, openCertificationAuthority } from './certificates.ts'
 import { createClock } from './clock.ts'
@@ -222,7 +223,7 @@ describe('a CT-e', () => {
     expect(sequence(order.receiver.cnpj)).toEqual([])
   })
 
-  it('has the keys of other documents taken out for readers by autXML', () => {
+  it('has the chaves of other documents taken out for readers by autXML', () => {
     const order = load(true)
     const nines = '9'.repeat(44)
     for (const [cte, name] of [
@@ -307,17 +308,17 @@ describe('consChNFe', () => {
     ['the CNPJ', '35260811222333000182550010000123451876543210', 617],
     ['the model', '35260811222333000181650010000123451876543210', 618],
     ['the number', '35260811222333000181550010000000001876543210', 619],
-  ])('refuses %s of the key that is wrong', (_, key, cStat) => {
-    const digit = chaveWithDigit(key)
-    expect(ask('44555666000181', cStat === 236 ? key : digit).cStat).toBe(cStat)
+  ])('refuses %s of the chave that is wrong', (_, chave, cStat) => {
+    const digit = chaveWithDigit(chave)
+    expect(ask('44555666000181', cStat === 236 ? chave : digit).cStat).toBe(cStat)
   })
 })
 
-function chaveWithDigit(key: string): string {
+function chaveWithDigit(chave: string): string {
   let total = 0
-  for (let i = 0; i < 43; i++) total += Number(key[42 - i]) * (2 + (i % 8))
+  for (let i = 0; i < 43; i++) total += Number(chave[42 - i]) * (2 + (i % 8))
   const rest = total % 11
-  return key.slice(0, 43) + String(rest < 2 ? 0 : 11 - rest)
+  return chave.slice(0, 43) + String(rest < 2 ? 0 : 11 - rest)
 }
 
 describe('the archive', () => {
@@ -343,8 +344,8 @@ describe('the archive', () => {
     writeFileSync(join(place, 'nfce.xml'), Buffer.from(note().bytes).toString('utf8').replace('<mod>55<', '<mod>65<'))
     writeFileSync(join(place, 'ret.xml'), '<retDistDFeInt xmlns="http://www.portalfiscal.inf.br/nfe"/>')
     writeFileSync(join(place, 'notes.txt'), 'nothing')
-    const receipts = openArchive(ledger, clock, place, { answered: false }).read()
-    const outcomes = Object.fromEntries(receipts.map((one) => [one.source?.file, one.outcome]))
+    const receptions = openArchive(ledger, clock, place, { answered: false }).read()
+    const outcomes = Object.fromEntries(receptions.map((one) => [one.source?.file, one.outcome]))
     expect(outcomes).toEqual({
       [join('deep', 'a.XML')]: 'accepted',
       [join('deep', 'same.xml')]: 'duplicate',
@@ -409,17 +410,9 @@ describe('the archive', () => {
   })
 })
 
-const samples = join(import.meta.dirname, '../../../shared/data/samples')
-const hasSamples = (() => {
-  try {
-    return readdirSync(samples).length > 0
-  } catch {
-    console.warn('simulator: no sample documents in ../shared/data/samples')
-    return false
-  }
-})()
+const samples = findSamples() ?? ''
 
-describe.runIf(hasSamples)('the sample documents', () => {
+describe.runIf(samples)('the sample documents', () => {
   // Read here with regular expressions, apart from the simulator's own reading.
   const files = (folder: string) =>
     readdirSync(join(samples, folder)).map((name) => ({

@@ -9,8 +9,16 @@ import {
   type Role,
   type Service,
 } from './inspect.ts'
-import type { ContentRef, Ledger, LedgerRecord, Published, Received, Source } from './ledger.ts'
-import { documentDelivery, eventDelivery, rolesByTaxpayer, withoutKeys } from './recipients.ts'
+import {
+  type ContentRef,
+  type Ledger,
+  type LedgerRecord,
+  type Published,
+  type Received,
+  type Source,
+  sequenceKey,
+} from './ledger.ts'
+import { documentDelivery, eventDelivery, rolesByTaxpayer, withoutChaves } from './recipients.ts'
 import { summaryOfNfe } from './summaries.ts'
 
 export interface Incoming {
@@ -20,7 +28,7 @@ export interface Incoming {
 }
 
 /** What became of a file: refused, known already, or given to these taxpayers. */
-export interface Receipt {
+export interface Reception {
   source?: Source
   outcome: 'accepted' | 'duplicate' | 'refused'
   reason?: string
@@ -36,7 +44,7 @@ export interface ReceiveOptions {
 }
 
 /** NSU are generated only for who used distNSU in this time (NT 2014.002, since v1.10). */
-export const activeDays = 60
+const activeDays = 60
 const dayMs = 86_400_000
 
 /** The part of a taxpayer that shares a certificate and the 60 days: the base of a CNPJ, a whole CPF. */
@@ -80,18 +88,19 @@ interface Entry {
   source?: Source
   facts: Inspected
   identity: string
-  receipt: Receipt
+  reception: Reception
   /** The resNFe of the archive that stands for the generated one. */
   summary?: Uint8Array
 }
 
 /** Takes documents, summaries and events as the Ambiente Nacional does and gives each to the parties the distribution table names. */
-export function receive(ledger: Ledger, clock: Clock, incoming: Incoming[], options: ReceiveOptions): Receipt[] {
+export function receive(ledger: Ledger, clock: Clock, incoming: Incoming[], options: ReceiveOptions): Reception[] {
   const at = clock.now()
-  const { receipts, entries } = sortIn(ledger, incoming)
+  const { receptions, entries } = sortIn(ledger, incoming)
   const batch = new Map(entries.filter((one) => one.facts.kind === 'document').map((one) => [one.facts.chave, one]))
   const session = new Session(ledger, at, batch)
-  const queue = entries.filter((entry) => entry.facts.kind !== 'summary' || session.attachSummary(entry))
+  for (const entry of entries) if (entry.facts.kind === 'summary') session.attachSummary(entry)
+  const queue = entries.filter((entry) => entry.facts.kind !== 'summary')
   if (options.activateParties) {
     for (const { taxId } of queue.flatMap((entry) => session.partiesOf(entry.facts))) activate(ledger, taxId, at)
   }
@@ -109,35 +118,35 @@ export function receive(ledger: Ledger, clock: Clock, incoming: Incoming[], opti
     return atA - atB || rank(a) - rank(b) || indexA - indexB
   })
   for (const entry of queue) session.take(entry)
-  return receipts
+  return receptions
 }
 
 function rank(entry: Entry): number {
   return entry.facts.kind === 'document' ? 0 : 1
 }
 
-function sortIn(ledger: Ledger, incoming: Incoming[]): { receipts: Receipt[]; entries: Entry[] } {
-  const receipts: Receipt[] = []
+function sortIn(ledger: Ledger, incoming: Incoming[]): { receptions: Reception[]; entries: Entry[] } {
+  const receptions: Reception[] = []
   const entries: Entry[] = []
   const seen = new Set<string>()
   for (const { load, source } of incoming) {
-    const receipt: Receipt = { source, outcome: 'accepted', delivered: [] }
-    receipts.push(receipt)
+    const reception: Reception = { source, outcome: 'accepted', delivered: [] }
+    receptions.push(reception)
     const facts = inspectLoaded(load)
     if ('refused' in facts) {
-      Object.assign(receipt, { outcome: 'refused', reason: facts.refused })
+      Object.assign(reception, { outcome: 'refused', reason: facts.refused })
       continue
     }
-    receipt.chave = facts.chave
+    reception.chave = facts.chave
     const identity = identityOf(facts)
     if (ledger.received.has(identity) || seen.has(identity)) {
-      Object.assign(receipt, { outcome: 'duplicate', reason: 'já recebido (mesma chave e mesmo tipo)' })
+      Object.assign(reception, { outcome: 'duplicate', reason: 'já recebido (mesma chave e mesmo tipo)' })
       continue
     }
     seen.add(identity)
-    entries.push({ load, source, facts, identity, receipt })
+    entries.push({ load, source, facts, identity, reception })
   }
-  return { receipts, entries }
+  return { receptions, entries }
 }
 
 function inspectLoaded(load: () => Uint8Array): Inspected | Refused {
@@ -168,7 +177,7 @@ class Session {
   }
 
   // A resNFe does not name its destinatário: it takes the place of the one generated from the NF-e of the same chave.
-  attachSummary(entry: Entry): false {
+  attachSummary(entry: Entry): void {
     const { ledger } = this
     const { chave } = entry.facts
     const document = this.batch.get(chave)
@@ -179,12 +188,11 @@ class Session {
         { type: 'received', at: this.at, identity, content: ledger.store(document.summary), facts, source },
       ])
     } else if (ledger.documents.has(chave)) {
-      Object.assign(entry.receipt, { outcome: 'duplicate', reason: 'o resumo desta NF-e já foi distribuído' })
+      Object.assign(entry.reception, { outcome: 'duplicate', reason: 'o resumo desta NF-e já foi distribuído' })
     } else {
       const reason = 'resumo sem a NF-e da mesma chave: não diz quem é o destinatário'
-      Object.assign(entry.receipt, { outcome: 'refused', reason })
+      Object.assign(entry.reception, { outcome: 'refused', reason })
     }
-    return false
   }
 
   take(entry: Entry): void {
@@ -201,10 +209,10 @@ class Session {
     const before = new Map<string, number>()
     for (const one of records) {
       if (one.type !== 'nsu') continue
-      const key = `${one.service}:${one.taxId}`
+      const key = sequenceKey(one.service, one.taxId)
       const nsu = (before.get(key) ?? ledger.sequence(one.service, one.taxId).length) + 1
       before.set(key, nsu)
-      entry.receipt.delivered.push({ service: one.service, taxId: one.taxId, nsu })
+      entry.reception.delivered.push({ service: one.service, taxId: one.taxId, nsu })
     }
     ledger.append(records)
   }
@@ -217,7 +225,8 @@ class Session {
       if (delivery === 'none' || !isActive(this.ledger, facts.service, taxId, this.at)) continue
       const own = { ...this.describe(facts), taxId, roles: [...roles] }
       if (delivery === 'complete') published.push({ ...own, content })
-      else if (delivery === 'without-keys') published.push({ ...own, content: this.ledger.store(withoutKeys(bytes)) })
+      else if (delivery === 'without-chaves')
+        published.push({ ...own, content: this.ledger.store(withoutChaves(bytes)) })
       else {
         const cSitNFe = facts.situation === 'denied' ? '2' : facts.situation === 'cancelled' ? '3' : '1'
         const summary = entry.summary ?? summaryOfNfe(bytes, facts.chave, cSitNFe)
@@ -300,7 +309,7 @@ class Session {
     const events = [...(this.ledger.events.get(chave) ?? []).map((one) => one.facts), facts]
     const interested = events.flatMap((one) => one.parties.filter((party) => party.role === 'ator-interessado'))
     if (document !== undefined) return [...document.parties, ...interested]
-    return [...issuerInKey(chave), ...events.flatMap((one) => (one.service === service ? one.parties : []))]
+    return [...issuerInChave(chave), ...events.flatMap((one) => (one.service === service ? one.parties : []))]
   }
 
   describe(facts: Inspected): Omit<Published, 'taxId' | 'roles' | 'content'> {
@@ -315,7 +324,7 @@ class Session {
 }
 
 // Série 890 to 899 carries the CNPJ of the SEFAZ; 920 to 969 a CPF behind three zeros.
-function issuerInKey(chave: string): Party[] {
+function issuerInChave(chave: string): Party[] {
   const serie = Number(chave.slice(22, 25))
   if (serie >= 890 && serie <= 899) return []
   const taxId = serie >= 920 && serie <= 969 ? chave.slice(9, 20) : chave.slice(6, 20)

@@ -57,14 +57,14 @@ export function rolesByTaxpayer(parties: Party[]): Map<string, Set<Role>> {
 }
 
 /** What a taxpayer receives of an authorised document itself. */
-export type DocumentDelivery = 'none' | 'summary-first' | 'complete' | 'without-keys'
+export type DocumentDelivery = 'none' | 'summary-first' | 'complete' | 'without-chaves'
 
 /** NF-e: the emitente nothing, the destinatário the resumo first (whatever else it is), the others the XML. */
 export function documentDelivery(service: Service, roles: Set<Role>): DocumentDelivery {
   if (roles.has('emitente')) return 'none'
   if (service === 'nfe') return roles.has('destinatario') ? 'summary-first' : 'complete'
-  // Readers by autXML get the CT-e with the keys of other documents taken out (NT 2015.002).
-  return roles.size === 1 && roles.has('terceiro') ? 'without-keys' : 'complete'
+  // Readers by autXML get the CT-e with the chaves of other documents taken out (NT 2015.002).
+  return roles.size === 1 && roles.has('terceiro') ? 'without-chaves' : 'complete'
 }
 
 /** Whether a taxpayer receives an event: at once, once the NF-e is released to it, or never. */
@@ -93,9 +93,9 @@ function deliveryOf(cell: Cell): 'now' | 'when-released' | 'never' {
   return cell === 'S' ? 'now' : 'when-released'
 }
 
-/** The CT-e that a reader by autXML gets: every key of another document is 44 nines, nothing else changes. */
-export function withoutKeys(cte: Uint8Array): Uint8Array {
-  // Byte for character, so that whatever the encoding only the keys change.
+/** The CT-e that a reader by autXML gets: every chave of another document is 44 nines, nothing else changes. */
+export function withoutChaves(cte: Uint8Array): Uint8Array {
+  // Byte for character, so that whatever the encoding only the chaves change.
   const text = Buffer.from(cte).toString('latin1')
   const groups = /<((?:\w+:)?(?:infDoc|docAnt|infNFe|infDocAnt|refCTe\w*))[\s>][\s\S]*?<\/\1>/g
   const masked = text.replace(groups, (group) =>

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { openArchive } from './archive.ts'
 import { type Authority, createCallLog } from './authority.ts'
 import { type Holder, issuePfx, openCertificationAuthority } from './certificates.ts'
-import { createClock } from './clock.ts'
+import { createClock, instantOf } from './clock.ts'
 import { createFaults } from './faults.ts'
 import { openGenerator } from './generate/generator.ts'
 import { createRandom } from './generate/random.ts'
 import { openLedger } from './ledger.ts'
-import type { Receipt } from './publication.ts'
+import type { Reception } from './publication.ts'
 import { listen } from './server.ts'
 
 export interface Company {
@@ -28,8 +28,10 @@ export interface SimulatorOptions {
   /** Length of the authority's hour. */
   hourMs?: number
   seed?: number
-  /** Get generated documents of the current month. */
+  /** Get generated documents of the current month, on its first days also of the last days of the month before. */
   companies?: Company[]
+  /** Where those documents begin instead: ISO 8601 or milliseconds. */
+  since?: string | number
   /** A new document for one of the companies about every so many milliseconds; 0: never. */
   liveEveryMs?: number
   /** The ambiente that is served. */
@@ -54,6 +56,8 @@ const defaultSeed = 20_260_706
 /** Starts the simulated tax authority. */
 export async function start(options: SimulatorOptions): Promise<Simulator> {
   const { directory, archive, companies = [], liveEveryMs = 0, seed = defaultSeed, tpAmb = 2 } = options
+  const since = typeof options.since === 'string' ? instantOf(options.since) : options.since
+  if (since === undefined && options.since !== undefined) throw new Error(`since não é uma data: ${options.since}`)
   const log = options.log ?? (() => {})
   await using resources = new AsyncDisposableStack()
   const ledger = resources.adopt(openLedger(directory), (one) => one.close())
@@ -78,8 +82,8 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
   if (companies.length > 0) {
     const generator = await openGenerator({ seed, tpAmb, directory, ledger, clock, certification })
     for (const company of companies) {
-      const receipts = await generator.month(company)
-      if (receipts.length > 0) log(`gerados ${receipts.length} documentos e eventos para ${company.nome}`)
+      const receptions = await generator.history(company, since)
+      if (receptions.length > 0) log(`gerados ${receptions.length} documentos e eventos para ${company.nome}`)
     }
     if (liveEveryMs > 0) {
       let last: Promise<unknown> = Promise.resolve()
@@ -102,14 +106,14 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
   }
 }
 
-function report(receipts: Receipt[], log: (line: string) => void): void {
-  const count = (outcome: Receipt['outcome']) => receipts.filter((one) => one.outcome === outcome).length
-  if (receipts.length > 0) {
+function report(receptions: Reception[], log: (line: string) => void): void {
+  const count = (outcome: Reception['outcome']) => receptions.filter((one) => one.outcome === outcome).length
+  if (receptions.length > 0) {
     log(
       `arquivo: ${count('accepted')} recebidos, ${count('duplicate')} repetidos, ${count('refused')} não distribuídos`,
     )
   }
-  for (const { source, outcome, reason } of receipts) {
+  for (const { source, outcome, reason } of receptions) {
     if (outcome === 'refused') log(`  ${source?.file}: ${reason}`)
   }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { hasSchemas, schema } from '../../tests/support/judges.ts'
 import { openCertificationAuthority } from './certificates.ts'
 import {
   type Answer,
@@ -15,7 +16,6 @@ import {
   type TestSimulator,
   wsdlNamespace,
 } from './client.testing.ts'
-import { hasSchemas, schema } from './schemas.testing.ts'
 
 // Every case makes certificates and TLS connections, which a busy machine is slow at.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
@@ -190,7 +190,7 @@ describe('the message', () => {
     expect((await client.ask('cte', query)).cStat).toBe('138')
   })
 
-  it('there is no query by key for CT-e', async () => {
+  it('there is no query by chave for CT-e', async () => {
     const chNFe = '35260811222333000181550010000123451876543214'
     expect((await client.ask('cte', { cnpj, chNFe })).cStat).toBe('215')
   })
@@ -230,7 +230,7 @@ describe.runIf(hasSchemas)('answers obey the official schemas', () => {
     expect(answers.flatMap((one) => validate(one.message))).toEqual([])
   })
 
-  it('nfe, a query by key without NSU', async () => {
+  it('nfe, a query by chave without NSU', async () => {
     const chNFe = '35260811222333000181550010000123451876543214'
     const xml = `<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="4.00"><NFe><infNFe Id="NFe${chNFe}"><ide><mod>55</mod></ide><emit><CNPJ>11222333000181</CNPJ></emit><dest><CNPJ>33444555000181</CNPJ></dest></infNFe></NFe><protNFe><infProt><cStat>100</cStat></infProt></protNFe></nfeProc>`
     await test.control('POST', 'documents?activate=false', xml)

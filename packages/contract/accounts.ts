@@ -46,6 +46,7 @@ export const SignUpForm = z.object({
   tipoPlano: z.union([z.literal(1), z.literal(2)], { error: 'Tipo de plano deve ser 1 ou 2' }).default(1),
 })
 
+/** Whether the service is up (section 7). */
 export const health = route({
   method: 'GET',
   path: '/health',
@@ -54,6 +55,7 @@ export const health = route({
   data: z.object({ status: z.literal('ok'), versao: z.string() }),
 })
 
+/** Opens a session (section 7). */
 export const login = route({
   method: 'POST',
   path: '/v1/api/Auth',
@@ -63,6 +65,7 @@ export const login = route({
   data: z.object({ token: z.string(), wsId: z.string() }),
 })
 
+/** Ends the session of the token; ours, section 7 has no such call. */
 export const logout = route({
   method: 'POST',
   path: '/v1/api/Auth/sair',
@@ -71,6 +74,7 @@ export const logout = route({
   data: z.null(),
 })
 
+/** Creates an account with its workspace (section 7). */
 export const signUp = route({
   method: 'POST',
   path: '/v1/api/Usuarios',

@@ -22,6 +22,7 @@ export const CompanyRow = z.object({
     }),
   ),
 })
+/** What the browser receives as a company row (section 3). */
 export type CompanyRow = z.output<typeof CompanyRow>
 
 /** New company: certificate and password (sections 5 and 7). */
@@ -34,6 +35,7 @@ export const NewCompanyForm = z.object({
     .min(1, 'Por favor, selecione um certificado e digite a senha.'),
 })
 
+/** The companies of the workspace (section 7). */
 export const listCompanies = route({
   method: 'GET',
   path: '/v1/api/Empresas/obter-empresas',
@@ -43,6 +45,7 @@ export const listCompanies = route({
   data: z.array(CompanyRow),
 })
 
+/** Registers a company by its certificate (section 7). */
 export const createCompany = route({
   method: 'POST',
   path: '/v1/api/Empresas',
@@ -52,6 +55,7 @@ export const createCompany = route({
   data: z.object({ idEmpresa: z.string() }),
 })
 
+/** Asks for a query to the authority as soon as its rules allow (section 7). */
 export const synchronizeCompany = route({
   method: 'POST',
   path: '/v1/api/Empresas/sincronizar',

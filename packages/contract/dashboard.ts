@@ -20,8 +20,10 @@ export const Dashboard = z.object({
     z.object({ tipoDfe: z.number(), nomeEmitente: z.string(), chaveDfe: z.string(), dataCadastro: z.string() }),
   ),
 })
+/** What the browser receives as the dashboard (section 3). */
 export type Dashboard = z.output<typeof Dashboard>
 
+/** The numbers of the month (section 7). */
 export const getDashboard = route({
   method: 'GET',
   path: '/v1/api/Dashboard',

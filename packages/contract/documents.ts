@@ -47,8 +47,10 @@ export const DocumentRow = z.object({
   status: z.object({ codigoEvento: z.number(), descricaoEvento: z.string() }),
   notaCompleta: z.boolean(),
 })
+/** What the browser receives as a document row (section 3). */
 export type DocumentRow = z.output<typeof DocumentRow>
 
+/** One page of the documents that a filter finds (section 7). */
 export const listDocuments = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais',
@@ -66,6 +68,7 @@ export const listDocuments = route({
 
 const documentParams = z.object({ idDfe: z.string() })
 
+/** The DANFE of an NF-e (section 7). */
 export const printDanfe = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/danfe/{idDfe}',
@@ -75,6 +78,7 @@ export const printDanfe = route({
   produces: 'application/pdf',
 })
 
+/** The DACTE of a CT-e (section 7). */
 export const printDacte = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/dacte/{idDfe}',

@@ -1,6 +1,7 @@
 import { XmlError } from '@vigia/xml/parse'
-import { expect, test } from 'vitest'
-import { child, children, openDocument, value } from './document.ts'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { child, children, localTime, openDocument, value } from './document.ts'
 
 const root = openDocument(
   new TextEncoder().encode('<n:a xmlns:n="u"><b><c> 1 </c><n:c>2</n:c></b><b><c>3</c><d/></b><CNPJ/><e> \n </e></n:a>'),
@@ -27,4 +28,40 @@ test('value trims, and an empty element counts as absent', () => {
 
 test('openDocument refuses what is not well formed', () => {
   expect(() => openDocument(new TextEncoder().encode('<a>'))).toThrow(XmlError)
+})
+
+describe('localTime', () => {
+  test.each([
+    ['2026-11-10T09:15:00-03:00', '2026-11-10T09:15:00', -180],
+    ['2026-11-10T23:59:59-04:30', '2026-11-10T23:59:59', -270],
+    ['2026-11-10T09:15:00+01:00', '2026-11-10T09:15:00', 60],
+    ['2026-11-10T09:15:00Z', '2026-11-10T09:15:00', 0],
+    ['2026-11-10T09:15:00.123-03:00', '2026-11-10T09:15:00', -180],
+    ['2026-11-10T09:15:00', '2026-11-10T09:15:00', null],
+    ['2010-02-28', '2010-02-28T00:00:00', null],
+    ['2024-02-29', '2024-02-29T00:00:00', null],
+  ])('%s is %s at %s minutes', (text, local, offset) => {
+    expect(localTime(text)).toEqual({ local, offset })
+  })
+
+  test.each([
+    '',
+    '2026-02-30',
+    '2026-13-01',
+    '2025-02-29',
+    '2026-04-31',
+    '2026-11-10T24:00:00',
+    '2026-11-10T09:15:00+99:00',
+    '10/11/2026',
+    '0001-01-01',
+    '2026-11-10T09:15',
+    '2026-11-10Z',
+  ])('%s is no date', (text) => {
+    expect(localTime(text)).toBeNull()
+  })
+
+  test('every second of our centuries is understood as it is written', () => {
+    const date = fc.date({ min: new Date('1900-01-01'), max: new Date('2099-12-31'), noInvalidDate: true })
+    fc.assert(fc.property(date, (date) => localTime(date.toISOString())?.local === date.toISOString().slice(0, 19)))
+  })
 })

@@ -36,6 +36,28 @@ export function value(node: XmlElement | undefined, path: string): string | unde
   return text === '' ? undefined : text
 }
 
+/** A date as documents write it: `AAAA-MM-DDThh:mm:ss` of its own place, and the offset in minutes or null without one; a date alone is midnight; null when it is none of the calendar (MOC 7.0, data e hora no formato UTC; `dEmi` up to layout 2.00). */
+export function localTime(text: string): { local: string; offset: number | null } | null {
+  const match = timePattern.exec(text)
+  if (match === null) return null
+  const [, day = '', time = '00:00:00', zone] = match
+  if (!isDay(day)) return null
+  const local = `${day}T${time}`
+  if (zone === undefined) return { local, offset: null }
+  const minutes = zone === 'Z' ? 0 : Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4))
+  return { local, offset: zone.startsWith('-') ? -minutes : minutes }
+}
+
+const timePattern =
+  /^((?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.\d{1,9})?(Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?$/
+
+function isDay(day: string): boolean {
+  // Every month has 28 days; the calendar is asked about the others only.
+  if (day.slice(8) <= '28') return true
+  const date = new Date(`${day}T00:00:00Z`)
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day)
+}
+
 function named(node: XmlElement, name: string): XmlElement | undefined {
   for (const element of node.children) {
     if (element.name === name) return element

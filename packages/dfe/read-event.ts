@@ -1,10 +1,7 @@
 import { child, children, value, type XmlElement } from './document.ts'
-import { eventKind } from './events.ts'
+import { eventKind, registeredStatuses } from './events.ts'
 import type { EventFacts, Problem, UnknownFacts } from './read.ts'
 import { chaveOf, dateOf, numberOf, optionalDateOf, taxIdOf, unknown } from './reading.ts'
-
-// 134: CT-e in a situation other than authorised; 155: cancelamento out of time.
-const registeredStatus = ['134', '135', '136', '155']
 
 export function readEvent(type: 'nfe' | 'cte', root: XmlElement, problems: Problem[]): EventFacts | UnknownFacts {
   const processed = child(root, type === 'nfe' ? 'evento/infEvento' : 'eventoCTe/infEvento')
@@ -20,7 +17,7 @@ export function readEvent(type: 'nfe' | 'cte', root: XmlElement, problems: Probl
     child(root, type === 'nfe' ? 'retEvento/infEvento' : 'retEventoCTe/infEvento') ??
     (processed && child(root, 'infEvento'))
   const cStat = value(answer, 'cStat')
-  if (cStat === undefined || !registeredStatus.includes(cStat)) {
+  if (cStat === undefined || !registeredStatuses.has(cStat)) {
     const message = `O evento não traz a sua autorização${cStat === undefined ? '' : ` (cStat ${cStat})`}.`
     problems.push({ code: 'event-not-registered', message })
   }

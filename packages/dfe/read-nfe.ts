@@ -1,5 +1,6 @@
 import { chaveParts } from './chave.ts'
 import { child, children, value, type XmlElement } from './document.ts'
+import { registeredStatuses } from './events.ts'
 import type { DocumentFacts, Party, Problem, UnknownFacts } from './read.ts'
 import {
   addParty,
@@ -108,7 +109,7 @@ function carriesCancellation(root: XmlElement, chave: string): boolean {
   for (const retEvento of children(root, 'retEvento')) {
     const infEvento = child(retEvento, 'infEvento')
     const tpEvento = value(infEvento, 'tpEvento')
-    const registered = ['135', '136', '155'].includes(value(infEvento, 'cStat') ?? '')
+    const registered = registeredStatuses.has(value(infEvento, 'cStat') ?? '')
     if ((tpEvento === '110111' || tpEvento === '110112') && registered && value(infEvento, 'chNFe') === chave)
       return true
   }

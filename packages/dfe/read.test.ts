@@ -311,10 +311,14 @@ describe('CT-e', () => {
     })
   })
 
-  test('CT-e Simplificado: its own tomador even with code 0, its own total', () => {
+  test.each(['cteSimpProc', 'cteProcSimp'])('CT-e Simplificado in %s: its own tomador, its own total', (root) => {
+    const names: [string, string] = [root, 'CTeSimp']
     const inside = `${ide('') + issuer}<toma><toma>0</toma><CNPJ>${empresa}</CNPJ></toma><total><vTPrest>10.5</vTPrest></total>`
-    expect(tomador(inside, ['cteSimpProc', 'CTeSimp'])).toBe(empresa)
-    expect(document(proc(inside, ['cteSimpProc', 'CTeSimp'])).amount).toBe('10.5')
+    expect(tomador(inside, names)).toBe(empresa)
+    expect(read(proc(inside, names), 'procCTeSimp_v4.00.xsd')).toMatchObject({
+      facts: { root, amount: '10.5', situation: 'authorized' },
+      problems: [],
+    })
   })
 
   test('GTV-e: its own scale of tomador, no amount', () => {

@@ -1,4 +1,4 @@
-import { XmlError } from '@vigia/xml/parse'
+import { sizeBytesMax, XmlError } from '@vigia/xml/parse'
 import { openDocument, type XmlElement } from './document.ts'
 import { readCte } from './read-cte.ts'
 import { readEvent, readEventSummary } from './read-event.ts'
@@ -89,7 +89,7 @@ export function readReceived(
   } catch (error) {
     if (!(error instanceof XmlError)) throw error
     const reason =
-      xml.length > 20_000_000
+      xml.length > sizeBytesMax
         ? 'O arquivo tem mais de 20 MB.'
         : `O conteúdo não é um XML bem formado (posição ${error.offset}).`
     return { facts: { kind: 'unknown', reason }, problems: [] }
@@ -97,7 +97,7 @@ export function readReceived(
   const problems: Problem[] = []
   const facts = readRoot(root, problems)
   const expected = schema && rootsBySchema.get(schema.replace(/_v.*$/, ''))
-  if (expected && expected !== root.name) {
+  if (expected && !expected.includes(root.name)) {
     const message = `A SEFAZ anunciou ${schema}, mas o documento é ${root.name}.`
     problems.push({ code: 'schema-differs', message })
   }
@@ -105,15 +105,16 @@ export function readReceived(
 }
 
 const rootsBySchema = new Map([
-  ['resNFe', 'resNFe'],
-  ['procNFe', 'nfeProc'],
-  ['resEvento', 'resEvento'],
-  ['procEventoNFe', 'procEventoNFe'],
-  ['procCTe', 'cteProc'],
-  ['procCTeOS', 'cteOSProc'],
-  ['procCTeSimp', 'cteSimpProc'],
-  ['procGTVe', 'GTVeProc'],
-  ['procEventoCTe', 'procEventoCTe'],
+  ['resNFe', ['resNFe']],
+  ['procNFe', ['nfeProc']],
+  ['resEvento', ['resEvento']],
+  ['procEventoNFe', ['procEventoNFe']],
+  ['procCTe', ['cteProc']],
+  ['procCTeOS', ['cteOSProc']],
+  // The package PL_CTe_400 named the root otherwise until NT 2026.002.
+  ['procCTeSimp', ['cteSimpProc', 'cteProcSimp']],
+  ['procGTVe', ['GTVeProc']],
+  ['procEventoCTe', ['procEventoCTe']],
 ])
 
 function readRoot(root: XmlElement, problems: Problem[]): DocumentFacts | EventFacts | UnknownFacts {
@@ -128,6 +129,7 @@ function readRoot(root: XmlElement, problems: Problem[]): DocumentFacts | EventF
     case 'cteOSProc':
     case 'CTeOS':
     case 'cteSimpProc':
+    case 'cteProcSimp':
     case 'CTeSimp':
     case 'GTVeProc':
     case 'GTVe':

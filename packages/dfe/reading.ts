@@ -1,5 +1,5 @@
 import { parseChave } from './chave.ts'
-import { child, value, type XmlElement } from './document.ts'
+import { child, localTime, value, type XmlElement } from './document.ts'
 import type { DocumentFacts, Party, Problem, UnknownFacts } from './read.ts'
 
 export function unknown(root: XmlElement, reason: string): UnknownFacts {
@@ -36,22 +36,10 @@ export function dateOf(text: string | undefined, what: string, problems: Problem
 
 /** A date as written; what is no date is reported and left out. */
 export function optionalDateOf(text: string | undefined, what: string, problems: Problem[]): string | undefined {
-  if (text === undefined || isDate(text)) return text
+  if (text === undefined || localTime(text) !== null) return text
   const message = `A data de ${what} não é válida: ${text.slice(0, 40)}.`
   problems.push({ code: 'date-invalid', message })
   return undefined
-}
-
-const datePattern =
-  /^((?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?$/
-
-function isDate(text: string): boolean {
-  const day = datePattern.exec(text)?.[1]
-  if (day === undefined) return false
-  // Every month has 28 days; the calendar is asked about the others only.
-  if (day.slice(8) <= '28') return true
-  const date = new Date(`${day}T00:00:00Z`)
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day)
 }
 
 export function amountOf(text: string | undefined, problems: Problem[]): string {

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type XmlAttribute, XmlDocument, type XmlElement } from 'libxml2-wasm'
 import { describe, expect, test } from 'vitest'
+import { findSamples } from '../../tests/support/samples.ts'
 import { eventKind } from './events.ts'
 import { type DocumentFacts, type EventFacts, type Party, readReceived } from './read.ts'
 import { primaryRole, rolesOf } from './roles.ts'
@@ -14,10 +15,9 @@ interface Sample {
   cStat?: string
 }
 
-// The sample documents are kept beside the repository; without them there is nothing to do here.
-const folder = join(import.meta.dirname, '../../../shared/data/samples')
-const samples: Sample[] = existsSync(folder) ? JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) : []
-const bytesOf = (sample: Sample) => readFileSync(join(folder, sample.file))
+const folder = findSamples()
+const samples: Sample[] = folder ? JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) : []
+const bytesOf = (sample: Sample) => readFileSync(join(folder ?? '', sample.file))
 
 const inFolder = (...folders: string[]) => samples.filter(({ file }) => folders.includes(file.split('/')[0] ?? ''))
 const factsOf = (sample: Sample) => readReceived(bytesOf(sample))

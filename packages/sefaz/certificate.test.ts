@@ -215,15 +215,15 @@ describe('a problem has its own answer', () => {
   })
 
   test.concurrent.each([
-    ['of the MAC', { macIterations: 2_000_000_000 }],
-    ['of a PBES2 key', { claim: { iterations: 2_000_000_000 } }],
-    ['of a 3DES key', { claim: { iterations: 2_000_000_000 }, encryption: '3des' as const }],
+    ['of the MAC', 'too-slow', { macIterations: 2_000_000_000 }],
+    ['of a PBES2 key', 'unreadable', { claim: { iterations: 2_000_000_000 } }],
+    ['of a 3DES key', 'too-slow', { claim: { iterations: 2_000_000_000 }, encryption: '3des' as const }],
   ])(
-    'a hostile iteration count %s ends within six seconds',
-    async (_, options) => {
+    'a hostile iteration count %s ends within six seconds: %s',
+    async (_, problem, options) => {
       const pfx = makePfx({ certificates: [company], key, password, ...options })
       const startedAt = performance.now()
-      expect(await problemOf(readCertificate(pfx, password))).toBe('unreadable')
+      expect(await problemOf(readCertificate(pfx, password))).toBe(problem)
       expect(performance.now() - startedAt).toBeLessThan(6_000)
     },
     10_000,

@@ -31,6 +31,7 @@ export type CertificateProblem =
   | 'e-cpf'
   | 'no-cnpj'
   | 'too-large'
+  | 'too-slow'
 
 const sentences: Record<CertificateProblem, string> = {
   'wrong-password':
@@ -49,6 +50,8 @@ const sentences: Record<CertificateProblem, string> = {
     'O arquivo foi aberto, mas não encontramos um CNPJ dentro do certificado. Nada foi guardado nem alterado. Envie o e-CNPJ A1 da empresa, emitido por uma autoridade da ICP-Brasil.',
   'too-large':
     'O arquivo tem mais de 100 KB, e um certificado ocupa bem menos do que isso. Nada foi guardado nem alterado. Confira se escolheu o arquivo .pfx ou .p12 do certificado.',
+  'too-slow':
+    'O certificado não abriu em cinco segundos e paramos de tentar; isto não quer dizer que o arquivo ou a senha estejam errados. Nada foi guardado nem alterado. Tente de novo daqui a um minuto; se acontecer outra vez, exporte o certificado de novo em formato .pfx ou .p12 e envie o novo arquivo.',
 }
 
 const dateFormat = new Intl.DateTimeFormat('pt-BR', {
@@ -92,14 +95,14 @@ export async function readCertificate(
   return { cnpj, ...holder, serialNumber: leaf.serialNumber, validFrom, validTo, ...opened }
 }
 
-function openPfx(input: PfxInput): Promise<PfxResult> {
+function openPfx(input: PfxInput): Promise<PfxResult | { problem: 'too-slow' }> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./certificate-worker.ts', import.meta.url), {
       workerData: input,
       resourceLimits: { maxOldGenerationSizeMb: 128 },
     })
-    const timer = setTimeout(() => finish({ problem: 'unreadable' }), openMsMax)
-    const finish = (result: PfxResult) => {
+    const timer = setTimeout(() => finish({ problem: 'too-slow' }), openMsMax)
+    const finish = (result: PfxResult | { problem: 'too-slow' }) => {
       clearTimeout(timer)
       worker.terminate().catch(() => {})
       resolve(result)

@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib'
-import { parseXml, type XmlElement, XmlError } from '@vigia/xml/parse'
+import { parseXml, sizeBytesMax, type XmlElement, XmlError } from '@vigia/xml/parse'
 import { escapeText, tag } from '@vigia/xml/write'
 import type { Connection, Response } from './connection.ts'
-import { SefazError } from './error.ts'
+import { DocumentTooLargeError, SefazError } from './error.ts'
 
 /** One document of an answer, not opened (NT 2014.002, docZip). */
 export interface DocZip {
@@ -26,7 +26,7 @@ export interface DistributionAnswer {
   durationMs: number
 }
 
-/** A question to NFeDistribuicaoDFe or CTeDistribuicaoDFe; the query by key exists for NF-e only (NT 2014.002 and NT 2015.002). */
+/** A question to NFeDistribuicaoDFe or CTeDistribuicaoDFe; the query by chave exists for NF-e only (NT 2014.002 and NT 2015.002). */
 export interface DistributionRequest {
   service: 'nfe' | 'cte'
   url: string
@@ -180,13 +180,17 @@ function textOf(element: XmlElement, name: string): string | undefined {
   return childOf(element, name)?.text.trim() || undefined
 }
 
-const documentBytesMax = 20 * 1024 * 1024
-
-/** The XML inside a docZip; throws when the stream is damaged or unreasonably large (NT 2014.002, docZip). */
+/** The XML inside a docZip; throws when the stream is damaged, and DocumentTooLargeError when it holds more than anybody reads (NT 2014.002, docZip). */
 export function unzipDocument(content: Uint8Array): Buffer {
   // The stream ends with the size of what it holds: one buffer of that size is more than twice as fast as growing.
   const size =
     content.length < 18 ? 0 : new DataView(content.buffer, content.byteOffset).getUint32(content.length - 4, true)
   const chunkSize = Math.min(Math.max(size, 1024), 1024 * 1024)
-  return gunzipSync(content, { maxOutputLength: documentBytesMax, chunkSize })
+  try {
+    return gunzipSync(content, { maxOutputLength: sizeBytesMax, chunkSize })
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE')
+      throw new DocumentTooLargeError({ cause })
+    throw cause
+  }
 }

@@ -10,8 +10,7 @@ export type SefazErrorKind =
   | 'fault'
 
 const explanations: Record<SefazErrorKind, string> = {
-  timeout:
-    'A SEFAZ demorou demais para responder. Nada do que já foi recebido se perdeu.',
+  timeout: 'A SEFAZ demorou demais para responder. Nada do que já foi recebido se perdeu.',
   refused:
     'Não conseguimos falar com a SEFAZ: a conexão não foi aceita ou foi interrompida. Nada do que já foi recebido se perdeu.',
   'tls-chain':
@@ -21,10 +20,8 @@ const explanations: Record<SefazErrorKind, string> = {
   forbidden:
     'A SEFAZ não permitiu o acesso com este certificado. Nada do que já foi recebido se perdeu. Confira se o certificado está válido.',
   http: 'O servidor da SEFAZ respondeu com um erro. Nada do que já foi recebido se perdeu.',
-  'not-xml':
-    'A resposta da SEFAZ não veio no formato esperado. Nada do que já foi recebido se perdeu.',
-  fault:
-    'O serviço da SEFAZ não conseguiu atender a mensagem. Nada do que já foi recebido se perdeu.',
+  'not-xml': 'A resposta da SEFAZ não veio no formato esperado. Nada do que já foi recebido se perdeu.',
+  fault: 'O serviço da SEFAZ não conseguiu atender a mensagem. Nada do que já foi recebido se perdeu.',
 }
 
 // Repeating these changes nothing: somebody has to change a certificate, a chain or an address first.
@@ -54,5 +51,14 @@ export class SefazError extends Error {
     if (options.status !== undefined) this.status = options.status
     if (options.detail !== undefined) this.detail = options.detail
     if (options.body !== undefined) this.body = Buffer.from(options.body.subarray(0, bodyCharactersMax)).toString()
+  }
+}
+
+/** A docZip that holds more than any document of the layouts does, and more than is read; `message` is a Portuguese sentence for the person (NT 2014.002, docZip). */
+export class DocumentTooLargeError extends Error {
+  override name = 'DocumentTooLargeError'
+
+  constructor(options?: { cause?: unknown }) {
+    super('O arquivo tem mais de 20 MB depois de descompactado.', options)
   }
 }

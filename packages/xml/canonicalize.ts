@@ -1,6 +1,7 @@
 import type { XmlContent, XmlElement, XmlInstruction } from './parse.ts'
 import { escapeAttribute, escapeText } from './write.ts'
 
+/** What is known of the element besides itself (Canonical XML 1.0 §2.4, document subsets). */
 export interface CanonicalizeOptions {
   /** Declarations in scope from the ancestors: prefix ('' for the default) to URI. */
   namespaces?: Record<string, string>

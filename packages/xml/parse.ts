@@ -32,7 +32,9 @@ export type XmlContent = string | XmlElement | XmlInstruction
 
 // The deepest layout has about 15 levels and the longest files some 5 MB: the limits only stop hostile input.
 const depthMax = 100
-const sizeBytesMax = 20_000_000
+
+/** The largest document that is read, in bytes; XML 1.0 sets no limit, this one is ours. */
+export const sizeBytesMax = 20_000_000
 
 /** The text of an XML file: the byte order mark is taken off, the encoding is the declared one, UTF-8 by default (XML 1.0 §4.3.3). */
 export function decodeXml(bytes: Uint8Array): string {

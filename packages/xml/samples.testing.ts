@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { findSamples } from '../../tests/support/samples.ts'
 
 export interface Sample {
   file: string
@@ -8,11 +9,11 @@ export interface Sample {
   assinaturaConfere: boolean | null
 }
 
-const folder = join(import.meta.dirname, '../../../shared/data/samples')
+const folder = findSamples()
 
 /** The sample documents kept beside the repository; none when the folder is missing. */
-export const samples: Sample[] = existsSync(folder) ? JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) : []
+export const samples: Sample[] = folder ? JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) : []
 
 export function bytesOf(sample: Sample): Buffer {
-  return readFileSync(join(folder, sample.file))
+  return readFileSync(join(folder ?? '', sample.file))
 }

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { SignedXml } from 'xml-crypto'
+import { verifyWithXmlCrypto } from '../../tests/support/judges.ts'
 import { canonicalize, dsigNamespace } from './canonicalize.ts'
 import { testCertificate } from './certificate.testing.ts'
 import { decodeXml, parseXml } from './parse.ts'
@@ -186,16 +187,4 @@ function signWithXmlCrypto(xml: string, element: string): string {
   signer.addReference({ xpath, transforms: [enveloped, c14n], digestAlgorithm: sha1 })
   signer.computeSignature(xml, { location: { reference: xpath, action: 'after' } })
   return signer.getSignedXml()
-}
-
-function verifyWithXmlCrypto(xml: string): boolean {
-  const signature = /<(ds:)?Signature[ >][\s\S]*?<\/\1Signature>/.exec(xml)?.[0] ?? ''
-  const base64 = /X509Certificate>([^<]*)/.exec(signature)?.[1]?.replace(/\s/g, '')
-  const verifier = new SignedXml({ publicCert: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----` })
-  verifier.loadSignature(signature)
-  try {
-    return verifier.checkSignature(xml)
-  } catch {
-    return false
-  }
 }

@@ -3,8 +3,8 @@ import { tag } from '@vigia/xml/write'
 import type { Issued } from '../certificates.ts'
 import { dateTimeWithOffset } from '../clock.ts'
 import type { Taxpayer } from './cast.ts'
+import { digestOf, type NewChave, newChave, newProtocol } from './chave.ts'
 import { group, text } from './elements.ts'
-import { digestOf, newKey, newProtocol } from './key.ts'
 import { fixed, money, rateText, share, split } from './money.ts'
 import { ibsCbs, ibsCbsOf } from './nfe-items.ts'
 import { icmsRate, type Place } from './places.ts'
@@ -56,10 +56,10 @@ interface Layout {
 /** CT-e, model 57, by road. */
 export function buildCte(random: Random, order: FreightOrder, signer: Issued): Cte {
   const { sender, receiver } = order
-  return finish(random, order, { root: 'cteProc', document: 'CTe', mod: '57' }, signer, (key) => [
+  return finish(random, order, { root: 'cteProc', document: 'CTe', mod: '57' }, signer, (made) => [
     group(
       'ide',
-      ...ideHead(order, key, '57', cfop(sender, receiver), '0'),
+      ...ideHead(order, made, '57', cfop(sender, receiver), '0'),
       text('modal', '01'),
       text('tpServ', '0'),
       ...route(sender.place, receiver.place),
@@ -97,10 +97,10 @@ export function buildSimplifiedCte(random: Random, order: FreightOrder, signer: 
     order.vTPrest,
     order.cargo.map(() => 1),
   )
-  return finish(random, order, { root: 'cteSimpProc', document: 'CTeSimp', mod: '57' }, signer, (key) => [
+  return finish(random, order, { root: 'cteSimpProc', document: 'CTeSimp', mod: '57' }, signer, (made) => [
     group(
       'ide',
-      ...ideHead(order, key, '57', cfop(sender, receiver), '5'),
+      ...ideHead(order, made, '57', cfop(sender, receiver), '5'),
       text('modal', '01'),
       text('tpServ', '0'),
       text('UFIni', sender.place.uf),
@@ -146,10 +146,10 @@ export function buildSimplifiedCte(random: Random, order: FreightOrder, signer: 
 /** CT-e OS, model 67: transport of people. */
 export function buildCteOs(random: Random, order: PassengersOrder, signer: Issued): Cte {
   const { carrier, tomador } = order
-  return finish(random, order, { root: 'cteOSProc', document: 'CTeOS', mod: '67' }, signer, (key) => [
+  return finish(random, order, { root: 'cteOSProc', document: 'CTeOS', mod: '67' }, signer, (made) => [
     group(
       'ide',
-      ...ideHead(order, key, '67', cfop(tomador, tomador), '0'),
+      ...ideHead(order, made, '67', cfop(tomador, tomador), '0'),
       text('modal', '01'),
       text('tpServ', '6'),
       text('indIEToma', '1'),
@@ -191,15 +191,15 @@ function finish(
   order: CteOrder,
   layout: Layout,
   signer: Issued,
-  content: (key: { cNF: string; cDV: string }) => string[],
+  content: (made: NewChave) => string[],
 ): Cte {
   const { carrier, at, tpAmb } = order
-  const key = newKey(random, { ...order, cUF: carrier.place.cUF, cnpj: carrier.cnpj, mod: layout.mod })
-  const { chave } = key
+  const made = newChave(random, { ...order, cUF: carrier.place.cUF, cnpj: carrier.cnpj, mod: layout.mod })
+  const { chave } = made
   const info = tag(
     'infCte',
     { versao: '4.00', Id: `CTe${chave}` },
-    ...content(key),
+    ...content(made),
     order.reader && group('autXML', text('CNPJ', order.reader.cnpj)),
   )
   const url = `https://dfe-portal.svrs.rs.gov.br/cte/qrCode?chCTe=${chave}&tpAmb=${tpAmb}`
@@ -227,17 +227,11 @@ function finish(
   return { bytes: Buffer.from(xml, 'utf8'), chave, nProt, at, authorizedAt, carrier }
 }
 
-function ideHead(
-  order: CteOrder,
-  key: { cNF: string; cDV: string },
-  mod: string,
-  CFOP: string,
-  tpCTe: string,
-): string[] {
+function ideHead(order: CteOrder, made: NewChave, mod: string, CFOP: string, tpCTe: string): string[] {
   const { place } = order.carrier
   return [
     text('cUF', place.cUF),
-    text('cCT', key.cNF),
+    text('cCT', made.cNF),
     text('CFOP', CFOP),
     text('natOp', 'PRESTAÇÃO DE SERVIÇO DE TRANSPORTE'),
     text('mod', mod),
@@ -246,7 +240,7 @@ function ideHead(
     text('dhEmi', dateTimeWithOffset(order.at)),
     text('tpImp', '1'),
     text('tpEmis', '1'),
-    text('cDV', key.cDV),
+    text('cDV', made.cDV),
     text('tpAmb', order.tpAmb),
     text('tpCTe', tpCTe),
     text('procEmi', '0'),

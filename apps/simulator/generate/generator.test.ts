@@ -5,11 +5,10 @@ import { gunzipSync } from 'node:zlib'
 import { child, openDocument, value, type XmlElement } from '@vigia/dfe/document'
 import { verifySignature } from '@vigia/xml/verify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SignedXml } from 'xml-crypto'
+import { hasSchemas, schema, verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
 import { openCertificationAuthority } from '../certificates.ts'
-import { createClock } from '../clock.ts'
+import { createClock, instantOf } from '../clock.ts'
 import { type Ledger, openLedger, type Received } from '../ledger.ts'
-import { hasSchemas, schema, type Validate } from '../schemas.testing.ts'
 import { openGenerator } from './generator.ts'
 
 const company = { cnpj: '12ABC34501DE35', nome: 'EMPRESA EXEMPLO LTDA', uf: 'SC' }
@@ -25,7 +24,7 @@ beforeAll(async () => {
   const clock = createClock(now - Date.now())
   const certification = await openCertificationAuthority(directory, now)
   const generator = await openGenerator({ seed: 7, tpAmb: 2, directory, ledger, clock, certification })
-  await generator.month(company)
+  await generator.history(company)
   received = [...ledger.received.values()].map((record) => ({
     record,
     xml: gunzipSync(ledger.gzip(record.content)).toString('utf8'),
@@ -60,7 +59,7 @@ describe('generated documents', () => {
 
   it.runIf(hasSchemas)('give summaries that obey the schema of the distribution', () => {
     const summaries = ledger.sequence('nfe', company.cnpj).filter((one) => one.kind === 'summary')
-    const check = validator('nfe/PL_NFeDistDFe_1.02', 'resNFe_v1.01.xsd', true)
+    const check = schema('nfe/PL_NFeDistDFe_1.02', 'resNFe_v1.01.xsd', true)
     expect(summaries.flatMap((one) => check(gunzipSync(ledger.gzip(one.content)).toString('utf8')))).toEqual([])
   })
 
@@ -71,10 +70,10 @@ describe('generated documents', () => {
       expect(verifySignature(alone), record.identity).toMatchObject({ valid: true })
     }
     for (const { record, xml } of signed.filter((_, index) => index % 12 === 0)) {
-      expect(verifiesWithXmlCrypto(signedElement(xml)), record.identity).toBe(true)
+      expect(verifyWithXmlCrypto(signedElement(xml)), record.identity).toBe(true)
     }
     const [first] = signed
-    expect(verifiesWithXmlCrypto(signedElement(first?.xml ?? '').replace('<serie>1<', '<serie>2<'))).toBe(false)
+    expect(verifyWithXmlCrypto(signedElement(first?.xml ?? '').replace('<serie>1<', '<serie>2<'))).toBe(false)
   })
 
   it('repeat the digest of the signature in the protocol', () => {
@@ -140,7 +139,7 @@ describe('generated documents', () => {
     const clock = createClock(now - Date.now())
     const certification = await openCertificationAuthority(other, now)
     const open = () => openGenerator({ seed: 7, tpAmb: 2, directory: other, ledger: otherLedger, clock, certification })
-    await (await open()).month(company)
+    await (await open()).history(company)
     expect([...otherLedger.received.keys()]).toEqual([...ledger.received.keys()])
     const unsigned = (text: string) => text.replace(/<Signature[\s\S]*?<\/Signature>/g, '')
     const again = [...otherLedger.received.values()].map((record) =>
@@ -148,12 +147,73 @@ describe('generated documents', () => {
     )
     expect(again).toEqual(received.map(({ xml }) => unsigned(xml)))
 
-    expect(await (await open()).month(company)).toEqual([])
-    const [receipt] = await (await open()).live([company])
-    expect(receipt?.outcome).toBe('accepted')
+    expect(await (await open()).history(company)).toEqual([])
+    const [reception] = await (await open()).live([company])
+    expect(reception?.outcome).toBe('accepted')
     otherLedger.close()
     rmSync(other, { recursive: true, force: true })
   }, 30_000)
+})
+
+describe('when the month is young', () => {
+  const days = (ms: number) => ms / 86_400_000
+  const start = Date.parse('2026-12-01T00:00:00-03:00')
+
+  /** What a company has that begins at an instant. */
+  const begin = async (at: number, options: { since?: number; before?: number } = {}) => {
+    const own = mkdtempSync(join(tmpdir(), 'simulator-generator-'))
+    const ownLedger = openLedger(own)
+    const clock = createClock((options.before ?? at) - Date.now())
+    const certification = await openCertificationAuthority(own, at)
+    const generator = await openGenerator({
+      seed: 7,
+      tpAmb: 2,
+      directory: own,
+      ledger: ownLedger,
+      clock,
+      certification,
+    })
+    if (options.before !== undefined) await generator.history(company)
+    const known = ownLedger.received.size
+    clock.setNow(at)
+    await generator.history(company, options.since)
+    const facts = [...ownLedger.received.values()].slice(known).map((one) => one.facts)
+    const sequence = ownLedger.sequence('nfe', company.cnpj)
+    ownLedger.close()
+    rmSync(own, { recursive: true, force: true })
+    return {
+      issued: facts.filter((one) => one.kind === 'document').map((one) => instantOf(one.registeredAt) ?? 0),
+      latest: Math.max(...facts.map((one) => instantOf(one.registeredAt) ?? 0)),
+      cancelled: sequence.filter((one) => one.tpEvento === 110111).length,
+      complete: sequence.filter((one) => one.kind === 'document').length,
+    }
+  }
+
+  it.each([5 * 60_000, 12 * 3_600_000, 3 * 86_400_000])('%i ms after midnight nothing is missing', async (age) => {
+    const { issued, latest, cancelled, complete } = await begin(start + age)
+    expect(issued.filter((at) => at < start).length).toBeGreaterThan(40)
+    expect(issued.filter((at) => at >= start).length).toBeGreaterThan(40)
+    expect(days(start - Math.min(...issued))).toBeGreaterThan(20)
+    expect(latest).toBeLessThanOrEqual(start + age)
+    expect(cancelled).toBeGreaterThan(0)
+    expect(complete).toBeGreaterThan(10)
+  })
+
+  it('what was made in the month before is not made again', async () => {
+    const { issued } = await begin(start + 3_600_000, { before: start - 86_400_000 })
+    expect(issued.length).toBeGreaterThan(40)
+    expect(Math.min(...issued)).toBeGreaterThanOrEqual(start)
+  })
+
+  it('everything begins where it is told to', async () => {
+    const at = start + 12 * 3_600_000
+    const { issued, latest, cancelled } = await begin(at, { since: at - 25 * 86_400_000 })
+    expect(issued.filter((one) => one < start).length).toBeGreaterThan(40)
+    expect(days(at - Math.min(...issued))).toBeGreaterThan(20)
+    expect(days(at - Math.min(...issued))).toBeLessThanOrEqual(25)
+    expect(latest).toBeLessThanOrEqual(at)
+    expect(cancelled).toBeGreaterThan(0)
+  })
 })
 
 function cents(text: string | undefined): number {
@@ -175,55 +235,34 @@ function signedElement(xml: string): string {
   return signed === undefined ? '' : xml.slice(signed.start, signed.end)
 }
 
-function verifiesWithXmlCrypto(xml: string): boolean {
-  const signature = /<Signature[\s\S]*?<\/Signature>/.exec(xml)?.[0] ?? ''
-  const certificate = /<X509Certificate>([^<]+)</.exec(signature)?.[1] ?? ''
-  const publicCert = `-----BEGIN CERTIFICATE-----\n${certificate.replace(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----`
-  const verifier = new SignedXml({ publicCert })
-  verifier.loadSignature(signature)
-  try {
-    return verifier.checkSignature(xml)
-  } catch {
-    return false
-  }
-}
-
-const validators = new Map<string, Validate>()
-function validator(packageFolder: string, file: string, letters = false): Validate {
-  const key = `${packageFolder}/${file}`
-  const known = validators.get(key) ?? schema(packageFolder, file, letters)
-  validators.set(key, known)
-  return known
-}
-
 const nfePackage = 'nfe/PL_010e_NT2025.002_v1.01'
 const ctePackage = 'cte/PL_CTe_400_NT2026.002_RTC_1.00'
 const eventPackage = 'nfe/Eventos_PL_010_V1.30'
 
 function validate({ facts }: Received, xml: string): string[] {
   const root = openDocument(Buffer.from(xml))
-  if (facts.kind === 'event-summary') return validator('nfe/PL_NFeDistDFe_1.02', 'resEvento_v1.01.xsd', true)(xml)
-  if (facts.service === 'nfe' && facts.kind === 'document') return validator(nfePackage, 'procNFe_v4.00.xsd')(xml)
+  if (facts.kind === 'event-summary') return schema('nfe/PL_NFeDistDFe_1.02', 'resEvento_v1.01.xsd', true)(xml)
+  if (facts.service === 'nfe' && facts.kind === 'document') return schema(nfePackage, 'procNFe_v4.00.xsd')(xml)
   if (facts.service === 'nfe') {
     const detail = slice(xml, child(root, 'evento/infEvento/detEvento'), 'http://www.portalfiscal.inf.br/nfe')
     return [
-      ...validator(eventPackage, 'procEventoNFe_v1.00.xsd')(xml),
-      ...validator(eventPackage, `e${facts.tpEvento}_v1.00.xsd`)(detail),
+      ...schema(eventPackage, 'procEventoNFe_v1.00.xsd')(xml),
+      ...schema(eventPackage, `e${facts.tpEvento}_v1.00.xsd`)(detail),
     ]
   }
   if (facts.kind === 'event') {
     const inner = child(root, 'eventoCTe/infEvento/detEvento')?.children[0]
     const detail = slice(xml, inner, 'http://www.portalfiscal.inf.br/cte')
     return [
-      ...validator(ctePackage, 'procEventoCTe_v4.00.xsd')(xml),
-      ...validator(ctePackage, `${inner?.name}_v4.00.xsd`)(detail),
+      ...schema(ctePackage, 'procEventoCTe_v4.00.xsd')(xml),
+      ...schema(ctePackage, `${inner?.name}_v4.00.xsd`)(detail),
     ]
   }
   const modal = findModal(root)
   const modalSchema = modal?.name === 'rodoOS' ? 'cteModalRodoviarioOS_v4.00.xsd' : 'cteModalRodoviario_v4.00.xsd'
   return [
-    ...validator(ctePackage, facts.schema)(xml),
-    ...validator(ctePackage, modalSchema)(slice(xml, modal, 'http://www.portalfiscal.inf.br/cte')),
+    ...schema(ctePackage, facts.schema)(xml),
+    ...schema(ctePackage, modalSchema)(slice(xml, modal, 'http://www.portalfiscal.inf.br/cte')),
   ]
 }
 

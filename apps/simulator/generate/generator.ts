@@ -1,7 +1,7 @@
 import type { CertificationAuthority } from '../certificates.ts'
 import { type Clock, localDateTime, monthStart } from '../clock.ts'
 import type { Ledger } from '../ledger.ts'
-import { activate, type Receipt, receive } from '../publication.ts'
+import { activate, type Reception, receive } from '../publication.ts'
 import { createCast, type Taxpayer, taxpayerOf } from './cast.ts'
 import { createRandom } from './random.ts'
 import { openSigners } from './signers.ts'
@@ -9,10 +9,10 @@ import { groupedFreight, officeMoment, othersSale, ownSale, passengers, purchase
 
 /** Makes documents for companies and hands them to the authority. */
 export interface Generator {
-  /** The documents of the current month, up to now; nothing when they were made before. */
-  month(company: { cnpj: string; nome: string; uf: string }): Promise<Receipt[]>
+  /** The documents since an instant, or else of the current month, up to now; nothing when they were made before. */
+  history(company: { cnpj: string; nome: string; uf: string }, since?: number): Promise<Reception[]>
   /** One more document for one of the companies, now. */
-  live(companies: { cnpj: string; nome: string; uf: string }[]): Promise<Receipt[]>
+  live(companies: { cnpj: string; nome: string; uf: string }[]): Promise<Reception[]>
 }
 
 export interface GeneratorOptions {
@@ -23,6 +23,11 @@ export interface GeneratorOptions {
   clock: Clock
   certification: CertificationAuthority
 }
+
+const dayMs = 86_400_000
+// A month with so few days still has nothing answered, carried or cancelled: what came just before it belongs to the picture.
+const youngMonthMs = 10 * dayMs
+const monthBeforeMs = 25 * dayMs
 
 export async function openGenerator(options: GeneratorOptions): Promise<Generator> {
   const { seed, tpAmb, ledger, clock } = options
@@ -44,18 +49,24 @@ export async function openGenerator(options: GeneratorOptions): Promise<Generato
   }
 
   return {
-    month: async (named) => {
+    history: async (named, since) => {
       activate(ledger, named.cnpj, clock.now())
       // Ten minutes of slack, so that starting twice in a row makes the same documents.
       const now = clock.now() - (clock.now() % 600_000)
       const month = localDateTime(now).slice(0, 7)
-      const mark = `generated:${named.cnpj}:${month}`
+      const mark = markOf(named.cnpj, now)
       if (ledger.notes.has(mark)) return []
       const stage = stageFor(taxpayerOf(named, seed), `month:${seed}:${named.cnpj}:${month}`, now)
-      await playMonth(stage, monthStart(now), now)
-      const receipts = deliver(stage)
+      if (since !== undefined) await play(stage, Math.min(since, now), now)
+      else {
+        const first = monthStart(now)
+        const isYoung = now - first < youngMonthMs && !ledger.notes.has(markOf(named.cnpj, first - 1))
+        if (isYoung) await play(stage, first - monthBeforeMs, first)
+        await play(stage, first, now)
+      }
+      const receptions = deliver(stage)
       ledger.append([{ type: 'note', name: mark, value: String(seed) }])
-      return receipts
+      return receptions
     },
     live: async (companies) => {
       const count = Number(ledger.notes.get('live') ?? 0) + 1
@@ -63,20 +74,29 @@ export async function openGenerator(options: GeneratorOptions): Promise<Generato
       const company = taxpayerOf(choice.pick(companies), seed)
       const now = clock.now()
       const stage = stageFor(company, `live:${seed}:${count}:${company.cnpj}`, now)
-      const play = choice.pick([purchase, purchase, purchase, othersSale, passengers])
-      await play(stage, now - 120_000)
-      const receipts = deliver(stage)
+      const story = choice.pick([purchase, purchase, purchase, othersSale, passengers])
+      await story(stage, now - 120_000)
+      const receptions = deliver(stage)
       ledger.append([{ type: 'note', name: 'live', value: String(count) }])
-      return receipts
+      return receptions
     },
   }
 }
 
-async function playMonth(stage: Stage, from: number, to: number): Promise<void> {
+function markOf(cnpj: string, at: number): string {
+  return `generated:${cnpj}:${localDateTime(at).slice(0, 7)}`
+}
+
+// About what happens in a month; in fewer days the same happens more densely.
+async function play(stage: Stage, from: number, to: number): Promise<void> {
   const { random } = stage
   const moment = () => officeMoment(random, from, to - 60_000)
   const times = (low: number, high: number) => Array.from({ length: random.integer(low, high) }, moment)
-  for (const at of times(34, 52)) await purchase(stage, at)
+  // Chance alone leaves every tenth company without one of these; early ones have had the time for it.
+  for (const fate of ['cancelled', 'corrected'] as const) {
+    await purchase(stage, officeMoment(random, from, from + (to - from) / 2), fate)
+  }
+  for (const at of times(32, 50)) await purchase(stage, at)
   for (const at of times(8, 12)) await ownSale(stage, at)
   for (const at of times(4, 7)) await othersSale(stage, at)
   for (const at of times(1, 2)) await groupedFreight(stage, at)

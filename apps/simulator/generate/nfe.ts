@@ -3,8 +3,8 @@ import { tag } from '@vigia/xml/write'
 import type { Issued } from '../certificates.ts'
 import { dateTimeWithOffset, localDateTime } from '../clock.ts'
 import type { Taxpayer } from './cast.ts'
+import { digestOf, newChave, newProtocol } from './chave.ts'
 import { group, text } from './elements.ts'
-import { digestOf, newKey, newProtocol } from './key.ts'
 import { fixed, money, split, sum } from './money.ts'
 import { buildItems, type Item } from './nfe-items.ts'
 import type { Random } from './random.ts'
@@ -39,7 +39,7 @@ export interface Nfe extends NfeOrder {
 /** A sale of goods with layout 4.00, signed by its issuer and authorised. */
 export function buildNfe(random: Random, order: NfeOrder, signer: Issued): Nfe {
   const { issuer, recipient, carrier, at, tpAmb } = order
-  const { chave, cNF, cDV } = newKey(random, { ...order, cUF: issuer.place.cUF, cnpj: issuer.cnpj, mod: '55' })
+  const { chave, cNF, cDV } = newChave(random, { ...order, cUF: issuer.place.cUF, cnpj: issuer.cnpj, mod: '55' })
   const xPed = random.chance(0.3) ? random.digits(6) : undefined
   const vFrete = carrier !== undefined && random.chance(0.25) ? random.integer(4_000, 60_000) : 0
   const discountRate = random.chance(0.2) ? random.pick([20_000, 35_000, 50_000]) : 0

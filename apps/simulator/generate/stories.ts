@@ -32,22 +32,28 @@ export interface Stage {
 
 const hourMs = 3_600_000
 
+/** What a supplier does with a note afterwards. */
+type Fate = 'cancelled' | 'corrected' | 'kept'
+
+function chooseFate(random: Random): Fate {
+  const chance = random.next()
+  return chance < 0.06 ? 'cancelled' : chance < 0.14 ? 'corrected' : 'kept'
+}
+
 /** A supplier sells to the company: note, freight, trail, corrections, cancellation, answer of the company. */
-export async function purchase(stage: Stage, at: number, supplier?: Taxpayer): Promise<Nfe> {
+export async function purchase(stage: Stage, at: number, fate = chooseFate(stage.random)): Promise<void> {
   const { random, cast, company } = stage
-  const issuer = supplier ?? random.pick(cast.suppliers)
+  const issuer = random.pick(cast.suppliers)
   const carrier = random.chance(0.65) ? random.pick(cast.carriers) : undefined
   const nfe = await sale(stage, { at, issuer, recipient: company, carrier, reader: readerFor(stage) })
-  const fate = random.next()
-  if (fate < 0.06) {
-    const cancelledAt = later(stage, at, 1, 20)
+  if (fate === 'cancelled') {
+    const cancelledAt = later(stage, at, 1, 20) ?? later(stage, at, 0.5, 1)
     if (cancelledAt !== null) await cancel(stage, nfe, cancelledAt)
-    return nfe
+    return
   }
   if (carrier !== undefined && random.chance(0.45)) await freight(stage, nfe, carrier)
-  if (fate < 0.14) await correct(stage, nfe, random.integer(1, 2))
+  if (fate === 'corrected') await correct(stage, nfe, random.integer(1, 2))
   if (random.chance(0.5)) await answer(stage, nfe)
-  return nfe
 }
 
 /** The company sells to a customer: it receives no note of its own, but what others register on it. */
@@ -78,7 +84,8 @@ export async function groupedFreight(stage: Stage, at: number): Promise<void> {
   const supplier = random.pick(cast.suppliers)
   const notes: Nfe[] = []
   for (let index = 0; index < random.integer(2, 3); index++) {
-    notes.push(await sale(stage, { at: at + index * 600_000, issuer: supplier, recipient: company }))
+    const soldAt = Math.min(at + index * 600_000, stage.until)
+    notes.push(await sale(stage, { at: soldAt, issuer: supplier, recipient: company }))
   }
   const carrier = random.pick(cast.carriers)
   const leaves = later(stage, at, 2, 8)

@@ -2,17 +2,17 @@ import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { localDateTime } from '../clock.ts'
 import type { Random } from './random.ts'
 
-export interface Key {
+export interface NewChave {
   chave: string
   cNF: string
   cDV: string
 }
 
 /** A new chave de acesso, emitted normally (tpEmis 1). */
-export function newKey(
+export function newChave(
   random: Random,
   of: { cUF: string; at: number; cnpj: string; mod: string; serie: number; numero: number },
-): Key {
+): NewChave {
   const aamm = localDateTime(of.at).slice(2, 7).replace('-', '')
   const cNF = random.digits(8)
   const serie = String(of.serie).padStart(3, '0')
