@@ -158,7 +158,7 @@ describe('documents', () => {
 
   test.each(['danfe', 'dacte'])('%s of an id that nobody gave out is not found', async (form) => {
     const { token } = await newSession()
-    for (const id of ['1', 'AAAAAAAAAAAAAAAAAAAAAA', '%00', '..%2f']) {
+    for (const id of ['1', 'AAAAAAAAAAAAAAAAAAAAAA', '..%2f']) {
       expect((await call('GET', `/v1/api/DocumentosFiscais/${form}/${id}`, { token })).status).toBe(404)
     }
   })
@@ -224,6 +224,56 @@ test('broken JSON and unknown addresses get an envelope, not a page', async () =
     status: 404,
     envelope: { success: false, message: 'Endereço não encontrado.' },
   })
+})
+
+describe('what no form of ours would send', () => {
+  test.each([
+    ['GET', '/v1/api/DocumentosFiscais?TipoDFe=0&CampoPesquisa=%00', undefined, 400],
+    ['GET', '/v1/api/Empresas/obter-empresas?busca=a%00b', undefined, 400],
+    ['POST', '/v1/api/Usuarios', { nome: 'Ana\u0000Souza', email: 'a@b.br', senha: 'segredo1' }, 400],
+    ['POST', '/v1/api/Auth', { email: 'a\u0000@b.br', senha: 'segredo1' }, 400],
+    ['GET', '/v1/api/DocumentosFiscais?TipoDFe=0&DataAte=9999-12-31T23:59:59', undefined, 400],
+    ['GET', '/v1/api/DocumentosFiscais?TipoDFe=0&DataAte=2999-12-31T23:59:59', undefined, 200],
+    ['GET', '/v1/api/%E0%A4%A', undefined, 400],
+    ['GET', `/v1/api/DocumentosFiscais/danfe/${'x'.repeat(300)}`, undefined, 404],
+    ['GET', '/v1/api/DocumentosFiscais?TipoDFe=0&TipoDFe=2', undefined, 400],
+  ])('%s %s is answered in words, with %s', async (method, path, json, status) => {
+    const { token } = await newSession()
+    const answer = await call(method, path, { token, json })
+    expect(answer.status).toBe(status)
+    expect(answer.envelope.success).toBe(status === 200)
+  })
+
+  test('a form that is cut off, or has no boundary', async () => {
+    const { token } = await newSession()
+    for (const [type, body] of [
+      ['multipart/form-data', 'x'],
+      ['multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="Senha"\r\n\r\nabc'],
+    ]) {
+      const response = await fetch(`${server.url}/v1/api/Empresas`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': type! },
+        body,
+      })
+      expect(response.status, type).toBe(400)
+      expect(await response.json()).toMatchObject({ success: false, statusCode: 400 })
+    }
+  })
+
+  test('a call without a body that says it would be JSON', async () => {
+    const { token } = await newSession()
+    const response = await fetch(`${server.url}/v1/api/Auth/sair`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    })
+    expect(response.status).toBe(200)
+  })
+})
+
+test('options of DATABASE_URL do not take the place of the role', async () => {
+  const url = `${database.url}?options=${encodeURIComponent('-c statement_timeout=60000')}`
+  await using other = await start(config({ DATABASE_URL: url }), { roles: ['api'] })
+  expect((await fetch(`${other.url}/health`)).status).toBe(200)
 })
 
 test('a database of one ambiente does not serve another', async () => {

@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { FastifyInstance } from 'fastify'
 import { findSession } from './accounts/accounts.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { captureRoutes } from './capture/routes.ts'
@@ -11,7 +12,7 @@ import { type Config, ensureMasterKey } from './config.ts'
 import { dashboardRoutes } from './dashboard/routes.ts'
 import { documentRoutes } from './documents/routes.ts'
 import type { Context } from './platform/context.ts'
-import { openDatabase } from './platform/database.ts'
+import { openDatabase, requireAppRole } from './platform/database.ts'
 import { serveRoutes } from './platform/http.ts'
 import { createPublicIds } from './platform/ids.ts'
 import { prepareInstallation } from './platform/installation.ts'
@@ -26,6 +27,8 @@ export type Role = 'api' | 'worker'
 export interface Server {
   /** Where the API answers; empty when this process only captures. */
   url: string
+  /** Settles when the embedded PostgreSQL ended without being asked to: nothing works after that. */
+  died: Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -42,7 +45,7 @@ export async function start(
   { roles, step = () => {} }: { roles: Role[]; step?: (text: string) => void },
 ): Promise<Server> {
   await using stack = new AsyncDisposableStack()
-  const { url: databaseUrl } = await openStorage(config, stack, { join: roles.length === 1, step })
+  const { url: databaseUrl, died } = await openStorage(config, stack, { join: roles.length === 1, step })
   const idKey = await prepareInstallation(databaseUrl, config.sefaz.ambiente)
   const db = openDatabase(databaseUrl)
   stack.defer(() => db.destroy())
@@ -53,18 +56,19 @@ export async function start(
     vault: createVault(await ensureMasterKey(config)),
     ids: createPublicIds(idKey),
   }
+  await requireAppRole(db)
   await requireMasterKey(ctx)
   let url = ''
   if (roles.includes('api')) {
     step('Abrindo a API e o site…')
     const app = await serveRoutes(ctx, routes, findSession)
-    stack.defer(() => app.close())
+    stack.defer(() => closeSoon(app))
     if (await exists(join(site, 'index.html'))) await serveSite(app, site, config.productName)
     url = await app.listen({ port: config.port, host: listenHost(config.publicUrl) })
   }
   if (roles.includes('worker')) stack.use(await startCaptureWorker(ctx))
   const owned = stack.move()
-  return { url, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { url, died, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
 /** Brings the database to the newest schema and ends. Returns the names of the migrations that ran. */
@@ -79,15 +83,26 @@ async function openStorage(
   options: { join: boolean; step: (text: string) => void },
 ) {
   let url = config.databaseUrl
+  let died = new Promise<void>(() => {})
   if (!url) {
     options.step('Preparando o PostgreSQL…')
     const directory = join(config.dataDir, 'postgres')
     const postgres = await (options.join ? sharePostgres : startPostgres)({ directory, log: options.step })
     stack.use(postgres)
     url = postgres.url
+    died = postgres.died
   }
   options.step('Conferindo a estrutura do banco de dados…')
-  return { url, ...(await migrate(url)) }
+  return { url, died, ...(await migrate(url)) }
+}
+
+const closingMs = 5_000
+
+// Calls under way may end; one that never would is cut off.
+async function closeSoon(app: FastifyInstance): Promise<void> {
+  const impatience = setTimeout(() => app.server.closeAllConnections(), closingMs)
+  await app.close()
+  clearTimeout(impatience)
 }
 
 // A demo or a trial answers to this machine only; a public address means that others must reach it.

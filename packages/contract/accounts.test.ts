@@ -19,6 +19,14 @@ describe('login rules of section 5', () => {
     expect(messages(LoginForm.safeParse(input))[0]).toBe(message)
   })
 
+  test('a text made to keep the pattern busy is refused at once', () => {
+    const began = performance.now()
+    expect(LoginForm.safeParse({ email: `a@${'.'.repeat(200_000)}@`, senha: 'segredo' }).success).toBe(false)
+    expect(LoginForm.safeParse({ email: `a@${'a.'.repeat(120)}@`, senha: 'segredo' }).success).toBe(false)
+    // Quadratic time would be minutes.
+    expect(performance.now() - began).toBeLessThan(1_000)
+  })
+
   test('the e-mail is trimmed, the password is not', () => {
     expect(LoginForm.parse({ email: ' ana@x.br ', senha: ' segredo ' })).toEqual({
       email: 'ana@x.br',

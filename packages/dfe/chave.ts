@@ -13,10 +13,11 @@ export function parseChave(text: string): Chave | null {
 export function cleanChave(text: string): string {
   const query = /[?&](?:chNFe|chCTe|p)=([0-9a-z]{44})(?![0-9a-z])/i.exec(text)
   if (query?.[1]) return query[1].toUpperCase()
+  // A CNPJ may begin with these letters: only before something as long as a chave are they a prefix.
   return text
     .toUpperCase()
     .replace(/[^0-9A-Z]/g, '')
-    .replace(/^(?:NFE|CTE)(?=[0-9])/, '')
+    .replace(/^(?:NFE|CTE)(?=[0-9].{24})/, '')
 }
 
 /** The chave in groups of four characters, as the DANFE and the DACTE print it (MOC 7.0 Anexo II; MOC CT-e 4.00 Anexo II). */

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import tls from 'node:tls'
 import { Worker } from 'node:worker_threads'
 import type { PfxInput, PfxResult } from './certificate-worker.ts'
 import { readHolder } from './holder.ts'
@@ -31,6 +32,7 @@ export type CertificateProblem =
   | 'e-cpf'
   | 'no-cnpj'
   | 'too-large'
+  | 'unsupported'
   | 'too-slow'
 
 const sentences: Record<CertificateProblem, string> = {
@@ -50,6 +52,8 @@ const sentences: Record<CertificateProblem, string> = {
     'O arquivo foi aberto, mas não encontramos um CNPJ dentro do certificado. Nada foi guardado nem alterado. Envie o e-CNPJ A1 da empresa, emitido por uma autoridade da ICP-Brasil.',
   'too-large':
     'O arquivo tem mais de 100 KB, e um certificado ocupa bem menos do que isso. Nada foi guardado nem alterado. Confira se escolheu o arquivo .pfx ou .p12 do certificado.',
+  unsupported:
+    'As conexões seguras de hoje não aceitam mais a chave deste certificado (ela é curta ou antiga demais). Nada foi guardado nem alterado. Envie um e-CNPJ A1 emitido nos últimos anos.',
   'too-slow':
     'O certificado não abriu em cinco segundos e paramos de tentar; isto não quer dizer que o arquivo ou a senha estejam errados. Nada foi guardado nem alterado. Tente de novo daqui a um minuto; se acontecer outra vez, exporte o certificado de novo em formato .pfx ou .p12 e envie o novo arquivo.',
 }
@@ -92,7 +96,18 @@ export async function readCertificate(
   const validTo = leaf.validToDate
   if (now > validTo) throw new CertificateError('expired', validTo)
   if (now < validFrom) throw new CertificateError('not-yet-valid', validFrom)
+  if (!connects(opened)) throw new CertificateError('unsupported')
   return { cnpj, ...holder, serialNumber: leaf.serialNumber, validFrom, validTo, ...opened }
+}
+
+// OpenSSL refuses keys and signatures that are too weak for its security level; better now than at every query.
+function connects({ key, certificate, chain }: Pick<Certificate, 'key' | 'certificate' | 'chain'>): boolean {
+  try {
+    tls.createSecureContext({ key, cert: [certificate, ...chain].join('\n') })
+    return true
+  } catch {
+    return false
+  }
 }
 
 function openPfx(input: PfxInput): Promise<PfxResult | { problem: 'too-slow' }> {

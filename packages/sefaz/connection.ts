@@ -18,7 +18,6 @@ export interface Connection {
 // The greatest honest answer is 50 documents; one compressed CT-e or NF-e stays far below 300 KB in base64.
 const responseBytesMax = 16 * 1024 * 1024
 // Pages follow each other within seconds; a socket that idles longer is reset by the servers anyway.
-const idleSocketMs = 30_000
 
 /** Opens nothing yet: a keep-alive pool that shows this certificate, TLS 1.2 or newer, server always verified (MOC CT-e 4.00 §3.2, padrões de comunicação). */
 export function connect(
@@ -34,25 +33,13 @@ export function connect(
     ca: options.ca?.length ? [...tls.getCACertificates('default'), ...options.ca] : undefined,
     minVersion: 'TLSv1.2',
   })
-  const agent = new https.Agent({ keepAlive: true, timeout: idleSocketMs, secureContext, rejectUnauthorized: true })
-  let closed = false
-
+  // A socket of its own for each call: an idle one may be closed by the server while a query travels, and a query must not be repeated
+  // without knowing whether it was counted. The session of TLS is resumed.
+  const agent = new https.Agent({ keepAlive: false, secureContext, rejectUnauthorized: true })
   return {
-    async post(url, message) {
-      const call = { url, ...message, connectTimeoutMs, timeoutMs: message.timeoutMs ?? timeoutMs }
-      const first = await send(agent, call)
-      if (!('stale' in first)) return first
-      if (closed) throw explain(first.stale)
-      // The server had closed the idle socket; others of the pool are as old as this one.
-      for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
-      const second = await send(agent, call)
-      if ('stale' in second) throw explain(second.stale)
-      return second
-    },
-    close() {
-      closed = true
-      agent.destroy()
-    },
+    post: (url, message) =>
+      send(agent, { url, ...message, connectTimeoutMs, timeoutMs: message.timeoutMs ?? timeoutMs }),
+    close: () => agent.destroy(),
   }
 }
 
@@ -64,7 +51,7 @@ interface Call {
   timeoutMs: number
 }
 
-function send(agent: https.Agent, call: Call): Promise<Response | { stale: Error }> {
+function send(agent: https.Agent, call: Call): Promise<Response> {
   return new Promise((resolve, reject) => {
     const body = Buffer.from(call.body)
     const request = https.request(call.url, {
@@ -73,7 +60,6 @@ function send(agent: https.Agent, call: Call): Promise<Response | { stale: Error
       // A known length keeps the body out of chunks, which some of the servers refuse.
       headers: { ...call.headers, 'content-length': body.length },
     })
-    let answered = false
     let connectTimer: NodeJS.Timeout | undefined
     const totalTimer = setTimeout(
       () => fail(new SefazError('timeout', { detail: `no answer in ${call.timeoutMs} ms` })),
@@ -90,20 +76,14 @@ function send(agent: https.Agent, call: Call): Promise<Response | { stale: Error
     }
 
     request.on('socket', (socket) => {
-      if (request.reusedSocket) return
       connectTimer = setTimeout(
         () => fail(new SefazError('timeout', { detail: `no connection in ${call.connectTimeoutMs} ms` })),
         call.connectTimeoutMs,
       )
       socket.once('secureConnect', () => clearTimeout(connectTimer))
     })
-    request.on('error', (error) => {
-      if (answered || !request.reusedSocket || !isReset(error)) return fail(error)
-      settle()
-      resolve({ stale: error })
-    })
+    request.on('error', fail)
     request.on('response', (response) => {
-      answered = true
       const chunks: Buffer[] = []
       let size = 0
       response.on('data', (chunk: Buffer) => {
@@ -125,10 +105,6 @@ function send(agent: https.Agent, call: Call): Promise<Response | { stale: Error
 
 function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : ''
-}
-
-function isReset(error: Error): boolean {
-  return codeOf(error) === 'ECONNRESET' || codeOf(error) === 'EPIPE'
 }
 
 // The names OpenSSL gives to a refused server certificate (X509_V_ERR_*), as node:tls reports them.

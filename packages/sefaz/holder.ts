@@ -26,10 +26,18 @@ export function readHolder(certificate: X509Certificate): Holder {
   return {
     cnpj,
     person: cnpj === null && (otherNames.has(personOid) || /^[0-9]{11}$/.test(number.replace(/[.-]/g, ''))),
-    name: commonName.replace(/:[0-9A-Za-z./-]+\s*$/, '').trim() || first(subject.O),
+    name: plain(commonName.replace(/:[0-9A-Za-z./-]+\s*$/, '')) || plain(first(subject.O)),
     uf: ufBySigla(first(subject.ST).trim().toUpperCase())?.uf,
     issuer: first(issuer.CN) || first(issuer.O),
   }
+}
+
+// A name is a line of text, whatever a certificate says.
+function plain(text: string): string {
+  return text
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim()
+    .slice(0, 200)
 }
 
 function first(value: string | string[] | undefined): string {

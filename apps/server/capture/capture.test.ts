@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
@@ -6,7 +7,8 @@ import type { Database } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { requestSync, subscribe } from './capture.ts'
-import { catchUp, deliverPage } from './delivery.ts'
+import { catchUp, deliverPage, readArrivals } from './delivery.ts'
+import { proveHolder } from './holder.ts'
 import { claimLine, holdLine, LeaseLost, releaseLine } from './lease.ts'
 import { decide } from './rules.ts'
 
@@ -31,7 +33,7 @@ beforeEach(async () => {
   })
 })
 
-async function newCompany() {
+async function newCompany({ proved = true } = {}) {
   const { rows } = await sql<{
     id: number
   }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
@@ -44,7 +46,7 @@ async function newCompany() {
       .returning(['id', 'public_id as publicId', 'cnpj', 'uf'])
       .executeTakeFirstOrThrow()
   })
-  await subscribe({ db }, workspaceId, company)
+  await subscribe({ db }, workspaceId, company, { proved })
   return { workspaceId, companyId: company.id }
 }
 
@@ -67,7 +69,8 @@ const turn = (line: NonNullable<Awaited<ReturnType<typeof claimLine>>>, first: n
     line.lastNsu = BigInt(last)
   })
 
-const nothingNew = () => decide({ cStat: 137, xMotivo: '', ultNSU: null, maxNSU: null, documents: [] }, 0n, rhythm)
+const nothingNew = () =>
+  decide({ cStat: 137, xMotivo: '', ultNSU: null, maxNSU: null, documents: [] }, { lastNsu: 0n, failures: 0 }, rhythm)
 
 // The other conversation of the company is put to rest on the way.
 async function claimNfe() {
@@ -163,4 +166,47 @@ test('events that come before their document find it in every workspace', async 
     db.selectFrom('document').select('status').executeTakeFirst(),
   )
   expect(status).toEqual({ status: 3 })
+})
+
+test('a company whose certificate nothing has proved gets no page and no copy, and wakes nobody', async () => {
+  const owner = await newCompany()
+  const line = await claimNfe()
+  await turn(line, 1, 5)
+  const stranger = await newCompany({ proved: false })
+  await turn(line, 6, 10)
+  await catchUp({ db, log }, line)
+  await releaseLine({ db }, line, nothingNew())
+  await expect(claimNfe()).rejects.toThrow('is due')
+  expect([await countDocuments(owner.workspaceId), await countDocuments(stranger.workspaceId)]).toEqual([10, 0])
+})
+
+test('whose certificate the authority answered to is brought up to the others', async () => {
+  await newCompany()
+  const line = await claimNfe()
+  await turn(line, 1, 5)
+  const late = await newCompany({ proved: false })
+  const holder = {
+    workspaceId: late.workspaceId,
+    companyId: late.companyId,
+    proved: false,
+    uf: 35,
+    certificate: { key: '', certificate: '', chain: [] },
+  }
+  await inCapture({ db }, (ctx) => proveHolder(ctx, line, holder))
+  await catchUp({ db, log }, line)
+  expect(await countDocuments(late.workspaceId)).toBe(5)
+})
+
+test('documents without NSU, or with one that is taken, keep a place of their own', () => {
+  const docZip = (nsu: string | null, xml: string) => ({ nsu, schema: 'x', content: gzipSync(xml) })
+  const documents = [
+    docZip('000000000000001', '<a/>'),
+    docZip('000000000000001', '<b/>'),
+    docZip(null, '<c/>'),
+    docZip(null, '<c/>'),
+  ]
+  const places = readArrivals({ documents }).map((arrival) => arrival.nsu)
+  expect(places).toHaveLength(3)
+  expect(places.filter((place) => place < 0n)).toHaveLength(2)
+  expect(readArrivals({ documents }).map((arrival) => arrival.nsu)).toEqual(places)
 })

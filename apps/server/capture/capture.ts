@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import type { Company } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
@@ -5,8 +6,16 @@ import { enterWorkspace, inCapture, readWorkspace } from '../platform/database.t
 import { AppError } from '../platform/errors.ts'
 import { serviceCodes } from '../platform/service.ts'
 
-/** Starts the conversations of a new company, or joins those that other workspaces already hold for its CNPJ. */
-export async function subscribe(ctx: Pick<Context, 'db'>, workspaceId: number, company: Company): Promise<void> {
+/**
+ * Starts the conversations of a new company, or joins those that other workspaces already hold for its CNPJ. Until its certificate is
+ * proved (by its chain, now, or by the first answer of the authority to it) nothing is delivered.
+ */
+export async function subscribe(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  company: Company,
+  { proved }: { proved: boolean },
+): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
     await enterWorkspace({ db }, workspaceId)
     for (const service of Object.values(serviceCodes)) {
@@ -24,7 +33,7 @@ export async function subscribe(ctx: Pick<Context, 'db'>, workspaceId: number, c
       const line = await db
         .updateTable('capture_line')
         .set({
-          catch_up: sql<boolean>`last_nsu > 0`,
+          catch_up: sql<boolean>`catch_up or (${proved} and last_nsu > 0)`,
           next_at: sql<Date>`case when state = 'stopped' then greatest(now(), allowed_at) else next_at end`,
           state: sql<'waiting'>`case when state = 'stopped' then 'waiting' else state end`,
         })
@@ -34,7 +43,12 @@ export async function subscribe(ctx: Pick<Context, 'db'>, workspaceId: number, c
         .executeTakeFirstOrThrow()
       await db
         .insertInto('capture_subscription')
-        .values({ line_id: line.id, workspace_id: workspaceId, company_id: company.id })
+        .values({
+          line_id: line.id,
+          workspace_id: workspaceId,
+          company_id: company.id,
+          proved_at: proved ? sql<Date>`now()` : null,
+        })
         .execute()
     }
   })
@@ -74,4 +88,9 @@ export async function requestSync(
       ])
       .execute(),
   )
+}
+
+/** The authorities (PEM) that are trusted besides the usual ones: those of ICP-Brasil, or of the simulator. */
+export async function readAuthorities({ sefaz }: Context['config']): Promise<string[]> {
+  return Promise.all(sefaz.caFiles.map((file) => readFile(file, 'utf8')))
 }

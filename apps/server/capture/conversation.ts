@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { type Connection, connect } from '@vigia/sefaz/connection'
 import { type DistributionAnswer, queryDistribution } from '@vigia/sefaz/distribution'
 import { SefazError } from '@vigia/sefaz/error'
@@ -8,8 +9,8 @@ import { inCapture } from '../platform/database.ts'
 import { pause } from '../platform/pause.ts'
 import { nsuText, serviceOf } from '../platform/service.ts'
 import { catchUp, deliverPage, listSubscribers, readArrivals } from './delivery.ts'
-import { findHolder } from './holder.ts'
-import { fromNow, holdLine, type Line, releaseLine } from './lease.ts'
+import { findHolder, type Holder, proveHolder, refuseHolder } from './holder.ts'
+import { consequences, fromNow, holdLine, LeaseLost, type Line, releaseLine } from './lease.ts'
 import { type Decision, decide, failed, noCertificate } from './rules.ts'
 
 export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
@@ -18,26 +19,49 @@ export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
 export async function converse(ctx: CaptureContext, line: Line, ca: string[], signal: AbortSignal): Promise<void> {
   await catchUp(ctx, line)
   if (!line.due) return releaseLine(ctx, line, null)
-  const holder = await findHolder(ctx, line)
-  if (!holder) return releaseLine(ctx, line, noCertificate)
-  const connection = connect(holder.certificate, { ca })
-  try {
-    for (;;) {
-      const decision = await turnPage(ctx, line, connection, holder.uf)
-      if (!decision.nextPage || signal.aborted) {
-        await releaseLine(ctx, line, decision)
-        break
-      }
-      await pause(ctx.config.sefaz.pagePauseMs, signal)
-    }
-  } finally {
-    connection.close()
-  }
+  await releaseLine(ctx, line, await ask(ctx, line, ca, signal))
   const workspaces = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
   for (const { workspaceId } of workspaces) await considerSize(ctx, workspaceId)
 }
 
-async function turnPage(ctx: CaptureContext, line: Line, connection: Connection, uf: number): Promise<Decision> {
+async function ask(ctx: CaptureContext, line: Line, ca: string[], signal: AbortSignal): Promise<Decision> {
+  let last: Decision | null = null
+  // Each round asks with one certificate; only one that is not accepted makes way for another.
+  for (let holder = await findHolder(ctx, line); holder; holder = await findHolder(ctx, line)) {
+    last = await askWith(ctx, line, holder, ca, signal)
+    if (!last.certificateRefused || holder.proved || signal.aborted) return last
+    await refuseHolder(ctx, line, holder, last.message)
+    await pause(ctx.config.sefaz.pagePauseMs, signal)
+  }
+  return last ?? noCertificate
+}
+
+const farewellMs = 10_000
+
+async function askWith(
+  ctx: CaptureContext,
+  line: Line,
+  holder: Holder,
+  ca: string[],
+  signal: AbortSignal,
+): Promise<Decision> {
+  const connection = connect(holder.certificate, { ca })
+  // An answer under way is worth waiting for: the authority has counted the query. Not for ever, though.
+  const leave = () => void globalThis.setTimeout(() => connection.close(), farewellMs).unref()
+  signal.addEventListener('abort', leave)
+  try {
+    for (;;) {
+      const decision = await turnPage(ctx, line, connection, holder)
+      if (!decision.nextPage || signal.aborted) return decision
+      await pause(ctx.config.sefaz.pagePauseMs, signal)
+    }
+  } finally {
+    signal.removeEventListener('abort', leave)
+    connection.close()
+  }
+}
+
+async function turnPage(ctx: CaptureContext, line: Line, connection: Connection, holder: Holder): Promise<Decision> {
   const { sefaz } = ctx.config
   const service = serviceOf(line.service)
   const query = { ultNSU: nsuText(line.lastNsu) }
@@ -47,35 +71,48 @@ async function turnPage(ctx: CaptureContext, line: Line, connection: Connection,
       service,
       url: sefaz.endpoints.distribution[service],
       tpAmb: sefaz.tpAmb,
-      cUFAutor: uf,
+      cUFAutor: holder.uf,
       cnpj: line.cnpj,
       query,
     })
   } catch (error) {
     if (!(error instanceof SefazError)) throw error
     const decision = failed(error, line.failures, sefaz)
-    ctx.log.warn({ err: error, cnpj: line.cnpj, service }, 'the authority did not answer')
-    await note(ctx, line, { before: line.lastNsu, decision, error })
+    const { kind, status, detail } = error
+    ctx.log.warn({ kind, status, detail, cnpj: line.cnpj, service }, 'the authority did not answer')
+    await insist(ctx, () =>
+      inCapture(ctx, async (ctx) => {
+        await holdLine(ctx, line, consequences(decision))
+        await note(ctx, line, { before: line.lastNsu, decision, error })
+      }),
+    )
+    line.failures = decision.failures
     return decision
   }
-  const decision = decide(answer, line.lastNsu, sefaz)
-  await store(ctx, line, answer, decision)
+  const decision = decide(answer, line, sefaz)
+  await insist(ctx, () => store(ctx, line, holder, answer, decision))
   const { cStat, ultNSU, maxNSU, documents } = answer
   ctx.log.info({ cnpj: line.cnpj, service, cStat, ultNSU, maxNSU, documents: documents.length }, 'page')
   return decision
 }
 
 // Bytes, projection, cursor, pause and ledger in one transaction: after a crash either all of a page is here or none of it.
-async function store(ctx: CaptureContext, line: Line, answer: DistributionAnswer, decision: Decision): Promise<void> {
+async function store(
+  ctx: CaptureContext,
+  line: Line,
+  holder: Holder,
+  answer: DistributionAnswer,
+  decision: Decision,
+): Promise<void> {
   const before = line.lastNsu
   const after = decision.lastNsu ?? before
   const maxNsu = decision.maxNsu ?? line.maxNsu
-  const arrivals = readArrivals(answer, after)
+  const arrivals = readArrivals(answer)
   await inCapture(ctx, async (ctx) => {
     await holdLine(ctx, line, {
       last_nsu: after,
       max_nsu: maxNsu,
-      allowed_at: fromNow(decision.allowedInMs),
+      ...consequences(decision),
       ...(decision.succeeded ? { last_success_at: sql<Date>`now()` } : {}),
     })
     if (decision.gap) {
@@ -85,11 +122,27 @@ async function store(ctx: CaptureContext, line: Line, answer: DistributionAnswer
         .onConflict((conflict) => conflict.doNothing())
         .execute()
     }
+    if (!decision.certificateRefused) await proveHolder(ctx, line, holder)
     await deliverPage(ctx, line, arrivals, before, after)
     await note(ctx, line, { before, after, answer, decision })
   })
   line.lastNsu = after
   line.maxNsu = maxNsu
+  line.failures = decision.failures
+}
+
+// The authority has counted the query and will not repeat the page: a database that is away for a moment must not cost it.
+async function insist(ctx: CaptureContext, work: () => Promise<void>): Promise<void> {
+  for (const waitMs of [200, 1_000, 5_000, 20_000]) {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error
+      ctx.log.error({ err: error }, 'an answer could not be written; trying again')
+      await setTimeout(waitMs)
+    }
+  }
+  return work()
 }
 
 interface Call {

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import type { DistributionAnswer } from '@vigia/sefaz/distribution'
+import { sql } from 'kysely'
 import { type Arrival, listReceipts, readArrival, receive } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
@@ -12,6 +14,8 @@ export interface Subscriber {
   workspaceId: number
   companyId: number
   deliveredNsu: bigint
+  /** Nothing is delivered to a company whose certificate may be made up. */
+  proved: boolean
 }
 
 /** The subscribers of a line; `ctx.db` is a transaction of the capture. */
@@ -19,22 +23,28 @@ export async function listSubscribers({ db }: Pick<Context, 'db'>, line: Pick<Li
   return db
     .selectFrom('capture_subscription')
     .select(['workspace_id as workspaceId', 'company_id as companyId', 'delivered_nsu as deliveredNsu'])
+    .select(sql<boolean>`proved_at is not null`.as('proved'))
     .where('line_id', '=', line.id)
     .orderBy('workspace_id')
     .orderBy('company_id')
     .execute()
 }
 
-/** The documents of an answer, read; each NSU once. */
-export function readArrivals(answer: Pick<DistributionAnswer, 'documents'>, cursor: bigint): Arrival[] {
-  const seen = new Set<bigint>()
-  return answer.documents.flatMap(({ nsu, schema, content }, index) => {
-    // A docZip without NSU does not happen in this query; if it ever does, it still needs a place of its own.
-    const number = nsu === null ? -(cursor * 100n + BigInt(index)) : BigInt(nsu)
-    if (seen.has(number)) return []
-    seen.add(number)
-    return [readArrival(number, schema, content)]
-  })
+/** The documents of an answer, read, each with a place of its own. */
+export function readArrivals(answer: Pick<DistributionAnswer, 'documents'>): Arrival[] {
+  const arrivals = new Map<bigint, Arrival>()
+  for (const { nsu, schema, content } of answer.documents) {
+    const wanted = nsu === null ? null : BigInt(nsu)
+    // Without an NSU, or with one that another document of the page has, the content itself says where it stands.
+    const place = wanted === null || arrivals.has(wanted) ? placeOf(content) : wanted
+    arrivals.set(place, readArrival(place, schema, content))
+  }
+  return [...arrivals.values()]
+}
+
+// Below all NSUs, and the same for the same bytes.
+function placeOf(content: Buffer): bigint {
+  return -1n - (createHash('sha256').update(content).digest().readBigUInt64BE() >> 2n)
 }
 
 /** Gives a page to every subscriber that stands where the page begins; the others catch up. `ctx.db` is a transaction of the capture. */
@@ -46,11 +56,12 @@ export async function deliverPage(
   after: bigint,
 ): Promise<void> {
   for (const subscriber of await listSubscribers(ctx, line)) {
-    if (subscriber.deliveredNsu === before) await deliver(ctx, line, subscriber, arrivals, after)
+    if (subscriber.proved && subscriber.deliveredNsu === before) await deliver(ctx, line, subscriber, arrivals, after)
   }
 }
 
 const copyAtOnce = 200
+const beforeAll = -(2n ** 63n)
 
 /** A workspace that joined an ongoing conversation gets what another one already received: the authority does not repeat it. */
 export async function catchUp(ctx: DeliveryContext, line: Line): Promise<void> {
@@ -60,12 +71,18 @@ export async function catchUp(ctx: DeliveryContext, line: Line): Promise<void> {
 // Returns whether there was anything to copy.
 async function copySome(ctx: DeliveryContext, line: Line): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {
-    const all = await listSubscribers(ctx, line)
+    const all = (await listSubscribers(ctx, line)).filter((one) => one.proved)
     const behind = all.find((one) => one.deliveredNsu < line.lastNsu)
     const source = all.find((one) => one.deliveredNsu === line.lastNsu)
     if (!behind || !source) return false
     await enterWorkspace(ctx, source.workspaceId)
-    const copies = await listReceipts(ctx, source, serviceOf(line.service), behind.deliveredNsu, copyAtOnce)
+    const copies = await listReceipts(
+      ctx,
+      source,
+      serviceOf(line.service),
+      behind.deliveredNsu === 0n ? beforeAll : behind.deliveredNsu,
+      copyAtOnce,
+    )
     const arrivals = copies.map((copy) => readArrival(copy.nsu, copy.schema, copy.content))
     await deliver(
       ctx,

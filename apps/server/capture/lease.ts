@@ -33,9 +33,9 @@ export async function claimLine({ db }: Pick<Context, 'db'>): Promise<Line | nul
     const { rows } = await sql<Omit<Line, 'leaseBy'>>`
       update capture_line set lease_by = ${leaseBy}, lease_until = ${fromNow(leaseMs)}
        where id = (select id from capture_line
-                    where (next_at <= now() or catch_up) and (lease_until is null or lease_until < now())
+                    where ((next_at <= now() and allowed_at <= now()) or catch_up) and (lease_until is null or lease_until < now())
                     order by next_at nulls first limit 1 for update skip locked)
-      returning id, service, cnpj, last_nsu as "lastNsu", max_nsu as "maxNsu", failures, coalesce(next_at <= now(), false) as due`.execute(
+      returning id, service, cnpj, last_nsu as "lastNsu", max_nsu as "maxNsu", failures, coalesce(next_at <= now() and allowed_at <= now(), false) as due`.execute(
       db,
     )
     return rows[0] ? { ...rows[0], leaseBy } : null
@@ -60,22 +60,30 @@ export async function holdLine(
 /** Lets a line go, with what was decided about it (null: nothing was asked). */
 export async function releaseLine(ctx: Pick<Context, 'db'>, line: Line, decision: Decision | null): Promise<void> {
   const behind = (relation: RawBuilder<unknown>) =>
-    sql`exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.delivered_nsu ${relation} capture_line.last_nsu)`
-  await inCapture(ctx, (ctx) =>
-    holdLine(ctx, line, {
+    sql`exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null
+           and s.delivered_nsu ${relation} capture_line.last_nsu)`
+  await inCapture(ctx, async (ctx) => {
+    // A subscription that is being added right now holds this row; what it wrote is seen by the next statement only.
+    await ctx.db.selectFrom('capture_line').select('id').where('id', '=', line.id).forUpdate().execute()
+    await holdLine(ctx, line, {
       lease_by: null,
       lease_until: null,
       // Somebody may have joined while the lease was held.
       catch_up: sql<boolean>`${behind(sql`<`)} and ${behind(sql`=`)}`,
-      ...(decision && {
-        state: decision.state,
-        message: decision.message,
-        failures: decision.failures,
-        next_at: decision.nextInMs === null ? null : fromNow(decision.nextInMs),
-        allowed_at: fromNow(decision.allowedInMs),
-      }),
-    }),
-  )
+      ...(decision && consequences(decision)),
+    })
+  })
+}
+
+/** What a decision means for the row of its line: when to ask again, and what the person reads. */
+export function consequences(decision: Decision): UpdateObject<Tables, 'capture_line'> {
+  return {
+    state: decision.state,
+    message: decision.message,
+    failures: decision.failures,
+    next_at: decision.nextInMs === null ? null : fromNow(decision.nextInMs),
+    allowed_at: fromNow(decision.allowedInMs),
+  }
 }
 
 /** The database's clock, which all processes share. */

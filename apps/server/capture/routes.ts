@@ -1,14 +1,16 @@
 import { createCompany, synchronizeCompany } from '@vigia/contract/companies'
+import { chainsTo } from '@vigia/sefaz/chain'
 import * as companies from '../companies/companies.ts'
 import { handle } from '../platform/http.ts'
-import { requestSync, subscribe } from './capture.ts'
+import { readAuthorities, requestSync, subscribe } from './capture.ts'
 
 export const captureRoutes = [
   handle(createCompany, async (ctx, { form, session }) => {
     const certificate = await companies.openCertificate(form.Certificado, form.Senha)
+    const proved = chainsTo(certificate, await readAuthorities(ctx.config))
     const company = await ctx.db.transaction().execute(async (db) => {
       const company = await companies.createCompany({ ...ctx, db }, session, certificate)
-      await subscribe({ db }, session.workspaceId, company)
+      await subscribe({ db }, session.workspaceId, company, { proved })
       return company
     })
     return { data: { idEmpresa: company.publicId }, message: 'Empresa cadastrada com sucesso!' }

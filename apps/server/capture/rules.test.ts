@@ -14,7 +14,7 @@ const nsu = (n: number) => String(n).padStart(15, '0')
 
 describe('138', () => {
   test('goes on after the pause while there are more', () => {
-    expect(decide(answer(138, nsu(50), nsu(120), [1, 50]), 0n, rhythm)).toMatchObject({
+    expect(decide(answer(138, nsu(50), nsu(120), [1, 50]), { lastNsu: 0n, failures: 0 }, rhythm)).toMatchObject({
       nextPage: true,
       lastNsu: 50n,
       maxNsu: 120n,
@@ -22,25 +22,28 @@ describe('138', () => {
     })
   })
   test('rests an hour and a margin at the end', () => {
-    const decision = decide(answer(138, nsu(120), nsu(120), [120]), 100n, rhythm)
+    const decision = decide(answer(138, nsu(120), nsu(120), [120]), { lastNsu: 100n, failures: 0 }, rhythm)
     expect(decision).toMatchObject({ nextPage: false, lastNsu: 120n, state: 'waiting' })
     expect(decision.nextInMs).toBeGreaterThanOrEqual(rhythm.hourMs + rhythm.marginMs)
     expect(decision.nextInMs).toBeLessThanOrEqual(rhythm.hourMs + 2 * rhythm.marginMs)
     expect(decision.allowedInMs).toBeGreaterThan(rhythm.hourMs)
   })
   test('takes the highest NSU of the page when the answer names none', () => {
-    expect(decide(answer(138, null, null, [7, 9]), 5n, rhythm)).toMatchObject({ nextPage: false, lastNsu: 9n })
+    expect(decide(answer(138, null, null, [7, 9]), { lastNsu: 5n, failures: 0 }, rhythm)).toMatchObject({
+      nextPage: false,
+      lastNsu: 9n,
+    })
   })
   test('does not ask for ever when the cursor does not move', () => {
-    expect(decide(answer(138, nsu(50), nsu(120), []), 50n, rhythm).nextPage).toBe(false)
+    expect(decide(answer(138, nsu(50), nsu(120), []), { lastNsu: 50n, failures: 0 }, rhythm).nextPage).toBe(false)
   })
   test('never moves back', () => {
-    expect(decide(answer(138, nsu(3), nsu(120), []), 50n, rhythm).lastNsu).toBe(50n)
+    expect(decide(answer(138, nsu(3), nsu(120), []), { lastNsu: 50n, failures: 0 }, rhythm).lastNsu).toBe(50n)
   })
 })
 
 test('137 rests and keeps a cursor that is ahead of the zeros of a new CNPJ', () => {
-  expect(decide(answer(137, nsu(0), nsu(0)), 50n, rhythm)).toMatchObject({
+  expect(decide(answer(137, nsu(0), nsu(0)), { lastNsu: 50n, failures: 0 }, rhythm)).toMatchObject({
     nextPage: false,
     lastNsu: 50n,
     state: 'waiting',
@@ -49,30 +52,44 @@ test('137 rests and keeps a cursor that is ahead of the zeros of a new CNPJ', ()
 
 describe('656', () => {
   test('adopts the cursor of the authority and records what is missing', () => {
-    expect(decide(answer(656, nsu(80), nsu(0)), 50n, rhythm)).toMatchObject({
+    expect(decide(answer(656, nsu(80), nsu(0)), { lastNsu: 50n, failures: 0 }, rhythm)).toMatchObject({
       state: 'blocked',
       lastNsu: 80n,
       gap: { from: 51n, to: 80n },
     })
   })
   test('allows no query within the hour, not even by hand', () => {
-    expect(decide(answer(656, nsu(50), nsu(0)), 50n, rhythm).allowedInMs).toBeGreaterThan(rhythm.hourMs)
+    expect(decide(answer(656, nsu(50), nsu(0)), { lastNsu: 50n, failures: 0 }, rhythm).allowedInMs).toBeGreaterThan(
+      rhythm.hourMs,
+    )
+  })
+  test('names the likely cause and says what is missing', () => {
+    const ahead = answer(656, nsu(80), nsu(0))
+    expect(decide(ahead, { lastNsu: 50n, failures: 0 }, rhythm).message).toBe(
+      'A SEFAZ bloqueou as consultas deste CNPJ por uma hora: outro sistema consultou com este certificado. Faltam os documentos das posições 51 a 80, que ainda não foram buscados. A captura volta sozinha.',
+    )
+    expect(decide(ahead, { lastNsu: 50n, failures: 1 }, rhythm).message).toMatch(
+      /uma consulta nossa cuja resposta se perdeu/,
+    )
+    expect(decide(answer(656, nsu(50), nsu(0)), { lastNsu: 50n, failures: 0 }, rhythm).message).toMatch(
+      /Nenhum documento foi pulado/,
+    )
   })
   test('does not move back', () => {
-    const decision = decide(answer(656, nsu(10), nsu(0)), 50n, rhythm)
+    const decision = decide(answer(656, nsu(10), nsu(0)), { lastNsu: 50n, failures: 0 }, rhythm)
     expect(decision.lastNsu).toBeUndefined()
     expect(decision.gap).toBeUndefined()
   })
 })
 
 test.each([589, 593, 252, 215, 280])('%i stops until a person acts and leaves the cursor', (cStat) => {
-  const decision = decide(answer(cStat, nsu(0), nsu(0)), 50n, rhythm)
+  const decision = decide(answer(cStat, nsu(0), nsu(0)), { lastNsu: 50n, failures: 0 }, rhythm)
   expect(decision).toMatchObject({ state: 'stopped', nextInMs: null })
   expect(decision.lastNsu).toBeUndefined()
 })
 
 test.each([108, 109, 999])('%i tries again later and leaves the cursor', (cStat) => {
-  const decision = decide(answer(cStat, nsu(0), nsu(0)), 50n, rhythm)
+  const decision = decide(answer(cStat, nsu(0), nsu(0)), { lastNsu: 50n, failures: 0 }, rhythm)
   expect(decision.state).toBe('failed')
   expect(decision.nextInMs).toBeGreaterThan(5 * 60_000)
   expect(decision.lastNsu).toBeUndefined()

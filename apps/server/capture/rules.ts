@@ -1,5 +1,5 @@
 import type { DistributionAnswer } from '@vigia/sefaz/distribution'
-import type { SefazError } from '@vigia/sefaz/error'
+import { SefazError } from '@vigia/sefaz/error'
 
 /** The authority's times, from configuration. */
 export interface Rhythm {
@@ -24,6 +24,8 @@ export interface Decision {
   maxNsu?: bigint
   /** NSUs that another program consumed and that are not here. */
   gap?: { from: bigint; to: bigint }
+  /** The authority did not accept the certificate that asked. */
+  certificateRefused?: boolean
 }
 
 /** Nobody holds a valid certificate for the CNPJ. */
@@ -40,7 +42,7 @@ export const noCertificate: Decision = {
 /** The client algorithm of NT 2014.002 (cursor, pauses, consumo indevido) for one answer to `distNSU` with `lastNsu`. */
 export function decide(
   answer: Pick<DistributionAnswer, 'cStat' | 'xMotivo' | 'ultNSU' | 'maxNSU' | 'documents'>,
-  lastNsu: bigint,
+  { lastNsu, failures }: { lastNsu: bigint; failures: number },
   rhythm: Rhythm,
 ): Decision {
   const ult = answer.ultNSU === null ? null : BigInt(answer.ultNSU)
@@ -67,7 +69,7 @@ export function decide(
         succeeded: true,
       }
     case 656:
-      return blocked(lastNsu, ult, rhythm)
+      return blocked(lastNsu, ult, failures > 0, rhythm)
     case 108:
       return unavailable(answer.xMotivo, rhythm.hourMs / 6, rhythm)
     case 109:
@@ -82,9 +84,13 @@ export function decide(
         nextInMs: null,
         allowedInMs: rhythm.hourMs + rhythm.marginMs,
         failures: 0,
+        certificateRefused: certificateCodes.has(answer.cStat),
       }
   }
 }
+
+// 280 to 286: the certificate itself; 472, 473, 593: it is not of the CNPJ that was asked about.
+const certificateCodes = new Set([280, 281, 282, 283, 284, 285, 286, 472, 473, 593])
 
 const explanations: Record<number, string> = {
   589: 'A posição da nossa consulta está à frente da que a SEFAZ conhece; a captura parou para nada ser pulado.',
@@ -109,16 +115,22 @@ function rest(rhythm: Rhythm, message: string): Decision {
 const soon = (rhythm: Rhythm) => ({ nextInMs: rhythm.pagePauseMs, allowedInMs: rhythm.pagePauseMs })
 
 // The hour counts from this answer. The authority's cursor is adopted, or every later query would be out of sequence too.
-function blocked(lastNsu: bigint, ult: bigint | null, rhythm: Rhythm): Decision {
-  const ahead = ult !== null && ult > lastNsu
+function blocked(lastNsu: bigint, ult: bigint | null, answerWasLost: boolean, rhythm: Rhythm): Decision {
+  const gap = ult !== null && ult > lastNsu ? { from: lastNsu + 1n, to: ult } : undefined
+  const cause = answerWasLost
+    ? 'ela contou uma consulta nossa cuja resposta se perdeu no caminho'
+    : 'outro sistema consultou com este certificado'
+  const missing = gap
+    ? ` Faltam os documentos das posições ${gap.from} a ${gap.to}, que ainda não foram buscados.`
+    : ' Nenhum documento foi pulado.'
   return {
     ...rest(
       rhythm,
-      'A SEFAZ bloqueou as consultas deste CNPJ por uma hora: outro sistema consultou com este certificado. Os documentos já guardados estão seguros e a captura volta sozinha.',
+      `A SEFAZ bloqueou as consultas deste CNPJ por uma hora: ${cause}.${missing} A captura volta sozinha.`,
     ),
     state: 'blocked',
     allowedInMs: rhythm.hourMs + rhythm.marginMs,
-    ...(ahead && { lastNsu: ult, gap: { from: lastNsu + 1n, to: ult } }),
+    ...(gap && { lastNsu: gap.to, gap }),
   }
 }
 
@@ -128,7 +140,7 @@ function unavailable(xMotivo: string, waitMs: number, rhythm: Rhythm): Decision 
     state: 'failed',
     message: `O serviço da SEFAZ está fora do ar. Tentamos de novo sozinhos. (${xMotivo})`,
     nextInMs: waitMs + rhythm.marginMs * Math.random(),
-    allowedInMs: waitMs / 2,
+    allowedInMs: waitMs,
     failures: 0,
   }
 }
@@ -155,6 +167,7 @@ export function failed(error: SefazError, failures: number, rhythm: Rhythm): Dec
     nextInMs: waitMs * (1 + Math.random() / 5),
     allowedInMs: waitMs,
     failures: failures + 1,
+    certificateRefused: error.kind === 'forbidden' || error.kind === 'handshake',
   }
 }
 
@@ -165,4 +178,14 @@ function highestNsu(documents: { nsu: string | null }[], fallback: bigint): bigi
     (top, document) => (document.nsu === null ? top : highest(top, BigInt(document.nsu))),
     fallback,
   )
+}
+
+/** What follows when the fault is ours: the cursor stays, and the person is told. */
+export function brokenOff(failures: number, rhythm: Rhythm): Decision {
+  return {
+    ...failed(new SefazError('not-xml'), failures, rhythm),
+    message:
+      'Algo falhou do nosso lado durante a consulta. Os documentos já guardados estão seguros e a captura tenta de novo sozinha.',
+    certificateRefused: false,
+  }
 }

@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { pause } from '../platform/pause.ts'
+import { readAuthorities } from './capture.ts'
 import { type CaptureContext, converse } from './conversation.ts'
-import { claimLine, LeaseLost } from './lease.ts'
+import { claimLine, LeaseLost, releaseLine } from './lease.ts'
+import { brokenOff } from './rules.ts'
 
 // Few at once, whoever they are: the authority is shared by all companies.
 const conversationsMax = 8
@@ -9,7 +10,7 @@ const idleMs = 500
 
 /** Runs the conversations that are due, until disposed; then waits for the pages under way. */
 export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisposable> {
-  const ca = await Promise.all(ctx.config.sefaz.caFiles.map((file) => readFile(file, 'utf8')))
+  const ca = await readAuthorities(ctx.config)
   const stop = new AbortController()
   const running = new Set<Promise<void>>()
   const loop = async () => {
@@ -28,10 +29,12 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
       }
       const turn: Promise<void> = converse(ctx, line, ca, stop.signal)
         .catch((error: unknown) => {
-          // The lease runs out by itself; then another turn begins from what was committed.
-          if (error instanceof LeaseLost) ctx.log.warn({ cnpj: line.cnpj }, error.message)
-          else ctx.log.error({ err: error, cnpj: line.cnpj, service: line.service }, 'a conversation broke off')
+          if (error instanceof LeaseLost) return ctx.log.warn({ cnpj: line.cnpj }, error.message)
+          ctx.log.error({ err: error, cnpj: line.cnpj, service: line.service }, 'a conversation broke off')
+          return releaseLine(ctx, line, brokenOff(line.failures, ctx.config.sefaz))
         })
+        // Without a database the lease runs out by itself; then another turn begins from what was committed.
+        .catch((error: unknown) => ctx.log.error({ err: error, cnpj: line.cnpj }, 'a conversation could not be let go'))
         .finally(() => running.delete(turn))
       running.add(turn)
     }

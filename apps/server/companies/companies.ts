@@ -18,13 +18,29 @@ export interface Company {
   uf: number
 }
 
+// Opening a file costs a processor for as long as five seconds, if it was made to.
+const openAtOnce = 2
+const waitingMax = 20
+let opening = 0
+const waiting: (() => void)[] = []
+
 /** Reads an A1 file for a person: each problem is a refusal in words. */
 export async function openCertificate(file: File, password: string): Promise<Certificate> {
+  if (waiting.length >= waitingMax)
+    throw new AppError(
+      'unavailable',
+      'Há muitos certificados sendo lidos agora. Nada foi guardado; tente de novo em um minuto.',
+    )
+  if (opening >= openAtOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+  opening++
   try {
     return await readCertificate(new Uint8Array(await file.arrayBuffer()), password)
   } catch (cause) {
     if (cause instanceof CertificateError) throw new AppError('invalid-input', cause.message, { cause })
     throw cause
+  } finally {
+    opening--
+    waiting.shift()?.()
   }
 }
 
@@ -146,10 +162,11 @@ export async function listCompanies({ db }: Pick<Context, 'db'>, workspaceId: nu
         'l.message',
         'l.next_at',
         'l.last_success_at',
+        's.refused',
         'l.last_nsu',
         'l.max_nsu',
       ])
-      .select(sql<boolean>`l.lease_until > now()`.as('leased'))
+      .select([sql<boolean>`l.lease_until > now()`.as('leased'), sql<boolean>`s.proved_at is not null`.as('proved')])
       .where('s.workspace_id', '=', workspaceId)
       .orderBy('l.service')
       .execute()

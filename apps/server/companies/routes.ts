@@ -21,8 +21,10 @@ export const companyRoutes = [
 ]
 
 function toRow(company: Company): CompanyRow {
-  const lastSuccess = (service: ServiceCode) =>
-    company.lines.find((line) => line.service === service)?.last_success_at?.toISOString() ?? null
+  const lastSuccess = (service: ServiceCode) => {
+    const line = company.lines.find((line) => line.service === service)
+    return line?.proved ? (line.last_success_at?.toISOString() ?? null) : null
+  }
   return {
     id: company.public_id,
     razaoSocial: company.name,
@@ -31,13 +33,29 @@ function toRow(company: Company): CompanyRow {
     ultimaSincronizacaoNFe: lastSuccess(serviceCodes.nfe),
     ultimaSincronizacaoCTe: lastSuccess(serviceCodes.cte),
     validadeCertificadoA1: company.valid_to?.toISOString() ?? null,
-    captura: company.lines.map((line) => ({
-      servico: serviceOf(line.service),
-      estado: line.leased ? 'capturando' : states[line.state],
-      mensagem: line.message,
-      proximaConsulta: line.next_at?.toISOString() ?? null,
-      ultimoNsu: nsuText(line.last_nsu),
-      maxNsu: nsuText(line.max_nsu),
-    })),
+    captura: company.lines.map(toCapture),
+  }
+}
+
+function toCapture(line: Company['lines'][number]): CompanyRow['captura'][number] {
+  const common = { servico: serviceOf(line.service), proximaConsulta: line.next_at?.toISOString() ?? null }
+  // What others know of this CNPJ is not shown to somebody whose certificate may be made up.
+  if (!line.proved) {
+    const nothing = { ultimoNsu: nsuText(0n), maxNsu: nsuText(0n) }
+    return line.refused
+      ? { ...common, ...nothing, estado: 'parada', mensagem: line.refused }
+      : {
+          ...common,
+          ...nothing,
+          estado: 'aguardando',
+          mensagem: 'A primeira consulta com este certificado confirma que ele é aceito pela SEFAZ.',
+        }
+  }
+  return {
+    ...common,
+    estado: line.leased ? 'capturando' : states[line.state],
+    mensagem: line.message,
+    ultimoNsu: nsuText(line.last_nsu),
+    maxNsu: nsuText(line.max_nsu),
   }
 }

@@ -1,5 +1,6 @@
 import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/read'
 import { unzipDocument } from '@vigia/sefaz/distribution'
+import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
@@ -22,7 +23,8 @@ export function readArrival(nsu: bigint, schema: string, content: Buffer): Arriv
   let xml: Buffer
   try {
     xml = unzipDocument(content)
-  } catch {
+  } catch (error) {
+    if (error instanceof DocumentTooLargeError) return { nsu, schema, content, problem: error.message, facts: null }
     return {
       nsu,
       schema,
@@ -68,7 +70,7 @@ export async function receive(
   arrivals: Arrival[],
 ): Promise<Received> {
   const fitting = arrivals.map((arrival) =>
-    arrival.facts && arrival.facts.type !== service
+    arrival.facts && (arrival.facts.type !== service || familyOf(arrival.facts.chave) !== service)
       ? { ...arrival, facts: null, problem: 'O documento chegou por um serviço que não é o dele.' }
       : arrival,
   )
@@ -98,6 +100,11 @@ export async function receive(
     total.completed += one.completed
   }
   return total
+}
+
+// The model of the chave: 57, 64 and 67 are of the CT-e family.
+function familyOf(chave: string): Service {
+  return ['57', '64', '67'].includes(chave.slice(20, 22)) ? 'cte' : 'nfe'
 }
 
 // A failed statement would abort the transaction around it; a savepoint keeps the rest of the page alive.

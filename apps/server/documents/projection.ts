@@ -1,4 +1,5 @@
-import { eventKind } from '@vigia/dfe/events'
+import { localTime } from '@vigia/dfe/document'
+import { eventKind, registeredStatuses } from '@vigia/dfe/events'
 import type { DocumentFacts, EventFacts } from '@vigia/dfe/read'
 import { rolesOf } from '@vigia/dfe/roles'
 import { searchable } from '../platform/text.ts'
@@ -28,27 +29,6 @@ function eventObstacle(facts: EventFacts): string | null {
 
 const isInt = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max
 
-/** Date and time of a document as `yyyy-MM-ddTHH:mm:ss` in its own offset (minutes; null when it has none), or null. */
-export function localTime(text: string): { local: string; offset: number | null } | null {
-  const match = timeShape.exec(text)
-  if (!match) return null
-  const [, year = '', month = '', day = '', time = '00:00:00', zone] = match
-  if (Number(day) > daysOf(Number(year), Number(month))) return null
-  const local = `${year}-${month}-${day}T${time}`
-  if (!zone) return { local, offset: null }
-  return {
-    local,
-    offset: zone === 'Z' ? 0 : (zone[0] === '-' ? -1 : 1) * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6))),
-  }
-}
-
-const timeShape =
-  /^((?:19|[2-9]\d)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?:T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.\d+)?(Z|[+-]\d{2}:\d{2})?)?$/
-
-function daysOf(year: number, month: number): number {
-  return month === 2 ? new Date(Date.UTC(year, 2, 0)).getUTCDate() : [4, 6, 9, 11].includes(month) ? 30 : 31
-}
-
 // Weights of docs/decisions/0005-displayed-status.md. A cancellation ends everything; a conclusive answer says more than ciência,
 // which says more than a correction; the rest is the trail of the goods, where the last one counts.
 const effects: Record<string, { rank: number; status: { nfe: number | null; cte: number | null } }> = {
@@ -61,8 +41,6 @@ const effects: Record<string, { rank: number; status: { nfe: number | null; cte:
 }
 const otherEffect = { rank: 20, status: { nfe: null, cte: null } }
 const noEffect = { rank: 0, status: { nfe: null, cte: null } }
-// 134, 135, 136: registered; 155: cancellation registered out of time. A summary carries no cStat: only registered events have one.
-const registered = new Set(['134', '135', '136', '155'])
 
 const carrier = 2
 const baseStatus = { authorized: 2, denied: 9, cancelled: 3, 'no-protocol': 10 }
@@ -107,7 +85,7 @@ function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string) {
 
 function eventRow(nsu: bigint, facts: EventFacts, cnpj: string) {
   const kind = eventKind(facts.type, facts.tpEvento)
-  const counts = facts.summary || facts.cStat === undefined || registered.has(facts.cStat)
+  const counts = facts.summary || registeredStatuses.has(facts.cStat ?? '')
   const effect = counts ? (effects[kind?.effect ?? 'none'] ?? otherEffect) : noEffect
   const happenedAt = instant(facts.dhEvento) ?? instant(facts.registeredAt) ?? '1970-01-01T00:00:00Z'
   return {

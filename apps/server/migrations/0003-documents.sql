@@ -86,7 +86,7 @@ create table document_event (
 
 create table count_month (
   workspace_id int not null, type smallint not null, month date not null, company_id int not null,
-  roles smallint not null, status smallint not null, n int not null, amount numeric(18, 2) not null,
+  roles smallint not null, status smallint not null, n int not null, amount numeric(24, 2) not null,
   primary key (workspace_id, type, month, company_id, roles, status)
 ) with (fillfactor = 80);
 create table count_day (

@@ -31,7 +31,7 @@ begin
            bit_or(e.roles) over (partition by e.chave) as roles,
            row_number() over w as place, row_number() over (partition by e.chave, e.status is null order by e.rank desc, e.registered_at desc, e.tp_evento desc, e.sequence desc, e.orgao desc) as place_of_its_kind
       from document_event e
-     where e.workspace_id = p_ws and e.company_id = p_company and e.chave = any (p_chaves)
+     where e.workspace_id = p_ws and e.company_id = p_company and e.chave = any (p_chaves) and e.rank > 0
     window w as (partition by e.chave order by e.rank desc, e.registered_at desc, e.tp_evento desc, e.sequence desc, e.orgao desc)),
   wanted as (
     select d.id, d.roles | h.roles as roles,
@@ -41,7 +41,7 @@ begin
       from document d
       join heaviest h on h.chave = d.chave and h.place = 1
       left join heaviest g on g.chave = d.chave and g.status is not null and g.place_of_its_kind = 1
-     where d.workspace_id = p_ws and d.company_id = p_company and d.chave = any (p_chaves)),
+     where d.workspace_id = p_ws and d.company_id = p_company and d.type = p_type and d.chave = any (p_chaves)),
   u as (
     update document d set roles = w.roles, status = w.status, event_code = w.event_code, event_text = w.event_text
       from wanted w
@@ -119,7 +119,7 @@ begin
              status = weightier_status(d.base_status, excluded.base_status),
              event_code = base_event_code(weightier_status(d.base_status, excluded.base_status)),
              event_text = null
-       where (excluded.complete and not d.complete) or (excluded.complete = d.complete and excluded.nsu < d.nsu)
+       where d.type = p_service and ((excluded.complete and not d.complete) or (excluded.complete = d.complete and excluded.nsu < d.nsu))
       returning old.id as old_id, old.issued_at as i0, old.roles as r0, old.status as s0, old.amount as a0, old.complete as c0,
                 new.issued_at as i1, new.roles as r1, new.status as s1, new.amount as a1, new.complete as c1),
     moved as (
@@ -145,7 +145,7 @@ begin
                status = weightier_status(d.base_status, b.status), event_text = null,
                event_code = base_event_code(weightier_status(d.base_status, b.status))
           from arrived b
-         where d.workspace_id = p_ws and d.company_id = p_company and d.chave = b.chave
+         where d.workspace_id = p_ws and d.company_id = p_company and d.type = p_service and d.chave = b.chave
            and (d.roles, d.base_status) is distinct from (d.roles | b.roles, weightier_status(d.base_status, b.status))
         returning old.roles as r0, old.status as s0, new.roles as r1, new.status as s1, new.issued_at as i, new.amount as a),
       moved as (select i, r1 as r, s1 as s, 1 as v, a from w union all select i, r0, s0, -1, a from w)
@@ -168,7 +168,7 @@ begin
      where nsu = any (v_new)
      order by chave, tp, seq, org, summary, nsu
     on conflict (workspace_id, company_id, chave, tp_evento, sequence, orgao) do update
-       set summary = excluded.summary, nsu = excluded.nsu, registered_at = excluded.registered_at, happened_at = excluded.happened_at,
+       set rank = excluded.rank, status = excluded.status, known = excluded.known, summary = excluded.summary, nsu = excluded.nsu, registered_at = excluded.registered_at, happened_at = excluded.happened_at,
            protocol = excluded.protocol, author = excluded.author, description = excluded.description,
            justification = excluded.justification, roles = excluded.roles
      where (excluded.summary, excluded.nsu) < (ev.summary, ev.nsu);

@@ -27,6 +27,11 @@ create table capture_subscription (
   workspace_id int not null,
   company_id int not null,
   delivered_nsu bigint not null default 0,
+  -- When it was shown that the company's certificate is real: by its chain, or by an answer of the authority to it. Nothing is delivered before.
+  proved_at timestamptz,
+  -- Why the authority did not accept a certificate that nothing has proved yet, in words for people; it is tried again a day later.
+  refused text,
+  refused_at timestamptz,
   primary key (line_id, workspace_id, company_id),
   foreign key (workspace_id, company_id) references company (workspace_id, id)
 );

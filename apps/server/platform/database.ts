@@ -18,15 +18,31 @@ export const appRole = 'vigia_app'
 
 /** A pool of connections that act as `appRole`. Close with `destroy`. */
 export function openDatabase(url: string, options: { connections?: number } = {}): Database {
+  const address = new URL(url)
+  // Options of the address would take the place of ours instead of standing beside them, the role among them.
+  const theirs = address.searchParams.get('options') ?? ''
+  address.searchParams.delete('options')
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: address.href,
     max: options.connections ?? 10,
     types,
-    options: `-c role=${appRole} -c plan_cache_mode=force_custom_plan -c timezone=UTC -c default_text_search_config=pg_catalog.simple`,
+    options: `${theirs} -c role=${appRole} -c plan_cache_mode=force_custom_plan -c timezone=UTC -c default_text_search_config=pg_catalog.simple`,
   })
-  // A lost idle connection is replaced by the pool; without a listener it would end the process.
+  // A lost connection is replaced by the pool, and whoever was using it gets an error of its own; without listeners it would end the
+  // process.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+}
+
+/** Makes sure that the connections of `db` cannot see past row-level security. */
+export async function requireAppRole(db: Database): Promise<void> {
+  const { rows } = await sql<{ name: string; free: boolean }>`
+    select current_user as name, rolsuper or rolbypassrls as free from pg_roles where rolname = current_user`.execute(
+    db,
+  )
+  if (rows[0]?.name !== appRole || rows[0].free)
+    throw new Error(`connections act as ${rows[0]?.name}, not as ${appRole}`)
 }
 
 type WithDatabase = Pick<Context, 'db'>

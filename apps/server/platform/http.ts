@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import multipart from '@fastify/multipart'
 import type { Envelope, RouteData, RouteDefinition, RouteInput } from '@vigia/contract/route'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -48,9 +49,22 @@ export async function serveRoutes(
   const app = Fastify({
     logger: false,
     bodyLimit: bodyBytesMax,
+    requestTimeout: 30_000,
+    // Errors before a route is found: a broken address, one that is too long.
+    frameworkErrors: (error, request, reply) => fail(ctx, error, request, reply),
+    clientErrorHandler: refuseMalformed,
     genReqId: () => crypto.randomUUID(),
   })
   await app.register(multipart, { limits: { fileSize: fileBytesMax, files: 2, fields: 50, fieldSize: 64 * 1024 } })
+  // A call without a body may still say that it would be JSON.
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body, done) => {
+    try {
+      done(null, body === '' ? undefined : JSON.parse(String(body)))
+    } catch (cause) {
+      done(new AppError('invalid-input', 'O corpo da requisição não é um JSON válido.', { cause }))
+    }
+  })
   app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply))
   app.setNotFoundHandler((request, reply) =>
     fail(ctx, new AppError('not-found', 'Endereço não encontrado.'), request, reply),
@@ -121,6 +135,8 @@ async function readInput(route: RouteDefinition, request: FastifyRequest): Promi
     body: check(route.body, request.body ?? {}),
     form: route.form ? check(route.form, await readForm(request)) : undefined,
   }
+  // PostgreSQL cannot hold it in a text, and no form of ours asks for it.
+  if (hasNul(input)) errors.push('A requisição traz um caractere que não é aceito.')
   if (errors.length > 0)
     throw new AppError('invalid-input', [...new Set(errors)].join(' '), { errors: [...new Set(errors)] })
   return input as RouteInput<RouteDefinition>
@@ -130,13 +146,22 @@ async function readInput(route: RouteDefinition, request: FastifyRequest): Promi
 const describe: z.core.$ZodErrorMap = ({ path = [] }) =>
   path.length > 0 ? `O campo ${path.join('.')} não é válido.` : 'A requisição não é válida.'
 
+function hasNul(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0')
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasNul)
+}
+
 async function readForm(request: FastifyRequest): Promise<Record<string, string | File>> {
   if (!request.isMultipart())
     throw new AppError('invalid-input', 'Envie os dados como formulário (multipart/form-data).')
   const form: Record<string, string | File> = Object.create(null)
-  for await (const part of request.parts()) {
-    if (part.type === 'file') form[part.fieldname] = new File([new Uint8Array(await part.toBuffer())], part.filename)
-    else form[part.fieldname] = String(part.value)
+  try {
+    for await (const part of request.parts()) {
+      if (part.type === 'file') form[part.fieldname] = new File([new Uint8Array(await part.toBuffer())], part.filename)
+      else form[part.fieldname] = String(part.value)
+    }
+  } catch (cause) {
+    throw refusalOf(cause) ?? new AppError('invalid-input', 'Não conseguimos ler o formulário enviado.', { cause })
   }
   return form
 }
@@ -158,6 +183,15 @@ async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply
     statusCode,
   }
   return reply.status(statusCode).header('cache-control', 'no-store').send(envelope)
+}
+
+// What is not HTTP at all, or too much of it; there is no request to answer yet.
+function refuseMalformed(_: unknown, socket: Socket): void {
+  if (!socket.writable) {
+    socket.destroy()
+    return
+  }
+  socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
 }
 
 // What the HTTP library refuses before a handler runs.

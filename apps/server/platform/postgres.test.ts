@@ -390,7 +390,7 @@ test.runIf(root && namespaces)('root needs no other account and leaves the files
   expect((await stat(join(directory, 'PG_VERSION'))).uid).toBe(0)
 })
 
-test.runIf(root)('root without namespaces hands the data, and later starts, to an ordinary account', async () => {
+test.runIf(root)('root without namespaces hands the data and later starts to an ordinary account', async ({ skip }) => {
   const open = await mkdtemp(join(tmpdir(), 'vigia-open-'))
   try {
     await chmod(open, 0o755)
@@ -399,8 +399,8 @@ test.runIf(root)('root without namespaces hands the data, and later starts, to a
       await using server = await startPostgres({ directory, asRoot: ['account'] })
       await query(server.url, 'create table kept (n int)')
     } catch (error) {
-      // A clone in a folder private to root is out of the reach of every account.
-      if (error instanceof PostgresError && error.code === 'root') return
+      if (error instanceof PostgresError && error.code === 'root')
+        skip('this clone stands in a folder that is private to root, out of the reach of every account')
       throw error
     }
     const { uid } = await stat(join(directory, 'PG_VERSION'))

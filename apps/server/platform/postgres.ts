@@ -29,6 +29,8 @@ import { readOrCreateSecret } from './secret-file.ts'
 
 export interface EmbeddedPostgres {
   url: string
+  /** Settles when the server ended without being asked to. */
+  died: Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -107,7 +109,7 @@ export async function joinPostgres(options: { directory: string }): Promise<Embe
         return null
       if (postmaster.status === 'ready') {
         const url = connectionUrl((await readFile(`${directory}.password`, 'utf8')).trim(), postmaster.port)
-        return (await loginProblem(url)) ? null : { url, async [Symbol.asyncDispose]() {} }
+        return (await loginProblem(url)) ? null : { url, died: new Promise(() => {}), async [Symbol.asyncDispose]() {} }
       }
       await sleep(100)
     }
@@ -262,8 +264,9 @@ async function mustRun(directory: string, means: Means, command: string[], input
 async function removeLeftovers(directory: string): Promise<void> {
   const prefix = `${basename(directory)}.new-`
   for (const name of await readdir(dirname(directory))) {
-    if (!name.startsWith(prefix)) continue
-    const pid = Number(name.slice(prefix.length).split('-')[0])
+    // Only what mkdtemp made for us: process id, dash, six characters.
+    const pid = Number(name.startsWith(prefix) ? /^(\d+)-\w{6}$/.exec(name.slice(prefix.length))?.[1] : undefined)
+    if (Number.isNaN(pid)) continue
     if (pid === process.pid || isAlive(pid)) continue
     // Its initdb may still be ending. What cannot be removed now is in nobody's way and goes next time.
     await rm(join(dirname(directory), name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }).catch(
@@ -364,11 +367,14 @@ async function welcome(
     throw new PostgresError('corrupted', damaged(directory, problem.message), { cause: problem })
   }
   let stopping = false
-  void server.ended.then((code) => {
-    if (!stopping) log(`O PostgreSQL parou sem ser mandado (código ${code}): ${server.lines.at(-1) ?? ''}`)
+  const died = server.ended.then((code) => {
+    // A server that was told to stop has not died: whoever waits for that waits on.
+    if (stopping) return new Promise<void>(() => {})
+    log(`O PostgreSQL parou sem ser mandado (código ${code}): ${server.lines.at(-1) ?? ''}`)
   })
   return {
     url,
+    died,
     async [Symbol.asyncDispose]() {
       stopping = true
       await server.stop()

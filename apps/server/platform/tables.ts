@@ -162,6 +162,9 @@ export interface CaptureSubscriptionTable {
   workspace_id: number
   company_id: number
   delivered_nsu: Optional<bigint>
+  proved_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  refused: Optional<string | null>
+  refused_at: ColumnType<Date | null, Date | null | undefined, Date | null>
 }
 export interface CaptureCallTable {
   line_id: number

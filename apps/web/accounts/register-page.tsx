@@ -3,6 +3,7 @@ import { SignUpForm, signUp } from '@vigia/contract/accounts'
 import { useForm } from 'react-hook-form'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
+import { plans } from '../lib/plans.ts'
 import { useAction } from '../lib/query.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
@@ -11,15 +12,11 @@ import { PasswordInput } from '../ui/password-input.tsx'
 import { Frame } from './frame.tsx'
 import { maskPhone, phoneDigits } from './phone.ts'
 
-const plans = {
-  1: 'Plano Básico: R$ 9,97 por mês depois de 7 dias grátis.',
-  2: 'Plano Profissional: R$ 49,87 por mês depois de 7 dias grátis.',
-}
-
 export function RegisterPage() {
   const navigate = useNavigate()
   const [params] = useSearchParams()
   const tipoPlano = params.get('tp') === '2' ? 2 : 1
+  const plan = plans[tipoPlano]
   const { register, handleSubmit, setValue, formState } = useForm({
     resolver: zodResolver(SignUpForm),
     defaultValues: { nome: '', email: '', senha: '', tipoPlano },
@@ -74,7 +71,7 @@ export function RegisterPage() {
         <Button type="submit" size="lg" busy={action.isPending}>
           {action.isPending ? 'Criando conta...' : 'Cadastrar'}
         </Button>
-        <p className="text-muted text-sm">{plans[tipoPlano]}</p>
+        <p className="text-muted text-sm">{`Plano ${plan.name}: ${plan.price} por mês depois de 7 dias grátis.`}</p>
       </form>
       <p className="mt-6">
         <Link to="/login" className="font-semibold text-brand underline underline-offset-3">

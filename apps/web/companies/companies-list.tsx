@@ -30,13 +30,17 @@ export function CompaniesTable({ companies, now }: CompaniesListProps) {
       </colgroup>
       <thead>
         <tr className="border-line border-b align-bottom text-muted text-sm [&>th]:px-2 [&>th]:py-2 [&>th]:font-semibold">
-          <th className="pl-0!">Empresa</th>
-          <th>CNPJ</th>
-          <th>Última Sync NFe</th>
-          <th>Última Sync CTe</th>
-          <th>Validade do Certificado</th>
-          <th>Status</th>
-          <th className="pr-0! text-right">Ações</th>
+          <th scope="col" className="pl-0!">
+            Empresa
+          </th>
+          <th scope="col">CNPJ</th>
+          <th scope="col">Última Sync NFe</th>
+          <th scope="col">Última Sync CTe</th>
+          <th scope="col">Validade do Certificado</th>
+          <th scope="col">Status</th>
+          <th scope="col" className="pr-0! text-right">
+            Ações
+          </th>
         </tr>
       </thead>
       <tbody className="[&>tr>td]:px-2 [&>tr>td]:py-2 [&>tr>td]:align-top">

@@ -96,16 +96,25 @@ function ByCompany({ rows }: { rows: Dashboard['qtdDocumentosPorEmpresa'] | unde
       </h2>
       <div className="ledger overflow-x-auto">
         <table className="w-full text-left tabular-nums">
+          <caption className="sr-only">Documentos por Empresa</caption>
           <thead>
             <tr className="border-line border-b text-muted text-sm [&>th]:h-9 [&>th]:whitespace-nowrap [&>th]:px-2 [&>th]:font-semibold">
-              <th className="pl-0!">Empresa</th>
-              <th className="text-right">
+              <th scope="col" className="pl-0!">
+                Empresa
+              </th>
+              <th scope="col" className="text-right">
                 <span className="max-sm:hidden">Notas Fiscais</span>
                 <span className="sm:hidden">NFe</span>
               </th>
-              <th className="text-right">CTe</th>
-              <th className="text-right">Total</th>
-              <th className="pr-0! text-right">Status</th>
+              <th scope="col" className="text-right">
+                CTe
+              </th>
+              <th scope="col" className="text-right">
+                Total
+              </th>
+              <th scope="col" className="pr-0! text-right">
+                Status
+              </th>
             </tr>
           </thead>
           <tbody className="[&>tr>td]:h-9 [&>tr>td]:px-2 [&>tr>td]:py-1.5 [&>tr]:border-line [&>tr]:border-b">

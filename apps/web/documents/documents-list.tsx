@@ -2,6 +2,7 @@ import { participationLabel, statusTone } from '@vigia/contract/codes'
 import type { DocumentRow } from '@vigia/contract/documents'
 import { clsx } from 'clsx'
 import { Eye } from 'lucide-react'
+import { useId } from 'react'
 import { formatDate, formatMoney, formatWrittenTime } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
@@ -36,13 +37,27 @@ export function DocumentsTable({ kind, rows, arrived, onView }: DocumentsListPro
       </colgroup>
       <thead>
         <tr className="[&>th]:top-(--list-top)">
-          <th className={clsx(head, 'text-right')}>Número</th>
-          <th className={head}>Emitente</th>
-          <th className={clsx(head, 'text-right')}>Valor</th>
-          <th className={clsx(head, 'whitespace-nowrap')}>Data Emissão</th>
-          <th className={head}>Participação</th>
-          <th className={head}>Status</th>
-          <th className={clsx(head, 'pr-0 text-right')}>Ações</th>
+          <th scope="col" className={clsx(head, 'text-right')}>
+            Número
+          </th>
+          <th scope="col" className={head}>
+            Emitente
+          </th>
+          <th scope="col" className={clsx(head, 'text-right')}>
+            Valor
+          </th>
+          <th scope="col" className={clsx(head, 'whitespace-nowrap')}>
+            Data Emissão
+          </th>
+          <th scope="col" className={head}>
+            Participação
+          </th>
+          <th scope="col" className={head}>
+            Status
+          </th>
+          <th scope="col" className={clsx(head, 'pr-0 text-right')}>
+            Ações
+          </th>
         </tr>
       </thead>
       <tbody className="[&>tr>td]:border-line [&>tr>td]:border-b">
@@ -180,18 +195,30 @@ function StatusBadge({ row, wrap = false }: { row: DocumentRow; wrap?: boolean }
   )
 }
 
+// Where the document cannot be shown yet the button can be reached all the same, so that its reason is heard.
 function ViewButton({ kind, row, onView }: Pick<RowProps, 'kind' | 'row' | 'onView'>) {
-  const reason = 'Só o resumo chegou até agora. O documento completo é liberado depois da manifestação.'
+  const id = useId()
+  const reason = row.notaCompleta
+    ? undefined
+    : 'Só o resumo chegou até agora. O documento completo é liberado depois da manifestação.'
   return (
-    <button
-      type="button"
-      aria-label={`Visualizar ${kind.short} ${row.numero}`}
-      title={row.notaCompleta ? 'Visualizar' : reason}
-      disabled={!row.notaCompleta}
-      onClick={() => onView(row)}
-      className={buttonClass({ variant: 'ghost', size: 'icon', className: '-mr-1.5' })}
-    >
-      <Eye aria-hidden className="size-4.5" />
-    </button>
+    <>
+      <button
+        type="button"
+        aria-label={`Visualizar ${kind.short} ${row.numero}`}
+        title={reason ?? 'Visualizar'}
+        aria-disabled={reason ? true : undefined}
+        aria-describedby={reason && id}
+        onClick={reason ? undefined : () => onView(row)}
+        className={buttonClass({ variant: 'ghost', size: 'icon', className: '-mr-1.5' })}
+      >
+        <Eye aria-hidden className="size-4.5" />
+      </button>
+      {reason && (
+        <span hidden id={id}>
+          {reason}
+        </span>
+      )}
+    </>
   )
 }

@@ -44,7 +44,8 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const arrived = useArrivals(JSON.stringify(query), documents.isPlaceholderData ? undefined : page?.items)
   const busy = documents.isPending || documents.isPlaceholderData || asked
   const search = (part: Partial<Filters>) => {
-    apply(part)
+    // A new filter is a new question, asked by itself.
+    if (apply(part)) return
     setAsked(true)
     void documents.refetch().finally(() => setAsked(false))
   }
@@ -142,11 +143,13 @@ function useFilters(kind: DocumentKind) {
   const [params, setParams] = useSearchParams()
   const today = new Date()
   const filters = readFilters(params, kind, today)
-  const apply = (part: Partial<Filters>) => {
+  /** Whether that is another filter than before. */
+  const apply = (part: Partial<Filters>): boolean => {
     const next = writeFilters({ ...filters, page: 1, ...part }, today)
-    if (next.toString() === writeFilters(filters, today).toString()) return
+    if (next.toString() === writeFilters(filters, today).toString()) return false
     setParams(next)
     if (part.page) window.scrollTo(0, 0)
+    return true
   }
   return { filters, apply }
 }

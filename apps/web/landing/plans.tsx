@@ -1,22 +1,12 @@
 import { Check } from 'lucide-react'
 import { Link } from 'react-router'
+import { type Plan, plans } from '../lib/plans.ts'
 import { Badge } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
 
-const plans = [
-  {
-    name: 'Básico',
-    price: 'R$ 9,97',
-    to: '/register?tp=1',
-    features: ['1 empresa', '5 mil NFes e CTes guardados por mês'],
-  },
-  {
-    name: 'Profissional',
-    price: 'R$ 49,87',
-    to: '/register?tp=2',
-    popular: true,
-    features: ['Até 10 empresas', 'Armazenamento ilimitado'],
-  },
+const offers: (Plan & { to?: string; popular?: boolean })[] = [
+  { ...plans[1], to: '/register?tp=1' },
+  { ...plans[2], to: '/register?tp=2', popular: true },
   {
     name: 'Corporativo',
     price: 'Sob consulta',
@@ -24,7 +14,6 @@ const plans = [
   },
 ]
 
-/** Names, prices and limits of section 9. */
 export function Plans() {
   return (
     <section aria-labelledby="planos" className="scroll-mt-6 pb-20">
@@ -33,7 +22,7 @@ export function Plans() {
       </h2>
       <p className="mt-1 text-muted">Captura automática, guarda vitalícia e toda a interface em qualquer um deles.</p>
       <ul className="ledger mt-7 grid lg:grid-cols-3">
-        {plans.map(({ name, price, to, popular, features }) => (
+        {offers.map(({ name, price, to, popular, features }) => (
           <li
             key={name}
             className="flex flex-col border-line border-b py-6 lg:border-b lg:border-l lg:px-8 lg:first:border-l-0 lg:first:pl-0 lg:last:pr-0"

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { type RouteDefinition, route } from '@vigia/contract/route'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -88,6 +89,14 @@ describe('retries of sections 8 and 9', () => {
     leaving.abort()
     expect(await promise).toMatchObject({ name: 'AbortError' })
     expect(fetched).toHaveLength(1)
+  })
+
+  test('the pauses leave nothing behind', async () => {
+    answers(new TypeError('Failed to fetch'))
+    const { signal } = new AbortController()
+    await outcome(call(read, {}, { signal }))
+    expect(fetched).toHaveLength(4)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   test('the delay doubles from one second, stops at ten, and carries up to one second of jitter', () => {

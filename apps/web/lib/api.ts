@@ -152,10 +152,14 @@ function readEnvelope(text: string, response: Response): Envelope<unknown> {
 
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms)
-    signal?.addEventListener('abort', () => {
+    const giveUp = () => {
       clearTimeout(timer)
-      reject(signal.reason)
-    })
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', giveUp)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', giveUp, { once: true })
   })
 }

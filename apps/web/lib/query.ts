@@ -10,7 +10,7 @@ import {
 import type { Envelope, RouteData, RouteDefinition } from '@vigia/contract/route'
 import { useEffect } from 'react'
 import { ApiError, type CallInput, call, errorMessage } from './api.ts'
-import { notifyError, notifySuccess } from './notify.ts'
+import { notifyError } from './notify.ts'
 
 // The client of lib/api.ts retries and speaks for an absent network itself.
 export const queryClient = new QueryClient({
@@ -52,8 +52,6 @@ export function useRoute<R extends RouteDefinition>(
 }
 
 interface ActionOptions<R extends RouteDefinition> {
-  /** Shows the message of the answer. */
-  successToast?: boolean
   /** False when the screen says the failure in its own words. */
   errorToast?: boolean
   onSuccess?: (envelope: Envelope<RouteData<R>>) => void
@@ -63,7 +61,7 @@ interface ActionOptions<R extends RouteDefinition> {
 /** Carries out a POST or PUT route of the contract; what is on the screen is read again afterwards. */
 export function useAction<R extends RouteDefinition>(
   route: R,
-  { successToast = false, errorToast = true, onSuccess, onError }: ActionOptions<R> = {},
+  { errorToast = true, onSuccess, onError }: ActionOptions<R> = {},
 ): UseMutationResult<Envelope<RouteData<R>>, Error, CallInput<R>> {
   const client = useQueryClient()
   return useMutation({
@@ -73,7 +71,6 @@ export function useAction<R extends RouteDefinition>(
       throw new ApiError(envelope.message, 200, { errors: envelope.errors })
     },
     onSuccess: (envelope) => {
-      if (successToast) notifySuccess(envelope.message)
       void client.invalidateQueries()
       onSuccess?.(envelope)
     },

@@ -13,7 +13,7 @@ function read(): Theme {
   return stored === 'light' || stored === 'dark' ? stored : 'system'
 }
 
-export function isDark(): boolean {
+function isDark(): boolean {
   const theme = read()
   return theme === 'dark' || (theme === 'system' && systemDark.matches)
 }
@@ -36,8 +36,4 @@ function subscribe(listener: () => void) {
 
 export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, read)
-}
-
-export function useDark(): boolean {
-  return useSyncExternalStore(subscribe, isDark)
 }

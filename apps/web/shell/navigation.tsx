@@ -35,7 +35,7 @@ export function Navigation({ collapsed = false, onIntent, onFollow }: Navigation
         <ul className="grid gap-0.5">
           {items.map(({ to, label, icon: Icon }) => (
             <li key={to}>
-              <Tooltip text={label} side="right" when={collapsed}>
+              <Tooltip text={label} when={collapsed}>
                 <NavLink
                   to={to}
                   onClick={onFollow}

@@ -11,7 +11,7 @@ import { Tooltip } from '../ui/tooltip.tsx'
 export function WatchLink({ collapsed, onFollow }: { collapsed: boolean; onFollow?: (() => void) | undefined }) {
   const watch = useWatch()
   return (
-    <Tooltip text={`${watch.title}. ${watch.detail}`} side="right" when={collapsed}>
+    <Tooltip text={`${watch.title}. ${watch.detail}`} when={collapsed}>
       <Link
         to="/empresas"
         onClick={onFollow}

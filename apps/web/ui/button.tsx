@@ -8,18 +8,15 @@ export const buttonClass = cva(
   {
     variants: {
       variant: {
-        primary: 'bg-brand text-brand-ink not-disabled:hover:bg-brand-hover',
-        outline:
-          'border border-line-strong/70 bg-surface text-ink not-disabled:hover:border-ink not-disabled:hover:bg-sunken',
-        ghost: 'text-ink not-disabled:hover:bg-sunken',
-        link: 'text-brand underline decoration-brand/40 underline-offset-3 hover:decoration-current',
+        primary: 'bg-brand text-brand-ink usable:hover:bg-brand-hover',
+        outline: 'border border-line-strong/70 bg-surface text-ink usable:hover:border-ink usable:hover:bg-sunken',
+        ghost: 'text-ink usable:hover:bg-sunken',
       },
       size: {
         sm: 'h-8 px-2.5 text-sm pointer-coarse:h-10',
         md: 'h-9 px-3.5 text-base pointer-coarse:h-11',
         lg: 'h-11 px-5 text-lg',
         icon: 'size-8 pointer-coarse:size-11',
-        inline: 'h-auto',
       },
     },
     defaultVariants: { variant: 'primary', size: 'md' },

@@ -1,6 +1,7 @@
 import { clsx } from 'clsx'
 import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
+import { notifyError } from '../lib/notify.ts'
 
 export function CopyButton({ text, label, className }: { text: string; label: string; className?: string }) {
   const [copied, setCopied] = useState(false)
@@ -15,7 +16,11 @@ export function CopyButton({ text, label, className }: { text: string; label: st
       type="button"
       aria-label={copied ? 'Copiado' : label}
       title={copied ? 'Copiado' : label}
-      onClick={() => void copy(text).then(setCopied)}
+      onClick={async () => {
+        const done = await copy(text)
+        setCopied(done)
+        if (!done) notifyError('Não foi possível copiar.', { description: 'Selecione o texto e copie com Ctrl+C.' })
+      }}
       className={clsx(
         'inline-flex size-6 items-center justify-center rounded-control text-muted hover:bg-sunken hover:text-ink',
         className,
@@ -27,11 +32,12 @@ export function CopyButton({ text, label, className }: { text: string; label: st
 }
 
 async function copy(text: string): Promise<boolean> {
-  if (navigator.clipboard) {
+  try {
     await navigator.clipboard.writeText(text)
     return true
+  } catch {
+    // Without HTTPS the interface is missing, and a browser may refuse it: the old way may still work.
   }
-  // Without HTTPS the modern interface is missing.
   const area = document.createElement('textarea')
   area.value = text
   document.body.append(area)

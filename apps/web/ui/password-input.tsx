@@ -12,7 +12,6 @@ export function PasswordInput({ className, ...rest }: Omit<ComponentProps<'input
       <button
         type="button"
         aria-label={visible ? 'Ocultar o texto digitado' : 'Mostrar o texto digitado'}
-        aria-pressed={visible}
         onClick={() => setVisible(!visible)}
         className="absolute inset-y-0 right-0 flex w-10 items-center justify-center rounded-control text-muted hover:text-ink"
       >

@@ -3,13 +3,12 @@ import type { ReactElement } from 'react'
 
 interface TooltipProps {
   text: string
-  side?: 'top' | 'right' | 'bottom'
   /** False shows the child alone. */
   when?: boolean
   children: ReactElement
 }
 
-export function Tooltip({ text, side = 'top', when = true, children }: TooltipProps) {
+export function Tooltip({ text, when = true, children }: TooltipProps) {
   if (!when) return children
   return (
     <Radix.Provider delayDuration={300}>
@@ -17,7 +16,7 @@ export function Tooltip({ text, side = 'top', when = true, children }: TooltipPr
         <Radix.Trigger asChild>{children}</Radix.Trigger>
         <Radix.Portal>
           <Radix.Content
-            side={side}
+            side="right"
             sideOffset={6}
             className="fade-in z-50 max-w-72 animate-in rounded-control bg-ink px-2 py-1 text-paper text-sm duration-120"
           >
