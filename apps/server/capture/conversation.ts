@@ -11,6 +11,7 @@ import { nsuText, serviceOf } from '../platform/service.ts'
 import { catchUp, deliverPage, listSubscribers, readArrivals } from './delivery.ts'
 import { findHolder, type Holder, proveHolder, refuseHolder } from './holder.ts'
 import { consequences, fromNow, holdLine, LeaseLost, type Line, releaseLine } from './lease.ts'
+import { noteCall } from './ledger.ts'
 import { type Decision, decide, failed, noCertificate } from './rules.ts'
 
 export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
@@ -83,7 +84,13 @@ async function turnPage(ctx: CaptureContext, line: Line, connection: Connection,
     await insist(ctx, () =>
       inCapture(ctx, async (ctx) => {
         await holdLine(ctx, line, consequences(decision))
-        await note(ctx, line, { before: line.lastNsu, decision, error })
+        await noteCall(ctx, line, {
+          query: 'distNSU',
+          before: line.lastNsu,
+          after: line.lastNsu,
+          error,
+          nextInMs: decision.nextInMs,
+        })
       }),
     )
     line.failures = decision.failures
@@ -121,18 +128,19 @@ async function store(
         .values({ line_id: line.id, from_nsu: decision.gap.from, to_nsu: decision.gap.to })
         .onConflict((conflict) => conflict.doNothing())
         .execute()
+      await holdLine(ctx, line, { gap_at: fromNow(decision.allowedInMs) })
     }
     if (!decision.certificateRefused) await proveHolder(ctx, line, holder)
     await deliverPage(ctx, line, arrivals, before, after)
-    await note(ctx, line, { before, after, answer, decision })
+    await noteCall(ctx, line, { query: 'distNSU', before, after, answer, nextInMs: decision.nextInMs })
   })
   line.lastNsu = after
   line.maxNsu = maxNsu
   line.failures = decision.failures
 }
 
-// The authority has counted the query and will not repeat the page: a database that is away for a moment must not cost it.
-async function insist(ctx: CaptureContext, work: () => Promise<void>): Promise<void> {
+/** Writes an answer. The authority has counted the query and will not repeat the page: a database that is away for a moment must not cost it. */
+export async function insist<T>(ctx: Pick<Context, 'log'>, work: () => Promise<T>): Promise<T> {
   for (const waitMs of [200, 1_000, 5_000, 20_000]) {
     try {
       return await work()
@@ -143,36 +151,4 @@ async function insist(ctx: CaptureContext, work: () => Promise<void>): Promise<v
     }
   }
   return work()
-}
-
-interface Call {
-  before: bigint
-  after?: bigint
-  answer?: DistributionAnswer
-  error?: SefazError
-  decision: Decision
-}
-
-async function note(
-  ctx: Pick<Context, 'db'>,
-  line: Line,
-  { before, after = before, answer, error, decision }: Call,
-): Promise<void> {
-  await inCapture(ctx, ({ db }) =>
-    db
-      .insertInto('capture_call')
-      .values({
-        line_id: line.id,
-        nsu_before: before,
-        nsu_after: after,
-        c_stat: answer?.cStat ?? null,
-        x_motivo: answer?.xMotivo.slice(0, 500) ?? null,
-        documents: answer?.documents.length ?? 0,
-        bytes: answer?.bytes ?? 0,
-        duration_ms: Math.round(answer?.durationMs ?? 0),
-        error: error ? `${error.kind}: ${error.detail ?? error.message}`.slice(0, 500) : null,
-        next_at: decision.nextInMs === null ? null : fromNow(decision.nextInMs),
-      })
-      .execute(),
-  )
 }

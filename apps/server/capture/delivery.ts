@@ -60,6 +60,16 @@ export async function deliverPage(
   }
 }
 
+/** Gives documents of positions that were passed long ago to all who may receive. `ctx.db` is a transaction of the capture. */
+export async function deliverLate(ctx: DeliveryContext, line: Line, arrivals: Arrival[]): Promise<void> {
+  if (arrivals.length === 0) return
+  for (const subscriber of await listSubscribers(ctx, line)) {
+    if (!subscriber.proved) continue
+    await enterWorkspace(ctx, subscriber.workspaceId)
+    await receive(ctx, { ...subscriber, cnpj: line.cnpj }, serviceOf(line.service), arrivals)
+  }
+}
+
 const copyAtOnce = 200
 const beforeAll = -(2n ** 63n)
 

@@ -27,17 +27,29 @@ export class LeaseLost extends Error {
 const leaseMs = 150_000
 
 /** Takes the conversation that has waited longest, or null when none is due. */
-export async function claimLine({ db }: Pick<Context, 'db'>): Promise<Line | null> {
+export async function claimLine(ctx: Pick<Context, 'db'>): Promise<Line | null> {
+  return claim(ctx, sql`((next_at <= now() and allowed_at <= now()) or catch_up)`, sql`next_at nulls first`)
+}
+
+/** Takes a conversation in which something is missing that may be asked for now: never while it is blocked. */
+export async function claimGap(ctx: Pick<Context, 'db'>): Promise<Line | null> {
+  return claim(ctx, sql`gap_at <= now() and (state <> 'blocked' or allowed_at <= now())`, sql`gap_at`)
+}
+
+async function claim(
+  { db }: Pick<Context, 'db'>,
+  wanted: RawBuilder<unknown>,
+  order: RawBuilder<unknown>,
+): Promise<Line | null> {
   const leaseBy = crypto.randomUUID()
   return inCapture({ db }, async ({ db }) => {
     const { rows } = await sql<Omit<Line, 'leaseBy'>>`
       update capture_line set lease_by = ${leaseBy}, lease_until = ${fromNow(leaseMs)}
        where id = (select id from capture_line
-                    where ((next_at <= now() and allowed_at <= now()) or catch_up) and (lease_until is null or lease_until < now())
-                    order by next_at nulls first limit 1 for update skip locked)
-      returning id, service, cnpj, last_nsu as "lastNsu", max_nsu as "maxNsu", failures, coalesce(next_at <= now() and allowed_at <= now(), false) as due`.execute(
-      db,
-    )
+                    where ${wanted} and (lease_until is null or lease_until < now())
+                    order by ${order} limit 1 for update skip locked)
+      returning id, service, cnpj, last_nsu as "lastNsu", max_nsu as "maxNsu", failures,
+                coalesce(next_at <= now() and allowed_at <= now(), false) as due`.execute(db)
     return rows[0] ? { ...rows[0], leaseBy } : null
   })
 }

@@ -66,7 +66,7 @@ describe('656', () => {
   test('names the likely cause and says what is missing', () => {
     const ahead = answer(656, nsu(80), nsu(0))
     expect(decide(ahead, { lastNsu: 50n, failures: 0 }, rhythm).message).toBe(
-      'A SEFAZ bloqueou as consultas deste CNPJ por uma hora: outro sistema consultou com este certificado. Faltam os documentos das posições 51 a 80, que ainda não foram buscados. A captura volta sozinha.',
+      'A SEFAZ bloqueou as consultas deste CNPJ por uma hora: outro sistema consultou com este certificado. Faltam os documentos das posições 51 a 80, que serão buscados um a um, até vinte por hora. A captura volta sozinha.',
     )
     expect(decide(ahead, { lastNsu: 50n, failures: 1 }, rhythm).message).toMatch(
       /uma consulta nossa cuja resposta se perdeu/,

@@ -121,7 +121,7 @@ function blocked(lastNsu: bigint, ult: bigint | null, answerWasLost: boolean, rh
     ? 'ela contou uma consulta nossa cuja resposta se perdeu no caminho'
     : 'outro sistema consultou com este certificado'
   const missing = gap
-    ? ` Faltam os documentos das posições ${gap.from} a ${gap.to}, que ainda não foram buscados.`
+    ? ` Faltam os documentos das posições ${gap.from} a ${gap.to}, que serão buscados um a um, até vinte por hora.`
     : ' Nenhum documento foi pulado.'
   return {
     ...rest(

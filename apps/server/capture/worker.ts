@@ -1,7 +1,8 @@
 import { pause } from '../platform/pause.ts'
 import { readAuthorities } from './capture.ts'
 import { type CaptureContext, converse } from './conversation.ts'
-import { claimLine, LeaseLost, releaseLine } from './lease.ts'
+import { claimGap, claimLine, LeaseLost, type Line, releaseLine } from './lease.ts'
+import { refill } from './refill.ts'
 import { brokenOff } from './rules.ts'
 
 // Few at once, whoever they are: the authority is shared by all companies.
@@ -19,15 +20,16 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
         await Promise.race(running)
         continue
       }
-      const line = await claimLine(ctx).catch((error: unknown) => {
+      const claimed = await claimTurn(ctx).catch((error: unknown) => {
         ctx.log.error({ err: error }, 'no conversation could be claimed')
         return null
       })
-      if (!line) {
+      if (!claimed) {
         await pause(idleMs, stop.signal)
         continue
       }
-      const turn: Promise<void> = converse(ctx, line, ca, stop.signal)
+      const { line, work } = claimed
+      const turn: Promise<void> = work(ctx, line, ca, stop.signal)
         .catch((error: unknown) => {
           if (error instanceof LeaseLost) return ctx.log.warn({ cnpj: line.cnpj }, error.message)
           ctx.log.error({ err: error, cnpj: line.cnpj, service: line.service }, 'a conversation broke off')
@@ -47,4 +49,12 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
       await done
     },
   }
+}
+
+// What is missing comes last: new documents wait for nobody.
+async function claimTurn(ctx: CaptureContext): Promise<{ line: Line; work: typeof converse } | null> {
+  const due = await claimLine(ctx)
+  if (due) return { line: due, work: converse }
+  const incomplete = await claimGap(ctx)
+  return incomplete && { line: incomplete, work: refill }
 }

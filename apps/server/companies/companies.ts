@@ -166,7 +166,13 @@ export async function listCompanies({ db }: Pick<Context, 'db'>, workspaceId: nu
         'l.last_nsu',
         'l.max_nsu',
       ])
-      .select([sql<boolean>`l.lease_until > now()`.as('leased'), sql<boolean>`s.proved_at is not null`.as('proved')])
+      .select([
+        sql<number>`(select coalesce(sum(to_nsu - from_nsu + 1), 0)::int from capture_gap g where g.line_id = l.id and not g.lost)`.as(
+          'missing',
+        ),
+        sql<boolean>`l.lease_until > now()`.as('leased'),
+        sql<boolean>`s.proved_at is not null`.as('proved'),
+      ])
       .where('s.workspace_id', '=', workspaceId)
       .orderBy('l.service')
       .execute()

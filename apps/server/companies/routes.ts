@@ -54,7 +54,10 @@ function toCapture(line: Company['lines'][number]): CompanyRow['captura'][number
   return {
     ...common,
     estado: line.leased ? 'capturando' : states[line.state],
-    mensagem: line.message,
+    mensagem:
+      line.missing > 0 && line.state !== 'blocked'
+        ? `${line.message} Faltam ${line.missing} documentos, que são buscados um a um, até vinte por hora.`
+        : line.message,
     ultimoNsu: nsuText(line.last_nsu),
     maxNsu: nsuText(line.max_nsu),
   }

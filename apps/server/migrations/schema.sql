@@ -2,9 +2,9 @@
 
 -- tables
 account (workspace_id integer not null, id integer not null, email text not null, name text not null, phone text, password_hash text not null, created_at timestamp with time zone not null default now())
-capture_call (line_id integer not null, id bigint not null, at timestamp with time zone not null default now(), nsu_before bigint not null, nsu_after bigint not null, c_stat smallint, x_motivo text, documents smallint not null default 0, bytes integer not null default 0, duration_ms integer not null default 0, error text, next_at timestamp with time zone)
-capture_gap (line_id integer not null, from_nsu bigint not null, to_nsu bigint not null, found_at timestamp with time zone not null default now())
-capture_line (id integer not null, service smallint not null, cnpj text not null, last_nsu bigint not null default 0, max_nsu bigint not null default 0, next_at timestamp with time zone, allowed_at timestamp with time zone not null default '-infinity'::timestamp with time zone, lease_by uuid, lease_until timestamp with time zone, state text not null default 'waiting'::text, message text not null default ''::text, failures smallint not null default 0, last_success_at timestamp with time zone, catch_up boolean not null default false)
+capture_call (line_id integer not null, id bigint not null, at timestamp with time zone not null default now(), query text not null, nsu_before bigint not null, nsu_after bigint not null, c_stat smallint, x_motivo text, documents smallint not null default 0, bytes integer not null default 0, duration_ms integer not null default 0, error text, next_at timestamp with time zone)
+capture_gap (line_id integer not null, from_nsu bigint not null, to_nsu bigint not null, found_at timestamp with time zone not null default now(), lost boolean not null default false)
+capture_line (id integer not null, service smallint not null, cnpj text not null, last_nsu bigint not null default 0, max_nsu bigint not null default 0, next_at timestamp with time zone, allowed_at timestamp with time zone not null default '-infinity'::timestamp with time zone, lease_by uuid, lease_until timestamp with time zone, state text not null default 'waiting'::text, message text not null default ''::text, failures smallint not null default 0, last_success_at timestamp with time zone, gap_at timestamp with time zone, catch_up boolean not null default false)
 capture_subscription (line_id integer not null, workspace_id integer not null, company_id integer not null, delivered_nsu bigint not null default 0, proved_at timestamp with time zone, refused text, refused_at timestamp with time zone)
 certificate (workspace_id integer not null, id integer not null, company_id integer not null, holder_cnpj text not null, holder_name text not null, issuer text not null, serial_number text not null, valid_from timestamp with time zone not null, valid_to timestamp with time zone not null, certificate_pem text not null, chain_pem text[] not null, key_encrypted bytea not null, key_id text not null, uploaded_by integer not null, uploaded_at timestamp with time zone not null default now(), replaced_at timestamp with time zone)
 company (workspace_id integer not null, id integer not null default nextval('company_id_seq'::regclass), public_id uuid not null default gen_random_uuid(), cnpj text not null, name text not null, search text not null, uf smallint not null, active boolean not null default true, created_at timestamp with time zone not null default now())
@@ -23,6 +23,7 @@ workspace (id integer not null, public_id uuid not null default gen_random_uuid(
 account: FOREIGN KEY (workspace_id) REFERENCES workspace(id)
 account: PRIMARY KEY (workspace_id, id)
 account: UNIQUE (email)
+capture_call: CHECK ((query = ANY (ARRAY['distNSU'::text, 'consNSU'::text])))
 capture_call: FOREIGN KEY (line_id) REFERENCES capture_line(id)
 capture_call: PRIMARY KEY (line_id, id)
 capture_gap: FOREIGN KEY (line_id) REFERENCES capture_line(id)
@@ -58,6 +59,7 @@ workspace: UNIQUE (public_id)
 
 -- indexes
 CREATE INDEX capture_line_catch_up_ix ON public.capture_line USING btree (id) WHERE catch_up
+CREATE INDEX capture_line_gap_ix ON public.capture_line USING btree (gap_at) WHERE (gap_at IS NOT NULL)
 CREATE INDEX capture_line_next_ix ON public.capture_line USING btree (next_at) WHERE (next_at IS NOT NULL)
 CREATE INDEX capture_subscription_company_ix ON public.capture_subscription USING btree (workspace_id, company_id)
 CREATE INDEX document_created_ix ON public.document USING btree (workspace_id, created_at)

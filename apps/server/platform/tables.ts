@@ -156,6 +156,7 @@ export interface CaptureLineTable {
   failures: Optional<number>
   last_success_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   catch_up: Optional<boolean>
+  gap_at: ColumnType<Date | null, Date | null | undefined, Date | null>
 }
 export interface CaptureSubscriptionTable {
   line_id: number
@@ -170,6 +171,7 @@ export interface CaptureCallTable {
   line_id: number
   id: Generated<bigint>
   at: Timestamp
+  query: 'distNSU' | 'consNSU'
   nsu_before: bigint
   nsu_after: bigint
   c_stat: number | null
@@ -185,6 +187,7 @@ export interface CaptureGapTable {
   from_nsu: bigint
   to_nsu: bigint
   found_at: Timestamp
+  lost: Optional<boolean>
 }
 
 /** The tables as the queries see them; a test compares them with a migrated database. */
