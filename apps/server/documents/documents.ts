@@ -132,7 +132,7 @@ async function ingest(db: Context['db'], to: Recipient, service: Service, arriva
     ${to.workspaceId}::int, ${to.companyId}::int, ${serviceCodes[service]}::smallint,
     ${of(r, 'nsu')}::bigint[], ${of(r, 'schema')}::text[], ${of(r, 'problem')}::text[], ${of(r, 'content')}::bytea[],
     ${of(d, 'nsu')}::bigint[], ${of(d, 'chave')}::text[], ${of(d, 'number')}::int[], ${of(d, 'series')}::smallint[],
-    ${of(d, 'issuedAt')}::timestamp[], ${of(d, 'offset')}::smallint[], ${of(d, 'amount')}::numeric[],
+    ${of(d, 'issuedAt')}::timestamp[], ${of(d, 'offset')}::smallint[], ${of(d, 'authorizedAt')}::timestamptz[], ${of(d, 'amount')}::numeric[],
     ${of(d, 'roles')}::smallint[], ${of(d, 'status')}::smallint[], ${of(d, 'complete')}::boolean[],
     ${of(d, 'taxId')}::text[], ${of(d, 'name')}::text[], ${of(d, 'search')}::text[],
     ${of(e, 'nsu')}::bigint[], ${of(e, 'chave')}::text[], ${of(e, 'tpEvento')}::int[], ${of(e, 'sequence')}::smallint[],

@@ -72,6 +72,7 @@ function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string) {
     series: isInt(facts.serie, 999) ? facts.serie : 0,
     issuedAt: time.local,
     offset: time.offset,
+    authorizedAt: instant(facts.authorizedAt),
     amount: facts.amount,
     roles: rolesOf(facts, cnpj),
     // A summary of an authorised note is still only a summary; of a cancelled or denied one it says so.

@@ -35,6 +35,7 @@ create table document (
   -- Date and time as printed on the document, in its own offset: what people filter by.
   issued_at timestamp not null,
   created_at timestamptz not null default now(),
+  authorized_at timestamptz,        -- deadlines of events count from here
   nsu bigint not null,              -- of the receipt that holds the best bytes of it
   supplier_id int not null,
   number int not null,

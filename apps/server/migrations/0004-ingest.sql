@@ -61,7 +61,7 @@ end $f$;
 create function ingest(
   p_ws int, p_company int, p_service smallint,
   r_nsu bigint[], r_schema text[], r_problem text[], r_content bytea[],
-  d_nsu bigint[], d_chave text[], d_number int[], d_series smallint[], d_issued timestamp[], d_offset smallint[],
+  d_nsu bigint[], d_chave text[], d_number int[], d_series smallint[], d_issued timestamp[], d_offset smallint[], d_authorized timestamptz[],
   d_amount numeric[], d_roles smallint[], d_status smallint[], d_complete boolean[], d_tax_id text[], d_name text[], d_search text[],
   e_nsu bigint[], e_chave text[], e_tp int[], e_sequence smallint[], e_orgao smallint[], e_rank smallint[], e_status smallint[],
   e_summary boolean[], e_registered timestamptz[], e_happened timestamptz[], e_protocol text[], e_author text[],
@@ -97,23 +97,23 @@ begin
 
     -- A page may hold a summary and its complete document: one row goes in, with the facts of the better and the weight of both.
     with arrived as (
-      select distinct on (chave) chave, nsu, number, series, issued, off, amount, complete, tax_id, name,
+      select distinct on (chave) chave, nsu, number, series, issued, off, authorized, amount, complete, tax_id, name,
              bit_or(roles) over c as roles,
              ('{1,10,2,9,3}'::smallint[])[max(array_position('{1,10,2,9,3}'::smallint[], status)) over c] as status
-        from unnest(d_nsu, d_chave, d_number, d_series, d_issued, d_offset, d_amount, d_roles, d_status, d_complete, d_tax_id, d_name)
-          u (nsu, chave, number, series, issued, off, amount, roles, status, complete, tax_id, name)
+        from unnest(d_nsu, d_chave, d_number, d_series, d_issued, d_offset, d_authorized, d_amount, d_roles, d_status, d_complete, d_tax_id, d_name)
+          u (nsu, chave, number, series, issued, off, authorized, amount, roles, status, complete, tax_id, name)
        where nsu = any (v_new)
       window c as (partition by chave)
        order by chave, complete desc, nsu),
     w as (
-      insert into document as d (workspace_id, company_id, nsu, supplier_id, number, series, issued_at, issued_offset, amount,
+      insert into document as d (workspace_id, company_id, nsu, supplier_id, number, series, issued_at, issued_offset, authorized_at, amount,
                                  type, roles, status, base_status, event_code, complete, chave)
-      select p_ws, p_company, b.nsu, f.id, b.number, b.series, b.issued, b.off, b.amount,
+      select p_ws, p_company, b.nsu, f.id, b.number, b.series, b.issued, b.off, b.authorized, b.amount,
              p_service, b.roles, b.status, b.status, base_event_code(b.status), b.complete, b.chave
         from arrived b join supplier f on f.workspace_id = p_ws and f.tax_id = b.tax_id and f.name = b.name
       on conflict (workspace_id, chave, company_id) do update
          set nsu = excluded.nsu, supplier_id = excluded.supplier_id, number = excluded.number, series = excluded.series,
-             issued_at = excluded.issued_at, issued_offset = excluded.issued_offset, amount = excluded.amount, complete = excluded.complete,
+             issued_at = excluded.issued_at, issued_offset = excluded.issued_offset, authorized_at = excluded.authorized_at, amount = excluded.amount, complete = excluded.complete,
              roles = d.roles | excluded.roles,
              base_status = weightier_status(d.base_status, excluded.base_status),
              status = weightier_status(d.base_status, excluded.base_status),

@@ -86,6 +86,7 @@ export interface DocumentTable {
   id: Generated<bigint>
   issued_at: string
   created_at: Timestamp
+  authorized_at: Date | null
   nsu: bigint
   supplier_id: number
   number: number
