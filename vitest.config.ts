@@ -18,7 +18,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'packages',
-          include: ['packages/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
+          include: ['packages/**/*.test.ts', 'scripts/**/*.test.ts'],
           exclude: [...exclude, startTest],
         },
       },

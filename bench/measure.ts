@@ -35,8 +35,7 @@ export async function compare(rounds: number, variants: Variant[]): Promise<Reco
   )
 }
 
-/** The middle of `values`. */
-export function median(values: number[]): number {
+function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)]!
 }

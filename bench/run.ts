@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { start } from '@vigia/simulator/start'
-import { askForAll, sampleDocuments } from './corpus.ts'
+import { weeksAgo } from '../tests/support/authority.ts'
+import { generatedDocuments, sampleDocuments } from './corpus.ts'
 
 // `npm run bench` runs all, `npm run bench -- read` one. Each prints one line of JSON with what it is compared against.
 const programs: Record<string, string> = {
@@ -29,8 +30,9 @@ let failed = false
 try {
   const corpora: Record<string, string> = {}
   {
-    await using simulator = await start({ port: 0, directory: join(directory, 'simulator'), seed: 1, companies })
-    const generated = (await Promise.all(companies.map((company) => askForAll(simulator, company)))).flat()
+    const options = { port: 0, directory: join(directory, 'simulator'), seed: 1, since: weeksAgo(), companies }
+    await using simulator = await start(options)
+    const generated = (await Promise.all(companies.map((company) => generatedDocuments(simulator, company)))).flat()
     for (const [name, documents] of Object.entries({ generated, samples: await sampleDocuments() })) {
       if (!documents) continue
       corpora[name] = join(directory, `${name}.json`)

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
-import { checkImports, readRepository, type Workspace } from './check-imports.ts'
+import { describe, expect, test } from 'vitest'
+import { checkDependencies, checkImports, readRepository, type Workspace } from './check-imports.ts'
 
 const workspaces: Workspace[] = [
   { folder: '', name: 'vigia-fiscal', exports: {}, dependencies: ['vitest'] },
-  workspace('packages/xml', ['parse']),
+  workspace('packages/xml', ['parse', 'sign']),
   workspace('packages/dfe', ['chave'], ['@vigia/xml']),
   workspace('packages/contract', ['route'], ['@vigia/dfe', 'zod']),
   workspace('packages/sefaz', ['connection'], ['@vigia/dfe', '@vigia/xml']),
@@ -40,6 +40,11 @@ test('the sources and workspaces of the repository are found', async () => {
 
 test.each([
   ['packages/dfe/read.ts', '@vigia/xml/parse'],
+  ['packages/xml/sign.ts', 'node:crypto'],
+  ['packages/xml/sign.ts', './parse.ts'],
+  ['packages/xml/canonicalize.ts', './write.ts'],
+  ['packages/xml/parse.test.ts', 'node:fs'],
+  ['packages/sefaz/x.ts', '@vigia/xml/sign'],
   ['packages/contract/x.ts', '@vigia/dfe/chave'],
   ['packages/sefaz/x.ts', '@vigia/xml/parse'],
   ['apps/server/capture/x.ts', '@vigia/sefaz/connection'],
@@ -76,6 +81,11 @@ test.each([
   ['packages/dfe/x.ts', '@vigia/sefaz/connection', 'may import only xml'],
   ['packages/dfe/x.ts', 'node:fs', 'runs in the browser'],
   ['packages/contract/x.ts', 'node:crypto', 'runs in the browser'],
+  ['packages/xml/parse.ts', 'node:fs', 'packages/xml/parse.ts runs in the browser'],
+  ['packages/xml/rules.ts', 'node:crypto', 'runs in the browser'],
+  ['packages/xml/write.ts', 'node:buffer', 'runs in the browser'],
+  ['packages/xml/canonicalize.ts', './sign.ts', 'packages/xml/sign.ts needs Node'],
+  ['packages/dfe/x.ts', '@vigia/xml/sign', 'packages/xml/sign.ts needs Node'],
   ['packages/dfe/x.ts', '@vigia/xml/secret', 'exports ./parse'],
   ['packages/dfe/x.ts', '@vigia/dfe/chave', 'relative path'],
   ['packages/dfe/x.ts', '../xml/parse.ts', 'package name'],
@@ -145,6 +155,44 @@ test('an exports map has eight entries at most, and each exists', () => {
   const found = checkImports([], [wide])
   expect(found).toHaveLength(10)
   expect(found.join()).toContain('exports 9 entries: 8 at most')
+})
+
+describe('declared dependencies', () => {
+  const unused = (dependencies: string[], ...lines: string[]) => {
+    const user = { folder: 'packages/user', name: '@vigia/user', exports: {}, dependencies }
+    return checkDependencies([{ path: 'packages/user/x.ts', text: lines.join('\n') }], [user])
+  }
+
+  test.each([
+    ['zod', "import { z } from 'zod'"],
+    ['@vigia/xml', "import { parseXml } from '@vigia/xml/parse'"],
+    ['pdfjs-dist', "const file = require.resolve('pdfjs-dist/package.json')"],
+    ['tailwindcss', '@import "tailwindcss" source("./");'],
+    ['@types/node-forge', "import forge from 'node-forge'"],
+    ['@types/node', "import { join } from 'node:path'"],
+    ['typescript', ''],
+  ])('%s is used by %s', (dependency, line) => {
+    expect(unused([dependency], line)).toEqual([])
+  })
+
+  test.each([
+    ['zod', "import { z } from './zod.ts'"],
+    ['zod', "// import { z } from 'zod'"],
+    ['@vigia/xml', "import { parseChave } from '@vigia/dfe/chave'"],
+    ['@types/pg', "import forge from 'node-forge'"],
+  ])('%s is not used by %s', (dependency, line) => {
+    expect(unused([dependency], line)).toEqual([
+      `packages/user/package.json: ${dependency} is used by nothing here: take it out`,
+    ])
+  })
+
+  test('what a test names may be declared at the root', () => {
+    const root = { folder: '', name: 'vigia-fiscal', exports: {}, dependencies: ['saxes'] }
+    const text = "import { SaxesParser } from 'saxes'"
+    const one = workspace('packages/xml', [])
+    expect(checkDependencies([{ path: 'packages/xml/parse.test.ts', text }], [root, one])).toEqual([])
+    expect(checkDependencies([{ path: 'packages/xml/parse.ts', text }], [root, one])).toHaveLength(1)
+  })
 })
 
 test('no barrels', () => {

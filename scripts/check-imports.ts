@@ -50,20 +50,27 @@ const slices = [
 // What start.ts composes from a slice, besides its front door.
 const partsForStart = ['routes.ts', 'jobs.ts', 'worker.ts']
 
-// The database of the tests is made by the product's own means, but must not need the rest of the server to load.
+// The database of the tests is made by the product's own means, but must not need the rest of the server to load: see
+// docs/decisions/0008-test-database.md.
 const testDatabase = {
   file: 'tests/support/postgres.ts',
   mayImport: ['apps/server/platform/migrate.ts', 'apps/server/platform/postgres.ts'],
 }
 
 const exportsMax = 8
-const browserPackages = ['packages/dfe', 'packages/contract']
+const browserFolders = ['packages/dfe', 'packages/contract', 'apps/web']
+// The part of a package that the browser needs, where another part needs Node.
+const browserFiles: Record<string, string[]> = {
+  'packages/xml': ['parse.ts', 'rules.ts', 'write.ts', 'canonicalize.ts'],
+}
+// Called by name on a command line, or read by another tool: nothing imports them.
+const tools = ['@biomejs/biome', 'node', 'oxlint', 'oxlint-tsgolint', 'typescript']
 
 /** Every sentence that says which import or export breaks the rules, and what to do. */
 export function checkImports(files: readonly SourceFile[], workspaces: readonly Workspace[]): string[] {
   const repository = new Repository(workspaces)
   return [
-    ...workspaces.flatMap((workspace) => checkWorkspace(workspace, files)),
+    ...workspaces.flatMap((workspace) => checkExports(workspace, files)),
     ...files.flatMap((file) => [
       ...checkShape(file),
       ...importsOf(file.text).flatMap((found) =>
@@ -113,11 +120,14 @@ function checkImport(repository: Repository, file: SourceFile, { specifier, type
 }
 
 function checkNode(file: string): string | string[] {
-  if (isTest(file) || isConfig(file)) return []
+  if (!inBrowser(file)) return []
+  return `${browserFiles[home(file)] ? file : home(file)} runs in the browser: do this without Node, or move it to where Node runs`
+}
+
+function inBrowser(file: string): boolean {
+  if (isTest(file) || isConfig(file)) return false
   const folder = home(file)
-  if (browserPackages.includes(folder) || folder === 'apps/web')
-    return `${folder} runs in the browser: do this without Node, or move it to apps/server`
-  return []
+  return browserFolders.includes(folder) || browserFiles[folder]?.includes(file.slice(folder.length + 1)) === true
 }
 
 function checkPackage(repository: Repository, file: string, target: Workspace, entry: string): string | string[] {
@@ -132,9 +142,15 @@ function checkPackage(repository: Repository, file: string, target: Workspace, e
     if (!floors[from]?.includes(short)) return outsideFloors(from, short)
     if (!repository.declares(file, target.name)) return `add ${target.name} to the dependencies of ${from}/package.json`
   }
-  if (target.exports[entry]) return []
+  const door = target.exports[entry]
+  if (door) return checkBrowserDoor(file, path.posix.join(target.folder, door))
   const entries = Object.keys(target.exports).join(', ') || 'nothing'
   return `${target.name} exports ${entries}: use one of these, or add an entry to its exports map`
+}
+
+function checkBrowserDoor(file: string, door: string): string | string[] {
+  const needsNode = browserFiles[home(door)] && !inBrowser(door)
+  return inBrowser(file) && needsNode ? `${door} needs Node, and ${file} runs in the browser` : []
 }
 
 function outsideFloors(from: string, short: string): string {
@@ -155,7 +171,7 @@ function checkRelative(file: string, target: string, typeOnly: boolean): string 
   }
   if (from === 'apps/server') return checkSlice(file, target, typeOnly)
   if (from === 'apps/web') return checkWeb(file, target)
-  return []
+  return checkBrowserDoor(file, target)
 }
 
 function checkSlice(file: string, target: string, typeOnly: boolean): string | string[] {
@@ -197,7 +213,7 @@ function checkWeb(file: string, target: string): string | string[] {
   return `${from} may import ${from === 'lib' || from === 'ui' ? 'lib' : 'ui and lib'}, not ${to}`
 }
 
-function checkWorkspace({ folder, name, exports }: Workspace, files: readonly SourceFile[]): string[] {
+function checkExports({ folder, name, exports }: Workspace, files: readonly SourceFile[]): string[] {
   if (folder === '') return []
   const problems: string[] = []
   const count = Object.keys(exports).length
@@ -211,6 +227,31 @@ function checkWorkspace({ folder, name, exports }: Workspace, files: readonly So
       problems.push(`${folder}/package.json: ${entry} points to ${target}, which does not exist`)
   }
   return problems
+}
+
+/** Every sentence that says which declared dependency no source of its workspace names. */
+export function checkDependencies(files: readonly SourceFile[], workspaces: readonly Workspace[]): string[] {
+  const repository = new Repository(workspaces)
+  const named = new Map<Workspace, Set<string>>(workspaces.map((workspace) => [workspace, new Set()]))
+  for (const { path: file, text } of files) {
+    const found = namesIn(text)
+    const users = [repository.owner(file), isTest(file) ? repository.owner('') : undefined]
+    for (const user of users) for (const name of found) if (user) named.get(user)?.add(name)
+  }
+  return workspaces
+    .flatMap((workspace) =>
+      workspace.dependencies
+        .filter((name) => !tools.includes(name) && !named.get(workspace)?.has(name.replace(/^@types\//, '')))
+        .map((name) => `${workspace.folder || 'the root'}/package.json: ${name} is used by nothing here: take it out`),
+    )
+    .sort()
+}
+
+// Also what is only resolved, or imported by a style sheet: any quoted text that begins with the name of a package.
+function namesIn(text: string): string[] {
+  const code = withoutComments(text)
+  const quoted = [...code.matchAll(/['"]((?:@[\w.-]+\/)?[\w.-]+)(?:\/[^'"\n]*)?['"]/g)].map(([, name = '']) => name)
+  return code.includes("'node:") ? [...quoted, 'node'] : quoted
 }
 
 const mayReadEnvironment =
@@ -270,7 +311,8 @@ function isConfig(file: string): boolean {
 export async function readRepository(root: string): Promise<{ files: SourceFile[]; workspaces: Workspace[] }> {
   const exclude = (name: string) => /(^|\/)(node_modules|dist)$/.test(name)
   const files: SourceFile[] = []
-  for await (const file of glob(['*.ts', '{apps,packages,tests,bench,scripts}/**/*.{ts,tsx}'], { cwd: root, exclude }))
+  const sources = ['*.ts', '{apps,packages,tests,bench,scripts}/**/*.{ts,tsx,css}']
+  for await (const file of glob(sources, { cwd: root, exclude }))
     files.push({ path: file.split(path.sep).join('/'), text: await readFile(path.join(root, file), 'utf8') })
 
   const workspaces: Workspace[] = []
@@ -294,7 +336,7 @@ export async function readRepository(root: string): Promise<{ files: SourceFile[
 
 if (import.meta.main) {
   const { files, workspaces } = await readRepository(fileURLToPath(new URL('..', import.meta.url)))
-  const problems = checkImports(files, workspaces)
+  const problems = [...checkImports(files, workspaces), ...checkDependencies(files, workspaces)]
   for (const problem of problems) console.error(problem)
   console.log(`${files.length} files, ${problems.length} problems`)
   process.exitCode = problems.length > 0 ? 1 : 0

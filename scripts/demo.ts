@@ -1,3 +1,6 @@
+import { login as logIn, signUp } from '@vigia/contract/accounts'
+import { createCompany, listCompanies } from '@vigia/contract/companies'
+import type { Envelope, RouteData, RouteDefinition, RouteRequest } from '@vigia/contract/route'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import type { SimulatedCompany, SimulatorProcess } from './simulator-process.ts'
 
@@ -21,59 +24,41 @@ export async function seedDemo(
   simulator: Pick<SimulatorProcess, 'issueCertificate'>,
   say: (text: string) => void,
 ): Promise<void> {
-  const account = { nome: 'Demonstração', email: login.email, senha: login.password, tipoPlano: 2 }
-  const signedUp = await call(apiUrl, 'POST', '/v1/api/Usuarios', { json: account })
-  const session = await call(apiUrl, 'POST', '/v1/api/Auth', { json: { email: login.email, senha: login.password } })
-  const token = text(session.data, 'token')
-  if (!session.success || !token) {
+  const { email, password } = login
+  const account = { nome: 'Demonstração', email, senha: password, tipoPlano: 2 } as const
+  const signedUp = await call(apiUrl, signUp, { body: account })
+  const session = await call(apiUrl, logIn, { body: { email, senha: password } })
+  if (!session.data) {
     const reason = signedUp.success ? session.message : signedUp.message
     return say(`O login de demonstração não abriu (${reason}): DEMO_PASSWORD mudou desde a primeira vez?`)
   }
 
-  const known = await call(apiUrl, 'GET', '/v1/api/Empresas/obter-empresas', { token })
-  const rows = Array.isArray(known.data) ? known.data : []
-  const registered = new Set(rows.map((row) => text(row, 'cnpj')?.replace(/[^0-9A-Z]/gi, '')))
+  const { token } = session.data
+  const known = await call(apiUrl, listCompanies, { token })
+  const registered = new Set(known.data?.map(({ cnpj }) => cnpj))
   const missing = companies.filter(({ cnpj }) => !registered.has(cnpj))
   if (missing.length > 0) say('Cadastrando as empresas de demonstração…')
   for (const company of missing) {
     const form = new FormData()
     form.append('Certificado', await simulator.issueCertificate(company, senha), `${company.cnpj}.pfx`)
     form.append('Senha', senha)
-    const created = await call(apiUrl, 'POST', '/v1/api/Empresas', { token, form })
+    const created = await call(apiUrl, createCompany, { token, form })
     if (!created.success) say(`${company.nome} não foi cadastrada: ${created.message}`)
   }
 }
 
-interface Answer {
-  success: boolean
-  message: string
-  data: unknown
-}
-
-async function call(
+async function call<R extends RouteDefinition>(
   apiUrl: string,
-  method: string,
-  path: string,
-  { token, json, form }: { token?: string; json?: unknown; form?: FormData },
-): Promise<Answer> {
+  route: R,
+  { token, body, form }: { token?: string; body?: RouteRequest<R>['body']; form?: FormData },
+): Promise<Envelope<RouteData<R>>> {
   const headers = new Headers({ accept: 'application/json' })
   if (token) headers.set('authorization', `Bearer ${token}`)
-  if (json) headers.set('content-type', 'application/json')
-  const response = await fetch(new URL(path, apiUrl), {
-    method,
+  if (body) headers.set('content-type', 'application/json')
+  const response = await fetch(new URL(route.path, apiUrl), {
+    method: route.method,
     headers,
-    body: form ?? (json ? JSON.stringify(json) : null),
+    body: form ?? (body ? JSON.stringify(body) : null),
   })
-  const body: unknown = await response.json()
-  return {
-    success: response.ok && typeof body === 'object' && body !== null && 'success' in body && body.success === true,
-    message: text(body, 'message') ?? `HTTP ${response.status}`,
-    data: typeof body === 'object' && body !== null && 'data' in body ? body.data : null,
-  }
-}
-
-function text(value: unknown, key: string): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const found: unknown = Object.entries(value).find(([name]) => name === key)?.[1]
-  return typeof found === 'string' ? found : undefined
+  return (await response.json()) as Envelope<RouteData<R>>
 }

@@ -81,7 +81,9 @@ export async function launch(
 }
 
 async function migrateAndEnd(config: Config): Promise<void> {
-  const applied = await migrateOnly(config, say)
+  const applied = await migrateOnly(config, say).catch((error: unknown) => {
+    throw explain(error, config)
+  })
   say(applied.length > 0 ? `Aplicado: ${applied.join(', ')}.` : 'A estrutura do banco de dados já estava em dia.')
 }
 

@@ -1,10 +1,12 @@
+import { ConfigError, InstallationError, PostgresError } from '@vigia/server/start'
+
 /** The product cannot start; `message` is for the person: what happened and what to do. */
 export class StartError extends Error {
   override name = 'StartError'
 }
 
 // Errors whose message is already the whole answer; anything else is a bug and shows its stack.
-const plainErrors = ['StartError', 'ConfigError', 'PostgresError', 'InstallationError']
+const plainErrors = [StartError, ConfigError, InstallationError, PostgresError]
 
 /** Runs a program that lives until it is told to stop, and turns how it ends into an exit code. */
 export async function live(program: (until: Promise<void>) => Promise<void>): Promise<void> {
@@ -22,7 +24,7 @@ export async function live(program: (until: Promise<void>) => Promise<void>): Pr
 }
 
 function isPlain(error: unknown): error is Error {
-  return error instanceof Error && plainErrors.includes(error.name)
+  return plainErrors.some((plain) => error instanceof plain)
 }
 
 /** Fulfilled when the person or the system wants this program to end. */

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type Client, newClient } from '../tests/support/client.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 let base: string
@@ -30,7 +31,11 @@ interface Run {
 }
 
 function start(env: Record<string, string>, ...args: string[]): Run {
-  const child = spawn(process.execPath, ['scripts/start.ts', ...args], {
+  return run(env, 'scripts/start.ts', ...args)
+}
+
+function run(env: Record<string, string>, ...command: string[]): Run {
+  const child = spawn(process.execPath, command, {
     cwd: root,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -71,81 +76,83 @@ async function processesOf({ DATA_DIR = '' }: Record<string, string>): Promise<s
   return stdout.split('\n').filter((line) => line.includes(DATA_DIR))
 }
 
-async function call(env: Record<string, string>, route: string, init: RequestInit = {}) {
-  const response = await fetch(`http://localhost:${env.PORT}${route}`, init)
-  return (await response.json()) as { success: boolean; data: Record<string, unknown> & unknown[] }
-}
+const demo = { nome: 'Demonstração', email: 'demo@vigiafiscal.example', senha: 'notas-em-dia' }
 
-async function token(env: Record<string, string>): Promise<string> {
-  const answer = await call(env, '/v1/api/Auth', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: 'demo@vigiafiscal.example', senha: 'notas-em-dia' }),
-  })
-  return String(answer.data.token)
+function enter(env: Record<string, string>, account = demo): Promise<Client> {
+  const simulator = {
+    async issueCertificate(holder: object) {
+      const body = JSON.stringify(holder)
+      const headers = { 'content-type': 'application/json' }
+      const url = `http://localhost:${env.SIMULATOR_PORT}/_control/certificates`
+      return new Uint8Array(await (await fetch(url, { method: 'POST', headers, body })).arrayBuffer())
+    },
+  }
+  return newClient({ url: `http://localhost:${env.PORT}`, simulator }, account)
 }
 
 async function companiesOf(env: Record<string, string>): Promise<unknown[]> {
-  const headers = { authorization: `Bearer ${await token(env)}` }
-  return (await call(env, '/v1/api/Empresas/obter-empresas', { headers })).data
+  return (await (await enter(env)).call<unknown[]>('GET', '/v1/api/Empresas/obter-empresas')).body.data
+}
+
+async function isHealthy(env: Record<string, string>): Promise<boolean> {
+  const answer = await fetch(`http://localhost:${env.PORT}/health`)
+  return answer.ok && ((await answer.json()) as { success: boolean }).success
+}
+
+async function stop({ child, ended }: Run): Promise<void> {
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
 }
 
 test('one command brings everything up, Ctrl+C takes it down, and a second start finds the same data', async () => {
   const env = await installation('twice')
   for (const word of ['first', 'second']) {
-    const run = start(env)
-    await says(run, 'Ctrl+C encerra.')
-    expect(run.output()).toContain(`http://localhost:${env.PORT}`)
-    expect(run.output()).toContain('demo@vigiafiscal.example')
-    expect(run.output().includes('Cadastrando as empresas')).toBe(word === 'first')
+    const product = start(env)
+    await says(product, 'Ctrl+C encerra.')
+    expect(product.output()).toContain(`http://localhost:${env.PORT}`)
+    expect(product.output()).toContain(demo.email)
+    expect(product.output().includes('Cadastrando as empresas')).toBe(word === 'first')
     expect(await companiesOf(env)).toHaveLength(3)
     const page = await fetch(`http://localhost:${env.PORT}/`)
     expect(await page.text()).toContain('<div id="root"')
 
     // The whole group, as the terminal does.
-    process.kill(-(run.child.pid ?? 0), 'SIGINT')
-    expect(await run.ended).toBe(0)
+    process.kill(-(product.child.pid ?? 0), 'SIGINT')
+    expect(await product.ended).toBe(0)
     expect(await processesOf(env)).toEqual([])
   }
 })
 
-test('the documents of the month arrive by themselves', async () => {
-  const env = await installation('twice')
-  const run = start(env)
-  await says(run, 'Ctrl+C encerra.')
-  const headers = { authorization: `Bearer ${await token(env)}` }
-  let items: unknown = []
-  for (let i = 0; i < 300 && !(Array.isArray(items) && items.length > 0); i++) {
-    items = (await call(env, '/v1/api/DocumentosFiscais?TipoDFe=0', { headers })).data.items
-    await sleep(100)
-  }
-  expect(items).not.toEqual([])
-  run.child.kill('SIGTERM')
-  expect(await run.ended).toBe(0)
+test('documents arrive by themselves', async () => {
+  const env = await installation('arrivals')
+  const product = start(env)
+  await says(product, 'Ctrl+C encerra.')
+  const client = await enter(env)
+  await expect.poll(() => client.list('TipoDFe=0'), { timeout: 30_000 }).not.toEqual([])
+  await stop(product)
   expect(await processesOf(env)).toEqual([])
 })
 
 test('a killed program leaves nothing running and nothing broken', async () => {
-  const env = await installation('twice')
-  const run = start(env)
-  await says(run, 'Ctrl+C encerra.')
-  run.child.kill('SIGKILL')
-  await run.ended
+  const env = await installation('killed')
+  const killed = start(env)
+  await says(killed, 'Ctrl+C encerra.')
+  killed.child.kill('SIGKILL')
+  await killed.ended
   const again = start(env)
   await says(again, 'Ctrl+C encerra.')
   expect(await companiesOf(env)).toHaveLength(3)
-  again.child.kill('SIGTERM')
-  expect(await again.ended).toBe(0)
+  await stop(again)
   for (let i = 0; i < 50 && (await processesOf(env)).length > 0; i++) await sleep(100)
   expect(await processesOf(env)).toEqual([])
 })
 
 test('an interrupt while it is still starting stops it too', async () => {
   const env = await installation('early')
-  const run = start(env)
-  await says(run, 'Preparando o PostgreSQL')
-  run.child.kill('SIGINT')
-  expect(await run.ended).toBe(0)
+  const product = start(env)
+  await says(product, 'Preparando o PostgreSQL')
+  product.child.kill('SIGINT')
+  expect(await product.ended).toBe(0)
   expect(await processesOf(env)).toEqual([])
 })
 
@@ -162,19 +169,38 @@ test('one role alone migrates, and roles share one database', async () => {
   await says(api, 'Ctrl+C encerra.')
   const migrate = start(env, 'migrate')
   expect(await migrate.ended).toBe(0)
-  expect((await call(env, '/health')).success).toBe(true)
-  const worker = start({ ...env, SEFAZ_AMBIENTE: 'simulado' }, 'worker')
-  expect(await worker.ended).toBe(1)
-  expect(worker.output()).toContain('Falta o certificado da SEFAZ simulada')
-  api.child.kill('SIGTERM')
-  expect(await api.ended).toBe(0)
+  expect(await isHealthy(env)).toBe(true)
+  await stop(api)
+})
+
+test('api, worker and simulator as programs of their own capture together', async () => {
+  const env = await installation('apart')
+  expect(await refusal(env, 'worker')).toContain('Falta o certificado da SEFAZ simulada')
+  const company = { cnpj: '12ABC34501DE35', nome: 'EMPRESA EXEMPLO LTDA' }
+  // As `npm run simulator`: port and folder come from the same environment, and its hour is the worker's.
+  const simulator = run(env, 'apps/simulator/main.ts', '--company', `${company.cnpj}:${company.nome}:SP`)
+  await says(simulator, '"ready":true')
+  const api = start(env, 'api')
+  await says(api, 'Ctrl+C encerra.')
+  const client = await enter(env, { ...demo, email: 'ana@exemplo.com.br' })
+  await client.register(company.cnpj, company.nome)
+  await sleep(1000)
+  expect(await client.list('TipoDFe=0')).toEqual([])
+
+  const worker = start(env, 'worker')
+  await says(worker, 'Ctrl+C encerra.')
+  await client.captured({ timeoutMs: 60_000 })
+  expect(await client.list('TipoDFe=0')).not.toEqual([])
+  expect(await client.list('TipoDFe=2')).not.toEqual([])
+  for (const program of [worker, api, simulator]) await stop(program)
+  expect(await processesOf(env)).toEqual([])
 })
 
 async function refusal(env: Record<string, string>, ...args: string[]): Promise<string> {
-  const run = start(env, ...args)
-  expect(await run.ended).toBe(1)
-  expect(run.output()).not.toMatch(/\n\s+at /)
-  return run.output()
+  const { ended, output } = start(env, ...args)
+  expect(await ended).toBe(1)
+  expect(output()).not.toMatch(/\n\s+at /)
+  return output()
 }
 
 test.each(['PORT', 'SIMULATOR_PORT'])('a busy %s is told before anything is created', async (variable) => {
@@ -202,9 +228,8 @@ test('a data directory that is a file, or is in use, is told', async () => {
   await says(first, 'Ctrl+C encerra.')
   const other = { ...(await installation('in-use')), DATA_DIR: busy.DATA_DIR ?? '' }
   expect(await refusal(other)).toMatch(/já está usando a pasta/)
-  expect((await call(busy, '/health')).success).toBe(true)
-  first.child.kill('SIGTERM')
-  expect(await first.ended).toBe(0)
+  expect(await isHealthy(busy)).toBe(true)
+  await stop(first)
 })
 
 test('a wrong configuration is told in one go', async () => {
@@ -213,9 +238,24 @@ test('a wrong configuration is told in one go', async () => {
   expect(output).toContain('SEFAZ_AMBIENTE deve ser')
 })
 
-test('a database server that does not answer is told', async () => {
+test.each(['serve', 'migrate'])('%s says that a database server does not answer', async (mode) => {
   const env = { ...(await installation('no-server')), DATABASE_URL: 'postgres://a:b@127.0.0.1:1/vigia' }
-  expect(await refusal(env)).toMatch(/DATABASE_URL \(127\.0\.0\.1:1\) não pôde ser usado/)
+  expect(await refusal(env, mode)).toMatch(/DATABASE_URL \(127\.0\.0\.1:1\) não pôde ser usado/)
+})
+
+test('a damaged master key, and the data of another ambiente, are told', async () => {
+  const env = await installation('other')
+  expect(await start(env, 'migrate').ended).toBe(0)
+  const key = path.join(env.DATA_DIR ?? '', 'master.key')
+  await writeFile(key, 'metade')
+  expect(await refusal(env, 'api')).toContain(`${key} não é uma chave`)
+  await rm(key)
+
+  const first = start(env, 'api')
+  await says(first, 'Ctrl+C encerra.')
+  await stop(first)
+  const output = await refusal({ ...env, SEFAZ_AMBIENTE: 'homologacao' }, 'api')
+  expect(output).toContain('Este banco de dados guarda documentos do ambiente "simulado"')
 })
 
 test('an archive that is no folder is told', async () => {

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findSamples } from '../tests/support/samples.ts'
 
 // `npm test` runs everything, as continuous integration does; `npm run check` only the part that takes seconds.
 // Other arguments choose test files: `npm test -- packages/dfe`.
@@ -83,12 +84,7 @@ const [mode, ...rest] = process.argv.slice(2)
 const counts: Count[] = []
 for (const [name, command] of checks) counts.push(await runCheck(name, command))
 if (mode !== 'check') {
-  const samples = existsSync(path.join(root, '..', 'shared', 'data', 'samples'))
-  console.log(
-    samples
-      ? 'Conformance runs on the sample documents beside this clone.'
-      : 'No sample documents beside this clone: conformance runs on documents that the simulator generates.',
-  )
+  if (findSamples()) console.log('Conformance runs on the sample documents beside this clone.')
   counts.push(await runTests(mode === undefined ? [] : [mode, ...rest]))
 }
 const total = (key: keyof Count) => counts.reduce((sum, count) => sum + count[key], 0)

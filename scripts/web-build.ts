@@ -30,6 +30,8 @@ async function build(root: string): Promise<void> {
   const child = spawn(process.execPath, [vite, 'build', 'apps/web', '--logLevel', 'warn', '--emptyOutDir'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
+    // Vitest says "test" here, and Vite would then build React for development: what is tested is what ships.
+    env: { ...process.env, NODE_ENV: 'production' },
   })
   const output: Buffer[] = []
   child.stdout.on('data', (chunk: Buffer) => output.push(chunk))
@@ -41,15 +43,12 @@ async function build(root: string): Promise<void> {
   if (code !== 0) throw new StartError(`O site não pôde ser montado:\n${Buffer.concat(output).toString().trim()}`)
 }
 
-/** One hash of everything the build reads: the web app, the packages it takes from, and the locked dependencies. */
+/** One hash of everything the build reads: the web app, the packages it takes from, the locked dependencies, this file. */
 async function hashSources(root: string): Promise<string> {
   const exclude = (name: string) => /(^|\/)(node_modules|dist)$|\.test\.tsx?$/.test(name)
   const files: string[] = []
-  for await (const file of glob(['apps/web/**/*.*', 'packages/{contract,dfe,xml}/**/*.*', 'package-lock.json'], {
-    cwd: root,
-    exclude,
-  }))
-    files.push(file)
+  const sources = ['apps/web/**/*.*', 'packages/{contract,dfe,xml}/**/*.*', 'package-lock.json', 'scripts/web-build.ts']
+  for await (const file of glob(sources, { cwd: root, exclude })) files.push(file)
   const hash = createHash('sha256')
   for (const file of files.sort()) {
     const content = await readFile(path.join(root, file)).catch(() => null)

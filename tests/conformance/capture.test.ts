@@ -1,34 +1,17 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { XmlDocument, type XmlElement } from 'libxml2-wasm'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateArchive } from '../support/archive.ts'
+import { callsOf, control, truthOf } from '../support/authority.ts'
+import { type Client, newClient } from '../support/client.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { findSamples } from '../support/samples.ts'
 
 // Every archived document must reach the companies that it names, exactly once and as it says. What it says is read here with
 // another XML library and by the layout's paths, not by the product's reader.
 
-interface TruthRow {
-  service: 'nfe' | 'cte'
-  nsu: string
-  kind: string
-  chave?: string
-}
-interface ListRow {
-  numero: number
-  emitente: string
-  chave: string
-  valor: number
-  dataEmissao: string
-  tipoParticipacao: number
-  notaCompleta: boolean
-  status: { codigoEvento: number; descricaoEvento: string }
-}
-interface CompanyRow {
-  ultimaSincronizacaoNFe: string | null
-  ultimaSincronizacaoCTe: string | null
-  captura: { ultimoNsu: string; maxNsu: string }[]
-}
 interface Expected {
   numero: number
   emitente: string
@@ -37,67 +20,65 @@ interface Expected {
   roles: Map<string, number[]>
 }
 
-const samples = findSamples()
+const types = [
+  ['nfe', 0],
+  ['cte', 2],
+] as const
 const companiesMax = 60
+const stack = new AsyncDisposableStack()
 let product: Product
-let token: string
+let client: Client
 const companies = new Map<string, string>()
 const facts = new Map<string, Expected>()
+// The ator interessado of an event 110150 is the carrier of a note that does not name him.
+const admitted: [chave: string, reader: string][] = []
 
 beforeAll(async () => {
-  product = await startProduct({
-    simulator: samples
-      ? { seed: 7, archive: samples, archiveAnswered: true }
-      : {
-          seed: 7,
-          companies: [
-            { cnpj: '44555666000181', nome: 'EMPRESA LTDA', uf: 'SC' },
-            { cnpj: '12ABC34501DE35', nome: 'EMPRESA ALFA LTDA', uf: 'SP' },
-          ],
-        },
-  })
-  token = await signUp('ana@exemplo.com.br')
-  if (samples) {
-    await readFacts(samples)
-    await readAdmissions(samples)
-  }
-  const state = (await control('state')) as { sequences: { service: string; taxId?: string; cnpj?: string }[] }
-  const known = [...new Set(state.sequences.map((sequence) => sequence.taxId ?? sequence.cnpj ?? ''))]
-    .filter((id) => id.length === 14)
-    .sort()
+  const archive = findSamples() ?? (await generatedArchive())
+  // An hour that outlasts this file: nobody is asked about twice in it.
+  product = stack.use(await startProduct({ hourMs: 600_000, simulator: { seed: 7, archive, archiveAnswered: true } }))
+  client = await newClient(product)
+  for (const file of await xmlFiles(archive)) await readFacts(file)
+  for (const [chave, reader] of admitted) facts.get(chave)?.roles.set(reader, [2])
+  const state = await control<{ sequences: { cnpj: string }[] }>(product.simulator, 'state')
+  const known = [...new Set(state.sequences.map(({ cnpj }) => cnpj))].filter((id) => id.length === 14).sort()
   // Evenly over all, so that every kind of document has its company.
   const step = Math.max(1, known.length / companiesMax)
   const chosen = Array.from(
     { length: Math.min(companiesMax, known.length) },
     (_, index) => known[Math.floor(index * step)]!,
   )
-  for (const cnpj of chosen) companies.set(cnpj, await register(token, cnpj))
-  await settled()
+  for (const cnpj of chosen) companies.set(cnpj, await client.register(cnpj))
+  await client.captured({ timeoutMs: 200_000 })
 }, 300_000)
 
-afterAll(() => product?.[Symbol.asyncDispose]())
+afterAll(() => stack.disposeAsync())
+
+const listAll = (id: string, type: number, by = client) => by.list(`TipoDFe=${type}&IdEmpresa=${id}`)
 
 describe('every company', () => {
   test('has exactly the documents that the authority holds for it', async () => {
-    expect(companies.size).toBeGreaterThan(1)
+    const compared = { nfe: 0, cte: 0 }
     for (const [cnpj, id] of companies) {
-      const truth = await truthOf(cnpj)
-      for (const [service, type] of [
-        ['nfe', 0],
-        ['cte', 2],
-      ] as const) {
+      const truth = await truthOf(product.simulator, cnpj)
+      for (const [service, type] of types) {
         const held = truth
           .filter((row) => row.service === service && (row.kind === 'document' || row.kind === 'summary'))
           .map((row) => row.chave!)
         const rows = await listAll(id, type)
         expect(rows.map((row) => row.chave).sort(), `${cnpj} ${service}`).toEqual([...new Set(held)].sort())
+        compared[service] += rows.length
       }
     }
+    expect(companies.size).toBeGreaterThan(1)
+    expect(compared.nfe).toBeGreaterThan(30)
+    expect(compared.cte).toBeGreaterThan(30)
   })
 
   test('was never asked about too often', async () => {
     for (const cnpj of companies.keys()) {
-      const { calls } = (await control(`calls?cnpj=${cnpj}`)) as { calls: { cStat: number }[] }
+      const calls = await callsOf(product.simulator, cnpj)
+      expect(calls.length, cnpj).toBeGreaterThan(1)
       expect(
         calls.filter((call) => call.cStat === 656),
         cnpj,
@@ -106,13 +87,13 @@ describe('every company', () => {
   })
 
   test('sees in the list what the documents say', async () => {
-    let compared = 0
+    const compared = { nfe: 0, cte: 0 }
     for (const [cnpj, id] of companies) {
-      for (const type of [0, 2]) {
+      for (const [service, type] of types) {
         for (const row of await listAll(id, type)) {
           const expected = facts.get(row.chave)
           if (!expected) continue
-          compared++
+          compared[service]++
           const { roles, ...fields } = expected
           expect(
             { numero: row.numero, emitente: row.emitente, valor: row.valor, dataEmissao: row.dataEmissao },
@@ -125,171 +106,99 @@ describe('every company', () => {
         }
       }
     }
-    if (samples) expect(compared).toBeGreaterThan(60)
+    expect(compared.nfe).toBeGreaterThan(30)
+    expect(compared.cte).toBeGreaterThan(30)
   })
 })
 
-test('cancelled notes are shown as cancelled', async () => {
+test('cancelled documents are shown as cancelled', async () => {
+  let compared = 0
   for (const [cnpj, id] of companies) {
-    const cancelled = (await truthOf(cnpj))
-      .filter((row) => (row as { tpEvento?: number | string }).tpEvento?.toString() === '110111')
+    const cancelled = (await truthOf(product.simulator, cnpj))
+      .filter((row) => row.tpEvento === 110111)
       .map((row) => row.chave)
     for (const row of [...(await listAll(id, 0)), ...(await listAll(id, 2))]) {
-      if (cancelled.includes(row.chave))
-        expect(row.status, row.chave).toEqual({ codigoEvento: 110111, descricaoEvento: 'Cancelamento' })
+      if (!cancelled.includes(row.chave)) continue
+      compared++
+      expect(row.status, row.chave).toEqual({ codigoEvento: 110111, descricaoEvento: 'Cancelamento' })
     }
   }
+  expect(compared).toBeGreaterThan(0)
 })
 
 test('every complete document prints', async () => {
-  const headers = { authorization: `Bearer ${token}` }
+  const printed = { danfe: 0, dacte: 0 }
   for (const id of companies.values()) {
     for (const [type, form] of [
       [0, 'danfe'],
       [2, 'dacte'],
     ] as const) {
-      for (const row of (await listAll(id, type)) as (ListRow & { idDfe: string })[]) {
-        const response = await fetch(`${product.url}/v1/api/DocumentosFiscais/${form}/${row.idDfe}`, { headers })
-        expect(response.status, row.chave).toBe(row.notaCompleta ? 200 : 409)
-        if (row.notaCompleta)
-          expect(
-            Buffer.from(await response.arrayBuffer())
-              .subarray(0, 5)
-              .toString('latin1'),
-            row.chave,
-          ).toBe('%PDF-')
+      for (const row of await listAll(id, type)) {
+        const { status, bytes } = await client.call('GET', `/v1/api/DocumentosFiscais/${form}/${row.idDfe}`)
+        expect(status, row.chave).toBe(row.notaCompleta ? 200 : 409)
+        if (!row.notaCompleta) continue
+        printed[form]++
+        expect(bytes.subarray(0, 5).toString('latin1'), row.chave).toBe('%PDF-')
       }
     }
   }
+  expect(printed.danfe).toBeGreaterThan(30)
+  expect(printed.dacte).toBeGreaterThan(30)
 }, 120_000)
 
 test('a second workspace with the same certificate gets everything without another question', async () => {
-  const [cnpj] = [...companies.keys()]
-  const before = ((await control(`calls?cnpj=${cnpj}`)) as { calls: unknown[] }).calls.length
-  const other = await signUp('bia@exemplo.com.br')
-  const id = await register(other, cnpj!)
-  const mine = [...(await listAll(companies.get(cnpj!)!, 0)), ...(await listAll(companies.get(cnpj!)!, 2))]
-  await expect
-    .poll(
-      async () => [...(await listAll(id, 0, other)), ...(await listAll(id, 2, other))].map((row) => row.chave).sort(),
-      { timeout: 20_000 },
-    )
-    .toEqual(mine.map((row) => row.chave).sort())
-  expect(((await control(`calls?cnpj=${cnpj}`)) as { calls: unknown[] }).calls.length).toBe(before)
-  expect(
-    (
-      await fetch(`${product.url}/v1/api/DocumentosFiscais?TipoDFe=0&IdEmpresa=${companies.get(cnpj!)}`, {
-        headers: { authorization: `Bearer ${other}` },
-      })
-    ).status,
-  ).toBe(404)
+  const all = async (id: string, by = client) =>
+    [...(await listAll(id, 0, by)), ...(await listAll(id, 2, by))].map((row) => row.chave).sort()
+  // Whoever has most.
+  const held = await Promise.all([...companies].map(async ([cnpj, id]) => ({ cnpj, id, chaves: await all(id) })))
+  const { cnpj, id, chaves } = held.sort((a, b) => b.chaves.length - a.chaves.length)[0]!
+  expect(chaves.length).toBeGreaterThan(0)
+  const before = await callsOf(product.simulator, cnpj)
+  const other = await newClient(product)
+  const otherId = await other.register(cnpj)
+  await expect.poll(() => all(otherId, other), { timeout: 20_000 }).toEqual(chaves)
+  expect(await callsOf(product.simulator, cnpj)).toEqual(before)
+  expect((await other.call('GET', `/v1/api/DocumentosFiscais?TipoDFe=0&IdEmpresa=${id}`)).status).toBe(404)
 })
 
-async function signUp(email: string): Promise<string> {
-  const post = (path: string, body: object) =>
-    fetch(product.url + path, {
-      method: 'POST',
-      body: JSON.stringify(body),
-      headers: { 'content-type': 'application/json' },
-    })
-  await post('/v1/api/Usuarios', { nome: 'Ana', email, senha: 'segredo1' })
-  const response = await post('/v1/api/Auth', { email, senha: 'segredo1' })
-  return ((await response.json()) as { data: { token: string } }).data.token
+async function generatedArchive(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'vigia-archive-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  await generateArchive(folder)
+  return folder
 }
 
-async function register(token: string, cnpj: string): Promise<string> {
-  const form = new FormData()
-  form.append(
-    'Certificado',
-    new File(
-      [new Uint8Array(await product.simulator.issueCertificate({ cnpj, nome: `EMPRESA ${cnpj}`, senha: 'segredo' }))],
-      'a.pfx',
-    ),
-  )
-  form.append('Senha', 'segredo')
-  const response = await fetch(`${product.url}/v1/api/Empresas`, {
-    method: 'POST',
-    body: form,
-    headers: { authorization: `Bearer ${token}` },
-  })
-  const envelope = (await response.json()) as { message: string; data: { idEmpresa: string } | null }
-  if (!envelope.data) throw new Error(`${cnpj}: ${envelope.message}`)
-  return envelope.data.idEmpresa
+async function xmlFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.xml'))
+  return files.map((entry) => join(entry.parentPath, entry.name)).sort()
 }
 
-async function settled(): Promise<void> {
-  const headers = { authorization: `Bearer ${token}` }
-  await vi.waitFor(
-    async () => {
-      const response = await fetch(`${product.url}/v1/api/Empresas/obter-empresas`, { headers })
-      const { data } = (await response.json()) as { data: CompanyRow[] }
-      const waiting = data.filter(
-        (row) =>
-          !row.ultimaSincronizacaoNFe ||
-          !row.ultimaSincronizacaoCTe ||
-          row.captura.some((line) => line.ultimoNsu !== line.maxNsu),
-      )
-      expect(waiting).toEqual([])
-    },
-    { timeout: 150_000, interval: 300 },
-  )
-}
-
-async function listAll(id: string, type: number, by = token): Promise<ListRow[]> {
-  const rows: ListRow[] = []
-  for (let page = 1; ; page++) {
-    const response = await fetch(
-      `${product.url}/v1/api/DocumentosFiscais?TipoDFe=${type}&IdEmpresa=${id}&PaginaAtual=${page}`,
-      { headers: { authorization: `Bearer ${by}` } },
-    )
-    const { data } = (await response.json()) as { data: { items: ListRow[]; totalDePaginas: number } }
-    rows.push(...data.items)
-    if (page >= data.totalDePaginas) return rows
+async function readFacts(file: string): Promise<void> {
+  let document: XmlDocument
+  try {
+    document = XmlDocument.fromBuffer(await readFile(file))
+  } catch {
+    // Some samples are broken on purpose.
+    return
+  }
+  try {
+    const { root } = document
+    const reader = textAt(root, "//*[local-name()='detEvento']/*[local-name()='autXML']/*")
+    if (reader) admitted.push([textAt(root, "//*[local-name()='infEvento']/*[local-name()='chNFe']") ?? '', reader])
+    const expected = readExpected(document.root)
+    if (expected) facts.set(expected[0], expected[1])
+  } finally {
+    document.dispose()
   }
 }
 
-async function control(path: string): Promise<unknown> {
-  const response = await fetch(`${product.simulator.origin.replace('https:', 'http:')}/_control/${path}`)
-  return response.json()
-}
-
-const truthOf = async (cnpj: string) => ((await control(`truth?cnpj=${cnpj}`)) as { documents: TruthRow[] }).documents
-
-// The ator interessado of an event 110150 is the carrier of a note that does not name him.
-async function readAdmissions(root: string): Promise<void> {
-  for (const name of (await readdir(join(root, 'eventos'))).filter((file) => file.includes('110150'))) {
-    using document = XmlDocument.fromBuffer(await readFile(join(root, 'eventos', name)))
-    const chave = document.root.get("//*[local-name()='infEvento']/*[local-name()='chNFe']") as { content: string }
-    const reader = document.root.get("//*[local-name()='detEvento']/*[local-name()='autXML']/*") as { content: string }
-    facts.get(chave.content)?.roles.set(reader.content, [2])
-  }
-}
-
-async function readFacts(root: string): Promise<void> {
-  for (const folder of ['nfe', 'cte', 'invalidos']) {
-    for (const name of (await readdir(join(root, folder))).filter((file) => file.endsWith('.xml'))) {
-      const bytes = await readFile(join(root, folder, name))
-      let document: XmlDocument
-      try {
-        document = XmlDocument.fromBuffer(bytes)
-      } catch {
-        continue
-      }
-      try {
-        const expected = readExpected(document.root)
-        if (expected) facts.set(expected[0], expected[1])
-      } finally {
-        document.dispose()
-      }
-    }
-  }
+function textAt(root: XmlElement, xpath: string): string | undefined {
+  return (root.get(xpath) as { content?: string } | null)?.content?.trim() || undefined
 }
 
 function readExpected(root: XmlElement): [string, Expected] | null {
-  const get = (path: string) =>
-    (
-      root.get(path.replace(/([A-Za-z0-9]+)(?=\/|$|\[)/g, "*[local-name()='$1']")) as { content?: string } | null
-    )?.content?.trim() || undefined
+  const get = (path: string) => textAt(root, path.replace(/([A-Za-z0-9]+)(?=\/|$|\[)/g, "*[local-name()='$1']"))
   const inf = root.get("//*[local-name()='infNFe' or local-name()='infCte']") as XmlElement | null
   const chave = inf?.attr('Id')?.value.slice(3)
   if (!inf || !chave || chave.length !== 44) return null

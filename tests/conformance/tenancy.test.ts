@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type Client, newClient } from '../support/client.ts'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { start as startSimulator } from '@vigia/simulator/start'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { callsOf } from '../support/authority.ts'
+import { type Client, type List, newClient } from '../support/client.ts'
 import { type Product, startProduct } from '../support/product.ts'
 
 const cnpj = '12ABC34501DE35'
-interface List {
-  items: { idDfe: string }[]
-  totalDeItens: number
-}
 let product: Product
 let mine: Client
 let other: Client
@@ -14,22 +15,20 @@ let companyId: string
 const documents: { idDfe: string; type: number }[] = []
 
 beforeAll(async () => {
-  product = await startProduct({ simulator: { seed: 3, companies: [{ cnpj, nome: 'EMPRESA ALFA LTDA', uf: 'SP' }] } })
+  product = await startProduct({
+    // An hour that outlasts this file.
+    hourMs: 600_000,
+    simulator: { seed: 3, companies: [{ cnpj, nome: 'EMPRESA ALFA LTDA', uf: 'SP' }] },
+  })
   mine = await newClient(product)
   other = await newClient(product)
   companyId = await mine.register(cnpj)
-  await vi.waitFor(
-    async () => {
-      documents.length = 0
-      for (const type of [0, 2]) {
-        const { body } = await mine.call<List>('GET', `/v1/api/DocumentosFiscais?TipoDFe=${type}`)
-        documents.push(...body.data.items.map((item) => ({ idDfe: item.idDfe, type })))
-      }
-      expect(documents.filter((row) => row.type === 2)).not.toEqual([])
-      expect(documents.filter((row) => row.type === 0)).not.toEqual([])
-    },
-    { timeout: 60_000, interval: 200 },
-  )
+  await mine.captured({ timeoutMs: 50_000 })
+  for (const type of [0, 2]) {
+    const rows = await mine.list(`TipoDFe=${type}`)
+    expect(rows).not.toEqual([])
+    documents.push(...rows.slice(0, 20).map(({ idDfe }) => ({ idDfe, type })))
+  }
 })
 afterAll(() => product?.[Symbol.asyncDispose]())
 
@@ -47,9 +46,7 @@ test('every resource of another workspace is not found', async () => {
   const paths = [
     ['POST', `/v1/api/Empresas/sincronizar?idEmpresa=${companyId}`],
     ['GET', `/v1/api/DocumentosFiscais?TipoDFe=0&IdEmpresa=${companyId}`],
-    ...documents
-      .slice(0, 20)
-      .map((row) => ['GET', `/v1/api/DocumentosFiscais/${row.type === 0 ? 'danfe' : 'dacte'}/${row.idDfe}`]),
+    ...documents.map((row) => ['GET', `/v1/api/DocumentosFiscais/${row.type === 0 ? 'danfe' : 'dacte'}/${row.idDfe}`]),
   ] as [string, string][]
   for (const [method, path] of paths) {
     const answer = await other.call(method, path)
@@ -64,12 +61,25 @@ test('a company that another workspace has can be registered with its certificat
   await expect(other.register(cnpj)).rejects.toThrow('já está cadastrada')
 })
 
+test('a certificate of a made-up authority brings nothing, and takes nothing from its owner', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'vigia-forged-'))
+  await using forger = await startSimulator({ port: 0, directory })
+  const thief = await newClient({ url: product.url, simulator: forger })
+  await thief.register(cnpj)
+  const seen = async (client: Client) =>
+    (await client.call<List>('GET', '/v1/api/DocumentosFiscais?TipoDFe=0')).body.data.totalDeItens
+  expect(await seen(thief)).toBe(0)
+  expect(await seen(mine)).toBeGreaterThan(0)
+  const { body } = await thief.call<
+    { captura: { ultimoNsu: string; maxNsu: string }[]; ultimaSincronizacaoNFe: string | null }[]
+  >('GET', '/v1/api/Empresas/obter-empresas')
+  expect(body.data[0]).toMatchObject({ ultimaSincronizacaoNFe: null })
+  for (const line of body.data[0]!.captura) expect([Number(line.ultimoNsu), Number(line.maxNsu)]).toEqual([0, 0])
+  await rm(directory, { recursive: true })
+})
+
 test('asking again within the hour is answered with the time, and the authority is not asked', async () => {
-  const calls = async () => {
-    const response = await fetch(`${product.simulator.origin.replace('https:', 'http:')}/_control/calls?cnpj=${cnpj}`)
-    return ((await response.json()) as { calls: unknown[] }).calls.length
-  }
-  const before = await calls()
+  const before = await callsOf(product.simulator, cnpj)
   const answers = await Promise.all(
     Array.from({ length: 5 }, () =>
       mine.call<{ proximaConsulta: string }>('POST', `/v1/api/Empresas/sincronizar?idEmpresa=${companyId}`),
@@ -80,5 +90,5 @@ test('asking again within the hour is answered with the time, and the authority 
     expect(body.message).toMatch(/^A SEFAZ permite uma consulta por hora. A próxima será feita sozinha às \d\d:\d\d\.$/)
     expect(Date.parse(body.data.proximaConsulta)).toBeGreaterThan(Date.now())
   }
-  expect(await calls()).toBe(before)
+  expect(await callsOf(product.simulator, cnpj)).toEqual(before)
 })

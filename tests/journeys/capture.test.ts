@@ -46,6 +46,7 @@ test('documents arrive by themselves, are filtered, paged, opened and saved', as
 
   await page.getByRole('link', { name: 'Notas Fiscais' }).click()
   await shown(page.getByRole('heading', { name: 'Todas as Notas Fiscais' }))
+  await chooseLast90Days(page)
   // Nothing is pressed: the list grows while the capture goes on.
   const count = page.getByText(/^[\d.]+ notas fiscais/)
   await shown(count, 60_000)
@@ -63,7 +64,9 @@ test('documents arrive by themselves, are filtered, paged, opened and saved', as
   await shown(page.getByText(/^Página 1 de \d+$/))
 
   await filters(page, rows, count)
+  await refuseSummary(page)
   await openAndSave(page, rows)
+  await refuseClipboard(page, rows)
 })
 
 test('the transport documents: list and DACTE, and the back button closes it alone', async () => {
@@ -72,6 +75,7 @@ test('the transport documents: list and DACTE, and the back button closes it alo
   await page.getByRole('link', { name: 'CTe' }).click()
   await shown(page.getByRole('heading', { name: 'Conhecimento de Transporte Eletrônico' }))
   await shown(page.getByRole('heading', { name: 'Todos os CTe' }))
+  await chooseLast90Days(page)
   const view = page.getByRole('button', { name: /^Visualizar CT-e/, disabled: false })
   await shown(view, 60_000)
   await view.first().click()
@@ -102,10 +106,35 @@ test('a company is asked again on request, and the screen says when', async () =
   for (const title of ['Documentos por Empresa', 'Atividade Recente', 'Status do Sistema']) {
     await shown(page.getByRole('heading', { name: title }))
   }
-  await expect
-    .poll(() => textOf(page.getByRole('link', { name: /^Notas Fiscais \(Mês\)/ })), { timeout: 60_000 })
-    .toMatch(/[1-9]\d*$/)
+  await shown(page.getByRole('row', { name: /^PADARIA ESTRELA DO NORTE LTDA/ }))
+  const figure = page.getByRole('link', { name: /^Notas Fiscais \(Mês\)/ })
+  await expect.poll(() => countOnServer(page), { timeout: 60_000 }).toBeGreaterThan(0)
+  const agrees = async () =>
+    (await textOf(figure)).replace(/^.* /, '') === String(await countOnServer(page, thisMonth()))
+  await expect.poll(agrees, { timeout: 60_000 }).toBe(true)
 })
+
+// The usual period is this month, which may have begun today.
+async function chooseLast90Days(page: Page) {
+  await page.getByLabel('Data de emissão').click()
+  await page.getByRole('button', { name: 'Últimos 90 dias', exact: true }).click()
+  await shown(page.getByRole('button', { name: /^Remover filtro Emissão/ }))
+}
+
+/** How many notes the list itself counts. */
+async function countOnServer(page: Page, dates = ''): Promise<number> {
+  return page.evaluate(async (dates) => {
+    const { token } = JSON.parse(localStorage.getItem('vigia.session') ?? '')
+    const headers = { Authorization: `Bearer ${token}` }
+    const response = await fetch(`/v1/api/DocumentosFiscais?TipoDFe=0${dates}`, { headers })
+    return (await response.json()).data.totalDeItens
+  }, dates)
+}
+
+function thisMonth(): string {
+  const month = new Intl.DateTimeFormat('sv', { timeZone: 'America/Sao_Paulo' }).format(new Date()).slice(0, 7)
+  return `&DataDe=${month}-01T00:00:00`
+}
 
 async function filters(page: Page, rows: Locator, count: Locator) {
   const all = await countOf(count)
@@ -130,6 +159,8 @@ async function filters(page: Page, rows: Locator, count: Locator) {
   await page.keyboard.press('Enter')
   await shown(page.getByText('Nenhuma nota fiscal com estes filtros'))
   await page.getByRole('button', { name: 'Limpar filtros' }).first().click()
+  await expect.poll(() => page.url()).not.toContain('busca=')
+  await chooseLast90Days(page)
   await expect.poll(() => rows.count()).toBe(50)
 
   await page.getByLabel('Data de emissão').click()
@@ -137,6 +168,29 @@ async function filters(page: Page, rows: Locator, count: Locator) {
   await shown(page.getByRole('button', { name: /^Remover filtro Emissão: 01\// }))
   await page.goBack()
   await expect.poll(() => rows.count()).toBe(50)
+}
+
+async function refuseSummary(page: Page) {
+  const button = page.getByRole('button', { name: /^Visualizar/, disabled: true }).first()
+  const reason = page.locator(`[id="${await button.getAttribute('aria-describedby')}"]`)
+  expect(await textOf(reason)).toMatch(/^Só o resumo chegou até agora/)
+  await button.click({ force: true })
+  await button.press('Enter')
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-disabled'))).toBe('true')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+}
+
+async function refuseClipboard(page: Page, rows: Locator) {
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'))
+    document.execCommand = () => false
+  })
+  await rows.first().hover()
+  await rows
+    .first()
+    .getByRole('button', { name: /^Copiar a chave/ })
+    .click()
+  await shown(page.getByText('Não foi possível copiar.'))
 }
 
 async function openAndSave(page: Page, rows: Locator) {

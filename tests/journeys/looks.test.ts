@@ -6,13 +6,13 @@ import {
   expectNoSidewaysScroll,
   phone,
   registerCompany,
+  workspaceScreens as screens,
   shown,
   useSite,
 } from './site.ts'
 
 const bakery = { cnpj: '12ABC34501DE35', nome: 'PADARIA ESTRELA DO NORTE LTDA', uf: 'SP' }
 const site = useSite({ simulator: { companies: [bakery] } })
-const screens = ['/dashboard', '/notas-fiscais', '/cte', '/empresas', '/empresas/nova']
 let account: Account | undefined
 
 async function filledAccount(): Promise<Account> {
@@ -20,17 +20,16 @@ async function filledAccount(): Promise<Account> {
   account = await site.createAccount('Ana')
   const page = await site.enter(account)
   await registerCompany(page, site.product, bakery)
-  await page.goto(`${site.product.url}/notas-fiscais`)
-  await shown(page.getByRole('button', { name: /^Visualizar/ }), 60_000)
+  await settle(page, '/notas-fiscais')
   return account
 }
 
 async function settle(page: Page, screen: string) {
-  await page.goto(site.product.url + screen)
+  const isList = screen === '/notas-fiscais' || screen === '/cte'
+  // The month may have begun today.
+  await page.goto(site.product.url + screen + (isList ? '?periodo=todos' : ''))
   await shown(page.getByRole('heading', { level: 1 }))
-  if (screen === '/notas-fiscais' || screen === '/cte') {
-    await shown(page.getByRole('button', { name: /^Visualizar/ }), 60_000)
-  }
+  if (isList) await shown(page.getByRole('button', { name: /^Visualizar/ }), 60_000)
   await page.waitForFunction(() => !document.querySelector('.animate-pulse:not(circle)'))
 }
 

@@ -13,6 +13,9 @@ const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 
 export const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 
+/** Every address that needs a session. */
+export const workspaceScreens = ['/dashboard', '/notas-fiscais', '/cte', '/empresas', '/empresas/nova']
+
 export interface Account {
   nome: string
   email: string
@@ -136,9 +139,10 @@ export async function expectAccessible(page: Page): Promise<void> {
   )
   const found = await page.evaluate(async () => {
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    // biome-ignore lint/suspicious/noExplicitAny: axe-core adds itself to the page, which TypeScript cannot know.
-    const { violations } = await (globalThis as any).axe.run(document, { runOnly: tags })
-    return violations.map((violation: { id: string; nodes: { html: string; failureSummary: string }[] }) => {
+    // axe-core adds itself to the page.
+    const { axe } = globalThis as typeof globalThis & { axe: typeof import('axe-core') }
+    const { violations } = await axe.run(document, { runOnly: tags })
+    return violations.map((violation) => {
       const nodes = violation.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`)
       return `${violation.id}: ${nodes.join(' | ')}`
     })

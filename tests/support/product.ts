@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Config, readConfig, start as startServer } from '@vigia/server/start'
 import { type Simulator, type SimulatorOptions, start as startSimulator } from '@vigia/simulator/start'
+import { weeksAgo } from './authority.ts'
 import { createDatabase } from './database.ts'
 
 export interface Product {
@@ -30,10 +30,16 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const hourMs = options.hourMs ?? 60_000
   const database = stack.use(await createDatabase())
   const simulator = stack.use(
-    await startSimulator({ ...options.simulator, port: 0, directory: join(dataDir, 'simulator'), hourMs }),
+    await startSimulator({
+      since: weeksAgo(),
+      ...options.simulator,
+      port: 0,
+      directory: join(dataDir, 'simulator'),
+      hourMs,
+    }),
   )
   const environment = {
-    PORT: String(await freePort()),
+    PORT: '0',
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
     SIMULATOR_PORT: String(simulator.port),
@@ -53,15 +59,4 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
 
 function atPace(config: Config, hourMs: number): Config {
   return { ...config, sefaz: { ...config.sefaz, hourMs, pagePauseMs: hourMs / 1800, marginMs: hourMs / 12 } }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  return new Promise((resolve, reject) => {
-    probe.once('error', reject)
-    probe.listen(0, 'localhost', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }

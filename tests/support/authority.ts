@@ -1,0 +1,65 @@
+import { readCertificate } from '@vigia/sefaz/certificate'
+import { connect } from '@vigia/sefaz/connection'
+import { type DocZip, queryDistribution } from '@vigia/sefaz/distribution'
+import { simulatedEndpoints } from '@vigia/sefaz/endpoints'
+import type { Simulator } from '@vigia/simulator/start'
+
+/** Where generated documents begin: there are as many on the first of a month as on the last. */
+export function weeksAgo(): number {
+  return Date.now() - 25 * 86_400_000
+}
+
+/** A row of `GET truth`: what the authority holds for a CNPJ. */
+export interface TruthRow {
+  service: 'nfe' | 'cte'
+  nsu: string
+  kind: 'document' | 'summary' | 'event' | 'event-summary' | 'raw'
+  chave?: string
+  tpEvento?: number
+}
+
+/** A call of the simulator's control interface. */
+export async function control<T>({ origin }: Pick<Simulator, 'origin'>, path: string): Promise<T> {
+  const response = await fetch(`${origin.replace('https:', 'http:')}/_control/${path}`)
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+  return (await response.json()) as T
+}
+
+export async function truthOf(simulator: Pick<Simulator, 'origin'>, cnpj: string): Promise<TruthRow[]> {
+  return (await control<{ documents: TruthRow[] }>(simulator, `truth?cnpj=${cnpj}`)).documents
+}
+
+/** The answers that the authority gave to a CNPJ. */
+export async function callsOf(simulator: Pick<Simulator, 'origin'>, cnpj: string): Promise<{ cStat: number }[]> {
+  return (await control<{ calls: { cStat: number }[] }>(simulator, `calls?cnpj=${cnpj}`)).calls
+}
+
+/** Everything that the simulator holds for a CNPJ, asked for as any client would. */
+export async function askForAll(
+  simulator: Simulator,
+  company: { cnpj: string; nome: string; uf: string },
+): Promise<(DocZip & { service: 'nfe' | 'cte' })[]> {
+  const pfx = await simulator.issueCertificate({ ...company, senha: 'segredo' })
+  const connection = connect(await readCertificate(pfx, 'segredo'), { ca: [simulator.ca] })
+  const found: (DocZip & { service: 'nfe' | 'cte' })[] = []
+  try {
+    for (const service of ['nfe', 'cte'] as const) {
+      for (let ultNSU = '0'.repeat(15); ; ) {
+        const answer = await queryDistribution(connection, {
+          service,
+          url: simulatedEndpoints(simulator.origin).distribution[service],
+          tpAmb: 2,
+          cUFAutor: 35,
+          cnpj: company.cnpj,
+          query: { ultNSU },
+        })
+        found.push(...answer.documents.map((document) => ({ service, ...document })))
+        if (answer.cStat !== 138 || answer.ultNSU === answer.maxNSU) break
+        ultNSU = answer.ultNSU!
+      }
+    }
+  } finally {
+    connection.close()
+  }
+  return found
+}
