@@ -52,10 +52,13 @@ export async function launch(
   if (over) return
 
   let simulator: SimulatorProcess | null = null
+  // Without one of these nothing works, and staying up would hide it.
+  const deaths: Promise<string>[] = []
   const startRoles = starter(config)
   if (mode === 'serve') {
     // The database first: it belongs to one program at a time, and with it everything in the data directory.
-    stack.use(await startRoles([]))
+    const storage = stack.use(await startRoles([]))
+    deaths.push(storage.died.then(() => 'O PostgreSQL'))
     if (over) return
     if (config.simulator) {
       say('Abrindo a SEFAZ simulada…')
@@ -68,16 +71,20 @@ export async function launch(
   let url = ''
   for (const role of mode === 'serve' ? (['api', 'worker'] as const) : [mode]) {
     const server = stack.use(await startRoles([role]))
+    deaths.push(server.died.then(() => 'O PostgreSQL'))
     url ||= server.url
     if (over) return
   }
   if (simulator && config.demo) await seedDemo(url, config.demo, simulator, say)
   if (over) return
 
-  report(config, mode, siteUrl ?? config.publicUrl, (performance.now() - since) / 1000)
-  const died = simulator?.died.then(() => 'died' as const) ?? new Promise<never>(() => {})
-  if ((await Promise.race([until, died])) === 'died')
-    throw new StartError('A SEFAZ simulada parou sem ser mandada; o programa foi encerrado. Os dados estão a salvo.')
+  report(config, mode, siteUrl ?? (config.port === 0 ? url : config.publicUrl), (performance.now() - since) / 1000)
+  if (simulator) deaths.push(simulator.died.then(() => 'A SEFAZ simulada'))
+  const dead = await Promise.race([until, ...deaths])
+  if (dead)
+    throw new StartError(
+      `${dead} parou sem ser mandado parar; o programa foi encerrado. Os dados estão a salvo: inicie de novo.`,
+    )
 }
 
 async function migrateAndEnd(config: Config): Promise<void> {
