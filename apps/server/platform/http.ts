@@ -51,7 +51,9 @@ export async function serveRoutes(
     bodyLimit: bodyBytesMax,
     requestTimeout: 30_000,
     // Errors before a route is found: a broken address, one that is too long.
-    frameworkErrors: (error, request, reply) => fail(ctx, error, request, reply),
+    frameworkErrors: (error, request, reply) => {
+      void fail(ctx, error, request, reply)
+    },
     clientErrorHandler: refuseMalformed,
     genReqId: () => crypto.randomUUID(),
   })
