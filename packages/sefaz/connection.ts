@@ -17,9 +17,8 @@ export interface Connection {
 
 // The greatest honest answer is 50 documents; one compressed CT-e or NF-e stays far below 300 KB in base64.
 const responseBytesMax = 16 * 1024 * 1024
-// Pages follow each other within seconds; a socket that idles longer is reset by the servers anyway.
 
-/** Opens nothing yet: a keep-alive pool that shows this certificate, TLS 1.2 or newer, server always verified (MOC CT-e 4.00 §3.2, padrões de comunicação). */
+/** Opens nothing yet: every call shows this certificate on a socket of its own, TLS 1.2 or newer, server always verified (MOC CT-e 4.00 §3.2, padrões de comunicação). */
 export function connect(
   certificate: { key: string; certificate: string; chain: string[] },
   options: { ca?: string[]; connectTimeoutMs?: number; timeoutMs?: number } = {},
