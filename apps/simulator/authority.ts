@@ -1,7 +1,7 @@
 import type { CertificationAuthority } from './certificates.ts'
 import type { Clock } from './clock.ts'
 import type { Query } from './distribution.ts'
-import type { Faults } from './faults.ts'
+import type { Faults, ServiceKind } from './faults.ts'
 import type { Random } from './generate/random.ts'
 import type { Service } from './inspect.ts'
 import type { Ledger } from './ledger.ts'
@@ -22,6 +22,9 @@ export interface Authority {
 export interface CallEntry {
   at: number
   service: Service
+  of: ServiceKind
+  /** Who received an event. */
+  authorizer?: string
   taxId?: string
   query?: Query
   cStat?: number
@@ -29,6 +32,8 @@ export interface CallEntry {
   ultNSU?: number
   maxNSU?: number
   documents?: number
+  /** How many came in a call that was taken. */
+  events?: number
   fault?: string
   status?: number
 }

@@ -139,6 +139,12 @@ describe('the command line', () => {
     })
   })
 
+  it('reads the certificates it is told to trust', () => {
+    const root = join(directory, 'ca', 'root.pem')
+    expect(read('--trust', root)).toMatchObject({ options: { trust: [readFileSync(root, 'utf8')] } })
+    expect(() => read('--trust', 'nowhere.pem')).toThrow('--trust: não foi possível ler /w/nowhere.pem')
+  })
+
   it('without options is what the worker of the product expects', () => {
     const worker = { port: 3443, directory: '/w/data/simulator', archive: undefined, hourMs: 60_000, tpAmb: 2 }
     expect(readCommand([], {}, '/w')).toMatchObject({ name: 'serve', options: worker })

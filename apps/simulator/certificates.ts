@@ -36,7 +36,7 @@ export interface CertificationAuthority {
   intermediate: string
   issue(holder: Holder, now: number, pair?: KeyObject): Promise<Issued>
   issueServer(now: number): Promise<Issued>
-  /** Whether a client certificate is one of ours and in its validity. */
+  /** Whether the certificate of a client or of a signature is one of ours and in its validity. */
   check(certificate: X509Certificate, now: number): 'ok' | 'foreign' | 'expired' | 'not-yet-valid'
 }
 
@@ -47,14 +47,25 @@ export async function newPrivateKey(): Promise<KeyObject> {
   return (await generatePair('rsa', { modulusLength: 2048 })).privateKey
 }
 
-/** Opens the authority kept in `directory`, or creates it; a server and the command line may do so at the same time. */
-export async function openCertificationAuthority(directory: string, now: number): Promise<CertificationAuthority> {
+/**
+ * Opens the authority kept in `directory`, or creates it; a server and the command line may do so at the same time.
+ * `trust` are other certificates in PEM, of authorities or of holders, that are accepted besides.
+ */
+export async function openCertificationAuthority(
+  directory: string,
+  now: number,
+  trust: string[] = [],
+): Promise<CertificationAuthority> {
   const folder = join(directory, 'ca')
   if (!existsSync(join(folder, 'intermediate.key'))) await createAuthority(directory, folder, now)
   const read = (name: string) => readFileSync(join(folder, name), 'utf8')
   const root = read('root.pem')
   const intermediate = read('intermediate.pem')
   const issuer = { certificate: new X509Certificate(intermediate), key: createPrivateKey(read('intermediate.key')) }
+  const blocks = trust.flatMap((pem) => pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [])
+  const trusted = [issuer.certificate, ...blocks.map((block) => new X509Certificate(block))]
+  const isIssued = (certificate: X509Certificate) =>
+    trusted.some((one) => certificate.checkIssued(one) && certificate.verify(one.publicKey))
 
   return {
     root,
@@ -75,8 +86,9 @@ export async function openCertificationAuthority(directory: string, now: number)
       return { key, certificate: makeCertificate(subject, key, issuer, validity, serverExtensions()) }
     },
     check: (certificate, at) => {
-      if (!certificate.checkIssued(issuer.certificate) || !certificate.verify(issuer.certificate.publicKey))
-        return 'foreign'
+      // Who is trusted by itself is trusted whatever its dates: it was named by a person.
+      if (trusted.some((one) => one.fingerprint256 === certificate.fingerprint256)) return 'ok'
+      if (!isIssued(certificate)) return 'foreign'
       if (at > certificate.validToDate.getTime()) return 'expired'
       return at < certificate.validFromDate.getTime() ? 'not-yet-valid' : 'ok'
     },
@@ -226,9 +238,23 @@ const officialHosts = ['www', 'www1', 'hom1'].flatMap((host) => [
   `${host}.nfe.fazenda.gov.br`,
   `${host}.cte.fazenda.gov.br`,
 ])
+const authorizerHosts = [
+  'cte.fazenda.mg.gov.br',
+  'hcte.fazenda.mg.gov.br',
+  'producao.cte.ms.gov.br',
+  'homologacao.cte.ms.gov.br',
+  'cte.sefaz.mt.gov.br',
+  'homologacao.sefaz.mt.gov.br',
+  'cte.fazenda.pr.gov.br',
+  'homologacao.cte.fazenda.pr.gov.br',
+  'nfe.fazenda.sp.gov.br',
+  'homologacao.nfe.fazenda.sp.gov.br',
+  'cte.svrs.rs.gov.br',
+  'cte-homologacao.svrs.rs.gov.br',
+]
 
 function serverExtensions(): object[] {
-  const names = ['localhost', ...officialHosts].map((value) => ({ type: 2, value }))
+  const names = ['localhost', ...officialHosts, ...authorizerHosts].map((value) => ({ type: 2, value }))
   return [
     { name: 'basicConstraints', cA: false, critical: true },
     { name: 'keyUsage', digitalSignature: true, keyEncipherment: true, critical: true },

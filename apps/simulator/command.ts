@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
@@ -19,7 +20,7 @@ export class CommandError extends Error {
 // What `npm start -- worker` expects in the ambiente "simulado": the variables of .env.example and its hour of one minute.
 const defaults = { port: '3443', directory: './data', hourMs: 60_000 }
 
-export const help = `Simulador dos serviços de distribuição da autoridade tributária.
+export const help = `Simulador da autoridade tributária: distribuição de documentos e recepção de eventos.
 
   npm run simulator                                    inicia o simulador que npm start -- worker procura
     --port ${defaults.port}            porta (0: qualquer uma livre; padrão: SIMULATOR_PORT)
@@ -32,6 +33,7 @@ export const help = `Simulador dos serviços de distribuição da autoridade tri
     --since 2026-07-01     início dos documentos gerados (padrão: o mês corrente e, no começo dele, o fim do anterior)
     --live-every-ms 0      intervalo entre documentos novos (0: nenhum)
     --tp-amb 2             ambiente atendido
+    --trust ARQUIVO        outros certificados aceitos, em PEM (pode repetir)
     --exit-with-parent     termina quando a entrada padrão fecha
 
   npm run simulator -- certificate --cnpj 12ABC34501DE35 --nome "EMPRESA EXEMPLO LTDA" --senha segredo --out empresa.pfx
@@ -69,6 +71,7 @@ function readServe(args: string[], env: Environment, cwd: string, defaultDirecto
     since: { type: 'string' },
     'live-every-ms': { type: 'string' },
     'tp-amb': { type: 'string' },
+    trust: { type: 'string', multiple: true },
     'exit-with-parent': { type: 'boolean' },
   })
   const tpAmb = integer(values, 'tp-amb', 2)
@@ -93,7 +96,16 @@ function readServe(args: string[], env: Environment, cwd: string, defaultDirecto
       since,
       liveEveryMs: integer(values, 'live-every-ms', 0),
       tpAmb,
+      trust: Array.isArray(values.trust) ? values.trust.map((file) => readPem(resolve(cwd, String(file)))) : undefined,
     },
+  }
+}
+
+function readPem(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    throw new CommandError(`--trust: não foi possível ler ${file}`)
   }
 }
 

@@ -3,9 +3,10 @@ import { gunzipSync } from 'node:zlib'
 import type { Authority } from './authority.ts'
 import { issuePfx } from './certificates.ts'
 import { isExpired } from './distribution.ts'
-import { type FaultOrder, faultStages } from './faults.ts'
+import { misuseCodes } from './events/verdict.ts'
+import { type FaultOrder, faultStages, type ServiceKind } from './faults.ts'
 import type { Service } from './inspect.ts'
-import { type Published, sequenceKey } from './ledger.ts'
+import { type Published, type Sending, sequenceKey } from './ledger.ts'
 import { nsuText } from './message.ts'
 import { publishRaw, receive } from './publication.ts'
 import type { HttpAnswer } from './soap.ts'
@@ -74,8 +75,7 @@ const handlers: Record<string, Handler> = {
     return reception
   },
   'GET calls': (authority, { query }) => calls(authority, query),
-  // The services that receive events are not there yet.
-  'GET events': () => ({ events: [] }),
+  'GET events': (authority, { query }) => events(authority, query),
   'GET faults': (authority) => ({ faults: authority.faults.list(), available: Object.keys(faultStages) }),
   'POST faults': async (authority, { json }) => authority.faults.add(faultOrder(await json())),
   'DELETE faults': (authority, { query }) => {
@@ -177,20 +177,58 @@ function publish({ ledger, clock }: Authority, order: Record<string, unknown>): 
 function calls(authority: Authority, query: URLSearchParams): unknown {
   const cnpj = query.get('cnpj')
   const service = serviceOf(query.get('service'))
+  const of = kindOf(query.get('of') ?? undefined) ?? 'distribution'
   const entries = authority.calls
     .list()
+    .filter((one) => one.of === of)
     .filter((one) => (cnpj === null || one.taxId === cnpj) && (service === undefined || one.service === service))
   return { calls: entries.map((one) => ({ ...one, at: new Date(one.at).toISOString() })) }
 }
 
+function events({ ledger }: Authority, query: URLSearchParams): unknown {
+  const cnpj = query.get('cnpj')
+  const sent = [...ledger.sendingsByEvent.values()].filter((list) => cnpj === null || list[0]?.author === cnpj)
+  return { events: sent.flatMap(describeEvent) }
+}
+
+// One row for each event, however often it was sent; a registration outlives the rejections after it.
+function describeEvent(sendings: Sending[]): Record<string, unknown>[] {
+  const last = sendings.findLast((one) => one.nProt !== undefined) ?? sendings.at(-1)
+  if (last === undefined) return []
+  const { service, authorizer, chave, tpEvento, nSeqEvento, author, cStat, nProt, at } = last
+  return [
+    {
+      ...{ service, authorizer, chave, tpEvento, nSeqEvento, author, cStat, nProt },
+      at: new Date(at).toISOString(),
+      times: sendings.length,
+      sendings: sendings.map((one) => ({
+        at: new Date(one.at).toISOString(),
+        cStat: one.cStat,
+        lost: one.lost === true,
+      })),
+    },
+  ]
+}
+
 function misuse({ ledger }: Authority): unknown {
   const rows = [...ledger.usages()].filter(([, usage]) => usage.misuse > 0)
-  return {
-    misuse: rows.map(([key, usage]) => {
-      const [service, cnpj] = key.split(':')
-      return { service, cnpj, count: usage.misuse, excused: usage.misuseExcused }
-    }),
+  const ofEvents = new Map<string, number>()
+  for (const one of ledger.sendings) {
+    if (one.cStat !== misuseCodes[one.service]) continue
+    const key = sequenceKey(one.service, one.author)
+    ofEvents.set(key, (ofEvents.get(key) ?? 0) + 1)
   }
+  return {
+    misuse: [
+      ...rows.map(([key, usage]) => ({ ...namesOf(key), count: usage.misuse, excused: usage.misuseExcused })),
+      ...[...ofEvents].map(([key, count]) => ({ ...namesOf(key), of: 'events', count, excused: 0 })),
+    ],
+  }
+}
+
+function namesOf(key: string): { service?: string; cnpj?: string } {
+  const [service, cnpj] = key.split(':')
+  return { service, cnpj }
 }
 
 function faultOrder(order: Record<string, unknown>): FaultOrder {
@@ -199,12 +237,18 @@ function faultOrder(order: Record<string, unknown>): FaultOrder {
   return {
     fault,
     service: serviceOf(text(order, 'service') ?? null),
+    of: kindOf(text(order, 'of')),
     cnpj: text(order, 'cnpj'),
     probability: number(order, 'probability'),
     times: number(order, 'times'),
     durationMs: number(order, 'durationMs'),
     delayMs: number(order, 'delayMs'),
   }
+}
+
+function kindOf(name: string | undefined): ServiceKind | undefined {
+  if (name === undefined || name === 'distribution' || name === 'events') return name
+  throw new ControlError(400, 'of must be distribution or events')
 }
 
 function serviceOf(name: string | null): Service | undefined {

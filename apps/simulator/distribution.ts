@@ -247,7 +247,8 @@ export function isExpired(published: Published | undefined, now: number): boolea
   return published === undefined || now - published.at > retentionMs
 }
 
-function invalidChave(chave: string, now: number): number | null {
+/** What is wrong with the chave of an NF-e: rule 236 and 614 to 619; null when nothing is. */
+export function invalidChave(chave: string, now: number): number | null {
   if (chaveCheckDigit(chave.slice(0, 43)) !== Number(chave.slice(43))) return 236
   const { cUF, aamm, cnpj, mod, numero } = chaveParts(chave)
   if (ufByCode(cUF) === undefined) return 614

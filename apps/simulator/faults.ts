@@ -22,6 +22,12 @@ export const faultStages = {
   delay: 'after',
 } as const
 
+/** The two kinds of services a fault may be limited to. */
+export type ServiceKind = 'distribution' | 'events'
+
+// What these spoil is in the answers of the distribution only.
+const distributionOnly: ReadonlySet<FaultName> = new Set(['corruptedDocZip', 'unknownSchema', 'maxNsuZero'])
+
 export type FaultName = keyof typeof faultStages
 
 export interface Fault {
@@ -30,6 +36,7 @@ export interface Fault {
   /** Of each call; 1 when absent. */
   probability: number
   service?: Service
+  of?: ServiceKind
   cnpj?: string
   /** How many calls it strikes; without limit when absent. */
   times?: number
@@ -43,10 +50,17 @@ export interface FaultOrder {
   fault: FaultName
   probability?: number
   service?: Service
+  of?: ServiceKind
   cnpj?: string
   times?: number
   durationMs?: number
   delayMs?: number
+}
+
+interface StruckCall {
+  service: Service
+  of: ServiceKind
+  taxId: string | undefined
 }
 
 export interface Faults {
@@ -54,7 +68,7 @@ export interface Faults {
   list(): Fault[]
   clear(id?: number): void
   /** The fault that strikes this call at this stage, if any. */
-  strike(stage: 'before' | 'after', service: Service, taxId: string | undefined): Fault | undefined
+  strike(stage: 'before' | 'after', call: StruckCall): Fault | undefined
 }
 
 export function createFaults(clock: Clock, random: Random): Faults {
@@ -75,9 +89,11 @@ export function createFaults(clock: Clock, random: Random): Faults {
     clear: (id) => {
       active = id === undefined ? [] : active.filter((one) => one.id !== id)
     },
-    strike: (stage, service, taxId) => {
+    strike: (stage, { service, of, taxId }) => {
       for (const one of current()) {
         if (faultStages[one.fault] !== stage) continue
+        if (of === 'events' && distributionOnly.has(one.fault)) continue
+        if (one.of !== undefined && one.of !== of) continue
         if (one.service !== undefined && one.service !== service) continue
         if (one.cnpj !== undefined && one.cnpj !== taxId) continue
         if (random.next() >= one.probability) continue

@@ -34,6 +34,8 @@ export interface Received {
   content: ContentRef
   facts: Inspected
   source?: Source
+  /** Only where the date that is written is that of this authority: what comes from elsewhere is authorised when it arrives. */
+  authorizedAt?: number
 }
 
 /** One NSU of one taxpayer. Its number is its place in the sequence, counted from 1. */
@@ -65,7 +67,31 @@ export interface Note {
   value: string
 }
 
-export type LedgerRecord = Received | Published | Released | Note
+/** An event was sent to the authority and judged. */
+export interface Sending {
+  type: 'sending'
+  at: number
+  service: Service
+  /** Who received it: AN, or an authoriser of CT-e. */
+  authorizer: string
+  chave: string
+  tpEvento: number
+  nSeqEvento: number
+  author: string
+  cStat: number
+  /** Only of a registration. */
+  nProt?: string
+  /** The answer did not arrive. */
+  lost?: boolean
+}
+
+/** The answers to these sendings, by their place, did not arrive. */
+export interface Lost {
+  type: 'lost'
+  sendings: number[]
+}
+
+export type LedgerRecord = Received | Published | Released | Note | Sending | Lost
 
 /** What the authority knows of one taxpayer's use of one service. */
 export interface Usage {
@@ -94,6 +120,12 @@ export interface Ledger {
   released: Set<string>
   notes: Map<string, string>
   sequences: Map<string, Published[]>
+  /** In order; a place in it never changes. */
+  sendings: Sending[]
+  /** The same by what was sent. */
+  sendingsByEvent: Map<string, Sending[]>
+  /** When an author was last answered with a code. */
+  lastAnswers: Map<string, number>
   sequence(service: Service, taxId: string): Published[]
   append(records: LedgerRecord[]): void
   store(bytes: Uint8Array): ContentRef
@@ -112,6 +144,15 @@ export function sequenceKey(service: Service, taxId: string): string {
   return `${service}:${taxId}`
 }
 
+/** What makes two sendings the same event of the same author. */
+export function sendingKey(one: Omit<Sending, 'type' | 'at' | 'authorizer' | 'cStat'>): string {
+  return [one.service, one.author, one.chave, one.tpEvento, one.nSeqEvento].join(':')
+}
+
+export function answerKey({ service, author, cStat }: Pick<Sending, 'service' | 'author' | 'cStat'>): string {
+  return [service, author, cStat].join(':')
+}
+
 export function openLedger(directory: string): Ledger {
   mkdirSync(directory, { recursive: true })
   const logFile = join(directory, 'published.jsonl')
@@ -125,6 +166,9 @@ export function openLedger(directory: string): Ledger {
   const released: Ledger['released'] = new Set()
   const notes: Ledger['notes'] = new Map()
   const sequences: Ledger['sequences'] = new Map()
+  const sendings: Ledger['sendings'] = []
+  const sendingsByEvent: Ledger['sendingsByEvent'] = new Map()
+  const lastAnswers: Ledger['lastAnswers'] = new Map()
 
   const sequence: Ledger['sequence'] = (service, taxId) => getOrAdd(sequences, sequenceKey(service, taxId), () => [])
 
@@ -132,7 +176,13 @@ export function openLedger(directory: string): Ledger {
     if (record.type === 'nsu') sequence(record.service, record.taxId).push(record)
     else if (record.type === 'released') released.add(record.chave)
     else if (record.type === 'note') notes.set(record.name, record.value)
-    else {
+    else if (record.type === 'sending') {
+      sendings.push(record)
+      getOrAdd(sendingsByEvent, sendingKey(record), () => []).push(record)
+      lastAnswers.set(answerKey(record), record.at)
+    } else if (record.type === 'lost') {
+      for (const place of record.sendings) Object.assign(sendings[place] ?? {}, { lost: true })
+    } else {
       const { kind, chave } = record.facts
       received.set(record.identity, record)
       if (kind === 'document') documents.set(chave, record)
@@ -148,6 +198,9 @@ export function openLedger(directory: string): Ledger {
     released,
     notes,
     sequences,
+    sendings,
+    sendingsByEvent,
+    lastAnswers,
     sequence,
     append: (records) => {
       if (records.length === 0) return

@@ -25,6 +25,8 @@ export interface Incoming {
   /** Read when needed: an archive may be larger than the memory. */
   load: () => Uint8Array
   source?: Source
+  /** Kept together with it, or not at all. */
+  also?: LedgerRecord[]
 }
 
 /** What became of a file: refused, known already, or given to these taxpayers. */
@@ -41,6 +43,8 @@ export interface ReceiveOptions {
   answered?: boolean
   /** The parties count as users of the service from now on; otherwise only those that use it get an NSU. */
   activateParties: boolean
+  /** The deadlines of the documents run from the authorisation that is written in them, not from their arrival. */
+  authorizedHere?: boolean
 }
 
 /** NSU are generated only for who used distNSU in this time (NT 2014.002, since v1.10). */
@@ -89,6 +93,8 @@ interface Entry {
   facts: Inspected
   identity: string
   reception: Reception
+  also: LedgerRecord[]
+  authorizedAt?: number
   /** The resNFe of the archive that stands for the generated one. */
   summary?: Uint8Array
 }
@@ -96,7 +102,7 @@ interface Entry {
 /** Takes documents, summaries and events as the Ambiente Nacional does and gives each to the parties the distribution table names. */
 export function receive(ledger: Ledger, clock: Clock, incoming: Incoming[], options: ReceiveOptions): Reception[] {
   const at = clock.now()
-  const { receptions, entries } = sortIn(ledger, incoming)
+  const { receptions, entries } = sortIn(ledger, incoming, options)
   const batch = new Map(entries.filter((one) => one.facts.kind === 'document').map((one) => [one.facts.chave, one]))
   const session = new Session(ledger, at, batch)
   for (const entry of entries) if (entry.facts.kind === 'summary') session.attachSummary(entry)
@@ -125,11 +131,15 @@ function rank(entry: Entry): number {
   return entry.facts.kind === 'document' ? 0 : 1
 }
 
-function sortIn(ledger: Ledger, incoming: Incoming[]): { receptions: Reception[]; entries: Entry[] } {
+function sortIn(
+  ledger: Ledger,
+  incoming: Incoming[],
+  { authorizedHere }: ReceiveOptions,
+): { receptions: Reception[]; entries: Entry[] } {
   const receptions: Reception[] = []
   const entries: Entry[] = []
   const seen = new Set<string>()
-  for (const { load, source } of incoming) {
+  for (const { load, source, also = [] } of incoming) {
     const reception: Reception = { source, outcome: 'accepted', delivered: [] }
     receptions.push(reception)
     const facts = inspectLoaded(load)
@@ -144,7 +154,8 @@ function sortIn(ledger: Ledger, incoming: Incoming[]): { receptions: Reception[]
       continue
     }
     seen.add(identity)
-    entries.push({ load, source, facts, identity, reception })
+    const authorizedAt = authorizedHere && facts.kind === 'document' ? instantOf(facts.registeredAt) : undefined
+    entries.push({ load, source, facts, identity, reception, also, authorizedAt })
   }
   return { receptions, entries }
 }
@@ -197,12 +208,12 @@ class Session {
 
   take(entry: Entry): void {
     const { ledger, at } = this
-    const { identity, facts, source } = entry
+    const { identity, facts, source, authorizedAt } = entry
     const bytes = entry.load()
     const content = ledger.store(bytes)
-    const record: Received = { type: 'received', at, identity, content, facts, source }
+    const record: Received = { type: 'received', at, identity, content, facts, source, authorizedAt }
     const published = facts.kind === 'document' ? this.document(entry, bytes, content) : this.event(record)
-    const records: LedgerRecord[] = [record, ...published]
+    const records: LedgerRecord[] = [record, ...entry.also, ...published]
     if (facts.kind === 'event' && this.releases(facts)) {
       records.push({ type: 'released', at, chave: facts.chave }, ...this.releasedNow(facts.chave))
     }

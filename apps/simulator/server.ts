@@ -4,9 +4,12 @@ import { createServer as createNetServer, type Server as NetServer, type Socket 
 import { createServer as createTlsServer, TLSSocket } from 'node:tls'
 import type { Authority } from './authority.ts'
 import { answerControl } from './control.ts'
-import { answerDistribution, type Reply } from './distribution-service.ts'
+import { answerDistribution } from './distribution-service.ts'
+import { answerEvents } from './events/service.ts'
+import { eventServices } from './events/services.ts'
 import { distributionServices } from './message.ts'
 import { htmlError } from './pages.ts'
+import type { Reply } from './reply.ts'
 import { wsdl } from './soap.ts'
 
 export interface Listening {
@@ -17,6 +20,12 @@ export interface Listening {
 const tlsHandshakeByte = 0x16
 const bodyBytesMax = 1_000_000
 const controlBodyBytesMax = 50_000_000
+
+const services = [...distributionServices, ...eventServices]
+
+function pathsOf(service: (typeof services)[number]): string[] {
+  return 'otherPaths' in service ? [service.path, ...service.otherPaths] : [service.path]
+}
 
 /** The TCP connections by who is at their other end: a TLS socket cannot be reset, the one below it can. */
 type Connections = Map<string, Socket>
@@ -107,7 +116,8 @@ async function respond(
   const body = await readBody(request, bodyBytesMax)
   const certificate = acceptedCertificate(authority, request)
   if (certificate === null) return send(response, htmlError(403))
-  const service = distributionServices.find((one) => one.path.toLowerCase() === url.pathname.toLowerCase())
+  const path = url.pathname.toLowerCase()
+  const service = services.find((one) => pathsOf(one).some((own) => own.toLowerCase() === path))
   if (service === undefined) return send(response, htmlError(404))
   if (request.method === 'GET') {
     const origin = `https://${request.headers.host ?? 'localhost'}`
@@ -118,7 +128,11 @@ async function respond(
   const contentType = request.headers['content-type'] ?? ''
   const action = request.headers.soapaction
   const soapAction = Array.isArray(action) ? action[0] : action
-  const reply = await answerDistribution(authority, service, { contentType, soapAction, body, certificate })
+  const call = { contentType, soapAction, body, certificate }
+  const reply =
+    'authorizer' in service
+      ? await answerEvents(authority, service, call)
+      : await answerDistribution(authority, service, call)
   if (reply === 'reset') connections.get(peerOf(request.socket))?.resetAndDestroy()
   else send(response, reply)
 }

@@ -1,4 +1,5 @@
-import type { XmlElement } from '@vigia/xml/parse'
+import type { X509Certificate } from 'node:crypto'
+import { decodeXml, parseXml, type XmlElement } from '@vigia/xml/parse'
 import { escapeText } from '@vigia/xml/write'
 
 export type SoapVersion = '1.1' | '1.2'
@@ -10,6 +11,27 @@ export interface SoapService {
   namespace: string
   operation: string
   dataElement: string
+  /** Of a service without wrapper: the data stands in the Body itself, the answer in this element. */
+  bareResult?: string
+}
+
+export interface SoapRequest {
+  contentType: string
+  soapAction: string | undefined
+  body: Buffer
+  certificate: X509Certificate
+}
+
+/** A request up to the data of its message. */
+export interface Envelope {
+  data: XmlElement
+  /** From the outside in, the data element included. */
+  ancestors: XmlElement[]
+  /** The whole request as text, which the offsets of the elements point into. */
+  source: string
+  /** Size of the data, from its start tag to its end tag. */
+  sourceBytes: number
+  utf8: boolean
 }
 
 const envelopeNamespace: Record<SoapVersion, string> = {
@@ -36,18 +58,44 @@ export function versionOf(contentType: string | undefined): SoapVersion | null {
 }
 
 /** The action of a request: a parameter of the content type in SOAP 1.2, a header in 1.1; undefined when there is none. */
-export function actionOf(
-  version: SoapVersion,
-  contentType: string,
-  soapAction: string | undefined,
-): string | undefined {
+function actionOf(version: SoapVersion, contentType: string, soapAction: string | undefined): string | undefined {
   const written = version === '1.2' ? /;\s*action\s*=\s*("[^"]*"|[^;\s]*)/i.exec(contentType)?.[1] : soapAction
   const action = written?.replace(/^"|"$/g, '').trim()
   return action === '' ? undefined : action
 }
 
-/** What stops a request before it is a message: the words of ASP.NET. */
-export function refuseEnvelope(
+/** The data of a request, or the code of a rejection, or the reason of a SOAP Fault. */
+export function readEnvelope(
+  service: SoapService,
+  version: SoapVersion,
+  request: SoapRequest,
+): Envelope | string | number {
+  const { body } = request
+  const declared = /^<\?xml[^>]*?encoding\s*=\s*["']([^"']+)["']/.exec(body.subarray(0, 200).toString('latin1'))?.[1]
+  let source: string
+  let envelope: XmlElement
+  try {
+    source = decodeXml(body)
+  } catch {
+    return 402
+  }
+  try {
+    envelope = parseXml(source)
+  } catch {
+    return 243
+  }
+  const reason = refuseEnvelope(service, version, actionOf(version, request.contentType, request.soapAction), envelope)
+  if (reason !== null) return reason
+  const found = dataOf(service, envelope)
+  if (found === null) {
+    return 'Server was unable to process request. ---> Object reference not set to an instance of an object.'
+  }
+  const sourceBytes = Buffer.byteLength(source.slice(found.data.start, found.data.end))
+  return { ...found, source, sourceBytes, utf8: declared === undefined || /^utf-?8$/i.test(declared) }
+}
+
+// What stops a request before it is a message: the words of ASP.NET.
+function refuseEnvelope(
   service: SoapService,
   version: SoapVersion,
   action: string | undefined,
@@ -65,18 +113,20 @@ export function refuseEnvelope(
   return null
 }
 
-/** The operation's data element, or null when the body is not the one of this operation. */
-export function dataOf(
-  service: SoapService,
-  envelope: XmlElement,
-): { data: XmlElement; ancestors: XmlElement[] } | null {
+// The operation's data element, or null when the body is not the one of this operation.
+function dataOf(service: SoapService, envelope: XmlElement): { data: XmlElement; ancestors: XmlElement[] } | null {
   const body = envelope.children.find((one) => one.name === 'Body')
-  const operation = body?.children[0]
-  const data = operation?.children[0]
-  if (body === undefined || operation?.name !== service.operation || data?.name !== service.dataElement) return null
-  const ancestors = [envelope, body, operation]
-  if (namespaceOf(operation, [envelope, body]) !== service.namespace) return null
-  return namespaceOf(data, ancestors) === service.namespace ? { data, ancestors: [...ancestors, data] } : null
+  const first = body?.children[0]
+  if (body === undefined || first === undefined) return null
+  const outer = [envelope, body]
+  const isOwn = (element: XmlElement, name: string, ancestors: XmlElement[]) =>
+    element.name === name && namespaceOf(element, ancestors) === service.namespace
+  if (service.bareResult !== undefined) {
+    return isOwn(first, service.dataElement, outer) ? { data: first, ancestors: [...outer, first] } : null
+  }
+  const data = first.children[0]
+  if (data === undefined || !isOwn(first, service.operation, outer)) return null
+  return isOwn(data, service.dataElement, [...outer, first]) ? { data, ancestors: [...outer, first, data] } : null
 }
 
 /** The namespace of an element, given the elements around it from the outside in. */
@@ -91,9 +141,13 @@ export function namespaceOf(element: XmlElement, ancestors: XmlElement[]): strin
 
 /** The answer of an operation, `result` being the XML inside its result element. */
 export function soapAnswer(service: SoapService, version: SoapVersion, result: string): HttpAnswer {
-  const { operation, namespace } = service
-  const inner = result === '' ? `<${operation}Result />` : `<${operation}Result>${result}</${operation}Result>`
-  return envelopeAnswer(200, version, `<${operation}Response xmlns="${namespace}">${inner}</${operation}Response>`)
+  const { operation, namespace, bareResult } = service
+  const name = bareResult ?? `${operation}Result`
+  const own = bareResult === undefined ? '' : ` xmlns="${namespace}"`
+  const inner = result === '' ? `<${name}${own} />` : `<${name}${own}>${result}</${name}>`
+  const body =
+    bareResult === undefined ? `<${operation}Response xmlns="${namespace}">${inner}</${operation}Response>` : inner
+  return envelopeAnswer(200, version, body)
 }
 
 export function soapFault(version: SoapVersion, who: 'client' | 'server', reason: string): HttpAnswer {
@@ -116,12 +170,16 @@ function envelopeAnswer(status: number, version: SoapVersion, body: string): Htt
   return { status, contentType: contentTypes[version], body: Buffer.from(xml, 'utf8') }
 }
 
-/** A small WSDL: one operation, document/literal wrapped, bound to SOAP 1.1 and 1.2. */
+/** A small WSDL: one operation, document/literal, bound to SOAP 1.1 and 1.2. */
 export function wsdl(service: SoapService, origin: string): string {
-  const { name, namespace, operation, dataElement } = service
+  const { name, namespace, operation, dataElement, bareResult } = service
   const anything = '<s:complexType mixed="true"><s:sequence><s:any /></s:sequence></s:complexType>'
+  const input = bareResult === undefined ? operation : dataElement
+  const output = bareResult ?? `${operation}Response`
   const wrapper = (element: string, inner: string) =>
-    `<s:element name="${element}"><s:complexType><s:sequence><s:element minOccurs="0" maxOccurs="1" name="${inner}">${anything}</s:element></s:sequence></s:complexType></s:element>`
+    bareResult === undefined
+      ? `<s:element name="${element}"><s:complexType><s:sequence><s:element minOccurs="0" maxOccurs="1" name="${inner}">${anything}</s:element></s:sequence></s:complexType></s:element>`
+      : `<s:element name="${element}">${anything}</s:element>`
   const message = (direction: string, element: string) =>
     `<wsdl:message name="${operation}Soap${direction}"><wsdl:part name="parameters" element="tns:${element}" /></wsdl:message>`
   const binding = (soap: string) =>
@@ -132,11 +190,11 @@ export function wsdl(service: SoapService, origin: string): string {
     '<?xml version="1.0" encoding="utf-8"?>',
     `<wsdl:definitions xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/" xmlns:s="http://www.w3.org/2001/XMLSchema" xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:soap12="http://schemas.xmlsoap.org/wsdl/soap12/" xmlns:tns="${namespace}" targetNamespace="${namespace}">`,
     `<wsdl:types><s:schema elementFormDefault="qualified" targetNamespace="${namespace}">`,
-    wrapper(operation, dataElement),
-    wrapper(`${operation}Response`, `${operation}Result`),
+    wrapper(input, dataElement),
+    wrapper(output, `${operation}Result`),
     '</s:schema></wsdl:types>',
-    message('In', operation),
-    message('Out', `${operation}Response`),
+    message('In', input),
+    message('Out', output),
     `<wsdl:portType name="${name}Soap"><wsdl:operation name="${operation}"><wsdl:input message="tns:${operation}SoapIn" /><wsdl:output message="tns:${operation}SoapOut" /></wsdl:operation></wsdl:portType>`,
     binding('soap'),
     binding('soap12'),

@@ -36,6 +36,8 @@ export interface SimulatorOptions {
   liveEveryMs?: number
   /** The ambiente that is served. */
   tpAmb?: 1 | 2
+  /** PEM of other certificates, of authorities or of holders, that are accepted as those of ICP-Brasil are. */
+  trust?: string[]
   /** One line for each thing worth telling. */
   log?: (line: string) => void
 }
@@ -64,7 +66,7 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
   const repeat = (everyMs: number, work: () => void) =>
     resources.adopt(setInterval(work, everyMs).unref(), (timer) => clearInterval(timer))
   const clock = createClock(ledger.clockOffsetMs())
-  const certification = await openCertificationAuthority(directory, clock.now())
+  const certification = await openCertificationAuthority(directory, clock.now(), options.trust)
   const random = createRandom(`faults:${seed}`)
   const hourMs = options.hourMs ?? 3_600_000
   const faults = createFaults(clock, random)

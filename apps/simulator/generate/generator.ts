@@ -45,7 +45,7 @@ export async function openGenerator(options: GeneratorOptions): Promise<Generato
   })
   const deliver = (stage: Stage) => {
     const incoming = stage.files.map((bytes) => ({ load: () => bytes }))
-    return receive(ledger, clock, incoming, { activateParties: false })
+    return receive(ledger, clock, incoming, { activateParties: false, authorizedHere: true })
   }
 
   return {

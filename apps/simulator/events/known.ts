@@ -1,0 +1,70 @@
+import { gunzipSync } from 'node:zlib'
+import { openDocument, type XmlElement } from '@vigia/dfe/document'
+import { readReceived } from '@vigia/dfe/read'
+import { instantOf } from '../clock.ts'
+import type { Role } from '../inspect.ts'
+import type { Ledger, Received } from '../ledger.ts'
+
+/** What the authority knows of the document an event is about. */
+export interface KnownDocument {
+  protocol?: string
+  issuedAt: number
+  authorizedAt: number
+  /** From where the deadlines run. */
+  deadlineFrom: number
+  isCancelled: boolean
+  isDenied: boolean
+  root: XmlElement
+  /** Who has this role. */
+  taxIdsOf(role: Role): string[]
+}
+
+/** A registration of an event. */
+export interface Registration {
+  nProt?: string
+  dhRegEvento?: string
+}
+
+export function knownDocument(ledger: Ledger, chave: string): KnownDocument | null {
+  const record = ledger.documents.get(chave)
+  if (record === undefined) return null
+  const bytes = contentOf(ledger, record)
+  const { facts } = readReceived(bytes)
+  if (facts.kind !== 'document') return null
+  // A document from elsewhere may bear a date that this authority's clock has not reached.
+  const written = (text: string | undefined) => Math.min(instantOf(text) ?? record.at, record.at)
+  return {
+    protocol: facts.protocol,
+    issuedAt: written(facts.issuedAt),
+    authorizedAt: written(facts.authorizedAt ?? facts.issuedAt),
+    deadlineFrom: record.authorizedAt ?? record.at,
+    isCancelled: record.facts.situation === 'cancelled' || eventsOf(ledger, chave, 110111).length > 0,
+    isDenied: record.facts.situation === 'denied',
+    root: openDocument(bytes),
+    taxIdsOf: (role) => record.facts.parties.filter((one) => one.role === role).map((one) => one.taxId),
+  }
+}
+
+/** The registered events of a code about a chave, in order of reception. */
+export function eventsOf(ledger: Ledger, chave: string, tpEvento: number): Received[] {
+  return (ledger.events.get(chave) ?? []).filter((one) => one.facts.tpEvento === tpEvento)
+}
+
+/** Whether an event happened and was not undone by as many of the other code. */
+export function stands(ledger: Ledger, chave: string, tpEvento: number, undoneBy?: number): boolean {
+  const undone = undoneBy === undefined ? 0 : eventsOf(ledger, chave, undoneBy).length
+  return eventsOf(ledger, chave, tpEvento).length > undone
+}
+
+export function registrationOf(ledger: Ledger, record: Received): Registration {
+  const { facts } = readReceived(contentOf(ledger, record))
+  return facts.kind === 'event' ? { nProt: facts.protocol, dhRegEvento: facts.registeredAt } : {}
+}
+
+export function openReceived(ledger: Ledger, record: Received): XmlElement {
+  return openDocument(contentOf(ledger, record))
+}
+
+function contentOf(ledger: Ledger, record: Received): Buffer {
+  return gunzipSync(ledger.gzip(record.content))
+}

@@ -1,0 +1,186 @@
+import { value } from '@vigia/dfe/document'
+import { tag } from '@vigia/xml/write'
+import type { Authority, CallEntry } from '../authority.ts'
+import { dateTimeWithOffset, localDateTime } from '../clock.ts'
+import { text } from '../generate/elements.ts'
+import type { Sending } from '../ledger.ts'
+import { receive } from '../publication.ts'
+import { insteadOfAnswer, type Reply, spoilAnswer } from '../reply.ts'
+import { readEnvelope, type SoapRequest, type SoapVersion, soapAnswer, soapFault, versionOf } from '../soap.ts'
+import { judgeCteEvent } from './cte.ts'
+import type { SentEvent } from './event.ts'
+import { type Message, readMessage } from './message.ts'
+import { motiveOf } from './motives.ts'
+import { judgeManifestation } from './nfe.ts'
+import type { EventService } from './services.ts'
+import { countMisuse, isBlocked, isRegistration, misuseCodes, type Verdict } from './verdict.ts'
+
+/** A request to a service that receives events, from the HTTP body to the HTTP body. */
+export async function answerEvents(authority: Authority, service: EventService, request: SoapRequest): Promise<Reply> {
+  const version = versionOf(request.contentType)
+  if (version === null || !service.versions.includes(version)) {
+    return { status: 415, contentType: 'text/html', body: Buffer.from('') }
+  }
+  const { authorizer } = service
+  const entry: CallEntry = { at: authority.clock.now(), service: service.service, of: 'events', authorizer }
+  authority.calls.add(entry)
+  const reply = await answerMessage(authority, service, version, request, entry)
+  entry.status = reply === 'reset' ? 0 : reply.status
+  return reply
+}
+
+async function answerMessage(
+  authority: Authority,
+  service: EventService,
+  version: SoapVersion,
+  request: SoapRequest,
+  entry: CallEntry,
+): Promise<Reply> {
+  const { ledger, faults } = authority
+  const reject = (cStat: number, message?: Message) => {
+    Object.assign(entry, { cStat, xMotivo: motiveOf(service.service, cStat) })
+    return soapAnswer(service, version, writeRejection(authority, service, cStat, message))
+  }
+  const envelope = readEnvelope(service, version, request)
+  if (typeof envelope === 'string') return soapFault(version, 'client', envelope)
+  if (typeof envelope === 'number') return reject(envelope)
+  const message = readMessage(service, envelope)
+  const taxId = message.events[0]?.author
+  entry.taxId = taxId
+  const call = { service: service.service, of: 'events', taxId } as const
+  const struck = faults.strike('before', call)
+  if (struck !== undefined) {
+    entry.fault = struck.fault
+    return insteadOfAnswer(struck, version, (cStat) => reject(cStat, message))
+  }
+  if (message.refused !== undefined) return reject(message.refused, message)
+
+  const first = ledger.sendings.length
+  const results = message.events.map((event) => takeEvent(authority, service, event))
+  const last = ledger.sendings.at(-1)
+  Object.assign(entry, { cStat: service.service === 'nfe' ? 128 : last?.cStat, events: results.length })
+  const written = service.service === 'nfe' ? writeLote(authority, service, message.idLote, 128, results) : results[0]
+  const whole = soapAnswer(service, version, written ?? '')
+  const places = results.map((_, index) => first + index)
+  const lost = () => ledger.append([{ type: 'lost', sendings: places }])
+  const fault = faults.strike('after', call)
+  if (fault === undefined) return { ...whole, lost }
+  entry.fault = fault.fault
+  return spoilAnswer(fault, whole, soapAnswer(service, version, ''), lost)
+}
+
+/** Judges an event, registers it if it may be, and gives the retEvento. */
+function takeEvent(authority: Authority, service: EventService, event: SentEvent): string {
+  const { ledger, clock } = authority
+  const { chave, tpEvento, nSeqEvento, author } = event
+  const verdict = isBlocked(authority, service, event)
+    ? { cStat: misuseCodes[service.service] }
+    : countMisuse(authority, service, event, judge(authority, service, event))
+  const { cStat } = verdict
+  const sending: Sending = {
+    type: 'sending',
+    at: clock.now(),
+    service: service.service,
+    authorizer: service.authorizer,
+    chave,
+    tpEvento,
+    nSeqEvento,
+    author,
+    cStat,
+  }
+  if (!isRegistration(cStat)) {
+    ledger.append([sending])
+    return writeResult(authority, service, event, verdict, sending)
+  }
+  sending.nProt = newProtocol(authority, service, event)
+  const result = writeResult(authority, service, event, verdict, sending)
+  const root = service.service === 'nfe' ? 'procEventoNFe' : 'procEventoCTe'
+  const versao = service.service === 'nfe' ? '1.00' : '4.00'
+  const bytes = Buffer.from(tag(root, { xmlns: service.messageNamespace, versao }, event.xml, result))
+  const incoming = { load: () => bytes, also: [sending] }
+  const [reception] = receive(ledger, clock, [incoming], { activateParties: false })
+  if (reception?.outcome !== 'accepted') throw new Error(`event not taken: ${reception?.reason}`)
+  return result
+}
+
+function judge(authority: Authority, service: EventService, event: SentEvent): Verdict {
+  return service.service === 'nfe' ? judgeManifestation(authority, event) : judgeCteEvent(authority, service, event)
+}
+
+// Kind and órgão, year, and a number that no other registration of this authority has.
+function newProtocol({ ledger, clock }: Authority, { service }: EventService, { chave }: SentEvent): string {
+  const prefix = service === 'nfe' ? '891' : `1${chave.slice(0, 2)}`
+  return `${prefix}${localDateTime(clock.now()).slice(2, 4)}${String(ledger.sendings.length + 1).padStart(10, '0')}`
+}
+
+function writeResult(
+  authority: Authority,
+  service: EventService,
+  event: SentEvent,
+  { cStat, appended }: Verdict,
+  { at, nProt }: Sending,
+): string {
+  const isNfe = service.service === 'nfe'
+  const registered = nProt !== undefined
+  const recipient = event.author.length === 14 ? 'CNPJDest' : 'CPFDest'
+  return tag(
+    isNfe ? 'retEvento' : 'retEventoCTe',
+    { xmlns: isNfe ? undefined : service.messageNamespace, versao: isNfe ? '1.00' : '4.00' },
+    tag(
+      'infEvento',
+      null,
+      text('tpAmb', authority.tpAmb),
+      text('verAplic', service.verAplic),
+      text('cOrgao', isNfe ? '91' : event.chave.slice(0, 2)),
+      text('cStat', cStat),
+      text('xMotivo', motiveOf(service.service, cStat, appended)),
+      text(isNfe ? 'chNFe' : 'chCTe', event.chave),
+      text('tpEvento', event.tpEvento),
+      registered && text('xEvento', descriptionOf(event)),
+      text('nSeqEvento', event.nSeqEvento),
+      registered && isNfe && text(recipient, event.author),
+      // The layout of the NF-e wants the date of a rejection too.
+      (registered || isNfe) && text('dhRegEvento', dateTimeWithOffset(at)),
+      text('nProt', nProt),
+    ),
+  )
+}
+
+function descriptionOf({ detEvento }: SentEvent): string | undefined {
+  return value(detEvento, 'descEvento') ?? value(detEvento.children[0], 'descEvento')
+}
+
+function writeRejection(authority: Authority, service: EventService, cStat: number, message?: Message): string {
+  if (service.service === 'nfe') return writeLote(authority, service, message?.idLote ?? '0', cStat, [])
+  return tag(
+    'retEventoCTe',
+    { xmlns: service.messageNamespace, versao: '4.00' },
+    tag('infEvento', null, ...head(authority, service, cStat)),
+  )
+}
+
+function writeLote(
+  authority: Authority,
+  service: EventService,
+  idLote: string,
+  cStat: number,
+  results: string[],
+): string {
+  return tag(
+    'retEnvEvento',
+    { xmlns: service.messageNamespace, versao: '1.00' },
+    text('idLote', idLote),
+    ...head(authority, service, cStat),
+    ...results,
+  )
+}
+
+function head({ tpAmb }: Authority, { verAplic, cOrgao, service }: EventService, cStat: number): string[] {
+  return [
+    text('tpAmb', tpAmb),
+    text('verAplic', verAplic),
+    text('cOrgao', cOrgao),
+    text('cStat', cStat),
+    text('xMotivo', motiveOf(service, cStat)),
+  ]
+}

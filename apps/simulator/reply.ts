@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Fault } from './faults.ts'
+import { htmlError } from './pages.ts'
+import { type HttpAnswer, type SoapVersion, soapFault } from './soap.ts'
+
+/** What the server does with a call: an answer, perhaps cut short, or the connection reset. */
+export type Reply = (HttpAnswer & { sendBytes?: number; lost?: () => void }) | 'reset'
+
+/** What a fault that stops a call answers; `reject` writes the rejections of the service. */
+export function insteadOfAnswer(fault: Fault, version: SoapVersion, reject: (cStat: number) => HttpAnswer): Reply {
+  switch (fault.fault) {
+    case 'reset':
+      return 'reset'
+    case 'http403':
+      return htmlError(403)
+    case 'http500':
+      return htmlError(500)
+    case 'http503':
+      return htmlError(503)
+    case 'soapFault':
+      return soapFault(version, 'server', 'Server was unable to process request. ---> Timeout expired.')
+    default:
+      return reject(Number(fault.fault))
+  }
+}
+
+/** What a fault makes of the answer to a call that counted, whatever the service. */
+export async function spoilAnswer(
+  fault: Fault,
+  whole: HttpAnswer,
+  emptyResult: HttpAnswer,
+  lost: () => void,
+): Promise<Reply> {
+  if (fault.fault === 'delay') {
+    await sleep(fault.delayMs)
+    return { ...whole, lost }
+  }
+  lost()
+  switch (fault.fault) {
+    case 'resetAfter':
+      return 'reset'
+    case 'truncated':
+      return { ...whole, sendBytes: Math.floor(whole.body.length / 2) }
+    case 'empty':
+      return { ...whole, body: Buffer.alloc(0) }
+    default:
+      return emptyResult
+  }
+}
