@@ -53,6 +53,11 @@ describe('sign-up rules of section 5', () => {
     expect(messages(SignUpForm.safeParse({ ...good, ...change }))[0]).toBe(message)
   })
 
+  test('a phone is kept as digits, and an empty one is none', () => {
+    expect(SignUpForm.parse({ ...good, celular: '(11) 99999-9999' }).celular).toBe('11999999999')
+    expect(SignUpForm.parse({ ...good, celular: '' }).celular).toBeUndefined()
+  })
+
   test('the plan is 1 when nothing is said', () => {
     expect(SignUpForm.parse(good).tipoPlano).toBe(1)
   })

@@ -8,7 +8,7 @@ const emailShape = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/
 const email = z
   .string({ error: 'Email é obrigatório' })
   .trim()
-  .min(1, 'Email é obrigatório')
+  .min(1, { error: 'Email é obrigatório', abort: true })
   .max(254, { error: 'Email deve ter um formato válido', abort: true })
   .regex(emailShape, 'Email deve ter um formato válido')
 
@@ -17,7 +17,7 @@ export const LoginForm = z.object({
   email,
   senha: z
     .string({ error: 'Senha é obrigatória' })
-    .min(1, 'Senha é obrigatória')
+    .min(1, { error: 'Senha é obrigatória', abort: true })
     .refine(
       (senha) => senha === '' || (senha.length >= 6 && senha.length <= 100),
       'Senha deve ter entre 6 e 100 caracteres',
@@ -29,23 +29,31 @@ export const SignUpForm = z.object({
   nome: z
     .string({ error: 'Nome é obrigatório' })
     .trim()
-    .min(1, 'Nome é obrigatório')
+    .min(1, { error: 'Nome é obrigatório', abort: true })
     .min(3, 'Nome deve ter pelo menos 3 caracteres')
     .max(100, 'Nome deve ter no máximo 100 caracteres'),
   email: z
     .string({ error: 'Email é obrigatório' })
     .trim()
-    .min(1, 'Email é obrigatório')
+    .min(1, { error: 'Email é obrigatório', abort: true })
     .max(254, { error: 'Email inválido', abort: true })
     .regex(emailShape, 'Email inválido'),
   senha: z
     .string({ error: 'Senha é obrigatória' })
-    .min(1, 'Senha é obrigatória')
+    .min(1, { error: 'Senha é obrigatória', abort: true })
     .min(6, 'Senha deve ter pelo menos 6 caracteres')
     .max(100, 'Senha deve ter no máximo 100 caracteres'),
+  // Digits only on the wire; a mask is taken off, and nothing but a mask is no number.
   celular: z
     .string()
-    .regex(/^\d{10,11}$/, 'Número de celular deve ter entre 10 e 11 dígitos')
+    .max(30, 'Número de celular deve ter entre 10 e 11 dígitos')
+    .transform((text) => text.replace(/\D/g, '') || undefined)
+    .pipe(
+      z
+        .string()
+        .regex(/^\d{10,11}$/, 'Número de celular deve ter entre 10 e 11 dígitos')
+        .optional(),
+    )
     .optional(),
   tipoPlano: z.union([z.literal(1), z.literal(2)], { error: 'Tipo de plano deve ser 1 ou 2' }).default(1),
 })

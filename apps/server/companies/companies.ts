@@ -170,6 +170,9 @@ export async function listCompanies({ db }: Pick<Context, 'db'>, workspaceId: nu
         sql<number>`(select coalesce(sum(to_nsu - from_nsu + 1), 0)::int from capture_gap g where g.line_id = l.id and not g.lost)`.as(
           'missing',
         ),
+        sql<number>`(select count(*)::int from receipt r where r.workspace_id = s.workspace_id and r.company_id = s.company_id and r.service = l.service and r.unread)`.as(
+          'unread',
+        ),
         sql<boolean>`l.lease_until > now()`.as('leased'),
         sql<boolean>`s.proved_at is not null`.as('proved'),
       ])

@@ -54,11 +54,25 @@ function toCapture(line: Company['lines'][number]): CompanyRow['captura'][number
   return {
     ...common,
     estado: line.leased ? 'capturando' : states[line.state],
-    mensagem:
-      line.missing > 0 && line.state !== 'blocked'
-        ? `${line.message} Faltam ${line.missing} documentos, que são buscados um a um, até vinte por hora.`
-        : line.message,
+    mensagem: messageOf(line),
     ultimoNsu: nsuText(line.last_nsu),
     maxNsu: nsuText(line.max_nsu),
   }
 }
+
+function messageOf({ message, state, missing, unread }: Company['lines'][number]): string {
+  const sentences = [message]
+  if (missing > 0 && state !== 'blocked') {
+    sentences.push(
+      `Faltam ${count(missing, 'documento, que é buscado', 'documentos, que são buscados um a um')}, até vinte por hora.`,
+    )
+  }
+  if (unread > 0) {
+    sentences.push(
+      `${count(unread, 'arquivo recebido não pôde ser lido e está guardado', 'arquivos recebidos não puderam ser lidos e estão guardados')}.`,
+    )
+  }
+  return sentences.join(' ')
+}
+
+const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`

@@ -110,7 +110,7 @@ test('the bytes are kept exactly as they came', async () => {
   const stored = await inWorkspace({ db }, workspaceId, ({ db }) =>
     db
       .selectFrom('receipt')
-      .select(['nsu', 'content', 'problem'])
+      .select(['nsu', 'content', 'problem', 'unread'])
       .where('workspace_id', '=', workspaceId)
       .orderBy('nsu')
       .execute(),
@@ -119,6 +119,7 @@ test('the bytes are kept exactly as they came', async () => {
     [true, true, true, true],
   )
   expect(stored.map((row) => row.problem !== null)).toEqual([false, true, true, false])
+  expect(stored.map((row) => row.unread)).toEqual([false, true, true, false])
 })
 
 test('a page received twice changes nothing', async () => {

@@ -74,6 +74,10 @@ export async function receive(
       ? { ...arrival, facts: null, problem: 'O documento chegou por um serviço que não é o dele.' }
       : arrival,
   )
+  for (const { nsu, schema, problem, facts } of fitting) {
+    if (!facts)
+      log.warn({ ...to, service, nsu: String(nsu), schema, problem }, 'a document is kept but could not be read')
+  }
   try {
     return await guarded(db, () => ingest(db, to, service, fitting))
   } catch (error) {
@@ -130,7 +134,8 @@ async function ingest(db: Context['db'], to: Recipient, service: Service, arriva
   const { receipts: r, documents: d, events: e } = ingestRows(arrivals, to.cnpj)
   const { rows } = await sql<Received>`select * from ingest(
     ${to.workspaceId}::int, ${to.companyId}::int, ${serviceCodes[service]}::smallint,
-    ${of(r, 'nsu')}::bigint[], ${of(r, 'schema')}::text[], ${of(r, 'problem')}::text[], ${of(r, 'content')}::bytea[],
+    ${of(r, 'nsu')}::bigint[], ${of(r, 'schema')}::text[], ${of(r, 'problem')}::text[], ${of(r, 'unread')}::boolean[],
+    ${of(r, 'content')}::bytea[],
     ${of(d, 'nsu')}::bigint[], ${of(d, 'chave')}::text[], ${of(d, 'number')}::int[], ${of(d, 'series')}::smallint[],
     ${of(d, 'issuedAt')}::timestamp[], ${of(d, 'offset')}::smallint[], ${of(d, 'authorizedAt')}::timestamptz[], ${of(d, 'amount')}::numeric[],
     ${of(d, 'roles')}::smallint[], ${of(d, 'status')}::smallint[], ${of(d, 'complete')}::boolean[],

@@ -47,10 +47,11 @@ const baseStatus = { authorized: 2, denied: 9, cancelled: 3, 'no-protocol': 10 }
 
 /** What the projection writes for one company. */
 export function ingestRows(arrivals: Arrival[], cnpj: string) {
-  const receipts = arrivals.map(({ nsu, schema, problem, content }) => ({
+  const receipts = arrivals.map(({ nsu, schema, problem, content, facts }) => ({
     nsu,
     schema: schema.slice(0, 100),
     problem: problem?.slice(0, 1000) ?? null,
+    unread: facts === null,
     content,
   }))
   const documents = []

@@ -8,12 +8,13 @@ create table receipt (
   received_at timestamptz not null default now(),
   schema text not null,
   problem text,                     -- why it could not be read, or what is odd in it
+  unread boolean not null,          -- nothing of it is in the projection
   content bytea not null,
   primary key (workspace_id, company_id, service, nsu)
 );
 -- The bytes are compressed already.
 alter table receipt alter content set storage external;
-create index receipt_problem_ix on receipt (workspace_id, company_id) where problem is not null;
+create index receipt_unread_ix on receipt (workspace_id, company_id, service) where unread;
 
 create sequence supplier_id_seq as int cache 20;
 create table supplier (

@@ -60,7 +60,7 @@ end $f$;
 -- One page of one company. Arrays of one group (r, d, e) have the same length. NSUs that were received before change nothing.
 create function ingest(
   p_ws int, p_company int, p_service smallint,
-  r_nsu bigint[], r_schema text[], r_problem text[], r_content bytea[],
+  r_nsu bigint[], r_schema text[], r_problem text[], r_unread boolean[], r_content bytea[],
   d_nsu bigint[], d_chave text[], d_number int[], d_series smallint[], d_issued timestamp[], d_offset smallint[], d_authorized timestamptz[],
   d_amount numeric[], d_roles smallint[], d_status smallint[], d_complete boolean[], d_tax_id text[], d_name text[], d_search text[],
   e_nsu bigint[], e_chave text[], e_tp int[], e_sequence smallint[], e_orgao smallint[], e_rank smallint[], e_status smallint[],
@@ -78,9 +78,9 @@ begin
   -- Against enlarge_workspace, which must see all documents or none of this page.
   perform pg_advisory_xact_lock_shared(7316010, p_ws);
   with w as (
-    insert into receipt (workspace_id, company_id, service, codec, nsu, schema, problem, content)
-    select p_ws, p_company, p_service, 0, nsu, schema, problem, content
-      from unnest(r_nsu, r_schema, r_problem, r_content) u (nsu, schema, problem, content)
+    insert into receipt (workspace_id, company_id, service, codec, nsu, schema, problem, unread, content)
+    select p_ws, p_company, p_service, 0, nsu, schema, problem, unread, content
+      from unnest(r_nsu, r_schema, r_problem, r_unread, r_content) u (nsu, schema, problem, unread, content)
     on conflict do nothing returning nsu)
   select array_agg(nsu) into v_new from w;
   if v_new is null then

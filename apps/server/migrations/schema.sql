@@ -14,7 +14,7 @@ document (workspace_id integer not null, company_id integer not null, id bigint 
 document_event (workspace_id integer not null, company_id integer not null, chave text not null, tp_evento integer not null, sequence smallint not null, orgao smallint not null, type smallint not null, rank smallint not null, status smallint, summary boolean not null, registered_at timestamp with time zone not null, happened_at timestamp with time zone not null, nsu bigint not null, protocol text, author text, description text not null, justification text, known boolean not null, roles smallint not null)
 installation (singleton boolean not null default true, ambiente text not null, id_key bytea not null, created_at timestamp with time zone not null default now())
 migration (name text not null, sha256 text not null, applied_at timestamp with time zone not null default now())
-receipt (workspace_id integer not null, company_id integer not null, service smallint not null, codec smallint not null, nsu bigint not null, received_at timestamp with time zone not null default now(), schema text not null, problem text, content bytea not null)
+receipt (workspace_id integer not null, company_id integer not null, service smallint not null, codec smallint not null, nsu bigint not null, received_at timestamp with time zone not null default now(), schema text not null, problem text, unread boolean not null, content bytea not null)
 session (token_hash bytea not null, workspace_id integer not null, account_id integer not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null)
 supplier (workspace_id integer not null, id integer not null default nextval('supplier_id_seq'::regclass), tax_id text not null, name text not null, search text not null)
 workspace (id integer not null, public_id uuid not null default gen_random_uuid(), name text not null, plan smallint not null, large boolean not null default false, created_at timestamp with time zone not null default now())
@@ -68,7 +68,7 @@ CREATE INDEX document_list_ix ON public.document USING btree (workspace_id, type
 CREATE INDEX document_number_ix ON public.document USING btree (workspace_id, number)
 CREATE INDEX document_rare_ix ON public.document USING btree (workspace_id, type, status, issued_at, id) INCLUDE (roles, company_id) WHERE (status <> ALL (ARRAY[2, 8]))
 CREATE INDEX document_supplier_ix ON public.document USING btree (workspace_id, supplier_id, type, issued_at, id) INCLUDE (roles, status, company_id)
-CREATE INDEX receipt_problem_ix ON public.receipt USING btree (workspace_id, company_id) WHERE (problem IS NOT NULL)
+CREATE INDEX receipt_unread_ix ON public.receipt USING btree (workspace_id, company_id, service) WHERE unread
 CREATE INDEX session_account_ix ON public.session USING btree (workspace_id, account_id)
 CREATE INDEX supplier_search_ix ON public.supplier USING btree (workspace_id, search, id)
 CREATE UNIQUE INDEX account_email_key ON public.account USING btree (email)
@@ -129,7 +129,7 @@ capturing() returns boolean
 certificates_sealed_otherwise(p_key_id text) returns boolean security definer
 current_ws() returns integer
 enlarge_workspace(p_ws integer) returns boolean
-ingest(p_ws integer, p_company integer, p_service smallint, r_nsu bigint[], r_schema text[], r_problem text[], r_content bytea[], d_nsu bigint[], d_chave text[], d_number integer[], d_series smallint[], d_issued timestamp without time zone[], d_offset smallint[], d_authorized timestamp with time zone[], d_amount numeric[], d_roles smallint[], d_status smallint[], d_complete boolean[], d_tax_id text[], d_name text[], d_search text[], e_nsu bigint[], e_chave text[], e_tp integer[], e_sequence smallint[], e_orgao smallint[], e_rank smallint[], e_status smallint[], e_summary boolean[], e_registered timestamp with time zone[], e_happened timestamp with time zone[], e_protocol text[], e_author text[], e_description text[], e_justification text[], e_known boolean[], e_roles smallint[]) returns TABLE(received integer, inserted integer, completed integer)
+ingest(p_ws integer, p_company integer, p_service smallint, r_nsu bigint[], r_schema text[], r_problem text[], r_unread boolean[], r_content bytea[], d_nsu bigint[], d_chave text[], d_number integer[], d_series smallint[], d_issued timestamp without time zone[], d_offset smallint[], d_authorized timestamp with time zone[], d_amount numeric[], d_roles smallint[], d_status smallint[], d_complete boolean[], d_tax_id text[], d_name text[], d_search text[], e_nsu bigint[], e_chave text[], e_tp integer[], e_sequence smallint[], e_orgao smallint[], e_rank smallint[], e_status smallint[], e_summary boolean[], e_registered timestamp with time zone[], e_happened timestamp with time zone[], e_protocol text[], e_author text[], e_description text[], e_justification text[], e_known boolean[], e_roles smallint[]) returns TABLE(received integer, inserted integer, completed integer)
 month_of(t timestamp without time zone) returns date
 session_for_token(p_token_hash bytea) returns TABLE(workspace_id integer, workspace_public_id uuid, account_id integer) security definer
 weightier_status(a smallint, b smallint) returns smallint

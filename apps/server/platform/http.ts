@@ -50,6 +50,7 @@ export async function serveRoutes(
     logger: false,
     bodyLimit: bodyBytesMax,
     requestTimeout: 30_000,
+    routerOptions: { maxParamLength: 500 },
     // Errors before a route is found: a broken address, one that is too long.
     frameworkErrors: (error, request, reply) => {
       void fail(ctx, error, request, reply)
@@ -140,13 +141,19 @@ async function readInput(route: RouteDefinition, request: FastifyRequest): Promi
   // PostgreSQL cannot hold it in a text, and no form of ours asks for it.
   if (hasNul(input)) errors.push('A requisição traz um caractere que não é aceito.')
   if (errors.length > 0)
-    throw new AppError('invalid-input', [...new Set(errors)].join(' '), { errors: [...new Set(errors)] })
+    throw new AppError('invalid-input', asText([...new Set(errors)]), { errors: [...new Set(errors)] })
   return input as RouteInput<RouteDefinition>
 }
 
 // The contract's own messages win over this one, which stands for what only the library can say (a missing field, a wrong type).
 const describe: z.core.$ZodErrorMap = ({ path = [] }) =>
   path.length > 0 ? `O campo ${path.join('.')} não é válido.` : 'A requisição não é válida.'
+
+// One message stands alone; several become sentences.
+function asText(errors: string[]): string {
+  if (errors.length === 1) return errors[0]!
+  return errors.map((error) => (/[.!?]$/.test(error) ? error : `${error}.`)).join(' ')
+}
 
 function hasNul(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('\0')

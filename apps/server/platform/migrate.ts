@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { appRole } from './database.ts'
+import { InstallationError } from './installation.ts'
 
 const folder = new URL('../migrations/', import.meta.url)
 // Any constant will do: it only has to be the same for every process that migrates.
@@ -30,7 +31,10 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
       const text = await readFile(new URL(name, folder), 'utf8')
       const sha256 = createHash('sha256').update(text).digest('hex')
       if (done.has(name)) {
-        if (done.get(name) !== sha256) throw new Error(`migration ${name} was changed after it was applied`)
+        if (done.get(name) !== sha256)
+          throw new InstallationError(
+            `A estrutura deste banco foi feita por uma versão do programa que não é a publicada (${name} é outra). Nada foi alterado: use a versão anterior, ou outra pasta em DATA_DIR.`,
+          )
         continue
       }
       await apply(client, name, text, sha256)

@@ -71,6 +71,7 @@ export interface ReceiptTable {
   received_at: Timestamp
   schema: string
   problem: string | null
+  unread: boolean
   content: Buffer
 }
 export interface SupplierTable {

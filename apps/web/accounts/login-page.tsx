@@ -35,7 +35,8 @@ export function LoginPage() {
       openSession({ ...data, email: getValues('email').trim() })
       dismissNotifications()
       notifySuccess('Login realizado com sucesso!')
-      void navigate(state.from ?? '/dashboard', { replace: true })
+      // Only an expired session is taken up where it was; otherwise the day begins on the dashboard.
+      void navigate((state.expired && state.from) || '/dashboard', { replace: true })
     },
     onError: (error) => notifyError('Credenciais inválidas.', { description: explanation(error) }),
   })

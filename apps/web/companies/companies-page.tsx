@@ -123,7 +123,7 @@ function Figures({ companies }: { companies: CompanyRow[] | undefined }) {
   const percent = (part: number, whole: number) => (whole === 0 ? '–' : `${Math.floor((part / whole) * 100)}%`)
   const watched = captures.length > 0 && good === captures.length
   const figures = [
-    ['Total de Empresas', formatInteger(total), `${formatInteger(active)} ativas`],
+    ['Total de Empresas', formatInteger(total), `${formatInteger(active)} ${active === 1 ? 'ativa' : 'ativas'}`],
     [
       'Empresas Ativas',
       formatInteger(active),
