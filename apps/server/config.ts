@@ -35,6 +35,8 @@ export interface SefazConfig {
   pagePauseMs: number
   /** What is added to the hour, because the two clocks differ. */
   marginMs: number
+  /** How long an answer is waited for. */
+  answerMs: number
 }
 
 /** The environment is not usable; `problems` holds one sentence each. */
@@ -77,6 +79,7 @@ const environment = z.object({
   SEFAZ_AMBIENTE: z
     .enum(['simulado', 'homologacao', 'producao'], { error: 'deve ser simulado, homologacao ou producao' })
     .default('simulado'),
+  SEFAZ_CA_FILE: z.string().optional(),
   MASTER_KEY: z
     .string()
     .refine(
@@ -137,7 +140,7 @@ function toConfig(env: Environment, cwd: string): Config {
     masterKey: env.MASTER_KEY,
     demo: demoLogin(env, simulated),
     smtpUrl: env.SMTP_URL,
-    sefaz: sefazConfig(env, dataDir),
+    sefaz: sefazConfig(env, dataDir, cwd),
     simulator: simulated
       ? {
           port: env.SIMULATOR_PORT,
@@ -154,7 +157,7 @@ function demoLogin(env: Environment, simulated: boolean): Config['demo'] {
   return email && password ? { email, password } : null
 }
 
-function sefazConfig(env: Environment, dataDir: string): SefazConfig {
+function sefazConfig(env: Environment, dataDir: string, cwd: string): SefazConfig {
   const ambiente = env.SEFAZ_AMBIENTE
   // The simulated authority counts a minute as an hour; everything that the rules measure in hours shrinks with it.
   const hourMs = ambiente === 'simulado' ? 60_000 : 3_600_000
@@ -163,10 +166,14 @@ function sefazConfig(env: Environment, dataDir: string): SefazConfig {
     tpAmb: ambiente === 'producao' ? 1 : 2,
     endpoints:
       ambiente === 'simulado' ? simulatedEndpoints(`https://localhost:${env.SIMULATOR_PORT}`) : endpoints[ambiente],
-    caFiles: ambiente === 'simulado' ? [join(dataDir, 'simulator', 'ca', 'root.pem')] : [],
+    caFiles: [
+      ...(ambiente === 'simulado' ? [join(dataDir, 'simulator', 'ca', 'root.pem')] : []),
+      ...(env.SEFAZ_CA_FILE ? [resolve(cwd, env.SEFAZ_CA_FILE)] : []),
+    ],
     hourMs,
     pagePauseMs: hourMs / 1800,
     marginMs: hourMs / 12,
+    answerMs: 60_000,
   }
 }
 

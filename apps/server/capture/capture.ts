@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import type { Company } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
@@ -88,9 +87,4 @@ export async function requestSync(
       ])
       .execute(),
   )
-}
-
-/** The authorities (PEM) that are trusted besides the usual ones: those of ICP-Brasil, or of the simulator. */
-export async function readAuthorities({ sefaz }: Context['config']): Promise<string[]> {
-  return Promise.all(sefaz.caFiles.map((file) => readFile(file, 'utf8')))
 }

@@ -46,7 +46,7 @@ async function askWith(
   ca: string[],
   signal: AbortSignal,
 ): Promise<Decision> {
-  const connection = connect(holder.certificate, { ca })
+  const connection = connect(holder.certificate, { ca, timeoutMs: ctx.config.sefaz.answerMs })
   // An answer under way is worth waiting for: the authority has counted the query. Not for ever, though.
   const leave = () => void globalThis.setTimeout(() => connection.close(), farewellMs).unref()
   signal.addEventListener('abort', leave)

@@ -22,7 +22,7 @@ export async function refill(ctx: CaptureContext, line: Line, ca: string[], sign
   const holder = await findHolder(ctx, line)
   let waitMs: number | null = sefaz.hourMs
   if (holder) {
-    const connection = connect(holder.certificate, { ca })
+    const connection = connect(holder.certificate, { ca, timeoutMs: sefaz.answerMs })
     try {
       do {
         waitMs = await fetchNext(ctx, line, connection, holder)

@@ -1,8 +1,9 @@
 import { createCompany, synchronizeCompany } from '@vigia/contract/companies'
 import { chainsTo } from '@vigia/sefaz/chain'
 import * as companies from '../companies/companies.ts'
+import { readAuthorities } from '../platform/authorities.ts'
 import { handle } from '../platform/http.ts'
-import { readAuthorities, requestSync, subscribe } from './capture.ts'
+import { requestSync, subscribe } from './capture.ts'
 
 export const captureRoutes = [
   handle(createCompany, async (ctx, { form, session }) => {

@@ -1,5 +1,5 @@
+import { readAuthorities } from '../platform/authorities.ts'
 import { pause } from '../platform/pause.ts'
-import { readAuthorities } from './capture.ts'
 import { type CaptureContext, converse } from './conversation.ts'
 import { claimGap, claimLine, LeaseLost, type Line, releaseLine } from './lease.ts'
 import { refill } from './refill.ts'

@@ -1,4 +1,4 @@
-import { formatCnpj } from '@vigia/dfe/cnpj'
+import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
 import { ufBySigla } from '@vigia/dfe/uf'
 import { type Certificate, CertificateError, readCertificate } from '@vigia/sefaz/certificate'
 import { sql } from 'kysely'
@@ -92,6 +92,49 @@ export async function createCompany(
 /** Binds an encrypted key to the company that it was uploaded for. */
 export function keyPurpose(workspaceId: number, companyId: number): string {
   return `certificate key of company ${workspaceId}/${companyId}`
+}
+
+/** A company's key, out of the vault and ready to be shown. */
+export interface OpenedCertificate {
+  id: number
+  certificate: { key: string; certificate: string; chain: string[] }
+  validTo: Date
+}
+
+/**
+ * The certificate with which the workspace speaks for a CNPJ: of those whose holder has the same base (a matriz serves its filiais), the
+ * one that is valid longest; null when none is valid any more. Each time is noted with the web service and the purpose. `ctx.db` is a
+ * transaction inside the workspace.
+ */
+export async function takeCertificate(
+  { db, vault }: Pick<Context, 'db' | 'vault'>,
+  workspaceId: number,
+  cnpj: string,
+  use: { service: string; purpose: string },
+): Promise<OpenedCertificate | null> {
+  const row = await db
+    .selectFrom('certificate')
+    .select(['id', 'company_id', 'certificate_pem', 'chain_pem', 'key_encrypted', 'valid_to'])
+    .where('workspace_id', '=', workspaceId)
+    .where(sql`left(holder_cnpj, 8)`, '=', cnpjBase(cnpj))
+    .where('replaced_at', 'is', null)
+    .where('valid_from', '<=', sql<Date>`now()`)
+    .where('valid_to', '>', sql<Date>`now()`)
+    .orderBy('valid_to', 'desc')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+  if (!row) return null
+  await db
+    .insertInto('certificate_use')
+    .values({ workspace_id: workspaceId, certificate_id: row.id, ...use })
+    .execute()
+  const key = vault.decrypt(row.key_encrypted, keyPurpose(workspaceId, row.company_id))
+  return {
+    id: row.id,
+    certificate: { key, certificate: row.certificate_pem, chain: row.chain_pem },
+    validTo: row.valid_to,
+  }
 }
 
 /** Refuses to begin with a master key that does not open the certificates kept here. */

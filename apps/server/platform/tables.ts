@@ -43,6 +43,12 @@ export interface CompanyTable {
   uf: number
   active: Generated<boolean>
   created_at: Timestamp
+  email: Optional<string | null>
+  automatic: Generated<boolean>
+  shown_nfe: Generated<number>
+  shown_cte: Generated<number>
+  acknowledges_since: Optional<Date | null>
+  acknowledges_by: Optional<number | null>
 }
 export interface CertificateTable {
   workspace_id: number
@@ -61,6 +67,14 @@ export interface CertificateTable {
   uploaded_by: number
   uploaded_at: Timestamp
   replaced_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+}
+export interface CertificateUseTable {
+  workspace_id: number
+  id: Generated<bigint>
+  certificate_id: number
+  at: Timestamp
+  service: string
+  purpose: string
 }
 export interface ReceiptTable {
   workspace_id: number
@@ -159,6 +173,9 @@ export interface CaptureLineTable {
   last_success_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   catch_up: Optional<boolean>
   gap_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  asked_at: Optional<Date | null>
+  automatic: Generated<boolean>
+  wanted: Generated<boolean>
 }
 export interface CaptureSubscriptionTable {
   line_id: number
@@ -183,6 +200,7 @@ export interface CaptureCallTable {
   duration_ms: Optional<number>
   error: string | null
   next_at: ColumnType<Date | null, Date | null, Date | null>
+  allowed_at: Optional<Date | null>
 }
 export interface CaptureGapTable {
   line_id: number
@@ -190,6 +208,53 @@ export interface CaptureGapTable {
   to_nsu: bigint
   found_at: Timestamp
   lost: Optional<boolean>
+}
+export interface CircuitTable {
+  host: string
+  failures: Optional<number>
+  open_until: Optional<Date | null>
+  since: Optional<Date | null>
+  reason: Optional<string | null>
+}
+export interface OutgoingEventTable {
+  workspace_id: number
+  id: Generated<bigint>
+  company_id: number
+  document_id: bigint
+  type: number
+  cnpj: string
+  chave: string
+  tp_evento: number
+  sequence: number
+  state: Optional<'waiting' | 'sending' | 'registered' | 'rejected'>
+  message: Optional<string>
+  justification: string | null
+  corrections: ColumnType<unknown, string | null | undefined, string | null> | null
+  why: string
+  requested_by: number | null
+  requested_at: Timestamp
+  next_at: ColumnType<Date, Date | undefined, Date>
+  lease_by: Optional<string | null>
+  lease_until: Optional<Date | null>
+  failures: Optional<number>
+  signed_xml: Optional<string | null>
+  sent_at: Optional<Date | null>
+  c_stat: Optional<number | null>
+  x_motivo: Optional<string | null>
+  protocol: Optional<string | null>
+  registered_at: Optional<Date | null>
+  answer_xml: Optional<string | null>
+  answered_at: Optional<Date | null>
+}
+export interface OutgoingEventCallTable {
+  workspace_id: number
+  id: Generated<bigint>
+  event_id: bigint
+  at: Timestamp
+  c_stat: number | null
+  x_motivo: string | null
+  error: string | null
+  duration_ms: Optional<number>
 }
 
 /** The tables as the queries see them; a test compares them with a migrated database. */
@@ -210,4 +275,8 @@ export interface Tables {
   capture_subscription: CaptureSubscriptionTable
   capture_call: CaptureCallTable
   capture_gap: CaptureGapTable
+  certificate_use: CertificateUseTable
+  circuit: CircuitTable
+  outgoing_event: OutgoingEventTable
+  outgoing_event_call: OutgoingEventCallTable
 }
