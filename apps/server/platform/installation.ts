@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 
-/** The database cannot serve this configuration; `message` is a sentence for the operator. */
+/** What is installed cannot serve this configuration; `message` is a sentence for the operator. */
 export class InstallationError extends Error {
   override name = 'InstallationError'
 }
