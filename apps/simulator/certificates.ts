@@ -100,8 +100,9 @@ export async function issuePfx(
   authority: CertificationAuthority,
   holder: Holder & { senha: string; legacy?: boolean },
   now: number,
+  pair?: KeyObject,
 ): Promise<Uint8Array> {
-  const { key, certificate } = await authority.issue(holder, now)
+  const { key, certificate } = await authority.issue(holder, now, pair)
   const chain = [certificate, new X509Certificate(authority.intermediate), new X509Certificate(authority.root)]
   return writePfx({
     key,

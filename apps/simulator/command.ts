@@ -31,6 +31,7 @@ export const help = `Simulador da autoridade tributária: distribuição de docu
     --seed N               semente dos documentos gerados
     --company CNPJ:NOME:UF empresa que recebe documentos gerados (pode repetir)
     --since 2026-07-01     início dos documentos gerados (padrão: o mês corrente e, no começo dele, o fim do anterior)
+    --documents-each N     cerca de N documentos e eventos por empresa em vez dos do período
     --live-every-ms 0      intervalo entre documentos novos (0: nenhum)
     --tp-amb 2             ambiente atendido
     --trust ARQUIVO        outros certificados aceitos, em PEM (pode repetir)
@@ -69,6 +70,7 @@ function readServe(args: string[], env: Environment, cwd: string, defaultDirecto
     seed: { type: 'string' },
     company: { type: 'string', multiple: true },
     since: { type: 'string' },
+    'documents-each': { type: 'string' },
     'live-every-ms': { type: 'string' },
     'tp-amb': { type: 'string' },
     trust: { type: 'string', multiple: true },
@@ -94,6 +96,7 @@ function readServe(args: string[], env: Environment, cwd: string, defaultDirecto
       seed: values.seed === undefined ? undefined : integer(values, 'seed', 0),
       companies,
       since,
+      documentsEach: values['documents-each'] === undefined ? undefined : integer(values, 'documents-each', 0),
       liveEveryMs: integer(values, 'live-every-ms', 0),
       tpAmb,
       trust: Array.isArray(values.trust) ? values.trust.map((file) => readPem(resolve(cwd, String(file)))) : undefined,

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
+import forge from 'node-forge'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   type Client,
@@ -14,6 +15,7 @@ import {
   startForTest,
   type TestSimulator,
 } from './client.testing.ts'
+import { type FaultName, faultStages } from './faults.ts'
 
 // Every case makes certificates and TLS connections, which a busy machine is slow at.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
@@ -109,16 +111,31 @@ describe('the control interface', () => {
     expect((await other.ask('nfe', { cnpj, ultNSU: 0 })).cStat).toBe('137')
   })
 
+  it('issues certificates quickly on one key, each accepted for its company', async () => {
+    const holders = ['77888999000181', '12ABC34501DE35'].map((own) => ({ cnpj: own, nome: 'EMPRESA', senha: 'x' }))
+    const keys = new Set<string>()
+    for (const holder of holders) {
+      const pfx = Buffer.from(await test.simulator.issueCertificate({ ...holder, sharedKey: true }))
+      keys.add(keyOf(pfx, 'x'))
+      const own = createClient(test.simulator, { pfx, passphrase: 'x' })
+      expect((await own.ask('nfe', { cnpj: holder.cnpj, ultNSU: 0 })).cStat).toBe('137')
+      expect((await own.ask('nfe', { cnpj, ultNSU: 0 })).cStat).toBe('593')
+    }
+    expect(keys.size).toBe(1)
+  })
+
   it('logs the calls and counts the misuse', async () => {
     await test.publish(cnpj, 1)
     await distNSU(0)
     await distNSU(1)
     expect(await test.control('GET', `calls?cnpj=${cnpj}`)).toMatchObject({
       calls: [
-        { service: 'nfe', query: { ultNSU: 0 }, cStat: 138, documents: 1, status: 200 },
-        { service: 'nfe', query: { ultNSU: 1 }, cStat: 656, documents: 0 },
+        { service: 'nfe', query: { ultNSU: 0 }, cStat: 138, documents: 1, ultNSU: 1, status: 200, counted: true },
+        { service: 'nfe', query: { ultNSU: 1 }, cStat: 656, documents: 0, ultNSU: 1, lost: false, excused: false },
       ],
     })
+    expect(await test.control('GET', `calls?cnpj=${cnpj}&limit=1`)).toMatchObject({ calls: [{ cStat: 656 }] })
+    await expect(test.control('GET', 'calls?limit=none')).rejects.toThrow('400')
     expect(await test.control('GET', 'misuse')).toMatchObject({
       misuse: expect.arrayContaining([{ service: 'nfe', cnpj, count: 1, excused: 0 }]),
     })
@@ -223,16 +240,28 @@ describe('faults', () => {
     controller.abort()
     await expect(call).rejects.toThrow()
     const lost = async () => {
-      const { sequences } = (await test.control('GET', 'state')) as {
-        sequences: { service: string; cnpj: string; answerLost?: boolean }[]
-      }
-      return sequences.find((one) => one.service === 'nfe' && one.cnpj === cnpj)?.answerLost
+      const { calls } = (await test.control('GET', `calls?cnpj=${cnpj}`)) as { calls: { lost: boolean }[] }
+      return calls[0]?.lost
     }
     await expect.poll(lost, { timeout: 5_000 }).toBe(true)
     expect(await distNSU(0)).toMatchObject({ cStat: '656', ultNSU: nsu(50) })
     expect(await test.control('GET', 'misuse')).toMatchObject({
       misuse: expect.arrayContaining([{ service: 'nfe', cnpj, count: 1, excused: 1 }]),
     })
+  })
+
+  it.each(Object.keys(faultStages))('%s strikes from when it is switched on until it is switched off', async (name) => {
+    await test.publish(cnpj, 1)
+    const last = async () => {
+      await raw().catch(() => null)
+      const { calls } = (await test.control('GET', `calls?cnpj=${cnpj}&limit=1`)) as { calls: unknown[] }
+      return calls[0]
+    }
+    const { id } = (await fault({ fault: name, delayMs: 20 })) as { id: number }
+    expect(await last()).toMatchObject({ fault: name, counted: faultStages[name as FaultName] === 'after' })
+    await test.control('DELETE', `faults?id=${id}`)
+    expect(await last()).toMatchObject({ status: 200, counted: true })
+    expect(await last()).not.toHaveProperty('fault')
   })
 
   it('strike by probability, by service, by CNPJ and for a time', async () => {
@@ -342,3 +371,9 @@ describe('the program', () => {
     expect(told).toContain('A porta do simulador já está em uso.')
   }, 20_000)
 })
+
+function keyOf(pfx: Buffer, password: string): string {
+  const bagType = forge.pki.oids.pkcs8ShroudedKeyBag!
+  const bags = forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(pfx.toString('latin1')), password).getBags({ bagType })
+  return forge.pki.privateKeyToPem(bags[bagType]![0]!.key!)
+}

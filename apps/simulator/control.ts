@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import type { Authority } from './authority.ts'
+import { loseAnswer } from './calls.ts'
 import { issuePfx } from './certificates.ts'
 import { isExpired } from './distribution.ts'
 import { misuseCodes } from './events/verdict.ts'
@@ -75,6 +76,7 @@ const handlers: Record<string, Handler> = {
     return reception
   },
   'GET calls': (authority, { query }) => calls(authority, query),
+  'POST lost': async (authority, { json }) => lost(authority, await json()),
   'GET events': (authority, { query }) => events(authority, query),
   'GET faults': (authority) => ({ faults: authority.faults.list(), available: Object.keys(faultStages) }),
   'POST faults': async (authority, { json }) => authority.faults.add(faultOrder(await json())),
@@ -178,11 +180,24 @@ function calls(authority: Authority, query: URLSearchParams): unknown {
   const cnpj = query.get('cnpj')
   const service = serviceOf(query.get('service'))
   const of = kindOf(query.get('of') ?? undefined) ?? 'distribution'
+  const limit = Number(query.get('limit') ?? Number.POSITIVE_INFINITY)
+  if (!(limit > 0)) throw new ControlError(400, 'limit must be a number above zero')
   const entries = authority.calls
     .list()
     .filter((one) => one.of === of)
     .filter((one) => (cnpj === null || one.taxId === cnpj) && (service === undefined || one.service === service))
-  return { calls: entries.map((one) => ({ ...one, at: new Date(one.at).toISOString() })) }
+    .slice(-limit)
+  return { calls: entries.map(({ sendings, ...one }) => ({ ...one, at: new Date(one.at).toISOString() })) }
+}
+
+// Who called knows better than the socket: an answer may be written whole and its reader be killed before it is kept.
+function lost(authority: Authority, { ids }: Record<string, unknown>): unknown {
+  if (!Array.isArray(ids)) throw new ControlError(400, 'ids must be a list of the ids of GET calls')
+  const found = ids.map((id) => (Number.isInteger(id) ? authority.calls.find(id) : undefined))
+  const calls = found.filter((call) => call !== undefined)
+  if (calls.length < ids.length) throw new ControlError(404, `no such call: ${ids[found.indexOf(undefined)]}`)
+  for (const call of calls) loseAnswer(authority, call)
+  return { lost: calls.filter((call) => call.lost).map(({ id }) => id) }
 }
 
 function events({ ledger }: Authority, query: URLSearchParams): unknown {

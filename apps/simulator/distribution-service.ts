@@ -1,5 +1,6 @@
-import type { Authority, CallEntry } from './authority.ts'
-import { type Answer, type AnswerDocument, distribute, loseAnswer, refuseTaxpayer, rejection } from './distribution.ts'
+import type { Authority } from './authority.ts'
+import { type CallEntry, loseAnswer } from './calls.ts'
+import { type Answer, type AnswerDocument, distribute, refuseTaxpayer, rejection } from './distribution.ts'
 import type { Fault } from './faults.ts'
 import { certificateTaxpayer } from './holder.ts'
 import { type DistributionService, readMessage, writeAnswer } from './message.ts'
@@ -20,11 +21,10 @@ export async function answerDistribution(
   service: DistributionService,
   request: SoapRequest,
 ): Promise<Reply> {
-  const version = versionOf(request.contentType)
-  if (version === null) return { status: 415, contentType: 'text/html', body: Buffer.from('') }
-  const entry: CallEntry = { at: authority.clock.now(), service: service.service, of: 'distribution' }
-  authority.calls.add(entry)
-  const reply = await answerMessage(authority, service, version, request, entry)
+  const announced = versionOf(request.contentType)
+  if (announced === null) return { status: 415, contentType: 'text/html', body: Buffer.from('') }
+  const entry = authority.calls.add({ at: authority.clock.now(), service: service.service, of: 'distribution' })
+  const reply = await answerMessage(authority, service, announced, request, entry)
   entry.status = reply === 'reset' ? 0 : reply.status
   return reply
 }
@@ -32,16 +32,17 @@ export async function answerDistribution(
 async function answerMessage(
   authority: Authority,
   service: DistributionService,
-  version: SoapVersion,
+  announced: SoapVersion,
   request: SoapRequest,
   entry: CallEntry,
 ): Promise<Reply> {
+  const read = readEnvelope(service, announced, request)
+  if (typeof read === 'string') return soapFault(announced, 'client', read)
+  const version = typeof read === 'number' ? announced : read.version
   const answer = (outcome: Answer) => {
     Object.assign(entry, outcome, { documents: outcome.documents.length })
     return soapAnswer(service, version, writeAnswer(service, authority.tpAmb, authority.clock.now(), outcome))
   }
-  const read = readEnvelope(service, version, request)
-  if (typeof read === 'string') return soapFault(version, 'client', read)
   if (typeof read === 'number') return answer(rejection(read))
 
   const message = readMessage(service, read.data, read.ancestors, { ...read, tpAmb: authority.tpAmb })
@@ -59,9 +60,10 @@ async function answerMessage(
 
   const { ledger, clock, hourMs } = authority
   const call = { service: service.service, taxId: message.taxId, query: message.query }
+  entry.counted = true
   const outcome = distribute(ledger, clock, { hourMs }, call)
   const fault = authority.faults.strike('after', { ...call, of: 'distribution' })
-  const lost = () => loseAnswer(ledger, service.service, message.taxId)
+  const lost = () => loseAnswer(authority, entry)
   if (fault === undefined) return { ...answer(outcome), lost }
   entry.fault = fault.fault
   return spoil(authority, fault, service, version, { outcome, answer, lost })

@@ -19,9 +19,12 @@ export interface AnswerDocument {
 export interface Answer {
   cStat: number
   xMotivo: string
-  ultNSU: number
-  maxNSU: number
+  /** Null in both: the answer to a query by chave leaves them out, against its schema. */
+  ultNSU: number | null
+  maxNSU: number | null
   documents: AnswerDocument[]
+  /** Of a 656: an answer before it did not arrive. */
+  excused?: boolean
 }
 
 export interface Rules {
@@ -93,15 +96,10 @@ export function distribute(ledger: Ledger, clock: Clock, rules: Rules, request: 
   const { service, taxId, query } = request
   const call: Call = { ledger, rules, service, taxId, now: clock.now(), usage: ledger.usage(service, taxId) }
   const answer = answerCall(call, query)
-  call.usage.answerLost = false
+  // A query leaves open which page was lost.
+  if ('ultNSU' in query || call.usage.answerLost !== 'page') call.usage.answerLost = null
   ledger.saveUsage(service, taxId)
-  return answer
-}
-
-/** The answer of a call did not reach who called: the 656 it may now run into is not its fault. */
-export function loseAnswer(ledger: Ledger, service: Service, taxId: string): void {
-  ledger.usage(service, taxId).answerLost = true
-  ledger.saveUsage(service, taxId)
+  return 'chNFe' in query && answer.cStat !== 656 ? { ...answer, ultNSU: null, maxNSU: null } : answer
 }
 
 /** The certificate of who calls against the taxpayer it asks for: null when they go together. */
@@ -148,9 +146,10 @@ function block(call: Call, xMotivo: string, ultNSU: number): Answer {
   usage.blockedUntil = now + rules.hourMs
   usage.blockReason = xMotivo
   usage.misuse++
-  if (usage.answerLost) usage.misuseExcused++
-  usage.answerLost = false
-  return { cStat: 656, xMotivo, ultNSU, maxNSU: 0, documents: [] }
+  const excused = Boolean(usage.answerLost)
+  if (excused) usage.misuseExcused++
+  usage.answerLost = null
+  return { cStat: 656, xMotivo, ultNSU, maxNSU: 0, documents: [], excused }
 }
 
 function page(call: Call, ultNSU: number): Answer {

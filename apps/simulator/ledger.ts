@@ -105,9 +105,10 @@ export interface Usage {
   queriesAt: number[]
   /** Answers 656. */
   misuse: number
-  /** Those of them that followed an answer which a fault of the simulator had destroyed. */
+  /** Those of them that followed an answer which did not arrive. */
   misuseExcused: number
-  answerLost: boolean
+  /** What was asked when the answer did not arrive, until an answer settles it. */
+  answerLost: 'page' | 'query' | null
 }
 
 /** Everything published, append only, so that a restart gives the same NSU to the same document. */
@@ -250,7 +251,7 @@ function newUsage(): Usage {
     queriesAt: [],
     misuse: 0,
     misuseExcused: 0,
-    answerLost: false,
+    answerLost: null,
   }
 }
 

@@ -22,6 +22,7 @@ export const distributionServices: readonly DistributionService[] = [
     namespace: 'http://www.portalfiscal.inf.br/nfe/wsdl/NFeDistribuicaoDFe',
     operation: 'nfeDistDFeInteresse',
     dataElement: 'nfeDadosMsg',
+    versions: ['1.1', '1.2'],
     messageNamespace: 'http://www.portalfiscal.inf.br/nfe',
     versao: '1.01',
     verAplic: '1.7.6-SIMULADOR',
@@ -33,6 +34,7 @@ export const distributionServices: readonly DistributionService[] = [
     namespace: 'http://www.portalfiscal.inf.br/cte/wsdl/CTeDistribuicaoDFe',
     operation: 'cteDistDFeInteresse',
     dataElement: 'cteDadosMsg',
+    versions: ['1.1', '1.2'],
     messageNamespace: 'http://www.portalfiscal.inf.br/cte',
     versao: '1.00',
     verAplic: '1.0.0-SIMULADOR',
@@ -144,8 +146,8 @@ export function writeAnswer(service: DistributionService, tpAmb: 1 | 2, at: numb
     tag('cStat', null, String(answer.cStat)),
     tag('xMotivo', null, escapeText(answer.xMotivo)),
     tag('dhResp', null, service.service === 'nfe' ? dateTimeWithOffset(at) : localDateTime(at)),
-    tag('ultNSU', null, nsuText(answer.ultNSU)),
-    tag('maxNSU', null, nsuText(answer.maxNSU)),
+    answer.ultNSU !== null && tag('ultNSU', null, nsuText(answer.ultNSU)),
+    answer.maxNSU !== null && tag('maxNSU', null, nsuText(answer.maxNSU)),
     documents.length > 0 && tag('loteDistDFeInt', null, ...documents),
   )
 }

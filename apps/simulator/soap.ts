@@ -13,6 +13,7 @@ export interface SoapService {
   dataElement: string
   /** Of a service without wrapper: the data stands in the Body itself, the answer in this element. */
   bareResult?: string
+  versions: readonly SoapVersion[]
 }
 
 export interface SoapRequest {
@@ -24,6 +25,7 @@ export interface SoapRequest {
 
 /** A request up to the data of its message. */
 export interface Envelope {
+  version: SoapVersion
   data: XmlElement
   /** From the outside in, the data element included. */
   ancestors: XmlElement[]
@@ -64,10 +66,10 @@ function actionOf(version: SoapVersion, contentType: string, soapAction: string 
   return action === '' ? undefined : action
 }
 
-/** The data of a request, or the code of a rejection, or the reason of a SOAP Fault. */
+/** The data of a request, or the code of a rejection, or the reason of a SOAP Fault; `announced` is the version of its content type. */
 export function readEnvelope(
   service: SoapService,
-  version: SoapVersion,
+  announced: SoapVersion,
   request: SoapRequest,
 ): Envelope | string | number {
   const { body } = request
@@ -84,33 +86,24 @@ export function readEnvelope(
   } catch {
     return 243
   }
-  const reason = refuseEnvelope(service, version, actionOf(version, request.contentType, request.soapAction), envelope)
-  if (reason !== null) return reason
+  const action = actionOf(announced, request.contentType, request.soapAction)
+  if (action !== undefined && action !== `${service.namespace}/${service.operation}`) {
+    return announced === '1.2'
+      ? `Unable to handle request. The action '${action}' was not recognized.`
+      : `Server did not recognize the value of HTTP Header SOAPAction: ${action}.`
+  }
+  // ASP.NET goes by the envelope, whatever the content type announced.
+  const namespace = namespaceOf(envelope, [])
+  const version = service.versions.find((one) => envelopeNamespace[one] === namespace)
+  if (envelope.name !== 'Envelope' || version === undefined) {
+    return `Possible SOAP version mismatch: Envelope namespace ${namespace} was unexpected. Expecting ${envelopeNamespace[announced]}.`
+  }
   const found = dataOf(service, envelope)
   if (found === null) {
     return 'Server was unable to process request. ---> Object reference not set to an instance of an object.'
   }
   const sourceBytes = Buffer.byteLength(source.slice(found.data.start, found.data.end))
-  return { ...found, source, sourceBytes, utf8: declared === undefined || /^utf-?8$/i.test(declared) }
-}
-
-// What stops a request before it is a message: the words of ASP.NET.
-function refuseEnvelope(
-  service: SoapService,
-  version: SoapVersion,
-  action: string | undefined,
-  envelope: XmlElement,
-): string | null {
-  if (action !== undefined && action !== `${service.namespace}/${service.operation}`) {
-    return version === '1.2'
-      ? `Unable to handle request. The action '${action}' was not recognized.`
-      : `Server did not recognize the value of HTTP Header SOAPAction: ${action}.`
-  }
-  const namespace = namespaceOf(envelope, [])
-  if (envelope.name !== 'Envelope' || namespace !== envelopeNamespace[version]) {
-    return `Possible SOAP version mismatch: Envelope namespace ${namespace} was unexpected. Expecting ${envelopeNamespace[version]}.`
-  }
-  return null
+  return { ...found, version, source, sourceBytes, utf8: declared === undefined || /^utf-?8$/i.test(declared) }
 }
 
 // The operation's data element, or null when the body is not the one of this operation.

@@ -1,7 +1,9 @@
+import type { KeyObject } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { openArchive } from './archive.ts'
-import { type Authority, createCallLog } from './authority.ts'
-import { type Holder, issuePfx, openCertificationAuthority } from './certificates.ts'
+import type { Authority } from './authority.ts'
+import { createCallLog } from './calls.ts'
+import { type Holder, issuePfx, newPrivateKey, openCertificationAuthority } from './certificates.ts'
 import { createClock, instantOf } from './clock.ts'
 import { createFaults } from './faults.ts'
 import { openGenerator } from './generate/generator.ts'
@@ -32,6 +34,8 @@ export interface SimulatorOptions {
   companies?: Company[]
   /** Where those documents begin instead: ISO 8601 or milliseconds. */
   since?: string | number
+  /** About so many documents and events for each company instead of those of whole weeks. */
+  documentsEach?: number
   /** A new document for one of the companies about every so many milliseconds; 0: never. */
   liveEveryMs?: number
   /** The ambiente that is served. */
@@ -48,7 +52,8 @@ export interface Simulator {
   ca: string
   port: number
   seed: number
-  issueCertificate(holder: Holder & { senha: string; legacy?: boolean }): Promise<Uint8Array>
+  /** With `sharedKey` on the one key that all of these have: making one takes long. */
+  issueCertificate(holder: Holder & { senha: string; legacy?: boolean; sharedKey?: boolean }): Promise<Uint8Array>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -57,7 +62,7 @@ const defaultSeed = 20_260_706
 
 /** Starts the simulated tax authority. */
 export async function start(options: SimulatorOptions): Promise<Simulator> {
-  const { directory, archive, companies = [], liveEveryMs = 0, seed = defaultSeed, tpAmb = 2 } = options
+  const { directory, archive, companies = [], documentsEach, liveEveryMs = 0, seed = defaultSeed, tpAmb = 2 } = options
   const since = typeof options.since === 'string' ? instantOf(options.since) : options.since
   if (since === undefined && options.since !== undefined) throw new Error(`since não é uma data: ${options.since}`)
   const log = options.log ?? (() => {})
@@ -84,7 +89,7 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
   if (companies.length > 0) {
     const generator = await openGenerator({ seed, tpAmb, directory, ledger, clock, certification })
     for (const company of companies) {
-      const receptions = await generator.history(company, since)
+      const receptions = await generator.history(company, since, documentsEach)
       if (receptions.length > 0) log(`gerados ${receptions.length} documentos e eventos para ${company.nome}`)
     }
     if (liveEveryMs > 0) {
@@ -98,12 +103,16 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
   // Nobody is served before everything is in its sequence.
   const server = resources.adopt(await listen(authority, options.port), (one) => one.close())
   const kept = resources.move()
+  let key: Promise<KeyObject> | undefined
   return {
     origin: `https://localhost:${server.port}`,
     ca: certification.root,
     port: server.port,
     seed,
-    issueCertificate: (holder) => issuePfx(certification, holder, clock.now()),
+    issueCertificate: async ({ sharedKey, ...holder }) => {
+      if (sharedKey) key ??= newPrivateKey()
+      return issuePfx(certification, holder, clock.now(), sharedKey ? await key : undefined)
+    },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }

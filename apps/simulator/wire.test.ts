@@ -83,8 +83,21 @@ describe('SOAP', () => {
     expect(old.body).toContain('<faultcode>soap:Client</faultcode>')
   })
 
-  it('answers the envelope of the other version, another operation and a missing wrapper with faults', async () => {
-    const mismatch = await client.post(paths.nfe, soap12('nfe'), envelope11('nfe', distDFeInt('nfe', query)))
+  it('goes by the envelope when the content type announces the other version', async () => {
+    const message = distDFeInt('nfe', query)
+    const newer = await client.post(paths.nfe, { 'Content-Type': 'text/xml' }, envelope12('nfe', message))
+    expect(newer).toMatchObject({ status: 200, contentType: 'application/soap+xml; charset=utf-8' })
+    const older = await client.post(paths.nfe, soap12('nfe'), envelope11('nfe', message))
+    expect(older).toMatchObject({ status: 200, contentType: 'text/xml; charset=utf-8' })
+    for (const { body } of [newer, older]) expect(readAnswer(body).cStat).toBe('138')
+  })
+
+  it('answers an unknown envelope, another operation and a missing wrapper with faults', async () => {
+    const unknown = envelope12('nfe', distDFeInt('nfe', query)).replace(
+      '2003/05/soap-envelope',
+      '2001/12/soap-envelope',
+    )
+    const mismatch = await client.post(paths.nfe, soap12('nfe'), unknown)
     expect(mismatch.status).toBe(500)
     expect(mismatch.body).toContain('Possible SOAP version mismatch')
     const other = await client.post(paths.nfe, soap12('nfe'), envelope12('cte', distDFeInt('cte', query)))
@@ -236,7 +249,15 @@ describe.runIf(hasSchemas)('answers obey the official schemas', () => {
     await test.control('POST', 'documents?activate=false', xml)
     const recipient = await test.client('33444555000181')
     const answer = await recipient.ask('nfe', { cnpj: '33444555000181', chNFe })
-    expect(answer).toMatchObject({ cStat: '138', documents: [{ NSU: undefined, schema: 'resNFe_v1.01.xsd' }] })
-    expect(schema('nfe/PL_NFeDistDFe_NSU_opcional', 'retDistDFeInt_v1.01.xsd')(answer.message)).toEqual([])
+    expect(answer).toMatchObject({
+      cStat: '138',
+      ultNSU: '',
+      maxNSU: '',
+      documents: [{ NSU: undefined, schema: 'resNFe_v1.01.xsd' }],
+    })
+    // The schema demands both; the real service leaves them out here.
+    const zeros = `<ultNSU>${nsu(0)}</ultNSU><maxNSU>${nsu(0)}</maxNSU>`
+    const completed = answer.message.replace('<loteDistDFeInt>', `${zeros}<loteDistDFeInt>`)
+    expect(schema('nfe/PL_NFeDistDFe_NSU_opcional', 'retDistDFeInt_v1.01.xsd')(completed)).toEqual([])
   })
 })

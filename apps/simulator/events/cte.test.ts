@@ -115,6 +115,9 @@ describe('the authorisers', () => {
       'http://schemas.xmlsoap.org/soap/envelope/',
     )
     expect((await bench.client.post(pathOf('PR'), { 'Content-Type': 'text/xml' }, old)).status).toBe(415)
+    expect((await bench.client.post(pathOf('PR'), headers('cte'), old)).body).toContain(
+      'Possible SOAP version mismatch',
+    )
     const wrong = { 'Content-Type': `application/soap+xml; action="${headers('nfe')['Content-Type']}"` }
     expect((await bench.client.post(pathOf('PR'), wrong, envelope('cte', '<a/>'))).status).toBe(500)
   })

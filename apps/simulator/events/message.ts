@@ -30,13 +30,15 @@ export function readMessage(service: EventService, envelope: Envelope): Message 
 }
 
 function readLote(root: XmlElement, { ancestors, source }: Envelope): Message {
-  if (root.name !== 'envEvento') return { refused: 215, idLote: '0', events: [] }
+  const { versao } = root.attributes
+  if (root.name !== 'envEvento' || versao === undefined)
+    return { refused: root.name === 'envEvento' ? 517 : 516, idLote: '0', events: [] }
   const written = value(root, 'idLote') ?? ''
   const isNumber = /^[0-9]{1,15}$/.test(written)
   const idLote = isNumber ? written : '0'
   const wrong: Message = { refused: 225, idLote, events: [] }
   const [first, ...elements] = root.children
-  if (root.attributes.versao !== '1.00' || first?.name !== 'idLote' || !isNumber || hasText(root)) return wrong
+  if (versao !== '1.00' || first?.name !== 'idLote' || !isNumber || hasText(root)) return wrong
   if (elements.length === 0 || elements.length > eventsMax) return wrong
   const inside = [...ancestors, root]
   const events = elements.map((one) =>

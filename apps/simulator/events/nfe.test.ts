@@ -89,7 +89,8 @@ describe('a manifestação', () => {
   ])('%i is registered; 210220 alone releases nothing', async (tpEvento, xJust, released) => {
     const nfe = await bench.note()
     const before = (await bench.truth(nfe.recipient.cnpj)).length
-    expect(await send(nfe, { tpEvento, xJust })).toMatchObject({ cStat: '135' })
+    const xEvento = tpEvento === 210200 ? 'Confirmacao de Operacao registrada' : expect.stringMatching(/eracao/)
+    expect(await send(nfe, { tpEvento, xJust })).toMatchObject({ cStat: '135', xEvento })
     expect((await bench.truth(nfe.recipient.cnpj)).slice(before)).toEqual(released)
     expect((await bench.truth(nfe.issuer.cnpj)).at(-1)).toBe(String(tpEvento))
   })
@@ -168,14 +169,15 @@ describe('the lote', () => {
     expect(await sent()).toMatchObject({ cStat, results: [] })
   })
 
-  it('214, 215 and 243', async () => {
+  it('214, 215, 516, 517 and 243', async () => {
     const raw = async (text: string) => {
       const answer = await post(bench.client, 'nfe', nfePath, text)
       answers.push(answer)
       return answer
     }
     expect(await raw(`${' '.repeat(500 * 1024)}${envEvento()}`)).toMatchObject({ cStat: '214' })
-    expect(await raw('<outro xmlns="http://www.portalfiscal.inf.br/nfe"/>')).toMatchObject({ cStat: '215' })
+    expect(await raw('<outro xmlns="http://www.portalfiscal.inf.br/nfe"/>')).toMatchObject({ cStat: '516' })
+    expect(await raw(envEvento().replace(' versao="1.00"', ''))).toMatchObject({ cStat: '517' })
     expect(await raw('&lt;envEvento/&gt;')).toMatchObject({ cStat: '215' })
     expect(await raw(envEvento().replace('portalfiscal.inf.br/nfe', 'portalfiscal.inf.br/cte'))).toMatchObject({
       cStat: '215',
@@ -199,6 +201,12 @@ describe('the lote', () => {
     const old = body.replaceAll('http://www.w3.org/2003/05/soap-envelope', 'http://schemas.xmlsoap.org/soap/envelope/')
     const oldHeaders = { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: `"${action('nfe')}"` }
     expect(readEventAnswer(await bench.client.post(nfePath, oldHeaders, old)).results[0]?.cStat).toBe('573')
+    // Other clients announce SOAP 1.1 for an envelope of 1.2, or write a prefix outside the fiscal message.
+    expect(readEventAnswer(await bench.client.post(nfePath, oldHeaders, body)).results[0]?.cStat).toBe('573')
+    const prefixed = body
+      .replace('<nfeDadosMsg xmlns=', '<w:nfeDadosMsg xmlns:w=')
+      .replace('</nfeDadosMsg>', '</w:nfeDadosMsg>')
+    expect(readEventAnswer(await bench.client.post(nfePath, plain, prefixed)).results[0]?.cStat).toBe('573')
     const uf = { 'Content-Type': `application/soap+xml; action="${action('nfe').replace(/NF$/, '')}"` }
     expect((await bench.client.post(nfePath, uf, body)).body).toContain('was not recognized')
     const wrapped = body
@@ -406,7 +414,10 @@ describe('the rules', () => {
     await bench.advance(10 * dayMs - 60_000)
     expect(await send(other)).toMatchObject({ cStat: '135' })
     await bench.advance(120_000)
-    expect(await send(nfe)).toMatchObject({ cStat: '596' })
+    expect(await send(nfe)).toMatchObject({
+      cStat: '596',
+      xMotivo: 'Rejeicao: Evento apresentado apos o prazo permitido para o evento: [10 dias]',
+    })
     await bench.advance(80 * dayMs - 120_000)
     expect(await send(nfe, { tpEvento: 210200 })).toMatchObject({ cStat: '135' })
     await bench.advance(120_000)

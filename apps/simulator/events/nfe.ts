@@ -3,7 +3,7 @@ import { child, value } from '@vigia/dfe/document'
 import type { Authority } from '../authority.ts'
 import { invalidChave } from '../distribution.ts'
 import type { SentEvent } from './event.ts'
-import { eventsOf, type KnownDocument, knownDocument } from './known.ts'
+import { eventsOf, knownDocument } from './known.ts'
 import { refuseSignature } from './signature.ts'
 import { refuseDate, refusedBy, type Verdict } from './verdict.ts'
 
@@ -55,7 +55,8 @@ export function judgeManifestation(authority: Authority, event: SentEvent): Verd
     if (tpEvento === ciencia) return { cStat: 650 }
     if (tpEvento === desconhecimento) return { cStat: 651 }
   }
-  if (isLate(authority, event, document)) return { cStat: 596 }
+  const days = daysFor(authority, event)
+  if (authority.clock.now() - document.deadlineFrom > days * dayMs) return { cStat: 596, appended: `[${days} dias]` }
   return { cStat: refuseDate(authority, event, document, dateCodes) ?? 135 }
 }
 
@@ -94,8 +95,7 @@ function refuseFields({ clock, tpAmb }: Authority, event: SentEvent): number | n
   return event.tpAmb === String(tpAmb) ? null : 252
 }
 
-function isLate({ clock }: Authority, { tpEvento }: SentEvent, { deadlineFrom }: KnownDocument): boolean {
-  const now = clock.now()
-  const conclusiveDays = conclusiveDeadlines.find((one) => now >= one.from)?.days ?? 0
-  return now - deadlineFrom > (tpEvento === ciencia ? cienciaDays : conclusiveDays) * dayMs
+function daysFor({ clock }: Authority, { tpEvento }: SentEvent): number {
+  if (tpEvento === ciencia) return cienciaDays
+  return conclusiveDeadlines.find((one) => clock.now() >= one.from)?.days ?? 0
 }

@@ -147,6 +147,18 @@ describe('faults', () => {
     },
   )
 
+  it('an answer can be told lost afterwards', async () => {
+    const event = await ciencia(author)
+    expect((await event.send()).results[0]?.cStat).toBe('135')
+    const { calls } = (await bench.test.control('GET', `calls?of=events&cnpj=${author}&limit=1`)) as {
+      calls: { id: number; lost: boolean }[]
+    }
+    expect(calls).toMatchObject([{ cStat: 128, events: 1, counted: true, lost: false }])
+    await bench.test.control('POST', 'lost', { ids: calls.map(({ id }) => id) })
+    const row = (await rowsOf(author)).find((one) => one.chave === event.chave)
+    expect(row?.sendings).toMatchObject([{ cStat: 135, lost: true }])
+  })
+
   it('delay holds the answer back; who hangs up has lost it', async () => {
     const event = await ciencia(author)
     await fault({ fault: 'delay', delayMs: 1_000 })

@@ -1,6 +1,7 @@
 import { value } from '@vigia/dfe/document'
 import { tag } from '@vigia/xml/write'
-import type { Authority, CallEntry } from '../authority.ts'
+import type { Authority } from '../authority.ts'
+import { type CallEntry, loseAnswer } from '../calls.ts'
 import { dateTimeWithOffset, localDateTime } from '../clock.ts'
 import { text } from '../generate/elements.ts'
 import type { Sending } from '../ledger.ts'
@@ -17,14 +18,14 @@ import { countMisuse, isBlocked, isRegistration, misuseCodes, type Verdict } fro
 
 /** A request to a service that receives events, from the HTTP body to the HTTP body. */
 export async function answerEvents(authority: Authority, service: EventService, request: SoapRequest): Promise<Reply> {
-  const version = versionOf(request.contentType)
-  if (version === null || !service.versions.includes(version)) {
+  const announced = versionOf(request.contentType)
+  if (announced === null || !service.versions.includes(announced)) {
     return { status: 415, contentType: 'text/html', body: Buffer.from('') }
   }
   const { authorizer } = service
-  const entry: CallEntry = { at: authority.clock.now(), service: service.service, of: 'events', authorizer }
-  authority.calls.add(entry)
-  const reply = await answerMessage(authority, service, version, request, entry)
+  const at = authority.clock.now()
+  const entry = authority.calls.add({ at, service: service.service, of: 'events', authorizer })
+  const reply = await answerMessage(authority, service, announced, request, entry)
   entry.status = reply === 'reset' ? 0 : reply.status
   return reply
 }
@@ -32,17 +33,18 @@ export async function answerEvents(authority: Authority, service: EventService, 
 async function answerMessage(
   authority: Authority,
   service: EventService,
-  version: SoapVersion,
+  announced: SoapVersion,
   request: SoapRequest,
   entry: CallEntry,
 ): Promise<Reply> {
   const { ledger, faults } = authority
+  const envelope = readEnvelope(service, announced, request)
+  if (typeof envelope === 'string') return soapFault(announced, 'client', envelope)
+  const version = typeof envelope === 'number' ? announced : envelope.version
   const reject = (cStat: number, message?: Message) => {
     Object.assign(entry, { cStat, xMotivo: motiveOf(service.service, cStat) })
     return soapAnswer(service, version, writeRejection(authority, service, cStat, message))
   }
-  const envelope = readEnvelope(service, version, request)
-  if (typeof envelope === 'string') return soapFault(version, 'client', envelope)
   if (typeof envelope === 'number') return reject(envelope)
   const message = readMessage(service, envelope)
   const taxId = message.events[0]?.author
@@ -58,11 +60,12 @@ async function answerMessage(
   const first = ledger.sendings.length
   const results = message.events.map((event) => takeEvent(authority, service, event))
   const last = ledger.sendings.at(-1)
-  Object.assign(entry, { cStat: service.service === 'nfe' ? 128 : last?.cStat, events: results.length })
+  const sendings = results.map((_, index) => first + index)
+  const cStat = service.service === 'nfe' ? 128 : last?.cStat
+  Object.assign(entry, { cStat, events: results.length, counted: true, sendings })
   const written = service.service === 'nfe' ? writeLote(authority, service, message.idLote, 128, results) : results[0]
   const whole = soapAnswer(service, version, written ?? '')
-  const places = results.map((_, index) => first + index)
-  const lost = () => ledger.append([{ type: 'lost', sendings: places }])
+  const lost = () => loseAnswer(authority, entry)
   const fault = faults.strike('after', call)
   if (fault === undefined) return { ...whole, lost }
   entry.fault = fault.fault
@@ -146,7 +149,9 @@ function writeResult(
   )
 }
 
-function descriptionOf({ detEvento }: SentEvent): string | undefined {
+// The Ambiente Nacional does not always repeat descEvento: the texts are informative.
+function descriptionOf({ tpEvento, detEvento }: SentEvent): string | undefined {
+  if (tpEvento === 210200) return 'Confirmacao de Operacao registrada'
   return value(detEvento, 'descEvento') ?? value(detEvento.children[0], 'descEvento')
 }
 

@@ -1,5 +1,5 @@
 import type { Service } from '../inspect.ts'
-import type { SoapService, SoapVersion } from '../soap.ts'
+import type { SoapService } from '../soap.ts'
 
 /** A service that receives events, and what its messages look like. */
 export interface EventService extends SoapService {
@@ -10,7 +10,6 @@ export interface EventService extends SoapService {
   cOrgao: string
   /** The path of the real host, when it is another one. */
   otherPaths: readonly string[]
-  versions: readonly SoapVersion[]
   verAplic: string
   messageNamespace: string
   messageBytesMax: number

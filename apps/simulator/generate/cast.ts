@@ -53,7 +53,7 @@ export function createCast(seed: number): Cast {
     const name = random.pick(segment.names).replace('*', random.pick(nameWords))
     return taxpayer(random, name, random.pick(places), index % 3 === 2, segment)
   })
-  const accountant = taxpayer(random, 'CONTABILIDADE PRAÇA DA SÉ S/S LTDA', placeIn('SP'), false, random.pick(segments))
+  const accountant = taxpayer(random, 'CONTABILIDADE PRAÇA DA SÉ S/S LTDA', placeIn('SP'), true, random.pick(segments))
   return { suppliers, carriers, customers, accountant }
 }
 

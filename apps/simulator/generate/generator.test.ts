@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import { child, openDocument, value, type XmlElement } from '@vigia/dfe/document'
 import { verifySignature } from '@vigia/xml/verify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -120,9 +121,30 @@ describe('generated documents', () => {
     }
   })
 
-  it('have suppliers and carriers with letters in their CNPJ', () => {
-    const issuers = new Set([...ledger.documents.keys()].map((chave) => chave.slice(6, 20)))
-    expect([...issuers].filter((cnpj) => /[A-Z]/.test(cnpj) && cnpj !== company.cnpj).length).toBeGreaterThan(2)
+  it('have letters in the CNPJ of somebody in every role', () => {
+    const parties = [...ledger.documents.values()].flatMap((one) => one.facts.parties)
+    const lettered = parties.filter(({ taxId }) => taxId !== company.cnpj && /[A-Z]/.test(taxId))
+    const roles = new Set<string>(lettered.map(({ role }) => role))
+    for (const role of ['emitente', 'destinatario', 'transportador', 'terceiro', 'remetente'])
+      expect(roles).toContain(role)
+  })
+
+  it('are about as many as asked for', async () => {
+    const own = mkdtempSync(join(tmpdir(), 'simulator-generator-'))
+    const few = openLedger(own)
+    const certification = await openCertificationAuthority(own, now)
+    const options = { seed: 7, tpAmb: 2, directory: own, ledger: few, certification } as const
+    const generator = await openGenerator({ ...options, clock: createClock(now - Date.now()) })
+    for (let index = 10; index < 20; index++) {
+      const first12 = `98ABC0${index}0001`
+      const cnpj = first12 + cnpjCheckDigits(first12)
+      const { length } = await generator.history({ ...company, cnpj }, undefined, 20)
+      expect(length).toBeGreaterThanOrEqual(20)
+      expect(length).toBeLessThan(30)
+      expect(few.sequence('nfe', cnpj).length).toBeGreaterThan(5)
+    }
+    few.close()
+    rmSync(own, { recursive: true, force: true })
   })
 
   it('lie in the current month, in the past', () => {

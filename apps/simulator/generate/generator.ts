@@ -9,8 +9,11 @@ import { groupedFreight, officeMoment, othersSale, ownSale, passengers, purchase
 
 /** Makes documents for companies and hands them to the authority. */
 export interface Generator {
-  /** The documents since an instant, or else of the current month, up to now; nothing when they were made before. */
-  history(company: { cnpj: string; nome: string; uf: string }, since?: number): Promise<Reception[]>
+  /**
+   * The documents since an instant, or else of the current month, up to now, or about so many of them; nothing when they were
+   * made before.
+   */
+  history(company: { cnpj: string; nome: string; uf: string }, since?: number, count?: number): Promise<Reception[]>
   /** One more document for one of the companies, now. */
   live(companies: { cnpj: string; nome: string; uf: string }[]): Promise<Reception[]>
 }
@@ -49,7 +52,7 @@ export async function openGenerator(options: GeneratorOptions): Promise<Generato
   }
 
   return {
-    history: async (named, since) => {
+    history: async (named, since, count) => {
       activate(ledger, named.cnpj, clock.now())
       // Ten minutes of slack, so that starting twice in a row makes the same documents.
       const now = clock.now() - (clock.now() % 600_000)
@@ -57,7 +60,8 @@ export async function openGenerator(options: GeneratorOptions): Promise<Generato
       const mark = markOf(named.cnpj, now)
       if (ledger.notes.has(mark)) return []
       const stage = stageFor(taxpayerOf(named, seed), `month:${seed}:${named.cnpj}:${month}`, now)
-      if (since !== undefined) await play(stage, Math.min(since, now), now)
+      if (count !== undefined) await playSome(stage, Math.min(since ?? monthStart(now), now), now, count)
+      else if (since !== undefined) await play(stage, Math.min(since, now), now)
       else {
         const first = monthStart(now)
         const isYoung = now - first < youngMonthMs && !ledger.notes.has(markOf(named.cnpj, first - 1))
@@ -85,6 +89,14 @@ export async function openGenerator(options: GeneratorOptions): Promise<Generato
 
 function markOf(cnpj: string, at: number): string {
   return `generated:${cnpj}:${localDateTime(at).slice(0, 7)}`
+}
+
+async function playSome(stage: Stage, from: number, to: number, count: number): Promise<void> {
+  const { random } = stage
+  while (stage.files.length < count) {
+    const story = random.pick([purchase, purchase, purchase, othersSale, passengers])
+    await story(stage, officeMoment(random, from, to - 60_000))
+  }
 }
 
 // About what happens in a month; in fewer days the same happens more densely.
