@@ -3,9 +3,9 @@ import { parseXml, type XmlElement } from '@vigia/xml/parse'
 /** An element of an opened document (XML 1.0). */
 export type { XmlElement }
 
-/** The root element of a received file; throws `XmlError` when it is not well formed (XML 1.0; MOC 7.0, padrões técnicos). */
-export function openDocument(bytes: Uint8Array): XmlElement {
-  return parseXml(bytes)
+/** The root element of a received file; throws `XmlError` when it is not well formed (XML 1.0; MOC 7.0, padrões técnicos). Elements named in `without` are checked, but come without what is inside. */
+export function openDocument(bytes: Uint8Array, without?: ReadonlySet<string>): XmlElement {
+  return parseXml(bytes, without)
 }
 
 /** The first element at `path` ('ide/dhEmi'), by local name, prefixes do not matter (MOC 7.0, leiautes). */

@@ -11,10 +11,13 @@ export interface EventKind {
     | 'unknown-operation'
     | 'not-performed'
     | 'corrected'
+    | 'replaced'
+    | 'disputed'
+    | 'unfit'
     | 'trail'
     | 'undoes'
     | 'none'
-  /** The code that this one takes back; 110001 names the event by its protocol instead and has none. */
+  /** The code that this one takes back; 110001 names the event by code and protocol instead and has none. */
   undoes?: number
 }
 
@@ -62,7 +65,7 @@ const nfe: readonly Row[] = [
   [400105, 'Evento do Fisco'],
   [400120, 'Evento do Fisco'],
   [400121, 'Evento do Fisco'],
-  [400200, 'Documento Fiscal Inidôneo'],
+  [400200, 'Documento Fiscal Inidôneo', 'unfit'],
   [400201, 'Cancelamento de Documento Fiscal Inidôneo', 'undoes', 400200],
   [400300, 'Evento do Fisco'],
   [400301, 'Evento do Fisco'],
@@ -114,7 +117,7 @@ const cte: readonly Row[] = [
   [110301, 'Cancelamento da Vinculação do Pagamento', 'undoes', 110300],
   [240130, 'CT-e Complementar Autorizado'],
   [240131, 'CT-e Complementar Cancelado', 'undoes', 240130],
-  [240140, 'CT-e de Substituição Autorizado'],
+  [240140, 'CT-e de Substituição Autorizado', 'replaced'],
   [240160, 'Liberação de EPEC'],
   [240170, 'Liberação de Prazo de Cancelamento'],
   [240180, 'CT-e OS Autorizado'],
@@ -127,7 +130,7 @@ const cte: readonly Row[] = [
   [440150, 'Subcontratação Autorizada'],
   [440160, 'Serviço Vinculado a Multimodal Autorizado'],
   [510620, 'Registro de Passagem Automático', 'trail'],
-  [610110, 'Prestação do Serviço em Desacordo'],
+  [610110, 'Prestação do Serviço em Desacordo', 'disputed'],
   [610111, 'Cancelamento da Prestação do Serviço em Desacordo', 'undoes', 610110],
 ]
 
@@ -138,6 +141,16 @@ export const eventKinds: readonly EventKind[] = [...kinds.nfe.values(), ...kinds
 
 /** The cStat of an event that was registered: 134 for a document no longer authorised, 135 and 136, 155 for a cancelamento out of time; a resumo carries none and is always of a registered one (MOC 7.0 and MOC CT-e 4.00 §3.7). */
 export const registeredStatuses: ReadonlySet<string> = new Set(['134', '135', '136', '155'])
+
+/** How an event stands by the cStat of its answer: registered; `duplicate` when the authority says that this very event is registered already, NF-e 573 and CT-e 631; otherwise not registered (NT 2020.001; MOC CT-e 4.00 rule N16). */
+export function registrationOf(type: 'nfe' | 'cte', cStat: string | undefined): 'registered' | 'duplicate' | 'none' {
+  if (cStat === undefined) return 'none'
+  if (registeredStatuses.has(cStat)) return 'registered'
+  return cStat === duplicates[type] ? 'duplicate' : 'none'
+}
+
+// The same number says something else in the other document.
+const duplicates = { nfe: '573', cte: '631' }
 
 /** What this code means for this document; undefined for codes newer than the table, which have no effect (MOC NF-e 7.0; MOC CT-e 4.00 §3.7.1). */
 export function eventKind(type: 'nfe' | 'cte', tpEvento: number): EventKind | undefined {

@@ -1,5 +1,5 @@
 import { child, children, value, type XmlElement } from './document.ts'
-import { eventKind, registeredStatuses } from './events.ts'
+import { eventKind, registrationOf } from './events.ts'
 import type { EventFacts, Problem, UnknownFacts } from './read.ts'
 import { chaveOf, dateOf, numberOf, optionalDateOf, taxIdOf, unknown } from './reading.ts'
 
@@ -17,7 +17,8 @@ export function readEvent(type: 'nfe' | 'cte', root: XmlElement, problems: Probl
     child(root, type === 'nfe' ? 'retEvento/infEvento' : 'retEventoCTe/infEvento') ??
     (processed && child(root, 'infEvento'))
   const cStat = value(answer, 'cStat')
-  if (cStat === undefined || !registeredStatuses.has(cStat)) {
+  const registration = registrationOf(type, cStat)
+  if (registration === 'none') {
     const message = `O evento não traz a sua autorização${cStat === undefined ? '' : ` (cStat ${cStat})`}.`
     problems.push({ code: 'event-not-registered', message })
   }
@@ -28,16 +29,23 @@ export function readEvent(type: 'nfe' | 'cte', root: XmlElement, problems: Probl
     type,
     root: root.name,
     summary: false,
+    registration,
     chave,
     tpEvento,
     nSeqEvento: numberOf(value(infEvento, 'nSeqEvento')) ?? 1,
     cOrgao: value(infEvento, 'cOrgao') ?? '',
     authorTaxId: taxIdOf(infEvento),
     dhEvento: dateOf(value(infEvento, 'dhEvento'), 'ocorrência do evento', problems),
-    registeredAt: optionalDateOf(value(answer, 'dhRegEvento'), 'registro do evento', problems),
-    protocol: value(answer, 'nProt'),
+    // In the statement of a duplicity dhRegEvento is the moment of the statement.
+    registeredAt: optionalDateOf(
+      registration === 'duplicate' ? bracket(answer, 'dhRegEvento') : value(answer, 'dhRegEvento'),
+      'registro do evento',
+      problems,
+    ),
+    protocol: value(answer, 'nProt') ?? (registration === 'duplicate' ? bracket(answer, 'nProt') : undefined),
     cStat,
     description: firstOf(groups, ['descEvento']) ?? value(answer, 'xEvento') ?? nameOf(type, tpEvento),
+    undoes: undoneBy(type, tpEvento, groups),
     named: tpEvento === 110150 ? children(detEvento, 'autXML').flatMap((reader) => taxIdOf(reader) ?? []) : undefined,
     justification: corrections(groups) ?? firstOf(groups, ['xJust', 'xCorrecao', 'xObs', 'xJustMotivo']),
   }
@@ -54,6 +62,7 @@ export function readEventSummary(root: XmlElement, problems: Problem[]): EventFa
     type: 'nfe',
     root: root.name,
     summary: true,
+    registration: 'registered',
     chave,
     tpEvento,
     nSeqEvento: numberOf(value(root, 'nSeqEvento')) ?? 1,
@@ -63,6 +72,7 @@ export function readEventSummary(root: XmlElement, problems: Problem[]): EventFa
     registeredAt: optionalDateOf(value(root, 'dhRecbto'), 'registro do evento', problems),
     protocol: value(root, 'nProt'),
     description: value(root, 'xEvento') ?? nameOf('nfe', tpEvento),
+    undoes: undoneBy('nfe', tpEvento, []),
   }
 }
 
@@ -75,6 +85,25 @@ function firstOf(groups: XmlElement[], names: string[]): string | undefined {
     }
   }
   return undefined
+}
+
+// The names that the schemas give to the protocol of the undone event; 111502 and 111503 call it just nProt, which elsewhere
+// is the protocol of the document.
+const undoneProtocols = ['nProtEvento', 'nProtEvPrestDes', 'nProtCE', 'nProtIE', 'nProtVincPgto']
+
+function undoneBy(type: 'nfe' | 'cte', tpEvento: number, groups: XmlElement[]): EventFacts['undoes'] {
+  const kind = eventKind(type, tpEvento)
+  if (kind?.effect !== 'undoes') return undefined
+  const prolongation = tpEvento === 111502 || tpEvento === 111503
+  return {
+    tpEvento: kind.undoes ?? numberOf(firstOf(groups, ['tpEventoAut'])),
+    protocol: firstOf(groups, prolongation ? ['nProt'] : undoneProtocols),
+  }
+}
+
+// xMotivo of a duplicity names the registered event: "… [nProt:891260000054321][dhRegEvento:2026-08-11T08:30:04-03:00]".
+function bracket(answer: XmlElement | undefined, name: 'nProt' | 'dhRegEvento'): string | undefined {
+  return new RegExp(`\\[${name}:\\s*([0-9T:+-]+)\\s*\\]`).exec(value(answer, 'xMotivo') ?? '')?.[1]
 }
 
 function corrections(groups: XmlElement[]): string | undefined {

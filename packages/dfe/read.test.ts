@@ -352,6 +352,7 @@ describe('events', () => {
         type: 'nfe',
         root: 'procEventoNFe',
         summary: false,
+        registration: 'registered',
         chave: chNFe,
         tpEvento: 210240,
         nSeqEvento: 1,
@@ -401,9 +402,69 @@ describe('events', () => {
 
   test('without registration, or with a refusal, there is a problem', () => {
     expect(codes(nfeEvent('210210', '', ''))).toEqual(['event-not-registered'])
-    const refused = '<retEvento><infEvento><cStat>573</cStat></infEvento></retEvento>'
+    const refused = '<retEvento><infEvento><cStat>594</cStat></infEvento></retEvento>'
     expect(codes(nfeEvent('210210', '', refused))).toEqual(['event-not-registered'])
-    expect(event(nfeEvent('210210', '', refused)).cStat).toBe('573')
+    expect(event(nfeEvent('210210', '', refused))).toMatchObject({ cStat: '594', registration: 'none' })
+  })
+
+  test('a statement of duplicity tells that the event is registered, and in brackets when and how', () => {
+    const stated = (xMotivo: string) =>
+      nfeEvent(
+        '210210',
+        '',
+        `<retEvento><infEvento><cStat>573</cStat><xMotivo>${xMotivo}</xMotivo><dhRegEvento>2026-08-20T10:00:00-03:00</dhRegEvento></infEvento></retEvento>`,
+      )
+    const told = stated(
+      'Rejeicao: Duplicidade de evento [nProt:891260000054321][dhRegEvento: 2026-08-11T08:30:04-03:00]',
+    )
+    expect(codes(told)).toEqual([])
+    expect(event(told)).toMatchObject({
+      registration: 'duplicate',
+      protocol: '891260000054321',
+      registeredAt: '2026-08-11T08:30:04-03:00',
+    })
+    expect(event(stated('Rejeicao: Duplicidade de evento'))).toMatchObject({
+      registration: 'duplicate',
+      protocol: undefined,
+      registeredAt: undefined,
+    })
+    expect(codes(stated('Duplicidade [dhRegEvento:11/08/2026]'))).toEqual([])
+    const ofCte = cteEvent('').replace(
+      '<cStat>134</cStat>',
+      '<cStat>631</cStat><xMotivo>[nProt:141260000799999]</xMotivo>',
+    )
+    expect(event(ofCte)).toMatchObject({ registration: 'duplicate', protocol: '141260000799999' })
+  })
+
+  test.each([
+    [
+      '110001',
+      '<tpEventoAut>211110</tpEventoAut><nProtEvento>135260000000001</nProtEvento>',
+      211110,
+      '135260000000001',
+    ],
+    ['110001', '<x:nProtEvento xmlns:x="y">135260000000001</x:nProtEvento>', undefined, '135260000000001'],
+    ['110001', '', undefined, undefined],
+    ['110131', '<nProtEvento>135260000000001</nProtEvento>', 110130, '135260000000001'],
+    ['111502', '<idPedidoCancelado>ID</idPedidoCancelado><nProt>135260000000001</nProt>', 111500, '135260000000001'],
+    // Here it is the protocol of the CT-e that was delivered.
+    ['610131', '<nProtCTeCanc>135260000000001</nProtCTeCanc>', 610130, undefined],
+  ])('%s with %s says what it takes back', (tpEvento, detEvento, code, protocol) => {
+    expect(event(nfeEvent(tpEvento, detEvento)).undoes).toEqual({ tpEvento: code, protocol })
+  })
+
+  test.each([
+    ['610111', '<evCancPrestDesacordo><nProtEvPrestDes>1</nProtEvPrestDes></evCancPrestDesacordo>', 610110],
+    ['110181', '<evCancCECTe><nProt>9</nProt><nProtCE>1</nProtCE></evCancCECTe>', 110180],
+    ['110191', '<evCancIECTe><nProt>9</nProt><nProtIE>1</nProtIE></evCancIECTe>', 110190],
+    ['110301', '<evCancVincPgto><nProt>9</nProt><nProtVincPgto>1</nProtVincPgto></evCancVincPgto>', 110300],
+  ])('%s of a CT-e names the protocol inside its group', (tpEvento, group, code) => {
+    const xml = cteEvent(group).replace('<tpEvento>610110', `<tpEvento>${tpEvento}`)
+    expect(event(xml).undoes).toEqual({ tpEvento: code, protocol: '1' })
+  })
+
+  test('an event that takes nothing back says so', () => {
+    expect(event(nfeEvent('110111', '<nProt>135260000000001</nProt>')).undoes).toBe(undefined)
   })
 
   test('a registration without retEventoCTe around it, as in CT-e 2.00', () => {
@@ -420,6 +481,7 @@ describe('events', () => {
         type: 'nfe',
         root: 'resEvento',
         summary: true,
+        registration: 'registered',
         chave: chNFe,
         tpEvento: 610600,
         nSeqEvento: 1,

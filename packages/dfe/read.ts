@@ -51,6 +51,8 @@ export interface EventFacts {
   root: string
   /** True for a `resEvento`. */
   summary: boolean
+  /** A `resEvento` is only given of registered events; `duplicate` is known from the authority's refusal to register it twice. */
+  registration: 'registered' | 'duplicate' | 'none'
   chave: string
   tpEvento: number
   nSeqEvento: number
@@ -64,6 +66,8 @@ export interface EventFacts {
   description: string
   /** `xJust`, `xCorrecao`, `xObs`, or the corrections of a CT-e as "grupo/campo: valor; …". */
   justification?: string
+  /** What the event takes back, when it is one of those: the code and, where the file tells it, the protocol of the undone event. */
+  undoes?: { tpEvento?: number; protocol?: string }
   /** Tax ids that the event admits as interested in the document (110150, `detEvento/autXML`). */
   named?: string[]
 }
@@ -85,7 +89,7 @@ export function readReceived(
 ): { facts: DocumentFacts | EventFacts | UnknownFacts; problems: Problem[] } {
   let root: XmlElement
   try {
-    root = openDocument(xml)
+    root = openDocument(xml, unread)
   } catch (error) {
     if (!(error instanceof XmlError)) throw error
     const reason =
@@ -103,6 +107,24 @@ export function readReceived(
   }
   return { facts, problems }
 }
+
+// Groups of which no fact is taken: half of an NF-e is its items, and a third its signature.
+const unread: ReadonlySet<string> = new Set([
+  'det',
+  'Signature',
+  'cobr',
+  'pag',
+  'infAdic',
+  'infRespTec',
+  'enderDest',
+  'imp',
+  'infCTeNorm',
+  'compl',
+  'enderReme',
+  'enderExped',
+  'enderReceb',
+  'enderToma',
+])
 
 const rootsBySchema = new Map([
   ['resNFe', ['resNFe']],

@@ -155,14 +155,30 @@ describe('parseXml refuses', () => {
 
 // Saxes has been the reference among the strict parsers. We refuse a little more: DOCTYPE, version 1.1, names that are
 // not qualified names, more than 100 levels, and the characters of XML 1.0 §2.2 wherever they stand.
-describe('agrees with saxes', () => {
-  const short = samples.filter((sample) => bytesOf(sample).length < 12_000)
-  const sources = [
-    '<?xml version="1.0" encoding="UTF-8"?><?p q?><!-- c --><a:b x="1" y=\'&amp;&#10;\'>\r\n<![CDATA[<x>]]]]><c/>t&lt;<?q?>u</a:b>\n',
-    '<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="4.00"><NFe><infNFe Id="NFe1"><xNome>AÇÃO &amp; CIA</xNome><CNPJ/></infNFe></NFe></nfeProc>',
-    ...short.filter((sample) => !sample.malformado).map((sample) => decodeXml(bytesOf(sample))),
-  ]
+const short = samples.filter((sample) => bytesOf(sample).length < 12_000)
+const sources = [
+  '<?xml version="1.0" encoding="UTF-8"?><?p q?><!-- c --><a:b x="1" y=\'&amp;&#10;\'>\r\n<![CDATA[<x>]]]]><c/>t&lt;<?q?>u</a:b>\n',
+  '<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="4.00"><NFe><infNFe Id="NFe1"><xNome>AÇÃO &amp; CIA</xNome><CNPJ/></infNFe></NFe></nfeProc>',
+  ...short.filter((sample) => !sample.malformado).map((sample) => decodeXml(bytesOf(sample))),
+]
 
+const piece = fc.constantFrom(
+  ...'<>&"\'/= \n\r;#x-!?[]:a1.é\u0085\u2028\0',
+  ...['-->', ']]>', '<![CDATA[', '<!--', '<?', '?>', '&#0;', '&#xD800;', '&amp;', '&nbsp;', '</', '<a/>', '\ud800'],
+)
+const edit = fc.record({ at: fc.nat(), cut: fc.nat({ max: 3 }), piece: fc.option(piece), rest: fc.boolean() })
+const damage = fc
+  .tuple(fc.constantFrom(...sources), fc.array(edit, { minLength: 1, maxLength: 3 }))
+  .map(([source, edits]) => {
+    let damaged = source
+    for (const { at, cut, piece, rest } of edits) {
+      const where = at % (damaged.length + 1)
+      damaged = damaged.slice(0, where) + (piece ?? '') + (rest || piece ? damaged.slice(where + cut) : '')
+    }
+    return damaged
+  })
+
+describe('agrees with saxes', () => {
   test.runIf(samples.length > 0).each(samples)('on $file', (sample) => {
     const source = decodeXml(bytesOf(sample))
     if (sample.malformado) expect(() => parseXml(source)).toThrow(XmlError)
@@ -179,18 +195,8 @@ describe('agrees with saxes', () => {
   })
 
   test('on random damage: what saxes refuses is refused, what both accept is read alike', () => {
-    const piece = fc.constantFrom(
-      ...'<>&"\'/= \n\r;#x-!?[]:a1.é\u0085\u2028\0',
-      ...['-->', ']]>', '<![CDATA[', '<!--', '<?', '?>', '&#0;', '&#xD800;', '&amp;', '&nbsp;', '</', '<a/>', '\ud800'],
-    )
-    const edit = fc.record({ at: fc.nat(), cut: fc.nat({ max: 3 }), piece: fc.option(piece), rest: fc.boolean() })
     fc.assert(
-      fc.property(fc.constantFrom(...sources), fc.array(edit, { minLength: 1, maxLength: 3 }), (source, edits) => {
-        let damaged = source
-        for (const { at, cut, piece, rest } of edits) {
-          const where = at % (damaged.length + 1)
-          damaged = damaged.slice(0, where) + (piece ?? '') + (rest || piece ? damaged.slice(where + cut) : '')
-        }
+      fc.property(damage, (damaged) => {
         const ours = attempt(() => plain(parseXml(damaged)))
         if (ours === null) return
         expect(ours).toEqual(withSaxes(damaged))
@@ -203,6 +209,56 @@ describe('agrees with saxes', () => {
     const source = sources[0] ?? ''
     for (let length = 0; length < source.length - 1; length++) {
       expect(() => parseXml(source.slice(0, length)), source.slice(0, length)).toThrow(XmlError)
+    }
+  })
+})
+
+describe('parseXml without some elements', () => {
+  const names = (element: XmlElement): string[] => [element.name, ...element.children.flatMap(names)]
+  const known = [...new Set(sources.flatMap((source) => names(parseXml(source))))]
+  const without = fc.subarray(known, { minLength: 1, maxLength: 4 }).map((some) => new Set(some))
+
+  // What is left out keeps its place, its attributes and its ends, and has no children; its text may be missing.
+  function pruned(element: XmlElement, without: ReadonlySet<string>): unknown {
+    const { name, prefix, attributes, start, end } = element
+    const own = { name, prefix, attributes: { ...attributes }, start, end }
+    if (without.has(name)) return own
+    return { ...own, text: element.text, children: element.children.map((child) => pruned(child, without)) }
+  }
+
+  test('leaves out what is inside', () => {
+    const root = parseXml('<a><b x="1">t<c/><b/></b><d>e</d></a>', new Set(['b']))
+    expect(root.children.map(({ name, children, end }) => [name, children.length, end])).toEqual([
+      ['b', 0, 25],
+      ['d', 0, 33],
+    ])
+    expect(root.children[0]?.attributes).toEqual({ x: '1' })
+  })
+
+  test('accepts and gives what it would with them, on random damage', () => {
+    fc.assert(
+      fc.property(fc.oneof(damage, fc.constantFrom(...sources)), without, (source, without) => {
+        const whole = attempt(() => parseXml(source))
+        const rest = attempt(() => parseXml(source, without))
+        expect(rest && pruned(rest, without)).toEqual(whole && pruned(whole, without))
+        for (const name of without) {
+          if (rest !== null) expect(withChildren(rest, name)).toEqual([])
+        }
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  const withChildren = (element: XmlElement, name: string): XmlElement[] => [
+    ...(element.name === name && element.children.length > 0 ? [element] : []),
+    ...element.children.flatMap((child) => withChildren(child, name)),
+  ]
+
+  test('counts the levels inside', () => {
+    const nested = (levels: number) => `<a>${'<b>'.repeat(levels)}${'</b>'.repeat(levels)}</a>`
+    for (const left of ['none', 'b', 'a']) {
+      expect(() => parseXml(nested(99), new Set([left]))).not.toThrow()
+      expect(() => parseXml(nested(100), new Set([left]))).toThrow(XmlError)
     }
   })
 })

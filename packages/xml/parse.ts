@@ -39,25 +39,32 @@ export const sizeBytesMax = 20_000_000
 /** The text of an XML file: the byte order mark is taken off, the encoding is the declared one, UTF-8 by default (XML 1.0 §4.3.3). */
 export function decodeXml(bytes: Uint8Array): string {
   if (bytes.length > sizeBytesMax) throw new XmlError('larger than 20 MB', 0)
-  let text: string
-  try {
-    text = utf8.decode(bytes)
-  } catch (cause) {
-    if (declaredEncoding(String.fromCharCode(...bytes.subarray(0, 200))) === 'windows-1252') return windows1252(bytes)
-    throw new XmlError('not valid UTF-8', 0, { cause })
+  let text = lenient.decode(bytes)
+  if (text.includes('\ufffd')) {
+    // A byte that is not UTF-8, or this very character.
+    try {
+      text = strict.decode(bytes)
+    } catch (cause) {
+      if (declaredEncoding(String.fromCharCode(...bytes.subarray(0, 200))) === 'windows-1252') return windows1252(bytes)
+      throw new XmlError('not valid UTF-8', 0, { cause })
+    }
   }
-  const bom = bytes[0] === 0xef && bytes[1] === 0xbb
-  return !bom && text.startsWith('<?') && declaredEncoding(text) === 'windows-1252' ? windows1252(bytes) : text
+  if (text.charCodeAt(0) === 0xfeff) return text.slice(1)
+  return text.startsWith('<?') && declaredEncoding(text) === 'windows-1252' ? windows1252(bytes) : text
 }
 
-/** The root element of a well-formed document; anything else throws `XmlError`, a DOCTYPE included (XML 1.0 §2.1). */
-export function parseXml(source: string | Uint8Array): XmlElement {
-  if (typeof source !== 'string') return new Scanner(decodeXml(source)).document()
+/** The root element of a well-formed document; anything else throws `XmlError`, a DOCTYPE included (XML 1.0 §2.1). Elements whose local name is in `without` are checked like all others, but come without their children. */
+export function parseXml(source: string | Uint8Array, without: ReadonlySet<string> = nothing): XmlElement {
+  if (typeof source !== 'string') return new Scanner(decodeXml(source), without).document()
   if (source.length > sizeBytesMax) throw new XmlError('larger than 20 MB', 0)
-  return new Scanner(source).document()
+  return new Scanner(source, without).document()
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+const nothing: ReadonlySet<string> = new Set()
+
+// The lenient one is more than twice as fast.
+const lenient = new TextDecoder('utf-8', { ignoreBOM: true })
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function declaredEncoding(text: string): 'utf-8' | 'windows-1252' {
   const name = /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)["']/.exec(text)?.[1]?.toLowerCase()
@@ -92,9 +99,11 @@ class Scanner {
   nextReference: number
   nextSectionEnd: number
   readonly hasReturn: boolean
+  readonly without: ReadonlySet<string>
 
-  constructor(source: string) {
+  constructor(source: string, without: ReadonlySet<string>) {
     this.source = source
+    this.without = without
     this.nextReference = source.indexOf('&')
     this.nextSectionEnd = source.indexOf(']]>')
     this.hasReturn = source.includes('\r')
@@ -141,6 +150,7 @@ class Scanner {
         if (open.length >= depthMax) this.fail('more than 100 levels')
         const element = this.element()
         if (parent !== undefined) appendChild(parent, element)
+        if (element.end === 0 && this.without.has(element.name)) this.passOver(element, open.length)
         if (element.end === 0) {
           open.push(element)
           parent = element
@@ -151,6 +161,41 @@ class Scanner {
       if (next === -1) this.fail('the end of the file inside an element')
       if (next > at) appendText(parent!, this.text(at, next))
       this.position = next
+    }
+  }
+
+  // The rest of an element that was opened, checked and not built.
+  passOver(element: XmlElement, depth: number): void {
+    const { source } = this
+    const open = [element.start, element.start + 1 + nameLength(element)]
+    for (;;) {
+      const at = this.position
+      const next = source.indexOf('<', at)
+      if (next === -1) this.fail('the end of the file inside an element')
+      if (next > at && (this.nextReference !== -1 || this.nextSectionEnd !== -1)) this.text(at, next)
+      this.position = next
+      const code = source.charCodeAt(next + 1)
+      if (code === 0x2f) {
+        const nameEnd = open.pop()!
+        this.endTag(open.pop()!, nameEnd)
+        if (open.length === 0) {
+          element.end = this.position
+          return
+        }
+      } else if (code === 0x21) {
+        if (source.startsWith('<![CDATA[', next)) this.section(undefined)
+        else this.comment()
+      } else if (code === 0x3f) this.instruction()
+      else {
+        if (depth + open.length / 2 >= depthMax) this.fail('more than 100 levels')
+        const nameEnd = skipQualifiedName(source, next + 1)
+        if (nameEnd === next + 1) this.fail('an invalid element name')
+        let end = nameEnd
+        if (source.charCodeAt(end) !== 0x3e) end = this.attributes({ attributes: noAttributes }, end)
+        if (source.charCodeAt(end) === 0x3e) open.push(next, nameEnd)
+        else if (source.charCodeAt(++end) !== 0x3e) this.fail('a stray /', end - 1)
+        this.position = end + 1
+      }
     }
   }
 
@@ -193,7 +238,7 @@ class Scanner {
   }
 
   // Returns the offset of the '>' or '/' that ends the list.
-  attributes(element: XmlElement, from: number): number {
+  attributes(element: Pick<XmlElement, 'attributes'>, from: number): number {
     const { source } = this
     let at = from
     for (;;) {
@@ -249,22 +294,27 @@ class Scanner {
   }
 
   closeTag(element: XmlElement): void {
-    const { source } = this
-    let at = this.position + 2
-    // The end tag repeats the characters of the start tag.
-    for (let i = element.start + 1, end = i + nameLength(element); i < end; i++, at++) {
-      if (source.charCodeAt(at) !== source.charCodeAt(i)) this.fail(`an end tag that does not match ${element.name}`)
-    }
-    while (isSpace(source.charCodeAt(at))) at++
-    if (source.charCodeAt(at) !== 0x3e) this.fail(`an end tag that does not match ${element.name}`)
-    this.position = element.end = at + 1
+    this.endTag(element.start, element.start + 1 + nameLength(element))
+    element.end = this.position
   }
 
-  section(parent: XmlElement): void {
+  // The end tag repeats the characters of the start tag.
+  endTag(start: number, nameEnd: number): void {
+    const { source } = this
+    let at = this.position + 2
+    for (let i = start + 1; i < nameEnd; i++, at++) {
+      if (source.charCodeAt(at) !== source.charCodeAt(i)) this.failEndTag(start, nameEnd)
+    }
+    while (isSpace(source.charCodeAt(at))) at++
+    if (source.charCodeAt(at) !== 0x3e) this.failEndTag(start, nameEnd)
+    this.position = at + 1
+  }
+
+  section(parent: XmlElement | undefined): void {
     const end = this.source.indexOf(']]>', this.position + 9)
     if (end === -1) this.fail('a CDATA section without end')
     const raw = this.source.slice(this.position + 9, end)
-    if (raw !== '') appendText(parent, this.hasReturn ? newlines(raw) : raw)
+    if (raw !== '' && parent !== undefined) appendText(parent, this.hasReturn ? newlines(raw) : raw)
     this.position = end + 3
   }
 
@@ -301,6 +351,10 @@ class Scanner {
 
   skipSpace(): void {
     while (isSpace(this.source.charCodeAt(this.position))) this.position++
+  }
+
+  failEndTag(start: number, nameEnd: number): never {
+    this.fail(`an end tag that does not match ${this.source.slice(start + 1, nameEnd)}`)
   }
 
   fail(what: string, offset = this.position): never {
