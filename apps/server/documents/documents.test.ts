@@ -7,7 +7,18 @@ import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { type Arrival, considerSize, receive } from './documents.ts'
 import { searchDocuments } from './list.ts'
-import { arrive, chaveOf, company, corrupted, evento, nfeProc, resEvento, resNFe } from './testing.ts'
+import {
+  arrive,
+  chaveOf,
+  company,
+  corrupted,
+  cteProc,
+  evento,
+  eventoCte,
+  nfeProc,
+  resEvento,
+  resNFe,
+} from './testing.ts'
 
 const log = createLogger('silent')
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -45,7 +56,7 @@ async function newCompany(cnpj = company) {
 
 const page = (arrivals: Arrival[]) =>
   inWorkspace({ db, log }, workspaceId, (ctx) =>
-    receive(ctx, { workspaceId, companyId, cnpj: company }, 'nfe', arrivals),
+    receive(ctx, { workspaceId, companyId, cnpj: company }, arrivals[0]?.facts?.type ?? 'nfe', arrivals),
   )
 
 // Everything the projection holds, without what depends on the moment of writing.
@@ -142,7 +153,7 @@ test('the complete note replaces its summary and never the other way round', asy
 test.each([
   ['a cancellation', [evento(110111)], { status: 3, event_code: 110111 }],
   ['a cancellation as a summary', [resEvento(110111)], { status: 3, event_code: 110111 }],
-  ['a rejected cancellation', [evento(110111, { cStat: '573' })], { status: 2 }],
+  ['a rejected cancellation', [evento(110111, { cStat: '594' })], { status: 2 }],
   ['a confirmation after ciência', [evento(210210), evento(210200)], { status: 6, event_code: 210200 }],
   ['ciência after goods were seen on the road', [resEvento(610610), evento(210210)], { status: 8, event_code: 210210 }],
   [
@@ -171,6 +182,171 @@ test.each([
   await page([arrive(1, nfeProc())])
   expect(await only()).toEqual(direct)
   expect(await countersAreExact()).toBe(true)
+})
+
+const day = (number: number) => `2026-11-${number}T10:00:00-03:00`
+
+describe('what is taken back no longer counts', () => {
+  const desacordo = (seq: number, protocol: string | null, at = day(10 + seq)) =>
+    eventoCte(610110, { seq, at, protocol, cStat: protocol === null ? '631' : '135' })
+  const undone = (seq: number, at: string, protocol?: string) =>
+    eventoCte(610111, { seq, at, detail: protocol && `<nProtEvPrestDes>${protocol}</nProtEvPrestDes>` })
+  const delivery = (options: object = {}) => evento(110130, { at: day(11), protocol: '135260000000001', ...options })
+  const noDelivery = (protocol: string, options: object = {}) =>
+    evento(110131, { at: day(12), detail: `<nProtEvento>${protocol}</nProtEvento>`, ...options })
+  const cancelledEvent = (code: number, protocol: string) =>
+    evento(110001, { at: day(13), detail: `<tpEventoAut>${code}</tpEventoAut><nProtEvento>${protocol}</nProtEvento>` })
+
+  test.each<[string, string, string[], object, number[]]>([
+    ['a desacordo', cteProc(), [desacordo(1, '1'), undone(1, day(20), '1')], { event_code: 610111 }, [610110]],
+    [
+      'a desacordo that nothing took back',
+      cteProc(),
+      [desacordo(1, '1'), eventoCte(310620, { at: day(20) })],
+      { event_code: 610110 },
+      [],
+    ],
+    [
+      'the desacordo that is named, of two',
+      cteProc(),
+      [desacordo(1, '1'), desacordo(2, '2'), undone(1, day(20), '1')],
+      { event_code: 610110 },
+      [610110],
+    ],
+    [
+      'both desacordos',
+      cteProc(),
+      [desacordo(1, '1'), desacordo(2, '2'), undone(1, day(20), '1'), undone(2, day(21), '2')],
+      { event_code: 610111 },
+      [610110, 610110],
+    ],
+    [
+      'a desacordo that is not here yet',
+      cteProc(),
+      [desacordo(2, '2'), undone(1, day(20), '1')],
+      { event_code: 610110 },
+      [],
+    ],
+    [
+      'a desacordo without known protocol',
+      cteProc(),
+      [desacordo(1, null), undone(1, day(20), '1')],
+      { event_code: 610111 },
+      [610110],
+    ],
+    [
+      'a desacordo before a new one',
+      cteProc(),
+      [desacordo(1, null), undone(1, day(15)), desacordo(2, '2', day(16))],
+      { event_code: 610110 },
+      [610110],
+    ],
+    [
+      'a desacordo, but not the correction',
+      cteProc(),
+      [desacordo(1, '1'), undone(1, day(20), '1'), eventoCte(110110)],
+      { event_code: 110110, status: 7 },
+      [610110],
+    ],
+    [
+      'a complement',
+      cteProc(),
+      [eventoCte(240130), eventoCte(240131, { at: day(12) })],
+      { event_code: 240131 },
+      [240130],
+    ],
+    [
+      'nothing: a substitution stays over a desacordo',
+      cteProc(),
+      [eventoCte(240140), desacordo(1, '1')],
+      { event_code: 240140, status: 2 },
+      [],
+    ],
+    ['a delivery', nfeProc(), [delivery(), noDelivery('135260000000001')], { event_code: 110131 }, [110130]],
+    [
+      'a delivery, told in summaries',
+      nfeProc(),
+      [resEvento(110130, { at: day(11) }), resEvento(110131, { at: day(12) })],
+      { event_code: 110131 },
+      [110130],
+    ],
+    [
+      'no delivery of later',
+      nfeProc(),
+      [resEvento(110130, { at: day(14) }), resEvento(110131, { at: day(12) })],
+      { event_code: 110130 },
+      [],
+    ],
+    [
+      'nothing by what was refused',
+      nfeProc(),
+      [delivery(), noDelivery('135260000000001', { cStat: '594' })],
+      { event_code: 110130 },
+      [],
+    ],
+    [
+      'an event of the tax reform',
+      nfeProc(),
+      [evento(211110, { protocol: '135260000000007' }), cancelledEvent(211110, '135260000000007')],
+      { event_code: 110001 },
+      [211110],
+    ],
+    [
+      'not an event of another code',
+      nfeProc(),
+      [evento(211110, { protocol: '135260000000007', at: day(14) }), cancelledEvent(211128, '135260000000007')],
+      { event_code: 211110 },
+      [],
+    ],
+    [
+      'never the cancellation of a note',
+      nfeProc(),
+      [evento(110111, { protocol: '135260000000008' }), cancelledEvent(110111, '135260000000008')],
+      { event_code: 110111, status: 3 },
+      [],
+    ],
+    [
+      'nothing: an unfit note says so over a confirmation',
+      nfeProc(),
+      [evento(210200), evento(400200)],
+      { event_code: 400200, status: 6 },
+      [],
+    ],
+    [
+      'what makes a note unfit',
+      nfeProc(),
+      [evento(210200), evento(400200), evento(400201, { at: day(20) })],
+      { event_code: 210200, status: 6 },
+      [400200],
+    ],
+  ])('%s', async (_, document, events, shown, taken) => {
+    const arrivals = [arrive(1, document), ...events.map((xml, index) => arrive(2 + index, xml))]
+    await page(arrivals)
+    expect(await only()).toMatchObject(shown)
+    const { rows } = await inWorkspace({ db }, workspaceId, ({ db }) =>
+      sql<{ code: number }>`select tp_evento as code from document_event where undone`.execute(db),
+    )
+    expect(rows.map(({ code }) => code)).toEqual(taken)
+    const direct = await picture()
+    ;({ workspaceId, companyId } = await newCompany())
+    for (const arrival of arrivals.reverse()) await page([arrival])
+    expect(await picture()).toEqual(direct)
+    expect(await countersAreExact()).toBe(true)
+  })
+})
+
+test('an event of ours that was registered before counts from when the authority says, until its registration comes', async () => {
+  const xMotivo = 'Rejeicao: Duplicidade de evento [nProt:891260000054321][dhRegEvento:2026-11-12T08:00:00-03:00]'
+  await page([arrive(1, nfeProc()), arrive(-5, evento(210210, { cStat: '573', xMotivo, protocol: null }))])
+  expect(await only()).toMatchObject({ status: 8, event_code: 210210 })
+  const event = async () =>
+    inWorkspace({ db }, workspaceId, ({ db }) =>
+      db.selectFrom('document_event').select(['nsu', 'protocol', 'registered_at', 'stated']).execute(),
+    )
+  const at = new Date('2026-11-12T08:00:00-03:00')
+  expect(await event()).toEqual([{ nsu: -5n, protocol: '891260000054321', registered_at: at, stated: true }])
+  await page([arrive(7, evento(210210, { protocol: '891260000054321', at: '2026-11-12T08:00:00-03:00' }))])
+  expect(await event()).toEqual([{ nsu: 7n, protocol: '891260000054321', registered_at: at, stated: false }])
 })
 
 test('a summary of a cancelled note cancels, whichever comes first', async () => {

@@ -1,5 +1,6 @@
 import { unnamedRole } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'
+import { type Hiding, readHiding, shownConditions } from '../companies/companies.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { searchCondition } from './search.ts'
@@ -49,13 +50,15 @@ interface Stretch {
 }
 
 /**
- * One page of the workspace's documents, newest first, with the exact count and sum of the filter. Counters say in which month (or
+ * One page of the workspace's documents, without those that its companies hide, newest first, with the exact count and sum of the filter. Counters say in which month (or
  * day, in large workspaces) the page lies, so that its cost does not grow with its number.
  */
 export async function searchDocuments(ctx: Pick<Context, 'db'>, workspaceId: number, filter: Filter): Promise<Page> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const text = filter.text ? await searchCondition(db, workspaceId, filter.text) : null
-    const query: Query = { db, workspaceId, filter, conditions: rowConditions(workspaceId, filter, text) }
+    const hiding = (await readHiding({ db }, workspaceId)).filter(({ type }) => type === filter.type)
+    const conditions = rowConditions(workspaceId, filter, hiding, text)
+    const query: Query = { db, workspaceId, filter, hiding, conditions }
     const stretches = text ? [await countRows(query, bounds(filter))] : await countByMonths(query)
     const total = stretches.reduce((sum, stretch) => sum + stretch.n, 0)
     const offset = (filter.page - 1) * pageSize
@@ -71,6 +74,7 @@ interface Query {
   db: Database
   workspaceId: number
   filter: Filter
+  hiding: Hiding[]
   conditions: RawBuilder<unknown>
 }
 
@@ -81,17 +85,24 @@ function bounds(filter: Filter): { from: string; until: string } {
   return { from: filter.from ?? earliest, until: filter.to ? addSecond(filter.to) : latest }
 }
 
-function rowConditions(workspaceId: number, filter: Filter, text: RawBuilder<unknown> | null): RawBuilder<unknown> {
-  const parts = [sql`d.workspace_id = ${workspaceId}`, sql`d.type = ${filter.type}`, ...commonConditions(filter, 'd')]
+function rowConditions(
+  workspaceId: number,
+  filter: Filter,
+  hiding: Hiding[],
+  text: RawBuilder<unknown> | null,
+): RawBuilder<unknown> {
+  const common = commonConditions(filter, hiding, 'd')
+  const parts = [sql`d.workspace_id = ${workspaceId}`, sql`d.type = ${filter.type}`, ...common]
   return sql.join(text ? [...parts, text] : parts, sql` and `)
 }
 
-function commonConditions(filter: Filter, alias: string): RawBuilder<unknown>[] {
+function commonConditions(filter: Filter, hiding: Hiding[], alias: string): RawBuilder<unknown>[] {
   const column = (name: string) => sql.ref(`${alias}.${name}`)
   return [
     ...(filter.companyId === undefined ? [] : [sql`${column('company_id')} = ${filter.companyId}`]),
     ...(filter.status === undefined ? [] : [sql`${column('status')} = ${filter.status}`]),
     ...(filter.role === undefined ? [] : [roleCondition(column('roles'), filter.role)]),
+    ...shownConditions(hiding, alias),
   ]
 }
 
@@ -119,14 +130,14 @@ async function countByMonths(query: Query): Promise<Stretch[]> {
   return months
 }
 
-async function readMonths({ db, workspaceId, filter }: Query, from: string, until: string): Promise<Stretch[]> {
+async function readMonths({ db, workspaceId, filter, hiding }: Query, from: string, until: string): Promise<Stretch[]> {
   const conditions = sql.join(
     [
       sql`c.workspace_id = ${workspaceId}`,
       sql`c.type = ${filter.type}`,
       sql`c.month >= ${from}::date`,
       sql`c.month < ${until}::date`,
-      ...commonConditions(filter, 'c'),
+      ...commonConditions(filter, hiding, 'c'),
     ],
     sql` and `,
   )
@@ -162,14 +173,14 @@ const worthDays = 2_000
 async function locate(query: Query, stretches: Stretch[], offset: number): Promise<Place> {
   const place = walk(stretches, offset)
   if (place.offset < worthDays || !place.stretch.from.endsWith('-01T00:00:00')) return place
-  const { db, workspaceId, filter } = query
+  const { db, workspaceId, filter, hiding } = query
   const conditions = sql.join(
     [
       sql`c.workspace_id = ${workspaceId}`,
       sql`c.type = ${filter.type}`,
       sql`c.day >= ${place.stretch.from}::date`,
       sql`c.day < ${place.stretch.until}::date`,
-      ...commonConditions(filter, 'c'),
+      ...commonConditions(filter, hiding, 'c'),
     ],
     sql` and `,
   )

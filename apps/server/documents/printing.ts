@@ -1,6 +1,7 @@
 import { dacte } from '@vigia/print/dacte'
 import { danfe, PrintError } from '@vigia/print/danfe'
 import { unzipDocument } from '@vigia/sefaz/distribution'
+import { readHiding, shownConditions } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -11,7 +12,7 @@ const printers = {
   cte: { print: dacte, name: 'o DACTE' },
 }
 
-/** The printed form of a document of the workspace. Refuses unknown ids and notes of which only the summary arrived. */
+/** The printed form of a document of the workspace. Refuses unknown ids, documents that its company hides, and notes of which only the summary arrived. */
 export async function printDocument(
   { db, ids }: Pick<Context, 'db' | 'ids'>,
   workspaceId: number,
@@ -45,6 +46,7 @@ export async function printDocument(
 }
 
 async function findForPrinting(db: Context['db'], workspaceId: number, id: bigint) {
+  const hiding = await readHiding({ db }, workspaceId)
   return db
     .selectFrom('document as d')
     .innerJoin('receipt as r', (join) =>
@@ -71,6 +73,7 @@ async function findForPrinting(db: Context['db'], workspaceId: number, id: bigin
     ])
     .where('d.workspace_id', '=', workspaceId)
     .where('d.id', '=', id)
+    .where((where) => where.and(shownConditions(hiding, 'd')))
     .orderBy('e.registered_at', 'desc')
     .limit(1)
     .executeTakeFirst()

@@ -1,9 +1,9 @@
 import { localTime } from '@vigia/dfe/document'
-import { eventKind, registeredStatuses } from '@vigia/dfe/events'
+import { type EventKind, eventKind } from '@vigia/dfe/events'
 import type { DocumentFacts, EventFacts } from '@vigia/dfe/read'
 import { rolesOf } from '@vigia/dfe/roles'
 import { searchable } from '../platform/text.ts'
-import type { Arrival } from './documents.ts'
+import type { Arrival } from './arrival.ts'
 
 // What would not fit in a row. The check digit of the chave is not asked for: a file with a wrong one is kept and shown.
 const chaveShape = /^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/
@@ -29,14 +29,19 @@ function eventObstacle(facts: EventFacts): string | null {
 
 const isInt = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max
 
-// Weights of docs/decisions/0005-displayed-status.md. A cancellation ends everything; a conclusive answer says more than ciência,
-// which says more than a correction; the rest is the trail of the goods, where the last one counts.
-const effects: Record<string, { rank: number; status: { nfe: number | null; cte: number | null } }> = {
+// Weights of docs/decisions/0012-what-an-event-does.md. A cancellation ends everything; then comes what makes the document worthless,
+// then a conclusive answer, which says more than ciência; the rest is the trail of the goods, where the last one counts.
+const effects: Partial<
+  Record<EventKind['effect'], { rank: number; status: { nfe: number | null; cte: number | null } }>
+> = {
   cancels: { rank: 100, status: { nfe: 3, cte: 3 } },
+  unfit: { rank: 90, status: { nfe: null, cte: null } },
   confirmed: { rank: 80, status: { nfe: 6, cte: null } },
   'unknown-operation': { rank: 80, status: { nfe: 4, cte: null } },
   'not-performed': { rank: 80, status: { nfe: 5, cte: null } },
+  replaced: { rank: 70, status: { nfe: null, cte: null } },
   acknowledged: { rank: 60, status: { nfe: 8, cte: null } },
+  disputed: { rank: 50, status: { nfe: null, cte: null } },
   corrected: { rank: 40, status: { nfe: null, cte: 7 } },
 }
 const otherEffect = { rank: 20, status: { nfe: null, cte: null } }
@@ -87,8 +92,7 @@ function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string) {
 
 function eventRow(nsu: bigint, facts: EventFacts, cnpj: string) {
   const kind = eventKind(facts.type, facts.tpEvento)
-  const counts = facts.summary || registeredStatuses.has(facts.cStat ?? '')
-  const effect = counts ? (effects[kind?.effect ?? 'none'] ?? otherEffect) : noEffect
+  const effect = facts.registration !== 'none' ? (effects[kind?.effect ?? 'none'] ?? otherEffect) : noEffect
   const happenedAt = instant(facts.dhEvento) ?? instant(facts.registeredAt) ?? '1970-01-01T00:00:00Z'
   return {
     nsu,
@@ -99,6 +103,9 @@ function eventRow(nsu: bigint, facts: EventFacts, cnpj: string) {
     rank: effect.rank,
     status: effect.status[facts.type],
     summary: facts.summary,
+    stated: facts.registration === 'duplicate',
+    undoes: facts.undoes?.tpEvento ?? null,
+    undoesProtocol: cut(facts.undoes?.protocol, 30) || null,
     registeredAt: instant(facts.registeredAt) ?? happenedAt,
     happenedAt,
     protocol: cut(facts.protocol, 30) || null,
@@ -115,7 +122,10 @@ function instant(text: string | undefined): string | null {
   const time = localTime(text ?? '')
   if (!time) return null
   // An event without offset: the authority's clock is Brasília's.
-  return new Date(Date.parse(`${time.local}Z`) - (time.offset ?? -180) * 60_000).toISOString()
+  const minutes = time.offset ?? -180
+  const offset = Math.abs(minutes)
+  const part = (value: number) => String(value).padStart(2, '0')
+  return `${time.local}${minutes < 0 ? '-' : '+'}${part(Math.floor(offset / 60))}:${part(offset % 60)}`
 }
 
 const cut = (text: string | undefined, length: number) => (text ?? '').slice(0, length)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { chaveCheckDigit } from '@vigia/dfe/chave'
-import { readArrival } from './documents.ts'
+import { readArrival } from './arrival.ts'
 
 /** Small documents with just what the product reads, for tests of what happens to them afterwards. */
 export interface NoteOptions {
@@ -10,6 +10,8 @@ export interface NoteOptions {
   issuerName?: string
   recipient?: string
   carrier?: string
+  /** Terceiros of autXML. */
+  readers?: string[]
   issuedAt?: string
   amount?: string
   cStat?: string
@@ -38,7 +40,8 @@ export function nfeProc(options: NoteOptions = {}): string {
   const carrier = options.carrier
     ? `<transporta><CNPJ>${options.carrier}</CNPJ><xNome>TRANSPORTES</xNome></transporta>`
     : ''
-  return `<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="4.00"><NFe><infNFe Id="NFe${chave}" versao="4.00"><ide><mod>55</mod><serie>1</serie><nNF>${number}</nNF><dhEmi>${issuedAt}</dhEmi><tpNF>1</tpNF><tpAmb>2</tpAmb></ide><emit><CNPJ>${issuer}</CNPJ><xNome>${issuerName}</xNome></emit><dest><CNPJ>${recipient}</CNPJ><xNome>EMPRESA</xNome></dest><total><ICMSTot><vNF>${amount}</vNF></ICMSTot></total><transp><modFrete>0</modFrete>${carrier}</transp></infNFe></NFe><protNFe versao="4.00"><infProt><tpAmb>2</tpAmb><chNFe>${chave}</chNFe><dhRecbto>${issuedAt}</dhRecbto><nProt>135260001234567</nProt><cStat>${cStat}</cStat><xMotivo>x</xMotivo></infProt></protNFe></nfeProc>`
+  const readers = autXML(options.readers)
+  return `<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="4.00"><NFe><infNFe Id="NFe${chave}" versao="4.00"><ide><mod>55</mod><serie>1</serie><nNF>${number}</nNF><dhEmi>${issuedAt}</dhEmi><tpNF>1</tpNF><tpAmb>2</tpAmb></ide><emit><CNPJ>${issuer}</CNPJ><xNome>${issuerName}</xNome></emit><dest><CNPJ>${recipient}</CNPJ><xNome>EMPRESA</xNome></dest><total><ICMSTot><vNF>${amount}</vNF></ICMSTot></total><transp><modFrete>0</modFrete>${carrier}</transp>${readers}</infNFe></NFe><protNFe versao="4.00"><infProt><tpAmb>2</tpAmb><chNFe>${chave}</chNFe><dhRecbto>${issuedAt}</dhRecbto><nProt>135260001234567</nProt><cStat>${cStat}</cStat><xMotivo>x</xMotivo></infProt></protNFe></nfeProc>`
 }
 
 export function resNFe(options: NoteOptions & { cSitNFe?: string } = {}): string {
@@ -52,22 +55,83 @@ export function resNFe(options: NoteOptions & { cSitNFe?: string } = {}): string
   return `<resNFe xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.01"><chNFe>${chaveOf(options)}</chNFe><CNPJ>${issuer}</CNPJ><xNome>${issuerName}</xNome><IE>111222333444</IE><dhEmi>${issuedAt}</dhEmi><tpNF>1</tpNF><vNF>${amount}</vNF><dhRecbto>${issuedAt}</dhRecbto><nProt>135260001234567</nProt><cSitNFe>${cSitNFe}</cSitNFe></resNFe>`
 }
 
-export function evento(
-  tpEvento: number,
-  options: NoteOptions & { seq?: number; at?: string; description?: string; cStat?: string; named?: string } = {},
-): string {
-  const { seq = 1, at = '2026-11-11T10:00:00-03:00', description = 'Evento', cStat = '135' } = options
-  const readers = options.named ? `<autXML><CNPJ>${options.named}</CNPJ></autXML>` : ''
+export interface EventOptions {
+  seq?: number
+  at?: string
+  description?: string
+  cStat?: string
+  xMotivo?: string
+  /** Of the registration; null leaves nProt and dhRegEvento out. */
+  protocol?: string | null
+  /** Besides descEvento; of a CT-e, inside its group. */
+  detail?: string
+}
+
+export function evento(tpEvento: number, options: NoteOptions & EventOptions & { named?: string } = {}): string {
+  const { seq = 1, at = '2026-11-11T10:00:00-03:00', description = 'Evento', detail = '' } = options
+  const readers = autXML(options.named ? [options.named] : [])
   const chave = chaveOf(options)
-  return `<procEventoNFe xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.00"><evento versao="1.00"><infEvento Id="ID${tpEvento}${chave}01"><cOrgao>91</cOrgao><tpAmb>2</tpAmb><CNPJ>${supplier}</CNPJ><chNFe>${chave}</chNFe><dhEvento>${at}</dhEvento><tpEvento>${tpEvento}</tpEvento><nSeqEvento>${seq}</nSeqEvento><verEvento>1.00</verEvento><detEvento versao="1.00"><descEvento>${description}</descEvento>${readers}</detEvento></infEvento></evento><retEvento versao="1.00"><infEvento><tpAmb>2</tpAmb><cOrgao>91</cOrgao><cStat>${cStat}</cStat><xMotivo>x</xMotivo><chNFe>${chave}</chNFe><tpEvento>${tpEvento}</tpEvento><nSeqEvento>${seq}</nSeqEvento><dhRegEvento>${at}</dhRegEvento><nProt>8912600000${tpEvento}</nProt></infEvento></retEvento></procEventoNFe>`
+  const answer = answerOf(tpEvento, 'chNFe', chave, options)
+  return `<procEventoNFe xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.00"><evento versao="1.00"><infEvento Id="ID${tpEvento}${chave}01"><cOrgao>91</cOrgao><tpAmb>2</tpAmb><CNPJ>${supplier}</CNPJ><chNFe>${chave}</chNFe><dhEvento>${at}</dhEvento><tpEvento>${tpEvento}</tpEvento><nSeqEvento>${seq}</nSeqEvento><verEvento>1.00</verEvento><detEvento versao="1.00"><descEvento>${description}</descEvento>${detail}${readers}</detEvento></infEvento></evento><retEvento versao="1.00">${answer}</retEvento></procEventoNFe>`
+}
+
+function answerOf(tpEvento: number, chaveElement: 'chNFe' | 'chCTe', chave: string, options: EventOptions): string {
+  const { seq = 1, at = '2026-11-11T10:00:00-03:00', cStat = '135', xMotivo = 'x' } = options
+  const { protocol = `8912600000${tpEvento}` } = options
+  const registration = protocol === null ? '' : `<dhRegEvento>${at}</dhRegEvento><nProt>${protocol}</nProt>`
+  return `<infEvento><tpAmb>2</tpAmb><cOrgao>91</cOrgao><cStat>${cStat}</cStat><xMotivo>${xMotivo}</xMotivo><${chaveElement}>${chave}</${chaveElement}><tpEvento>${tpEvento}</tpEvento><nSeqEvento>${seq}</nSeqEvento>${registration}</infEvento>`
+}
+
+function autXML(readers: string[] = []): string {
+  return readers.map((reader) => `<autXML><CNPJ>${reader}</CNPJ></autXML>`).join('')
 }
 
 export function resEvento(
   tpEvento: number,
-  options: NoteOptions & { seq?: number; at?: string; description?: string } = {},
+  options: NoteOptions & Pick<EventOptions, 'seq' | 'at' | 'description' | 'protocol'> = {},
 ): string {
   const { seq = 1, at = '2026-11-11T10:00:00-03:00', description = 'Evento registrado' } = options
-  return `<resEvento xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.01"><cOrgao>91</cOrgao><CNPJ>${supplier}</CNPJ><chNFe>${chaveOf(options)}</chNFe><dhEvento>${at}</dhEvento><tpEvento>${tpEvento}</tpEvento><nSeqEvento>${seq}</nSeqEvento><xEvento>${description}</xEvento><dhRecbto>${at}</dhRecbto><nProt>891260000012345</nProt></resEvento>`
+  const { protocol = '891260000012345' } = options
+  return `<resEvento xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.01"><cOrgao>91</cOrgao><CNPJ>${supplier}</CNPJ><chNFe>${chaveOf(options)}</chNFe><dhEvento>${at}</dhEvento><tpEvento>${tpEvento}</tpEvento><nSeqEvento>${seq}</nSeqEvento><xEvento>${description}</xEvento><dhRecbto>${at}</dhRecbto><nProt>${protocol}</nProt></resEvento>`
+}
+
+export interface TransportOptions {
+  number?: number
+  issuer?: string
+  sender?: string
+  recipient?: string
+  shipper?: string
+  receiver?: string
+  /** The code of toma3, or the CNPJ of toma4. */
+  payer?: 0 | 1 | 2 | 3 | string
+  readers?: string[]
+  issuedAt?: string
+  amount?: string
+  cStat?: string
+}
+
+/** The chave of CT-e `number` of `issuer`. */
+export function cteChaveOf({ number = 1, issuer = supplier }: TransportOptions = {}): string {
+  const body = `352611${issuer}57001${String(number).padStart(9, '0')}1${String(number * 7).padStart(8, '0')}`
+  return `${body}${chaveCheckDigit(body)}`
+}
+
+export function cteProc(options: TransportOptions = {}): string {
+  const { number = 1, issuer = supplier, payer, amount = '321.00', cStat = '100' } = options
+  const { issuedAt = '2026-11-10T09:15:00-03:00', sender, recipient, shipper, receiver } = options
+  const chave = cteChaveOf(options)
+  const party = (name: string, cnpj?: string) =>
+    cnpj === undefined ? '' : `<${name}><CNPJ>${cnpj}</CNPJ><xNome>X</xNome></${name}>`
+  const toma = typeof payer === 'string' ? `<toma4><toma>4</toma><CNPJ>${payer}</CNPJ></toma4>` : ''
+  const toma3 = typeof payer === 'number' ? `<toma3><toma>${payer}</toma></toma3>` : ''
+  return `<cteProc xmlns="http://www.portalfiscal.inf.br/cte" versao="4.00"><CTe><infCte Id="CTe${chave}" versao="4.00"><ide><mod>57</mod><serie>1</serie><nCT>${number}</nCT><dhEmi>${issuedAt}</dhEmi><tpAmb>2</tpAmb>${toma3}${toma}</ide>${party('emit', issuer)}${party('rem', sender)}${party('exped', shipper)}${party('receb', receiver)}${party('dest', recipient)}<vPrest><vTPrest>${amount}</vTPrest></vPrest>${autXML(options.readers)}</infCte></CTe><protCTe versao="4.00"><infProt><chCTe>${chave}</chCTe><dhRecbto>${issuedAt}</dhRecbto><nProt>135260001234567</nProt><cStat>${cStat}</cStat></infProt></protCTe></cteProc>`
+}
+
+export function eventoCte(tpEvento: number, options: TransportOptions & EventOptions = {}): string {
+  const { seq = 1, at = '2026-11-11T10:00:00-03:00', description = 'Evento', detail = '' } = options
+  const chave = cteChaveOf(options)
+  const answer = answerOf(tpEvento, 'chCTe', chave, options)
+  return `<procEventoCTe xmlns="http://www.portalfiscal.inf.br/cte" versao="4.00"><eventoCTe versao="4.00"><infEvento><cOrgao>35</cOrgao><tpAmb>2</tpAmb><CNPJ>${supplier}</CNPJ><chCTe>${chave}</chCTe><dhEvento>${at}</dhEvento><tpEvento>${tpEvento}</tpEvento><nSeqEvento>${seq}</nSeqEvento><detEvento versaoEvento="4.00"><evento><descEvento>${description}</descEvento>${detail}</evento></detEvento></infEvento></eventoCTe><retEventoCTe versao="4.00">${answer}</retEventoCTe></procEventoCTe>`
 }
 
 /** `xml` as it would arrive at position `nsu`. */

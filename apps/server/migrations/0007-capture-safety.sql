@@ -1,6 +1,6 @@
--- A host that fails for everybody is asked by one at a time until it answers again.
+-- A web service that fails for everybody is asked by one at a time until it answers again.
 create table circuit (
-  host text primary key,
+  address text primary key,         -- host and path: the services of one host are not down together
   failures int not null default 0,
   -- Until then nobody calls; whoever comes first afterwards tries, for all.
   open_until timestamptz,

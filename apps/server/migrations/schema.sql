@@ -8,12 +8,12 @@ capture_line (id integer not null, service smallint not null, cnpj text not null
 capture_subscription (line_id integer not null, workspace_id integer not null, company_id integer not null, delivered_nsu bigint not null default 0, proved_at timestamp with time zone, refused text, refused_at timestamp with time zone)
 certificate (workspace_id integer not null, id integer not null, company_id integer not null, holder_cnpj text not null, holder_name text not null, issuer text not null, serial_number text not null, valid_from timestamp with time zone not null, valid_to timestamp with time zone not null, certificate_pem text not null, chain_pem text[] not null, key_encrypted bytea not null, key_id text not null, uploaded_by integer not null, uploaded_at timestamp with time zone not null default now(), replaced_at timestamp with time zone)
 certificate_use (workspace_id integer not null, id bigint not null, certificate_id integer not null, at timestamp with time zone not null default now(), service text not null, purpose text not null)
-circuit (host text not null, failures integer not null default 0, open_until timestamp with time zone, since timestamp with time zone, reason text)
+circuit (address text not null, failures integer not null default 0, open_until timestamp with time zone, since timestamp with time zone, reason text)
 company (workspace_id integer not null, id integer not null default nextval('company_id_seq'::regclass), public_id uuid not null default gen_random_uuid(), cnpj text not null, name text not null, search text not null, uf smallint not null, active boolean not null default true, created_at timestamp with time zone not null default now(), email text, automatic boolean not null default true, shown_nfe smallint not null default 511, shown_cte smallint not null default 511, acknowledges_since timestamp with time zone, acknowledges_by integer)
 count_day (workspace_id integer not null, type smallint not null, day date not null, company_id integer not null, roles smallint not null, status smallint not null, n integer not null)
 count_month (workspace_id integer not null, type smallint not null, month date not null, company_id integer not null, roles smallint not null, status smallint not null, n integer not null, amount numeric(24,2) not null)
 document (workspace_id integer not null, company_id integer not null, id bigint not null default nextval('document_id_seq'::regclass), issued_at timestamp without time zone not null, created_at timestamp with time zone not null default now(), authorized_at timestamp with time zone, nsu bigint not null, supplier_id integer not null, number integer not null, event_code integer not null, type smallint not null, series smallint not null, issued_offset smallint, roles smallint not null, status smallint not null, base_status smallint not null, complete boolean not null, amount numeric(15,2) not null, event_text text, chave text not null)
-document_event (workspace_id integer not null, company_id integer not null, chave text not null, tp_evento integer not null, sequence smallint not null, orgao smallint not null, type smallint not null, rank smallint not null, status smallint, summary boolean not null, registered_at timestamp with time zone not null, happened_at timestamp with time zone not null, nsu bigint not null, protocol text, author text, description text not null, justification text, known boolean not null, roles smallint not null)
+document_event (workspace_id integer not null, company_id integer not null, chave text not null, tp_evento integer not null, sequence smallint not null, orgao smallint not null, type smallint not null, rank smallint not null, status smallint, summary boolean not null, registered_at timestamp with time zone not null, happened_at timestamp with time zone not null, nsu bigint not null, protocol text, author text, description text not null, justification text, known boolean not null, roles smallint not null, undoes integer, undoes_protocol text, undone boolean not null default false, stated boolean not null default false)
 installation (singleton boolean not null default true, ambiente text not null, id_key bytea not null, created_at timestamp with time zone not null default now())
 migration (name text not null, sha256 text not null, applied_at timestamp with time zone not null default now())
 outgoing_event (workspace_id integer not null, id bigint not null, company_id integer not null, document_id bigint not null, type smallint not null, cnpj text not null, chave text not null, tp_evento integer not null, sequence smallint not null, state text not null default 'waiting'::text, message text not null default ''::text, justification text, corrections jsonb, why text not null, requested_by integer, requested_at timestamp with time zone not null default now(), next_at timestamp with time zone not null default now(), lease_by uuid, lease_until timestamp with time zone, failures smallint not null default 0, signed_xml text, sent_at timestamp with time zone, c_stat smallint, x_motivo text, protocol text, registered_at timestamp with time zone, answer_xml text, answered_at timestamp with time zone)
@@ -42,7 +42,7 @@ certificate: FOREIGN KEY (workspace_id, company_id) REFERENCES company(workspace
 certificate: PRIMARY KEY (workspace_id, id)
 certificate_use: FOREIGN KEY (workspace_id, certificate_id) REFERENCES certificate(workspace_id, id)
 certificate_use: PRIMARY KEY (workspace_id, id)
-circuit: PRIMARY KEY (host)
+circuit: PRIMARY KEY (address)
 company: CHECK ((cnpj ~ '^[0-9A-Z]{12}[0-9]{2}$'::text))
 company: FOREIGN KEY (workspace_id) REFERENCES workspace(id)
 company: PRIMARY KEY (workspace_id, id)
@@ -98,7 +98,7 @@ CREATE UNIQUE INDEX capture_subscription_pkey ON public.capture_subscription USI
 CREATE UNIQUE INDEX certificate_current_uk ON public.certificate USING btree (workspace_id, company_id) WHERE (replaced_at IS NULL)
 CREATE UNIQUE INDEX certificate_pkey ON public.certificate USING btree (workspace_id, id)
 CREATE UNIQUE INDEX certificate_use_pkey ON public.certificate_use USING btree (workspace_id, id)
-CREATE UNIQUE INDEX circuit_pkey ON public.circuit USING btree (host)
+CREATE UNIQUE INDEX circuit_pkey ON public.circuit USING btree (address)
 CREATE UNIQUE INDEX company_pkey ON public.company USING btree (workspace_id, id)
 CREATE UNIQUE INDEX company_public_id_key ON public.company USING btree (public_id)
 CREATE UNIQUE INDEX company_workspace_id_cnpj_key ON public.company USING btree (workspace_id, cnpj)
@@ -151,11 +151,16 @@ account_for_login(p_email text) returns TABLE(workspace_id integer, workspace_pu
 add_to_counters(p_ws integer, p_company integer, p_type smallint, p_issued timestamp without time zone[], p_roles smallint[], p_status smallint[], p_sign integer[], p_amount numeric[]) returns void
 apply_events(p_ws integer, p_company integer, p_type smallint, p_chaves text[]) returns void
 base_event_code(s smallint) returns integer
+can_be_undone(e document_event) returns boolean
+can_undo(e document_event) returns boolean
 capturing() returns boolean
 certificates_sealed_otherwise(p_key_id text) returns boolean security definer
 current_ws() returns integer
 enlarge_workspace(p_ws integer) returns boolean
-ingest(p_ws integer, p_company integer, p_service smallint, r_nsu bigint[], r_schema text[], r_problem text[], r_unread boolean[], r_content bytea[], d_nsu bigint[], d_chave text[], d_number integer[], d_series smallint[], d_issued timestamp without time zone[], d_offset smallint[], d_authorized timestamp with time zone[], d_amount numeric[], d_roles smallint[], d_status smallint[], d_complete boolean[], d_tax_id text[], d_name text[], d_search text[], e_nsu bigint[], e_chave text[], e_tp integer[], e_sequence smallint[], e_orgao smallint[], e_rank smallint[], e_status smallint[], e_summary boolean[], e_registered timestamp with time zone[], e_happened timestamp with time zone[], e_protocol text[], e_author text[], e_description text[], e_justification text[], e_known boolean[], e_roles smallint[]) returns TABLE(received integer, inserted integer, completed integer)
+ingest(p_ws integer, p_company integer, p_service smallint, r_nsu bigint[], r_schema text[], r_problem text[], r_unread boolean[], r_content bytea[], d_nsu bigint[], d_chave text[], d_number integer[], d_series smallint[], d_issued timestamp without time zone[], d_offset smallint[], d_authorized timestamp with time zone[], d_amount numeric[], d_roles smallint[], d_status smallint[], d_complete boolean[], d_tax_id text[], d_name text[], d_search text[], e_nsu bigint[], e_chave text[], e_tp integer[], e_sequence smallint[], e_orgao smallint[], e_rank smallint[], e_status smallint[], e_summary boolean[], e_registered timestamp with time zone[], e_happened timestamp with time zone[], e_protocol text[], e_author text[], e_description text[], e_justification text[], e_known boolean[], e_roles smallint[], e_stated boolean[], e_undoes integer[], e_undoes_protocol text[], p_again boolean) returns TABLE(received integer, inserted integer, completed integer)
 month_of(t timestamp without time zone) returns date
+names_event(u document_event, e document_event) returns boolean
+restate_receipts(p_ws integer, p_company integer, p_service smallint, p_nsu bigint[], p_problem text[], p_unread boolean[]) returns void security definer
 session_for_token(p_token_hash bytea) returns TABLE(workspace_id integer, workspace_public_id uuid, account_id integer) security definer
+undo_events(p_ws integer, p_company integer, p_chaves text[]) returns void
 weightier_status(a smallint, b smallint) returns smallint

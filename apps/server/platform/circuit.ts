@@ -4,45 +4,98 @@ import type { Context } from './context.ts'
 // Five calls in a row without an answer, whoever made them; then one at a time, every sixth of an hour.
 const failuresMax = 5
 
-/** Whether a call to the host of `url` may be made now; after a pause for everybody, exactly one caller is told yes. */
+/** How a service is named here. */
+export function addressOf(url: string): string {
+  const { host, pathname } = new URL(url)
+  return `${host}${pathname}`
+}
+
+/** A web service that serves nobody: since when, and why as it was noted. */
+export interface Outage {
+  since: Date
+  reason: string
+}
+
+/** Whether a call to the service at `url` may be made now; after a pause for everybody, exactly one caller is told yes. */
 export async function mayCall({ db, config }: Pick<Context, 'db' | 'config'>, url: string): Promise<boolean> {
-  const { host } = new URL(url)
+  const address = addressOf(url)
   const probeMs = Math.round(config.sefaz.hourMs / 6)
   const { rows } = await sql<{ closed: boolean; mine: boolean }>`
     with mine as (
       update circuit set open_until = now() + ${probeMs} * interval '1 ms'
-       where host = ${host} and open_until <= now() returning host)
-    select not exists (select 1 from circuit where host = ${host} and open_until is not null) as closed,
+       where address = ${address} and open_until <= now() returning address)
+    select not exists (select 1 from circuit where address = ${address} and open_until is not null) as closed,
            exists (select 1 from mine) as mine`.execute(db)
   return rows[0]!.closed || rows[0]!.mine
 }
 
-/** The hosts that nobody may call now. */
-export async function pausedHosts({ db }: Pick<Context, 'db'>): Promise<string[]> {
-  const rows = await db.selectFrom('circuit').select('host').where('open_until', '>', sql<Date>`now()`).execute()
-  return rows.map((row) => row.host)
+/** The addresses of the services that nobody may call now. */
+export async function pausedServices({ db }: Pick<Context, 'db'>): Promise<string[]> {
+  const rows = await db.selectFrom('circuit').select('address').where('open_until', '>', sql<Date>`now()`).execute()
+  return rows.map((row) => row.address)
 }
 
-/** Notes that the host of `url` answered a call. */
+/** What the service at `url` does not do for anybody right now; null when it serves, or one failure has not yet become an outage. */
+export async function findOutage({ db }: Pick<Context, 'db'>, url: string): Promise<Outage | null> {
+  const row = await db
+    .selectFrom('circuit')
+    .select(['since', 'reason'])
+    .where('address', '=', addressOf(url))
+    .where('open_until', '>', sql<Date>`now()`)
+    .executeTakeFirst()
+  return row?.since ? { since: row.since, reason: row.reason ?? '' } : null
+}
+
+/** Notes that the service at `url` answered a call. */
 export async function noteAnswer({ db }: Pick<Context, 'db'>, url: string): Promise<void> {
   await sql`update circuit set failures = 0, open_until = null, since = null, reason = null
-             where host = ${new URL(url).host} and (failures > 0 or open_until is not null)`.execute(db)
+             where address = ${addressOf(url)} and (failures > 0 or open_until is not null)`.execute(db)
 }
 
-/** Notes that the host of `url` did not answer, or said that it answers nobody: then `pauseMs` says for how long. */
+/**
+ * Notes that the service at `url` did not answer, or said that it answers nobody: then `pauseMs` says for how long. Returns the outage that
+ * this is part of, if it is one already.
+ */
 export async function noteFailure(
   { db, config }: Pick<Context, 'db' | 'config'>,
   url: string,
   reason: string,
   pauseMs?: number,
-): Promise<void> {
+): Promise<Outage | null> {
   const openMs = Math.round(pauseMs ?? config.sefaz.hourMs / 6)
-  const { host } = new URL(url)
-  await sql`
-    insert into circuit as c (host, failures, since, reason, open_until)
-    values (${host}, 1, now(), ${reason}, case when ${pauseMs !== undefined} then now() + ${openMs} * interval '1 ms' end)
-    on conflict (host) do update
+  const failuresNeeded = pauseMs === undefined ? failuresMax : 1
+  const address = addressOf(url)
+  const { rows } = await sql<{ since: Date; paused: boolean }>`
+    insert into circuit as c (address, failures, since, reason, open_until)
+    values (${address}, 1, now(), ${reason}, case when 1 >= ${failuresNeeded} then now() + ${openMs} * interval '1 ms' end)
+    on conflict (address) do update
        set failures = c.failures + 1, since = coalesce(c.since, now()), reason = excluded.reason,
-           open_until = case when ${pauseMs !== undefined} or c.failures + 1 >= ${failuresMax} then now() + ${openMs} * interval '1 ms'
-                             else c.open_until end`.execute(db)
+           open_until = case when c.failures + 1 >= ${failuresNeeded}
+                             then greatest(c.open_until, now() + ${openMs} * interval '1 ms') else c.open_until end
+    returning since, open_until is not null as paused`.execute(db)
+  return rows[0]!.paused ? { since: rows[0]!.since, reason } : null
+}
+
+const clock = new Intl.DateTimeFormat('pt-BR', {
+  timeZone: 'America/Sao_Paulo',
+  day: '2-digit',
+  month: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+})
+
+const reasons: Record<string, string> = {
+  timeout: 'demora demais para responder',
+  refused: 'não aceita conexões',
+  http: 'responde com erro',
+  'not-xml': 'responde fora do formato',
+  fault: 'não consegue atender as mensagens',
+  'tls-chain': 'a identidade do servidor não pôde ser confirmada; quem administra o sistema confere SEFAZ_CA_FILE',
+}
+
+/** For the person: that it is nobody's certificate, since when, and that nothing has to be done. */
+export function outageSentence({ since, reason }: Outage): string {
+  const when = clock.format(since).replace(', ', ' às ')
+  const [why = ''] = (reasons[reason] ?? reason).split('. ')
+  return `O serviço da SEFAZ está fora do ar para todas as empresas desde ${when}: ${why}. Os documentos já guardados estão seguros e as consultas voltam sozinhas quando ele responder.`
 }

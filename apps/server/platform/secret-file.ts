@@ -27,7 +27,8 @@ export async function readOrCreateSecret(
   }
 }
 
-async function readSecret(path: string): Promise<string | null> {
+/** The secret kept in `path`, or null when there is no such file. */
+export async function readSecret(path: string): Promise<string | null> {
   try {
     return (await readFile(path, 'utf8')).trim()
   } catch (error) {

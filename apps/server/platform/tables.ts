@@ -137,6 +137,10 @@ export interface DocumentEventTable {
   justification: string | null
   known: boolean
   roles: number
+  undoes: Optional<number | null>
+  undoes_protocol: Optional<string | null>
+  undone: Generated<boolean>
+  stated: Generated<boolean>
 }
 export interface CountMonthTable {
   workspace_id: number
@@ -210,7 +214,7 @@ export interface CaptureGapTable {
   lost: Optional<boolean>
 }
 export interface CircuitTable {
-  host: string
+  address: string
   failures: Optional<number>
   open_until: Optional<Date | null>
   since: Optional<Date | null>

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Arrival, type DocZip, readArrival, readPage } from './arrival.ts'
+import { cteProc, evento, nfeProc, resNFe } from './testing.ts'
+
+const sound = [resNFe(), nfeProc(), evento(110111), cteProc(), '<desconhecido/>', ''].map((xml) => gzipSync(xml))
+const whole = sound[1]!
+const withSize = (size: number) => {
+  const content = Buffer.from(whole)
+  content.writeUInt32LE(size, content.length - 4)
+  return content
+}
+const damaged = [
+  Buffer.alloc(0),
+  randomBytes(40),
+  whole.subarray(0, whole.length - 9),
+  Buffer.concat([whole, Buffer.alloc(8)]),
+  Buffer.concat([whole, Buffer.from('not part of the stream')]),
+  Buffer.concat([sound[0]!, whole]),
+  withSize(0),
+  withSize(3),
+  withSize(0xffff_ffff),
+  gzipSync(Buffer.alloc(5_000_000, 'x')),
+]
+
+test('a page is read as its documents are read alone, whatever is wrong with some', () => {
+  const contents = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...sound) }, fc.constantFrom(...damaged))
+  fc.assert(
+    fc.property(fc.array(contents, { maxLength: 8 }), (contents) => {
+      const page = contents.map((content, index): DocZip => ({ nsu: BigInt(index), schema: 'x_v1.00.xsd', content }))
+      expect(readPage(page)).toEqual(page.map(({ nsu, schema, content }) => readArrival(nsu, schema, content)))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('two of them in every combination', () => {
+  const all = [...sound, ...damaged]
+  for (const first of all) {
+    for (const second of all) {
+      const page = [first, second].map(
+        (content, index): DocZip => ({ nsu: BigInt(index), schema: 'x_v1.00.xsd', content }),
+      )
+      const outcome = ({ facts, problem }: Arrival) => ({ facts, problem })
+      expect(readPage(page).map(outcome)).toEqual(
+        page.map(({ nsu, schema, content }) => outcome(readArrival(nsu, schema, content))),
+      )
+    }
+  }
+})
+
+test('a page without anything wrong is read whole', () => {
+  const page = sound.map((content, index): DocZip => ({ nsu: BigInt(index), schema: 'x_v1.00.xsd', content }))
+  expect(readPage(page).map(({ facts }) => facts?.root)).toEqual([
+    'resNFe',
+    'nfeProc',
+    'procEventoNFe',
+    'cteProc',
+    undefined,
+    undefined,
+  ])
+})

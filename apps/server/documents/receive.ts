@@ -1,0 +1,139 @@
+import { sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+import { type Service, serviceCodes } from '../platform/service.ts'
+import type { Arrival } from './arrival.ts'
+import { ingestRows } from './projection.ts'
+
+export interface Recipient {
+  workspaceId: number
+  companyId: number
+  cnpj: string
+}
+
+export interface Received {
+  /** NSUs that were not here before. */
+  received: number
+  inserted: number
+  /** Summaries that got their complete document. */
+  completed: number
+}
+
+/**
+ * Stores arrivals for one company, bytes and projection together; `ctx.db` is a transaction inside its workspace.
+ * What was received before changes nothing, unless it is read `again` after the projection forgot it. A document that the projection cannot take is kept as bytes with the problem said.
+ */
+export async function receive(
+  { db, log }: Pick<Context, 'db' | 'log'>,
+  to: Recipient,
+  service: Service,
+  arrivals: Arrival[],
+  again = false,
+): Promise<Received> {
+  const fitting = arrivals.map((arrival) =>
+    arrival.facts && (arrival.facts.type !== service || familyOf(arrival.facts.chave) !== service)
+      ? { ...arrival, facts: null, problem: 'O documento chegou por um serviço que não é o dele.' }
+      : arrival,
+  )
+  for (const { nsu, schema, problem, facts } of fitting) {
+    if (!facts)
+      log.warn({ ...to, service, nsu: String(nsu), schema, problem }, 'a document is kept but could not be read')
+  }
+  try {
+    return await guarded(db, () => ingest(db, to, service, fitting, again))
+  } catch (error) {
+    if (!isDataError(error)) throw error
+    log.error(
+      { err: error, ...to, nsu: fitting.map((arrival) => String(arrival.nsu)) },
+      'a page could not be projected as a whole',
+    )
+  }
+  const total: Received = { received: 0, inserted: 0, completed: 0 }
+  for (const arrival of fitting) {
+    let one: Received
+    try {
+      one = await guarded(db, () => ingest(db, to, service, [arrival], again))
+    } catch (error) {
+      if (!isDataError(error)) throw error
+      log.error({ err: error, ...to, nsu: String(arrival.nsu) }, 'a document is kept as bytes only')
+      const problem = 'O documento foi guardado, mas não conseguimos lê-lo por inteiro.'
+      one = await ingest(db, to, service, [{ ...arrival, facts: null, problem }], again)
+    }
+    total.received += one.received
+    total.inserted += one.inserted
+    total.completed += one.completed
+  }
+  return total
+}
+
+// The model of the chave: 57, 64 and 67 are of the CT-e family.
+function familyOf(chave: string): Service {
+  return ['57', '64', '67'].includes(chave.slice(20, 22)) ? 'cte' : 'nfe'
+}
+
+// A failed statement would abort the transaction around it; a savepoint keeps the rest of the page alive.
+async function guarded<T>(db: Context['db'], work: () => Promise<T>): Promise<T> {
+  await sql`savepoint receive`.execute(db)
+  try {
+    const result = await work()
+    await sql`release savepoint receive`.execute(db)
+    return result
+  } catch (error) {
+    await sql`rollback to savepoint receive`.execute(db)
+    throw error
+  }
+}
+
+// SQLSTATE classes 22 (data exception), 23 (integrity) and 54 (limits): the document's fault, not the database's.
+function isDataError(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code
+  return typeof code === 'string' && /^(22|23|54)/.test(code)
+}
+
+async function ingest(
+  db: Context['db'],
+  to: Recipient,
+  service: Service,
+  arrivals: Arrival[],
+  again: boolean,
+): Promise<Received> {
+  const { receipts: r, documents: d, events: e } = ingestRows(arrivals, to.cnpj)
+  const { rows } = await sql<Received>`select * from ingest(
+    ${to.workspaceId}::int, ${to.companyId}::int, ${serviceCodes[service]}::smallint,
+    ${of(r, 'nsu')}::bigint[], ${of(r, 'schema')}::text[], ${of(r, 'problem')}::text[], ${of(r, 'unread')}::boolean[],
+    ${of(r, 'content')}::bytea[],
+    ${of(d, 'nsu')}::bigint[], ${of(d, 'chave')}::text[], ${of(d, 'number')}::int[], ${of(d, 'series')}::smallint[],
+    ${of(d, 'issuedAt')}::timestamp[], ${of(d, 'offset')}::smallint[], ${of(d, 'authorizedAt')}::timestamptz[], ${of(d, 'amount')}::numeric[],
+    ${of(d, 'roles')}::smallint[], ${of(d, 'status')}::smallint[], ${of(d, 'complete')}::boolean[],
+    ${of(d, 'taxId')}::text[], ${of(d, 'name')}::text[], ${of(d, 'search')}::text[],
+    ${of(e, 'nsu')}::bigint[], ${of(e, 'chave')}::text[], ${of(e, 'tpEvento')}::int[], ${of(e, 'sequence')}::smallint[],
+    ${of(e, 'orgao')}::smallint[], ${of(e, 'rank')}::smallint[], ${of(e, 'status')}::smallint[], ${of(e, 'summary')}::boolean[],
+    ${of(e, 'registeredAt')}::timestamptz[], ${of(e, 'happenedAt')}::timestamptz[], ${of(e, 'protocol')}::text[],
+    ${of(e, 'author')}::text[], ${of(e, 'description')}::text[], ${of(e, 'justification')}::text[],
+    ${of(e, 'known')}::boolean[], ${of(e, 'roles')}::smallint[],
+    ${of(e, 'stated')}::boolean[], ${of(e, 'undoes')}::int[], ${of(e, 'undoesProtocol')}::text[], ${again})`.execute(db)
+  return rows[0]!
+}
+
+function of<Row, Name extends keyof Row>(rows: Row[], name: Name): Row[Name][] {
+  return rows.map((row) => row[name])
+}
+
+/** Up to `limit` receipts of a company after an NSU, oldest first, as they are stored; `ctx.db` is inside its workspace. */
+export async function listReceipts(
+  { db }: Pick<Context, 'db'>,
+  from: Omit<Recipient, 'cnpj'>,
+  service: Service,
+  afterNsu: bigint,
+  limit: number,
+) {
+  return db
+    .selectFrom('receipt')
+    .select(['nsu', 'schema', 'content'])
+    .where('workspace_id', '=', from.workspaceId)
+    .where('company_id', '=', from.companyId)
+    .where('service', '=', serviceCodes[service])
+    .where('nsu', '>', afterNsu)
+    .orderBy('nsu')
+    .limit(limit)
+    .execute()
+}
