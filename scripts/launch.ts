@@ -122,7 +122,8 @@ async function requireFolder(folder: string): Promise<void> {
   }
 }
 
-function explain(error: unknown, config: Config): unknown {
+/** `error` in words for the person, where it is of the ports or of the database server. */
+export function explain(error: unknown, config: Config): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'EADDRINUSE') return portInUse(config.port, 'PORT')
   if (!config.databaseUrl || !(error instanceof Error)) return error
@@ -141,13 +142,14 @@ async function requireArchive({ simulator }: Config): Promise<void> {
 }
 
 // The certificate of the simulated authority is made by the simulator when it first starts.
-async function requireAuthority({ sefaz }: Config): Promise<void> {
-  for (const file of sefaz.caFiles)
-    await access(file).catch(() => {
-      throw new StartError(
-        `Falta o certificado da SEFAZ simulada (${file}). Inicie antes o programa inteiro (npm start) ou o simulador (npm run simulator).`,
-      )
-    })
+async function requireAuthority({ sefaz, simulator }: Config): Promise<void> {
+  const [file] = sefaz.caFiles
+  if (!simulator || !file) return
+  await access(file).catch(() => {
+    throw new StartError(
+      `Falta o certificado da SEFAZ simulada (${file}). Inicie antes o programa inteiro (npm start) ou o simulador (npm run simulator).`,
+    )
+  })
 }
 
 function report(config: Config, mode: Mode, siteUrl: string, seconds: number): void {

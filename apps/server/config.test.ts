@@ -60,6 +60,7 @@ test('every variable arrives', () => {
       LOG_LEVEL: 'info',
       SEFAZ_AMBIENTE: 'simulado',
       MASTER_KEY: key,
+      NEW_MASTER_KEY: Buffer.alloc(32, 8).toString('base64'),
       DEMO_EMAIL: 'a@b.com',
       DEMO_PASSWORD: 'segredo',
       SMTP_URL: 'smtp://localhost:1025',
@@ -81,6 +82,7 @@ test('every variable arrives', () => {
     simulator: { port: 0, archive: '/srv/notas', archiveAnswered: true },
   })
   expect(config.masterKey).toEqual(Buffer.alloc(32, 7))
+  expect(config.newMasterKey).toEqual(Buffer.alloc(32, 8))
 })
 
 test('a variable without a value is not set', () => {

@@ -16,6 +16,8 @@ export interface Config {
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   /** 32 bytes; absent: `ensureMasterKey` keeps one in the data directory. */
   masterKey?: Buffer
+  /** What a rotation replaces `masterKey` by; nothing else looks at it. */
+  newMasterKey?: Buffer
   /** The shared login that the landing page offers. */
   demo: { email: string; password: string } | null
   smtpUrl?: string
@@ -67,6 +69,14 @@ const flag = z
   .default('false')
   .transform((text) => text === 'true' || text === '1')
 
+const secretKey = z
+  .string()
+  .refine(
+    (text) => /^[A-Za-z0-9+/]{43}=$/.test(text),
+    'deve ser a base64 de 32 bytes (faça uma com: openssl rand -base64 32)',
+  )
+  .transform((text) => Buffer.from(text, 'base64'))
+
 const environment = z.object({
   PORT: port(3000),
   DATA_DIR: z.string().default('./data'),
@@ -80,14 +90,8 @@ const environment = z.object({
     .enum(['simulado', 'homologacao', 'producao'], { error: 'deve ser simulado, homologacao ou producao' })
     .default('simulado'),
   SEFAZ_CA_FILE: z.string().optional(),
-  MASTER_KEY: z
-    .string()
-    .refine(
-      (text) => /^[A-Za-z0-9+/]{43}=$/.test(text),
-      'deve ser a base64 de 32 bytes (faça uma com: openssl rand -base64 32)',
-    )
-    .transform((text) => Buffer.from(text, 'base64'))
-    .optional(),
+  MASTER_KEY: secretKey.optional(),
+  NEW_MASTER_KEY: secretKey.optional(),
   DEMO_EMAIL: z.email('deve ser um e-mail').optional(),
   DEMO_PASSWORD: z
     .string()
@@ -138,6 +142,7 @@ function toConfig(env: Environment, cwd: string): Config {
     productName: env.PRODUCT_NAME,
     logLevel: env.LOG_LEVEL,
     masterKey: env.MASTER_KEY,
+    newMasterKey: env.NEW_MASTER_KEY,
     demo: demoLogin(env, simulated),
     smtpUrl: env.SMTP_URL,
     sefaz: sefazConfig(env, dataDir, cwd),

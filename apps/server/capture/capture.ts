@@ -1,4 +1,5 @@
-import { sql } from 'kysely'
+import { cnpjBase } from '@vigia/dfe/cnpj'
+import { type RawBuilder, sql } from 'kysely'
 import type { Company } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, readWorkspace } from '../platform/database.ts'
@@ -28,29 +29,98 @@ export async function subscribe(
         })
         .onConflict((conflict) => conflict.columns(['service', 'cnpj']).doNothing())
         .execute()
-      // A conversation that stopped (an expired certificate, say) goes on with the new certificate, when the authority allows it.
-      const line = await db
-        .updateTable('capture_line')
-        .set({
-          catch_up: sql<boolean>`catch_up or (${proved} and last_nsu > 0)`,
-          next_at: sql<Date>`case when state = 'stopped' then greatest(now(), allowed_at) else next_at end`,
-          state: sql<'waiting'>`case when state = 'stopped' then 'waiting' else state end`,
-        })
-        .where('service', '=', service)
-        .where('cnpj', '=', company.cnpj)
-        .returning('id')
-        .executeTakeFirstOrThrow()
-      await db
-        .insertInto('capture_subscription')
-        .values({
-          line_id: line.id,
-          workspace_id: workspaceId,
-          company_id: company.id,
-          proved_at: proved ? sql<Date>`now()` : null,
-        })
-        .execute()
     }
+    const own = sql`select id from capture_line where cnpj = ${company.cnpj}`
+    await lockLines(db, sql`${own} union ${linesOfBase(workspaceId, company.cnpj)}`)
+    // A new company is captured by the hour, whatever others want for its CNPJ.
+    const lines = await db
+      .updateTable('capture_line')
+      .set({ automatic: true })
+      .where('cnpj', '=', company.cnpj)
+      .returning('id')
+      .execute()
+    await db
+      .insertInto('capture_subscription')
+      .values(lines.map((line) => ({ line_id: line.id, workspace_id: workspaceId, company_id: company.id })))
+      .execute()
+    await resume({ db }, workspaceId, company.cnpj, { proved })
   })
+}
+
+/**
+ * Lets the conversations of a workspace's companies go on with a new certificate for `cnpj` or another of the same base, as soon as the
+ * authority allows it. `proved`: its chain shows that it is real.
+ */
+export async function resume(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  cnpj: string,
+  { proved }: { proved: boolean },
+): Promise<void> {
+  await inCapture(ctx, async ({ db }) => {
+    await enterWorkspace({ db }, workspaceId)
+    const lineIds = await lockLines(db, linesOfBase(workspaceId, cnpj))
+    await sql`
+      update capture_subscription
+         set refused = null, refused_at = null, proved_at = case when ${proved} then coalesce(proved_at, now()) else proved_at end
+       where workspace_id = ${workspaceId} and line_id = any (${lineIds}::int[])`.execute(db)
+    await sql`
+      update capture_line l
+         set next_at = case when state = 'stopped' then greatest(now(), allowed_at) else next_at end,
+             message = case when state = 'stopped' then 'Há um certificado novo: a captura continua assim que a SEFAZ permitir.' else message end,
+             state = case when state = 'stopped' then 'waiting' else state end,
+             catch_up = catch_up or exists (select 1 from capture_subscription s
+                                             where s.line_id = l.id and s.workspace_id = ${workspaceId}
+                                               and s.proved_at is not null and s.delivered_nsu < l.last_nsu)
+       where id = any (${lineIds}::int[])`.execute(db)
+  })
+}
+
+/** Tells a company's conversations whether somebody still wants them by the hour. `ctx.db` is the transaction that changed the company. */
+export async function followSwitch(ctx: Pick<Context, 'db'>, workspaceId: number, companyId: number): Promise<void> {
+  await inCapture(ctx, async ({ db }) => {
+    const lineIds = await lockLines(
+      db,
+      sql`select s.line_id from capture_subscription s where s.workspace_id = ${workspaceId} and s.company_id = ${companyId}`,
+    )
+    for (const lineId of lineIds) {
+      const automatic = await isWantedByTheHour(db, lineId)
+      await db.updateTable('capture_line').set({ automatic }).where('id', '=', lineId).execute()
+    }
+    await enterWorkspace({ db }, workspaceId)
+  })
+}
+
+function linesOfBase(workspaceId: number, cnpj: string): RawBuilder<unknown> {
+  return sql`select s.line_id from capture_subscription s join company c on c.workspace_id = s.workspace_id and c.id = s.company_id
+              where s.workspace_id = ${workspaceId} and left(c.cnpj, 8) = ${cnpjBase(cnpj)}`
+}
+
+// All that a transaction needs at once and in this order: two who lock several lines must not wait for each other.
+async function lockLines(db: Context['db'], chosen: RawBuilder<unknown>): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select id from capture_line where id in (${chosen}) order by id for no key update`.execute(db)
+  return rows.map((row) => row.id)
+}
+
+// The companies of others can be seen from inside their workspaces only.
+async function isWantedByTheHour(db: Context['db'], lineId: number): Promise<boolean> {
+  const subscribers = await db
+    .selectFrom('capture_subscription')
+    .select(['workspace_id', 'company_id'])
+    .where('line_id', '=', lineId)
+    .execute()
+  for (const { workspace_id, company_id } of subscribers) {
+    await enterWorkspace({ db }, workspace_id)
+    const company = await db
+      .selectFrom('company')
+      .select('automatic')
+      .where('workspace_id', '=', workspace_id)
+      .where('id', '=', company_id)
+      .executeTakeFirstOrThrow()
+    if (company.automatic) return true
+  }
+  return false
 }
 
 /**
@@ -71,20 +141,17 @@ export async function requestSync(
       .execute(),
   )
   if (ids.length === 0) throw new AppError('not-found', 'Empresa não encontrada.')
-  return inCapture(ctx, ({ db }) =>
-    db
+  return inCapture(ctx, async ({ db }) => {
+    const lineIds = await lockLines(db, sql.join(ids.map((row) => row.line_id)))
+    return db
       .updateTable('capture_line')
-      .set({ next_at: sql<Date>`greatest(now(), allowed_at)` })
-      .where(
-        'id',
-        'in',
-        ids.map((row) => row.line_id),
-      )
+      .set({ next_at: sql<Date>`greatest(now(), allowed_at)`, wanted: true })
+      .where('id', 'in', lineIds)
       .returning([
         sql<Date>`next_at`.as('at'),
         sql<boolean>`allowed_at <= now()`.as('allowed'),
         sql<boolean>`state = 'blocked'`.as('blocked'),
       ])
-      .execute(),
-  )
+      .execute()
+  })
 }

@@ -8,6 +8,7 @@ import { productName } from '../lib/product.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
+import { Input } from '../ui/input.tsx'
 import { Page } from '../ui/page.tsx'
 import { PasswordInput } from '../ui/password-input.tsx'
 
@@ -21,6 +22,8 @@ export function NewCompanyPage() {
   const [processing, setProcessing] = useState(false)
   const [password, setPassword] = useState('')
   const [passwordError, setPasswordError] = useState<string>()
+  const [branch, setBranch] = useState('')
+  const [branchError, setBranchError] = useState<string>()
   const action = useAction(createCompany, { onError: (error) => setPasswordError(actionMessage(error)) })
 
   useEffect(() => {
@@ -40,9 +43,12 @@ export function NewCompanyPage() {
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const form = NewCompanyForm.safeParse({ Certificado: file, Senha: password })
-    if (!form.success) return setPasswordError(form.error.issues[0]?.message)
-    setPasswordError(undefined)
+    const form = NewCompanyForm.safeParse({ Certificado: file, Senha: password, Cnpj: branch })
+    const problem = form.error?.issues[0]
+    const ofBranch = problem?.path[0] === 'Cnpj'
+    setBranchError(ofBranch ? problem.message : undefined)
+    setPasswordError(ofBranch ? undefined : problem?.message)
+    if (!form.success) return
     const onSuccess = () => {
       dismissNotifications()
       notifySuccess('Empresa cadastrada com sucesso!', { description: 'A primeira captura já começou.' })
@@ -91,15 +97,58 @@ export function NewCompanyPage() {
               )}
             </Field>
           )}
+          {/* Together: without a button, Enter in the password sends a form of a single field only. */}
           {file && !processing && password && (
-            <Button type="submit" size="lg" busy={action.isPending} className="justify-self-start">
-              {action.isPending ? 'Salvando...' : 'Salvar Empresa'}
-            </Button>
+            <>
+              <BranchField
+                value={branch}
+                error={branchError}
+                disabled={action.isPending}
+                onChange={(text) => {
+                  setBranch(text)
+                  setBranchError(undefined)
+                }}
+              />
+              <Button type="submit" size="lg" busy={action.isPending} className="justify-self-start">
+                {action.isPending ? 'Salvando...' : 'Salvar Empresa'}
+              </Button>
+            </>
           )}
         </form>
         <Facts />
       </div>
     </Page>
+  )
+}
+
+interface BranchFieldProps {
+  value: string
+  error: string | undefined
+  disabled: boolean
+  onChange: (text: string) => void
+}
+
+function BranchField({ value, error, disabled, onChange }: BranchFieldProps) {
+  return (
+    <Field
+      label="CNPJ da filial"
+      help="Só quando o certificado é da matriz e você quer cadastrar uma filial."
+      error={error}
+    >
+      {(control) => (
+        <Input
+          {...control}
+          value={value}
+          autoComplete="off"
+          autoCapitalize="characters"
+          spellCheck={false}
+          maxLength={20}
+          disabled={disabled}
+          className="max-w-64"
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
   )
 }
 

@@ -1,0 +1,159 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import type { Database } from '../platform/context.ts'
+import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import { followSwitch, requestSync, resume, subscribe } from './capture.ts'
+
+const matriz = '12ABC34501DE35'
+const filial = '12ABC345000269'
+const stranger = '44555666000181'
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Database
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase(database.url)
+})
+afterAll(async () => {
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(() =>
+  inCapture({ db }, async ({ db }) => {
+    await db.deleteFrom('capture_subscription').execute()
+    await db.deleteFrom('capture_line').execute()
+  }),
+)
+
+async function newWorkspace(): Promise<number> {
+  const { rows } = await sql<{
+    id: number
+  }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
+  const id = rows[0]!.id
+  await inWorkspace({ db }, id, ({ db }) => db.insertInto('workspace').values({ id, name: 'Teste', plan: 1 }).execute())
+  return id
+}
+
+async function register(workspaceId: number, cnpj: string, { proved = true } = {}): Promise<number> {
+  const company = await inWorkspace({ db }, workspaceId, ({ db }) =>
+    db
+      .insertInto('company')
+      .values({ workspace_id: workspaceId, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 })
+      .returning(['id', 'public_id as publicId', 'cnpj', 'uf'])
+      .executeTakeFirstOrThrow(),
+  )
+  await subscribe({ db }, workspaceId, company, { proved })
+  return company.id
+}
+
+const turn = (workspaceId: number, companyId: number, automatic: boolean) =>
+  inWorkspace({ db }, workspaceId, async ({ db }) => {
+    await db.updateTable('company').set({ automatic }).where('id', '=', companyId).execute()
+    await followSwitch({ db }, workspaceId, companyId)
+    // The transaction is where it was.
+    const { rows } = await sql<{ id: number }>`select current_ws() as id`.execute(db)
+    expect(rows[0]!.id).toBe(workspaceId)
+  })
+
+const lines = (cnpj: string) =>
+  inCapture({ db }, ({ db }) =>
+    db.selectFrom('capture_line').selectAll().where('cnpj', '=', cnpj).orderBy('service').execute(),
+  )
+const automatic = async (cnpj: string) => (await lines(cnpj)).map((line) => line.automatic)
+const change = (cnpj: string, set: string) =>
+  inCapture({ db }, ({ db }) => sql`update capture_line set ${sql.raw(set)} where cnpj = ${cnpj}`.execute(db))
+const subscriptions = (workspaceId: number) =>
+  inWorkspace({ db }, workspaceId, ({ db }) =>
+    db
+      .selectFrom('capture_subscription as s')
+      .innerJoin('company as c', (join) =>
+        join.onRef('c.workspace_id', '=', 's.workspace_id').onRef('c.id', '=', 's.company_id'),
+      )
+      .select(['c.cnpj', 's.refused'])
+      .select(sql<boolean>`s.proved_at is not null`.as('proved'))
+      .where('s.workspace_id', '=', workspaceId)
+      .orderBy('s.line_id')
+      .execute(),
+  )
+
+test('a CNPJ is captured by the hour while anybody wants it so, proved or not', async () => {
+  const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
+  const [own, other] = [await register(mine, matriz), await register(theirs, matriz, { proved: false })]
+  expect(await automatic(matriz)).toEqual([true, true])
+  await turn(mine, own, false)
+  expect(await automatic(matriz)).toEqual([true, true])
+  await turn(theirs, other, false)
+  expect(await automatic(matriz)).toEqual([false, false])
+  await turn(mine, own, true)
+  expect(await automatic(matriz)).toEqual([true, true])
+  await turn(mine, own, false)
+  await register(await newWorkspace(), matriz)
+  expect(await automatic(matriz)).toEqual([true, true])
+})
+
+test('two who turn it off at the same moment leave it off', async () => {
+  const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
+  const [own, other] = [await register(mine, matriz), await register(theirs, matriz)]
+  for (let round = 0; round < 10; round++) {
+    await Promise.all([turn(mine, own, true), turn(theirs, other, true)])
+    await Promise.all([turn(mine, own, false), turn(theirs, other, false)])
+    expect(await automatic(matriz)).toEqual([false, false])
+  }
+})
+
+test('asking by hand is noted besides the time', async () => {
+  const workspaceId = await newWorkspace()
+  const company = await register(workspaceId, matriz)
+  await turn(workspaceId, company, false)
+  expect((await lines(matriz)).map((line) => line.wanted)).toEqual([false, false])
+  await requestSync({ db }, workspaceId, company)
+  expect((await lines(matriz)).map((line) => line.wanted)).toEqual([true, true])
+})
+
+test('a new certificate wakes what stopped for want of one, of all companies of its base, and not before its time', async () => {
+  const workspaceId = await newWorkspace()
+  for (const cnpj of [matriz, filial, stranger]) {
+    await register(workspaceId, cnpj, { proved: false })
+    await change(cnpj, "state = 'stopped', next_at = null, allowed_at = now() + interval '1 hour', message = 'venceu'")
+  }
+  await inCapture({ db }, ({ db }) =>
+    sql`update capture_subscription set refused = 'não aceito', refused_at = now()`.execute(db),
+  )
+  await resume({ db }, workspaceId, filial, { proved: true })
+  for (const cnpj of [matriz, filial]) {
+    for (const line of await lines(cnpj)) {
+      expect(line).toMatchObject({ state: 'waiting', next_at: line.allowed_at })
+      expect(line.message).toBe('Há um certificado novo: a captura continua assim que a SEFAZ permitir.')
+    }
+  }
+  for (const line of await lines(stranger)) expect(line).toMatchObject({ state: 'stopped', next_at: null })
+  expect(await subscriptions(workspaceId)).toEqual([
+    ...[matriz, matriz, filial, filial].map((cnpj) => ({ cnpj, proved: true, refused: null })),
+    ...[stranger, stranger].map((cnpj) => ({ cnpj, proved: false, refused: 'não aceito' })),
+  ])
+})
+
+test('a certificate that its chain does not prove proves nothing, and takes no earlier proof away', async () => {
+  const workspaceId = await newWorkspace()
+  await register(workspaceId, matriz)
+  await register(workspaceId, filial, { proved: false })
+  await resume({ db }, workspaceId, matriz, { proved: false })
+  expect((await subscriptions(workspaceId)).map(({ cnpj, proved }) => [cnpj, proved])).toEqual([
+    [matriz, true],
+    [matriz, true],
+    [filial, false],
+    [filial, false],
+  ])
+})
+
+test('who is proved by a new certificate is brought up to the others, whose conversation goes on', async () => {
+  const [owner, late] = [await newWorkspace(), await newWorkspace()]
+  await register(owner, matriz)
+  await register(late, matriz, { proved: false })
+  await change(matriz, 'last_nsu = 7')
+  const before = await lines(matriz)
+  expect(before.map((line) => line.catch_up)).toEqual([false, false])
+  await resume({ db }, late, matriz, { proved: true })
+  expect(await lines(matriz)).toEqual(before.map((line) => ({ ...line, catch_up: true })))
+})

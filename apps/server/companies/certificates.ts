@@ -1,0 +1,162 @@
+import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
+import { type Certificate, CertificateError, readCertificate } from '@vigia/sefaz/certificate'
+import { sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+import { AppError } from '../platform/errors.ts'
+import type { Session } from '../platform/http.ts'
+import { InstallationError } from '../platform/installation.ts'
+
+// Opening a file costs a processor for as long as five seconds, if it was made to.
+const openAtOnce = 2
+const waitingMax = 20
+let opening = 0
+const waiting: (() => void)[] = []
+
+/** Reads an A1 file for a person: each problem is a refusal in words. */
+export async function openCertificate(file: File, password: string): Promise<Certificate> {
+  if (waiting.length >= waitingMax)
+    throw new AppError(
+      'unavailable',
+      'Há muitos certificados sendo lidos agora. Nada foi guardado; tente de novo em um minuto.',
+    )
+  if (opening >= openAtOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+  opening++
+  try {
+    return await readCertificate(new Uint8Array(await file.arrayBuffer()), password)
+  } catch (cause) {
+    if (cause instanceof CertificateError) throw new AppError('invalid-input', cause.message, { cause })
+    throw cause
+  } finally {
+    opening--
+    waiting.shift()?.()
+  }
+}
+
+/** Refuses a certificate that cannot speak for `cnpj`. */
+export function requireSameBase(certificate: Certificate, cnpj: string): void {
+  if (cnpjBase(certificate.cnpj) === cnpjBase(cnpj)) return
+  throw new AppError(
+    'invalid-input',
+    `Este certificado é de outro CNPJ (${formatCnpj(certificate.cnpj)}) e não serve para ${formatCnpj(cnpj)}: a raiz, os oito primeiros caracteres, é diferente. Nada foi guardado nem alterado. Envie o e-CNPJ da própria empresa ou o da matriz dela.`,
+  )
+}
+
+/** Keeps a certificate as the current one of a company, its key encrypted; `ctx.db` is a transaction inside the workspace. */
+export async function storeCertificate(
+  { db, vault }: Pick<Context, 'db' | 'vault'>,
+  session: Session,
+  companyId: number,
+  certificate: Certificate,
+): Promise<void> {
+  await db
+    .insertInto('certificate')
+    .values({
+      workspace_id: session.workspaceId,
+      company_id: companyId,
+      holder_cnpj: certificate.cnpj,
+      holder_name: certificate.name,
+      issuer: certificate.issuer,
+      serial_number: certificate.serialNumber,
+      valid_from: certificate.validFrom,
+      valid_to: certificate.validTo,
+      certificate_pem: certificate.certificate,
+      chain_pem: certificate.chain,
+      key_encrypted: vault.encrypt(certificate.key, keyPurpose(session.workspaceId, companyId)),
+      key_id: vault.keyId,
+      uploaded_by: session.accountId,
+    })
+    .execute()
+  // After the insert, which a rotation of the master key holds back until it has ended.
+  if (await isSealedOtherwise({ db, vault }))
+    throw new AppError(
+      'unavailable',
+      'A chave mestra foi trocada enquanto o programa estava aberto. Nada foi guardado; peça a quem cuida do servidor para reiniciar o programa e envie o certificado de novo.',
+    )
+}
+
+/** Puts a certificate in the place of the current one, which stays on record. `ctx.db` is a transaction inside the workspace. */
+export async function replaceCertificate(
+  ctx: Pick<Context, 'db' | 'vault'>,
+  session: Session,
+  companyId: number,
+  cnpj: string,
+  certificate: Certificate,
+): Promise<void> {
+  requireSameBase(certificate, cnpj)
+  const { rows } = await sql<{ same: boolean }>`
+    update certificate set replaced_at = now()
+     where workspace_id = ${session.workspaceId} and company_id = ${companyId} and replaced_at is null
+    returning certificate_pem = ${certificate.certificate} as same`.execute(ctx.db)
+  if (rows[0]?.same)
+    throw new AppError(
+      'conflict',
+      `Este certificado já é o que está cadastrado nesta empresa, válido até ${dayFormat.format(certificate.validTo)}. Nada foi alterado. Se ele foi renovado, escolha o arquivo novo; se não, salve sem escolher um certificado.`,
+    )
+  await storeCertificate(ctx, session, companyId, certificate)
+}
+
+const dayFormat = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeZone: 'America/Sao_Paulo' })
+
+/** Binds an encrypted key to the company that it was uploaded for. */
+export function keyPurpose(workspaceId: number, companyId: number): string {
+  return `certificate key of company ${workspaceId}/${companyId}`
+}
+
+/** A company's key, out of the vault and ready to be shown. */
+export interface OpenedCertificate {
+  id: number
+  certificate: { key: string; certificate: string; chain: string[] }
+  validTo: Date
+}
+
+/**
+ * The certificate with which the workspace speaks for a CNPJ: of those whose holder has the same base (a matriz serves its filiais), the
+ * one that is valid longest; null when none is valid any more. Each time is noted with the web service and the purpose. `ctx.db` is a
+ * transaction inside the workspace.
+ */
+export async function takeCertificate(
+  { db, vault }: Pick<Context, 'db' | 'vault'>,
+  workspaceId: number,
+  cnpj: string,
+  use: { service: string; purpose: string },
+): Promise<OpenedCertificate | null> {
+  const row = await db
+    .selectFrom('certificate')
+    .select(['id', 'company_id', 'certificate_pem', 'chain_pem', 'key_encrypted', 'valid_to'])
+    .where('workspace_id', '=', workspaceId)
+    .where(sql`left(holder_cnpj, 8)`, '=', cnpjBase(cnpj))
+    .where('replaced_at', 'is', null)
+    .where('valid_from', '<=', sql<Date>`now()`)
+    .where('valid_to', '>', sql<Date>`now()`)
+    .orderBy('valid_to', 'desc')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+  if (!row) return null
+  await db
+    .insertInto('certificate_use')
+    .values({ workspace_id: workspaceId, certificate_id: row.id, ...use })
+    .execute()
+  const key = vault.decrypt(row.key_encrypted, keyPurpose(workspaceId, row.company_id))
+  return {
+    id: row.id,
+    certificate: { key, certificate: row.certificate_pem, chain: row.chain_pem },
+    validTo: row.valid_to,
+  }
+}
+
+/** Refuses to begin with a master key that does not open the certificates kept here. */
+export async function requireMasterKey(ctx: Pick<Context, 'db' | 'vault'>): Promise<void> {
+  if (await isSealedOtherwise(ctx)) {
+    throw new InstallationError(
+      'Os certificados digitais deste banco foram selados com outra chave mestra. Nada foi alterado. Se uma troca da chave foi interrompida, termine-a com npm run admin -- rotate-key; se não, restaure a chave antiga (MASTER_KEY, ou o arquivo master.key de DATA_DIR) e inicie de novo.',
+    )
+  }
+}
+
+async function isSealedOtherwise({ db, vault }: Pick<Context, 'db' | 'vault'>): Promise<boolean> {
+  const { rows } = await sql<{
+    otherwise: boolean
+  }>`select certificates_sealed_otherwise(${vault.keyId}) as otherwise`.execute(db)
+  return rows[0]!.otherwise
+}

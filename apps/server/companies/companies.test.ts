@@ -1,0 +1,268 @@
+import { randomBytes } from 'node:crypto'
+import type { Certificate } from '@vigia/sefaz/certificate'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import type { Context, Database } from '../platform/context.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
+import type { Session } from '../platform/http.ts'
+import { createVault } from '../platform/vault.ts'
+import {
+  type CompanyChange,
+  createCompany,
+  getCompany,
+  listCompanies,
+  readHiding,
+  takeCertificate,
+  updateCompany,
+} from './companies.ts'
+
+const matriz = '12ABC34501DE35'
+const filial = '12ABC345000269'
+const stranger = '44555666000181'
+const vault = createVault(randomBytes(32))
+const year = 365 * 86_400_000
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Database
+let session: Session
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase(database.url)
+})
+afterAll(async () => {
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  session = await newWorkspace()
+})
+
+async function newWorkspace(): Promise<Session> {
+  const { rows } = await sql<{
+    id: number
+  }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
+  const workspaceId = rows[0]!.id
+  await inWorkspace({ db }, workspaceId, ({ db }) =>
+    db.insertInto('workspace').values({ id: workspaceId, name: 'Teste', plan: 1 }).execute(),
+  )
+  return { workspaceId, workspacePublicId: '', accountId: 7, token: '' }
+}
+
+let serial = 0
+function certificateOf(cnpj: string, change: Partial<Certificate> = {}): Certificate {
+  serial++
+  return {
+    cnpj,
+    name: `EMPRESA ${cnpj}`,
+    uf: 'PR',
+    issuer: 'AC Teste',
+    serialNumber: String(serial),
+    validFrom: new Date(Date.now() - year),
+    validTo: new Date(Date.now() + year),
+    key: `key ${serial}`,
+    certificate: `certificate ${serial}`,
+    chain: [],
+    ...change,
+  }
+}
+
+const inside = <T>(work: (ctx: Pick<Context, 'db' | 'vault'>) => Promise<T>) =>
+  inWorkspace({ db, vault }, session.workspaceId, work)
+const create = (certificate: Certificate, cnpj?: string) =>
+  inside((ctx) => createCompany(ctx, session, certificate, cnpj))
+const change = (id: number, fields: Partial<CompanyChange>, certificate?: Certificate) =>
+  inside((ctx) =>
+    updateCompany(ctx, session, id, { name: 'NOME', shown: { nfe: [], cte: [] }, ...fields }, certificate),
+  )
+const detail = (publicId: string) => getCompany({ db }, session.workspaceId, publicId)
+const history = (companyId: number) =>
+  inside(({ db }) =>
+    sql<{ pem: string; current: boolean }>`
+      select certificate_pem as pem, replaced_at is null as current from certificate where company_id = ${companyId} order by id`.execute(
+      db,
+    ),
+  ).then(({ rows }) => rows)
+
+describe('a new company', () => {
+  test('is the one that the certificate names', async () => {
+    const { publicId, cnpj } = await create(certificateOf(matriz))
+    expect(cnpj).toBe(matriz)
+    expect(await detail(publicId)).toMatchObject({
+      name: `EMPRESA ${matriz}`,
+      cnpj: matriz,
+      uf: 41,
+      email: null,
+      automatic: true,
+      acknowledges_since: null,
+      shown_nfe: 511,
+      shown_cte: 511,
+    })
+  })
+
+  test('may be a filial, with the certificate of its matriz', async () => {
+    const certificate = certificateOf(matriz)
+    const { publicId } = await create(certificate, filial)
+    expect(await detail(publicId)).toMatchObject({ cnpj: filial, name: `EMPRESA ${matriz}`, uf: 41 })
+    const taken = await inside((ctx) =>
+      takeCertificate(ctx, session.workspaceId, filial, { service: 'teste', purpose: 'teste' }),
+    )
+    expect(taken?.certificate.key).toBe(certificate.key)
+    const { rows } = await inside(({ db }) => sql`select holder_cnpj from certificate`.execute(db))
+    expect(rows).toEqual([{ holder_cnpj: matriz }])
+  })
+
+  test('cannot be one with another base, and nothing is kept', async () => {
+    await expect(create(certificateOf(matriz), stranger)).rejects.toMatchObject({
+      code: 'invalid-input',
+      message:
+        'Este certificado é de outro CNPJ (12.ABC.345/01DE-35) e não serve para 44.555.666/0001-81: a raiz, os oito primeiros caracteres, é diferente. Nada foi guardado nem alterado. Envie o e-CNPJ da própria empresa ou o da matriz dela.',
+    })
+    expect(await listCompanies({ db }, session.workspaceId, undefined)).toEqual([])
+  })
+
+  test('is registered once', async () => {
+    await create(certificateOf(matriz))
+    await expect(create(certificateOf(matriz))).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(
+        /^A empresa 12\.ABC\.345\/01DE-35 já está cadastrada\. Nada foi alterado\. Para trocar/,
+      ),
+    })
+  })
+})
+
+describe('a change', () => {
+  test('keeps what it does not name', async () => {
+    const { id, publicId } = await create(certificateOf(matriz))
+    await change(id, {
+      name: 'Água & Cia',
+      email: 'fiscal@exemplo.com.br',
+      uf: 33,
+      automatic: false,
+      acknowledges: true,
+      shown: { nfe: [[1, false]], cte: [[7, false]] },
+    })
+    const before = await detail(publicId)
+    expect(before).toMatchObject({ name: 'Água & Cia', email: 'fiscal@exemplo.com.br', uf: 33, automatic: false })
+    await change(id, { name: 'OUTRO NOME' })
+    expect(await detail(publicId)).toEqual({ ...before, name: 'OUTRO NOME' })
+    expect(await listCompanies({ db }, session.workspaceId, 'outro nome')).toHaveLength(1)
+    await change(id, { email: null })
+    expect(await detail(publicId)).toMatchObject({ email: null })
+  })
+
+  test.each([
+    ['nfe', 0, 511 - 1],
+    ['nfe', 2, 511 - 4],
+    // Also what no switch names: shown as Terceiro.
+    ['nfe', 3, 1 + 2 + 4],
+    ['cte', 3, 1 + 2 + 16 + 32 + 64 + 128],
+    ['cte', 6, 511 - 64],
+  ] as const)(
+    'the %s switch of role %i turned off leaves the roles %i, and on again all',
+    async (family, role, roles) => {
+      const { id, publicId } = await create(certificateOf(matriz))
+      const turn = (on: boolean) => change(id, { shown: { nfe: [], cte: [], [family]: [[role, on]] } })
+      await turn(false)
+      await turn(false)
+      const type = family === 'nfe' ? 0 : 2
+      expect(await inside((ctx) => readHiding(ctx, session.workspaceId))).toEqual([{ type, roles, companyIds: [id] }])
+      await turn(true)
+      expect(await detail(publicId)).toMatchObject({ shown_nfe: 511, shown_cte: 511 })
+      expect(await inside((ctx) => readHiding(ctx, session.workspaceId))).toEqual([])
+    },
+  )
+
+  test('ciência is given from the moment it was wanted, by who wanted it first', async () => {
+    const { id } = await create(certificateOf(matriz))
+    const consent = async () =>
+      (
+        await inside(({ db }) =>
+          sql<{
+            since: Date | null
+            by: number | null
+          }>`select acknowledges_since as since, acknowledges_by as by from company`.execute(db),
+        )
+      ).rows[0]!
+    await change(id, { acknowledges: true })
+    const first = await consent()
+    expect(first).toEqual({ since: expect.any(Date), by: 7 })
+    session = { ...session, accountId: 8 }
+    await change(id, { acknowledges: true })
+    expect(await consent()).toEqual(first)
+    await change(id, { acknowledges: false })
+    expect(await consent()).toEqual({ since: null, by: null })
+    await change(id, { acknowledges: true })
+    expect(await consent()).toEqual({ since: expect.any(Date), by: 8 })
+  })
+})
+
+describe('a new certificate', () => {
+  test('replaces the current one, which stays in the history', async () => {
+    const [old, renewed] = [certificateOf(matriz), certificateOf(filial)]
+    const { id } = await create(old)
+    await change(id, {}, renewed)
+    expect(await history(id)).toEqual([
+      { pem: old.certificate, current: false },
+      { pem: renewed.certificate, current: true },
+    ])
+    const taken = await inside((ctx) =>
+      takeCertificate(ctx, session.workspaceId, matriz, { service: 'teste', purpose: 'teste' }),
+    )
+    expect(taken?.certificate.key).toBe(renewed.key)
+  })
+
+  test('of another base is refused, and nothing is changed', async () => {
+    const { id, publicId } = await create(certificateOf(matriz))
+    const before = await detail(publicId)
+    await expect(change(id, { name: 'OUTRO' }, certificateOf(stranger))).rejects.toThrow(
+      /^Este certificado é de outro CNPJ \(44\.555\.666\/0001-81\) e não serve para 12\.ABC\.345\/01DE-35/,
+    )
+    expect(await detail(publicId)).toEqual(before)
+    expect(await history(id)).toHaveLength(1)
+  })
+
+  test('that is the current one is told, and nothing is changed', async () => {
+    const certificate = certificateOf(matriz, { validTo: new Date('2077-03-09T12:00:00-03:00') })
+    const { id, publicId } = await create(certificate)
+    const before = await detail(publicId)
+    await expect(change(id, { name: 'OUTRO' }, certificate)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(
+        /já é o que está cadastrado nesta empresa, válido até 09\/03\/2077\. Nada foi alterado/,
+      ),
+    })
+    expect(await detail(publicId)).toEqual(before)
+    expect(await history(id)).toEqual([{ pem: certificate.certificate, current: true }])
+  })
+
+  test('of the matriz is also the validity of its filiais', async () => {
+    const soon = new Date(Date.now() + 86_400_000)
+    const { id } = await create(certificateOf(matriz, { validTo: soon }))
+    const { publicId } = await create(certificateOf(matriz, { validTo: soon }), filial)
+    expect((await detail(publicId)).valid_to).toEqual(soon)
+    const renewed = certificateOf(matriz)
+    await change(id, {}, renewed)
+    expect((await detail(publicId)).valid_to).toEqual(renewed.validTo)
+  })
+
+  test('cannot be sealed by a program that was left open while the master key changed', async () => {
+    await create(certificateOf(matriz))
+    const stale = { db, vault: createVault(randomBytes(32)) }
+    const upload = inWorkspace(stale, session.workspaceId, (ctx) =>
+      createCompany(ctx, session, certificateOf(stranger)),
+    )
+    await expect(upload).rejects.toThrow(/^A chave mestra foi trocada enquanto o programa estava aberto/)
+    expect(await listCompanies({ db }, session.workspaceId, undefined)).toHaveLength(1)
+  })
+})
+
+test('a company of another workspace is not found', async () => {
+  const { publicId } = await create(certificateOf(matriz))
+  const other = await newWorkspace()
+  await expect(getCompany({ db }, other.workspaceId, publicId)).rejects.toMatchObject({
+    code: 'not-found',
+    message: 'Empresa não encontrada.',
+  })
+})

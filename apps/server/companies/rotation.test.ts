@@ -1,0 +1,210 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { ensureMasterKey, readConfig } from '../config.ts'
+import { openDatabase } from '../platform/database.ts'
+import { createVault } from '../platform/vault.ts'
+import { keyPurpose, requireMasterKey } from './companies.ts'
+import { rotateMasterKey } from './rotation.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let dataDir: string
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database[Symbol.asyncDispose]())
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'vigia-rotation-'))
+})
+afterEach(() => rm(dataDir, { recursive: true }))
+
+const config = (env: Record<string, string> = {}) =>
+  readConfig({ DATA_DIR: dataDir, DATABASE_URL: database.url, ...env }, process.cwd())
+
+async function query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  try {
+    return (await client.query<Row>(text, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+// One workspace for each certificate; every third one is history.
+async function certificates(count: number, masterKey: Buffer): Promise<void> {
+  await query('truncate workspace, account, company, certificate cascade')
+  const vault = createVault(masterKey)
+  const places = await query<{ workspace_id: number; company_id: number }>(
+    `with w as (insert into workspace (name, plan) select 'x', 1 from generate_series(1, $1) returning id)
+     insert into company (workspace_id, cnpj, name, search, uf) select id, '44555666000181', 'x', 'x', 35 from w
+     returning workspace_id, id as company_id`,
+    [count],
+  )
+  const sealed = places.map(({ workspace_id, company_id }) =>
+    vault.encrypt(`key of ${company_id}`, keyPurpose(workspace_id, company_id)),
+  )
+  await query(
+    `insert into certificate (workspace_id, company_id, holder_cnpj, holder_name, issuer, serial_number, valid_from, valid_to,
+                              certificate_pem, chain_pem, key_encrypted, key_id, uploaded_by, replaced_at)
+     select w, c, '44555666000181', 'x', 'x', '1', now(), now() + interval '1 year', 'x', '{}', s, $4, 1, case when c % 3 = 0 then now() end
+       from unnest($1::int[], $2::int[], $3::bytea[]) u (w, c, s)`,
+    [places.map((row) => row.workspace_id), places.map((row) => row.company_id), sealed, vault.keyId],
+  )
+}
+
+// How many certificates a key opens, of how many.
+async function opened(masterKey: Buffer): Promise<string> {
+  const vault = createVault(masterKey)
+  const rows = await query<{ workspace_id: number; company_id: number; key_encrypted: Buffer; key_id: string }>(
+    'select workspace_id, company_id, key_encrypted, key_id from certificate',
+  )
+  const right = rows.filter(({ workspace_id, company_id, key_encrypted, key_id }) => {
+    if (key_id !== vault.keyId) return false
+    return vault.decrypt(key_encrypted, keyPurpose(workspace_id, company_id)) === `key of ${company_id}`
+  })
+  return `${right.length} of ${rows.length}`
+}
+
+const inFile = async (name = 'master.key') => Buffer.from(await readFile(join(dataDir, name), 'utf8'), 'base64')
+
+describe('with the key in the data directory', () => {
+  let old: Buffer
+  beforeEach(async () => {
+    old = await ensureMasterKey({ dataDir })
+    await certificates(450, old)
+  })
+
+  test('every certificate, history too, is sealed with a new key that takes the place of the old one', async () => {
+    expect(await rotateMasterKey(config())).toBe(450)
+    expect(await readdir(dataDir)).toEqual(['master.key'])
+    expect((await stat(join(dataDir, 'master.key'))).mode & 0o777).toBe(0o600)
+    expect(await inFile()).not.toEqual(old)
+    expect(await opened(await inFile())).toBe('450 of 450')
+    expect(await opened(old)).toBe('0 of 450')
+  })
+
+  // Each step is told before it is made: whoever throws there stops as a crash would.
+  const crashes = [
+    'Conferindo o banco',
+    'Guardando a chave nova',
+    'Selando os certificados',
+    'Confirmando',
+    'Pondo a chave nova',
+  ]
+  test.each(crashes)('a crash before "%s" loses nothing, and the next run finishes', async (point) => {
+    const crash = (text: string) => {
+      if (text.startsWith(point)) throw new Error('crash')
+    }
+    await expect(rotateMasterKey(config(), crash)).rejects.toThrow('crash')
+    // The old key is still there, and so is the one that may be in use already.
+    expect(await inFile()).toEqual(old)
+    const committed = point === 'Pondo a chave nova'
+    expect(await opened(committed ? await inFile('master.key.next') : old)).toBe('450 of 450')
+
+    const db = openDatabase(database.url)
+    const start = requireMasterKey({ db, vault: createVault(old) })
+    await (committed ? expect(start).rejects.toThrow(/npm run admin -- rotate-key/) : start)
+    await db.destroy()
+
+    expect(await rotateMasterKey(config())).toBe(committed ? 0 : 450)
+    expect(await readdir(dataDir)).toEqual(['master.key'])
+    expect(await opened(await inFile())).toBe('450 of 450')
+  })
+
+  test('the program killed at any moment leaves every certificate to be opened', async () => {
+    const root = fileURLToPath(new URL('../../../', import.meta.url))
+    const run = () =>
+      spawn(process.execPath, ['scripts/admin.ts', 'rotate-key'], {
+        cwd: root,
+        stdio: ['ignore', 'pipe', 'ignore'],
+        env: { PATH: process.env.PATH, DATA_DIR: dataDir, DATABASE_URL: database.url, LOG_LEVEL: 'silent' },
+      })
+    for (const [moment, afterMs] of [
+      ['Selando', 5],
+      ['Confirmando', 2],
+      ['Pondo', 0],
+    ] as const) {
+      const child = run()
+      const ended = once(child, 'close')
+      child.stdout.on('data', (chunk: Buffer) => {
+        if (chunk.toString().includes(moment)) setTimeout(() => child.kill('SIGKILL'), afterMs)
+      })
+      await ended
+      const keys = await Promise.all((await readdir(dataDir)).map((name) => inFile(name)))
+      const counts = await Promise.all(keys.map(opened))
+      expect(counts, moment).toContain('450 of 450')
+    }
+    const last = run()
+    expect((await once(last, 'close'))[0]).toBe(0)
+    expect(await opened(await inFile())).toBe('450 of 450')
+  })
+
+  test('the old key is gone, but the new one has sealed everything: the work is finished', async () => {
+    await rotateMasterKey(config())
+    await rename(join(dataDir, 'master.key'), join(dataDir, 'master.key.next'))
+    await rotateMasterKey(config())
+    expect(await readdir(dataDir)).toEqual(['master.key'])
+    expect(await opened(await inFile())).toBe('450 of 450')
+  })
+
+  test('an open connection is refused with a sentence, and nothing is changed', async () => {
+    const other = new pg.Client({ connectionString: database.url })
+    await other.connect()
+    await expect(rotateMasterKey(config())).rejects.toThrow(
+      /^Há outra conexão aberta .* Nada foi alterado: pare o programa/,
+    )
+    await other.end()
+    expect(await readdir(dataDir)).toEqual(['master.key'])
+    expect(await opened(old)).toBe('450 of 450')
+  })
+
+  test('a certificate of a third key is told, and nothing is changed', async () => {
+    await query(
+      "update certificate set key_id = 'another' where id = (select min(id) from certificate where replaced_at is null)",
+    )
+    await expect(rotateMasterKey(config())).rejects.toThrow(/não é a de agora nem a nova/)
+    expect(await opened(old)).toBe('449 of 450')
+    expect(await inFile()).toEqual(old)
+  })
+
+  test('a damaged key, or a new one that has no place, is told', async () => {
+    const env = { NEW_MASTER_KEY: Buffer.alloc(32, 1).toString('base64') }
+    await expect(rotateMasterKey(config(env))).rejects.toThrow(/^NEW_MASTER_KEY só serve junto com MASTER_KEY/)
+    await writeFile(join(dataDir, 'master.key.next'), 'metade')
+    await expect(rotateMasterKey(config())).rejects.toThrow(/master\.key\.next não é uma chave/)
+    await writeFile(join(dataDir, 'master.key'), 'metade')
+    await expect(rotateMasterKey(config())).rejects.toThrow(/master\.key não é uma chave/)
+    await rm(join(dataDir, 'master.key'))
+    await rm(join(dataDir, 'master.key.next'))
+    await expect(rotateMasterKey(config())).rejects.toThrow(/^Não há chave mestra/)
+    expect(await opened(old)).toBe('450 of 450')
+  })
+})
+
+describe('with the key in the environment', () => {
+  const [old, next] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+  const keys = { MASTER_KEY: old.toString('base64'), NEW_MASTER_KEY: next.toString('base64') }
+  beforeEach(() => certificates(10, old))
+
+  test('every certificate is sealed with the new one, once', async () => {
+    expect(await rotateMasterKey(config(keys))).toBe(10)
+    expect(await opened(next)).toBe('10 of 10')
+    expect(await rotateMasterKey(config(keys))).toBe(0)
+    expect(await readdir(dataDir)).toEqual([])
+  })
+
+  test('without a new one, or with the same, nothing happens', async () => {
+    await expect(rotateMasterKey(config({ MASTER_KEY: keys.MASTER_KEY }))).rejects.toThrow(/^Falta a chave nova/)
+    const same = { MASTER_KEY: keys.MASTER_KEY, NEW_MASTER_KEY: keys.MASTER_KEY }
+    await expect(rotateMasterKey(config(same))).rejects.toThrow(/^NEW_MASTER_KEY é igual/)
+    expect(await opened(old)).toBe('10 of 10')
+  })
+})

@@ -1,0 +1,49 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
+
+/** Whether documents are shown in which a company has a role. */
+export type Switch = readonly [role: number, on: boolean | undefined]
+
+const everyRole = 511
+const thirdParty = 3
+const ownSwitch: Record<Service, number[]> = { nfe: [0, 1, 2], cte: [0, 1, 4, 5, 6, 7] }
+
+// Terceiro takes along every role that has no switch of its own, "named nowhere" among them: the list shows all of them as Terceiro.
+function rolesOfSwitch(service: Service, role: number): number {
+  return role === thirdParty ? ownSwitch[service].reduce((rest, one) => rest & ~(1 << one), everyRole) : 1 << role
+}
+
+/** A mask of shown roles after some switches were set. */
+export function switched(service: Service, mask: number, switches: Switch[]): number {
+  return switches.reduce((mask, [role, on]) => {
+    const roles = rolesOfSwitch(service, role)
+    return on === undefined ? mask : on ? mask | roles : mask & ~roles
+  }, mask)
+}
+
+/** Some companies see, of a family of documents, only those in which they have one of `roles`. */
+export interface Hiding {
+  type: ServiceCode
+  roles: number
+  companyIds: number[]
+}
+
+/** What the switches of a workspace's companies hide: nothing when all are on. `ctx.db` is a transaction inside the workspace. */
+export async function readHiding({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<Hiding[]> {
+  const { rows } = await sql<Hiding>`
+    select s.type, s.roles, array_agg(c.id) as "companyIds"
+      from company c, lateral (values (${serviceCodes.nfe}::int, c.shown_nfe), (${serviceCodes.cte}::int, c.shown_cte)) s (type, roles)
+     where c.workspace_id = ${workspaceId} and s.roles <> ${everyRole}
+     group by s.type, s.roles`.execute(db)
+  return rows
+}
+
+/** Conditions on `alias` (rows of `document`, `count_month` or `count_day`) that leave out what is hidden; it is kept all the same. */
+export function shownConditions(hiding: Hiding[], alias: string): RawBuilder<boolean>[] {
+  const column = (name: string) => sql.ref(`${alias}.${name}`)
+  return hiding.map(
+    ({ type, roles, companyIds }) =>
+      sql`not (${column('type')} = ${type} and ${column('company_id')} = any (${companyIds}::int[]) and ${column('roles')} & ${roles} = 0)`,
+  )
+}

@@ -1,0 +1,61 @@
+import path from 'node:path'
+import { type Config, operate, rebuildAll, rotateMasterKey } from '@vigia/server/start'
+import { configure, explain } from './launch.ts'
+import { live, StartError } from './lifetime.ts'
+
+const help = `Tarefas de quem cuida do servidor:
+
+  npm run admin -- rotate-key   troca a chave mestra, que cifra os certificados digitais guardados
+  npm run admin -- rebuild      lê de novo tudo o que foi recebido e refaz listas, situações e totais
+  npm run admin -- --help       mostra esta ajuda
+
+rotate-key
+  Pare o programa antes, em todas as máquinas. A troca é feita por inteiro ou não é feita; se for interrompida, rode-a
+  outra vez e ela termina.
+  Com a chave em DATA_DIR/master.key, a nova é feita sozinha e fica no lugar da antiga, que é apagada.
+  Com a chave em MASTER_KEY, informe a nova em NEW_MASTER_KEY (faça uma com: openssl rand -base64 32). Depois ponha-a em
+  MASTER_KEY e apague NEW_MASTER_KEY.
+  Cópias de segurança do banco feitas antes da troca só abrem com a chave antiga: guarde uma cópia dela com elas.
+
+rebuild
+  Para depois de uma atualização que passou a entender mais dos documentos. Nada do que foi recebido muda, e os documentos
+  continuam com os mesmos endereços. Enquanto uma área é refeita, a captura dela espera: escolha uma hora calma.`
+
+const tasks: Record<string, (config: Config) => Promise<void>> = { 'rotate-key': rotateKey, rebuild }
+
+await live(async () => {
+  const [command, ...rest] = process.argv.slice(2)
+  if (command === '--help' && rest.length === 0) return console.log(help)
+  const task = rest.length === 0 && command !== undefined ? tasks[command] : undefined
+  if (!task) throw new StartError('Use: npm run admin -- rotate-key ou rebuild. O que fazem: npm run admin -- --help.')
+  const config = configure()
+  await task(config).catch((error: unknown) => {
+    throw explain(error, config)
+  })
+})
+
+function say(text: string): void {
+  console.log(`  ${text}`)
+}
+
+async function rebuild(config: Config): Promise<void> {
+  const work: Parameters<typeof operate<void>>[1] = (ctx) =>
+    rebuildAll(ctx, ({ receipts, documents, events, unread }, place, of) =>
+      say(
+        `Área ${place} de ${of}: ${documents} documentos e ${events} eventos, de ${receipts} arquivos${unread > 0 ? ` (${unread} não puderam ser lidos)` : ''}.`,
+      ),
+    )
+  await operate(config, work, say)
+  console.log('\nTudo foi lido de novo.')
+}
+
+async function rotateKey(config: Config): Promise<void> {
+  const count = await rotateMasterKey(config, say)
+  const certificates = count === 1 ? '1 certificado foi selado' : `${count} certificados foram selados`
+  console.log(`\nA chave mestra foi trocada: ${certificates} com a nova.`)
+  console.log(
+    config.masterKey
+      ? 'Antes de iniciar o programa, ponha em MASTER_KEY o valor de NEW_MASTER_KEY e apague NEW_MASTER_KEY.'
+      : `Ela está em ${path.join(config.dataDir, 'master.key')}: faça uma cópia de segurança desse arquivo.`,
+  )
+}
