@@ -4,8 +4,16 @@ import { judge, type Subject } from './rules.ts'
 
 const authorizedAt = new Date('2026-11-10T09:15:00-03:00')
 const now = new Date('2026-11-12T09:15:00-03:00')
-const nfe: Subject = { type: 'nfe', roles: 1 << 1, status: 2, authorizedAt, own: [] }
-const cte: Subject = { ...nfe, type: 'cte', roles: 1 << 7 }
+const nfe: Subject = {
+  type: 'nfe',
+  model: '55',
+  roles: 1 << 1,
+  status: 2,
+  authorizedAt,
+  deadlineLifted: false,
+  own: [],
+}
+const cte: Subject = { ...nfe, type: 'cte', model: '57', roles: 1 << 7 }
 const own = (...codes: number[]) => codes.map((tpEvento) => ({ tpEvento, sequence: 1 }))
 const refusal = (tpEvento: number, subject: Subject, at = now) => {
   const verdict = judge(tpEvento, subject, at)
@@ -73,6 +81,17 @@ describe('CT-e', () => {
     expect(refusal(610111, cte)).toMatch(/Não há desacordo/)
     expect(judge(610111, { ...cte, own: own(610110) }, now)).toEqual({ sequence: 1 })
     expect(refusal(610111, { ...cte, own: own(610110, 610111) })).toMatch(/Não há desacordo/)
+  })
+  test('the number after the greatest known one is taken, whatever is missing before it', () => {
+    const second = { tpEvento: 110110, sequence: 2 }
+    expect(judge(110110, { ...issued, own: [second] }, now)).toEqual({ sequence: 3 })
+  })
+  test('a GTV-e can only be cancelled, and of its deadline and of a lifted one the authority has the word', () => {
+    const late = new Date('2026-11-30T09:15:00-03:00')
+    expect(refusal(110110, { ...issued, model: '64' })).toMatch(/GTV-e/)
+    expect(refusal(610110, { ...cte, model: '64' })).toMatch(/GTV-e/)
+    expect(judge(110111, { ...issued, model: '64' }, late)).toEqual({ sequence: 1 })
+    expect(judge(110111, { ...issued, deadlineLifted: true }, late)).toEqual({ sequence: 1 })
   })
   test('168 hours to cancel, 45 days to disagree', () => {
     expect(refusal(110111, issued, new Date('2026-11-17T09:15:01-03:00'))).toMatch(/prazo/)

@@ -1,0 +1,70 @@
+import { eventKind } from '@vigia/dfe/events'
+import type { Context } from '../platform/context.ts'
+import { readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { type Kind, kinds } from './kinds.ts'
+import { deadlineFor, judge } from './rules.ts'
+import { type Candidate, loadCandidates } from './subjects.ts'
+
+/** Whether an event may be sent about a document now, and until when. */
+export interface Option {
+  kind: Kind
+  deadline: Date | null
+  refusal: string | null
+}
+
+/** What left from here about a document, oldest first, and what may still be sent. Refuses ids that are not of this workspace. */
+export async function readHistory({ db, ids }: Pick<Context, 'db' | 'ids'>, workspaceId: number, publicId: string) {
+  const id = ids.decode(workspaceId, publicId)
+  const found =
+    id === null
+      ? null
+      : await readWorkspace({ db }, workspaceId, async ({ db }) => {
+          const [candidate] = await loadCandidates({ db }, workspaceId, [id])
+          return candidate ? { candidate, events: await readEvents({ db }, workspaceId, candidate) } : null
+        })
+  if (!found) throw new AppError('not-found', 'Documento não encontrado.')
+  return { ...found, options: optionsOf(found.candidate) }
+}
+
+function optionsOf(candidate: Candidate): Option[] {
+  const now = new Date()
+  return kinds[candidate.type].map((kind) => {
+    const verdict = judge(kind.tpEvento, candidate, now)
+    const refusal = 'refusal' in verdict ? verdict.refusal : null
+    return { kind, deadline: deadlineFor(kind.tpEvento, candidate), refusal }
+  })
+}
+
+async function readEvents({ db }: Pick<Context, 'db'>, workspaceId: number, { companyId, chave }: Candidate) {
+  return db
+    .selectFrom('outgoing_event')
+    .select([
+      'tp_evento',
+      'sequence',
+      'state',
+      'message',
+      'why',
+      'requested_by',
+      'justification',
+      'corrections',
+      'requested_at',
+      'sent_at',
+      'answered_at',
+      'registered_at',
+      'next_at',
+      'c_stat',
+      'x_motivo',
+      'protocol',
+    ])
+    .where('workspace_id', '=', workspaceId)
+    .where('company_id', '=', companyId)
+    .where('chave', '=', chave)
+    .orderBy('id')
+    .execute()
+}
+
+/** The name of an event, for people. */
+export function eventName(type: Candidate['type'], tpEvento: number): string {
+  return eventKind(type, tpEvento)?.description ?? `Evento ${tpEvento}`
+}

@@ -1,0 +1,84 @@
+import { sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+import { enterWorkspace, inCapture } from '../platform/database.ts'
+import { serviceCodes } from '../platform/service.ts'
+import { deadlines } from './deadlines.ts'
+import { lockRequests } from './requests.ts'
+import { momentText } from './wording.ts'
+
+const recipient = 1 << 1
+const ciencia = 210210
+const summaryOnly = 1
+// Answers of the destinatário, and cancellations.
+const decisive = [210200, 210210, 210220, 210240, 110111, 110112]
+const conclusive = [210200, 210220, 210240]
+// Sending takes its time, and clocks differ.
+const reserveHours = 1
+
+/**
+ * Queues the Ciência of every note of a company of which only the summary is here, when the company wants that: within its deadline, never
+ * about a cancelled or denied note, and never where somebody has answered, or tried to, before. Returns how many were queued.
+ */
+export async function acknowledgePending(
+  ctx: Pick<Context, 'db' | 'log'>,
+  workspaceId: number,
+  companyId: number,
+): Promise<number> {
+  const queued = await inCapture({ db: ctx.db }, async ({ db }) => {
+    await enterWorkspace({ db }, workspaceId)
+    const company = await db
+      .selectFrom('company as c')
+      .leftJoin('account as a', (join) =>
+        join.onRef('a.workspace_id', '=', 'c.workspace_id').onRef('a.id', '=', 'c.acknowledges_by'),
+      )
+      .select(['c.cnpj', 'c.shown_nfe', 'c.acknowledges_since', 'a.name'])
+      .where('c.workspace_id', '=', workspaceId)
+      .where('c.id', '=', companyId)
+      .executeTakeFirst()
+    if (!company?.acknowledges_since || !(company.shown_nfe & recipient)) return 0
+    const by = company.name === null ? '' : ` por ${company.name}`
+    const why = `Ciência automática, ligada em ${momentText(company.acknowledges_since)}${by}.`
+    await lockRequests({ db }, workspaceId)
+    return queueCiencias({ db }, { workspaceId, companyId, cnpj: company.cnpj, why })
+  })
+  if (queued > 0) ctx.log.info({ workspaceId, companyId, queued }, 'automatic ciência')
+  return queued
+}
+
+interface Wish {
+  workspaceId: number
+  companyId: number
+  cnpj: string
+  why: string
+}
+
+async function queueCiencias({ db }: Pick<Context, 'db'>, wish: Wish): Promise<number> {
+  const { workspaceId, companyId, cnpj, why } = wish
+  const rows = deadlines.filter((row) => row.tpEvento.includes(ciencia))
+  // The day of São Paulo decides which deadline holds. A note is authorised thirty days after its emission at the latest.
+  const { numAffectedRows = 0n } = await sql`
+    insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, message, why)
+    select d.workspace_id, d.company_id, d.id, d.type, ${cnpj}, d.chave, ${ciencia}::int, 1, 'Na fila de envio à SEFAZ.', ${why}
+      from document d
+     where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.type = ${serviceCodes.nfe}::int
+       and d.status = ${summaryOnly}::int and d.base_status = ${summaryOnly}::int and not d.complete and d.roles & ${recipient}::int <> 0
+       and d.issued_at > now() at time zone 'UTC' - interval '60 days'
+       and d.authorized_at + (
+             select hours * interval '1 hour' from unnest(${rows.map((row) => row.since)}::date[], ${rows.map((row) => row.hours)}::int[]) u (since, hours)
+              where since <= (d.authorized_at at time zone 'America/Sao_Paulo')::date order by since desc limit 1)
+           > now() + ${reserveHours} * interval '1 hour'
+       and not exists (select 1 from document_event e
+                        where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
+                          and e.tp_evento = any (${decisive}::int[]) and e.rank > 0)
+       and not exists (select 1 from outgoing_event o
+                        where o.workspace_id = d.workspace_id and o.company_id = d.company_id and o.chave = d.chave
+                          and (o.state <> 'rejected' and o.tp_evento = any (${conclusive}::int[])
+                               -- One that was tried is not tried again; one that the switch took back before it left may be.
+                               or o.tp_evento = ${ciencia}::int and (o.state <> 'rejected' or o.answered_at is not null)))
+       -- Another workspace of the same CNPJ is about to send it.
+       and not exists (select 1 from outgoing_event o
+                        where o.workspace_id <> d.workspace_id and o.cnpj = ${cnpj} and o.chave = d.chave and o.tp_evento = ${ciencia}::int
+                          and o.state in ('waiting', 'sending') and o.next_at <= now())
+    on conflict do nothing`.execute(db)
+  return Number(numAffectedRows)
+}

@@ -1,0 +1,115 @@
+import { SefazError } from '@vigia/sefaz/error'
+import { describe, expect, test } from 'vitest'
+import { decideAnswer, decideSilence } from './outcomes.ts'
+import type { QueuedEvent } from './queue.ts'
+
+const event: QueuedEvent = {
+  id: 1n,
+  documentId: 1n,
+  chave: '',
+  tpEvento: 210210,
+  sequence: 1,
+  isUnknown: false,
+  justification: null,
+  corrections: null,
+  requestedAt: new Date('2026-11-20T10:00:00-03:00'),
+  failures: 0,
+  signedXml: null,
+  cStat: null,
+}
+const said = (cStat: number, more = {}) => ({ cStat, xMotivo: 'Rejeicao: O motivo.', xml: '<retEvento/>', ...more })
+const decide = (cStat: number, more: Partial<QueuedEvent> = {}, answer = {}, service: 'nfe' | 'cte' = 'nfe') =>
+  decideAnswer(service, { ...event, ...more }, said(cStat, answer))
+
+describe('an answer', () => {
+  test('of registration is kept, with its time and protocol in words', () => {
+    const answer = { protocol: '891260000054321', registeredAt: '2026-11-20T10:05:00-03:00' }
+    expect(decide(135, {}, answer)).toEqual({
+      state: 'registered',
+      message: 'Registro feito na SEFAZ em 20/11/2026 às 10:05, protocolo 891260000054321.',
+      keeps: true,
+    })
+    expect(decide(136)).toMatchObject({ state: 'registered', message: expect.stringMatching(/o registro vale/) })
+  })
+
+  test('of duplicity is a registration: ours whose answer was lost, or one made elsewhere', () => {
+    expect(decide(573, { isUnknown: true })).toEqual({
+      state: 'registered',
+      message: 'Já estava registrada na SEFAZ: a resposta a um envio anterior tinha se perdido.',
+      keeps: true,
+    })
+    expect(decide(573, {}, { protocol: '891260000054321' }).message).toBe(
+      'Já estava registrada na SEFAZ, por outro sistema ou pelo portal (protocolo 891260000054321).',
+    )
+    expect(decide(631, { tpEvento: 610110 }, {}, 'cte')).toMatchObject({ state: 'registered', keeps: true })
+    expect(decide(631).state).toBe('rejected')
+  })
+
+  test('that a ciência comes after an answer asks for nothing more, and keeps nothing', () => {
+    expect(decide(655)).toMatchObject({ state: 'registered', message: expect.stringMatching(/vale mais/) })
+    expect(decide(655).keeps).toBeUndefined()
+  })
+
+  test('that a Carta de Correção of others has the number is no registration of ours', () => {
+    const letter = { tpEvento: 110110 }
+    const [before, after] = [
+      { registeredAt: '2026-11-20T09:50:00-03:00' },
+      { registeredAt: '2026-11-20T10:01:00-03:00' },
+    ]
+    expect(decide(631, letter, after, 'cte')).toMatchObject({
+      state: 'rejected',
+      message: expect.stringMatching(/^Outro sistema/),
+    })
+    expect(decide(631, { ...letter, isUnknown: true }, before, 'cte').state).toBe('rejected')
+    expect(decide(631, { ...letter, isUnknown: true }, after, 'cte').state).toBe('registered')
+    expect(decide(631, { ...letter, isUnknown: true }, {}, 'cte').state).toBe('registered')
+  })
+
+  test.each([
+    [108, 1 / 6],
+    [109, 1 / 2],
+    [656, 1],
+    [678, 1],
+    [999, 1 / 4],
+  ])('%i makes the event wait', (cStat, waitHours) => {
+    const consequence = decide(cStat)
+    expect(consequence).toMatchObject({ state: 'waiting', waitHours })
+    expect(consequence.blocksAuthor ?? false).toBe([656, 678].includes(cStat))
+  })
+
+  test('999 again and again is asked about less and less often', () => {
+    const waits = [0, 1, 2, 6, 100].map((failures) => decide(999, { failures }).waitHours)
+    expect(waits).toEqual([0.25, 0.5, 1, 16, 16])
+  })
+
+  test.each([213, 280, 283, 286, 290, 294, 296])('%i is about the certificate: it waits to be signed anew', (cStat) => {
+    expect(decide(cStat)).toMatchObject({ state: 'waiting', waitHours: 1, signsAnew: true })
+    expect(decide(cStat, {}, {}, 'cte')).toMatchObject({ state: 'waiting', signsAnew: true })
+  })
+
+  test.each([596, 575, 594, 650, 297, 225, 999_9])('%i is a rejection with its words', (cStat) => {
+    expect(decide(cStat)).toEqual({ state: 'rejected', message: `A SEFAZ recusou: O motivo (código ${cStat}).` })
+  })
+})
+
+describe('silence', () => {
+  test('is followed by the same event after growing waits', () => {
+    const waits = [0, 1, 2, 3, 4, 50].map(
+      (failures) => decideSilence({ ...event, failures }, new SefazError('timeout')).waitHours! * 60,
+    )
+    expect(waits.map(Math.round)).toEqual([1, 5, 15, 30, 60, 60])
+  })
+
+  test('where nobody was reached says so', () => {
+    expect(decideSilence(event, new SefazError('refused', { detail: 'ECONNREFUSED' })).message).toMatch(
+      /^Não conseguimos falar/,
+    )
+    expect(decideSilence(event, new SefazError('refused', { detail: 'ECONNRESET' })).message).toMatch(/se perdeu/)
+  })
+
+  test('because of a certificate is told as such', () => {
+    const { message, waitHours } = decideSilence(event, new SefazError('forbidden'))
+    expect(message).toMatch(/certificado/)
+    expect(waitHours).toBe(0.5)
+  })
+})

@@ -1,0 +1,209 @@
+import { setTimeout } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { Correction } from '@vigia/sefaz/events'
+import { sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import type { Session } from '../platform/http.ts'
+import { type Service, serviceCodes } from '../platform/service.ts'
+import { correctionsOf } from './corrections.ts'
+import { type Kind, outgoingText } from './kinds.ts'
+import { judge } from './rules.ts'
+import { type Candidate, loadCandidates } from './subjects.ts'
+import { momentText } from './wording.ts'
+
+/** What a person asks for, about one or many documents of one family. */
+export interface EventRequest {
+  service: Service
+  kind: Kind
+  /** Public ids. */
+  documents: string[]
+  justification: string
+  /** Of a Carta de Correção, when the person names fields instead of writing a text. */
+  corrections?: Correction[]
+}
+
+/** What became of the event of one document so far. */
+export interface EventOutcome {
+  documentId: bigint
+  chave: string
+  number: number
+  state: 'registered' | 'sending' | 'refused'
+  /** Of the authority. */
+  cStat: number | null
+  message: string
+}
+
+const letterOfCorrection = 110110
+
+/**
+ * Writes down the events that a person wants registered, and waits a while for the authority's answers: whoever asked is told the result
+ * where there is one already. What may not be sent is refused with the reason and leaves no trace; ids that are not of this workspace
+ * refuse the whole request.
+ */
+export async function requestEvents(
+  ctx: Pick<Context, 'db' | 'ids'>,
+  session: Session,
+  request: EventRequest,
+  waitMs = 10_000,
+): Promise<EventOutcome[]> {
+  outgoingText(request.kind, request.justification)
+  const corrections =
+    request.kind.tpEvento === letterOfCorrection ? correctionsOf(request.justification, request.corrections) : null
+  const ids = [...new Set(request.documents)].map((id) => ctx.ids.decode(session.workspaceId, id))
+  const documentIds = ids.filter((id) => id !== null)
+  const placed = await inWorkspace(ctx, session.workspaceId, async ({ db }) => {
+    await lockRequests({ db }, session.workspaceId)
+    const candidates = await loadCandidates({ db }, session.workspaceId, documentIds, request.service)
+    if (candidates.length < ids.length) throw new AppError('not-found', 'Documento não encontrado.')
+    const order = new Map(documentIds.map((id, index) => [id, index]))
+    candidates.sort((a, b) => order.get(a.documentId)! - order.get(b.documentId)!)
+    return place({ db }, session, request, corrections, candidates)
+  })
+  const results = await awaitAnswers(ctx, session.workspaceId, placed, waitMs)
+  return placed.map(({ candidate: { documentId, chave, number }, eventId, refusal, repeated }) => {
+    const document = { documentId, chave, number }
+    if (eventId === null) return { ...document, state: 'refused', cStat: null, message: refusal }
+    const result = results.get(eventId)!
+    const message =
+      repeated && result.state === 'sending' ? `Este evento já estava em envio. ${result.message}` : result.message
+    return { ...document, ...result, message }
+  })
+}
+
+/** Requests of one workspace are placed one after the other, each seeing the rows of those before. */
+export async function lockRequests({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
+  await sql`select pg_advisory_xact_lock(7316012, ${workspaceId}::int)`.execute(db)
+}
+
+interface Placed {
+  candidate: Candidate
+  /** Of the row that carries it out; null when it was refused. */
+  eventId: bigint | null
+  refusal: string
+  /** The row was there already. */
+  repeated: boolean
+}
+
+async function place(
+  { db }: Pick<Context, 'db'>,
+  session: Session,
+  request: EventRequest,
+  corrections: Correction[] | null,
+  candidates: Candidate[],
+): Promise<Placed[]> {
+  const { kind, service, justification } = request
+  const now = new Date()
+  const placed: Placed[] = []
+  const rows = []
+  const exhausted = await listExhausted({ db }, session.workspaceId, kind.tpEvento, candidates)
+  const why = `Pedida por ${await nameOf({ db }, session)} em ${momentText(now)}.`
+  for (const candidate of candidates) {
+    const before = alreadyAsked(candidate, session, request, corrections, now)
+    const verdict =
+      before !== null ? null : exhausted.has(candidate.documentId) ? tooOften : judge(kind.tpEvento, candidate, now)
+    const refusal = verdict && 'refusal' in verdict ? verdict.refusal : ''
+    placed.push({ candidate, eventId: before, refusal, repeated: before !== null })
+    if (verdict === null || 'refusal' in verdict) continue
+    rows.push({
+      workspace_id: session.workspaceId,
+      company_id: candidate.companyId,
+      document_id: candidate.documentId,
+      type: serviceCodes[service],
+      cnpj: candidate.cnpj,
+      chave: candidate.chave,
+      tp_evento: kind.tpEvento,
+      sequence: verdict.sequence,
+      message: 'Na fila de envio à SEFAZ.',
+      justification,
+      corrections: corrections && JSON.stringify(corrections),
+      why,
+      requested_by: session.accountId,
+    })
+  }
+  if (rows.length === 0) return placed
+  const written = await db.insertInto('outgoing_event').values(rows).returning(['id', 'document_id']).execute()
+  const idOf = new Map(written.map((row) => [row.document_id, row.id]))
+  return placed.map((one) => ({ ...one, eventId: one.eventId ?? idOf.get(one.candidate.documentId) ?? null }))
+}
+
+// The authority blocks the CNPJ for an hour when an event is refused for the twentieth time with the same code.
+const rejectionsMax = 10
+const tooOften = {
+  refusal: `A SEFAZ recusou este evento ${rejectionsMax} vezes em um dia. Repetir agora bloquearia os envios da empresa: tente de novo amanhã, depois de resolver o motivo.`,
+}
+
+async function listExhausted(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  tpEvento: number,
+  candidates: Candidate[],
+): Promise<Set<bigint>> {
+  const { rows } = await sql<{ documentId: bigint }>`
+    select document_id as "documentId" from outgoing_event
+     where workspace_id = ${workspaceId} and document_id = any (${candidates.map((one) => one.documentId)}::bigint[])
+       and tp_evento = ${tpEvento} and state = 'rejected' and c_stat is not null and answered_at > now() - interval '1 day'
+     group by document_id having count(*) >= ${rejectionsMax}`.execute(db)
+  return new Set(rows.map((row) => row.documentId))
+}
+
+// A client that lost the answer asks again at once: that is the same wish, not a second Confirmação.
+const sameWishMs = 120_000
+
+// The row that carries the wish out already, or null.
+function alreadyAsked(
+  { outgoing }: Candidate,
+  { accountId }: Session,
+  { kind, justification }: EventRequest,
+  corrections: Correction[] | null,
+  now: Date,
+): bigint | null {
+  const last = outgoing.findLast((event) => event.tpEvento === kind.tpEvento)
+  if (!last) return null
+  const sameWords = last.justification === justification && isDeepStrictEqual(last.corrections, corrections)
+  if (!last.settled) return kind.tpEvento !== letterOfCorrection || sameWords ? last.id : null
+  const justNow = now.getTime() - last.requestedAt.getTime() < sameWishMs
+  return sameWords && justNow && last.requestedBy === accountId ? last.id : null
+}
+
+async function nameOf({ db }: Pick<Context, 'db'>, session: Session): Promise<string> {
+  const { name } = await db
+    .selectFrom('account')
+    .select('name')
+    .where('workspace_id', '=', session.workspaceId)
+    .where('id', '=', session.accountId)
+    .executeTakeFirstOrThrow()
+  return name
+}
+
+const everyMs = 150
+
+// Until all are settled, or those that are not will not be sent before the time is up.
+async function awaitAnswers(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  placed: Placed[],
+  waitMs: number,
+): Promise<Map<bigint, Pick<EventOutcome, 'state' | 'cStat' | 'message'>>> {
+  const ids = placed.flatMap(({ eventId }) => eventId ?? [])
+  const until = Date.now() + waitMs
+  for (;;) {
+    const rows = await readRows(ctx, workspaceId, ids, until - Date.now())
+    if (Date.now() >= until || rows.every((row) => row.state !== 'sending' || row.later))
+      return new Map(rows.map(({ id, state, cStat, message }) => [id, { state, cStat, message }]))
+    await setTimeout(everyMs)
+  }
+}
+
+async function readRows(ctx: Pick<Context, 'db'>, workspaceId: number, ids: bigint[], restMs: number) {
+  if (ids.length === 0) return []
+  const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
+    sql<{ id: bigint; state: EventOutcome['state']; cStat: number | null; message: string; later: boolean }>`
+      select id, case state when 'registered' then 'registered' when 'rejected' then 'refused' else 'sending' end as state,
+             c_stat as "cStat", message,
+             lease_until is null and next_at > now() + ${Math.max(0, restMs)} * interval '1 ms' as later
+        from outgoing_event where workspace_id = ${workspaceId} and id = any (${ids}::bigint[])`.execute(db),
+  )
+  return rows
+}

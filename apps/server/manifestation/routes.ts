@@ -1,0 +1,130 @@
+import {
+  type CorrectionForm,
+  listManifestations,
+  type ManifestedDocument,
+  manifestCte,
+  manifestNfe,
+} from '@vigia/contract/manifestation'
+import type { z } from 'zod'
+import type { Context } from '../platform/context.ts'
+import { AppError } from '../platform/errors.ts'
+import { handle, type Session } from '../platform/http.ts'
+import type { Service } from '../platform/service.ts'
+import { eventName, readHistory } from './history.ts'
+import { kinds } from './kinds.ts'
+import { type EventOutcome, requestEvents } from './requests.ts'
+import { count } from './wording.ts'
+
+type Correction = z.output<typeof CorrectionForm>
+
+interface Body {
+  justificativa: string
+  idsDFe: string[]
+  tipoManifestacao: number
+  correcoes?: Correction[]
+}
+
+export const manifestationRoutes = [
+  handle(manifestNfe, (ctx, { body, session }) => manifest(ctx, session, 'nfe', body)),
+  handle(manifestCte, (ctx, { body, session }) => manifest(ctx, session, 'cte', body)),
+
+  handle(listManifestations, async (ctx, { params, session }) => {
+    const { candidate, events, options } = await readHistory(ctx, session.workspaceId, params.idDfe)
+    const { type, chave } = candidate
+    return {
+      data: {
+        idDfe: params.idDfe,
+        chave,
+        eventos: events.map((event) => ({
+          tpEvento: event.tp_evento,
+          descricao: eventName(type, event.tp_evento),
+          sequencia: event.sequence,
+          situacao: rowStates[event.state],
+          mensagem: event.message,
+          motivo: event.why,
+          automatica: event.requested_by === null,
+          justificativa: event.justification,
+          // Written by this slice, in this shape.
+          correcoes: (event.corrections ?? []) as Correction[],
+          pedidaEm: event.requested_at.toISOString(),
+          enviadaEm: event.sent_at?.toISOString() ?? null,
+          respondidaEm: event.answered_at?.toISOString() ?? null,
+          registradaEm: event.registered_at?.toISOString() ?? null,
+          proximoEnvio: ['waiting', 'sending'].includes(event.state) ? event.next_at.toISOString() : null,
+          codigo: event.c_stat,
+          motivoSefaz: event.x_motivo,
+          protocolo: event.protocol,
+        })),
+        opcoes: options.map(({ kind, deadline, refusal }) => ({
+          tipoManifestacao: kind.choice,
+          tpEvento: kind.tpEvento,
+          descricao: eventName(type, kind.tpEvento),
+          prazo: deadline?.toISOString() ?? null,
+          permitida: refusal === null,
+          impedimento: refusal,
+        })),
+      },
+    }
+  }),
+]
+
+const rowStates = {
+  waiting: 'aguardando',
+  sending: 'enviando',
+  registered: 'registrada',
+  rejected: 'recusada',
+} as const
+const outcomeStates = { registered: 'registrada', sending: 'enviando', refused: 'recusada' } as const
+
+async function manifest(ctx: Context, session: Session, service: Service, body: Body) {
+  const outcomes = await requestEvents(ctx, session, {
+    service,
+    kind: kinds[service].find((kind) => kind.choice === body.tipoManifestacao)!,
+    documents: body.idsDFe,
+    justification: body.justificativa,
+    corrections: body.correcoes,
+  })
+  const reasons = reasonsOf(outcomes)
+  if (outcomes.every((outcome) => outcome.state === 'refused'))
+    throw new AppError('conflict', reasons.join(' '), { errors: reasons })
+  const documentos = outcomes.map((outcome): ManifestedDocument => {
+    const { documentId, chave, number, state, cStat, message } = outcome
+    const document = { idDfe: ctx.ids.encode(session.workspaceId, documentId), chave, numero: number }
+    const situacao = outcomeStates[state]
+    return { ...document, situacao, ...(cStat === null ? {} : { codigo: cStat }), mensagem: message }
+  })
+  return { data: { documentos }, message: summaryOf(outcomes, reasons) }
+}
+
+function summaryOf(outcomes: EventOutcome[], reasons: string[]): string {
+  const number = (state: EventOutcome['state']) => outcomes.filter((outcome) => outcome.state === state).length
+  const [registered, sending, refused] = [number('registered'), number('sending'), number('refused')]
+  const later = 'o resultado aparece na lista.'
+  if (refused === 0) {
+    if (sending === 0) return `${count(registered, 'documento manifestado', 'documentos manifestados')}.`
+    if (registered === 0) return `${count(sending, 'documento', 'documentos')} em envio: ${later}`
+    return `${count(registered, 'manifestado', 'manifestados')}, ${sending} em envio: ${later}`
+  }
+  const done = [
+    registered > 0 ? count(registered, 'manifestado', 'manifestados') : '',
+    sending > 0 ? `${sending} em envio` : '',
+    count(refused, 'recusado', 'recusados'),
+  ]
+  const sentence = `${done.filter(Boolean).join(', ')}: ${reasons.join(' ')}`
+  return sending > 0 ? `${sentence} O que está em envio aparece na lista.` : sentence
+}
+
+const numbersMax = 5
+
+// One sentence for each reason, with the numbers of the documents when there is more than one document.
+function reasonsOf(outcomes: EventOutcome[]): string[] {
+  const refused = outcomes.filter((outcome) => outcome.state === 'refused')
+  const reasons = [...new Set(refused.map((outcome) => outcome.message))]
+  if (outcomes.length === 1) return reasons
+  return reasons.map((reason) => {
+    const numbers = refused.filter((outcome) => outcome.message === reason).map((outcome) => outcome.number)
+    const shown = numbers.slice(0, numbersMax).join(', ')
+    const more = numbers.length > numbersMax ? ` e mais ${numbers.length - numbersMax}` : ''
+    return `${numbers.length === 1 ? 'Documento' : 'Documentos'} ${shown}${more}: ${reason}`
+  })
+}

@@ -1,0 +1,482 @@
+import { readReceived } from '@vigia/dfe/read'
+import fc from 'fast-check'
+import { type RawBuilder, sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
+import { arrive, chaveOf, evento, resNFe } from '../documents/testing.ts'
+import { noteFailure } from '../platform/circuit.ts'
+import type { Context } from '../platform/context.ts'
+import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import { kinds } from './kinds.ts'
+import { acknowledgePending } from './manifestation.ts'
+import { decideAnswer, decideSilence, type Said } from './outcomes.ts'
+import { type Batch, claimBatch } from './queue.ts'
+import { requestEvents } from './requests.ts'
+import { type Settled, settle } from './settlement.ts'
+import { prepareBatch, type ReadyEvent } from './signing.ts'
+import {
+  author,
+  type CteOptions,
+  contextOf,
+  cteChave,
+  cteProc,
+  daysAgo,
+  giveCertificate,
+  newCertificate,
+  newOffice,
+  type Office,
+  store,
+} from './testing.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let ctx: Context
+let owner: pg.Client
+let office: Office
+const certificate = newCertificate(author)
+
+beforeAll(async () => {
+  database = await createDatabase()
+  ctx = contextOf(openDatabase(database.url))
+  owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+})
+afterAll(async () => {
+  await owner.end()
+  await ctx.db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  // The application itself may not remove what it noted.
+  await owner.query('truncate outgoing_event, outgoing_event_call, capture_subscription, circuit')
+  office = await newOffice(ctx, { certificate })
+})
+
+const summaries = (count: number, of = office) =>
+  store(
+    ctx,
+    of,
+    'nfe',
+    Array.from({ length: count }, (_, index) => arrive(index + 1, resNFe({ number: index + 1, issuedAt: daysAgo(2) }))),
+  )
+
+async function ask(
+  service: 'nfe' | 'cte',
+  choice: number,
+  { of = office, ...more } = {} as { of?: Office; justification?: string; corrections?: never[] },
+) {
+  const documents = await inWorkspace(ctx, of.workspaceId, ({ db }) =>
+    db
+      .selectFrom('document')
+      .select('id')
+      .where('type', '=', service === 'nfe' ? 0 : 2)
+      .orderBy('number')
+      .execute(),
+  )
+  const kind = kinds[service].find((kind) => kind.choice === choice)!
+  const ids = documents.map(({ id }) => ctx.ids.encode(of.workspaceId, id))
+  const request = { service, kind, documents: ids, justification: 'a pedido do cliente', ...more }
+  return requestEvents(ctx, of.session, request, 0)
+}
+
+const rows = () => inCapture(ctx, ({ db }) => db.selectFrom('outgoing_event').selectAll().orderBy('id').execute())
+const only = async () => (await rows())[0]!
+const change = (set: RawBuilder<unknown>) =>
+  inCapture(ctx, ({ db }) => sql`update outgoing_event set ${set}`.execute(db))
+const makeDue = () => change(sql`next_at = now(), lease_until = now() - interval '1 second'`)
+
+async function claim(): Promise<Batch> {
+  const batch = await claimBatch(ctx)
+  if (!batch) throw new Error('nothing is due')
+  return batch
+}
+
+async function ready(): Promise<{ batch: Batch; ready: ReadyEvent[] }> {
+  const batch = await claim()
+  const prepared = await prepareBatch(ctx, batch)
+  if (!prepared) throw new Error(`not ready: ${JSON.stringify((await rows()).map((row) => row.message))}`)
+  return { batch, ready: prepared.ready }
+}
+
+const protocol = '135260000799999'
+function saidOf({ signed }: ReadyEvent, cStat: number): Said {
+  const [root, chave] = signed.xml.startsWith('<eventoCTe') ? ['retEventoCTe', 'chCTe'] : ['retEvento', 'chNFe']
+  const registered = cStat === 135
+  const at = daysAgo(0)
+  const xMotivo = registered ? 'Evento registrado' : `Rejeicao: Motivo [nProt:${protocol}][dhRegEvento:${at}]`
+  const xml = `<${root} versao="1.00"><infEvento><tpAmb>2</tpAmb><verAplic>x</verAplic><cOrgao>91</cOrgao><cStat>${cStat}</cStat><xMotivo>${xMotivo}</xMotivo><${chave}>${signed.chave}</${chave}><tpEvento>${signed.tpEvento}</tpEvento><nSeqEvento>${signed.nSeqEvento}</nSeqEvento>${registered ? `<dhRegEvento>${at}</dhRegEvento><nProt>${protocol}</nProt>` : ''}</infEvento></${root}>`
+  return { cStat, xMotivo, protocol, registeredAt: at, xml }
+}
+
+/** Sends what is due as if the authority answered `cStat` to all of it; null: it did not answer. */
+async function turn(cStat: number | null) {
+  const { batch, ready: events } = await ready()
+  const settled = events.map((one): Settled => {
+    if (cStat === null) return { ready: one, error: 'timeout', consequence: decideSilence(one.event, null) }
+    const said = saidOf(one, cStat)
+    return { ready: one, said, consequence: decideAnswer(batch.service, one.event, said) }
+  })
+  const registered = await settle(ctx, batch, settled, 12)
+  return { events, registered }
+}
+
+const documentsOf = (of = office) =>
+  inWorkspace(ctx, of.workspaceId, ({ db }) =>
+    db.selectFrom('document').select(['status', 'event_code']).orderBy('number').execute(),
+  )
+
+describe('a claim', () => {
+  test('takes twenty of one company, and nothing of its author until they are settled', async () => {
+    await summaries(25)
+    await ask('nfe', 1)
+    const claims = await Promise.all(Array.from({ length: 6 }, () => claimBatch(ctx)))
+    const batches = claims.filter((batch) => batch !== null)
+    expect(batches.map((batch) => batch.events.length)).toEqual([20])
+    expect(await claimBatch(ctx)).toBeNull()
+    await change(sql`lease_until = now() - interval '1 second'`)
+    expect((await claim()).events).toHaveLength(20)
+  })
+
+  test('does not take what comes after an unsettled event about the same document', async () => {
+    await summaries(1)
+    await ask('nfe', 1)
+    await ask('nfe', 2)
+    expect((await claim()).events.map((event) => event.tpEvento)).toEqual([210210])
+    await change(sql`next_at = now() + interval '1 hour', lease_until = null where tp_evento = 210210`)
+    expect(await claimBatch(ctx)).toBeNull()
+    await change(sql`state = 'rejected' where tp_evento = 210210`)
+    expect((await claim()).events.map((event) => event.tpEvento)).toEqual([210200])
+  })
+
+  test('takes the events of CT-e one by one, each to the authoriser of its UF', async () => {
+    const [one, two]: CteOptions[] = [{ number: 1 }, { number: 2, uf: '41' }]
+    await store(ctx, office, 'cte', [arrive(1, cteProc(one)), arrive(2, cteProc(two))])
+    await ask('cte', 2)
+    const paths = []
+    for (let batch = await claimBatch(ctx); batch; batch = await claimBatch(ctx)) {
+      expect(batch.events).toHaveLength(1)
+      paths.push(new URL(batch.url).pathname)
+      await change(sql`lease_until = null, state = 'registered' where id = ${batch.events[0]!.id}`)
+    }
+    expect(paths).toEqual(['/SP/CTeRecepcaoEventoV4', '/PR/CTeRecepcaoEventoV4'])
+  })
+
+  test('takes nothing for a host that is paused, and goes on afterwards', async () => {
+    await summaries(1)
+    await ask('nfe', 1)
+    await noteFailure(ctx, ctx.config.sefaz.endpoints.manifestation, 'parado', 60_000)
+    expect(await claimBatch(ctx)).toBeNull()
+    await inCapture(ctx, ({ db }) =>
+      db
+        .updateTable('circuit')
+        .set({ open_until: new Date(0) })
+        .execute(),
+    )
+    expect((await claim()).events).toHaveLength(1)
+  })
+})
+
+describe('what is signed', () => {
+  test('is written down before it leaves, and leaves again as the same bytes when the process died', async () => {
+    await summaries(2)
+    await ask('nfe', 1)
+    const first = await ready()
+    expect((await rows()).map((row) => [row.state, row.sent_at !== null])).toEqual([
+      ['sending', true],
+      ['sending', true],
+    ])
+    expect(await claimBatch(ctx)).toBeNull()
+    await change(sql`lease_until = now() - interval '1 second'`)
+    const second = await ready()
+    expect(second.ready.map(({ signed }) => signed)).toEqual(first.ready.map(({ signed }) => signed))
+    expect(second.ready.every(({ event }) => event.isUnknown)).toBe(true)
+    for (const { signed } of second.ready) expect(verifyWithXmlCrypto(signed.xml)).toBe(true)
+    // The one who was silent may not write any more.
+    const silent = first.ready.map((one): Settled => ({ ready: one, consequence: { state: 'rejected', message: 'x' } }))
+    expect(await settle(ctx, first.batch, silent, 1)).toBe(false)
+    expect((await rows()).map((row) => row.state)).toEqual(['sending', 'sending'])
+  })
+
+  test.each([
+    [1, 'a pedido do cliente', null],
+    [2, 'a pedido do cliente', null],
+    [3, 'curta', null],
+    [3, ' não conhecemos – a operação ', 'não conhecemos - a operação'],
+    [4, 'mercadoria   devolvida\nintacta', 'mercadoria   devolvida intacta'],
+  ])('choice %i carries the words %j as %j', async (choice, justification, xJust) => {
+    await summaries(1)
+    await ask('nfe', choice, { justification })
+    const { ready: events } = await ready()
+    expect(/<xJust>(.*)<\/xJust>/.exec(events[0]!.signed.xml)?.[1] ?? null).toBe(xJust)
+  })
+
+  test('needs a certificate: without one the event waits and says so, and leaves when there is one', async () => {
+    const bare = await newOffice(ctx, { certificate: null })
+    await summaries(1, bare)
+    await ask('nfe', 1, { of: bare })
+    expect(await prepareBatch(ctx, await claim())).toBeNull()
+    const row = await only()
+    expect(row).toMatchObject({
+      state: 'waiting',
+      lease_by: null,
+      message: expect.stringMatching(/^Não há um certificado/),
+    })
+    expect(row.next_at.getTime()).toBeGreaterThan(Date.now())
+    await giveCertificate(ctx, bare, author, newCertificate('nova'))
+    await makeDue()
+    expect((await ready()).ready).toHaveLength(1)
+    const uses = await inWorkspace(ctx, bare.workspaceId, ({ db }) =>
+      db.selectFrom('certificate_use').selectAll().execute(),
+    )
+    expect(uses).toMatchObject([{ service: 'NFeRecepcaoEvento4' }])
+  })
+
+  test('is not sent when another workspace of the CNPJ has registered it meanwhile', async () => {
+    const other = await newOffice(ctx)
+    await subscribe(office, other)
+    await summaries(1)
+    await summaries(1, other)
+    await ask('nfe', 1)
+    await ask('nfe', 1, { of: other })
+    await turn(135)
+    expect(await prepareBatch(ctx, await claim())).toBeNull()
+    expect((await rows()).map((row) => [row.state, row.protocol])).toEqual([
+      ['registered', protocol],
+      ['registered', protocol],
+    ])
+  })
+})
+
+/** Lets the companies receive what is about their CNPJ, the last one unproved when `strangers`. */
+async function subscribe(...offices: Office[]) {
+  await inCapture(ctx, async ({ db }) => {
+    for (const service of [0, 2]) {
+      await sql`insert into capture_line (service, cnpj) values (${service}, ${author}) on conflict do nothing`.execute(
+        db,
+      )
+      for (const { workspaceId, companyId } of offices) {
+        await sql`insert into capture_subscription (line_id, workspace_id, company_id, proved_at)
+                  select id, ${workspaceId}, ${companyId}, now() from capture_line where service = ${service} and cnpj = ${author}`.execute(
+          db,
+        )
+      }
+    }
+  })
+}
+
+describe('what has waited too long', () => {
+  test('is not sent about a document that was cancelled meanwhile', async () => {
+    await summaries(1)
+    await ask('nfe', 2)
+    await store(ctx, office, 'nfe', [arrive(9, evento(110111, { at: daysAgo(1) }))])
+    expect(await prepareBatch(ctx, await claim())).toBeNull()
+    expect(await only()).toMatchObject({
+      state: 'rejected',
+      signed_xml: null,
+      message: 'O documento foi cancelado antes do envio: nada foi enviado.',
+    })
+  })
+
+  test('is not sent when the switch that wanted it was turned off, and is when it is on again', async () => {
+    const turn = (since: Date | null) =>
+      inWorkspace(ctx, office.workspaceId, ({ db }) =>
+        db.updateTable('company').set({ acknowledges_since: since }).execute(),
+      )
+    const acknowledge = () => acknowledgePending(ctx, office.workspaceId, office.companyId)
+    await summaries(1)
+    await turn(new Date())
+    expect(await acknowledge()).toBe(1)
+    await turn(null)
+    expect(await prepareBatch(ctx, await claim())).toBeNull()
+    expect(await only()).toMatchObject({ state: 'rejected', message: expect.stringMatching(/desligada/) })
+    expect(await acknowledge()).toBe(0)
+    await turn(new Date())
+    expect(await acknowledge()).toBe(1)
+    expect((await ready()).ready).toHaveLength(1)
+  })
+})
+
+describe('what is answered', () => {
+  test('registration is kept for everybody who proved to hold a certificate of the CNPJ, and changes the lists', async () => {
+    const [other, stranger] = [await newOffice(ctx), await newOffice(ctx)]
+    await subscribe(office, other, stranger)
+    await inCapture(ctx, ({ db }) =>
+      db
+        .updateTable('capture_subscription')
+        .set({ proved_at: null })
+        .where('workspace_id', '=', stranger.workspaceId)
+        .execute(),
+    )
+    for (const one of [office, other, stranger]) await summaries(1, one)
+    await ask('nfe', 1)
+    const { events, registered } = await turn(135)
+    expect(registered).toBe(true)
+    expect(await only()).toMatchObject({ state: 'registered', c_stat: 135, protocol, lease_by: null })
+    expect((await only()).registered_at).not.toBeNull()
+    const acknowledged = [{ status: 8, event_code: 210210 }]
+    expect([await documentsOf(), await documentsOf(other)]).toEqual([acknowledged, acknowledged])
+    expect(await documentsOf(stranger)).toEqual([{ status: 1, event_code: 0 }])
+    const kept = await inWorkspace(ctx, office.workspaceId, ({ db }) =>
+      db.selectFrom('receipt').select(['nsu', 'unread']).where('nsu', '<', 0n).execute(),
+    )
+    expect(kept).toEqual([{ nsu: expect.anything(), unread: false }])
+    expect(readReceived(Buffer.from(`${events[0]!.signed.xml}`)).facts).toMatchObject({ chave: chaveOf() })
+    const calls = await inCapture(ctx, ({ db }) => db.selectFrom('outgoing_event_call').selectAll().execute())
+    expect(calls).toMatchObject([{ c_stat: 135, error: null, duration_ms: 12 }])
+  })
+
+  test('silence sends the same bytes again, later each time, until the authority says what it knows', async () => {
+    await summaries(1)
+    await ask('nfe', 1)
+    const { events: first } = await turn(null)
+    expect(await claimBatch(ctx)).toBeNull()
+    const { signed_xml, state, next_at, message } = await only()
+    expect({ state, message }).toEqual({ state: 'sending', message: expect.stringMatching(/uma vez só/) })
+    const minute = ctx.config.sefaz.hourMs / 60
+    expect(next_at.getTime() - Date.now()).toBeLessThanOrEqual(minute)
+    await makeDue()
+    await turn(null)
+    expect((await only()).next_at.getTime() - Date.now()).toBeGreaterThan(minute)
+    await makeDue()
+    // A service that is closed says nothing about what left before.
+    await turn(108)
+    expect(await only()).toMatchObject({ state: 'sending', signed_xml })
+    await makeDue()
+    const { events: last } = await turn(573)
+    expect(last[0]!.signed.xml).toBe(first[0]!.signed.xml)
+    expect(await only()).toMatchObject({ state: 'registered', c_stat: 573, protocol, signed_xml })
+    expect((await only()).message).toMatch(/tinha se perdido/)
+    expect(await documentsOf()).toEqual([{ status: 8, event_code: 210210 }])
+  })
+
+  test('a rejection is told and never repeated by itself', async () => {
+    await summaries(1)
+    await ask('nfe', 1)
+    expect((await turn(596)).registered).toBe(false)
+    expect(await only()).toMatchObject({ state: 'rejected', c_stat: 596 })
+    await makeDue()
+    expect(await claimBatch(ctx)).toBeNull()
+    expect(await documentsOf()).toEqual([{ status: 1, event_code: 0 }])
+  })
+
+  test('misuse stops every event of the author, of all workspaces, also those that come during the hour', async () => {
+    const [other, stranger] = [await newOffice(ctx), await newOffice(ctx, { cnpj: '11222333000181' })]
+    await summaries(2)
+    await summaries(1, other)
+    await ask('nfe', 1, { of: other })
+    await ask('nfe', 1)
+    await turn(656)
+    await ask('nfe', 2)
+    await store(ctx, stranger, 'nfe', [arrive(1, resNFe({ issuedAt: daysAgo(2) }))], '11222333000181')
+    await ask('nfe', 1, { of: stranger })
+    expect((await claim()).cnpj).toBe('11222333000181')
+    expect(await claimBatch(ctx)).toBeNull()
+    expect((await rows()).filter((row) => row.message.includes('bloqueou')).length).toBe(3)
+  })
+
+  test('a refused certificate makes way for the next one, and is not tried for ever', async () => {
+    await summaries(1)
+    await ask('nfe', 1)
+    const sent: string[] = []
+    for (let time = 0; time < 3; time++) {
+      sent.push((await turn(290)).events[0]!.signed.xml)
+      expect(await only()).toMatchObject({ state: 'waiting', c_stat: 290 })
+      await makeDue()
+    }
+    expect(await prepareBatch(ctx, await claim())).toBeNull()
+    expect((await only()).message).toMatch(/outro certificado/)
+    await giveCertificate(ctx, office, author, newCertificate('outro'))
+    await makeDue()
+    const { events } = await turn(135)
+    expect(sent).not.toContain(events[0]!.signed.xml)
+    expect(await only()).toMatchObject({ state: 'registered' })
+  })
+})
+
+test('whatever is answered in whatever order, the same bytes leave until the event is settled, and never afterwards', async () => {
+  const answers = fc.array(fc.constantFrom(null, 108, 109, 656, 999), { maxLength: 6 })
+  const ends = fc.constantFrom(135, 573, 596)
+  let number = 0
+  await fc.assert(
+    fc.asyncProperty(answers, ends, async (before, end) => {
+      await owner.query('truncate outgoing_event, outgoing_event_call')
+      const [document] = [resNFe({ number: ++number, issuedAt: daysAgo(2) })]
+      const one = await newOffice(ctx, { certificate })
+      await store(ctx, one, 'nfe', [arrive(number, document)])
+      await ask('nfe', 1, { of: one })
+      const left = new Set<string>()
+      for (const cStat of [...before, end]) {
+        const { events } = await turn(cStat)
+        for (const { signed } of events) left.add(signed.xml)
+        const { rows } = await owner.query(
+          "select count(*)::int as n from outgoing_event where state in ('waiting', 'sending') and next_at <= now()",
+        )
+        expect(rows[0].n).toBe(0)
+        await makeDue()
+      }
+      expect(left.size).toBe(1)
+      expect((await only()).state).toBe(end === 596 ? 'rejected' : 'registered')
+      expect(await claimBatch(ctx)).toBeNull()
+      expect(await documentsOf(one)).toMatchObject([{ status: end === 596 ? 1 : 8 }])
+      const { rows: calls } = await owner.query('select count(*)::int as n from outgoing_event_call')
+      expect(calls[0].n).toBe(before.length + 1)
+    }),
+    { numRuns: 20 },
+  )
+})
+
+describe('events of CT-e', () => {
+  const letter = (grupoAlterado: string, campoAlterado: string, valorAlterado: string, nroItemAlterado?: number) =>
+    ({ grupoAlterado, campoAlterado, valorAlterado, ...(nroItemAlterado ? { nroItemAlterado } : {}) }) as never
+  const infCorrecao = (xml: string) =>
+    [...xml.matchAll(/<infCorrecao>(.*?)<\/infCorrecao>/g)].map(([, inner = '']) =>
+      inner
+        .replace(/<[^>]+>/g, ' ')
+        .trim()
+        .replace(/\s+/g, ' '),
+    )
+
+  test('a cancellation names the protocol of the authorisation, and without one is not made', async () => {
+    await store(ctx, office, 'cte', [arrive(1, cteProc())])
+    await ask('cte', 1)
+    const { events } = await turn(135)
+    expect(events[0]!.signed.xml).toContain('<nProt>135260000765432</nProt><xJust>a pedido do cliente</xJust>')
+    expect(await documentsOf()).toEqual([{ status: 3, event_code: 110111 }])
+    const other = await newOffice(ctx)
+    await store(ctx, other, 'cte', [arrive(1, cteProc({ number: 2, nProt: null }))])
+    await ask('cte', 1, { of: other })
+    expect(await prepareBatch(ctx, await claim())).toBeNull()
+    expect((await rows())[1]).toMatchObject({
+      state: 'rejected',
+      message: expect.stringMatching(/sem o protocolo/),
+      signed_xml: null,
+    })
+  })
+
+  test('a letter repeats what the letters before it correct, unless it is corrected anew', async () => {
+    await store(ctx, office, 'cte', [arrive(1, cteProc())])
+    await ask('cte', 2, { corrections: [letter('compl', 'xObs', 'UM'), letter('ide', 'CFOP', '6353')] })
+    await turn(135)
+    await ask('cte', 2, { corrections: [letter('Comp', 'xNome', 'TAXA', 2)] })
+    await turn(631)
+    expect((await rows())[1]).toMatchObject({ state: 'rejected' })
+    await ask('cte', 2, { corrections: [letter('compl', 'xObs', 'DOIS'), letter('Comp', 'xNome', 'TAXA', 2)] })
+    const { events } = await turn(135)
+    expect(events[0]!.signed.nSeqEvento).toBe(3)
+    expect(infCorrecao(events[0]!.signed.xml)).toEqual(['compl xObs DOIS', 'ide CFOP 6353', 'Comp xNome TAXA 2'])
+    expect(await documentsOf()).toEqual([{ status: 7, event_code: 110110 }])
+  })
+
+  test('a disagreement is withdrawn by its protocol', async () => {
+    await store(ctx, office, 'cte', [arrive(1, cteProc({ issuer: '11222333000181', payer: author }))])
+    await ask('cte', 3, { justification: 'o frete cobrado diverge' })
+    const { events } = await turn(135)
+    expect(events[0]!.signed.xml).toContain('<xObs>o frete cobrado diverge</xObs>')
+    await ask('cte', 4)
+    const { events: withdrawal } = await turn(135)
+    expect(withdrawal[0]!.signed.xml).toContain(`<nProtEvPrestDes>${protocol}</nProtEvPrestDes>`)
+    expect(await ask('cte', 4, { justification: 'de novo' })).toMatchObject([{ state: 'refused' }])
+    expect(withdrawal[0]!.signed.chave).toBe(cteChave({ issuer: '11222333000181' }))
+  })
+})

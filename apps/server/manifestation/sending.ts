@@ -1,0 +1,111 @@
+import { type Connection, connect } from '@vigia/sefaz/connection'
+import { SefazError } from '@vigia/sefaz/error'
+import { sendCteEvent, sendManifestations } from '@vigia/sefaz/events'
+import { mayCall, noteAnswer, noteFailure } from '../platform/circuit.ts'
+import type { Context } from '../platform/context.ts'
+import { decideAnswer, decideSilence, type Said, servicePauses } from './outcomes.ts'
+import { type Batch, releaseEvents } from './queue.ts'
+import { type Settled, settle } from './settlement.ts'
+import { prepareBatch, type ReadyEvent } from './signing.ts'
+
+export type SendingContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
+
+const farewellMs = 10_000
+
+/** Sends a claimed batch, once, and writes down what became of it. Returns whether an event of it is registered now. */
+export async function sendBatch(
+  ctx: SendingContext,
+  batch: Batch,
+  ca: string[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const prepared = await prepareBatch(ctx, batch)
+  if (!prepared) return false
+  const { certificate, ready } = prepared
+  if (!(await mayCall(ctx, batch.url))) {
+    const events = ready.map(({ event }) => event)
+    await releaseEvents(ctx, batch, events, ctx.config.sefaz.hourMs / 60)
+    return false
+  }
+  const connection = connect(certificate, { ca, timeoutMs: ctx.config.sefaz.answerMs })
+  // An answer under way is worth waiting for, though not for ever: without it the same bytes leave again.
+  const leave = () => void globalThis.setTimeout(() => connection.close(), farewellMs).unref()
+  signal.addEventListener('abort', leave)
+  const startedAt = performance.now()
+  let settled: Settled[]
+  try {
+    settled = await converse(ctx, batch, connection, ready)
+  } finally {
+    signal.removeEventListener('abort', leave)
+    connection.close()
+  }
+  return settle(ctx, batch, settled, performance.now() - startedAt)
+}
+
+async function converse(
+  ctx: SendingContext,
+  batch: Batch,
+  connection: Connection,
+  ready: ReadyEvent[],
+): Promise<Settled[]> {
+  const { url, service, cnpj } = batch
+  try {
+    const said = await send(batch, connection, ready)
+    await noteService(ctx, url, said.whole)
+    ctx.log.info({ cnpj, service, cStat: said.whole.cStat, events: ready.length }, 'events sent')
+    return ready.map((one) => answered(batch, one, said.of(one)))
+  } catch (error) {
+    if (!(error instanceof SefazError)) throw error
+    const { kind, status, detail } = error
+    ctx.log.warn({ kind, status, detail, cnpj, service }, 'the authority did not answer about events')
+    // A refused certificate is no failure of the host.
+    if (kind === 'forbidden' || kind === 'handshake') await noteAnswer(ctx, url)
+    else await noteFailure(ctx, url, kind)
+    return ready.map((one) => silent(one, error))
+  }
+}
+
+interface Answered {
+  whole: Said
+  of(ready: ReadyEvent): Said | undefined
+}
+
+// A lote with another code than this was not looked into: its code is that of all its events.
+const loteProcessed = 128
+
+async function send({ service, url }: Batch, connection: Connection, ready: ReadyEvent[]): Promise<Answered> {
+  if (service === 'cte') {
+    const result = await sendCteEvent(connection, { url, event: ready[0]!.signed })
+    return { whole: result, of: () => result }
+  }
+  const events = ready.map(({ signed }) => signed)
+  const lote = await sendManifestations(connection, { url, idLote: String(ready[0]!.event.id), events })
+  if (lote.cStat !== loteProcessed) return { whole: lote, of: () => lote }
+  return {
+    whole: lote,
+    of: ({ signed }) =>
+      lote.results.find(
+        ({ chave, tpEvento, nSeqEvento }) =>
+          chave === signed.chave && tpEvento === signed.tpEvento && nSeqEvento === signed.nSeqEvento,
+      ),
+  }
+}
+
+async function noteService(ctx: SendingContext, url: string, { cStat, xMotivo }: Said): Promise<void> {
+  const pause = servicePauses[cStat]
+  if (pause === undefined) return noteAnswer(ctx, url)
+  await noteFailure(ctx, url, xMotivo, pause * ctx.config.sefaz.hourMs)
+}
+
+function answered({ service }: Batch, ready: ReadyEvent, said: Said | undefined): Settled {
+  if (!said) return silent(ready, null)
+  // The cStat and words of a whole lote come with more than is meant here.
+  const { cStat, xMotivo, protocol, registeredAt, xml } = said
+  const meant = { cStat, xMotivo, protocol, registeredAt, xml }
+  return { ready, said: meant, consequence: decideAnswer(service, ready.event, meant) }
+}
+
+function silent(ready: ReadyEvent, error: SefazError | null): Settled {
+  const reason = error ? `${error.kind}: ${error.detail ?? error.message}` : 'no result for this event'
+  return { ready, error: reason, consequence: decideSilence(ready.event, error) }
+}

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { processedEvent } from '@vigia/sefaz/events'
+import { sql } from 'kysely'
+import { type Arrival, readArrival, receive } from '../documents/documents.ts'
+import type { Context } from '../platform/context.ts'
+import { enterWorkspace, inCapture } from '../platform/database.ts'
+import { type Service, serviceCodes } from '../platform/service.ts'
+import type { Consequence, Said } from './outcomes.ts'
+import { type Batch, fromNow } from './queue.ts'
+import type { ReadyEvent } from './signing.ts'
+
+/** What became of one sending. */
+export interface Settled {
+  ready: ReadyEvent
+  consequence: Consequence
+  /** Absent when no answer came. */
+  said?: Said
+  /** Technical reason of the silence. */
+  error?: string
+}
+
+/**
+ * Writes down what became of a sending, with what follows from it: an event that is registered is kept like any other document, for the
+ * company and for everybody else who proved to hold a certificate of its CNPJ. All or nothing; what another process took over meanwhile is
+ * left to it. Returns whether an event of the batch is registered now.
+ */
+export async function settle(
+  ctx: Pick<Context, 'db' | 'config' | 'log'>,
+  batch: Batch,
+  settled: readonly Settled[],
+  durationMs: number,
+): Promise<boolean> {
+  return inCapture(ctx, async (ctx) => {
+    await enterWorkspace(ctx, batch.workspaceId)
+    const arrivals: Arrival[] = []
+    let registered = false
+    for (const one of settled) {
+      if (!(await writeOutcome(ctx, batch, one))) continue
+      await noteSending(ctx, batch, one, durationMs)
+      registered ||= one.consequence.state === 'registered'
+      if (one.consequence.keeps && one.said?.xml)
+        arrivals.push(arrivalOf(batch.service, processedEvent(one.ready.signed, { xml: one.said.xml })))
+    }
+    const block = settled.find((one) => one.consequence.blocksAuthor)
+    if (block) await holdBack(ctx, batch, block.consequence)
+    if (arrivals.length > 0) await deliver(ctx, batch, arrivals)
+    return registered
+  })
+}
+
+async function writeOutcome(
+  ctx: Pick<Context, 'db' | 'config'>,
+  { workspaceId, leaseBy }: Batch,
+  { ready, consequence, said }: Settled,
+): Promise<boolean> {
+  const { event } = ready
+  const { state, message, waitHours = 0, signsAnew } = consequence
+  // What may have been registered by an earlier sending stays unknown until the authority has said so.
+  const stillUnknown = state === 'waiting' && (said === undefined || event.isUnknown)
+  const registeredAt = said?.registeredAt === undefined ? Number.NaN : Date.parse(said.registeredAt)
+  const { numUpdatedRows } = await ctx.db
+    .updateTable('outgoing_event')
+    .set({
+      state: stillUnknown ? 'sending' : state,
+      message,
+      lease_by: null,
+      lease_until: null,
+      ...(state === 'waiting' && {
+        next_at: fromNow(waitHours * ctx.config.sefaz.hourMs),
+        failures: Math.min(event.failures + 1, 1000),
+      }),
+      ...(said && {
+        c_stat: said.cStat,
+        x_motivo: said.xMotivo.slice(0, 1000),
+        answer_xml: said.xml ?? null,
+        answered_at: sql<Date>`now()`,
+      }),
+      // A new sending begins to count its failures when the reason is another one.
+      ...(signsAnew && event.cStat !== said?.cStat && { failures: 1 }),
+      ...(state === 'registered' && {
+        protocol: said?.protocol ?? null,
+        registered_at: Number.isNaN(registeredAt) ? null : new Date(registeredAt),
+      }),
+    })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', event.id)
+    .where('lease_by', '=', leaseBy)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+async function noteSending(
+  { db }: Pick<Context, 'db'>,
+  { workspaceId }: Batch,
+  { ready, said, error }: Settled,
+  durationMs: number,
+): Promise<void> {
+  await db
+    .insertInto('outgoing_event_call')
+    .values({
+      workspace_id: workspaceId,
+      event_id: ready.event.id,
+      c_stat: said?.cStat ?? null,
+      x_motivo: said?.xMotivo.slice(0, 500) ?? null,
+      error: error?.slice(0, 500) ?? null,
+      duration_ms: Math.round(durationMs),
+    })
+    .execute()
+}
+
+// The authority blocks the author, whichever of his events leaves and from whichever workspace.
+async function holdBack(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  { cnpj, service }: Batch,
+  { message, waitHours = 1 }: Consequence,
+): Promise<void> {
+  const until = fromNow(waitHours * config.sefaz.hourMs)
+  await db
+    .updateTable('outgoing_event')
+    .set({ message, next_at: sql<Date>`greatest(next_at, ${until})` })
+    .where('cnpj', '=', cnpj)
+    .where('type', '=', serviceCodes[service])
+    .where('state', 'in', ['waiting', 'sending'])
+    .where('lease_by', 'is', null)
+    .execute()
+}
+
+const schemas: Record<Service, string> = { nfe: 'procEventoNFe_v1.00.xsd', cte: 'procEventoCTe_v4.00.xsd' }
+
+// Below all NSUs, and the same for the same bytes: the distribution does not bring a company its own events.
+function arrivalOf(service: Service, xml: string): Arrival {
+  const place = -1n - (createHash('sha256').update(xml).digest().readBigUInt64BE() >> 2n)
+  return readArrival(place, schemas[service], gzipSync(xml))
+}
+
+async function deliver(ctx: Pick<Context, 'db' | 'log'>, batch: Batch, arrivals: Arrival[]): Promise<void> {
+  const { workspaceId, companyId, cnpj, service } = batch
+  const { rows } = await sql<{ workspaceId: number; companyId: number }>`
+    select ${workspaceId}::int as "workspaceId", ${companyId}::int as "companyId"
+    union
+    select s.workspace_id, s.company_id from capture_subscription s join capture_line l on l.id = s.line_id
+     where l.service = ${serviceCodes[service]} and l.cnpj = ${cnpj} and s.proved_at is not null
+     order by 1, 2`.execute(ctx.db)
+  for (const recipient of rows) {
+    await enterWorkspace(ctx, recipient.workspaceId)
+    await receive(ctx, { ...recipient, cnpj }, service, arrivals)
+  }
+}

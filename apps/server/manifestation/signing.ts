@@ -1,0 +1,280 @@
+import { readReceived } from '@vigia/dfe/read'
+import { unzipDocument } from '@vigia/sefaz/distribution'
+import { type Correction, EventError, type SignedEvent, signCteEvent, signManifestation } from '@vigia/sefaz/events'
+import { sql, type UpdateObject } from 'kysely'
+import { type OpenedCertificate, takeCertificate } from '../companies/companies.ts'
+import type { Context } from '../platform/context.ts'
+import { enterWorkspace, inCapture } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { serviceCodes } from '../platform/service.ts'
+import type { Tables } from '../platform/tables.ts'
+import { joinCorrections, readCorrections } from './corrections.ts'
+import { kinds, outgoingText } from './kinds.ts'
+import { isAboutCertificate } from './outcomes.ts'
+import { type Batch, fromNow, type QueuedEvent } from './queue.ts'
+
+/** An event that is written down as signed and on its way: nothing but the network stands between it and the authority. */
+export interface ReadyEvent {
+  event: QueuedEvent
+  signed: SignedEvent
+}
+
+type SigningContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
+
+/**
+ * Makes a batch ready to leave: takes the certificate, signs what is not signed yet and writes the bytes down before they leave. What
+ * cannot be made is settled with the reason, what is registered already is settled without sending, and without a certificate all wait.
+ */
+export async function prepareBatch(
+  ctx: SigningContext,
+  batch: Batch,
+): Promise<{ certificate: OpenedCertificate['certificate']; ready: ReadyEvent[] } | null> {
+  return inCapture(ctx, async (ctx) => {
+    await enterWorkspace(ctx, batch.workspaceId)
+    const settled = [...(await settleKnown(ctx, batch)), ...(await settleUnwanted(ctx, batch))]
+    const wanted = batch.events.filter((event) => !settled.includes(event.id))
+    if (wanted.length === 0) return null
+    const opened = await takeCertificate(ctx, batch.workspaceId, batch.cnpj, useOf(batch, wanted))
+    if (!opened) {
+      await postpone(ctx, batch, wanted, noCertificate)
+      return null
+    }
+    const { certificate } = opened
+    const refused = wanted.filter((event) => refusedBefore(event, certificate.certificate))
+    await postpone(ctx, batch, refused, sameCertificate)
+    const ready: ReadyEvent[] = []
+    for (const event of wanted.filter((event) => !refused.includes(event))) {
+      const signed = await sign(ctx, batch, event, certificate)
+      const change = 'refusal' in signed ? rejected(signed.refusal) : onItsWay(signed.xml)
+      if (!(await changeHeld(ctx, batch, event, change))) continue
+      if (!('refusal' in signed)) ready.push({ event, signed })
+    }
+    return ready.length > 0 ? { certificate, ready } : null
+  })
+}
+
+const noCertificate =
+  'Não há um certificado digital válido para esta empresa: o evento continua na fila e sai quando um certificado válido for enviado.'
+const sameCertificate =
+  'A SEFAZ recusou várias vezes o certificado digital desta empresa: o evento continua na fila e sai quando outro certificado for enviado.'
+
+function useOf({ service, cnpj }: Batch, { length, 0: first }: QueuedEvent[]): { service: string; purpose: string } {
+  return service === 'nfe'
+    ? { service: 'NFeRecepcaoEvento4', purpose: `envio de manifestações de NF-e do CNPJ ${cnpj} (${length})` }
+    : { service: 'CTeRecepcaoEventoV4', purpose: `envio do evento ${first?.tpEvento} do CT-e ${first?.chave}` }
+}
+
+// Another workspace of the same CNPJ may have sent the same event meanwhile. The words of a Carta de Correção are its own.
+async function settleKnown({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
+  const fresh = batch.events.filter((event) => !event.isUnknown && event.tpEvento !== 110110)
+  const { rows } = await sql<{ id: bigint }>`
+    update outgoing_event o
+       set state = 'registered', message = 'Já estava registrada: nada precisou ser enviado.', lease_by = null, lease_until = null,
+           protocol = e.protocol, registered_at = e.registered_at, answered_at = now()
+      from document_event e
+     where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
+       and e.workspace_id = o.workspace_id and e.company_id = o.company_id and e.chave = o.chave and e.tp_evento = o.tp_evento
+       and e.sequence = o.sequence and e.author = o.cnpj and e.rank > 0
+    returning o.id`.execute(db)
+  return rows.map((row) => row.id)
+}
+
+// What has waited is looked at once more: the document may be cancelled by now, the switch that wanted the event turned off.
+async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
+  const fresh = batch.events.filter((event) => !event.isUnknown)
+  const { rows } = await sql<{ id: bigint }>`
+    update outgoing_event o
+       set state = 'rejected', lease_by = null, lease_until = null,
+           message = case d.status when 3 then 'O documento foi cancelado antes do envio: nada foi enviado.'
+                                   when 9 then 'O uso do documento foi denegado: nada foi enviado.'
+                                   else 'A Ciência automática foi desligada antes do envio: nada foi enviado.' end
+      from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+     where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
+       and d.workspace_id = o.workspace_id and d.id = o.document_id
+       and (d.status in (3, 9) or (o.requested_by is null and c.acknowledges_since is null))
+    returning o.id`.execute(db)
+  return rows.map((row) => row.id)
+}
+
+// Three times is enough to know; the authority blocks who repeats a rejected event.
+const refusalsMax = 3
+
+function refusedBefore({ cStat, failures, signedXml }: QueuedEvent, certificatePem: string): boolean {
+  if (cStat === null || !isAboutCertificate(cStat) || failures < refusalsMax) return false
+  const base64 = certificatePem.replace(/-----[^-]+-----|\s/g, '')
+  return signedXml?.replace(/\s/g, '').includes(base64) === true
+}
+
+async function postpone(ctx: SigningContext, batch: Batch, events: QueuedEvent[], message: string): Promise<void> {
+  const waitMs = ctx.config.sefaz.hourMs / 6
+  for (const event of events) {
+    const change = { message, next_at: fromNow(waitMs), lease_by: null, lease_until: null }
+    await changeHeld(ctx, batch, event, { state: event.isUnknown ? 'sending' : 'waiting', ...change })
+  }
+}
+
+type Change = UpdateObject<Tables, 'outgoing_event'>
+
+const rejected = (message: string): Change => ({
+  state: 'rejected',
+  message,
+  lease_by: null,
+  lease_until: null,
+  answered_at: sql<Date>`now()`,
+})
+
+// What was answered before says nothing about this sending.
+const onItsWay = (xml: string): Change => ({
+  state: 'sending',
+  signed_xml: xml,
+  sent_at: sql<Date>`now()`,
+  c_stat: null,
+  x_motivo: null,
+})
+
+async function changeHeld(
+  { db }: Pick<Context, 'db'>,
+  { workspaceId, leaseBy }: Batch,
+  { id }: QueuedEvent,
+  change: Change,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('outgoing_event')
+    .set(change)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('lease_by', '=', leaseBy)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+// What left once leaves again as it is, unless its certificate was refused.
+async function sign(
+  ctx: SigningContext,
+  batch: Batch,
+  event: QueuedEvent,
+  certificate: OpenedCertificate['certificate'],
+): Promise<SignedEvent | { refusal: string }> {
+  const { chave, tpEvento, sequence: nSeqEvento, signedXml, cStat } = event
+  const anew = cStat !== null && isAboutCertificate(cStat)
+  const id = signedXml && / Id="([^"]+)"/.exec(signedXml)?.[1]
+  if (signedXml && id && !anew) return { id, xml: signedXml, tpEvento, chave, nSeqEvento }
+  try {
+    return await make(ctx, batch, event, certificate)
+  } catch (error) {
+    if (error instanceof EventError || error instanceof AppError) return { refusal: error.message }
+    if (!(error instanceof TypeError)) throw error
+    // A broken row must not keep the others of its company from leaving.
+    ctx.log.error({ err: error, chave, tpEvento }, 'an event could not be made')
+    return { refusal: 'Não conseguimos montar este evento, por uma falha nossa. Nada foi enviado.' }
+  }
+}
+
+async function make(
+  ctx: SigningContext,
+  batch: Batch,
+  event: QueuedEvent,
+  certificate: OpenedCertificate['certificate'],
+): Promise<SignedEvent> {
+  const { tpEvento, chave, sequence } = event
+  const head = { tpAmb: ctx.config.sefaz.tpAmb, cnpj: batch.cnpj, chave, nSeqEvento: sequence, at: new Date() }
+  const kind = kinds[batch.service].find((kind) => kind.tpEvento === tpEvento)
+  const text = kind && outgoingText(kind, event.justification ?? '')
+  switch (tpEvento) {
+    case 210200:
+    case 210210:
+    case 210220:
+    case 210240:
+      return signManifestation({ ...head, tpEvento, xJust: text }, certificate)
+    case 110111: {
+      const nProt = await authorizationOf(ctx, batch, event)
+      return signCteEvent({ ...head, tpEvento, nProt, xJust: text ?? '' }, certificate)
+    }
+    case 110110: {
+      const corrections = joinCorrections(await currentCorrections(ctx, batch, chave), askedCorrections(event))
+      return signCteEvent({ ...head, tpEvento, corrections }, certificate)
+    }
+    case 610110:
+      return signCteEvent({ ...head, tpEvento, xObs: text ?? '' }, certificate)
+    case 610111: {
+      const nProtEvPrestDes = await disagreementOf(ctx, batch, chave)
+      return signCteEvent({ ...head, tpEvento, nProtEvPrestDes }, certificate)
+    }
+    default:
+      throw new TypeError(`no event that leaves from here: ${tpEvento}`)
+  }
+}
+
+// Written by this slice, from what corrections.ts made.
+const askedCorrections = ({ corrections }: QueuedEvent) => (corrections ?? []) as Correction[]
+
+async function authorizationOf(
+  { db }: Pick<Context, 'db'>,
+  batch: Batch,
+  { documentId }: QueuedEvent,
+): Promise<string> {
+  const row = await db
+    .selectFrom('document as d')
+    .innerJoin('receipt as r', (join) =>
+      join
+        .onRef('r.workspace_id', '=', 'd.workspace_id')
+        .onRef('r.company_id', '=', 'd.company_id')
+        .onRef('r.service', '=', 'd.type')
+        .onRef('r.nsu', '=', 'd.nsu'),
+    )
+    .select('r.content')
+    .where('d.workspace_id', '=', batch.workspaceId)
+    .where('d.id', '=', documentId)
+    .executeTakeFirst()
+  const facts = row && readReceived(unzipDocument(row.content)).facts
+  const protocol = facts?.kind === 'document' ? facts.protocol : undefined
+  if (!protocol || !/^\d{15}$/.test(protocol))
+    throw new AppError(
+      'conflict',
+      'O CT-e está guardado sem o protocolo de autorização, que o cancelamento precisa citar.',
+    )
+  return protocol
+}
+
+// The last registered letter says all that is corrected so far, whoever sent it.
+async function currentCorrections({ db }: Pick<Context, 'db'>, batch: Batch, chave: string): Promise<Correction[]> {
+  const row = await db
+    .selectFrom('document_event as e')
+    .innerJoin('receipt as r', (join) =>
+      join
+        .onRef('r.workspace_id', '=', 'e.workspace_id')
+        .onRef('r.company_id', '=', 'e.company_id')
+        .onRef('r.service', '=', 'e.type')
+        .onRef('r.nsu', '=', 'e.nsu'),
+    )
+    .select('r.content')
+    .where('e.workspace_id', '=', batch.workspaceId)
+    .where('e.company_id', '=', batch.companyId)
+    .where('e.chave', '=', chave)
+    .where('e.type', '=', serviceCodes.cte)
+    .where('e.tp_evento', '=', 110110)
+    .where('e.rank', '>', 0)
+    .orderBy('e.sequence', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row ? readCorrections(unzipDocument(row.content)) : []
+}
+
+async function disagreementOf({ db }: Pick<Context, 'db'>, batch: Batch, chave: string): Promise<string> {
+  const row = await db
+    .selectFrom('document_event')
+    .select('protocol')
+    .where('workspace_id', '=', batch.workspaceId)
+    .where('company_id', '=', batch.companyId)
+    .where('chave', '=', chave)
+    .where('tp_evento', '=', 610110)
+    .where('author', '=', batch.cnpj)
+    .where('rank', '>', 0)
+    .where('undone', '=', false)
+    .orderBy('sequence', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (!row?.protocol || !/^\d{15}$/.test(row.protocol))
+    throw new AppError('conflict', 'Não há desacordo registrado que possa ser cancelado.')
+  return row.protocol
+}

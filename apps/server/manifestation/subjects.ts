@@ -1,0 +1,120 @@
+import { sql } from 'kysely'
+import { readHiding, shownConditions } from '../companies/companies.ts'
+import type { Context } from '../platform/context.ts'
+import { type Service, serviceCodes, serviceOf } from '../platform/service.ts'
+import type { Subject } from './rules.ts'
+
+/** A document of the workspace about which an event may leave. */
+export interface Candidate extends Subject {
+  documentId: bigint
+  companyId: number
+  /** The author of the event. */
+  cnpj: string
+  chave: string
+  number: number
+  /** What left from here about it, or is about to; what was rejected is not among it. */
+  outgoing: Outgoing[]
+}
+
+export interface Outgoing {
+  id: bigint
+  tpEvento: number
+  sequence: number
+  settled: boolean
+  justification: string | null
+  corrections: unknown
+  requestedBy: number | null
+  requestedAt: Date
+}
+
+interface DocumentRow {
+  documentId: bigint
+  companyId: number
+  cnpj: string
+  chave: string
+  number: number
+  type: number
+  roles: number
+  status: number
+  authorizedAt: Date | null
+}
+
+interface EventRow {
+  companyId: number
+  chave: string
+  tpEvento: number
+  sequence: number
+  at: Date
+}
+
+const lateCancellation = 240170
+// The authority has a letter with this number that is not ours: the next one needs another, and a cancellation is barred.
+const letterOfOthers = sql`(o.state = 'rejected' and o.tp_evento = 110110 and o.c_stat = 631)`
+
+/**
+ * The documents with these ids, with everything that decides what may be sent about them. Those of other workspaces, of the other family
+ * (when one is named) and those that the switches of the company hide are not among them. `ctx.db` is a transaction inside the workspace.
+ */
+export async function loadCandidates(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  documentIds: bigint[],
+  service?: Service,
+): Promise<Candidate[]> {
+  const conditions = [
+    sql`d.workspace_id = ${workspaceId}`,
+    sql`d.id = any (${documentIds}::bigint[])`,
+    ...(service ? [sql`d.type = ${serviceCodes[service]}`] : []),
+    ...shownConditions(await readHiding({ db }, workspaceId), 'd'),
+  ]
+  const { rows: documents } = await sql<DocumentRow>`
+    select d.id as "documentId", d.company_id as "companyId", c.cnpj, d.chave, d.number, d.type, d.roles, d.status,
+           d.authorized_at as "authorizedAt"
+      from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+     where ${sql.join(conditions, sql` and `)}`.execute(db)
+  const chaves = documents.map((document) => document.chave)
+  const companyIds = [...new Set(documents.map((document) => document.companyId))]
+  const about = (alias: string) => {
+    const column = (name: string) => sql.ref(`${alias}.${name}`)
+    return sql`${column('workspace_id')} = ${workspaceId} and ${column('company_id')} = any (${companyIds}::int[]) and ${column('chave')} = any (${chaves}::text[])`
+  }
+  const { rows: events } = await sql<EventRow>`
+    select e.company_id as "companyId", e.chave, e.tp_evento as "tpEvento", e.sequence, e.registered_at as at
+      from document_event e join company c on c.workspace_id = e.workspace_id and c.id = e.company_id
+     where ${about('e')} and e.rank > 0
+       and (e.author = c.cnpj or e.tp_evento = ${lateCancellation})`.execute(db)
+  const { rows: outgoing } = await sql<Outgoing & { companyId: number; chave: string; rejected: boolean }>`
+    select o.company_id as "companyId", o.chave, o.id, o.tp_evento as "tpEvento", o.sequence,
+           o.state in ('registered', 'rejected') as settled, o.state = 'rejected' as rejected, o.justification, o.corrections,
+           o.requested_by as "requestedBy", o.requested_at as "requestedAt"
+      from outgoing_event o
+     where ${about('o')} and (o.state <> 'rejected' or ${letterOfOthers})
+     order by o.id`.execute(db)
+  return documents.map((document) => {
+    const ofDocument = (row: { companyId: number; chave: string }) =>
+      row.companyId === document.companyId && row.chave === document.chave
+    const received = events.filter(ofDocument)
+    const sent = outgoing.filter(ofDocument)
+    const { type, ...facts } = document
+    return {
+      ...facts,
+      type: serviceOf(type),
+      model: document.chave.slice(20, 22),
+      deadlineLifted: received.some((event) => event.tpEvento === lateCancellation),
+      own: ownEvents(
+        received.filter((event) => event.tpEvento !== lateCancellation),
+        sent,
+      ),
+      outgoing: sent.filter((event) => !event.rejected),
+    }
+  })
+}
+
+// An event that left from here is also among the received ones once it is registered.
+function ownEvents(received: EventRow[], sent: Outgoing[]): { tpEvento: number; sequence: number }[] {
+  const events = new Map<string, { tpEvento: number; sequence: number; at: Date }>()
+  for (const { tpEvento, sequence, requestedAt } of sent)
+    events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, at: requestedAt })
+  for (const { tpEvento, sequence, at } of received) events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, at })
+  return [...events.values()].sort((a, b) => a.at.getTime() - b.at.getTime())
+}
