@@ -4,13 +4,16 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { findSession } from './accounts/accounts.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { completenessRoutes } from './capture/completeness.ts'
 import { captureRoutes } from './capture/routes.ts'
-import { startCaptureWorker } from './capture/worker.ts'
+import { askSoon, startCaptureWorker } from './capture/worker.ts'
 import { requireMasterKey } from './companies/companies.ts'
 import { companyRoutes } from './companies/routes.ts'
 import { type Config, ensureMasterKey } from './config.ts'
 import { dashboardRoutes } from './dashboard/routes.ts'
 import { documentRoutes } from './documents/routes.ts'
+import { manifestationRoutes } from './manifestation/routes.ts'
+import { startManifestationWorker } from './manifestation/worker.ts'
 import type { Context } from './platform/context.ts'
 import { openDatabase, requireAppRole } from './platform/database.ts'
 import { serveRoutes } from './platform/http.ts'
@@ -33,7 +36,15 @@ export interface Server {
 }
 
 /** Every call that this program answers. */
-export const routes = [...accountRoutes, ...companyRoutes, ...documentRoutes, ...captureRoutes, ...dashboardRoutes]
+export const routes = [
+  ...accountRoutes,
+  ...companyRoutes,
+  ...documentRoutes,
+  ...manifestationRoutes,
+  ...captureRoutes,
+  ...completenessRoutes,
+  ...dashboardRoutes,
+]
 const site = fileURLToPath(new URL('../web/dist', import.meta.url))
 
 /**
@@ -45,9 +56,43 @@ export async function start(
   { roles, step = () => {} }: { roles: Role[]; step?: (text: string) => void },
 ): Promise<Server> {
   await using stack = new AsyncDisposableStack()
-  const { url: databaseUrl, died } = await openStorage(config, stack, { join: roles.length === 1, step })
-  const idKey = await prepareInstallation(databaseUrl, config.sefaz.ambiente)
-  const db = openDatabase(databaseUrl)
+  const { ctx, died } = await openContext(config, stack, { join: roles.length === 1, step })
+  let url = ''
+  if (roles.includes('api')) {
+    step('Abrindo a API e o site…')
+    const app = await serveRoutes(ctx, routes, findSession)
+    stack.defer(() => closeSoon(app))
+    if (await exists(join(site, 'index.html'))) await serveSite(app, site, config.productName)
+    url = await app.listen({ port: config.port, host: listenHost(config.publicUrl) })
+  }
+  if (roles.includes('worker')) {
+    stack.use(await startCaptureWorker(ctx))
+    // What an event releases comes by the distribution.
+    stack.use(await startManifestationWorker(ctx, { registered: (service, cnpj) => askSoon(ctx, service, cnpj) }))
+  }
+  const owned = stack.move()
+  return { url, died, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+/** Carries out `work` on the data of an installation, beside its running server or without one. */
+export async function operate<T>(
+  config: Config,
+  work: (ctx: Context) => Promise<T>,
+  step: (text: string) => void = () => {},
+): Promise<T> {
+  await using stack = new AsyncDisposableStack()
+  const { ctx } = await openContext(config, stack, { join: true, step })
+  return await work(ctx)
+}
+
+async function openContext(
+  config: Config,
+  stack: AsyncDisposableStack,
+  options: { join: boolean; step: (text: string) => void },
+): Promise<{ ctx: Context; died: Promise<void> }> {
+  const { url, died } = await openStorage(config, stack, options)
+  const idKey = await prepareInstallation(url, config.sefaz.ambiente)
+  const db = openDatabase(url)
   stack.defer(() => db.destroy())
   const ctx: Context = {
     db,
@@ -58,17 +103,7 @@ export async function start(
   }
   await requireAppRole(db)
   await requireMasterKey(ctx)
-  let url = ''
-  if (roles.includes('api')) {
-    step('Abrindo a API e o site…')
-    const app = await serveRoutes(ctx, routes, findSession)
-    stack.defer(() => closeSoon(app))
-    if (await exists(join(site, 'index.html'))) await serveSite(app, site, config.productName)
-    url = await app.listen({ port: config.port, host: listenHost(config.publicUrl) })
-  }
-  if (roles.includes('worker')) stack.use(await startCaptureWorker(ctx))
-  const owned = stack.move()
-  return { url, died, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { ctx, died }
 }
 
 /** Brings the database to the newest schema and ends. Returns the names of the migrations that ran. */
@@ -117,6 +152,10 @@ async function exists(path: string): Promise<boolean> {
   )
 }
 
+export { checkCompany, checkFile } from './capture/check.ts'
+export { findCompleteness } from './capture/completeness.ts'
+export { rotateMasterKey } from './companies/rotation.ts'
 export { type Config, ConfigError, readConfig } from './config.ts'
+export { rebuildAll } from './documents/documents.ts'
 export { InstallationError } from './platform/installation.ts'
 export { PostgresError } from './platform/postgres-error.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../apps/server/platform/migrate.ts'
-import { startPostgres } from '../../apps/server/platform/postgres.ts'
+import { type EmbeddedPostgres, startPostgres } from '../../apps/server/platform/postgres.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,10 +16,15 @@ declare module 'vitest' {
 // Nothing here must survive a crash, so nothing waits for the disk.
 const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', shared_buffers: '128MB' }
 
+/** A PostgreSQL below `directory`; unless it is durable, a crash costs everything in it. */
+export async function startDatabase(directory: string, { durable = false } = {}): Promise<EmbeddedPostgres> {
+  return startPostgres({ directory: join(directory, 'postgres'), settings: durable ? {} : settings })
+}
+
 /** Called by Vitest once for each project that names this file. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'vigia-tests-'))
-  const postgres = await startPostgres({ directory: join(directory, 'postgres'), settings })
+  const postgres = await startDatabase(directory)
   const stop = async () => {
     await postgres[Symbol.asyncDispose]()
     await rm(directory, { recursive: true, force: true })

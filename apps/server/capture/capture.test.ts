@@ -1,54 +1,30 @@
 import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
 import { arrive, evento, nfeProc } from '../documents/testing.ts'
-import type { Database } from '../platform/context.ts'
-import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
-import { createLogger } from '../platform/log.ts'
-import { requestSync, subscribe } from './capture.ts'
+import { inCapture, inWorkspace } from '../platform/database.ts'
+import { requestSync } from './capture.ts'
 import { catchUp, deliverPage, readArrivals } from './delivery.ts'
 import { proveHolder } from './holder.ts'
 import { claimLine, holdLine, LeaseLost, releaseLine } from './lease.ts'
 import { decide } from './rules.ts'
+import { newCompany as addCompany, openInstallation, retireLines, rhythm, type TestContext } from './testing.ts'
 
-const cnpj = '44555666000181'
-const rhythm = { hourMs: 3_600_000, pagePauseMs: 2_000, marginMs: 300_000 }
-const log = createLogger('silent')
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
+let installation: Awaited<ReturnType<typeof openInstallation>>
+let ctx: TestContext
+let db: TestContext['db']
+let log: TestContext['log']
 
 beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
+  installation = await openInstallation()
+  ctx = installation.openProcess()
+  db = ctx.db
+  log = ctx.log
 })
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
-beforeEach(async () => {
-  await inCapture({ db }, async ({ db }) => {
-    await db.deleteFrom('capture_subscription').execute()
-    await db.deleteFrom('capture_line').execute()
-  })
-})
+afterAll(() => installation?.[Symbol.asyncDispose]())
+beforeEach(() => retireLines(ctx))
 
-async function newCompany({ proved = true } = {}) {
-  const { rows } = await sql<{
-    id: number
-  }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
-  const workspaceId = rows[0]!.id
-  const company = await inWorkspace({ db }, workspaceId, async ({ db }) => {
-    await db.insertInto('workspace').values({ id: workspaceId, name: 'Teste', plan: 1 }).execute()
-    return db
-      .insertInto('company')
-      .values({ workspace_id: workspaceId, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 })
-      .returning(['id', 'public_id as publicId', 'cnpj', 'uf'])
-      .executeTakeFirstOrThrow()
-  })
-  await subscribe({ db }, workspaceId, company, { proved })
-  return { workspaceId, companyId: company.id }
-}
+const newCompany = (options = {}) => addCompany(ctx, options)
 
 const countDocuments = (workspaceId: number) =>
   inWorkspace({ db }, workspaceId, async ({ db }) => {
@@ -70,11 +46,15 @@ const turn = (line: NonNullable<Awaited<ReturnType<typeof claimLine>>>, first: n
   })
 
 const nothingNew = () =>
-  decide({ cStat: 137, xMotivo: '', ultNSU: null, maxNSU: null, documents: [] }, { lastNsu: 0n, failures: 0 }, rhythm)
+  decide(
+    { cStat: 137, xMotivo: '', ultNSU: null, maxNSU: null, documents: [] },
+    { lastNsu: 0n, first: false, answerLost: false },
+    rhythm,
+  )
 
 // The other conversation of the company is put to rest on the way.
 async function claimNfe() {
-  for (let line = await claimLine({ db }); line; line = await claimLine({ db })) {
+  for (let line = await claimLine(ctx); line; line = await claimLine(ctx)) {
     if (line.service === 0) return line
     await releaseLine({ db }, line, nothingNew())
   }
@@ -83,13 +63,13 @@ async function claimNfe() {
 
 test('a new company has a conversation for each service, due at once', async () => {
   await newCompany()
-  const lines = [await claimLine({ db }), await claimLine({ db }), await claimLine({ db })]
+  const lines = [await claimLine(ctx), await claimLine(ctx), await claimLine(ctx)]
   expect(lines.map((line) => line?.service).sort()).toEqual([0, 2, undefined])
 })
 
 test('many processes asking at once never hold the same conversation', async () => {
   for (let index = 0; index < 3; index++) await newCompany()
-  const lines = (await Promise.all(Array.from({ length: 20 }, () => claimLine({ db })))).filter((line) => line !== null)
+  const lines = (await Promise.all(Array.from({ length: 20 }, () => claimLine(ctx)))).filter((line) => line !== null)
   // One CNPJ in three workspaces is still one conversation a service.
   expect(lines.map((line) => `${line.service}`).sort()).toEqual(['0', '2'])
 })
@@ -114,8 +94,7 @@ test('a conversation that was taken over cannot be written by the one who was si
 
 test('a released conversation is not due again before its time, whatever the button says', async () => {
   const { workspaceId, companyId } = await newCompany()
-  for (let line = await claimLine({ db }); line; line = await claimLine({ db }))
-    await releaseLine({ db }, line, nothingNew())
+  for (let line = await claimLine(ctx); line; line = await claimLine(ctx)) await releaseLine({ db }, line, nothingNew())
   const answers = (
     await Promise.all(Array.from({ length: 10 }, () => requestSync({ db }, workspaceId, companyId)))
   ).flat()
@@ -124,7 +103,7 @@ test('a released conversation is not due again before its time, whatever the but
     expect(answer.allowed).toBe(false)
     expect(answer.at.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs)
   }
-  expect(await claimLine({ db })).toBeNull()
+  expect(await claimLine(ctx)).toBeNull()
 })
 
 test('a workspace that joins later gets what the first one has, by copies, and then the new pages', async () => {

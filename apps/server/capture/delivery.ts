@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { DistributionAnswer } from '@vigia/sefaz/distribution'
+import { type DistributionAnswer, unzipDocument } from '@vigia/sefaz/distribution'
+import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import { type Arrival, listReceipts, readArrival, receive } from '../documents/documents.ts'
+import { type Arrival, type DocZip, listReceipts, readPage, receive } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { serviceOf } from '../platform/service.ts'
@@ -32,19 +33,34 @@ export async function listSubscribers({ db }: Pick<Context, 'db'>, line: Pick<Li
 
 /** The documents of an answer, read, each with a place of its own. */
 export function readArrivals(answer: Pick<DistributionAnswer, 'documents'>): Arrival[] {
-  const arrivals = new Map<bigint, Arrival>()
+  const page = new Map<bigint, DocZip>()
   for (const { nsu, schema, content } of answer.documents) {
     const wanted = nsu === null ? null : BigInt(nsu)
     // Without an NSU, or with one that another document of the page has, the content itself says where it stands.
-    const place = wanted === null || arrivals.has(wanted) ? placeOf(content) : wanted
-    arrivals.set(place, readArrival(place, schema, content))
+    const place = wanted === null || page.has(wanted) ? placeOf(content) : wanted
+    page.set(place, { nsu: place, schema, content })
   }
-  return [...arrivals.values()]
+  return readPage([...page.values()])
 }
 
 // Below all NSUs, and the same for the same bytes.
 function placeOf(content: Buffer): bigint {
   return -1n - (createHash('sha256').update(content).digest().readBigUInt64BE() >> 2n)
+}
+
+/** The positions whose bytes were damaged on the way: the authority may have them whole. */
+export function damagedPositions(arrivals: Arrival[]): bigint[] {
+  return arrivals.filter((arrival) => arrival.nsu > 0n && isDamaged(arrival)).map((arrival) => arrival.nsu)
+}
+
+function isDamaged({ facts, content }: Arrival): boolean {
+  if (facts) return false
+  try {
+    unzipDocument(content)
+    return false
+  } catch (error) {
+    return !(error instanceof DocumentTooLargeError)
+  }
 }
 
 /** Gives a page to every subscriber that stands where the page begins; the others catch up. `ctx.db` is a transaction of the capture. */
@@ -66,8 +82,37 @@ export async function deliverLate(ctx: DeliveryContext, line: Line, arrivals: Ar
   for (const subscriber of await listSubscribers(ctx, line)) {
     if (!subscriber.proved) continue
     await enterWorkspace(ctx, subscriber.workspaceId)
-    await receive(ctx, { ...subscriber, cnpj: line.cnpj }, serviceOf(line.service), arrivals)
+    const fitting = await besideDamaged(ctx, line, subscriber, arrivals)
+    await receive(ctx, { ...subscriber, cnpj: line.cnpj }, serviceOf(line.service), fitting)
   }
+}
+
+// What was received never changes: a whole copy of what came damaged stands at a place of its own, and a second damaged one nowhere.
+async function besideDamaged(
+  { db }: DeliveryContext,
+  line: Line,
+  { workspaceId, companyId }: Subscriber,
+  arrivals: Arrival[],
+): Promise<Arrival[]> {
+  const rows = await db
+    .selectFrom('receipt')
+    .select(['nsu', 'content'])
+    .where('workspace_id', '=', workspaceId)
+    .where('company_id', '=', companyId)
+    .where('service', '=', line.service)
+    .where(
+      'nsu',
+      'in',
+      arrivals.map((arrival) => arrival.nsu),
+    )
+    .execute()
+  const held = new Map(rows.map((row) => [row.nsu, row.content]))
+  return arrivals
+    .filter((arrival) => !held.has(arrival.nsu) || !isDamaged(arrival))
+    .map((arrival) => {
+      const content = held.get(arrival.nsu)
+      return content && !content.equals(arrival.content) ? { ...arrival, nsu: placeOf(arrival.content) } : arrival
+    })
 }
 
 const copyAtOnce = 200
@@ -93,7 +138,7 @@ async function copySome(ctx: DeliveryContext, line: Line): Promise<boolean> {
       behind.deliveredNsu === 0n ? beforeAll : behind.deliveredNsu,
       copyAtOnce,
     )
-    const arrivals = copies.map((copy) => readArrival(copy.nsu, copy.schema, copy.content))
+    const arrivals = readPage(copies)
     await deliver(
       ctx,
       line,

@@ -1,31 +1,28 @@
-import { type Connection, connect } from '@vigia/sefaz/connection'
-import { type DistributionAnswer, queryDistribution } from '@vigia/sefaz/distribution'
-import { SefazError } from '@vigia/sefaz/error'
+import type { Connection } from '@vigia/sefaz/connection'
+import type { DistributionAnswer } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { pause } from '../platform/pause.ts'
-import { nsuText, serviceOf } from '../platform/service.ts'
+import { nsuText } from '../platform/service.ts'
 import { type CaptureContext, insist } from './conversation.ts'
-import { deliverLate, readArrivals } from './delivery.ts'
+import { damagedPositions, deliverLate, readArrivals } from './delivery.ts'
 import { findHolder, type Holder } from './holder.ts'
 import { consequences, fromNow, holdLine, type Line, releaseLine } from './lease.ts'
-import { noteCall } from './ledger.ts'
+import { noteCall, type Outcome, quotaWait } from './ledger.ts'
+import { ask, connectAs, reportAnswer, reportFailure } from './query.ts'
 import { decide } from './rules.ts'
-
-// The authority allows twenty single queries an hour to all programs of a CNPJ together; two are left to the others.
-const queriesAnHour = 18
 
 /** Fetches what is missing, position by position, as far as the quota of the hour goes; then lets the line go. */
 export async function refill(ctx: CaptureContext, line: Line, ca: string[], signal: AbortSignal): Promise<void> {
   const { sefaz } = ctx.config
-  const holder = await findHolder(ctx, line)
+  const holder = await findHolder(ctx, line, 'buscar documentos que faltam (consNSU)')
   let waitMs: number | null = sefaz.hourMs
   if (holder) {
-    const connection = connect(holder.certificate, { ca, timeoutMs: sefaz.answerMs })
+    const connection = connectAs(ctx, holder, ca)
     try {
       do {
-        waitMs = await fetchNext(ctx, line, connection, holder)
+        waitMs = await fetchNext(ctx, line, connection, holder, signal)
         if (waitMs === 0) await pause(sefaz.pagePauseMs, signal)
       } while (waitMs === 0 && !signal.aborted)
     } finally {
@@ -36,67 +33,95 @@ export async function refill(ctx: CaptureContext, line: Line, ca: string[], sign
   await releaseLine(ctx, line, null)
 }
 
+/** How long to wait after a single query whose answer was lost. */
+export function afterLostRefill({ config }: Pick<Context, 'config'>): number {
+  return config.sefaz.hourMs / 6
+}
+
 // Returns how long to wait before the next position; null: none is missing any more.
 async function fetchNext(
   ctx: CaptureContext,
   line: Line,
   connection: Connection,
   holder: Holder,
+  signal: AbortSignal,
 ): Promise<number | null> {
-  const { sefaz } = ctx.config
   const { missing, waitMs } = await inCapture(ctx, async (ctx) => ({
     missing: await findMissing(ctx, line),
-    waitMs: await quotaWait(ctx, line, sefaz.hourMs, sefaz.marginMs),
+    waitMs: await quotaWait(ctx, line),
   }))
   if (missing === null) return null
   if (waitMs > 0) return waitMs
-  const service = serviceOf(line.service)
-  let answer: DistributionAnswer
-  try {
-    answer = await queryDistribution(connection, {
-      service,
-      url: sefaz.endpoints.distribution[service],
-      tpAmb: sefaz.tpAmb,
-      cUFAutor: holder.uf,
-      cnpj: line.cnpj,
-      query: { NSU: nsuText(missing) },
-    })
-  } catch (error) {
-    if (!(error instanceof SefazError)) throw error
-    await noteCall(ctx, line, { query: 'consNSU', before: missing, after: missing, error, nextInMs: sefaz.hourMs / 6 })
-    return sefaz.hourMs / 6
-  }
-  return insist(ctx, () => inCapture(ctx, (ctx) => settle(ctx, line, missing, answer)))
+  const outcome = await ask(ctx, line, holder, connection, { NSU: missing })
+  // The service serves nobody now, and the line is not claimed before it does.
+  if (!outcome) return 1
+  const wait = await insist(ctx, () =>
+    inCapture(ctx, (ctx) => settleSingle(ctx, line, { position: missing, isMissing: true }, outcome, signal)),
+  )
+  line.asking = false
+  return wait
 }
 
-async function settle(
-  ctx: CaptureContext,
+/**
+ * Writes down what came of a query for one position. Returns how long to wait before the next one. `ctx.db` is a transaction of the capture.
+ */
+export async function settleSingle(
+  ctx: Omit<CaptureContext, 'vault'>,
   line: Line,
-  missing: bigint,
-  answer: DistributionAnswer,
-): Promise<number | null> {
+  { position, isMissing }: { position: bigint; isMissing: boolean },
+  outcome: Outcome,
+  signal?: AbortSignal,
+): Promise<number> {
   const { sefaz } = ctx.config
-  const note = (nextInMs: number) =>
-    noteCall(ctx, line, { query: 'consNSU', before: missing, after: missing, answer, nextInMs })
-  if (answer.cStat === 656) {
-    const decision = decide({ ...answer, ultNSU: null }, line, sefaz)
-    await holdLine(ctx, line, consequences(decision))
-    await note(decision.allowedInMs)
-    return decision.allowedInMs
+  const { answer, error } = outcome
+  const decision = answer?.cStat === 656 ? blockOf(line, answer, ctx) : null
+  await holdLine(ctx, line, { asked_at: null, ...(decision && consequences(decision)) })
+  const found = answer?.cStat === 138 || answer?.cStat === 137
+  if (found && isMissing) {
+    const documents = answer.documents.map((document) => ({ ...document, nsu: document.nsu ?? nsuText(position) }))
+    const arrivals = readArrivals({ documents })
+    await deliverLate(ctx, line, arrivals)
+    const isWhole = damagedPositions(arrivals).length === 0
+    if (isWhole || (await countFetched(ctx, line, position)) + 1 >= fetchesMax)
+      await close(ctx, line, position, answer.cStat === 137 || !isWhole)
   }
-  if (answer.cStat !== 138 && answer.cStat !== 137) {
-    await note(sefaz.hourMs)
-    return sefaz.hourMs
-  }
-  await holdLine(ctx, line, {})
-  const documents = answer.documents.map((document) => ({ ...document, nsu: document.nsu ?? nsuText(missing) }))
-  await deliverLate(ctx, line, readArrivals({ documents }))
-  await close(ctx, line, missing, answer.cStat === 137)
-  await note(sefaz.pagePauseMs)
-  return 0
+  const waitMs = decision?.allowedInMs ?? (found ? 0 : answer ? sefaz.hourMs : afterLostRefill(ctx))
+  await noteCall(ctx, line, {
+    query: 'consNSU',
+    before: position,
+    after: position,
+    outcome,
+    nextInMs: waitMs || sefaz.pagePauseMs,
+    allowedInMs: decision?.allowedInMs,
+  })
+  if (answer) await reportAnswer(ctx, line.service, answer)
+  // Who closes the connection because this process ends says nothing about the service.
+  else if (error !== 'interrupted' && !signal?.aborted) await reportFailure(ctx, line.service, error!)
+  return waitMs
 }
 
-async function findMissing({ db }: Pick<Context, 'db'>, line: Line): Promise<bigint | null> {
+// What comes damaged again and again is so at the authority; the quota of the hour is for what can be had.
+const fetchesMax = 5
+
+async function countFetched({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>, position: bigint): Promise<number> {
+  const { n } = await db
+    .selectFrom('capture_call')
+    .select(sql<number>`count(*)::int`.as('n'))
+    .where('line_id', '=', line.id)
+    .where('query', '=', 'consNSU')
+    .where('nsu_before', '=', position)
+    .where('c_stat', '=', 138)
+    .executeTakeFirstOrThrow()
+  return n
+}
+
+// The cursor in an answer to a single query is not that of the sequence.
+function blockOf(line: Line, answer: DistributionAnswer, { config }: Pick<Context, 'config'>) {
+  return decide({ ...answer, ultNSU: null }, { ...line, answerLost: false }, config.sefaz)
+}
+
+/** The lowest position that is missing and not known to be lost; `ctx.db` is a transaction of the capture. */
+export async function findMissing({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>): Promise<bigint | null> {
   const row = await db
     .selectFrom('capture_gap')
     .select('from_nsu')
@@ -106,15 +131,6 @@ async function findMissing({ db }: Pick<Context, 'db'>, line: Line): Promise<big
     .limit(1)
     .executeTakeFirst()
   return row?.from_nsu ?? null
-}
-
-async function quotaWait({ db }: Pick<Context, 'db'>, line: Line, hourMs: number, marginMs: number): Promise<number> {
-  const { rows } = await sql<{ n: number; waitMs: number }>`
-    select count(*)::int as n, coalesce(extract(epoch from min(at) - now()) * 1000 + ${hourMs}, 0)::float8 as "waitMs"
-      from (select at from capture_call where line_id = ${line.id} and query = 'consNSU' and at > now() - ${hourMs} * interval '1 ms'
-             order by at desc limit ${queriesAnHour}) c`.execute(db)
-  const { n, waitMs } = rows[0]!
-  return n < queriesAnHour ? 0 : Math.max(waitMs, 1) + marginMs / 5
 }
 
 // Takes one position out of its gap; what the authority has no more is kept on record as lost.

@@ -1,11 +1,24 @@
 import type { DistributionAnswer } from '@vigia/sefaz/distribution'
-import { SefazError } from '@vigia/sefaz/error'
+import type { SefazError } from '@vigia/sefaz/error'
 
 /** The authority's times, from configuration. */
 export interface Rhythm {
   hourMs: number
   pagePauseMs: number
   marginMs: number
+}
+
+/** What is known of a conversation when something happens in it. */
+export interface Standing {
+  lastNsu: bigint
+  maxNsu: bigint
+  failures: number
+  /** It has never brought an answer. */
+  first: boolean
+  /** `maxNsu` is of the last day: documents that waited then have not expired since. */
+  recent: boolean
+  /** Since the last answer that told where the authority stands, one was lost that it may have counted. */
+  answerLost: boolean
 }
 
 /** What follows from one answer, or from none. */
@@ -42,8 +55,9 @@ export const noCertificate: Decision = {
 /** The client algorithm of NT 2014.002 (cursor, pauses, consumo indevido) for one answer to `distNSU` with `lastNsu`. */
 export function decide(
   answer: Pick<DistributionAnswer, 'cStat' | 'xMotivo' | 'ultNSU' | 'maxNSU' | 'documents'>,
-  { lastNsu, failures }: { lastNsu: bigint; failures: number },
+  { lastNsu, first, answerLost }: Pick<Standing, 'lastNsu' | 'first' | 'answerLost'>,
   rhythm: Rhythm,
+  random = Math.random,
 ): Decision {
   const ult = answer.ultNSU === null ? null : BigInt(answer.ultNSU)
   const max = answer.maxNSU === null ? undefined : BigInt(answer.maxNSU)
@@ -53,34 +67,41 @@ export function decide(
       const more = max !== undefined && advanced < max && advanced > lastNsu
       const news = answer.documents.length === 1 ? '1 documento novo' : `${answer.documents.length} documentos novos`
       return {
-        ...rest(rhythm, `Em dia. A última consulta trouxe ${news}.`),
+        ...rest(rhythm, `Em dia. A última consulta trouxe ${news}.`, first ? rhythm.hourMs : rhythm.marginMs, random),
         nextPage: more,
         lastNsu: advanced,
-        maxNsu: max,
+        // A maximum below the page itself says nothing.
+        maxNsu: max !== undefined && max >= advanced ? max : undefined,
         succeeded: true,
         ...(more && soon(rhythm)),
       }
     }
-    case 137:
+    case 137: {
+      const advanced = highest(lastNsu, ult ?? 0n)
       return {
-        ...rest(rhythm, 'Em dia. Nenhum documento novo na última consulta.'),
-        lastNsu: highest(lastNsu, ult ?? 0n),
-        maxNsu: max,
+        ...rest(
+          rhythm,
+          'Em dia. Nenhum documento novo na última consulta.',
+          first ? rhythm.hourMs : rhythm.marginMs,
+          random,
+        ),
+        lastNsu: advanced,
+        maxNsu: max === undefined ? undefined : highest(max, advanced),
         succeeded: true,
       }
+    }
     case 656:
-      return blocked(lastNsu, ult, failures > 0, rhythm)
+      return blocked(lastNsu, ult, answerLost, rhythm, random)
     case 108:
-      return unavailable(answer.xMotivo, rhythm.hourMs / 6, rhythm)
     case 109:
-      return unavailable(answer.xMotivo, rhythm.hourMs / 2, rhythm)
+      return unavailable(answer.xMotivo, rhythm.hourMs * closedForHours[answer.cStat]!, rhythm, random)
     case 999:
-      return unavailable(answer.xMotivo, rhythm.hourMs / 4, rhythm)
+      return unavailable(answer.xMotivo, rhythm.hourMs / 4, rhythm, random)
     default:
       return {
         nextPage: false,
         state: 'stopped',
-        message: `${explanations[answer.cStat] ?? 'A SEFAZ recusou a consulta.'} Os documentos já guardados estão seguros. (${answer.cStat}: ${answer.xMotivo})`,
+        message: `${explainCode(answer.cStat)} Os documentos já guardados estão seguros. (${answer.cStat}: ${answer.xMotivo})`,
         nextInMs: null,
         allowedInMs: rhythm.hourMs + rhythm.marginMs,
         failures: 0,
@@ -89,24 +110,42 @@ export function decide(
   }
 }
 
+/** How long a service is left alone that says of itself that it serves nobody: 108 is for a short while, 109 for an unknown one (NT 2014.002). */
+export const closedForHours: Readonly<Record<number, number>> = { 108: 1 / 6, 109: 1 / 2 }
+
 // 280 to 286: the certificate itself; 472, 473, 593: it is not of the CNPJ that was asked about.
 const certificateCodes = new Set([280, 281, 282, 283, 284, 285, 286, 472, 473, 593])
 
 const explanations: Record<number, string> = {
-  589: 'A posição da nossa consulta está à frente da que a SEFAZ conhece; a captura parou para nada ser pulado.',
-  593: 'O certificado é de outra empresa: os oito primeiros caracteres do CNPJ não são os mesmos.',
+  215: 'A SEFAZ não entendeu a nossa consulta; quem administra o sistema precisa atualizá-lo.',
+  252: 'O endereço consultado é de outro ambiente (produção ou homologação) da SEFAZ.',
   280: 'A SEFAZ não aceitou o certificado digital.',
   281: 'O certificado digital está fora da validade.',
+  282: 'A SEFAZ não encontrou um CNPJ no certificado digital.',
+  283: 'A SEFAZ não reconhece a autoridade que emitiu o certificado digital.',
   284: 'O certificado digital foi revogado.',
+  285: 'O certificado digital não é da ICP-Brasil.',
+  286: 'A SEFAZ não conseguiu conferir se o certificado digital foi revogado.',
+  472: 'O certificado digital é de outra pessoa.',
+  473: 'A SEFAZ não encontrou um CNPJ no certificado digital.',
+  489: 'A SEFAZ não reconhece este CNPJ.',
+  589: 'A posição da nossa consulta está à frente da que a SEFAZ conhece; a captura parou para nada ser pulado.',
+  593: 'O certificado é de outra empresa: os oito primeiros caracteres do CNPJ não são os mesmos.',
 }
 
-// One cycle an hour. The schedule is spread over the margin, so that companies registered together do not ask together.
-function rest(rhythm: Rhythm, message: string): Decision {
+/** A refusal by its code, for the person. */
+export function explainCode(cStat: number): string {
+  return explanations[cStat] ?? 'A SEFAZ recusou a consulta.'
+}
+
+// One cycle an hour, spread so that companies registered together do not ask together: over a whole hour once, then over the margin,
+// which keeps them apart.
+function rest(rhythm: Rhythm, message: string, spreadMs: number, random: () => number): Decision {
   return {
     nextPage: false,
     state: 'waiting',
     message,
-    nextInMs: rhythm.hourMs + rhythm.marginMs * (1 + Math.random()),
+    nextInMs: rhythm.hourMs + rhythm.marginMs + spreadMs * random(),
     allowedInMs: rhythm.hourMs + rhythm.marginMs / 5,
     failures: 0,
   }
@@ -115,61 +154,163 @@ function rest(rhythm: Rhythm, message: string): Decision {
 const soon = (rhythm: Rhythm) => ({ nextInMs: rhythm.pagePauseMs, allowedInMs: rhythm.pagePauseMs })
 
 // The hour counts from this answer. The authority's cursor is adopted, or every later query would be out of sequence too.
-function blocked(lastNsu: bigint, ult: bigint | null, answerWasLost: boolean, rhythm: Rhythm): Decision {
+function blocked(
+  lastNsu: bigint,
+  ult: bigint | null,
+  answerLost: boolean,
+  rhythm: Rhythm,
+  random: () => number,
+): Decision {
   const gap = ult !== null && ult > lastNsu ? { from: lastNsu + 1n, to: ult } : undefined
-  const cause = answerWasLost
-    ? 'ela contou uma consulta nossa cuja resposta se perdeu no caminho'
-    : 'outro sistema consultou com este certificado'
   const missing = gap
     ? ` Faltam os documentos das posições ${gap.from} a ${gap.to}, que serão buscados um a um, até vinte por hora.`
     : ' Nenhum documento foi pulado.'
+  const message = `A SEFAZ bloqueou as consultas deste CNPJ por uma hora: ${blockCause(answerLost)}.${missing} A captura volta sozinha.`
   return {
-    ...rest(
-      rhythm,
-      `A SEFAZ bloqueou as consultas deste CNPJ por uma hora: ${cause}.${missing} A captura volta sozinha.`,
-    ),
+    ...rest(rhythm, message, rhythm.marginMs, random),
     state: 'blocked',
     allowedInMs: rhythm.hourMs + rhythm.marginMs,
     ...(gap && { lastNsu: gap.to, gap }),
   }
 }
 
-function unavailable(xMotivo: string, waitMs: number, rhythm: Rhythm): Decision {
+/** Why the authority counted a query more than we know of, for the person. */
+export function blockCause(answerLost: boolean): string {
+  return answerLost
+    ? 'ela contou uma consulta nossa cuja resposta se perdeu no caminho'
+    : 'outro sistema consultou com este certificado'
+}
+
+function unavailable(xMotivo: string, waitMs: number, rhythm: Rhythm, random: () => number): Decision {
   return {
     nextPage: false,
     state: 'failed',
     message: `O serviço da SEFAZ está fora do ar. Tentamos de novo sozinhos. (${xMotivo})`,
-    nextInMs: waitMs + rhythm.marginMs * Math.random(),
+    nextInMs: waitMs + rhythm.marginMs * random(),
     allowedInMs: waitMs,
     failures: 0,
   }
 }
 
-// Minutes of a real hour. Where nothing reached the authority, soon and then less often; where an answer may have been lost and
-// counted, never more than three tries an hour; where trying again cannot help before a person acts, once an hour.
-const waits = { unreached: [1, 5, 15, 30, 60], lost: [10, 25, 60], hopeless: [60] }
+/** A failed call as the ledger keeps it, or as it was thrown. */
+type Failure = Pick<SefazError, 'kind' | 'detail'>
 
-const unreached = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/
+const unreached = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|no connection/
+const outright = /^HTTP 4|was not recognized|Unable to handle request/
 
-function waitsAfter(error: SefazError): number[] {
-  if (!error.retryable) return waits.hopeless
-  return unreached.test(error.detail ?? '') ? waits.unreached : waits.lost
+/**
+ * Whether the authority may have counted a query that has no answer here. Not when nobody was reached, nor when the door stayed shut: the
+ * certificate, the chain or the address was refused before anybody read the query.
+ */
+export function mayHaveBeenCounted({ kind, detail = '' }: Failure): boolean {
+  if (kind === 'tls-chain' || kind === 'handshake' || kind === 'forbidden') return false
+  return !unreached.test(detail) && !outright.test(detail)
+}
+
+/** Whether a failure says something about the service, and so about everybody's next call; the others are of one certificate. */
+export function isOfTheHost({ kind }: Pick<SefazError, 'kind'>): boolean {
+  return kind !== 'forbidden' && kind !== 'handshake'
+}
+
+const pageSize = 50n
+
+// An answer 137, or the last page, that was counted and lost turns a query within its hour into misuse; what was lost may also have been
+// a block. Only where more than a page is waiting the lost one cannot have been the last: then the next query tells where the authority
+// stands, once.
+function afterLostAnswer({ lastNsu, maxNsu, recent, answerLost }: Standing, rhythm: Rhythm): number {
+  const moreWaits = recent && maxNsu - lastNsu > pageSize
+  return moreWaits && !answerLost ? rhythm.hourMs / 6 : rhythm.hourMs + rhythm.marginMs
+}
+
+// Minutes of a real hour. Where nobody was reached, soon and then less often; what another certificate, chain or address must mend, by
+// the hour, though a person who mended it may try at once.
+const waits = { unreached: [1, 5, 15, 30, 60], forbidden: [30, 60], hopeless: [60] }
+const mendedMinutes = 5
+
+function afterNothingCounted(error: SefazError, failures: number): { minutes: number; allowedMinutes: number } {
+  const [list, mendable] =
+    error.kind === 'forbidden'
+      ? [waits.forbidden, true]
+      : error.retryable
+        ? [waits.unreached, false]
+        : [waits.hopeless, true]
+  const minutes = list[Math.min(failures, list.length - 1)]!
+  return { minutes, allowedMinutes: mendable ? mendedMinutes : minutes }
 }
 
 /** What follows when there was no answer: the cursor stays, and the waits grow. */
-export function failed(error: SefazError, failures: number, rhythm: Rhythm): Decision {
-  const minutes = waitsAfter(error)
-  const waitMs = (rhythm.hourMs * minutes[Math.min(failures, minutes.length - 1)]!) / 60
+export function failed(error: SefazError, standing: Standing, rhythm: Rhythm, random = Math.random): Decision {
+  if (mayHaveBeenCounted(error)) return lost(error.message, afterLostAnswer(standing, rhythm), standing, rhythm, random)
+  const { minutes, allowedMinutes } = afterNothingCounted(error, standing.failures)
+  return {
+    ...retry(
+      `${error.message} A captura tenta de novo sozinha.`,
+      minutes,
+      allowedMinutes,
+      standing.failures,
+      rhythm,
+      random,
+    ),
+    certificateRefused: !isOfTheHost(error),
+  }
+}
+
+function retry(
+  message: string,
+  minutes: number,
+  allowedMinutes: number,
+  failures: number,
+  rhythm: Rhythm,
+  random: () => number,
+): Decision {
+  const minuteMs = rhythm.hourMs / 60
   return {
     nextPage: false,
     state: 'failed',
-    message: `${error.message} A captura tenta de novo sozinha.`,
-    nextInMs: waitMs * (1 + Math.random() / 5),
-    allowedInMs: waitMs,
+    message,
+    nextInMs: minutes * minuteMs * (1 + random() / 5),
+    allowedInMs: allowedMinutes * minuteMs,
     failures: failures + 1,
-    certificateRefused: error.kind === 'forbidden' || error.kind === 'handshake',
   }
 }
+
+function lost(
+  what: string,
+  waitMs: number,
+  { failures }: Pick<Standing, 'failures'>,
+  rhythm: Rhythm,
+  random: () => number,
+): Decision {
+  const waitsAnHour = waitMs >= rhythm.hourMs
+  return {
+    nextPage: false,
+    state: 'failed',
+    message: waitsAnHour
+      ? `${what} Ela pode ter contado a consulta; para não causar um bloqueio, a captura espera uma hora e continua sozinha.`
+      : `${what} A captura tenta de novo sozinha.`,
+    nextInMs: waitMs + rhythm.marginMs * random(),
+    allowedInMs: waitMs,
+    failures: failures + 1,
+  }
+}
+
+/** What follows when a process died between a query and its answer, `elapsedMs` ago: the answer counts as lost. */
+export function interrupted(standing: Standing, elapsedMs: number, rhythm: Rhythm, random = Math.random): Decision {
+  const what =
+    'A captura foi interrompida entre uma consulta e a resposta da SEFAZ. Nada do que já foi recebido se perdeu.'
+  const decision = lost(what, afterLostAnswer(standing, rhythm), standing, rhythm, random)
+  const remaining = (ms: number) => Math.max(0, ms - elapsedMs)
+  return { ...decision, nextInMs: remaining(decision.nextInMs ?? 0), allowedInMs: remaining(decision.allowedInMs) }
+}
+
+/** What follows when the fault is ours and nothing was asked: the cursor stays, and the person is told. */
+export function brokenOff(failures: number, rhythm: Rhythm, random = Math.random): Decision {
+  const minutes = waits.unreached[Math.min(failures, waits.unreached.length - 1)]!
+  return retry(ourFault, minutes, minutes, failures, rhythm, random)
+}
+
+const ourFault =
+  'Algo falhou do nosso lado durante a consulta. Os documentos já guardados estão seguros e a captura tenta de novo sozinha.'
 
 const highest = (a: bigint, b: bigint) => (a > b ? a : b)
 
@@ -178,14 +319,4 @@ function highestNsu(documents: { nsu: string | null }[], fallback: bigint): bigi
     (top, document) => (document.nsu === null ? top : highest(top, BigInt(document.nsu))),
     fallback,
   )
-}
-
-/** What follows when the fault is ours: the cursor stays, and the person is told. */
-export function brokenOff(failures: number, rhythm: Rhythm): Decision {
-  return {
-    ...failed(new SefazError('not-xml'), failures, rhythm),
-    message:
-      'Algo falhou do nosso lado durante a consulta. Os documentos já guardados estão seguros e a captura tenta de novo sozinha.',
-    certificateRefused: false,
-  }
 }

@@ -1,11 +1,18 @@
+import { sql } from 'kysely'
 import { readAuthorities } from '../platform/authorities.ts'
+import { addressOf, pausedServices } from '../platform/circuit.ts'
+import type { Context } from '../platform/context.ts'
+import { inCapture } from '../platform/database.ts'
 import { pause } from '../platform/pause.ts'
+import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { type CaptureContext, converse } from './conversation.ts'
 import { claimGap, claimLine, LeaseLost, type Line, releaseLine } from './lease.ts'
+import { urlOf } from './query.ts'
+import { recover } from './recovery.ts'
 import { refill } from './refill.ts'
 import { brokenOff } from './rules.ts'
 
-// Few at once, whoever they are: the authority is shared by all companies.
+// As many as all processes together may hold.
 const conversationsMax = 8
 const idleMs = 500
 
@@ -30,11 +37,7 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
       }
       const { line, work } = claimed
       const turn: Promise<void> = work(ctx, line, ca, stop.signal)
-        .catch((error: unknown) => {
-          if (error instanceof LeaseLost) return ctx.log.warn({ cnpj: line.cnpj }, error.message)
-          ctx.log.error({ err: error, cnpj: line.cnpj, service: line.service }, 'a conversation broke off')
-          return releaseLine(ctx, line, brokenOff(line.failures, ctx.config.sefaz))
-        })
+        .catch((error: unknown) => breakOff(ctx, line, error))
         // Without a database the lease runs out by itself; then another turn begins from what was committed.
         .catch((error: unknown) => ctx.log.error({ err: error, cnpj: line.cnpj }, 'a conversation could not be let go'))
         .finally(() => running.delete(turn))
@@ -51,10 +54,43 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
   }
 }
 
+type Work = (ctx: CaptureContext, line: Line, ca: string[], signal: AbortSignal) => Promise<void>
+
 // What is missing comes last: new documents wait for nobody.
-async function claimTurn(ctx: CaptureContext): Promise<{ line: Line; work: typeof converse } | null> {
-  const due = await claimLine(ctx)
-  if (due) return { line: due, work: converse }
-  const incomplete = await claimGap(ctx)
-  return incomplete && { line: incomplete, work: refill }
+async function claimTurn(ctx: CaptureContext): Promise<{ line: Line; work: Work } | null> {
+  const paused = await listPaused(ctx)
+  const due = await claimLine(ctx, paused)
+  const line = due ?? (await claimGap(ctx, paused))
+  if (!line) return null
+  return { line, work: line.askedMsAgo !== null ? recover : due ? converse : refill }
+}
+
+async function listPaused(ctx: CaptureContext): Promise<ServiceCode[]> {
+  const paused = await pausedServices(ctx)
+  if (paused.length === 0) return []
+  return Object.values(serviceCodes).filter((service) => paused.includes(addressOf(urlOf(ctx, service))))
+}
+
+async function breakOff(ctx: CaptureContext, line: Line, error: unknown): Promise<void> {
+  if (error instanceof LeaseLost) return ctx.log.warn({ cnpj: line.cnpj }, error.message)
+  ctx.log.error({ err: error, cnpj: line.cnpj, service: line.service }, 'a conversation broke off')
+  // A query without an answer is settled as that of a process that died.
+  if (line.asking) return recover(ctx, { ...line, askedMsAgo: 0 })
+  await releaseLine(ctx, line, brokenOff(line.failures, ctx.config.sefaz))
+}
+
+/**
+ * Brings the next query about a CNPJ forward as far as the authority's rules allow: something new is known to wait there. A conversation
+ * that waits for a person goes on waiting.
+ */
+export async function askSoon(ctx: Pick<Context, 'db'>, service: Service, cnpj: string): Promise<void> {
+  await inCapture(ctx, ({ db }) =>
+    db
+      .updateTable('capture_line')
+      .set({ next_at: sql<Date>`least(next_at, greatest(now(), allowed_at))` })
+      .where('service', '=', serviceCodes[service])
+      .where('cnpj', '=', cnpj)
+      .where('next_at', 'is not', null)
+      .execute(),
+  )
 }

@@ -1,0 +1,108 @@
+import { type Connection, connect } from '@vigia/sefaz/connection'
+import { type DistributionAnswer, queryDistribution } from '@vigia/sefaz/distribution'
+import { SefazError } from '@vigia/sefaz/error'
+import { sql } from 'kysely'
+import { mayCall, noteAnswer, noteFailure, type Outage } from '../platform/circuit.ts'
+import type { Context } from '../platform/context.ts'
+import { inCapture } from '../platform/database.ts'
+import { nsuText, type ServiceCode, serviceOf } from '../platform/service.ts'
+import type { Holder } from './holder.ts'
+import { holdLine, type Line } from './lease.ts'
+import type { Outcome } from './ledger.ts'
+import { closedForHours, isOfTheHost } from './rules.ts'
+
+type QueryContext = Pick<Context, 'db' | 'config'>
+
+/** Where the queries of a service go. */
+export function urlOf({ config }: Pick<Context, 'config'>, service: ServiceCode): string {
+  return config.sefaz.endpoints.distribution[serviceOf(service)]
+}
+
+/** A connection that shows the holder's certificate. */
+export function connectAs({ config }: Pick<Context, 'config'>, holder: Pick<Holder, 'certificate'>, ca: string[]) {
+  return connect(holder.certificate, { ca, timeoutMs: config.sefaz.answerMs })
+}
+
+/**
+ * Asks once. That the query leaves is committed before it does: whoever finds it without an answer knows that the authority may have
+ * counted it. Null when the service serves nobody now: then nothing left.
+ */
+export async function ask(
+  ctx: QueryContext,
+  line: Line,
+  holder: Pick<Holder, 'uf'>,
+  connection: Connection,
+  query: { ultNSU: bigint } | { NSU: bigint },
+): Promise<Outcome | null> {
+  const url = urlOf(ctx, line.service)
+  const announced = await inCapture(ctx, async (ctx) => {
+    if (!(await mayCall(ctx, url))) return false
+    await announce(ctx, line, query)
+    return true
+  })
+  return announced ? send(ctx, line, holder, connection, query) : null
+}
+
+/** Writes down that a query leaves now; `ctx.db` is a transaction of the capture. */
+export async function announce(
+  ctx: Pick<Context, 'db'>,
+  line: Line,
+  query: { ultNSU: bigint } | { NSU: bigint },
+): Promise<void> {
+  const now = sql<Date>`now()`
+  // The same time in both columns says that the query is for a missing position.
+  line.askedForGap = 'NSU' in query
+  await holdLine(ctx, line, { asked_at: now, ...(line.askedForGap && { gap_at: now }) })
+  line.asking = true
+}
+
+/** Sends a query that was announced, or that no line knows of. */
+export async function send(
+  ctx: Pick<Context, 'config'>,
+  line: Pick<Line, 'service' | 'cnpj'>,
+  holder: Pick<Holder, 'uf'>,
+  connection: Connection,
+  query: { ultNSU: bigint } | { NSU: bigint },
+): Promise<Outcome> {
+  const { sefaz } = ctx.config
+  const startedAt = performance.now()
+  try {
+    const answer = await queryDistribution(connection, {
+      service: serviceOf(line.service),
+      url: urlOf(ctx, line.service),
+      tpAmb: sefaz.tpAmb,
+      cUFAutor: holder.uf,
+      cnpj: line.cnpj,
+      query: 'NSU' in query ? { NSU: nsuText(query.NSU) } : { ultNSU: nsuText(query.ultNSU) },
+    })
+    return { answer, durationMs: answer.durationMs }
+  } catch (error) {
+    if (!(error instanceof SefazError)) throw error
+    return { error, durationMs: performance.now() - startedAt }
+  }
+}
+
+/** Tells everybody what an answer says about its service. */
+export async function reportAnswer(
+  ctx: QueryContext,
+  service: ServiceCode,
+  { cStat, xMotivo }: Pick<DistributionAnswer, 'cStat' | 'xMotivo'>,
+): Promise<void> {
+  const url = urlOf(ctx, service)
+  const closedHours = closedForHours[cStat]
+  if (closedHours === undefined) await noteAnswer(ctx, url)
+  else await noteFailure(ctx, url, xMotivo, closedHours * ctx.config.sefaz.hourMs)
+}
+
+/** Tells everybody what a failure says about its service. Returns the outage that it is part of. */
+export async function reportFailure(
+  ctx: QueryContext,
+  service: ServiceCode,
+  error: SefazError,
+): Promise<Outage | null> {
+  const url = urlOf(ctx, service)
+  if (isOfTheHost(error)) return noteFailure(ctx, url, error.kind)
+  // Somebody was there, and did not want this certificate.
+  await noteAnswer(ctx, url)
+  return null
+}

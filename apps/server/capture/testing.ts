@@ -1,0 +1,109 @@
+import { sql } from 'kysely'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { keyPurpose } from '../companies/companies.ts'
+import { readConfig } from '../config.ts'
+import type { Context } from '../platform/context.ts'
+import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import { createLogger } from '../platform/log.ts'
+import { createVault } from '../platform/vault.ts'
+import { subscribe } from './capture.ts'
+
+export const ours = '44555666000181'
+/** Of a real hour: nothing becomes due by waiting. */
+export const rhythm = { hourMs: 3_600_000, pagePauseMs: 2_000, marginMs: 300_000 }
+
+export type TestContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
+
+/** A database of its own, with a context as every process of an installation has one. */
+export async function openInstallation() {
+  const database = await createDatabase()
+  const { sefaz, ...rest } = readConfig({}, process.cwd())
+  const config = { ...rest, sefaz: { ...sefaz, ...rhythm } }
+  const process_ = (): TestContext => ({
+    db: openDatabase(database.url),
+    config,
+    log: createLogger('silent'),
+    vault: createVault(Buffer.alloc(32, 7)),
+  })
+  const contexts: TestContext[] = []
+  return {
+    openProcess() {
+      const ctx = process_()
+      contexts.push(ctx)
+      return ctx
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { db } of contexts) await db.destroy()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Sends the conversations of the tests before to a place where nobody asks for them; what the ledger says stays for ever. */
+export async function retireLines({ db }: Pick<Context, 'db'>): Promise<void> {
+  await inCapture({ db }, async ({ db }) => {
+    await db.deleteFrom('capture_subscription').execute()
+    await db.deleteFrom('capture_gap').execute()
+    await sql`update capture_line set lease_until = null, next_at = null, gap_at = null, catch_up = false, cnpj = id::text`.execute(
+      db,
+    )
+  })
+}
+
+/** A company in a workspace of its own, or in a given one, with its conversations. */
+export async function newCompany(
+  { db }: Pick<Context, 'db'>,
+  { proved = true, cnpj = ours, workspaceId = 0 } = {},
+): Promise<{ workspaceId: number; companyId: number }> {
+  const id = workspaceId || (await nextWorkspaceId({ db }))
+  const company = await inWorkspace({ db }, id, async ({ db }) => {
+    if (!workspaceId) await db.insertInto('workspace').values({ id, name: 'Teste', plan: 1 }).execute()
+    return db
+      .insertInto('company')
+      .values({ workspace_id: id, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 })
+      .returning(['id', 'public_id as publicId', 'cnpj', 'uf'])
+      .executeTakeFirstOrThrow()
+  })
+  await subscribe({ db }, id, company, { proved })
+  return { workspaceId: id, companyId: company.id }
+}
+
+async function nextWorkspaceId({ db }: Pick<Context, 'db'>): Promise<number> {
+  const { rows } = await sql<{
+    id: number
+  }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
+  return rows[0]!.id
+}
+
+/** Keeps a certificate for a company; its key is the text `key`. */
+export async function addCertificate(
+  ctx: TestContext,
+  { workspaceId, companyId }: { workspaceId: number; companyId: number },
+  { holder, key, validTo }: { holder: string; key: string; validTo: string },
+): Promise<void> {
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const account = await db
+      .insertInto('account')
+      .values({ workspace_id: workspaceId, email: `${key}@exemplo.com.br`, name: 'Ana', password_hash: 'x' })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    await db
+      .insertInto('certificate')
+      .values({
+        workspace_id: workspaceId,
+        company_id: companyId,
+        holder_cnpj: holder,
+        holder_name: 'EMPRESA',
+        issuer: 'AC',
+        serial_number: '1',
+        valid_from: '2020-01-01',
+        valid_to: validTo,
+        certificate_pem: `certificate of ${key}`,
+        chain_pem: [],
+        key_encrypted: ctx.vault.encrypt(key, keyPurpose(workspaceId, companyId)),
+        key_id: ctx.vault.keyId,
+        uploaded_by: account.id,
+      })
+      .execute()
+  })
+}

@@ -1,0 +1,454 @@
+import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
+import { SefazError } from '@vigia/sefaz/error'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { inCapture, inWorkspace } from '../platform/database.ts'
+import { followSwitch, requestSync } from './capture.ts'
+import { readCompleteness } from './completeness.ts'
+import { findHolder, refuseHolder } from './holder.ts'
+import { claimGap, claimLine, claimOne, consequences, holdLine, type Line, releaseLine } from './lease.ts'
+import { noteCall, quotaWait, wasAnswerLost } from './ledger.ts'
+import { announce } from './query.ts'
+import { recover } from './recovery.ts'
+import { type Decision, decide, failed } from './rules.ts'
+import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm, type TestContext } from './testing.ts'
+import { askSoon } from './worker.ts'
+
+let installation: Awaited<ReturnType<typeof openInstallation>>
+// Two processes of one installation.
+let ctx: TestContext
+let other: TestContext
+
+beforeAll(async () => {
+  installation = await openInstallation()
+  ctx = installation.openProcess()
+  other = installation.openProcess()
+})
+afterAll(() => installation?.[Symbol.asyncDispose]())
+beforeEach(() => retireLines(ctx))
+
+const answerOf = (cStat: number, ultNSU: number | null = null, maxNSU: number | null = null) => ({
+  cStat,
+  xMotivo: `motivo ${cStat}`,
+  ultNSU: ultNSU === null ? null : String(ultNSU),
+  maxNSU: maxNSU === null ? null : String(maxNSU),
+  documents: [],
+  bytes: 10,
+  durationMs: 5,
+})
+const standing = { lastNsu: 0n, first: false, answerLost: false }
+const upToDate = () => decide(answerOf(137), standing, rhythm)
+const more = () => decide(answerOf(138, 50, 5_000), standing, rhythm)
+
+const cnpjOf = (index: number) => {
+  const body = `${String(10_000_000 + index)}0001`
+  return body + cnpjCheckDigits(body)
+}
+
+async function claimed(count: number, from = ctx): Promise<Line[]> {
+  const lines = await Promise.all(Array.from({ length: count }, (_, index) => claimLine(index % 2 ? from : other)))
+  return lines.filter((line) => line !== null)
+}
+
+async function nfeLine(): Promise<Line> {
+  const [first, second] = [await claimLine(ctx), await claimLine(ctx)]
+  const [nfe, cte] = first!.service === 0 ? [first!, second!] : [second!, first!]
+  await releaseLine(ctx, cte, upToDate())
+  return nfe
+}
+
+// The process that holds the line is no more, and its lease has run out.
+const die = (line: Line, minutesAgo = 3) =>
+  inCapture(ctx, ({ db }) =>
+    sql`update capture_line set lease_until = now() - interval '1 second',
+               asked_at = asked_at - ${minutesAgo} * interval '1 minute', gap_at = gap_at - ${minutesAgo} * interval '1 minute'
+         where id = ${line.id}`.execute(db),
+  )
+
+const rowOf = (line: Pick<Line, 'id'>) =>
+  inCapture(ctx, ({ db }) =>
+    db
+      .selectFrom('capture_line')
+      .selectAll()
+      .select([
+        sql<number>`(extract(epoch from next_at - now()) / 60)::float8`.as('nextIn'),
+        sql<number>`(extract(epoch from allowed_at - now()) / 60)::float8`.as('allowedIn'),
+        sql<number>`(extract(epoch from gap_at - now()) / 60)::float8`.as('gapIn'),
+      ])
+      .where('id', '=', line.id)
+      .executeTakeFirstOrThrow(),
+  )
+
+const change = (line: Pick<Line, 'id'>, set: Parameters<typeof holdLine>[2]) =>
+  inCapture(ctx, ({ db }) => db.updateTable('capture_line').set(set).where('id', '=', line.id).execute())
+
+const callsOf = (line: Pick<Line, 'id'>) =>
+  inCapture(ctx, ({ db }) =>
+    db.selectFrom('capture_call').selectAll().where('line_id', '=', line.id).orderBy('id').execute(),
+  )
+
+const addGap = (line: Pick<Line, 'id'>, from: bigint, to: bigint) =>
+  inCapture(ctx, async ({ db }) => {
+    await db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: from, to_nsu: to }).execute()
+    await sql`update capture_line set gap_at = now() where id = ${line.id}`.execute(db)
+  })
+
+const inTransaction = <T>(work: (ctx: TestContext) => Promise<T>) => inCapture(ctx, work)
+
+describe('many companies and two processes', () => {
+  test('hold eight conversations at once in all, not each', async () => {
+    for (let index = 0; index < 8; index++) await newCompany(ctx, { cnpj: cnpjOf(index) })
+    const lines = await claimed(40)
+    expect(lines).toHaveLength(8)
+    expect(new Set(lines.map(({ id }) => id)).size).toBe(8)
+    await releaseLine(ctx, lines[0]!, upToDate())
+    expect(await claimed(4)).toHaveLength(1)
+  })
+
+  test('what is missing takes half of the places at most, and what is due goes before it', async () => {
+    for (let index = 0; index < 4; index++) await newCompany(ctx, { cnpj: cnpjOf(index) })
+    const lines = await claimed(20)
+    for (const line of lines) {
+      await releaseLine(ctx, line, upToDate())
+      await addGap(line, 1n, 9n)
+    }
+    const gaps = await Promise.all(Array.from({ length: 20 }, () => claimGap(other)))
+    expect(gaps.filter((line) => line !== null)).toHaveLength(4)
+  })
+
+  test('who has more pages goes to the end of the queue after its turn', async () => {
+    for (let index = 0; index < 2; index++) await newCompany(ctx, { cnpj: cnpjOf(index) })
+    const [first, ...rest] = await claimed(4)
+    for (const line of rest) await releaseLine(ctx, line, { ...more(), nextInMs: 0, allowedInMs: 0 })
+    await releaseLine(ctx, first!, { ...more(), nextInMs: 0, allowedInMs: 0 })
+    const order = [await claimLine(ctx), await claimLine(ctx), await claimLine(ctx), await claimLine(ctx)]
+    expect(order.map((line) => line?.id)).toEqual([...rest, first!].map(({ id }) => id))
+    expect((await rowOf(first!)).state).toBe('waiting')
+  })
+
+  test('leave a paused service alone, and only it', async () => {
+    await newCompany(ctx)
+    expect((await claimLine(ctx, [0]))?.service).toBe(2)
+    expect(await claimLine(ctx, [0])).toBeNull()
+    expect((await claimLine(ctx, [2]))?.service).toBe(0)
+  })
+
+  test('copies need no service', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    await releaseLine(ctx, line, upToDate())
+    await change(line, { catch_up: true })
+    expect(await claimLine(ctx, [0, 2])).toMatchObject({ id: line.id, due: false })
+  })
+})
+
+describe('captured only when somebody asks', () => {
+  const quiet = async () => {
+    const company = await newCompany(ctx)
+    await inWorkspace(ctx, company.workspaceId, async ({ db }) => {
+      await db.updateTable('company').set({ automatic: false }).where('id', '=', company.companyId).execute()
+      await followSwitch({ db }, company.workspaceId, company.companyId)
+    })
+    return company
+  }
+
+  test('nothing is due by itself; a wish makes it so, until it is fulfilled', async () => {
+    const { workspaceId, companyId } = await quiet()
+    expect(await claimLine(ctx)).toBeNull()
+    await requestSync(ctx, workspaceId, companyId)
+    const line = await nfeLine()
+    // More pages, a failure, a block: the wish stands.
+    for (const decision of [
+      more(),
+      failed(new SefazError('timeout'), { ...standing, maxNsu: 0n, failures: 0, recent: false }, rhythm),
+      decide(answerOf(656, 0), standing, rhythm),
+    ])
+      expect(consequences(decision)).not.toHaveProperty('wanted')
+    await releaseLine(ctx, line, more())
+    expect((await rowOf(line)).wanted).toBe(true)
+    await change(line, { next_at: new Date(0), allowed_at: new Date(0) })
+    await releaseLine(ctx, (await claimLine(ctx))!, upToDate())
+    expect((await rowOf(line)).wanted).toBe(false)
+    await change(line, { next_at: new Date(0), allowed_at: new Date(0) })
+    expect(await claimLine(ctx)).toBeNull()
+  })
+})
+
+describe('a process that dies between a query and its answer', () => {
+  test('leaves a mark: the next one asks nothing and waits as after a lost answer, whatever the button says', async () => {
+    const { workspaceId, companyId } = await newCompany(ctx)
+    const line = await nfeLine()
+    await inTransaction((ctx) => announce(ctx, line, { ultNSU: 0n }))
+    expect(await claimLine(other)).toBeNull()
+    await die(line)
+    const found = await claimLine(other)
+    expect(found).toMatchObject({ id: line.id, askedForGap: false })
+    expect(found!.askedMsAgo! / 60_000).toBeCloseTo(3, 0)
+    await recover(other, found!)
+
+    const row = await rowOf(line)
+    expect(row).toMatchObject({ asked_at: null, lease_by: null, state: 'failed', failures: 1, last_nsu: 0n })
+    expect(row.message).toMatch(/^A captura foi interrompida entre uma consulta e a resposta da SEFAZ\./)
+    expect(row.allowedIn).toBeCloseTo(62, 0)
+    expect(await callsOf(line)).toMatchObject([
+      { query: 'distNSU', c_stat: null, error: expect.stringMatching(/^interrupted: /), allowed_at: row.allowed_at },
+    ])
+    for (const { at } of await requestSync(ctx, workspaceId, companyId))
+      expect(at.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs)
+    expect(await claimLine(ctx)).toBeNull()
+    expect(await inTransaction((ctx) => wasAnswerLost(ctx, line))).toBe(true)
+  })
+
+  test('where more than a page waits, asks soon once, and the second time not', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    await change(line, { last_nsu: 50n, max_nsu: 500n, last_success_at: new Date() })
+    for (const minutes of [10, 65]) {
+      const mine = line.leaseBy ? line : (await claimLine(ctx))!
+      await inTransaction((ctx) => announce(ctx, mine, { ultNSU: 50n }))
+      await die(mine, 0)
+      await recover(other, (await claimLine(other))!)
+      expect((await rowOf(line)).allowedIn).toBeCloseTo(minutes, 0)
+      await change(line, { next_at: new Date(0), allowed_at: new Date(0) })
+      line.leaseBy = ''
+    }
+  })
+
+  test('one who only was slow cannot write any more', async () => {
+    await newCompany(ctx)
+    const slow = await nfeLine()
+    await inTransaction((ctx) => announce(ctx, slow, { ultNSU: 0n }))
+    await die(slow)
+    await recover(other, (await claimLine(other))!)
+    await expect(inTransaction((ctx) => holdLine(ctx, slow, { asked_at: null }))).rejects.toThrow('lease')
+  })
+
+  test('in the middle of a single query, counts it in the quota and leaves the rest as it was', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    await releaseLine(ctx, line, upToDate())
+    await addGap(line, 7n, 9n)
+    const gap = (await claimGap(ctx))!
+    await inTransaction((ctx) => announce(ctx, gap, { NSU: 7n }))
+    await die(gap)
+    const found = (await claimGap(other))!
+    expect(found).toMatchObject({ id: line.id, askedForGap: true })
+    await recover(other, found)
+    expect(await callsOf(line)).toMatchObject([{ query: 'consNSU', nsu_before: 7n, error: expect.any(String) }])
+    const row = await rowOf(line)
+    expect(row).toMatchObject({ state: 'waiting', asked_at: null })
+    expect(row.gapIn).toBeCloseTo(10, 0)
+    expect(await inTransaction((ctx) => wasAnswerLost(ctx, line))).toBe(false)
+  })
+
+  test('a check beside the capture leaves such a line, and a held one, alone', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    expect(await claimOne(other, line.id)).toBeNull()
+    await inTransaction((ctx) => announce(ctx, line, { ultNSU: 0n }))
+    await die(line)
+    expect(await claimOne(other, line.id)).toBeNull()
+    await recover(other, (await claimLine(other))!)
+    expect((await claimOne(other, line.id))?.id).toBe(line.id)
+  })
+})
+
+test('single queries are never asked during a block, nor while a lost answer may have been one', async () => {
+  await newCompany(ctx)
+  const line = await nfeLine()
+  const lost = failed(new SefazError('timeout'), { ...standing, maxNsu: 0n, failures: 0, recent: false }, rhythm)
+  for (const decision of [decide(answerOf(656, 0), standing, rhythm), lost]) {
+    await change(line, { ...consequences(decision), lease_until: null })
+    await inCapture(ctx, ({ db }) => db.deleteFrom('capture_gap').execute())
+    await addGap(line, 1n, 2n)
+    expect(await claimGap(ctx), decision.state).toBeNull()
+  }
+  await change(line, { allowed_at: new Date(0) })
+  expect((await claimGap(ctx))?.id).toBe(line.id)
+})
+
+describe('the ledger', () => {
+  const note = (line: Line, outcome: Parameters<typeof noteCall>[2]['outcome'], change = {}) =>
+    noteCall(ctx, line, { query: 'distNSU', before: 0n, after: 0n, outcome, nextInMs: 1, ...change })
+  const answered = (cStat: number) => ({ answer: answerOf(cStat), durationMs: 5 })
+  const silent = (error: SefazError) => ({ error, durationMs: 60_000 })
+
+  test('tells a lost answer from a query that nobody counted, until an answer tells where we stand', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    const isLost = () => inTransaction((ctx) => wasAnswerLost(ctx, line))
+    await note(line, answered(138))
+    await note(line, silent(new SefazError('refused', { detail: 'ECONNREFUSED' })))
+    await note(line, silent(new SefazError('forbidden')))
+    await note(line, silent(new SefazError('timeout')), { query: 'consNSU' })
+    expect(await isLost()).toBe(false)
+    await note(line, silent(new SefazError('timeout', { detail: 'no answer in 60000 ms' })))
+    await note(line, answered(108))
+    await note(line, silent(new SefazError('refused', { detail: 'ECONNREFUSED' })))
+    expect(await isLost()).toBe(true)
+    await note(line, answered(656))
+    expect(await isLost()).toBe(false)
+    expect(await callsOf(line)).toMatchObject(Array.from({ length: 8 }, () => ({ duration_ms: expect.any(Number) })))
+  })
+
+  test('counts eighteen single queries an hour, unanswered ones too', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    const wait = () => inTransaction((ctx) => quotaWait(ctx, line))
+    for (let index = 0; index < 17; index++)
+      await note(line, index % 2 ? answered(138) : silent(new SefazError('timeout')), { query: 'consNSU' })
+    for (let index = 0; index < 30; index++) await note(line, answered(138))
+    expect(await wait()).toBe(0)
+    await note(line, { error: 'interrupted', durationMs: 0 }, { query: 'consNSU' })
+    expect(await wait()).toBeGreaterThan(rhythm.hourMs - 60_000)
+  })
+})
+
+describe('completeness', () => {
+  const insertCall = (line: Line, row: Record<string, unknown>) =>
+    inCapture(ctx, ({ db }) =>
+      db
+        .insertInto('capture_call')
+        .values({
+          line_id: line.id,
+          query: 'distNSU',
+          nsu_before: 0n,
+          nsu_after: 0n,
+          c_stat: null,
+          x_motivo: null,
+          error: null,
+          next_at: null,
+          ...row,
+        })
+        .execute(),
+    )
+
+  test('tells from where to where each month goes, what went missing and what became of it', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    // 23:30 of October in São Paulo.
+    await insertCall(line, {
+      at: '2026-11-01T02:30:00Z',
+      nsu_before: 0n,
+      nsu_after: 3_600n,
+      c_stat: 138,
+      documents: 50,
+    })
+    await insertCall(line, {
+      at: '2026-11-02T12:00:00Z',
+      nsu_before: 3_600n,
+      nsu_after: 3_650n,
+      c_stat: 138,
+      documents: 48,
+    })
+    await insertCall(line, {
+      at: '2026-11-02T12:01:00Z',
+      nsu_before: 3_650n,
+      nsu_after: 3_650n,
+      error: 'timeout: no answer',
+    })
+    const foundAt = '2026-11-02T13:10:00.000Z'
+    await insertCall(line, { at: foundAt, nsu_before: 3_650n, nsu_after: 3_654n, c_stat: 656, x_motivo: 'ultNSU' })
+    for (const [nsu, cStat] of [
+      [3_651n, 138],
+      [3_652n, 137],
+      [3_653n, null],
+    ] as const)
+      await insertCall(line, {
+        at: '2026-11-03T12:00:00Z',
+        query: 'consNSU',
+        nsu_before: nsu,
+        nsu_after: nsu,
+        c_stat: cStat,
+        documents: cStat === 138 ? 1 : 0,
+      })
+    // A check of the access asks for what is already here.
+    await insertCall(line, {
+      at: '2026-11-03T12:00:00Z',
+      query: 'consNSU',
+      nsu_before: 10n,
+      nsu_after: 10n,
+      c_stat: 138,
+      documents: 1,
+    })
+    expect(await inTransaction((ctx) => readCompleteness(ctx, line.id))).toEqual([
+      { month: '2026-10', from: 1n, to: 3_600n, documents: 50, passedOver: 0, queries: 1, unanswered: 0, gaps: [] },
+      {
+        month: '2026-11',
+        from: 3_601n,
+        to: 3_650n,
+        documents: 49,
+        passedOver: 2,
+        queries: 7,
+        unanswered: 2,
+        gaps: [
+          {
+            from: 3_651n,
+            to: 3_654n,
+            foundAt: new Date(foundAt),
+            why: 'ela contou uma consulta nossa cuja resposta se perdeu no caminho (ultNSU)',
+            fetched: 1,
+            lost: 1,
+            missing: 2,
+          },
+        ],
+      },
+    ])
+  })
+})
+
+describe('the certificate to ask with', () => {
+  const purpose = 'consultar documentos (distNSU)'
+  const [matriz, filial] = ['44555666000181', '44555666000262']
+
+  test('is that of the matriz for its filiais, and each use is noted', async () => {
+    const head = await newCompany(ctx, { cnpj: matriz })
+    await addCertificate(ctx, head, { holder: matriz, key: `matriz ${head.companyId}`, validTo: '2099-01-01' })
+    const branch = await newCompany(ctx, { cnpj: filial, workspaceId: head.workspaceId })
+    const lines = await claimed(4)
+    const line = lines.find(({ cnpj, service }) => cnpj === filial && service === 2)!
+    expect(await findHolder(ctx, line, purpose)).toMatchObject({
+      companyId: branch.companyId,
+      certificate: { key: `matriz ${head.companyId}` },
+    })
+    const uses = await inWorkspace(ctx, head.workspaceId, ({ db }) =>
+      db.selectFrom('certificate_use').select(['service', 'purpose']).execute(),
+    )
+    expect(uses).toEqual([{ service: 'CTeDistribuicaoDFe', purpose }])
+  })
+
+  test('is never of another workspace, and only the chosen key is opened', async () => {
+    const real = await newCompany(ctx)
+    const stranger = await newCompany(ctx, { proved: false })
+    const line = await nfeLine()
+    const hold = () => findHolder(ctx, line, purpose)
+    expect(await hold()).toBeNull()
+    await addCertificate(ctx, real, { holder: ours, key: `real ${real.companyId}`, validTo: '2099-01-01' })
+    expect(await hold()).toMatchObject({ companyId: real.companyId, proved: true })
+    // An answer to who is not proved yet would prove it.
+    await addCertificate(ctx, stranger, { holder: ours, key: `other ${stranger.companyId}`, validTo: '2098-01-01' })
+    const first = await hold()
+    expect(first).toMatchObject({ companyId: stranger.companyId, proved: false })
+    await refuseHolder(ctx, line, first!, 'não')
+    expect(await hold()).toMatchObject({ companyId: real.companyId })
+    const used = await inWorkspace(ctx, stranger.workspaceId, ({ db }) =>
+      db.selectFrom('certificate_use').select('id').execute(),
+    )
+    expect(used).toHaveLength(1)
+  })
+})
+
+test('what is known to wait is asked for as soon as the rules allow, and no pause gets shorter', async () => {
+  await newCompany(ctx)
+  const line = await nfeLine()
+  await releaseLine(ctx, line, upToDate())
+  const before = await rowOf(line)
+  await askSoon(ctx, 'nfe', ours)
+  const after = await rowOf(line)
+  expect(after.allowed_at).toEqual(before.allowed_at)
+  expect(after.next_at).toEqual(before.allowed_at)
+  const stopped: Decision = { ...upToDate(), state: 'stopped', nextInMs: null }
+  await change(line, consequences(stopped))
+  await askSoon(ctx, 'nfe', ours)
+  expect((await rowOf(line)).next_at).toBeNull()
+})

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { parseCnpj } from '@vigia/dfe/cnpj'
+import { checkCompany, checkFile, findCompleteness, operate } from '@vigia/server/start'
+import { configure, explain } from './launch.ts'
+import { live, StartError } from './lifetime.ts'
+
+const help = `Conversas com a SEFAZ, para quem cuida do servidor. Funciona com o programa rodando ou parado, no mesmo computador e com
+as mesmas variáveis (DATA_DIR ou DATABASE_URL).
+
+  npm run sefaz -- check --cnpj 12ABC34501DE35
+  npm run sefaz -- check --pfx empresa.pfx --senha SENHA [--cnpj 12ABC34501DE35]
+  npm run sefaz -- completeness --cnpj 12ABC34501DE35
+  npm run sefaz -- --help
+
+check
+  Faz uma consulta inofensiva a cada serviço (NF-e e CT-e) com o certificado da empresa e explica o resultado: certificado,
+  identidade do servidor, resposta da SEFAZ e o que fazer. Gasta uma das vinte consultas avulsas que a SEFAZ permite por
+  hora a cada CNPJ e serviço; não pergunta além delas nem durante um bloqueio. Com --pfx confere um arquivo de certificado antes do cadastro; --cnpj indica uma filial.
+  Termina com o código 0 quando os dois serviços atendem, senão com 1.
+
+completeness
+  Mostra, mês a mês, as posições (NSU) recebidas, as que faltaram, por quê, e o que foi feito delas.`
+
+await live(async () => {
+  const [command, ...rest] = process.argv.slice(2)
+  if (command === '--help') return console.log(help)
+  if (command === 'check') return check(read(rest))
+  if (command === 'completeness') return completeness(read(rest))
+  throw new StartError(
+    'Use: npm run sefaz -- check ou npm run sefaz -- completeness. O que fazem: npm run sefaz -- --help.',
+  )
+})
+
+interface Options {
+  cnpj?: string
+  pfx?: string
+  senha?: string
+}
+
+function read(args: string[]): Options {
+  let values: Options
+  try {
+    const options = { cnpj: { type: 'string' }, pfx: { type: 'string' }, senha: { type: 'string' } } as const
+    values = parseArgs({ args, options }).values
+  } catch (error) {
+    throw new StartError(`${(error as Error).message}. Ajuda: npm run sefaz -- --help.`)
+  }
+  if (values.cnpj === undefined) return values
+  const cnpj = parseCnpj(values.cnpj)
+  if (cnpj === null) throw new StartError(`${values.cnpj} não é um CNPJ válido.`)
+  return { ...values, cnpj }
+}
+
+async function check({ cnpj, pfx, senha }: Options): Promise<void> {
+  if (pfx === undefined && cnpj === undefined) throw new StartError('Informe --cnpj, ou --pfx e --senha.')
+  if (pfx !== undefined && senha === undefined) throw new StartError('Informe a senha do certificado em --senha.')
+  const file = pfx === undefined ? null : await readPfx(pfx)
+  const { ok, lines } = await beside((ctx) =>
+    file ? checkFile(ctx, file, senha ?? '', cnpj) : checkCompany(ctx, cnpj ?? ''),
+  )
+  console.log(lines.join('\n'))
+  if (!ok) throw new StartError('A conferência encontrou um problema.')
+}
+
+async function readPfx(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path)
+  } catch (cause) {
+    throw new StartError(`O arquivo ${path} não pôde ser lido (${(cause as NodeJS.ErrnoException).code}).`, { cause })
+  }
+}
+
+async function completeness({ cnpj }: Options): Promise<void> {
+  if (cnpj === undefined) throw new StartError('Informe --cnpj.')
+  const found = await beside((ctx) => findCompleteness(ctx, cnpj))
+  if (found.length === 0) throw new StartError('Nenhuma empresa com este CNPJ está cadastrada aqui.')
+  for (const { service, months } of found) {
+    console.log(
+      `${service === 'nfe' ? 'NF-e' : 'CT-e'}${months.length === 0 ? ': nenhuma consulta foi feita ainda.' : ''}`,
+    )
+    for (const month of months) console.log(describeMonth(month).join('\n'))
+    console.log()
+  }
+}
+
+type Month = Awaited<ReturnType<typeof findCompleteness>>[number]['months'][number]
+
+const dateTime = new Intl.DateTimeFormat('pt-BR', {
+  dateStyle: 'short',
+  timeStyle: 'short',
+  timeZone: 'America/Sao_Paulo',
+})
+
+function describeMonth({ month, from, to, documents, passedOver, queries, unanswered, gaps }: Month): string[] {
+  const positions = from === null ? 'nenhuma posição' : `posições ${from} a ${to}`
+  const lines = [
+    `  ${month}: ${positions}, ${documents} documentos, ${queries} consultas, ${unanswered} sem resposta`,
+    ...(passedOver > 0
+      ? [`    ${passedOver} posições a própria SEFAZ passou sem documento (vencidas ou de ninguém)`]
+      : []),
+  ]
+  for (const gap of gaps) {
+    lines.push(
+      `    faltaram ${gap.from} a ${gap.to}, desde ${dateTime.format(gap.foundAt).replace(', ', ' às ')}: ${gap.why}`,
+      `      ${gap.fetched} buscadas depois, ${gap.lost} que a SEFAZ não tem mais, ${gap.missing} ainda faltam`,
+    )
+  }
+  return lines
+}
+
+async function beside<T>(work: Parameters<typeof operate<T>>[1]): Promise<T> {
+  const config = configure()
+  return operate(config, work).catch((error: unknown) => {
+    throw explain(error, config)
+  })
+}

@@ -1,0 +1,236 @@
+import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
+import { checkCompany, checkFile, findCompleteness, operate, type Server, start } from '@vigia/server/start'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { control, truthOf } from '../support/authority.ts'
+import { type Client, newClient } from '../support/client.ts'
+import { type Product, startProduct } from '../support/product.ts'
+
+// Two capture processes on one database, and an authority whose answers get lost.
+const hourMs = 3_000
+const cnpjOf = (index: number) => {
+  const body = `445556${String(index).padStart(2, '0')}0001`
+  return body + cnpjCheckDigits(body)
+}
+const companies = Array.from({ length: 14 }, (_, index) => ({
+  cnpj: cnpjOf(index),
+  nome: `EMPRESA ${index} LTDA`,
+  uf: 'SP',
+}))
+const cnpjs = companies.map(({ cnpj }) => cnpj)
+const late = cnpjs[13]!
+const patience = { timeout: 90_000, interval: 50 }
+let product: Product
+let client: Client
+let workers: Server[]
+
+beforeAll(async () => {
+  product = await startProduct({
+    hourMs,
+    roles: ['api'],
+    simulator: { seed: 11, companies, since: Date.now() - 6 * 86_400_000 },
+  })
+  client = await newClient(product)
+  workers = [await start(product.config, { roles: ['worker'] }), await start(product.config, { roles: ['worker'] })]
+}, 120_000)
+afterAll(async () => {
+  await Promise.all((workers ?? []).map((worker) => worker[Symbol.asyncDispose]()))
+  await product?.[Symbol.asyncDispose]()
+})
+afterEach(() => fetch(controlUrl('faults'), { method: 'DELETE' }))
+
+const controlUrl = (path: string) => `${product.simulator.origin.replace('https:', 'http:')}/_control/${path}`
+const addFault = (fault: object) => fetch(controlUrl('faults'), { method: 'POST', body: JSON.stringify(fault) })
+
+interface Call {
+  service: string
+  cStat: number | null
+  query: unknown
+  fault?: string
+}
+const callsOf = async (cnpj: string) =>
+  (await control<{ calls: Call[] }>(product.simulator, `calls?cnpj=${cnpj}&service=nfe`)).calls
+const blocksOf = async (cnpj: string) => (await callsOf(cnpj)).filter((call) => call.cStat === 656).length
+
+interface Completeness {
+  servico: string
+  meses: {
+    lacunas: { de: string; ate: string; recuperadas: number; perdidas: number; faltam: number; motivo: string }[]
+  }[]
+}
+
+interface Row {
+  cnpj: string
+  captura: { servico: string; estado: string; mensagem: string }[]
+}
+const lineOf = async (cnpj: string) => {
+  const { body } = await client.call<Row[]>('GET', '/v1/api/Empresas/obter-empresas')
+  return body.data.find((row) => row.cnpj === cnpj)!.captura.find((line) => line.servico === 'nfe')!
+}
+
+const isComplete = async (cnpj: string, id: string) => {
+  const truth = await truthOf(product.simulator, cnpj)
+  const held = truth.filter((row) => row.service === 'nfe' && ['document', 'summary'].includes(row.kind))
+  const rows = await client.list(`TipoDFe=0&IdEmpresa=${id}`)
+  expect(rows.map((row) => row.chave).sort()).toEqual([...new Set(held.map((row) => row.chave!))].sort())
+  return rows.length
+}
+
+test('a page that was counted and lost is asked about once, explained, and fetched', async () => {
+  const cnpj = cnpjs[0]!
+  await addFault({ fault: 'resetAfter', service: 'nfe', cnpj, times: 1 })
+  const id = await client.register(cnpj)
+  await vi.waitFor(async () => expect((await lineOf(cnpj)).estado).toBe('falha'), patience)
+  expect((await lineOf(cnpj)).mensagem).toMatch(/pode ter contado a consulta; .* espera uma hora/)
+  await vi.waitFor(async () => expect((await lineOf(cnpj)).estado).toBe('bloqueada'), patience)
+  expect((await lineOf(cnpj)).mensagem).toMatch(
+    /ela contou uma consulta nossa cuja resposta se perdeu no caminho\. Faltam/,
+  )
+  await vi.waitFor(async () => {
+    const { body } = await client.call<Completeness[]>('GET', `/v1/api/Empresas/completude?id=${id}`)
+    const gaps = body.data.find(({ servico }) => servico === 'nfe')!.meses.flatMap((month) => month.lacunas)
+    expect(gaps).toMatchObject([
+      { de: '1', faltam: 0, perdidas: 0, motivo: expect.stringMatching(/se perdeu no caminho/) },
+    ])
+    expect(gaps[0]!.recuperadas).toBe(Number(gaps[0]!.ate))
+  }, patience)
+  expect(await isComplete(cnpj, id)).toBeGreaterThan(3)
+  expect(await blocksOf(cnpj)).toBe(1)
+}, 120_000)
+
+test('an answer "nothing new" that was counted and lost never becomes misuse', async () => {
+  const cnpj = cnpjs[1]!
+  await client.register(cnpj)
+  await vi.waitFor(async () => expect((await lineOf(cnpj)).mensagem).toMatch(/^Em dia\. Nenhum/), patience)
+  await addFault({ fault: 'truncated', service: 'nfe', cnpj, times: 1 })
+  await vi.waitFor(async () => expect((await lineOf(cnpj)).estado).toBe('falha'), patience)
+  await vi.waitFor(async () => expect((await lineOf(cnpj)).estado).toBe('aguardando'), patience)
+  expect(await blocksOf(cnpj)).toBe(0)
+}, 120_000)
+
+test('a document that came damaged is fetched again, whole', async () => {
+  const cnpj = cnpjs[12]!
+  await addFault({ fault: 'corruptedDocZip', service: 'nfe', cnpj, times: 2 })
+  const id = await client.register(cnpj)
+  await vi.waitFor(async () => {
+    const singles = (await callsOf(cnpj)).filter((call) => JSON.stringify(call.query).includes('nsu'))
+    expect(singles.length).toBeGreaterThan(1)
+    expect(await isComplete(cnpj, id)).toBeGreaterThan(3)
+  }, patience)
+  expect(await blocksOf(cnpj)).toBe(0)
+}, 120_000)
+
+test('a service that is down for all is asked by one at a time, and all go on when it answers', async () => {
+  await addFault({ fault: 'http503' })
+  const before = (await control<{ calls: Call[] }>(product.simulator, 'calls')).calls.length
+  const waiting = cnpjs.slice(2, 12)
+  const startedAt = performance.now()
+  const ids = await Promise.all(waiting.map((cnpj) => client.register(cnpj)))
+  const strikes = async () => (await control<{ calls: Call[] }>(product.simulator, 'calls')).calls.slice(before)
+  await vi.waitFor(async () => {
+    const told = await Promise.all(waiting.map(lineOf))
+    expect(told.some((line) => /fora do ar para todas as empresas desde/.test(line.mensagem))).toBe(true)
+  }, patience)
+  await new Promise((resolve) => setTimeout(resolve, hourMs / 2))
+  // Five failures, what seven others had under way when the fifth was noticed, and one probe every sixth of an hour.
+  const probes = Math.ceil((performance.now() - startedAt) / (hourMs / 6))
+  expect((await strikes()).length).toBeLessThanOrEqual(5 + 7 + probes)
+  await fetch(controlUrl('faults'), { method: 'DELETE' })
+  for (const [index, cnpj] of waiting.entries())
+    await vi.waitFor(async () => expect(await isComplete(cnpj, ids[index]!)).toBeGreaterThan(3), patience)
+  const misuse = await control<{ misuse: { count: number; excused: number }[] }>(product.simulator, 'misuse')
+  for (const row of misuse.misuse) expect(row.count - row.excused, JSON.stringify(row)).toBe(0)
+}, 180_000)
+
+describe('the check of the access', () => {
+  const check = async (cnpj: string) => {
+    const { ok, lines } = await operate(product.config, (ctx) => checkCompany(ctx, cnpj))
+    return { ok, text: lines.join('\n') }
+  }
+  const checkPfx = async (cnpj: string, senha = 'segredo', wanted?: string) => {
+    const pfx = await product.simulator.issueCertificate({ cnpj, nome: 'EMPRESA NOVA LTDA', senha: 'segredo' })
+    const { ok, lines } = await operate(product.config, (ctx) => checkFile(ctx, pfx, senha, wanted))
+    return { ok, text: lines.join('\n') }
+  }
+
+  test('says that all is well, beside a running capture', async () => {
+    const { ok, text } = await check(cnpjs[1]!)
+    expect(text).toMatch(/Certificado: EMPRESA .*válido de .* até /s)
+    expect(text.match(/Resposta da SEFAZ: 13[78]/g)).toHaveLength(2)
+    expect(ok).toBe(true)
+    const found = await operate(product.config, (ctx) => findCompleteness(ctx, cnpjs[1]!))
+    expect(found.map(({ service }) => service)).toEqual(['nfe', 'cte'])
+  })
+
+  test('of a company that nobody registered says so', async () => {
+    expect(await check(late)).toMatchObject({ ok: false, text: expect.stringMatching(/está cadastrada aqui/) })
+  })
+
+  test('of a file needs no registration', async () => {
+    const { ok, text } = await checkPfx(late)
+    expect(text).toMatch(/EMPRESA NOVA LTDA/)
+    expect(text).toMatch(/Resposta da SEFAZ: (13[78]|589)/)
+    expect(ok).toBe(true)
+  })
+
+  test('of a file says what is wrong with the password and with the company', async () => {
+    expect(await checkPfx(late, 'errada')).toMatchObject({
+      ok: false,
+      text: expect.stringMatching(/A senha informada/),
+    })
+    expect(await checkPfx(late, 'segredo', cnpjs[0])).toMatchObject({
+      ok: false,
+      text: expect.stringMatching(/oito primeiros caracteres/),
+    })
+  })
+
+  test.each([
+    ['http403', /403 Forbidden/],
+    ['http503', /HTTP 503/],
+    ['soapFault', /SOAP Fault/],
+    ['empty', /não com o que o serviço responde/],
+    ['reset', /interrompida no meio/],
+    ['109', /fora do ar para todos/],
+  ])('tells %s in words of its own', async (fault, words) => {
+    await addFault({ fault, cnpj: late })
+    const { ok, text } = await checkPfx(late)
+    expect(ok).toBe(false)
+    expect(text).toMatch(words)
+    expect(text).toMatch(/O que fazer: /)
+  })
+
+  test.each([
+    ['a name that is not found', 'https://nao-existe.invalid', /nao-existe\.invalid não foi encontrado.*DNS/s],
+    ['a port where nobody listens', 'https://localhost:9', /Ninguém atende em localhost/],
+  ])('tells %s', async (_, origin, words) => {
+    const { sefaz } = product.config
+    const distribution = { nfe: `${origin}/x`, cte: `${origin}/x` }
+    const config = { ...product.config, sefaz: { ...sefaz, endpoints: { ...sefaz.endpoints, distribution } } }
+    const pfx = await product.simulator.issueCertificate({ cnpj: late, nome: 'X', senha: 'segredo' })
+    const { ok, lines } = await operate(config, (ctx) => checkFile(ctx, pfx, 'segredo'))
+    expect([ok, lines.join('\n')]).toEqual([false, expect.stringMatching(words)])
+  })
+
+  test('tells a server whose chain is not known, and an authority file that is not there', async () => {
+    const { sefaz } = product.config
+    const pfx = await product.simulator.issueCertificate({ cnpj: late, nome: 'X', senha: 'segredo' })
+    const checkWith = async (caFiles: string[]) => {
+      const config = { ...product.config, sefaz: { ...sefaz, caFiles } }
+      return operate(config, (ctx) => checkFile(ctx, pfx, 'segredo'))
+    }
+    expect((await checkWith([])).lines.join('\n')).toMatch(
+      /identidade de localhost não pôde ser confirmada.*SEFAZ_CA_FILE/s,
+    )
+    expect((await checkWith(['/nao/existe.pem'])).lines.join('\n')).toMatch(/nao\/existe\.pem não pôde ser lido/)
+  })
+
+  test('asks nothing during a block', async () => {
+    const cnpj = cnpjs[1]!
+    await addFault({ fault: 'truncated', service: 'nfe', cnpj, times: 1 })
+    await vi.waitFor(async () => expect((await lineOf(cnpj)).estado).toBe('falha'), patience)
+    const before = (await callsOf(cnpj)).length
+    const { ok, text } = await check(cnpj)
+    expect(text).toMatch(/NF-e.*\n {2}Não perguntamos agora: uma consulta poderia causar ou aumentar um bloqueio/)
+    expect(ok).toBe(false)
+    expect((await callsOf(cnpj)).length).toBe(before)
+  })
+})
