@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import { newWorkspace } from '../platform/testing.ts'
 import { followSwitch, requestSync, resume, subscribe } from './capture.ts'
 
 const matriz = '12ABC34501DE35'
@@ -25,15 +26,6 @@ beforeEach(() =>
     await db.deleteFrom('capture_line').execute()
   }),
 )
-
-async function newWorkspace(): Promise<number> {
-  const { rows } = await sql<{
-    id: number
-  }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
-  const id = rows[0]!.id
-  await inWorkspace({ db }, id, ({ db }) => db.insertInto('workspace').values({ id, name: 'Teste', plan: 1 }).execute())
-  return id
-}
 
 async function register(workspaceId: number, cnpj: string, { proved = true } = {}): Promise<number> {
   const company = await inWorkspace({ db }, workspaceId, ({ db }) =>
@@ -78,7 +70,7 @@ const subscriptions = (workspaceId: number) =>
   )
 
 test('a CNPJ is captured by the hour while anybody wants it so, proved or not', async () => {
-  const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
+  const [mine, theirs] = [await newWorkspace(db), await newWorkspace(db)]
   const [own, other] = [await register(mine, matriz), await register(theirs, matriz, { proved: false })]
   expect(await automatic(matriz)).toEqual([true, true])
   await turn(mine, own, false)
@@ -88,12 +80,12 @@ test('a CNPJ is captured by the hour while anybody wants it so, proved or not', 
   await turn(mine, own, true)
   expect(await automatic(matriz)).toEqual([true, true])
   await turn(mine, own, false)
-  await register(await newWorkspace(), matriz)
+  await register(await newWorkspace(db), matriz)
   expect(await automatic(matriz)).toEqual([true, true])
 })
 
 test('two who turn it off at the same moment leave it off', async () => {
-  const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
+  const [mine, theirs] = [await newWorkspace(db), await newWorkspace(db)]
   const [own, other] = [await register(mine, matriz), await register(theirs, matriz)]
   for (let round = 0; round < 10; round++) {
     await Promise.all([turn(mine, own, true), turn(theirs, other, true)])
@@ -103,7 +95,7 @@ test('two who turn it off at the same moment leave it off', async () => {
 })
 
 test('asking by hand is noted besides the time', async () => {
-  const workspaceId = await newWorkspace()
+  const workspaceId = await newWorkspace(db)
   const company = await register(workspaceId, matriz)
   await turn(workspaceId, company, false)
   expect((await lines(matriz)).map((line) => line.wanted)).toEqual([false, false])
@@ -112,7 +104,7 @@ test('asking by hand is noted besides the time', async () => {
 })
 
 test('a new certificate wakes what stopped for want of one, of all companies of its base, and not before its time', async () => {
-  const workspaceId = await newWorkspace()
+  const workspaceId = await newWorkspace(db)
   for (const cnpj of [matriz, filial, stranger]) {
     await register(workspaceId, cnpj, { proved: false })
     await change(cnpj, "state = 'stopped', next_at = null, allowed_at = now() + interval '1 hour', message = 'venceu'")
@@ -135,7 +127,7 @@ test('a new certificate wakes what stopped for want of one, of all companies of 
 })
 
 test('a certificate that its chain does not prove proves nothing, and takes no earlier proof away', async () => {
-  const workspaceId = await newWorkspace()
+  const workspaceId = await newWorkspace(db)
   await register(workspaceId, matriz)
   await register(workspaceId, filial, { proved: false })
   await resume({ db }, workspaceId, matriz, { proved: false })
@@ -148,7 +140,7 @@ test('a certificate that its chain does not prove proves nothing, and takes no e
 })
 
 test('who is proved by a new certificate is brought up to the others, whose conversation goes on', async () => {
-  const [owner, late] = [await newWorkspace(), await newWorkspace()]
+  const [owner, late] = [await newWorkspace(db), await newWorkspace(db)]
   await register(owner, matriz)
   await register(late, matriz, { proved: false })
   await change(matriz, 'last_nsu = 7')

@@ -5,6 +5,7 @@ import { readConfig } from '../config.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
+import { newWorkspace } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { subscribe } from './capture.ts'
 
@@ -55,9 +56,8 @@ export async function newCompany(
   { db }: Pick<Context, 'db'>,
   { proved = true, cnpj = ours, workspaceId = 0 } = {},
 ): Promise<{ workspaceId: number; companyId: number }> {
-  const id = workspaceId || (await nextWorkspaceId({ db }))
+  const id = workspaceId || (await newWorkspace(db))
   const company = await inWorkspace({ db }, id, async ({ db }) => {
-    if (!workspaceId) await db.insertInto('workspace').values({ id, name: 'Teste', plan: 1 }).execute()
     return db
       .insertInto('company')
       .values({ workspace_id: id, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 })
@@ -66,13 +66,6 @@ export async function newCompany(
   })
   await subscribe({ db }, id, company, { proved })
   return { workspaceId: id, companyId: company.id }
-}
-
-async function nextWorkspaceId({ db }: Pick<Context, 'db'>): Promise<number> {
-  const { rows } = await sql<{
-    id: number
-  }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
-  return rows[0]!.id
 }
 
 /** Keeps a certificate for a company; its key is the text `key`. */

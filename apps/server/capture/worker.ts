@@ -3,7 +3,7 @@ import { readAuthorities } from '../platform/authorities.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import { pause } from '../platform/pause.ts'
+import { keepWorking } from '../platform/keep-working.ts'
 import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { type CaptureContext, converse } from './conversation.ts'
 import { claimGap, claimLine, LeaseLost, type Line, releaseLine } from './lease.ts'
@@ -19,39 +19,16 @@ const idleMs = 500
 /** Runs the conversations that are due, until disposed; then waits for the pages under way. */
 export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisposable> {
   const ca = await readAuthorities(ctx.config)
-  const stop = new AbortController()
-  const running = new Set<Promise<void>>()
-  const loop = async () => {
-    while (!stop.signal.aborted) {
-      if (running.size >= conversationsMax) {
-        await Promise.race(running)
-        continue
-      }
-      const claimed = await claimTurn(ctx).catch((error: unknown) => {
-        ctx.log.error({ err: error }, 'no conversation could be claimed')
-        return null
-      })
-      if (!claimed) {
-        await pause(idleMs, stop.signal)
-        continue
-      }
-      const { line, work } = claimed
-      const turn: Promise<void> = work(ctx, line, ca, stop.signal)
-        .catch((error: unknown) => breakOff(ctx, line, error))
-        // Without a database the lease runs out by itself; then another turn begins from what was committed.
-        .catch((error: unknown) => ctx.log.error({ err: error, cnpj: line.cnpj }, 'a conversation could not be let go'))
-        .finally(() => running.delete(turn))
-      running.add(turn)
-    }
-    await Promise.all(running)
-  }
-  const done = loop()
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stop.abort()
-      await done
+  return keepWorking(
+    {
+      claim: () => claimTurn(ctx),
+      carryOut: ({ line, work }, signal) =>
+        work(ctx, line, ca, signal).catch((error: unknown) => breakOff(ctx, line, error)),
+      atOnce: conversationsMax,
+      idleMs,
     },
-  }
+    ctx.log,
+  )
 }
 
 type Work = (ctx: CaptureContext, line: Line, ca: string[], signal: AbortSignal) => Promise<void>

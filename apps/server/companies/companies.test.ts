@@ -6,6 +6,7 @@ import { createDatabase } from '../../../tests/support/database.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import type { Session } from '../platform/http.ts'
+import { newWorkspace } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import {
   type CompanyChange,
@@ -35,17 +36,11 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
-  session = await newWorkspace()
+  session = await newSession()
 })
 
-async function newWorkspace(): Promise<Session> {
-  const { rows } = await sql<{
-    id: number
-  }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
-  const workspaceId = rows[0]!.id
-  await inWorkspace({ db }, workspaceId, ({ db }) =>
-    db.insertInto('workspace').values({ id: workspaceId, name: 'Teste', plan: 1 }).execute(),
-  )
+async function newSession(): Promise<Session> {
+  const workspaceId = await newWorkspace(db)
   return { workspaceId, workspacePublicId: '', accountId: 7, token: '' }
 }
 
@@ -260,7 +255,7 @@ describe('a new certificate', () => {
 
 test('a company of another workspace is not found', async () => {
   const { publicId } = await create(certificateOf(matriz))
-  const other = await newWorkspace()
+  const other = await newSession()
   await expect(getCompany({ db }, other.workspaceId, publicId)).rejects.toMatchObject({
     code: 'not-found',
     message: 'Empresa não encontrada.',

@@ -5,6 +5,7 @@ import { createDatabase } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
+import { newWorkspace } from '../platform/testing.ts'
 import { type Arrival, considerSize, receive } from './documents.ts'
 import { searchDocuments } from './list.ts'
 import {
@@ -39,12 +40,8 @@ beforeEach(async () => {
 })
 
 async function newCompany(cnpj = company) {
-  const { rows } = await sql<{
-    id: number
-  }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
-  const workspaceId = rows[0]!.id
+  const workspaceId = await newWorkspace(db)
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
-    await db.insertInto('workspace').values({ id: workspaceId, name: 'Teste', plan: 1 }).execute()
     const row = await db
       .insertInto('company')
       .values({ workspace_id: workspaceId, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 })

@@ -4,7 +4,7 @@ import { inWorkspace } from '../platform/database.ts'
 
 export { type Arrival, type DocZip, readArrival, readPage } from './arrival.ts'
 export { type Rebuilt, rebuildAll, rebuildProjection } from './rebuild.ts'
-export { listReceipts, type Received, type Recipient, receive } from './receive.ts'
+export { findXml, listReceipts, type Received, type Recipient, receive } from './receive.ts'
 
 /** Prepares a workspace whose months have grown large for quick paging; cheap to ask when there is nothing to do. */
 export async function considerSize(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {

@@ -5,6 +5,7 @@ import { createDatabase } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
+import { newWorkspace } from '../platform/testing.ts'
 import { rebuildProjection, receive } from './documents.ts'
 import {
   arrivalOf,
@@ -39,12 +40,9 @@ interface Workspace {
   companies: number[]
 }
 
-async function newWorkspace(large = false): Promise<Workspace> {
-  const { rows } = await sql<{ id: number }>`
-    select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
-  const { id } = rows[0]!
+async function newOffice(large = false): Promise<Workspace> {
+  const id = await newWorkspace(db, { large })
   return inWorkspace({ db }, id, async ({ db }) => {
-    await db.insertInto('workspace').values({ id, name: 'Teste', plan: 1, large }).execute()
     const companies: number[] = []
     for (const cnpj of cnpjs) {
       const row = await db
@@ -143,7 +141,7 @@ async function deliverInPages(
 test('whatever comes in whatever order and pages, the rows are those of the model, the counters exact, and a rebuild equal', async () => {
   await fc.assert(
     fc.asyncProperty(story, async ({ order, repeated, sizes, large }) => {
-      const workspace = await newWorkspace(large)
+      const workspace = await newOffice(large)
       await deliverInPages(workspace, [...order, ...repeated], sizes)
       const found = await picture(workspace)
       expect(found.documents).toEqual(modelDocuments(order).sort(byKey))
@@ -177,7 +175,7 @@ test('whatever comes in whatever order and pages, the rows are those of the mode
 }, 120_000)
 
 test('a rebuild mends rows that say something else, drops what no receipt tells, and changes no id', async () => {
-  const workspace = await newWorkspace(true)
+  const workspace = await newOffice(true)
   const numbers = [0, 1, 2]
   const documents = numbers.map(
     (number): DocumentCopy => ({
@@ -220,7 +218,7 @@ test('a rebuild mends rows that say something else, drops what no receipt tells,
 })
 
 test('a rebuild waits for a page that is being received, and a page for a rebuild', async () => {
-  const workspace = await newWorkspace()
+  const workspace = await newOffice()
   const copies = Array.from(
     { length: 3 },
     (_, number): DocumentCopy => ({
@@ -245,7 +243,7 @@ test('a rebuild waits for a page that is being received, and a page for a rebuil
 })
 
 test('a document and its event that two writers bring at the same time find each other', async () => {
-  const workspace = await newWorkspace()
+  const workspace = await newOffice()
   const note: DocumentCopy = {
     what: 'document',
     to: 1,

@@ -1,3 +1,4 @@
+import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
@@ -116,6 +117,24 @@ async function ingest(
 
 function of<Row, Name extends keyof Row>(rows: Row[], name: Name): Row[Name][] {
   return rows.map((row) => row[name])
+}
+
+/** The XML at one place of a company, or null; `ctx.db` is inside its workspace. */
+export async function findXml(
+  { db }: Pick<Context, 'db'>,
+  from: Omit<Recipient, 'cnpj'>,
+  service: Service,
+  nsu: bigint,
+): Promise<Buffer | null> {
+  const row = await db
+    .selectFrom('receipt')
+    .select('content')
+    .where('workspace_id', '=', from.workspaceId)
+    .where('company_id', '=', from.companyId)
+    .where('service', '=', serviceCodes[service])
+    .where('nsu', '=', nsu)
+    .executeTakeFirst()
+  return row ? unzipDocument(row.content) : null
 }
 
 /** Up to `limit` receipts of a company after an NSU, oldest first, as they are stored; `ctx.db` is inside its workspace. */

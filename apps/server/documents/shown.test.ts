@@ -10,6 +10,7 @@ import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
+import { newWorkspace } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { type Arrival, considerSize, receive } from './documents.ts'
 import { type Filter, pageSize, searchDocuments } from './list.ts'
@@ -35,12 +36,8 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
-  const { rows } = await sql<{
-    id: number
-  }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
-  workspaceId = rows[0]!.id
+  workspaceId = await newWorkspace(db)
   companies = await inWorkspace({ db }, workspaceId, async ({ db }) => {
-    await db.insertInto('workspace').values({ id: workspaceId, name: 'Teste', plan: 1 }).execute()
     return db
       .insertInto('company')
       .values(

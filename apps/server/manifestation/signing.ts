@@ -1,8 +1,8 @@
 import { readReceived } from '@vigia/dfe/read'
-import { unzipDocument } from '@vigia/sefaz/distribution'
 import { type Correction, EventError, type SignedEvent, signCteEvent, signManifestation } from '@vigia/sefaz/events'
 import { sql, type UpdateObject } from 'kysely'
 import { type OpenedCertificate, takeCertificate } from '../companies/companies.ts'
+import { findXml } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -213,20 +213,14 @@ async function authorizationOf(
   batch: Batch,
   { documentId }: QueuedEvent,
 ): Promise<string> {
-  const row = await db
-    .selectFrom('document as d')
-    .innerJoin('receipt as r', (join) =>
-      join
-        .onRef('r.workspace_id', '=', 'd.workspace_id')
-        .onRef('r.company_id', '=', 'd.company_id')
-        .onRef('r.service', '=', 'd.type')
-        .onRef('r.nsu', '=', 'd.nsu'),
-    )
-    .select('r.content')
-    .where('d.workspace_id', '=', batch.workspaceId)
-    .where('d.id', '=', documentId)
+  const document = await db
+    .selectFrom('document')
+    .select('nsu')
+    .where('workspace_id', '=', batch.workspaceId)
+    .where('id', '=', documentId)
     .executeTakeFirst()
-  const facts = row && readReceived(unzipDocument(row.content)).facts
+  const xml = document && (await findXml({ db }, batch, 'cte', document.nsu))
+  const facts = xml && readReceived(xml).facts
   const protocol = facts?.kind === 'document' ? facts.protocol : undefined
   if (!protocol || !/^\d{15}$/.test(protocol))
     throw new AppError(
@@ -238,26 +232,20 @@ async function authorizationOf(
 
 // The last registered letter says all that is corrected so far, whoever sent it.
 async function currentCorrections({ db }: Pick<Context, 'db'>, batch: Batch, chave: string): Promise<Correction[]> {
-  const row = await db
-    .selectFrom('document_event as e')
-    .innerJoin('receipt as r', (join) =>
-      join
-        .onRef('r.workspace_id', '=', 'e.workspace_id')
-        .onRef('r.company_id', '=', 'e.company_id')
-        .onRef('r.service', '=', 'e.type')
-        .onRef('r.nsu', '=', 'e.nsu'),
-    )
-    .select('r.content')
-    .where('e.workspace_id', '=', batch.workspaceId)
-    .where('e.company_id', '=', batch.companyId)
-    .where('e.chave', '=', chave)
-    .where('e.type', '=', serviceCodes.cte)
-    .where('e.tp_evento', '=', 110110)
-    .where('e.rank', '>', 0)
-    .orderBy('e.sequence', 'desc')
+  const letter = await db
+    .selectFrom('document_event')
+    .select('nsu')
+    .where('workspace_id', '=', batch.workspaceId)
+    .where('company_id', '=', batch.companyId)
+    .where('chave', '=', chave)
+    .where('type', '=', serviceCodes.cte)
+    .where('tp_evento', '=', 110110)
+    .where('rank', '>', 0)
+    .orderBy('sequence', 'desc')
     .limit(1)
     .executeTakeFirst()
-  return row ? readCorrections(unzipDocument(row.content)) : []
+  const xml = letter && (await findXml({ db }, batch, 'cte', letter.nsu))
+  return xml ? readCorrections(xml) : []
 }
 
 async function disagreementOf({ db }: Pick<Context, 'db'>, batch: Batch, chave: string): Promise<string> {

@@ -9,6 +9,7 @@ import type { Session } from '../platform/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import type { Service } from '../platform/service.ts'
+import { newWorkspace } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 
 export const author = '44555666000181'
@@ -40,13 +41,9 @@ export async function newOffice(
   ctx: Pick<Context, 'db' | 'vault'>,
   { cnpj = author, certificate = newCertificate(cnpj) as TestCertificate | null } = {},
 ): Promise<Office> {
-  const { rows } = await sql<{
-    id: number
-  }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(ctx.db)
-  const workspaceId = rows[0]!.id
+  const workspaceId = await newWorkspace(ctx.db)
   return inWorkspace(ctx, workspaceId, async (ctx) => {
     const { db } = ctx
-    await db.insertInto('workspace').values({ id: workspaceId, name: 'Teste', plan: 1 }).execute()
     const account = { workspace_id: workspaceId, email: `ana${workspaceId}@exemplo.com.br`, name: 'Ana Souza' }
     const { id: accountId } = await db
       .insertInto('account')

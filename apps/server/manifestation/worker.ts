@@ -1,5 +1,5 @@
 import { readAuthorities } from '../platform/authorities.ts'
-import { pause } from '../platform/pause.ts'
+import { keepWorking } from '../platform/keep-working.ts'
 import type { Service } from '../platform/service.ts'
 import { claimBatch } from './queue.ts'
 import { type SendingContext, sendBatch } from './sending.ts'
@@ -17,37 +17,21 @@ export async function startManifestationWorker(
   { registered }: { registered: (service: Service, cnpj: string) => void | Promise<void> },
 ): Promise<AsyncDisposable> {
   const ca = await readAuthorities(ctx.config)
-  const stop = new AbortController()
-  const running = new Set<Promise<void>>()
-  const loop = async () => {
-    while (!stop.signal.aborted) {
-      if (running.size >= batchesMax) {
-        await Promise.race(running)
-        continue
-      }
-      const batch = await claimBatch(ctx).catch((error: unknown) => {
-        ctx.log.error({ err: error }, 'no events could be claimed')
-        return null
-      })
-      if (!batch) {
-        await pause(idleMs, stop.signal)
-        continue
-      }
-      const { cnpj, service } = batch
-      const turn: Promise<void> = sendBatch(ctx, batch, ca, stop.signal)
-        .then((isRegistered) => (isRegistered ? registered(service, cnpj) : undefined))
-        // The lease runs out by itself; then the same bytes leave again, and the authority says what it knows of them.
-        .catch((error: unknown) => ctx.log.error({ err: error, cnpj, service }, 'a sending of events broke off'))
-        .finally(() => running.delete(turn))
-      running.add(turn)
-    }
-    await Promise.all(running)
-  }
-  const done = loop()
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stop.abort()
-      await done
+  return keepWorking(
+    {
+      claim: () => claimBatch(ctx),
+      carryOut: async (batch, signal) => {
+        const { cnpj, service } = batch
+        try {
+          if (await sendBatch(ctx, batch, ca, signal)) await registered(service, cnpj)
+        } catch (error) {
+          // The lease runs out by itself; then the same bytes leave again, and the authority says what it knows of them.
+          ctx.log.error({ err: error, cnpj, service }, 'a sending of events broke off')
+        }
+      },
+      atOnce: batchesMax,
+      idleMs,
     },
-  }
+    ctx.log,
+  )
 }
