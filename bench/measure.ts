@@ -35,7 +35,33 @@ export async function compare(rounds: number, variants: Variant[]): Promise<Reco
   )
 }
 
-function median(values: number[]): number {
+/** One run of a variant that is too long to be repeated by `compare`. */
+export interface Measured {
+  variant: string
+  round: number
+  units: number
+  ms: number
+}
+
+/** As `compare` does: the variant of the first run is what the others are compared with. */
+export function summarize(runs: readonly Measured[]): Record<string, Timing> {
+  const speed = ({ units, ms }: Measured) => (units * 1000) / ms
+  const first = runs.filter((run) => run.variant === runs[0]!.variant)
+  const variants = Map.groupBy(runs, (run) => run.variant)
+  return Object.fromEntries(
+    [...variants].map(([name, own]) => [
+      name,
+      {
+        perSecond: Math.round(median(own.map(speed))),
+        ratio: Number(
+          median(own.map((run) => speed(run) / speed(first.find(({ round }) => round === run.round)!))).toFixed(3),
+        ),
+      },
+    ]),
+  )
+}
+
+export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)]!
 }

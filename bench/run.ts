@@ -12,6 +12,8 @@ const programs: Record<string, string> = {
   read: '../apps/server/documents/read.bench.ts',
   ingest: '../apps/server/documents/ingest.bench.ts',
   capture: './capture.ts',
+  events: './events.ts',
+  idle: '../apps/server/capture/idle.bench.ts',
 }
 
 const wanted = process.argv.slice(2)

@@ -1,0 +1,133 @@
+import type { AuthorityCall, AuthorityEvent, TruthRow } from './authority.ts'
+import type { Registered } from './installation.ts'
+import type { Wish } from './people.ts'
+import type { OutgoingEvent } from './records.ts'
+
+const registrations = [134, 135, 136]
+// Registered before, or an answer that says more than the ciência would.
+const already = [573, 631, 655]
+// The whole message was refused, not the event: it may come again.
+const passing = [108, 109, 999, 656, 678]
+const acknowledgement = 210210
+
+const keyOf = (one: { service: string; author: string; chave: string; tpEvento: number; sequence: number }) =>
+  [one.service, one.author, one.chave, one.tpEvento, one.sequence].join(' ')
+
+export const sentKey = (event: AuthorityEvent) => keyOf({ ...event, sequence: event.nSeqEvento })
+export const outgoingKey = (event: OutgoingEvent) => keyOf({ ...event, author: event.cnpj })
+
+/** Events that the authority did not register as the product says. */
+export function wronglyTold(outgoing: readonly OutgoingEvent[], sent: readonly AuthorityEvent[]): string[] {
+  const byKey = new Map(sent.map((event) => [sentKey(event), event]))
+  return outgoing.flatMap((event) => {
+    const { state, cStat, protocol, message } = event
+    const key = outgoingKey(event)
+    const there = byKey.get(key)
+    const told = `${key} is ${state} (${cStat}, ${protocol}, ${message})`
+    if (state !== 'registered' && state !== 'rejected') return [`${told}, and not decided`]
+    // Refused by our own rules before it left.
+    if (!there)
+      return state === 'rejected' && event.calls.length === 0 ? [] : [`${told}, and never reached the authority`]
+    if (state === 'rejected') return there.nProt === undefined ? [] : [`${told}, but has the protocol ${there.nProt}`]
+    // Somebody registered it before us, with another system.
+    if (there.nProt === undefined)
+      return already.includes(there.cStat) ? [] : [`${told}, but was answered ${there.cStat}`]
+    return protocol === null || protocol === there.nProt ? [] : [`${told}, but has the protocol ${there.nProt}`]
+  })
+}
+
+/** Events that the authority registered more than once. */
+export function registeredTwice(sent: readonly AuthorityEvent[]): string[] {
+  return sent
+    .filter(({ sendings }) => sendings.filter(({ cStat }) => registrations.includes(cStat)).length > 1)
+    .map((event) => `${sentKey(event)} was registered more than once`)
+}
+
+/** Events at the authority, or on their way to it, that nobody asked for. */
+export function unwanted(
+  outgoing: readonly OutgoingEvent[],
+  sent: readonly AuthorityEvent[],
+  wishes: readonly Wish[],
+  companies: readonly Registered[],
+): string[] {
+  const wished = new Set(
+    wishes.map(({ company, service, chave, tpEvento }) => [service, company.cnpj, chave, tpEvento].join(' ')),
+  )
+  const acknowledging = new Set(companies.filter((one) => one.acknowledges).map(({ cnpj }) => cnpj))
+  const ours = new Set(outgoing.map(outgoingKey))
+  return [
+    ...sent.map(sentKey).filter((key) => !ours.has(key)),
+    ...outgoing
+      .filter(({ automatic, service, cnpj, chave, tpEvento }) =>
+        automatic
+          ? tpEvento !== acknowledgement || !acknowledging.has(cnpj)
+          : !wished.has([service, cnpj, chave, tpEvento].join(' ')),
+      )
+      .map(outgoingKey),
+  ].map((key) => `${key} was wanted by nobody`)
+}
+
+/** Events that were promised to somebody and are not on record. */
+export function forgotten(outgoing: readonly OutgoingEvent[], wishes: readonly Wish[]): string[] {
+  const known = new Set(
+    outgoing.map(({ service, cnpj, chave, tpEvento }) => [service, cnpj, chave, tpEvento].join(' ')),
+  )
+  return [
+    ...new Set(
+      wishes
+        .filter(({ accepted }) => accepted)
+        .map(({ company, service, chave, tpEvento }) => [service, company.cnpj, chave, tpEvento].join(' '))
+        .filter((key) => !known.has(key)),
+    ),
+  ].map((key) => `${key} was promised and is not on record`)
+}
+
+/** Summaries that came while Ciência was to be given by itself, and that nobody answered. */
+export function unacknowledged(
+  company: Registered,
+  truth: readonly TruthRow[],
+  outgoing: readonly OutgoingEvent[],
+  since: number,
+): string[] {
+  if (!company.acknowledges) return []
+  const answered = new Set(outgoing.filter(({ cnpj }) => cnpj === company.cnpj).map(({ chave }) => chave))
+  const more = new Set(truth.filter(({ kind }) => kind !== 'summary').map(({ chave }) => chave))
+  return truth
+    .filter(({ kind, at, chave }) => kind === 'summary' && Date.parse(at) > since && !more.has(chave))
+    .filter(({ chave }) => !answered.has(chave!))
+    .map(({ chave, nsu, at }) => `${company.cnpj} NSU ${BigInt(nsu)} of ${at}: ${chave} has no Ciência`)
+}
+
+/** Sendings after the answer to the event had been written. */
+export function sentAgain(outgoing: readonly OutgoingEvent[], sent: readonly AuthorityEvent[]): string[] {
+  const byKey = new Map(sent.map((event) => [sentKey(event), event]))
+  // Several workspaces may hold the same certificate, and want the same: each of them sends for itself.
+  const owners = Map.groupBy(outgoing, outgoingKey)
+  return [...owners].flatMap(([key, events]) => {
+    const decidedAt = events.map(
+      ({ calls }) => calls.find(({ cStat }) => cStat !== null && !passing.includes(cStat))?.at,
+    )
+    if (decidedAt.some((at) => at === undefined)) return []
+    const last = Math.max(...decidedAt.map((at) => at!))
+    const late = (byKey.get(key)?.sendings ?? []).filter(({ at }) => Date.parse(at) > last)
+    const repeated = events.filter(({ calls }, index) => calls.some(({ at }) => at > decidedAt[index]!))
+    return [
+      ...late.map(({ at }) => `${key} was sent at ${at}, after its answer had been written`),
+      ...repeated.map(({ id }) => `${key} (${id}) has a call after its answer`),
+    ]
+  })
+}
+
+/** Answers to events that say consumo indevido. */
+export function eventMisuse(calls: readonly AuthorityCall[], sent: readonly AuthorityEvent[]): string[] {
+  return [
+    ...calls
+      .filter(({ of, cStat }) => of === 'events' && (cStat === 656 || cStat === 678))
+      .map(({ at, taxId, cStat }) => `${at} ${taxId} was answered ${cStat}`),
+    ...sent.flatMap((event) =>
+      event.sendings
+        .filter(({ cStat }) => cStat === 656 || cStat === 678)
+        .map(({ at, cStat }) => `${at} ${sentKey(event)} was answered ${cStat}`),
+    ),
+  ]
+}

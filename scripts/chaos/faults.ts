@@ -1,0 +1,26 @@
+import type { Remote } from './authority.ts'
+import type { Chance } from './chance.ts'
+import type { Plan } from './plan.ts'
+import { sleep } from './processes.ts'
+
+// After these the conversation goes on, so that there may be more of them.
+const harmless = ['corruptedDocZip', 'unknownSchema', 'maxNsuZero']
+
+/** Every fault for every call with a small probability, and now and then one that strikes them all for a while; until `signal`. */
+export async function makeTrouble(authority: Remote, plan: Plan, chance: Chance, signal: AbortSignal): Promise<void> {
+  const names = await authority.faultNames()
+  const { probability, answerMs, hourMs } = plan
+  for (const fault of names) {
+    // A late answer comes too late to be waited for.
+    const delayMs = answerMs * 1.3
+    await authority.addFault({ fault, probability: harmless.includes(fault) ? 5 * probability : probability, delayMs })
+  }
+  await authority.addFault({ fault: 'delay', probability, delayMs: answerMs / 2 })
+  while (!signal.aborted) {
+    await sleep(chance.between(hourMs / 2, hourMs * 2), signal)
+    if (signal.aborted) break
+    const durationMs = chance.between(hourMs / 30, hourMs / 4)
+    await authority.addFault({ fault: chance.pick(names), probability: 0.7, durationMs, delayMs: answerMs * 1.3 })
+  }
+  await authority.clearFaults()
+}

@@ -1,0 +1,106 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Chance } from './chance.ts'
+import type { RoleOrder } from './role.ts'
+
+/** A role of the product in a process of its own. */
+export interface RoleProcess {
+  url: string
+  /** Settles when it is gone, whatever ended it. */
+  ended: Promise<void>
+  kill(): Promise<void>
+  stop(): Promise<void>
+}
+
+const program = fileURLToPath(new URL('role.ts', import.meta.url))
+const patienceMs = 60_000
+
+/** Starts a role; `complain` gets each line of an error that it writes. Null when `signal` ended it before it was ready. */
+export async function startRole(
+  order: RoleOrder,
+  complain: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<RoleProcess | null> {
+  const child = fork(program, [JSON.stringify(order)], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  for (const stream of [child.stdout!, child.stderr!]) {
+    createInterface(stream).on('line', (line) => complain(`${order.role}: ${line}`))
+  }
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const end = (how: NodeJS.Signals) => async () => {
+    child.kill(how)
+    await ended
+  }
+  const kill = end('SIGKILL')
+  const ready = await readiness(child, ended, signal)
+  if (ready) return { url: ready.url, ended, kill, stop: end('SIGTERM') }
+  await kill()
+  if (signal?.aborted) return null
+  throw new Error(`a process with the role ${order.role} did not start`)
+}
+
+function readiness(
+  child: ChildProcess,
+  ended: Promise<void>,
+  signal: AbortSignal | undefined,
+): Promise<{ url: string } | null> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, patienceMs, null)
+    const settle = (value: { url: string } | null) => {
+      clearTimeout(timer)
+      resolve(value)
+    }
+    child.once('message', (message) => settle(message as { url: string }))
+    void ended.then(() => settle(null))
+    signal?.addEventListener('abort', () => settle(null))
+  })
+}
+
+/** Workers that are killed again and again, and started anew. */
+export interface DoomedWorkers {
+  killed(): number
+  /** Kills the last ones and starts no more. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Keeps `count` workers alive, each for a while; the next one is there when one is killed, so that something is always under way. */
+export function keepKilling(
+  { count, lifeMs, chance }: { count: number; lifeMs: [number, number]; chance: Chance },
+  start: (signal?: AbortSignal) => Promise<RoleProcess | null>,
+): DoomedWorkers {
+  const over = new AbortController()
+  let killed = 0
+  const doom = async () => {
+    for (let worker = await start(over.signal); worker; ) {
+      await sleep(chance.between(...lifeMs), over.signal)
+      const next = over.signal.aborted ? null : await start(over.signal)
+      await worker.kill()
+      killed++
+      worker = next
+    }
+  }
+  const all = Array.from({ length: count }, doom)
+  // Nobody waits for them before the end; a failure to start is told then.
+  for (const one of all) one.catch(() => {})
+  return {
+    killed: () => killed,
+    async [Symbol.asyncDispose]() {
+      over.abort()
+      await Promise.all(all)
+    },
+  }
+}
+
+/** Waits, unless `signal` says that it is over. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const end = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal?.addEventListener('abort', end)
+  })
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
+import type pg from 'pg'
+
+export type Service = 'nfe' | 'cte'
+
+/** A receipt; `sha256` is of the XML inside it, or null when the stream cannot be opened. */
+export interface Receipt {
+  cnpj: string
+  /** Counted from 0, in order of registration. */
+  workspace: number
+  service: Service
+  nsu: bigint
+  sha256: string | null
+  unread: boolean
+  problem: string | null
+}
+
+/** A call as the product noted it. */
+export interface LedgerCall {
+  at: number
+  cnpj: string
+  service: Service
+  query: 'distNSU' | 'consNSU'
+  cStat: number | null
+  error: string | null
+}
+
+/** How far a conversation is. */
+export interface LineState {
+  cnpj: string
+  service: Service
+  lastNsu: bigint
+  state: string
+  message: string
+  gaps: number
+  lost: number
+  behind: number
+}
+
+/** An event that the product sends, and what it noted of each sending. */
+export interface OutgoingEvent {
+  id: string
+  workspace: string
+  cnpj: string
+  service: Service
+  chave: string
+  tpEvento: number
+  sequence: number
+  state: 'waiting' | 'sending' | 'registered' | 'rejected'
+  automatic: boolean
+  cStat: number | null
+  xMotivo: string | null
+  protocol: string | null
+  message: string
+  calls: { at: number; cStat: number | null; error: string | null }[]
+}
+
+const service = (column: string) => `case ${column} when 0 then 'nfe' else 'cte' end`
+
+export async function readReceipts(db: pg.Pool): Promise<Receipt[]> {
+  const { rows } = await db.query<Omit<Receipt, 'sha256' | 'nsu'> & { nsu: string; codec: number; content: Buffer }>(`
+    select c.cnpj, (select count(*)::int from workspace w where w.id < r.workspace_id) as workspace, ${service('r.service')} as service, r.nsu, r.codec, r.content, r.unread, r.problem
+      from receipt r join company c on c.workspace_id = r.workspace_id and c.id = r.company_id
+     order by 1, 2, 3, r.nsu`)
+  return rows.map(({ content, codec, nsu, ...row }) => ({ ...row, nsu: BigInt(nsu), sha256: hash(codec, content) }))
+}
+
+function hash(codec: number, content: Buffer): string | null {
+  if (codec !== 0) throw new Error(`a receipt has the codec ${codec}, which is not known here`)
+  try {
+    return createHash('sha256').update(gunzipSync(content)).digest('hex')
+  } catch {
+    return null
+  }
+}
+
+export async function readLedger(db: pg.Pool): Promise<LedgerCall[]> {
+  const { rows } = await db.query<Omit<LedgerCall, 'at'> & { at: Date }>(`
+    select k.at, l.cnpj, ${service('l.service')} as service, k.query, k.c_stat as "cStat", k.error
+      from capture_call k join capture_line l on l.id = k.line_id order by k.at, k.id`)
+  return rows.map((row) => ({ ...row, at: row.at.getTime() }))
+}
+
+export async function readLines(db: pg.Pool): Promise<LineState[]> {
+  const { rows } = await db.query<Omit<LineState, 'lastNsu'> & { lastNsu: string }>(`
+    select l.cnpj, ${service('l.service')} as service, l.last_nsu as "lastNsu", l.state, l.message,
+           (select count(*)::int from capture_gap g where g.line_id = l.id and not g.lost) as gaps,
+           (select count(*)::int from capture_gap g where g.line_id = l.id and g.lost) as lost,
+           (select count(*)::int from capture_subscription s where s.line_id = l.id and s.delivered_nsu <> l.last_nsu) as behind
+      from capture_line l order by 1, 2`)
+  return rows.map((row) => ({ ...row, lastNsu: BigInt(row.lastNsu) }))
+}
+
+export async function readOutgoing(db: pg.Pool): Promise<OutgoingEvent[]> {
+  const { rows } = await db.query<OutgoingEvent>(`
+    select e.workspace_id || '/' || e.id as id, w.public_id as workspace, e.cnpj, ${service('e.type')} as service, e.chave,
+           e.tp_evento as "tpEvento", e.sequence, e.state, e.requested_by is null as automatic, e.c_stat as "cStat",
+           e.x_motivo as "xMotivo", e.protocol, e.message,
+           coalesce((select json_agg(json_build_object('at', extract(epoch from k.at) * 1000, 'cStat', k.c_stat, 'error', k.error) order by k.at, k.id)
+                       from outgoing_event_call k where k.workspace_id = e.workspace_id and k.event_id = e.id), '[]') as calls
+      from outgoing_event e join workspace w on w.id = e.workspace_id order by e.workspace_id, e.id`)
+  return rows
+}

@@ -1,0 +1,41 @@
+import type { Installation } from './installation.ts'
+import { sleep } from './processes.ts'
+import { readLines, readOutgoing } from './records.ts'
+
+/** Waits until nothing is under way any more; answers what still is when the patience is over. */
+export async function settle(
+  { authority, database }: Installation,
+  { patienceMs, stillMs }: { patienceMs: number; stillMs: number },
+): Promise<string[]> {
+  const until = Date.now() + patienceMs
+  for (let quietSince: number | null = null; ; await sleep(stillMs / 15)) {
+    const pending = await pendingOf({ authority, database })
+    if (pending.length > 0) quietSince = null
+    else quietSince ??= Date.now()
+    // What has ended may cause something new: a registered event, the document that it releases. A Ciência may have to wait for the next
+    // turn, when a worker was killed after the summary was written.
+    if (quietSince !== null && Date.now() - quietSince >= stillMs) return []
+    if (Date.now() > until) return pending
+  }
+}
+
+async function pendingOf({ authority, database }: Pick<Installation, 'authority' | 'database'>): Promise<string[]> {
+  const [highest, lines, events] = [
+    await authority.sequences(),
+    await readLines(database),
+    await readOutgoing(database),
+  ]
+  const pending: string[] = []
+  for (const { cnpj, service, lastNsu, gaps, behind, state, message } of lines) {
+    const max = highest.get(`${service} ${cnpj}`) ?? 0
+    if (BigInt(max) === lastNsu && gaps === 0 && behind === 0) continue
+    pending.push(
+      `${cnpj} ${service} is at ${lastNsu} of ${max}, ${gaps} gaps, ${behind} subscribers behind (${state}: ${message})`,
+    )
+  }
+  for (const { cnpj, chave, tpEvento, state, message } of events) {
+    if (state === 'waiting' || state === 'sending')
+      pending.push(`${cnpj} event ${tpEvento} of ${chave} is ${state} (${message})`)
+  }
+  return pending
+}
