@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { formatCnpj } from '@vigia/dfe/cnpj'
 import { type Config, operate, rebuildAll, rotateMasterKey } from '@vigia/server/start'
 import { configure, explain } from './launch.ts'
 import { live, StartError } from './lifetime.ts'
@@ -19,7 +20,8 @@ rotate-key
 
 rebuild
   Para depois de uma atualização que passou a entender mais dos documentos. Nada do que foi recebido muda, e os documentos
-  continuam com os mesmos endereços. Enquanto uma área é refeita, a captura dela espera: escolha uma hora calma.`
+  continuam com os mesmos endereços. As empresas são refeitas uma por uma, com o programa no ar: só espera o que chega para
+  a que está sendo refeita. Se for interrompido, rode-o outra vez: cada empresa é refeita por inteiro ou fica como estava.`
 
 const tasks: Record<string, (config: Config) => Promise<void>> = { 'rotate-key': rotateKey, rebuild }
 
@@ -40,13 +42,17 @@ function say(text: string): void {
 
 async function rebuild(config: Config): Promise<void> {
   const work: Parameters<typeof operate<void>>[1] = (ctx) =>
-    rebuildAll(ctx, ({ receipts, documents, events, unread }, place, of) =>
-      say(
-        `Área ${place} de ${of}: ${documents} documentos e ${events} eventos, de ${receipts} arquivos${unread > 0 ? ` (${unread} não puderam ser lidos)` : ''}.`,
-      ),
-    )
+    rebuildAll(ctx, ({ cnpj }, { receipts, documents, events, unread }, place, of) => {
+      const found = `${counted(documents, 'documento')} e ${counted(events, 'evento')}, de ${counted(receipts, 'arquivo')}`
+      const silent = `${unread} não ${unread === 1 ? 'pôde ser lido' : 'puderam ser lidos'}`
+      say(`Empresa ${place} de ${of} (${formatCnpj(cnpj)}): ${found}${unread > 0 ? ` (${silent})` : ''}.`)
+    })
   await operate(config, work, say)
   console.log('\nTudo foi lido de novo.')
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 
 async function rotateKey(config: Config): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../tests/support/database.ts'
 import { InstallationError, readConfig, routes, type Server, start } from './start.ts'
 
@@ -269,6 +269,53 @@ describe('what no form of ours would send', () => {
     expect(response.status).toBe(200)
   })
 })
+
+test('the API answers while all conversations and batches of the workers wait', { timeout: 60_000 }, async () => {
+  await using own = await createDatabase()
+  const { sefaz, ...rest } = config({ DATABASE_URL: own.url })
+  await using both = await start({ ...rest, sefaz: { ...sefaz, caFiles: [] } }, { roles: ['api', 'worker'] })
+  const locker = new pg.Client({ connectionString: own.url })
+  await locker.connect()
+  // Before the workers are told to stop, because they wait for it.
+  await using _ = { [Symbol.asyncDispose]: () => locker.end() }
+  // A conversation begins with who holds a certificate, a batch with what is known of its documents.
+  await locker.query('begin; lock table certificate, document_event in access exclusive mode')
+  await giveWork(own.url, 20)
+  const waiting = async () => {
+    const { rows } = await locker.query<{ n: number }>(
+      `select count(distinct pid)::int as n from pg_locks
+        where not granted and database = (select oid from pg_database where datname = current_database())`,
+    )
+    return rows[0]!.n
+  }
+  await vi.waitFor(async () => expect(await waiting()).toBe(12), { timeout: 30_000 })
+  for (const path of ['/v1/api/Usuarios', '/v1/api/Auth']) {
+    const response = await fetch(both.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ nome: 'Ana Souza', email: 'ana@exemplo.com.br', senha: 'segredo1' }),
+      signal: AbortSignal.timeout(20_000),
+    })
+    expect(response.status).toBe(200)
+  }
+  expect(await waiting()).toBe(12)
+})
+
+// Companies with a conversation that is due and an event that may leave, each.
+async function giveWork(url: string, companies: number): Promise<void> {
+  const owner = new pg.Client({ connectionString: url })
+  await owner.connect()
+  await owner.query(`
+    set app.ws = '9'; set app.capture = 'on';
+    create temporary table cnpjs as select n::int, lpad(n::text, 14, '0') as cnpj from generate_series(1, ${companies}) n;
+    insert into workspace (id, name, plan) values (9, 'x', 1);
+    insert into company (workspace_id, id, cnpj, name, search, uf) select 9, n, cnpj, 'x', 'x', 35 from cnpjs;
+    with line as (insert into capture_line (service, cnpj, next_at) select 0, cnpj, now() from cnpjs returning id, cnpj)
+      insert into capture_subscription (line_id, workspace_id, company_id) select id, 9, cnpj::int from line;
+    insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, why)
+      select 9, n, n, 0, cnpj, repeat('1', 44), 210210, 1, 'x' from cnpjs`)
+  await owner.end()
+}
 
 test('options of DATABASE_URL do not take the place of the role', async () => {
   const url = `${database.url}?options=${encodeURIComponent('-c statement_timeout=60000')}`

@@ -14,14 +14,15 @@ import { dashboardRoutes } from './dashboard/routes.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { manifestationRoutes } from './manifestation/routes.ts'
 import { startManifestationWorker } from './manifestation/worker.ts'
-import type { Context } from './platform/context.ts'
-import { openDatabase, requireAppRole } from './platform/database.ts'
+import type { Context, Database } from './platform/context.ts'
+import { openDatabase, type PoolOptions, pools, requireAppRole } from './platform/database.ts'
 import { serveRoutes } from './platform/http.ts'
 import { createPublicIds } from './platform/ids.ts'
 import { prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
 import { migrate } from './platform/migrate.ts'
 import { sharePostgres, startPostgres } from './platform/postgres.ts'
+import type { Service } from './platform/service.ts'
 import { serveSite } from './platform/site.ts'
 import { createVault } from './platform/vault.ts'
 
@@ -56,19 +57,22 @@ export async function start(
   { roles, step = () => {} }: { roles: Role[]; step?: (text: string) => void },
 ): Promise<Server> {
   await using stack = new AsyncDisposableStack()
-  const { ctx, died } = await openContext(config, stack, { join: roles.length === 1, step })
+  const { ctx, databaseUrl, died } = await openContext(config, stack, { join: roles.length === 1, step })
+  const withPool = (pool: PoolOptions): Context => ({ ...ctx, db: openPool(databaseUrl, stack, pool) })
   let url = ''
   if (roles.includes('api')) {
     step('Abrindo a API e o site…')
-    const app = await serveRoutes(ctx, routes, findSession)
+    const app = await serveRoutes(withPool(pools.api), routes, findSession)
     stack.defer(() => closeSoon(app))
     if (await exists(join(site, 'index.html'))) await serveSite(app, site, config.productName)
     url = await app.listen({ port: config.port, host: listenHost(config.publicUrl) })
   }
   if (roles.includes('worker')) {
-    stack.use(await startCaptureWorker(ctx))
+    const working = withPool(pools.worker)
+    stack.use(await startCaptureWorker(working))
     // What an event releases comes by the distribution.
-    stack.use(await startManifestationWorker(ctx, { registered: (service, cnpj) => askSoon(ctx, service, cnpj) }))
+    const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
+    stack.use(await startManifestationWorker(working, { registered }))
   }
   const owned = stack.move()
   return { url, died, [Symbol.asyncDispose]: () => owned.disposeAsync() }
@@ -89,11 +93,10 @@ async function openContext(
   config: Config,
   stack: AsyncDisposableStack,
   options: { join: boolean; step: (text: string) => void },
-): Promise<{ ctx: Context; died: Promise<void> }> {
+): Promise<{ ctx: Context; databaseUrl: string; died: Promise<void> }> {
   const { url, died } = await openStorage(config, stack, options)
   const idKey = await prepareInstallation(url, config.sefaz.ambiente)
-  const db = openDatabase(url)
-  stack.defer(() => db.destroy())
+  const db = openPool(url, stack, pools.task)
   const ctx: Context = {
     db,
     config,
@@ -103,7 +106,13 @@ async function openContext(
   }
   await requireAppRole(db)
   await requireMasterKey(ctx)
-  return { ctx, died }
+  return { ctx, databaseUrl: url, died }
+}
+
+function openPool(url: string, stack: AsyncDisposableStack, pool: PoolOptions): Database {
+  const db = openDatabase(url, pool)
+  stack.defer(() => db.destroy())
+  return db
 }
 
 /** Brings the database to the newest schema and ends. Returns the names of the migrations that ran. */

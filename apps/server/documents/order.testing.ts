@@ -45,6 +45,33 @@ export interface EventCopy extends Copy {
   namesCode: number | null
 }
 
+/** A complete, authorised NF-e of the first company. */
+export const documentOf = (copy: Partial<DocumentCopy> = {}): DocumentCopy => ({
+  what: 'document',
+  to: 0,
+  type: 'nfe',
+  nsu: 1,
+  number: 0,
+  summary: false,
+  situation: 'authorized',
+  ...copy,
+})
+
+/** A registered event of the first company's first document. */
+export const eventOf = (copy: Pick<EventCopy, 'nsu' | 'code'> & Partial<EventCopy>): EventCopy => ({
+  what: 'event',
+  to: 0,
+  type: 'nfe',
+  number: 0,
+  how: 'full',
+  seq: 1,
+  hour: 1,
+  protocol: '1',
+  names: null,
+  namesCode: null,
+  ...copy,
+})
+
 // Who has which part in document `number`. All companies and several parts at once occur.
 const notes = [
   { issuer: '11222333000181', recipient: cnpjs[0]!, carrier: stranger, readers: [cnpjs[1]!] },
@@ -168,6 +195,9 @@ export function modelEvents(copies: EventCopy[]) {
   return kept.map((event) => ({ event, undone: undone.has(event) }))
 }
 
+// The order in which the authority registered: a protocol that nobody told stands before all of its second.
+const later = (a: EventCopy, b: EventCopy) => b.hour - a.hour || protocolNumber(b) - protocolNumber(a)
+const protocolNumber = (event: EventCopy) => Number(protocolOf(event) ?? -1)
 const protocolOf = (event: EventCopy) => (event.how === 'summary' && event.protocol === null ? '1' : event.protocol)
 
 function undoneOf(registered: EventCopy[]): Set<EventCopy> {
@@ -188,7 +218,7 @@ function undoneOf(registered: EventCopy[]): Set<EventCopy> {
     return named.length === 0
   })
   for (const { by, code, protocol } of vague.sort(
-    ({ by: a }, { by: b }) => a.hour - b.hour || a.code - b.code || a.seq - b.seq,
+    ({ by: a }, { by: b }) => later(b, a) || a.code - b.code || a.seq - b.seq,
   )) {
     const open = mayBe.filter(
       (event) =>
@@ -197,7 +227,9 @@ function undoneOf(registered: EventCopy[]): Set<EventCopy> {
         !undone.has(event) &&
         (protocol === null || protocolOf(event) === null),
     )
-    const last = first(open, (a, b) => b.hour - a.hour || b.seq - a.seq)
+    const known = (event: EventCopy) => protocolOf(event) !== null && protocolOf(by) !== null
+    const came = open.filter((event) => !known(event) || later(event, by) >= 0)
+    const last = first(came.length > 0 ? came : open, (a, b) => later(a, b) || b.seq - a.seq)
     if (last) undone.add(last)
   }
   return undone
@@ -213,7 +245,7 @@ export function modelDocuments(copies: (DocumentCopy | EventCopy)[]) {
     const standing = mine
       .filter(({ undone }) => !undone)
       .map(({ event }) => event)
-      .sort((a, b) => meaning(b).weight - meaning(a).weight || b.hour - a.hour || b.code - a.code || b.seq - a.seq)
+      .sort((a, b) => meaning(b).weight - meaning(a).weight || later(a, b) || b.code - a.code || b.seq - a.seq)
     const base = same.some(({ situation }) => situation === 'cancelled')
       ? 3
       : same.some(({ situation }) => situation === 'denied')
@@ -262,14 +294,16 @@ const documentCopy = fc
       ({ what: 'document', ...place, type, summary: summary && type === 'nfe', situation }) as const,
   )
 
-const protocol = fc.constantFrom('891260000000001', '891260000000002', '891260000000003', null)
+// One is shorter: as text it would be the greatest.
+const protocol = fc.constantFrom('891260000000001', '891260000000002', '99126000000000', null)
 const eventCopy = (type: Service, list: number[], how: EventCopy['how'][]) =>
   fc
     .record({
       how: fc.constantFrom(...how),
       code: fc.constantFrom(...list),
       seq: fc.constantFrom(1, 2, 3),
-      hour: fc.nat({ max: 30 }),
+      // Several in the same second, and never many hours apart.
+      hour: fc.oneof(fc.nat({ max: 2 }), fc.nat({ max: 30 })),
       protocol,
       names: fc.oneof(protocol, fc.constant(null)),
       namesCode: fc.constantFrom(211110, 110130, 110111, null),

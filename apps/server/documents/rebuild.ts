@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import type { Context, Database } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { type Service, services } from '../platform/service.ts'
-import { readPage } from './arrival.ts'
+import { type Arrival, readPage } from './arrival.ts'
+import { ingestRows } from './projection.ts'
 import { listReceipts, type Recipient, receive } from './receive.ts'
 
 export interface Rebuilt {
@@ -13,54 +14,48 @@ export interface Rebuilt {
   unread: number
 }
 
+type RebuildContext = Pick<Context, 'db' | 'log'>
+
 /**
- * Makes the documents, events and counters of a workspace anew from its receipts, in one transaction: until it commits everybody sees
- * what was there before, and the capture of the workspace waits. A document keeps its id and the time it first came.
+ * Makes the documents, events and counters of a company anew from its receipts, in one transaction: until it commits everybody sees what
+ * was there before, and what arrives for this company waits; nothing else does. A document keeps its id and the time it first came.
  */
-export async function rebuildProjection(ctx: Pick<Context, 'db' | 'log'>, workspaceId: number): Promise<Rebuilt> {
-  return inWorkspace(ctx, workspaceId, async (ctx) => {
-    const { db } = ctx
-    // `ingest` and `enlarge_workspace` hold the same lock: no page comes in between.
-    await sql`select pg_advisory_xact_lock(7316010, ${workspaceId}::int)`.execute(db)
-    await forget(db, workspaceId)
-    for (const company of await companiesOf(db, workspaceId)) {
-      for (const service of services) await readAgain(ctx, company, service)
+export async function rebuildProjection(ctx: RebuildContext, company: Recipient): Promise<Rebuilt> {
+  return inWorkspace(ctx, company.workspaceId, async (inside) => {
+    const { db } = inside
+    // As `ingest` takes them: no page of this company comes in between, and `enlarge_workspace` finds the place taken.
+    await sql`select pg_advisory_xact_lock_shared(7316010, ${company.workspaceId}::int)`.execute(db)
+    await sql`select pg_advisory_xact_lock(7316011, ${company.companyId}::int)`.execute(db)
+    await forget(db, company)
+    for (const service of services) {
+      for await (const arrivals of readAgain(inside, company, service)) {
+        await introduceSuppliers(ctx, company, arrivals)
+        await receive(inside, company, service, arrivals, true)
+      }
     }
-    await dropForgotten(db, workspaceId)
-    await recount(db, workspaceId)
-    const { rows } = await sql<Rebuilt>`
-      select (select count(*)::int from receipt where workspace_id = ${workspaceId}) as receipts,
-             (select count(*)::int from document where workspace_id = ${workspaceId}) as documents,
-             (select count(*)::int from document_event where workspace_id = ${workspaceId}) as events,
-             (select count(*)::int from receipt where workspace_id = ${workspaceId} and unread) as unread`.execute(db)
-    return rows[0]!
+    await dropForgotten(db, company)
+    await recount(db, company)
+    return count(db, company)
   })
 }
 
-/** Does so for every workspace, one after the other. */
+/** Does so for every company, one after the other. */
 export async function rebuildAll(
-  ctx: Pick<Context, 'db' | 'log'>,
-  done: (rebuilt: Rebuilt, place: number, of: number) => void,
+  ctx: RebuildContext,
+  done: (company: Recipient, rebuilt: Rebuilt, place: number, of: number) => void,
 ): Promise<void> {
   // Whoever received anything is subscribed to something.
   const workspaces = await inCapture({ db: ctx.db }, ({ db }) =>
     db.selectFrom('capture_subscription').select('workspace_id').distinct().orderBy('workspace_id').execute(),
   )
-  for (const [index, { workspace_id }] of workspaces.entries())
-    done(await rebuildProjection(ctx, workspace_id), index + 1, workspaces.length)
+  const companies: Recipient[] = []
+  for (const { workspace_id } of workspaces)
+    companies.push(...(await inWorkspace({ db: ctx.db }, workspace_id, ({ db }) => listCompanies(db, workspace_id))))
+  for (const [index, company] of companies.entries())
+    done(company, await rebuildProjection(ctx, company), index + 1, companies.length)
 }
 
-// No receipt has this NSU: a document that still has it when all were read again came from none.
-const nowhere = 2n ** 63n - 1n
-
-// The rows stay, because ids of documents are known outside, but they say less than any arrival: whatever comes first replaces it all.
-async function forget(db: Database, workspaceId: number): Promise<void> {
-  await sql`delete from document_event where workspace_id = ${workspaceId}`.execute(db)
-  await sql`update document set nsu = ${nowhere}, complete = false, roles = 0, status = 1, base_status = 1, event_code = 0, event_text = null
-             where workspace_id = ${workspaceId}`.execute(db)
-}
-
-async function companiesOf(db: Database, workspaceId: number): Promise<Recipient[]> {
+async function listCompanies(db: Database, workspaceId: number): Promise<Recipient[]> {
   const rows = await db
     .selectFrom('company')
     .select(['id', 'cnpj'])
@@ -70,30 +65,71 @@ async function companiesOf(db: Database, workspaceId: number): Promise<Recipient
   return rows.map(({ id, cnpj }) => ({ workspaceId, companyId: id, cnpj }))
 }
 
+const ofCompany = ({ workspaceId, companyId }: Recipient) =>
+  sql`workspace_id = ${workspaceId}::int and company_id = ${companyId}::int`
+
+// No receipt has this NSU: a document that still has it when all were read again came from none.
+const nowhere = 2n ** 63n - 1n
+
+// The rows stay, because ids of documents are known outside, but they say less than any arrival: whatever comes first replaces it all.
+async function forget(db: Database, company: Recipient): Promise<void> {
+  await sql`delete from document_event where ${ofCompany(company)}`.execute(db)
+  await sql`update document set nsu = ${nowhere}, complete = false, roles = 0, status = 1, base_status = 1, event_code = 0, event_text = null
+             where ${ofCompany(company)}`.execute(db)
+}
+
 const batchSize = 200
 
-async function readAgain(ctx: Pick<Context, 'db' | 'log'>, company: Recipient, service: Service): Promise<void> {
+async function* readAgain(ctx: RebuildContext, company: Recipient, service: Service): AsyncGenerator<Arrival[]> {
   let last = -(2n ** 63n)
   for (;;) {
     const receipts = await listReceipts(ctx, company, service, last, batchSize)
     if (receipts.length === 0) return
-    await receive(ctx, company, service, readPage(receipts), true)
+    yield readPage(receipts)
     last = receipts[receipts.length - 1]!.nsu
   }
 }
 
-async function dropForgotten(db: Database, workspaceId: number): Promise<void> {
-  await db.deleteFrom('document').where('workspace_id', '=', workspaceId).where('nsu', '=', nowhere).execute()
+// Suppliers belong to the whole workspace: a new name that only the long transaction knew would stop whoever brings the same one. So it
+// is committed beforehand, in a transaction of its own.
+async function introduceSuppliers(
+  ctx: RebuildContext,
+  { workspaceId, cnpj }: Recipient,
+  arrivals: Arrival[],
+): Promise<void> {
+  const { documents } = ingestRows(arrivals, cnpj)
+  const taxIds = documents.map(({ taxId }) => taxId)
+  const names = documents.map(({ name }) => name)
+  const searches = documents.map(({ search }) => search)
+  await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
+    sql`select introduce_suppliers(${workspaceId}::int, ${taxIds}::text[], ${names}::text[], ${searches}::text[])`.execute(
+      db,
+    ),
+  )
 }
 
-async function recount(db: Database, workspaceId: number): Promise<void> {
-  await db.deleteFrom('count_month').where('workspace_id', '=', workspaceId).execute()
-  await db.deleteFrom('count_day').where('workspace_id', '=', workspaceId).execute()
+async function dropForgotten(db: Database, company: Recipient): Promise<void> {
+  await sql`delete from document where ${ofCompany(company)} and nsu = ${nowhere}`.execute(db)
+}
+
+async function recount(db: Database, company: Recipient): Promise<void> {
+  await sql`delete from count_month where ${ofCompany(company)}`.execute(db)
+  await sql`delete from count_day where ${ofCompany(company)}`.execute(db)
   await sql`insert into count_month (workspace_id, type, month, company_id, roles, status, n, amount)
             select workspace_id, type, month_of(issued_at), company_id, roles, status, count(*)::int, sum(amount)
-              from document where workspace_id = ${workspaceId} group by 1, 2, 3, 4, 5, 6`.execute(db)
+              from document where ${ofCompany(company)} group by 1, 2, 3, 4, 5, 6`.execute(db)
   await sql`insert into count_day (workspace_id, type, day, company_id, roles, status, n)
             select workspace_id, type, issued_at::date, company_id, roles, status, count(*)::int
-              from document where workspace_id = ${workspaceId} and (select large from workspace where id = ${workspaceId})
+              from document
+             where ${ofCompany(company)} and (select large from workspace where id = ${company.workspaceId}::int)
              group by 1, 2, 3, 4, 5, 6`.execute(db)
+}
+
+async function count(db: Database, company: Recipient): Promise<Rebuilt> {
+  const { rows } = await sql<Rebuilt>`
+    select (select count(*)::int from receipt where ${ofCompany(company)}) as receipts,
+           (select count(*)::int from document where ${ofCompany(company)}) as documents,
+           (select count(*)::int from document_event where ${ofCompany(company)}) as events,
+           (select count(*)::int from receipt where ${ofCompany(company)} and unread) as unread`.execute(db)
+  return rows[0]!
 }

@@ -34,7 +34,12 @@ create table outgoing_event (
   foreign key (workspace_id, company_id) references company (workspace_id, id)
 );
 create unique index outgoing_event_uk on outgoing_event (workspace_id, company_id, chave, tp_evento, sequence) where state <> 'rejected';
-create index outgoing_event_due_ix on outgoing_event (next_at) where state in ('waiting', 'sending');
+-- In the order of claims: a person waits for the answer, a switch does not.
+create index outgoing_event_due_ix on outgoing_event ((requested_by is null), next_at, id) where state in ('waiting', 'sending');
+create index outgoing_event_author_ix on outgoing_event (cnpj, chave) where state in ('waiting', 'sending');
+create index outgoing_event_chave_ix on outgoing_event (chave, workspace_id, company_id);
+create index outgoing_event_document_ix on outgoing_event (workspace_id, document_id);
+create index outgoing_event_refused_ix on outgoing_event (workspace_id, company_id) where state = 'rejected' and requested_by is null;
 
 -- Every sending, answered or not.
 create table outgoing_event_call (

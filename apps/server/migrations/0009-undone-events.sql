@@ -15,6 +15,11 @@ create function can_be_undone(e document_event) returns boolean language sql imm
 create function names_event(u document_event, e document_event) returns boolean language sql immutable parallel safe
   return can_undo(u) and can_be_undone(e) and e.protocol = u.undoes_protocol and (u.undoes is null or e.tp_evento = u.undoes);
 
+-- nProt as the number that it is (TProt: 15 digits): of two registrations of one second the greater one is the later. Null, which stands
+-- below all: a statement of duplicity that kept it to itself.
+create function protocol_number(p text) returns numeric language sql immutable parallel safe
+  return case when p ~ '^[0-9]+$' then p::numeric end;
+
 -- Marks the events that others take back, from all events of each chave: the same whatever the order of arrival.
 create function undo_events(p_ws int, p_company int, p_chaves text[]) returns void language plpgsql as $f$
 declare
@@ -36,7 +41,7 @@ begin
      where x.workspace_id = p_ws and x.company_id = p_company and x.chave = any (p_chaves) and can_undo(x) and x.undoes is not null
        and not exists (select 1 from document_event e
                         where e.workspace_id = p_ws and e.company_id = p_company and e.chave = x.chave and names_event(x, e))
-     order by x.registered_at, x.tp_evento, x.sequence, x.orgao
+     order by x.registered_at, protocol_number(x.protocol) nulls first, x.tp_evento, x.sequence, x.orgao
   loop
     update document_event e set undone = true
      where (e.workspace_id, e.company_id, e.chave, e.tp_evento, e.sequence, e.orgao) = (
@@ -44,7 +49,9 @@ begin
         where o.workspace_id = p_ws and o.company_id = p_company and o.chave = u.chave
           and o.tp_evento = u.undoes and can_be_undone(o) and not o.undone and o.registered_at <= u.registered_at
           and (o.protocol is null or u.undoes_protocol is null)
-        order by o.registered_at desc, o.sequence desc, o.orgao desc limit 1);
+        -- An undo takes back what was there; what the same second brought after it, only when there is nothing else.
+        order by (o.registered_at = u.registered_at and protocol_number(o.protocol) > protocol_number(u.protocol)) is true,
+                 o.registered_at desc, protocol_number(o.protocol) desc nulls last, o.sequence desc, o.orgao desc limit 1);
   end loop;
 end $f$;
 
@@ -60,10 +67,13 @@ begin
            bit_or(e.roles) over (partition by e.chave) as roles,
            row_number() over w as place,
            row_number() over (partition by e.chave, e.status is null
-                              order by e.undone, e.rank desc, e.registered_at desc, e.tp_evento desc, e.sequence desc, e.orgao desc) as place_of_its_kind
+                              order by e.undone, e.rank desc, e.registered_at desc, protocol_number(e.protocol) desc nulls last,
+                                       e.tp_evento desc, e.sequence desc, e.orgao desc) as place_of_its_kind
       from document_event e
      where e.workspace_id = p_ws and e.company_id = p_company and e.chave = any (p_chaves) and e.rank > 0
-    window w as (partition by e.chave order by e.undone, e.rank desc, e.registered_at desc, e.tp_evento desc, e.sequence desc, e.orgao desc)),
+    window w as (partition by e.chave
+                 order by e.undone, e.rank desc, e.registered_at desc, protocol_number(e.protocol) desc nulls last,
+                          e.tp_evento desc, e.sequence desc, e.orgao desc)),
   wanted as (
     select d.id, d.roles | h.roles as roles,
            case when d.base_status in (3, 9) then d.base_status else coalesce(g.status, d.base_status) end as status,
@@ -96,6 +106,14 @@ create function restate_receipts(p_ws int, p_company int, p_service smallint, p_
          where p_ws = current_ws() and r.workspace_id = p_ws and r.company_id = p_company and r.service = p_service and r.nsu = u.nsu
            and (r.problem, r.unread) is distinct from (u.problem, u.unread) $$;
 
+-- A supplier once more when it has a new name. In the same order by whoever calls, so that two never wait for each other.
+create function introduce_suppliers(p_ws int, p_tax_id text[], p_name text[], p_search text[]) returns void language sql
+  as $$ insert into supplier (workspace_id, tax_id, name, search)
+        select p_ws, n.t, n.n, n.s
+          from (select distinct on (t, n) t, n, s from unnest(p_tax_id, p_name, p_search) u (t, n, s) order by t, n) n
+         where not exists (select 1 from supplier f where f.workspace_id = p_ws and f.tax_id = n.t and f.name = n.n)
+        on conflict do nothing $$;
+
 drop function ingest;
 
 -- One page of one company. Arrays of one group (r, d, e) have the same length. NSUs that were received before change nothing, unless
@@ -120,7 +138,7 @@ declare
 begin
   -- Against enlarge_workspace, which must see all documents or none of this page.
   perform pg_advisory_xact_lock_shared(7316010, p_ws);
-  -- Two writers of one company would not see each other's events and documents: the second waits for the first.
+  -- Two writers of one company, or one and a rebuild, would not see each other's events and documents: the second waits for the first.
   perform pg_advisory_xact_lock(7316011, p_company);
   if p_again then
     perform restate_receipts(p_ws, p_company, p_service, r_nsu, r_problem, r_unread);
@@ -139,11 +157,7 @@ begin
   end if;
 
   if cardinality(d_nsu) > 0 then
-    insert into supplier (workspace_id, tax_id, name, search)
-    select p_ws, n.t, n.n, n.s
-      from (select distinct on (t, n) t, n, s from unnest(d_tax_id, d_name, d_search) u (t, n, s) order by t, n) n
-     where not exists (select 1 from supplier f where f.workspace_id = p_ws and f.tax_id = n.t and f.name = n.n)
-    on conflict do nothing;
+    perform introduce_suppliers(p_ws, d_tax_id, d_name, d_search);
 
     -- A page may hold a summary and its complete document: one row goes in, with the facts of the better and the weight of both.
     with arrived as (
@@ -238,8 +252,27 @@ begin
   return query select cardinality(v_new), v_inserted, v_completed;
 end $f$;
 
--- What is here already, as far as the rows tell: the pairs of codes and the new weights. The protocols that events name stand only in the
--- receipts, as does what was refused as a duplicate; reading the receipts again brings both.
+-- As before, but it waits for nobody, and so nobody waits behind it: when somebody writes just now it is left for the next time.
+create or replace function enlarge_workspace(p_ws int) returns boolean language plpgsql as $f$
+begin
+  if (select large from workspace where id = p_ws)
+     or not exists (select 1 from count_month where workspace_id = p_ws group by type, month having sum(n) >= 20000) then
+    return false;
+  end if;
+  if not pg_try_advisory_xact_lock(7316010, p_ws) then
+    return false;
+  end if;
+  update workspace set large = true where id = p_ws and not large;
+  if found then
+    insert into count_day (workspace_id, type, day, company_id, roles, status, n)
+    select workspace_id, type, issued_at::date, company_id, roles, status, count(*)::int
+      from document where workspace_id = p_ws group by 1, 2, 3, 4, 5, 6;
+  end if;
+  return found;
+end $f$;
+
+-- What is here already, as far as the rows tell: the pairs of codes, the new weights, and which of two of one second is the later. The
+-- protocols that events name stand only in the receipts, as does what was refused as a duplicate; reading the receipts again brings both.
 update document_event set undoes = case type * 1000000 + tp_evento
     when 110131 then 110130 when 110193 then 110192 when 110751 then 110750 when 111502 then 111500 when 111503 then 111501
     when 400201 then 400200 when 610131 then 610130
@@ -250,8 +283,11 @@ update document_event set rank = case tp_evento when 400200 then 90 when 240140 
  where rank > 0 and (type, tp_evento) in ((0, 400200), (2, 240140), (2, 610110));
 do $$ declare g record; begin
   for g in
-    select workspace_id, company_id, type, array_agg(distinct chave) as chaves from document_event
+    select workspace_id, company_id, type, array_agg(distinct chave) as chaves from document_event e
      where undoes is not null or (type, tp_evento) in ((0, 400200), (2, 240140), (2, 610110))
+        or exists (select 1 from document_event o
+                    where (o.workspace_id, o.company_id, o.chave, o.registered_at) = (e.workspace_id, e.company_id, e.chave, e.registered_at)
+                      and o.tp_evento <> e.tp_evento)
      group by workspace_id, company_id, type
   loop
     perform apply_events(g.workspace_id, g.company_id, g.type, g.chaves);

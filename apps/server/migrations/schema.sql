@@ -83,8 +83,12 @@ CREATE INDEX document_list_ix ON public.document USING btree (workspace_id, type
 CREATE INDEX document_number_ix ON public.document USING btree (workspace_id, number)
 CREATE INDEX document_rare_ix ON public.document USING btree (workspace_id, type, status, issued_at, id) INCLUDE (roles, company_id) WHERE (status <> ALL (ARRAY[2, 8]))
 CREATE INDEX document_supplier_ix ON public.document USING btree (workspace_id, supplier_id, type, issued_at, id) INCLUDE (roles, status, company_id)
+CREATE INDEX outgoing_event_author_ix ON public.outgoing_event USING btree (cnpj, chave) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text]))
 CREATE INDEX outgoing_event_call_ix ON public.outgoing_event_call USING btree (workspace_id, event_id)
-CREATE INDEX outgoing_event_due_ix ON public.outgoing_event USING btree (next_at) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text]))
+CREATE INDEX outgoing_event_chave_ix ON public.outgoing_event USING btree (chave, workspace_id, company_id)
+CREATE INDEX outgoing_event_document_ix ON public.outgoing_event USING btree (workspace_id, document_id)
+CREATE INDEX outgoing_event_due_ix ON public.outgoing_event USING btree (((requested_by IS NULL)), next_at, id) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text]))
+CREATE INDEX outgoing_event_refused_ix ON public.outgoing_event USING btree (workspace_id, company_id) WHERE ((state = 'rejected'::text) AND (requested_by IS NULL))
 CREATE INDEX receipt_unread_ix ON public.receipt USING btree (workspace_id, company_id, service) WHERE unread
 CREATE INDEX session_account_ix ON public.session USING btree (workspace_id, account_id)
 CREATE INDEX supplier_search_ix ON public.supplier USING btree (workspace_id, search, id)
@@ -158,8 +162,10 @@ certificates_sealed_otherwise(p_key_id text) returns boolean security definer
 current_ws() returns integer
 enlarge_workspace(p_ws integer) returns boolean
 ingest(p_ws integer, p_company integer, p_service smallint, r_nsu bigint[], r_schema text[], r_problem text[], r_unread boolean[], r_content bytea[], d_nsu bigint[], d_chave text[], d_number integer[], d_series smallint[], d_issued timestamp without time zone[], d_offset smallint[], d_authorized timestamp with time zone[], d_amount numeric[], d_roles smallint[], d_status smallint[], d_complete boolean[], d_tax_id text[], d_name text[], d_search text[], e_nsu bigint[], e_chave text[], e_tp integer[], e_sequence smallint[], e_orgao smallint[], e_rank smallint[], e_status smallint[], e_summary boolean[], e_registered timestamp with time zone[], e_happened timestamp with time zone[], e_protocol text[], e_author text[], e_description text[], e_justification text[], e_known boolean[], e_roles smallint[], e_stated boolean[], e_undoes integer[], e_undoes_protocol text[], p_again boolean) returns TABLE(received integer, inserted integer, completed integer)
+introduce_suppliers(p_ws integer, p_tax_id text[], p_name text[], p_search text[]) returns void
 month_of(t timestamp without time zone) returns date
 names_event(u document_event, e document_event) returns boolean
+protocol_number(p text) returns numeric
 restate_receipts(p_ws integer, p_company integer, p_service smallint, p_nsu bigint[], p_problem text[], p_unread boolean[]) returns void security definer
 session_for_token(p_token_hash bytea) returns TABLE(workspace_id integer, workspace_public_id uuid, account_id integer) security definer
 undo_events(p_ws integer, p_company integer, p_chaves text[]) returns void

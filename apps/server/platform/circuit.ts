@@ -10,10 +10,11 @@ export function addressOf(url: string): string {
   return `${host}${pathname}`
 }
 
-/** A web service that serves nobody: since when, and why as it was noted. */
+/** A web service that serves nobody: since when, why as it was noted, and until when it is left alone. */
 export interface Outage {
   since: Date
   reason: string
+  until: Date
 }
 
 /** Whether a call to the service at `url` may be made now; after a pause for everybody, exactly one caller is told yes. */
@@ -39,11 +40,11 @@ export async function pausedServices({ db }: Pick<Context, 'db'>): Promise<strin
 export async function findOutage({ db }: Pick<Context, 'db'>, url: string): Promise<Outage | null> {
   const row = await db
     .selectFrom('circuit')
-    .select(['since', 'reason'])
+    .select(['since', 'reason', 'open_until'])
     .where('address', '=', addressOf(url))
     .where('open_until', '>', sql<Date>`now()`)
     .executeTakeFirst()
-  return row?.since ? { since: row.since, reason: row.reason ?? '' } : null
+  return row?.since && row.open_until ? { since: row.since, reason: row.reason ?? '', until: row.open_until } : null
 }
 
 /** Notes that the service at `url` answered a call. */
@@ -65,15 +66,16 @@ export async function noteFailure(
   const openMs = Math.round(pauseMs ?? config.sefaz.hourMs / 6)
   const failuresNeeded = pauseMs === undefined ? failuresMax : 1
   const address = addressOf(url)
-  const { rows } = await sql<{ since: Date; paused: boolean }>`
+  const { rows } = await sql<{ since: Date; until: Date | null }>`
     insert into circuit as c (address, failures, since, reason, open_until)
     values (${address}, 1, now(), ${reason}, case when 1 >= ${failuresNeeded} then now() + ${openMs} * interval '1 ms' end)
     on conflict (address) do update
        set failures = c.failures + 1, since = coalesce(c.since, now()), reason = excluded.reason,
            open_until = case when c.failures + 1 >= ${failuresNeeded}
                              then greatest(c.open_until, now() + ${openMs} * interval '1 ms') else c.open_until end
-    returning since, open_until is not null as paused`.execute(db)
-  return rows[0]!.paused ? { since: rows[0]!.since, reason } : null
+    returning since, open_until as until`.execute(db)
+  const { since, until } = rows[0]!
+  return until ? { since, reason, until } : null
 }
 
 const clock = new Intl.DateTimeFormat('pt-BR', {
@@ -93,9 +95,11 @@ const reasons: Record<string, string> = {
   'tls-chain': 'a identidade do servidor não pôde ser confirmada; quem administra o sistema confere SEFAZ_CA_FILE',
 }
 
-/** For the person: that it is nobody's certificate, since when, and that nothing has to be done. */
-export function outageSentence({ since, reason }: Outage): string {
+const capturesLater = 'Os documentos já guardados estão seguros e as consultas voltam sozinhas quando ele responder.'
+
+/** For the person: that it is nobody's certificate, since when, and what follows, which asks nothing of anybody. */
+export function outageSentence({ since, reason }: Omit<Outage, 'until'>, follows = capturesLater): string {
   const when = clock.format(since).replace(', ', ' às ')
   const [why = ''] = (reasons[reason] ?? reason).split('. ')
-  return `O serviço da SEFAZ está fora do ar para todas as empresas desde ${when}: ${why}. Os documentos já guardados estão seguros e as consultas voltam sozinhas quando ele responder.`
+  return `O serviço da SEFAZ está fora do ar para todas as empresas desde ${when}: ${why}. ${follows}`
 }

@@ -16,17 +16,35 @@ const types: pg.CustomTypesConfig = {
 /** The role that owns nothing and cannot bypass row-level security; `migrate` creates it. */
 export const appRole = 'vigia_app'
 
+/** How many connections may be open at once, and how long a statement on one of them waits for what another holds (0: as long as it takes). */
+export interface PoolOptions {
+  connections: number
+  lockTimeoutMs: number
+}
+
+/**
+ * The pools of a process, each role's its own: whatever the workers wait for, the API answers. Eight conversations, four batches of events
+ * and a claim of each take one connection at a time; a call of the API that waits for what a worker holds fails before all of them do so.
+ * Several processes together stay below `max_connections`, which the embedded PostgreSQL has at 100.
+ */
+export const pools = {
+  api: { connections: 10, lockTimeoutMs: 10_000 },
+  worker: { connections: 16, lockTimeoutMs: 0 },
+  task: { connections: 10, lockTimeoutMs: 0 },
+} satisfies Record<string, PoolOptions>
+
 /** A pool of connections that act as `appRole`. Close with `destroy`. */
-export function openDatabase(url: string, options: { connections?: number } = {}): Database {
+export function openDatabase(url: string, options: Partial<PoolOptions> = {}): Database {
+  const { connections, lockTimeoutMs } = { ...pools.task, ...options }
   const address = new URL(url)
   // Options of the address would take the place of ours instead of standing beside them, the role among them.
   const theirs = address.searchParams.get('options') ?? ''
   address.searchParams.delete('options')
   const pool = new pg.Pool({
     connectionString: address.href,
-    max: options.connections ?? 10,
+    max: connections,
     types,
-    options: `${theirs} -c role=${appRole} -c plan_cache_mode=force_custom_plan -c timezone=UTC -c default_text_search_config=pg_catalog.simple`,
+    options: `${theirs} -c role=${appRole} -c plan_cache_mode=force_custom_plan -c timezone=UTC -c lock_timeout=${lockTimeoutMs} -c default_text_search_config=pg_catalog.simple`,
   })
   // A lost connection is replaced by the pool, and whoever was using it gets an error of its own; without listeners it would end the
   // process.

@@ -47,6 +47,8 @@ const settings: Record<string, string> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   password_encryption: 'scram-sha-256',
+  // What initdb chooses where memory allows: room for the pools of several processes (`pools` in database.ts).
+  max_connections: '100',
   // The owner of the database is no superuser; roles that it creates are its own to use.
   createrole_self_grant: 'set,inherit',
   lc_messages: 'C',

@@ -1,0 +1,103 @@
+import { sql } from 'kysely'
+import type { Database } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { createLogger } from '../platform/log.ts'
+import { newWorkspace } from '../platform/testing.ts'
+import { receive } from './documents.ts'
+import { arrivalOf, type Copy, cnpjs, type DocumentCopy, type EventCopy } from './order.testing.ts'
+
+// A workspace with the two companies of order.testing.ts: what is delivered to it, and what is there afterwards.
+
+const log = createLogger('silent')
+
+export interface Workspace {
+  id: number
+  companies: number[]
+}
+
+export async function newOffice(db: Database, large = false): Promise<Workspace> {
+  const id = await newWorkspace(db, { large })
+  return inWorkspace({ db }, id, async ({ db }) => {
+    const companies: number[] = []
+    for (const cnpj of cnpjs) {
+      const row = await db
+        .insertInto('company')
+        .values({ workspace_id: id, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      companies.push(row.id)
+    }
+    return { id, companies }
+  })
+}
+
+export async function picture(db: Database, { id, companies }: Workspace) {
+  return inWorkspace({ db }, id, async ({ db }) => ({
+    documents: (
+      await sql<{ company_id: number }>`
+        select company_id, chave, nsu::text, complete, amount, roles, base_status, status, event_code, event_text
+          from document order by company_id, chave`.execute(db)
+    ).rows.map(({ company_id, ...row }) => ({ to: companies.indexOf(company_id), ...row })),
+    events: (
+      await sql<{ company_id: number }>`
+        select company_id, chave, tp_evento, sequence, nsu::text, undone, stated, rank, protocol
+          from document_event order by company_id, chave, tp_evento, sequence`.execute(db)
+    ).rows.map(({ company_id, ...row }) => ({ to: companies.indexOf(company_id), ...row })),
+  }))
+}
+
+// Every column of every row, ids and times of writing included; counters that came back to nothing are nothing.
+export async function everything(db: Database, { id }: Workspace) {
+  return inWorkspace({ db }, id, async ({ db }) => {
+    const rows = async (query: string) => (await sql`${sql.raw(query)}`.execute(db)).rows
+    return {
+      documents: await rows('select * from document order by id'),
+      events: await rows('select * from document_event order by company_id, chave, tp_evento, sequence, orgao'),
+      months: await rows('select * from count_month where n <> 0 order by type, month, company_id, roles, status'),
+      days: await rows('select * from count_day where n <> 0 order by type, day, company_id, roles, status'),
+      receipts: await rows('select company_id, service, nsu, problem, unread from receipt order by 1, 2, 3'),
+    }
+  })
+}
+
+export async function countersDiffer(db: Database, { id }: Workspace, large: boolean): Promise<unknown[]> {
+  const days = large ? 'issued_at' : 'null::timestamp'
+  const { rows } = await inWorkspace({ db }, id, ({ db }) =>
+    sql`with counted as (select type, month_of(issued_at) as at, company_id, roles, status, count(*)::int as n, sum(amount) as a from document group by 1, 2, 3, 4, 5),
+             kept as (select type, month, company_id, roles, status, n, amount from count_month where n <> 0 or amount <> 0),
+             counted_days as (select type, ${sql.raw(days)}::date as at, company_id, roles, status, count(*)::int as n from document where ${large} group by 1, 2, 3, 4, 5),
+             kept_days as (select type, day, company_id, roles, status, n from count_day where n <> 0)
+        select 'month', * from ((table counted except table kept) union all (table kept except table counted)) m
+        union all
+        select 'day', *, null from ((table counted_days except table kept_days) union all (table kept_days except table counted_days)) d`.execute(
+      db,
+    ),
+  )
+  return rows
+}
+
+export const recipient = (workspace: Workspace, { to }: Pick<Copy, 'to'>) => ({
+  workspaceId: workspace.id,
+  companyId: workspace.companies[to]!,
+  cnpj: cnpjs[to]!,
+})
+
+export async function deliver(db: Database, workspace: Workspace, copies: (DocumentCopy | EventCopy)[]): Promise<void> {
+  await inWorkspace({ db, log }, workspace.id, (ctx) =>
+    receive(
+      ctx,
+      recipient(workspace, copies[0]!),
+      copies[0]!.type,
+      // One page never holds an NSU twice: the capture sees to that.
+      [...new Map(copies.map((copy) => [copy.nsu, arrivalOf(copy)])).values()],
+    ),
+  )
+}
+
+/** Whether a connection of this database waits for a lock of that type. */
+export async function someoneWaits(db: Database, type: 'advisory' | 'transactionid'): Promise<boolean> {
+  const { rows } = await sql`select from pg_locks
+    where not granted and locktype = ${type}
+      and pid in (select pid from pg_stat_activity where datname = current_database())`.execute(db)
+  return rows.length > 0
+}

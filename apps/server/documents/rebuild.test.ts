@@ -1,0 +1,164 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import type { Database } from '../platform/context.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { createLogger } from '../platform/log.ts'
+import { considerSize, rebuildAll, rebuildProjection } from './documents.ts'
+import {
+  countersDiffer,
+  deliver,
+  everything,
+  newOffice,
+  picture,
+  recipient,
+  someoneWaits,
+  type Workspace,
+} from './office.testing.ts'
+import { byKey, chave, cnpjs, documentOf, eventOf, modelDocuments } from './order.testing.ts'
+import { chaveOf } from './testing.ts'
+
+const log = createLogger('silent')
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Database
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase(database.url)
+})
+afterAll(async () => {
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+const rebuild = (workspace: Workspace, to: number) => rebuildProjection({ db, log }, recipient(workspace, { to }))
+
+test('a rebuild mends rows that say something else, drops what no receipt tells, changes no id and nothing of another company', async () => {
+  const workspace = await newOffice(db, true)
+  const cancelled = eventOf({ type: 'cte', nsu: 9, code: 110111 })
+  const documents = [0, 1, 2].map((number) => documentOf({ type: 'cte', nsu: number + 1, number }))
+  await deliver(db, workspace, [...documents, cancelled])
+  await deliver(db, workspace, [documentOf({ to: 1 }), eventOf({ to: 1, nsu: 2, code: 210210 })])
+  const before = await everything(db, workspace)
+  const [mine, theirs] = workspace.companies as [number, number]
+  await inWorkspace({ db }, workspace.id, async ({ db }) => {
+    await sql`update document set status = 9, amount = 1, number = 7 where chave = ${chave(cancelled)}`.execute(db)
+    await sql`insert into document (workspace_id, company_id, issued_at, nsu, supplier_id, number, event_code, type, series, roles, status, base_status, complete, amount, chave)
+              select workspace_id, company_id, issued_at, 77, supplier_id, number, event_code, type, series, roles, status, base_status, complete, amount, ${chaveOf({ number: 999 })}
+                from document where company_id = ${mine} limit 1`.execute(db)
+    await sql`delete from document_event where company_id = ${mine}`.execute(db)
+    await sql`update count_month set n = n + 5 where company_id = ${mine}`.execute(db)
+    await sql`update count_day set n = n + 5 where company_id = ${mine}`.execute(db)
+    await sql`update document set number = 8 where company_id = ${theirs}`.execute(db)
+  })
+  expect(await rebuild(workspace, 0)).toEqual({ receipts: 4, documents: 3, events: 1, unread: 0 })
+  const after = await everything(db, workspace)
+  expect(after.documents).toContainEqual(expect.objectContaining({ company_id: theirs, number: 8 }))
+  expect(await rebuild(workspace, 1)).toEqual({ receipts: 2, documents: 1, events: 1, unread: 0 })
+  expect(await everything(db, workspace)).toEqual(before)
+})
+
+test('a rebuild waits for a page that is being received, and a page for a rebuild', async () => {
+  const workspace = await newOffice(db)
+  const copies = [0, 1, 2].map((number) => documentOf({ nsu: number + 1, number }))
+  await deliver(db, workspace, copies.slice(0, 1))
+  await Promise.all([
+    deliver(db, workspace, copies.slice(1, 2)),
+    rebuild(workspace, 0),
+    deliver(db, workspace, copies.slice(2)),
+    rebuild(workspace, 0),
+  ])
+  expect((await picture(db, workspace)).documents).toEqual(modelDocuments(copies).sort(byKey))
+  expect(await countersDiffer(db, workspace, false)).toEqual([])
+})
+
+test('while a company is rebuilt only what arrives for it waits', { timeout: 60_000 }, async () => {
+  const workspace = await newOffice(db)
+  const another = await newOffice(db)
+  const [company] = workspace.companies
+  await deliver(db, workspace, [documentOf()])
+  await inWorkspace({ db }, workspace.id, async ({ db }) => {
+    await sql`update supplier set name = 'COMO ERA LIDA ANTES' where workspace_id = ${workspace.id}`.execute(db)
+    // As if twenty thousand more had come.
+    await sql`update count_month set n = n + 20000`.execute(db)
+  })
+  const held = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const holding = inWorkspace({ db }, workspace.id, async ({ db }) => {
+    await sql`select from count_month where company_id = ${company} for update`.execute(db)
+    held.resolve()
+    await release.promise
+  })
+  await held.promise
+  // It has read its receipts and now waits for a row of its own counters.
+  const rebuilding = rebuild(workspace, 0)
+  await vi.waitFor(async () => expect(await someoneWaits(db, 'transactionid')).toBe(true), { timeout: 20_000 })
+
+  let arrived = false
+  const arriving = deliver(db, workspace, [documentOf({ nsu: 2, number: 1 })]).then(() => {
+    arrived = true
+  })
+  await vi.waitFor(async () => expect(await someoneWaits(db, 'advisory')).toBe(true), { timeout: 20_000 })
+  // The same supplier, under the name that is being read right now.
+  await deliver(db, workspace, [documentOf({ to: 1 })])
+  await deliver(db, another, [documentOf()])
+  await considerSize({ db }, workspace.id)
+  expect(await isLarge(workspace)).toBe(false)
+  await deliver(db, workspace, [documentOf({ to: 1, nsu: 2, number: 1 })])
+  expect(await rebuild(another, 0)).toMatchObject({ documents: 1 })
+  expect(await rebuild(workspace, 1)).toMatchObject({ documents: 2 })
+  expect(arrived).toBe(false)
+
+  release.resolve()
+  await holding
+  expect(await rebuilding).toMatchObject({ documents: 1 })
+  await arriving
+  expect((await picture(db, workspace)).documents).toHaveLength(4)
+  expect(await countersDiffer(db, workspace, false)).toEqual([])
+})
+
+test('a workspace grows large once nobody writes in it', async () => {
+  const workspace = await newOffice(db)
+  await deliver(db, workspace, [documentOf()])
+  const pretend = (n: number) =>
+    inWorkspace({ db }, workspace.id, ({ db }) => sql`update count_month set n = n + ${n}`.execute(db))
+  await pretend(20_000)
+  await inWorkspace({ db }, workspace.id, async (writing) => {
+    await sql`select pg_advisory_xact_lock_shared(7316010, ${workspace.id}::int)`.execute(writing.db)
+    await considerSize({ db }, workspace.id)
+    expect(await isLarge(workspace)).toBe(false)
+  })
+  await considerSize({ db }, workspace.id)
+  expect(await isLarge(workspace)).toBe(true)
+  await pretend(-20_000)
+  expect(await countersDiffer(db, workspace, true)).toEqual([])
+})
+
+test('everything is rebuilt company by company, and each is told', async () => {
+  const workspace = await newOffice(db)
+  await deliver(db, workspace, [documentOf()])
+  await deliver(db, workspace, [documentOf({ to: 1 }), eventOf({ to: 1, nsu: 2, code: 210210 })])
+  await subscribe(workspace)
+  const told: unknown[] = []
+  await rebuildAll({ db, log }, ({ cnpj }, rebuilt, place, of) => told.push([cnpj, rebuilt, place, of]))
+  expect(told).toEqual([
+    [cnpjs[0], { receipts: 1, documents: 1, events: 0, unread: 0 }, 1, 2],
+    [cnpjs[1], { receipts: 2, documents: 1, events: 1, unread: 0 }, 2, 2],
+  ])
+})
+
+async function subscribe({ id, companies }: Workspace): Promise<void> {
+  await inWorkspace({ db }, id, async ({ db }) => {
+    await sql`select set_config('app.capture', 'on', true)`.execute(db)
+    await sql`with line as (insert into capture_line (service, cnpj) values (0, ${cnpjs[0]}) returning id)
+              insert into capture_subscription (line_id, workspace_id, company_id)
+              select id, ${id}, ${companies[0]} from line`.execute(db)
+  })
+}
+
+async function isLarge({ id }: Workspace): Promise<boolean> {
+  const row = await inWorkspace({ db }, id, ({ db }) =>
+    db.selectFrom('workspace').select('large').where('id', '=', id).executeTakeFirstOrThrow(),
+  )
+  return row.large
+}

@@ -1,0 +1,26 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { openDatabase, pools } from './database.ts'
+
+test('three processes of each role and a task fit into the embedded PostgreSQL', async () => {
+  await using database = await createDatabase()
+  const db = openDatabase(database.url)
+  const { rows } = await sql<{ free: number }>`
+    select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+         - current_setting('reserved_connections')::int as free`.execute(db)
+  await db.destroy()
+  const { api, worker, task } = pools
+  expect(rows[0]!.free).toBeGreaterThanOrEqual(3 * (api.connections + worker.connections) + task.connections)
+})
+
+test('a connection waits for what another holds as long as its pool says', async () => {
+  await using database = await createDatabase()
+  const holder = openDatabase(database.url)
+  const impatient = openDatabase(database.url, { lockTimeoutMs: 100 })
+  await holder.transaction().execute(async (db) => {
+    await sql`select pg_advisory_xact_lock(1)`.execute(db)
+    await expect(sql`select pg_advisory_lock(1)`.execute(impatient)).rejects.toMatchObject({ code: '55P03' })
+  })
+  await Promise.all([holder.destroy(), impatient.destroy()])
+})
