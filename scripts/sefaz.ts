@@ -16,11 +16,12 @@ as mesmas variáveis (DATA_DIR ou DATABASE_URL).
 check
   Faz uma consulta inofensiva a cada serviço (NF-e e CT-e) com o certificado da empresa e explica o resultado: certificado,
   identidade do servidor, resposta da SEFAZ e o que fazer. Gasta uma das vinte consultas avulsas que a SEFAZ permite por
-  hora a cada CNPJ e serviço; não pergunta além delas nem durante um bloqueio. Com --pfx confere um arquivo de certificado antes do cadastro; --cnpj indica uma filial.
+  hora a cada CNPJ e serviço; não pergunta além delas nem durante um bloqueio. Com --pfx confere um arquivo de certificado
+  antes do cadastro, com o mesmo cuidado (anotado em DATA_DIR); --cnpj indica uma filial.
   Termina com o código 0 quando os dois serviços atendem, senão com 1.
 
 completeness
-  Mostra, mês a mês, as posições (NSU) recebidas, as que faltaram, por quê, e o que foi feito delas.`
+  Mostra, nos últimos treze meses, as posições (NSU) recebidas, as que faltaram, por quê, e o que foi feito delas.`
 
 await live(async () => {
   const [command, ...rest] = process.argv.slice(2)

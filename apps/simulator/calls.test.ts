@@ -63,9 +63,31 @@ describe('an answer that is told lost', () => {
     await lose(0)
     expect(await misuse()).toEqual({ count: 2, excused: 1 })
     expect((await rows()).map((row) => row.excused)).toEqual([undefined, true, false])
-    // Who never saw the first 656 cannot know of the block either.
+    // Who never saw the first 656 cannot know of the block, but could have waited the hour that a lost answer may ask for.
     await lose(1)
-    expect(await misuse()).toEqual({ count: 2, excused: 2 })
+    expect(await misuse()).toEqual({ count: 2, excused: 1 })
+  })
+
+  it('does not excuse who asks within the hour after what may have been the last page, or nothing', async () => {
+    await ask({ ultNSU: 0 })
+    await ask({ ultNSU: 50 })
+    await lose(1)
+    expect((await ask({ ultNSU: 50 })).cStat).toBe('656')
+    expect(await misuse()).toEqual({ count: 1, excused: 0 })
+    await lose(2)
+    await advance(hourMs / 2)
+    expect((await ask({ ultNSU: 50 })).cStat).toBe('656')
+    expect(await misuse()).toEqual({ count: 2, excused: 0 })
+    expect((await rows()).map((row) => row.excused)).toEqual([undefined, undefined, false, false])
+  })
+
+  it('excuses who waited the hour and finds a cursor that it was never told', async () => {
+    await ask({ ultNSU: 0 })
+    await ask({ ultNSU: 50 })
+    await lose(1)
+    await advance(hourMs + 1)
+    expect(await ask({ ultNSU: 50 })).toMatchObject({ cStat: '656', ultNSU: nsu(60) })
+    expect(await misuse()).toEqual({ count: 1, excused: 1 })
   })
 
   it('excuses nothing once a page arrived after it', async () => {

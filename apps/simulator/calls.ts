@@ -1,5 +1,5 @@
 import type { Authority } from './authority.ts'
-import type { Query } from './distribution.ts'
+import { excuses, type Query } from './distribution.ts'
 import type { ServiceKind } from './faults.ts'
 import type { Service } from './inspect.ts'
 
@@ -28,8 +28,10 @@ export interface CallEntry {
   counted: boolean
   /** The answer did not arrive. */
   lost: boolean
-  /** A 656 that followed an answer which did not arrive. */
+  /** A 656 that an answer which did not arrive excuses. */
   excused?: boolean
+  /** A 656 for the cursor alone. */
+  outOfSequence?: boolean
   /** Places in the ledger of the events that came. */
   sendings?: number[]
 }
@@ -68,10 +70,13 @@ export function createCallLog(entriesMax = 50_000): CallLog {
 }
 
 /**
- * The answer of a call did not reach who called, whenever that is learned: the first 656 it runs into is not its fault, unless
- * an answer to distNSU, which tells the cursor again, arrived before.
+ * The answer of a call did not reach who called, whenever that is learned: the first 656 it runs into is not its fault when it is for the
+ * cursor, or comes although an hour passed, unless an answer to distNSU, which tells the cursor again, arrived before.
  */
-export function loseAnswer({ ledger, calls }: Pick<Authority, 'ledger' | 'calls'>, call: CallEntry): void {
+export function loseAnswer(
+  { ledger, calls, hourMs }: Pick<Authority, 'ledger' | 'calls' | 'hourMs'>,
+  call: CallEntry,
+): void {
   const { service, taxId, query, sendings = [] } = call
   if (call.lost || !call.counted) return
   call.lost = true
@@ -84,8 +89,12 @@ export function loseAnswer({ ledger, calls }: Pick<Authority, 'ledger' | 'calls'
     call,
     (one) => one.of === call.of && one.service === service && one.taxId === taxId && one.counted && settles(one),
   )
-  if (settling === undefined) usage.answerLost = isPage ? 'page' : 'query'
-  else if (settling.cStat === 656 && settling.excused !== true) {
+  if (settling === undefined) usage.answerLost = { of: isPage ? 'page' : 'query', at: call.at }
+  else if (
+    settling.cStat === 656 &&
+    settling.excused !== true &&
+    excuses(call.at, { now: settling.at, outOfSequence: settling.outOfSequence === true, hourMs })
+  ) {
     settling.excused = true
     usage.misuseExcused++
   }

@@ -23,8 +23,10 @@ export interface Answer {
   ultNSU: number | null
   maxNSU: number | null
   documents: AnswerDocument[]
-  /** Of a 656: an answer before it did not arrive. */
+  /** Of a 656: an answer before it did not arrive, and who called could not know better. */
   excused?: boolean
+  /** Of a 656: it is for the cursor alone, which only the lost answer told. */
+  outOfSequence?: boolean
 }
 
 export interface Rules {
@@ -97,7 +99,7 @@ export function distribute(ledger: Ledger, clock: Clock, rules: Rules, request: 
   const call: Call = { ledger, rules, service, taxId, now: clock.now(), usage: ledger.usage(service, taxId) }
   const answer = answerCall(call, query)
   // A query leaves open which page was lost.
-  if ('ultNSU' in query || call.usage.answerLost !== 'page') call.usage.answerLost = null
+  if ('ultNSU' in query || call.usage.answerLost?.of !== 'page') call.usage.answerLost = null
   ledger.saveUsage(service, taxId)
   return 'chNFe' in query && answer.cStat !== 656 ? { ...answer, ultNSU: null, maxNSU: null } : answer
 }
@@ -141,15 +143,27 @@ function answerCall(call: Call, query: Query): Answer {
   return 'nsu' in query ? one(call, query.nsu) : byChave(call, query.chNFe)
 }
 
-function block(call: Call, xMotivo: string, ultNSU: number): Answer {
+/**
+ * Whether an answer lost at `lostAt` excuses a 656 at `now`. The cursor was in it; but whoever does not know what was in it can wait the
+ * hour that it may have asked for.
+ */
+export function excuses(
+  lostAt: number,
+  { now, outOfSequence, hourMs }: { now: number; outOfSequence: boolean; hourMs: number },
+): boolean {
+  return outOfSequence || now >= lostAt + hourMs
+}
+
+function block(call: Call, xMotivo: string, ultNSU: number, outOfSequence = false): Answer {
   const { usage, now, rules } = call
   usage.blockedUntil = now + rules.hourMs
   usage.blockReason = xMotivo
   usage.misuse++
-  const excused = Boolean(usage.answerLost)
+  const lost = usage.answerLost
+  const excused = lost !== null && excuses(lost.at, { now, outOfSequence, hourMs: rules.hourMs })
   if (excused) usage.misuseExcused++
   usage.answerLost = null
-  return { cStat: 656, xMotivo, ultNSU, maxNSU: 0, documents: [], excused }
+  return { cStat: 656, xMotivo, ultNSU, maxNSU: 0, documents: [], excused, outOfSequence }
 }
 
 function page(call: Call, ultNSU: number): Answer {
@@ -168,7 +182,7 @@ function page(call: Call, ultNSU: number): Answer {
     return block(call, misuse.waiting, usage.lastReturned ?? 0)
   }
   if (usage.lastReturned !== null && ultNSU !== usage.lastReturned)
-    return block(call, misuse.sequence, usage.lastReturned)
+    return block(call, misuse.sequence, usage.lastReturned, true)
   if (ultNSU > maxNSU) return rejection(589)
 
   let nsu = ultNSU + 1

@@ -105,10 +105,10 @@ export interface Usage {
   queriesAt: number[]
   /** Answers 656. */
   misuse: number
-  /** Those of them that followed an answer which did not arrive. */
+  /** Those of them that an answer which did not arrive excuses. */
   misuseExcused: number
-  /** What was asked when the answer did not arrive, until an answer settles it. */
-  answerLost: 'page' | 'query' | null
+  /** What was asked, and when, by the call whose answer did not arrive, until an answer settles it. */
+  answerLost: { of: 'page' | 'query'; at: number } | null
 }
 
 /** Everything published, append only, so that a restart gives the same NSU to the same document. */

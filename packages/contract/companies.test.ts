@@ -30,6 +30,8 @@ describe('changes of a company', () => {
     [{ RazaoSocial: 'x'.repeat(201) }, 'Razão social deve ter no máximo 200 caracteres'],
     [{ Email: 'ana@' }, 'Email inválido'],
     [{ Uf: '99' }, 'Uf deve ser o código de um estado, como 35 para São Paulo'],
+    [{ Uf: '0x23' }, 'Uf deve ser o código de um estado, como 35 para São Paulo'],
+    [{ Uf: [35] }, 'Uf deve ser o código de um estado, como 35 para São Paulo'],
     [{ Uf: '' }, 'Uf deve ser o código de um estado, como 35 para São Paulo'],
     [{ SincronizacaoAutomatica: 'talvez' }, 'SincronizacaoAutomatica deve ser true ou false'],
     [{ 'ConfiguracoesCte.Tomador': '' }, 'ConfiguracoesCte.Tomador deve ser true ou false'],

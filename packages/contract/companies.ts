@@ -1,6 +1,7 @@
 import { parseCnpj } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
 import { z } from 'zod'
+import { wholeNumber } from './numbers.ts'
 import { route } from './route.ts'
 
 /** Company row of the list (section 3). Dates are ISO 8601 instants. */
@@ -63,6 +64,7 @@ export type CompanyDetail = z.output<typeof CompanyDetail>
 
 const chooseBoth = 'Por favor, selecione um certificado e digite a senha.'
 const chooseFile = 'Por favor, selecione um arquivo .pfx ou .p12'
+const noUf = 'Uf deve ser o código de um estado, como 35 para São Paulo'
 const isPfx = (file: File) => /\.(pfx|p12)$/i.test(file.name)
 
 /** New company: certificate and password (sections 5 and 7). */
@@ -99,9 +101,8 @@ export const EditCompanyForm = z
       .max(254, { error: 'Email inválido', abort: true })
       .regex(/^$|^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/, 'Email inválido')
       .optional(),
-    Uf: z.coerce
-      .number({ error: 'Uf deve ser o código de um estado, como 35 para São Paulo' })
-      .refine((code) => ufByCode(code) !== undefined, 'Uf deve ser o código de um estado, como 35 para São Paulo')
+    Uf: wholeNumber(noUf)
+      .refine((code) => ufByCode(code) !== undefined, noUf)
       .optional(),
     SincronizacaoAutomatica: flag('SincronizacaoAutomatica'),
     'ConfiguracoesNfe.Emitente': flag('ConfiguracoesNfe.Emitente'),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Code } from './codes.ts'
+import { wholeNumber } from './numbers.ts'
 import { route } from './route.ts'
 
 /** What the menu "Manifestar" offers (section 3); 3 and 4 of the CT-e are ours. */
@@ -22,18 +23,21 @@ const noDocument = 'Selecione pelo menos um documento para manifestar.'
 const unknownType = 'Tipo de manifestação desconhecido.'
 const noReason = 'A justificativa é obrigatória'
 
+/** Characters that the form takes as a justificativa (section 5). */
+export const justificationMax = 200
+
 /** Payload of a manifestação of NF-e (sections 3 and 5). */
 export const ManifestationForm = z.object({
   justificativa: z
     .string({ error: noReason })
     .trim()
     .min(1, noReason)
-    .max(200, 'A justificativa deve ter no máximo 200 caracteres'),
+    .max(justificationMax, `A justificativa deve ter no máximo ${justificationMax} caracteres`),
   idsDFe: z
     .array(z.string(), { error: noDocument })
     .min(1, noDocument)
     .max(300, 'Selecione no máximo 300 documentos de cada vez.'),
-  tipoManifestacao: z.coerce.number({ error: unknownType }).int(unknownType).min(1, unknownType).max(4, unknownType),
+  tipoManifestacao: wholeNumber(unknownType).refine((code) => code >= 1 && code <= 4, unknownType),
 })
 
 const nameOfField = (what: string) =>

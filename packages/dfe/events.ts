@@ -17,11 +17,16 @@ export interface EventKind {
     | 'trail'
     | 'undoes'
     | 'none'
+  /** Its text is not published: the words of the event itself say more than the description. */
+  ownWords?: true
   /** The code that this one takes back; 110001 names the event by code and protocol instead and has none. */
   undoes?: number
 }
 
 type Row = readonly [tpEvento: number, description: string, effect?: EventKind['effect'], undoes?: number]
+
+const fiscalEvent = 'Evento do Fisco'
+const otherEvent = 'Evento de Outro Órgão'
 
 // MOC NF-e 7.0 event table, NT 2020.001, NT 2025.002. The texts of 4001xx, 4003xx and 5001xx are not published.
 const nfe: readonly Row[] = [
@@ -59,16 +64,16 @@ const nfe: readonly Row[] = [
   [211150, 'Solicitação de Apropriação de Crédito para Bens e Serviços que Dependem do Adquirente'],
   [212110, 'Manifestação sobre Pedido de Transferência de Crédito de IBS em Sucessão'],
   [212120, 'Manifestação sobre Pedido de Transferência de Crédito de CBS em Sucessão'],
-  [400100, 'Evento do Fisco'],
-  [400101, 'Evento do Fisco'],
-  [400104, 'Evento do Fisco'],
-  [400105, 'Evento do Fisco'],
-  [400120, 'Evento do Fisco'],
-  [400121, 'Evento do Fisco'],
+  [400100, fiscalEvent],
+  [400101, fiscalEvent],
+  [400104, fiscalEvent],
+  [400105, fiscalEvent],
+  [400120, fiscalEvent],
+  [400121, fiscalEvent],
   [400200, 'Documento Fiscal Inidôneo', 'unfit'],
   [400201, 'Cancelamento de Documento Fiscal Inidôneo', 'undoes', 400200],
-  [400300, 'Evento do Fisco'],
-  [400301, 'Evento do Fisco'],
+  [400300, fiscalEvent],
+  [400301, fiscalEvent],
   [410300, 'NF-e Referenciada'],
   [411500, 'Resposta do Fisco ao Pedido de Prorrogação - 1º Prazo'],
   [411501, 'Resposta do Fisco ao Pedido de Prorrogação - 2º Prazo'],
@@ -76,10 +81,10 @@ const nfe: readonly Row[] = [
   [411503, 'Resposta do Fisco ao Cancelamento de Prorrogação - 2º Prazo'],
   [412120, 'Manifestação do Fisco sobre Transferência de Crédito de IBS em Sucessão'],
   [412130, 'Manifestação do Fisco sobre Transferência de Crédito de CBS em Sucessão'],
-  [500100, 'Evento de Outro Órgão'],
-  [500101, 'Evento de Outro Órgão'],
-  [500104, 'Evento de Outro Órgão'],
-  [500105, 'Evento de Outro Órgão'],
+  [500100, otherEvent],
+  [500101, otherEvent],
+  [500104, otherEvent],
+  [500105, otherEvent],
   [610130, 'Comprovante de Entrega do CT-e'],
   [610131, 'Cancelamento do Comprovante de Entrega do CT-e', 'undoes', 610130],
   [610500, 'Registro de Passagem', 'trail'],
@@ -158,5 +163,16 @@ export function eventKind(type: 'nfe' | 'cte', tpEvento: number): EventKind | un
 }
 
 function entry(type: 'nfe' | 'cte', [tpEvento, description, effect = 'none', undoes]: Row): [number, EventKind] {
-  return [tpEvento, { tpEvento, description, of: [type], effect, ...(undoes === undefined ? {} : { undoes }) }]
+  const unpublished = description === fiscalEvent || description === otherEvent
+  return [
+    tpEvento,
+    {
+      tpEvento,
+      description,
+      of: [type],
+      effect,
+      ...(undoes !== undefined && { undoes }),
+      ...(unpublished && { ownWords: true }),
+    },
+  ]
 }

@@ -173,6 +173,9 @@ describe('events', () => {
     expect(wronglyTold([outgoing({ state: 'rejected' })], [event()])).toHaveLength(1)
     expect(wronglyTold([outgoing({ state: 'sending' })], [event()])).toHaveLength(1)
     expect(wronglyTold([outgoing({ protocol: '892' })], [event()])).toHaveLength(1)
+    const closed = { at: at(10), cStat: 109, error: null }
+    expect(wronglyTold([outgoing({ state: 'rejected', calls: [closed] })], [])).toEqual([])
+    expect(wronglyTold([outgoing({ state: 'rejected', calls: [{ ...closed, cStat: 596 }] })], [])).toHaveLength(1)
     const refused = event({ nProt: undefined, cStat: 596 })
     expect(wronglyTold([outgoing()], [refused])).toHaveLength(1)
     expect(wronglyTold([outgoing({ state: 'rejected', cStat: 596 })], [refused])).toEqual([])

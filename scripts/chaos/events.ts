@@ -25,9 +25,11 @@ export function wronglyTold(outgoing: readonly OutgoingEvent[], sent: readonly A
     const there = byKey.get(key)
     const told = `${key} is ${state} (${cStat}, ${protocol}, ${message})`
     if (state !== 'registered' && state !== 'rejected') return [`${told}, and not decided`]
-    // Refused by our own rules before it left.
-    if (!there)
-      return state === 'rejected' && event.calls.length === 0 ? [] : [`${told}, and never reached the authority`]
+    if (!there) {
+      // Given up here, before it came to be judged there: its document was cancelled meanwhile, say.
+      const judged = event.calls.some((call) => call.cStat !== null && !passing.includes(call.cStat))
+      return state === 'rejected' && !judged ? [] : [`${told}, and never reached the authority`]
+    }
     if (state === 'rejected') return there.nProt === undefined ? [] : [`${told}, but has the protocol ${there.nProt}`]
     // Somebody registered it before us, with another system.
     if (there.nProt === undefined)

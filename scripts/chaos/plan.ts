@@ -63,7 +63,7 @@ export function readPlan(args: string[]): Plan {
       short,
       hourMs: 1_000,
       answerMs: 400,
-      hours: 14,
+      hours: 12,
       patienceHours: 60,
       probability: 0.02,
       lifeMs: [100, 1_000],

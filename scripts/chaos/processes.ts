@@ -23,8 +23,12 @@ export async function startRole(
   signal?: AbortSignal,
 ): Promise<RoleProcess | null> {
   const child = fork(program, [JSON.stringify(order)], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  const said: string[] = []
   for (const stream of [child.stdout!, child.stderr!]) {
-    createInterface(stream).on('line', (line) => complain(`${order.role}: ${line}`))
+    createInterface(stream).on('line', (line) => {
+      said.push(line)
+      complain(`${order.role}: ${line}`)
+    })
   }
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const end = (how: NodeJS.Signals) => async () => {
@@ -36,7 +40,7 @@ export async function startRole(
   if (ready) return { url: ready.url, ended, kill, stop: end('SIGTERM') }
   await kill()
   if (signal?.aborted) return null
-  throw new Error(`a process with the role ${order.role} did not start`)
+  throw new Error(`a process with the role ${order.role} did not start: ${said.join(' ')}`)
 }
 
 function readiness(
@@ -71,12 +75,17 @@ export function keepKilling(
   const over = new AbortController()
   let killed = 0
   const doom = async () => {
-    for (let worker = await start(over.signal); worker; ) {
-      await sleep(chance.between(...lifeMs), over.signal)
-      const next = over.signal.aborted ? null : await start(over.signal)
-      await worker.kill()
-      killed++
-      worker = next
+    let worker = await start(over.signal)
+    try {
+      while (worker) {
+        await sleep(chance.between(...lifeMs), over.signal)
+        const next: RoleProcess | null = over.signal.aborted ? null : await start(over.signal)
+        await worker.kill()
+        killed++
+        worker = next
+      }
+    } finally {
+      await worker?.kill()
     }
   }
   const all = Array.from({ length: count }, doom)
@@ -86,6 +95,7 @@ export function keepKilling(
     killed: () => killed,
     async [Symbol.asyncDispose]() {
       over.abort()
+      await Promise.allSettled(all)
       await Promise.all(all)
     },
   }

@@ -13,6 +13,7 @@ export interface RoleOrder {
 if (import.meta.main) {
   const { role, environment, directory, times } = JSON.parse(process.argv[2]!) as RoleOrder
   process.on('disconnect', () => process.exit())
+  if (!process.connected) process.exit()
   const config = readConfig(environment, directory)
   const server = await start({ ...config, sefaz: { ...config.sefaz, ...times } }, { roles: [role] })
   process.send?.({ url: server.url })

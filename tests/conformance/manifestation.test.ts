@@ -139,18 +139,22 @@ test.each([
   expect(await sentAbout(row!)).toMatchObject([{ tpEvento, nSeqEvento: 1, cStat: 135, times: 1 }])
 })
 
-test('an answer may be changed twice; the third time is refused before sending, with the reason', async () => {
+test('an answer may be changed, each given twice; what stands or is used up is refused before sending, with the reason', async () => {
   const [row] = await fresh(1)
   for (const [choice, code] of [
     [2, 210200],
     [3, 210220],
     [2, 210200],
+    [3, 210220],
   ] as const) {
     const more = { justificativa: `Mudança para ${code} em ${performance.now()}` }
     expect(outcome(await manifest('nfe', [row!], choice, more))).toMatchObject({ documents: ['registrada'] })
     await vi.waitFor(async () => expect((await rowOf(row!.chave)).status.codigoEvento).toBe(code))
-    // Registrations of one second have no order of their own.
-    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    const again = await manifest('nfe', [row!], choice, { justificativa: 'Com outras palavras' })
+    expect([again.status, again.body.message]).toEqual([
+      409,
+      expect.stringMatching(/ desta nota já está registrad[ao]\.$/),
+    ])
   }
   const { status, body } = await manifest('nfe', [row!], 2)
   expect([status, body.message, body.errors, body.data]).toEqual([
@@ -163,6 +167,7 @@ test('an answer may be changed twice; the third time is refused before sending, 
     [210200, 1],
     [210220, 1],
     [210200, 2],
+    [210220, 2],
   ])
 })
 
@@ -252,7 +257,7 @@ test.each([
   [
     'a reason that the event cannot carry',
     { tipoManifestacao: 4, justificativa: 'curta 12' },
-    'A justificativa de Operação não Realizada precisa ter de 15 a 255 caracteres, e tem 8.',
+    'A justificativa de Operação não Realizada precisa ter de 15 a 255 caracteres (até 200 neste formulário), e tem 8.',
   ],
 ])('%s is refused with words', async (_, more, message) => {
   const { status, body } = await manifest('nfe', [{ idDfe: 'x' }], 1, more)
@@ -312,15 +317,15 @@ describe('CT-e', () => {
     used.add(row!.chave)
     const short = await manifest('cte', [row!], 3, { justificativa: 'caro' })
     expect(short.body.message).toBe(
-      'A justificativa da Prestação em Desacordo precisa ter de 15 a 255 caracteres, e tem 4.',
+      'A justificativa da Prestação em Desacordo precisa ter de 15 a 255 caracteres (até 200 neste formulário), e tem 4.',
     )
     expect((await manifest('cte', [row!], 4)).body.message).toBe('Não há desacordo registrado que possa ser cancelado.')
-    expect(outcome(await manifest('cte', [row!], 3))).toMatchObject({ message: '1 documento manifestado.' })
+    expect(outcome(await manifest('cte', [row!], 3))).toMatchObject({ message: '1 evento registrado.' })
     expect((await rowOf(row!.chave, 2)).status).toEqual({
       codigoEvento: 610110,
       descricaoEvento: 'Prestação do Serviço em Desacordo',
     })
-    expect(outcome(await manifest('cte', [row!], 4))).toMatchObject({ message: '1 documento manifestado.' })
+    expect(outcome(await manifest('cte', [row!], 4))).toMatchObject({ message: '1 evento registrado.' })
     expect(await sentAbout(row!)).toMatchObject([
       { tpEvento: 610110, cStat: 135 },
       { tpEvento: 610111, cStat: 135 },

@@ -101,7 +101,7 @@ test('a released conversation is not due again before its time, whatever the but
   expect(answers).toHaveLength(20)
   for (const answer of answers) {
     expect(answer.allowed).toBe(false)
-    expect(answer.at.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs)
+    expect(answer.at!.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs)
   }
   expect(await claimLine(ctx)).toBeNull()
 })
@@ -168,6 +168,8 @@ test('whose certificate the authority answered to is brought up to the others', 
     workspaceId: late.workspaceId,
     companyId: late.companyId,
     proved: false,
+    certificateId: 0,
+    triedLately: false,
     uf: 35,
     certificate: { key: '', certificate: '', chain: [] },
   }

@@ -4,7 +4,7 @@ import type { Company } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { serviceCodes } from '../platform/service.ts'
+import { type ServiceCode, serviceCodes } from '../platform/service.ts'
 
 /**
  * Starts the conversations of a new company, or joins those that other workspaces already hold for its CNPJ. Until its certificate is
@@ -64,10 +64,14 @@ export async function resume(
       update capture_subscription
          set refused = null, refused_at = null, proved_at = case when ${proved} then coalesce(proved_at, now()) else proved_at end
        where workspace_id = ${workspaceId} and line_id = any (${lineIds}::int[])`.execute(db)
+    const waited = sql`state in ('stopped', 'failed')`
     await sql`
       update capture_line l
-         set next_at = case when state = 'stopped' then greatest(now(), allowed_at) else next_at end,
-             message = case when state = 'stopped' then 'Há um certificado novo: a captura continua assim que a SEFAZ permitir.' else message end,
+         set next_at = case when ${waited} then least(next_at, greatest(now(), allowed_at)) else next_at end,
+             message = case when not ${waited} then message
+                            when automatic or wanted then 'Há um certificado novo: a captura continua assim que a SEFAZ permitir.'
+                            else 'Há um certificado novo: a captura continua quando a sincronização for pedida ou ligada.' end,
+             -- Of a failure a pause may be left, in which nothing is asked.
              state = case when state = 'stopped' then 'waiting' else state end,
              catch_up = catch_up or exists (select 1 from capture_subscription s
                                              where s.line_id = l.id and s.workspace_id = ${workspaceId}
@@ -123,15 +127,25 @@ async function isWantedByTheHour(db: Context['db'], lineId: number): Promise<boo
   return false
 }
 
+/** What was asked for of a conversation. */
+export interface SyncRequest {
+  service: ServiceCode
+  /** Null: when others ask is not for who is not proved. */
+  at: Date | null
+  allowed: boolean
+  blocked: boolean
+}
+
 /**
  * Asks for a company's next queries as early as the authority's rules allow: now, or when its pause ends. Returns that time for each
- * conversation. Never shortens a pause: a query during one starts a new hour of blocking.
+ * conversation; null where others are captured for the CNPJ and nothing has proved this company's certificate: what they wait for is not
+ * told. Never shortens a pause: a query during one starts a new hour of blocking.
  */
 export async function requestSync(
   ctx: Pick<Context, 'db'>,
   workspaceId: number,
   companyId: number,
-): Promise<{ at: Date; allowed: boolean; blocked: boolean }[]> {
+): Promise<SyncRequest[]> {
   const ids = await readWorkspace(ctx, workspaceId, ({ db }) =>
     db
       .selectFrom('capture_subscription')
@@ -143,14 +157,23 @@ export async function requestSync(
   if (ids.length === 0) throw new AppError('not-found', 'Empresa não encontrada.')
   return inCapture(ctx, async ({ db }) => {
     const lineIds = await lockLines(db, sql.join(ids.map((row) => row.line_id)))
+    // Alone with a CNPJ, a company is told everything.
+    const told = sql`not exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null)
+      or exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null
+                    and s.workspace_id = ${workspaceId} and s.company_id = ${companyId})`
     return db
       .updateTable('capture_line')
-      .set({ next_at: sql<Date>`greatest(now(), allowed_at)`, wanted: true })
+      .set({
+        // One that is late already stays so: nobody may hide by asking that nothing is done.
+        next_at: sql<Date>`greatest(case when automatic or wanted then least(next_at, now()) else now() end, allowed_at)`,
+        wanted: true,
+      })
       .where('id', 'in', lineIds)
       .returning([
-        sql<Date>`next_at`.as('at'),
-        sql<boolean>`allowed_at <= now()`.as('allowed'),
-        sql<boolean>`state = 'blocked'`.as('blocked'),
+        sql<ServiceCode>`service`.as('service'),
+        sql<Date | null>`case when ${told} then greatest(next_at, now()) end`.as('at'),
+        sql<boolean>`allowed_at <= now() and (${told})`.as('allowed'),
+        sql<boolean>`state = 'blocked' and (${told})`.as('blocked'),
       ])
       .execute()
   })

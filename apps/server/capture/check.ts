@@ -7,13 +7,15 @@ import { sql } from 'kysely'
 import { readAuthorities } from '../platform/authorities.ts'
 import { inCapture } from '../platform/database.ts'
 import { type Service, serviceCodes, services } from '../platform/service.ts'
+import { noteCheck, noteCheckBlocked, type Refusal } from './check-record.ts'
 import { describeAnswer, describeCertificate, describeFailure, type Finding, notAsked } from './check-words.ts'
 import type { CaptureContext } from './conversation.ts'
 import { findHolder, type Holder } from './holder.ts'
 import { claimOne, fromNow, holdLine, type Line, releaseLine } from './lease.ts'
 import { type Outcome, quotaWait } from './ledger.ts'
+import { findMissing, findRest } from './missing.ts'
 import { announce, connectAs, send, urlOf } from './query.ts'
-import { findMissing, settleSingle } from './refill.ts'
+import { settleSingle } from './refill.ts'
 
 /** What came of a check, in lines for who runs the installation. */
 export interface Report {
@@ -156,7 +158,8 @@ async function checkLine(ctx: CaptureContext, line: Line, subject: Subject, ca: 
   }
   await inCapture(ctx, async (ctx) => {
     const waitMs = await settleSingle(ctx, line, { position, isMissing: missing !== null }, outcome)
-    await holdLine(ctx, line, { gap_at: missing === null ? null : fromNow(waitMs) })
+    const restMs = missing === null ? await findRest(ctx, line) : 0
+    await holdLine(ctx, line, { gap_at: restMs === null ? null : fromNow(Math.max(restMs, waitMs)) })
   })
   line.asking = false
   return { ...describe(ctx, line, outcome, line.lastNsu > 0n), certificate: certificateOf(holder) }
@@ -196,14 +199,31 @@ async function checkUnknown(
   given: Pick<Holder, 'uf' | 'certificate'>,
   ca: string[],
 ): Promise<Finding> {
+  const refusal = await noteCheck(ctx, service, cnpj)
+  if (refusal) return notAskedAgain(refusal)
   const line = { service: serviceCodes[service], cnpj }
   const connection = connectAs(ctx, given, ca)
   try {
     const outcome = await send(ctx, line, given, connection, { NSU: 1n })
+    if (outcome.answer?.cStat === 656) await noteCheckBlocked(ctx, service, cnpj)
     return { ...describe(ctx, line, outcome, false), certificate: certificateOf(given) }
   } finally {
     connection.close()
   }
+}
+
+function notAskedAgain({ at, blocked }: Refusal): Finding {
+  return blocked
+    ? notAsked(
+        'Não perguntamos agora: uma consulta aumentaria o bloqueio deste CNPJ.',
+        ['A SEFAZ respondeu a uma conferência anterior que o bloqueou por uma hora.', 'Tente de novo depois de {at}.'],
+        at,
+      )
+    : notAsked(
+        'Não perguntamos agora: as consultas avulsas desta hora já foram usadas.',
+        ['A SEFAZ permite vinte por hora a cada CNPJ.', 'Tente de novo depois de {at}.'],
+        at,
+      )
 }
 
 function describe(

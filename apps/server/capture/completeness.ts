@@ -5,7 +5,7 @@ import type { Context } from '../platform/context.ts'
 import { inCapture, readWorkspace } from '../platform/database.ts'
 import { handle } from '../platform/http.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
-import { wasAnswerLost } from './ledger.ts'
+import { isLoss } from './ledger.ts'
 import { blockCause } from './rules.ts'
 
 /** Positions that were counted as delivered and did not arrive: when that was found out, why, and what became of them. */
@@ -35,46 +35,74 @@ export interface Month {
   gaps: Gap[]
 }
 
-/** The months of a conversation as its ledger tells them, oldest first. `ctx.db` is a transaction that sees the line. */
+const monthsMax = 13
+
+/** The last months of a conversation as its ledger tells them, oldest first. `ctx.db` is a transaction that sees the line. */
 export async function readCompleteness({ db }: Pick<Context, 'db'>, lineId: number): Promise<Month[]> {
+  const since = sql`(select date_trunc('month', at, ${zone}::text) - ${monthsMax - 1} * interval '1 month'
+                       from capture_call where line_id = ${lineId} order by id desc limit 1)`
   // A page says from where to where it goes. Before the first one begins what the authority still keeps: nothing was passed over there.
+  // Gaps never overlap and the later one lies higher, so that the last one that begins below a position is the one it may be in.
   const { rows } = await sql<Omit<Month, 'gaps'>>`
     with call as (
-      select *, to_char(at at time zone 'America/Sao_Paulo', 'YYYY-MM') as month,
+      select *, to_char(at at time zone ${zone}, 'YYYY-MM') as month,
              query = 'distNSU' and c_stat in (137, 138) and nsu_after > nsu_before as is_page,
-             query = 'consNSU' and exists (select 1 from capture_call g
-                                            where g.line_id = c.line_id and g.id < c.id and g.query = 'distNSU' and g.c_stat = 656
-                                              and g.nsu_before < c.nsu_before and c.nsu_before <= g.nsu_after) as fills
-        from capture_call c where line_id = ${lineId})
+             query = 'distNSU' and c_stat = 656 and nsu_after > nsu_before as is_gap
+        from capture_call where line_id = ${lineId} and at >= ${since}),
+    placed as (
+      select *, query = 'consNSU'
+                and nsu_before <= max(nsu_after) filter (where is_gap) over below
+                and id > max(id) filter (where is_gap) over below as fills
+        from call window below as (order by case when is_gap then nsu_before + 1 else nsu_before end))
     select month, min(nsu_before) filter (where is_page) + 1 as "from", max(nsu_after) filter (where is_page) as "to",
            coalesce(sum(documents) filter (where c_stat = 138 and (query = 'distNSU' or fills)), 0)::int as documents,
            coalesce(sum(greatest(nsu_after - nsu_before - documents, 0)) filter (where is_page and nsu_before > 0), 0)::int as "passedOver",
            count(*)::int as queries, (count(*) filter (where c_stat is null))::int as unanswered
-      from call group by month order by month`.execute(db)
+      from placed group by month order by month`.execute(db)
   const gaps = await readGaps({ db }, lineId)
   return rows.map((row) => ({ ...row, gaps: gaps.filter((gap) => gap.month === row.month).map(withoutMonth) }))
 }
 
+const zone = 'America/Sao_Paulo'
+
+// What is left of a gap, and what is lost of it, stands in `capture_gap`; the rest of it was fetched.
 async function readGaps({ db }: Pick<Context, 'db'>, lineId: number): Promise<(Gap & { month: string })[]> {
   const { rows } = await sql<
-    Pick<Gap, 'from' | 'to' | 'foundAt' | 'fetched' | 'lost'> & { id: bigint; month: string; xMotivo: string }
+    Pick<Gap, 'from' | 'to' | 'foundAt'> & { month: string; xMotivo: string; errors: string[] | null }
   >`
-    select g.id, g.at as "foundAt", to_char(g.at at time zone 'America/Sao_Paulo', 'YYYY-MM') as month, g.x_motivo as "xMotivo",
-           g.nsu_before + 1 as "from", g.nsu_after as "to", f.fetched, f.lost
-      from capture_call g,
-           lateral (select (count(distinct nsu_before) filter (where c_stat = 138))::int as fetched,
-                           (count(distinct nsu_before) filter (where c_stat = 137))::int as lost
-                      from capture_call where line_id = g.line_id and query = 'consNSU' and id > g.id
-                       and nsu_before > g.nsu_before and nsu_before <= g.nsu_after) f
-     where g.line_id = ${lineId} and g.query = 'distNSU' and g.c_stat = 656 and g.nsu_after > g.nsu_before
-     order by g.id`.execute(db)
-  const gaps = []
-  for (const { id, xMotivo, ...row } of rows) {
-    const cause = blockCause(await wasAnswerLost({ db }, { id: lineId }, id))
-    const missing = Number(row.to - row.from + 1n) - row.fetched - row.lost
-    gaps.push({ ...row, why: `${cause} (${xMotivo})`, missing })
-  }
-  return gaps
+    with call as (
+      select *, count(*) filter (where c_stat in (137, 138, 656))
+                over (order by id rows between unbounded preceding and 1 preceding) as settled
+        from capture_call where line_id = ${lineId} and query = 'distNSU'),
+    -- What went wrong since the last answer that told where the authority stands.
+    told as (select *, array_agg(error) filter (where error is not null) over (partition by settled) as errors from call)
+    select to_char(at at time zone ${zone}, 'YYYY-MM') as month, at as "foundAt", x_motivo as "xMotivo",
+           nsu_before + 1 as "from", nsu_after as "to", errors
+      from told
+     where c_stat = 656 and nsu_after > nsu_before
+     order by id`.execute(db)
+  const open = await db
+    .selectFrom('capture_gap')
+    .select(['from_nsu', 'to_nsu', 'lost'])
+    .where('line_id', '=', lineId)
+    .orderBy('from_nsu')
+    .execute()
+  // Neither list overlaps itself, and both go upwards.
+  let first = 0
+  return rows.map(({ errors, xMotivo, ...gap }) => {
+    const count = { lost: 0, missing: 0 }
+    while (first < open.length && open[first]!.to_nsu < gap.from) first++
+    for (let place = first; place < open.length && open[place]!.from_nsu <= gap.to; place++)
+      count[open[place]!.lost ? 'lost' : 'missing'] += overlap(gap, open[place]!)
+    const fetched = Number(gap.to - gap.from + 1n) - count.lost - count.missing
+    return { ...gap, ...count, fetched, why: `${blockCause(errors?.some(isLoss) ?? false)} (${xMotivo})` }
+  })
+}
+
+function overlap(gap: Pick<Gap, 'from' | 'to'>, row: { from_nsu: bigint; to_nsu: bigint }): number {
+  const from = row.from_nsu > gap.from ? row.from_nsu : gap.from
+  const to = row.to_nsu < gap.to ? row.to_nsu : gap.to
+  return Number(to - from + 1n)
 }
 
 function withoutMonth({ month: _, ...gap }: Gap & { month: string }): Gap {

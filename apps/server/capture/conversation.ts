@@ -10,21 +10,18 @@ import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { pause } from '../platform/pause.ts'
 import { serviceCodes, serviceOf } from '../platform/service.ts'
-import { catchUp, damagedPositions, deliverPage, listSubscribers, readArrivals } from './delivery.ts'
-import { findHolder, type Holder, proveHolder, refuseHolder } from './holder.ts'
-import { consequences, fromNow, holdLine, LeaseLost, type Line, releaseLine } from './lease.ts'
+import { damagedPositions, deliverPage, listSubscribers, readArrivals } from './delivery.ts'
+import { findHolder, type Holder, makeWay, proveHolder, setAside, withoutHolder } from './holder.ts'
+import { consequences, fromNow, holdLine, LeaseLost, type Line, releaseLine, withoutAnswer } from './lease.ts'
 import { noteCall, wasAnswerLost } from './ledger.ts'
 import { ask, connectAs, reportAnswer, reportFailure } from './query.ts'
-import { type Decision, decide, failed, noCertificate } from './rules.ts'
+import { type Decision, decide, failed, isOfTheHost, isProof, mayBeOfTheCertificate } from './rules.ts'
 
 export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
 
 /** Carries out one turn of a claimed conversation: pages until there is no more or the authority says stop, then lets it go. */
 export async function converse(ctx: CaptureContext, line: Line, ca: string[], signal: AbortSignal): Promise<void> {
-  await catchUp(ctx, line)
-  if (!line.due) return releaseLine(ctx, line, null)
-  const hadCertificate = await takeTurn(ctx, line, ca, signal)
-  await releaseLine(ctx, line, hadCertificate ? null : noCertificate)
+  await takeTurn(ctx, line, ca, signal)
   const subscribers = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
   for (const { workspaceId, companyId, proved } of subscribers) {
     await considerSize(ctx, workspaceId)
@@ -32,19 +29,18 @@ export async function converse(ctx: CaptureContext, line: Line, ca: string[], si
   }
 }
 
-// Returns false when nobody holds a certificate to ask with.
-async function takeTurn(ctx: CaptureContext, line: Line, ca: string[], signal: AbortSignal): Promise<boolean> {
-  const find = () => findHolder(ctx, line, 'consultar documentos (distNSU)')
-  let tried = false
-  // Each round asks with one certificate; only one that is not accepted makes way for another.
-  for (let holder = await find(); holder; holder = await find()) {
-    tried = true
+// Then the others have their turn, whatever certificates are left.
+const certificatesMax = 5
+
+// Each round asks with one certificate; only one that is not accepted makes way for another.
+async function takeTurn(ctx: CaptureContext, line: Line, ca: string[], signal: AbortSignal): Promise<void> {
+  for (let round = 1; ; round++) {
+    const holder = await findHolder(ctx, line, 'consultar documentos (distNSU)')
+    if (!holder) return inCapture(ctx, async (ctx) => releaseLine(ctx, line, await withoutHolder(ctx, line)))
     const last = await askWith(ctx, line, holder, ca, signal)
-    if (!last?.certificateRefused || holder.proved || signal.aborted) break
-    await refuseHolder(ctx, line, holder, last.message)
+    if (!last?.certificateRefused || round === certificatesMax || signal.aborted) return releaseLine(ctx, line, null)
     await pause(ctx.config.sefaz.pagePauseMs, signal)
   }
-  return tried
 }
 
 const farewellMs = 10_000
@@ -57,8 +53,9 @@ async function askWith(
   holder: Holder,
   ca: string[],
   signal: AbortSignal,
-): Promise<Decision | null> {
-  const connection = connectAs(ctx, holder, ca)
+): Promise<Pick<Decision, 'certificateRefused' | 'nextPage'> | null> {
+  const connection = await openConnection(ctx, line, holder, ca)
+  if (!connection) return unusable
   // An answer under way is worth waiting for: the authority has counted the query. Not for ever, though.
   const leave = () => void globalThis.setTimeout(() => connection.close(), farewellMs).unref()
   signal.addEventListener('abort', leave)
@@ -71,6 +68,25 @@ async function askWith(
   } finally {
     signal.removeEventListener('abort', leave)
     connection.close()
+  }
+}
+
+const unusable = { certificateRefused: true, nextPage: false }
+
+// Null: what is kept of the certificate is none, and others are asked with.
+async function openConnection(
+  ctx: CaptureContext,
+  line: Line,
+  holder: Holder,
+  ca: string[],
+): Promise<Connection | null> {
+  try {
+    return connectAs(ctx, holder, ca)
+  } catch (error) {
+    const { workspaceId, certificateId } = holder
+    ctx.log.error({ err: error, workspaceId, certificateId }, 'a certificate cannot be shown; another is asked with')
+    await setAside(ctx, line, holder)
+    return null
   }
 }
 
@@ -91,13 +107,14 @@ async function turnPage(
   if (answer) {
     const arrivals = readArrivals(answer)
     decision = await insist(ctx, () => store(ctx, line, holder, answer, arrivals))
+    if (isProof(answer)) Object.assign(holder, { proved: true, triedLately: false })
     const { cStat, ultNSU, maxNSU, documents } = answer
     ctx.log.info({ cnpj: line.cnpj, service, cStat, ultNSU, maxNSU, documents: documents.length }, 'page')
   } else {
     if (error === 'interrupted') throw new Error('a query of this process cannot have been interrupted')
     const { kind, status, detail } = error
     ctx.log.warn({ kind, status, detail, cnpj: line.cnpj, service }, 'the authority did not answer')
-    decision = await insist(ctx, () => noteLoss(ctx, line, error, durationMs, signal))
+    decision = await insist(ctx, () => noteLoss(ctx, line, holder, error, durationMs, signal))
   }
   line.lastNsu = decision.lastNsu ?? before
   line.maxNsu = decision.maxNsu ?? line.maxNsu
@@ -117,7 +134,9 @@ async function store(
 ): Promise<Decision> {
   return inCapture(ctx, async (ctx) => {
     const answerLost = answer.cStat === 656 && (await wasAnswerLost(ctx, line))
-    const decision = decide(answer, { ...line, answerLost }, ctx.config.sefaz)
+    const decided = decide(answer, { ...line, answerLost }, ctx.config.sefaz)
+    const decision = decided.certificateRefused ? await makeWay(ctx, line, holder, decided) : decided
+    if (isProof(answer)) await proveHolder(ctx, line, holder)
     const before = line.lastNsu
     const after = decision.lastNsu ?? before
     await holdLine(ctx, line, {
@@ -130,7 +149,6 @@ async function store(
     if (decision.gap) await noteMissing(ctx, line, [decision.gap], decision.allowedInMs)
     const damaged = damagedPositions(arrivals).map((nsu) => ({ from: nsu, to: nsu }))
     if (damaged.length > 0) await noteMissing(ctx, line, damaged, ctx.config.sefaz.pagePauseMs)
-    if (!decision.certificateRefused) await proveHolder(ctx, line, holder)
     await deliverPage(ctx, line, arrivals, before, after)
     const { nextInMs, allowedInMs } = decision
     const outcome = { answer, durationMs: answer.durationMs }
@@ -158,17 +176,25 @@ async function noteMissing(
 async function noteLoss(
   ctx: CaptureContext,
   line: Line,
+  holder: Holder,
   error: SefazError,
   durationMs: number,
   signal: AbortSignal,
 ): Promise<Decision> {
   return inCapture(ctx, async (ctx) => {
     const standing = { ...line, answerLost: await wasAnswerLost(ctx, line) }
-    const decision = failed(error, standing, ctx.config.sefaz)
-    // Who closes the connection because this process ends says nothing about the service.
-    const outage = signal.aborted ? null : await reportFailure(ctx, line.service, error)
-    if (outage) decision.message = outageSentence(outage)
-    await holdLine(ctx, line, { asked_at: null, ...consequences(decision) })
+    let decision = failed(error, standing, ctx.config.sefaz)
+    // Who closes the connection because this process ends says nothing about the service, nor about the certificate.
+    if (!signal.aborted) {
+      if (mayBeOfTheCertificate(error)) decision = await makeWay(ctx, line, holder, decision)
+      // What a made-up certificate brings about is not told to everybody.
+      const outage =
+        isOfTheHost(error) && mayBeOfTheCertificate(error) && !holder.proved
+          ? null
+          : await reportFailure(ctx, line.service, error)
+      if (outage) decision.message = outageSentence(outage)
+    }
+    await holdLine(ctx, line, { asked_at: null, ...withoutAnswer(decision) })
     const { nextInMs, allowedInMs } = decision
     await noteCall(ctx, line, {
       query: 'distNSU',

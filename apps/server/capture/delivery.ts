@@ -6,7 +6,7 @@ import { type Arrival, type DocZip, listReceipts, readPage, receive } from '../d
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { serviceOf } from '../platform/service.ts'
-import { holdLine, type Line } from './lease.ts'
+import { holdLine, type Line, releaseLine } from './lease.ts'
 
 type DeliveryContext = Pick<Context, 'db' | 'log'>
 
@@ -118,9 +118,20 @@ async function besideDamaged(
 const copyAtOnce = 200
 const beforeAll = -(2n ** 63n)
 
+// Then other lines have their turn.
+const copyingsMax = 20
+
 /** A workspace that joined an ongoing conversation gets what another one already received: the authority does not repeat it. */
-export async function catchUp(ctx: DeliveryContext, line: Line): Promise<void> {
-  while (await copySome(ctx, line));
+export async function catchUp(ctx: DeliveryContext, line: Line, signal?: AbortSignal): Promise<void> {
+  for (let times = 0; times < copyingsMax && !signal?.aborted; times++) if (!(await copySome(ctx, line))) return
+}
+
+/** Carries out one turn of a line that was claimed for copies. */
+export async function copyToOthers(ctx: DeliveryContext, line: Line, signal: AbortSignal): Promise<void> {
+  await catchUp(ctx, line, signal)
+  // To the end of the queue.
+  await inCapture(ctx, (ctx) => holdLine(ctx, line, { catch_up_at: sql<Date>`now()` }))
+  await releaseLine(ctx, line, null)
 }
 
 // Returns whether there was anything to copy.

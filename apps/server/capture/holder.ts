@@ -1,10 +1,17 @@
-import { cnpjBase } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
-import { takeCertificate } from '../companies/companies.ts'
+import {
+  listCertificates,
+  noneAccepted,
+  noteCertificateAccepted,
+  noteCertificateRefused,
+  openKey,
+  UnreadableCertificate,
+} from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { serviceOf } from '../platform/service.ts'
-import type { Line } from './lease.ts'
+import { fromNow, type Line, lockLine } from './lease.ts'
+import { type Decision, noCertificate } from './rules.ts'
 
 /** Who speaks for a CNPJ in a query. */
 export interface Holder {
@@ -13,6 +20,9 @@ export interface Holder {
   /** The certificate was shown to be real before. */
   proved: boolean
   uf: number
+  certificateId: number
+  /** It was tried within a day, and brought no answer. */
+  triedLately: boolean
   certificate: { key: string; certificate: string; chain: string[] }
 }
 
@@ -24,81 +34,205 @@ export type Purpose =
 
 const webServices = { nfe: 'NFeDistribuicaoDFe', cte: 'CTeDistribuicaoDFe' }
 
+type HolderContext = Pick<Context, 'db' | 'config'>
+
 /**
- * Of all who hold a certificate for this CNPJ, or for its matriz or another filial, the one to ask with: first whoever has not been
- * proved yet, because an answer of the authority proves it; then the one that is valid longest. Only its key is opened. Null when none is
- * valid any more.
+ * Of all certificates of this CNPJ, of its matriz or of another filial, in whatever workspace, the one to ask with; only its key is opened.
+ * Null when none is valid any more, or all rest.
  */
 export async function findHolder(
-  ctx: Pick<Context, 'db' | 'vault'>,
+  ctx: HolderContext & Pick<Context, 'vault' | 'log'>,
   line: Pick<Line, 'id' | 'service' | 'cnpj'>,
   purpose: Purpose,
 ): Promise<Holder | null> {
-  return inCapture(ctx, async (ctx) => {
-    const [best] = await listCandidates(ctx, line)
+  const use = { service: webServices[serviceOf(line.service)], purpose }
+  for (;;) {
+    const candidates = await inCapture(ctx, (ctx) => listCandidates(ctx, line))
+    const best =
+      purpose === asking ? candidates.find(isAwake) : (candidates.find(isProvedAndAwake) ?? candidates.find(isAwake))
     if (!best) return null
-    const { workspaceId, companyId, proved, uf } = best
-    await enterWorkspace(ctx, workspaceId)
-    const use = { service: webServices[serviceOf(line.service)], purpose }
-    const taken = await takeCertificate(ctx, workspaceId, line.cnpj, use)
-    return taken && { workspaceId, companyId, proved, uf, certificate: taken.certificate }
-  })
+    const { workspaceId, certificateId } = best
+    try {
+      return await inCapture(ctx, async (ctx) => {
+        await enterWorkspace(ctx, workspaceId)
+        const { certificate } = await openKey(ctx, workspaceId, certificateId, use)
+        return { ...best, certificate }
+      })
+    } catch (error) {
+      if (!(error instanceof UnreadableCertificate)) throw error
+      ctx.log.error({ err: error, workspaceId, certificateId }, 'a certificate does not open; another is asked with')
+      await setAside(ctx, line, best)
+    }
+  }
 }
 
-// Best first.
-async function listCandidates({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id' | 'cnpj'>) {
-  const { rows: subscriptions } = await sql<{ workspaceId: number; companyId: number; proved: boolean }>`
-    select workspace_id as "workspaceId", company_id as "companyId", proved_at is not null as proved
-      from capture_subscription
-     where line_id = ${line.id} and (refused_at is null or refused_at < now() - interval '1 day')`.execute(db)
+const asking: Purpose = 'consultar documentos (distNSU)'
+
+/** A certificate with which a line may be asked about. */
+type Candidate = Omit<Holder, 'certificate'> & {
+  refusedLately: boolean
+  validTo: Date
+  triedAt: Date | null
+  /** How long it is not to be shown; 0 and less: it may be. */
+  restsMs: number
+}
+
+const isAwake = (candidate: Candidate) => candidate.restsMs <= 0
+const isProvedAndAwake = (candidate: Candidate) => candidate.proved && isAwake(candidate)
+
+/**
+ * Every certificate that is valid now, best first: before all others whoever has not been proved yet, because an answer of the authority
+ * proves it; then the one that is valid longest. Who brought no answer or was refused within a day comes after those who were not, the
+ * one that waited longest first. `ctx.db` is a transaction of the capture.
+ */
+async function listCandidates({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id' | 'cnpj'>): Promise<Candidate[]> {
+  const { rows: tries } = await sql<{
+    workspaceId: number
+    certificateId: number
+    triedAt: Date | null
+    restsMs: number
+  }>`
+    select workspace_id as "workspaceId", certificate_id as "certificateId", case when at > now() - interval '1 day' then at end as "triedAt",
+           (extract(epoch from rests_until - now()) * 1000)::float8 as "restsMs"
+      from capture_refusal where line_id = ${line.id}`.execute(db)
+  const subscriptions = await db
+    .selectFrom('capture_subscription')
+    .select(['workspace_id as workspaceId', 'company_id as companyId'])
+    .select(sql<boolean>`proved_at is not null`.as('proved'))
+    .where('line_id', '=', line.id)
+    .execute()
   const found = []
   for (const subscription of subscriptions) {
     const { workspaceId, companyId } = subscription
     await enterWorkspace({ db }, workspaceId)
-    const row = await db
-      .selectFrom('company as c')
-      .innerJoin('certificate as k', 'k.workspace_id', 'c.workspace_id')
-      .select(['c.uf', sql<Date>`max(k.valid_to)`.as('validTo')])
-      .where('c.workspace_id', '=', workspaceId)
-      .where('c.id', '=', companyId)
-      .where(sql`left(k.holder_cnpj, 8)`, '=', cnpjBase(line.cnpj))
-      .where('k.replaced_at', 'is', null)
-      .where('k.valid_from', '<=', sql<Date>`now()`)
-      .where('k.valid_to', '>', sql<Date>`now()`)
-      .groupBy('c.uf')
-      .executeTakeFirst()
-    if (row) found.push({ ...subscription, ...row })
+    const { uf } = await db
+      .selectFrom('company')
+      .select('uf')
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', companyId)
+      .executeTakeFirstOrThrow()
+    for (const { id, validTo, refusedLately } of await listCertificates({ db }, workspaceId, line.cnpj)) {
+      const tried = tries.find((row) => row.workspaceId === workspaceId && row.certificateId === id)
+      const { triedAt = null, restsMs = 0 } = tried ?? {}
+      const triedLately = triedAt !== null
+      found.push({ ...subscription, uf, certificateId: id, validTo, refusedLately, triedAt, triedLately, restsMs })
+    }
   }
-  return found.sort((a, b) => Number(a.proved) - Number(b.proved) || b.validTo.getTime() - a.validTo.getTime())
+  return found.sort(
+    (a, b) =>
+      Number(isBehind(a)) - Number(isBehind(b)) ||
+      (a.triedAt?.getTime() ?? 0) - (b.triedAt?.getTime() ?? 0) ||
+      Number(a.proved) - Number(b.proved) ||
+      b.validTo.getTime() - a.validTo.getTime(),
+  )
 }
+
+const isBehind = ({ triedLately, refusedLately }: Candidate) => triedLately || refusedLately
 
 /** The authority answered to this certificate: its holder may receive. `ctx.db` is a transaction of the capture. */
-export async function proveHolder({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>, holder: Holder): Promise<void> {
-  if (holder.proved) return
-  await db
+export async function proveHolder(ctx: Pick<Context, 'db'>, line: Pick<Line, 'id'>, holder: Holder): Promise<void> {
+  if (holder.proved && !holder.triedLately) return
+  const { workspaceId, companyId, certificateId } = holder
+  // Certificate, line, subscription: in the order of whoever uploads one.
+  await noteCertificateAccepted(ctx, workspaceId, certificateId)
+  await lockLine(ctx, line)
+  await ctx.db
     .updateTable('capture_subscription')
-    .set({ proved_at: sql<Date>`now()`, refused: null, refused_at: null })
+    .set({ proved_at: sql<Date>`coalesce(proved_at, now())`, refused: null, refused_at: null })
     .where('line_id', '=', line.id)
-    .where('workspace_id', '=', holder.workspaceId)
-    .where('company_id', '=', holder.companyId)
+    .where('workspace_id', '=', workspaceId)
+    .where('company_id', '=', companyId)
     .execute()
-  holder.proved = true
+  await ctx.db
+    .deleteFrom('capture_refusal')
+    .where('line_id', '=', line.id)
+    .where('workspace_id', '=', workspaceId)
+    .where('certificate_id', '=', certificateId)
+    .execute()
 }
 
-/** The authority did not accept a certificate that nothing had proved: others go on without it. */
-export async function refuseHolder(
-  ctx: Pick<Context, 'db'>,
+/**
+ * A certificate brought no answer, or was not accepted: it makes way for the others. Returns what follows for the line: the next one asks
+ * at once, and only when there is none the line itself rests. `ctx.db` is the transaction that writes it.
+ */
+export async function makeWay(ctx: HolderContext, line: Line, holder: Holder, decision: Decision): Promise<Decision> {
+  const { workspaceId, certificateId } = holder
+  if (!decision.certificateRefused) {
+    await noteTry(ctx, line, holder, 0)
+    return decision
+  }
+  // Certificate, line, subscription: in the order of whoever uploads one.
+  await noteCertificateRefused(ctx, workspaceId, certificateId)
+  // What was uploaded while this query was under way is seen by what follows.
+  await lockLine(ctx, line)
+  await noteTry(ctx, line, holder, decision.nextInMs === null ? 24 * ctx.config.sefaz.hourMs : decision.allowedInMs)
+  await noteRefusal(ctx, line, holder, decision.message)
+  return orNext(ctx, line, { ...decision, message: noneAccepted })
+}
+
+/** What follows for a line that nobody could ask about; `ctx.db` is the transaction that writes it. */
+export async function withoutHolder(ctx: HolderContext, line: Line): Promise<Decision> {
+  await lockLine(ctx, line)
+  const candidates = await listCandidates(ctx, line)
+  return candidates.length === 0 ? noCertificate : orNext(ctx, line, { ...noCertificate, message: noneAccepted })
+}
+
+// A person may upload another certificate, and one that was refused may be accepted again: no line waits for ever.
+async function orNext(ctx: HolderContext, line: Line, decision: Decision): Promise<Decision> {
+  const { pagePauseMs } = ctx.config.sefaz
+  const rests = (await listCandidates(ctx, line)).map((candidate) => candidate.restsMs)
+  if (rests.some((ms) => ms <= 0)) return { ...decision, untold: true, nextInMs: pagePauseMs, allowedInMs: pagePauseMs }
+  return decision.nextInMs === null && rests.length > 0 ? { ...decision, nextInMs: Math.min(...rests) } : decision
+}
+
+const unreadable =
+  'O certificado digital guardado não pôde ser aberto. Os documentos já guardados estão seguros; envie o certificado de novo.'
+
+/** A certificate cannot even be shown. */
+export async function setAside(
+  ctx: HolderContext,
   line: Pick<Line, 'id'>,
-  holder: Holder,
+  holder: Pick<Holder, 'workspaceId' | 'companyId' | 'certificateId'>,
+): Promise<void> {
+  await inCapture(ctx, async (ctx) => {
+    await noteTry(ctx, line, holder, ctx.config.sefaz.hourMs)
+    await noteRefusal(ctx, line, holder, unreadable)
+  })
+}
+
+async function noteTry(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<Line, 'id'>,
+  { workspaceId, certificateId }: Pick<Holder, 'workspaceId' | 'certificateId'>,
+  restMs: number,
+): Promise<void> {
+  await db
+    .insertInto('capture_refusal')
+    .values({
+      line_id: line.id,
+      workspace_id: workspaceId,
+      certificate_id: certificateId,
+      rests_until: fromNow(restMs),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['line_id', 'workspace_id', 'certificate_id'])
+        .doUpdateSet({ at: sql<Date>`now()`, rests_until: fromNow(restMs) }),
+    )
+    .execute()
+}
+
+async function noteRefusal(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<Line, 'id'>,
+  { workspaceId, companyId }: Pick<Holder, 'workspaceId' | 'companyId'>,
   why: string,
 ): Promise<void> {
-  await inCapture(ctx, ({ db }) =>
-    db
-      .updateTable('capture_subscription')
-      .set({ refused: why, refused_at: sql<Date>`now()` })
-      .where('line_id', '=', line.id)
-      .where('workspace_id', '=', holder.workspaceId)
-      .where('company_id', '=', holder.companyId)
-      .execute(),
-  )
+  await db
+    .updateTable('capture_subscription')
+    .set({ refused: why, refused_at: sql<Date>`now()` })
+    .where('line_id', '=', line.id)
+    .where('workspace_id', '=', workspaceId)
+    .where('company_id', '=', companyId)
+    .execute()
 }

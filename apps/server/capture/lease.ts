@@ -12,7 +12,8 @@ export interface Line extends Omit<Standing, 'answerLost'> {
   cnpj: string
   leaseBy: string
   leaseMs: number
-  /** Its time has come; false when it was only woken to catch up. */
+  turn: Turn
+  /** Its time to ask for what is new has come. */
   due: boolean
   /** A query left this many milliseconds ago under another process, which never wrote what came of it. */
   askedMsAgo: number | null
@@ -29,64 +30,94 @@ export class LeaseLost extends Error {
 
 type ClaimContext = Pick<Context, 'db' | 'config'>
 
+/** What a conversation is held for. */
+export type Turn = 'due' | 'copies' | 'gap' | 'check'
+
 // Few at once, whoever they are and in whatever process: the authority is shared by all companies. What is missing may not take the
-// places of what is new.
-const heldMax = { due: 8, gap: 4, one: 9 }
+// places of what is new, nor may copies, which ask the authority nothing.
+const heldMax = 8
+const heldOfTurnMax: Readonly<Record<Turn, number>> = { due: 8, copies: 2, gap: 4, check: 1 }
 
 // The first key of the advisory locks of this slice.
 const claimLock = 7_656_001
 
 const free = sql`(lease_until is null or lease_until < now())`
 
-/** Takes the conversation that has waited longest, or null when none is due; `paused`: services that nobody may call now. */
-export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[] = []): Promise<Line | null> {
-  const due = sql`next_at <= now() and allowed_at <= now() and (automatic or wanted) and service <> all(${[...paused]}::smallint[])`
-  // One condition at a time, so that each is an index; who only waits for copies is soon done.
-  return claim(ctx, heldMax.due, due, [sql`catch_up and ${free}`, sql`${due} and ${free} order by next_at`])
+interface Attempt {
+  turn: Turn
+  candidates: RawBuilder<unknown>
+  /** How many turns of this kind may be held for it to be made, when not as many as there may ever be. */
+  heldOfTurnMax?: number
 }
 
 /**
- * Takes a conversation in which something is missing that may be asked for now: never while it is blocked, nor while a block may be what
- * was in an answer that was lost.
+ * Takes the conversation whose turn it is, or null when there is none; `paused`: services that nobody may call now. What is due comes
+ * first, but for one place of its own for what is missing and one for copies, which else would wait for as long as something is due.
  */
-export async function claimGap(ctx: ClaimContext, paused: readonly ServiceCode[] = []): Promise<Line | null> {
-  return claim(ctx, heldMax.gap, sql`false`, [
-    sql`gap_at <= now() and (state = 'waiting' or allowed_at <= now()) and service <> all(${[...paused]}::smallint[]) and ${free} order by gap_at`,
+export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[] = []): Promise<Line | null> {
+  const due = sql`next_at <= now() and allowed_at <= now() and (automatic or wanted) and service <> all(${[...paused]}::smallint[])`
+  const gap = { turn: 'gap', candidates: missingOf(paused) } as const
+  const copies = sql`catch_up and catch_up_at <= now() and ${free}`
+  return claim(ctx, [
+    { ...gap, heldOfTurnMax: 1 },
+    {
+      turn: 'copies',
+      candidates: sql`${copies} and not coalesce(${due}, false) order by catch_up_at`,
+      heldOfTurnMax: 1,
+    },
+    { turn: 'due', candidates: sql`${due} and ${free} order by next_at` },
+    { turn: 'copies', candidates: sql`${copies} order by catch_up_at` },
+    gap,
   ])
+}
+
+/** Takes a conversation in which something is missing that may be asked for now. */
+export async function claimGap(ctx: ClaimContext, paused: readonly ServiceCode[] = []): Promise<Line | null> {
+  return claim(ctx, [{ turn: 'gap', candidates: missingOf(paused) }])
+}
+
+// Never while it is blocked, nor while a block may be what was in an answer that was lost.
+function missingOf(paused: readonly ServiceCode[]): RawBuilder<unknown> {
+  return sql`gap_at <= now() and (state = 'waiting' or allowed_at <= now()) and service <> all(${[...paused]}::smallint[]) and ${free} order by gap_at`
 }
 
 /** Takes the conversation `id` beside all others, if nobody holds it and no query of it is without an answer. */
 export async function claimOne(ctx: ClaimContext, id: number): Promise<Line | null> {
-  return claim(ctx, heldMax.one, sql`false`, [sql`id = ${id} and asked_at is null and ${free}`])
+  return claim(ctx, [{ turn: 'check', candidates: sql`id = ${id} and asked_at is null and ${free}` }], heldMax + 1)
 }
 
-async function claim(
-  { db, config }: ClaimContext,
-  placesMax: number,
-  due: RawBuilder<unknown>,
-  candidates: RawBuilder<unknown>[],
-): Promise<Line | null> {
+async function claim({ db, config }: ClaimContext, attempts: Attempt[], placesMax = heldMax): Promise<Line | null> {
   const leaseBy = crypto.randomUUID()
   // Longer than the longest answer may take.
   const leaseMs = 2.5 * config.sefaz.answerMs
   return inCapture({ db }, async ({ db }) => {
     // One claim at a time in all processes: two would see the same free place.
     await sql`select pg_advisory_xact_lock(${claimLock})`.execute(db)
-    for (const candidate of candidates) {
-      const { rows } = await sql<Omit<Line, 'leaseBy' | 'leaseMs' | 'asking'>>`
-        update capture_line set lease_by = ${leaseBy}, lease_until = ${fromNow(leaseMs)}
-         where id = (select id from capture_line where ${candidate} limit 1 for update skip locked)
-           and (select count(*) from capture_line where lease_until > now()) < ${placesMax}
+    const held = await countHeld(db)
+    if (Object.values(held).reduce((sum, count) => sum + count, 0) >= placesMax) return null
+    // One condition at a time, so that each is an index.
+    for (const { turn, candidates, heldOfTurnMax: max = heldOfTurnMax[turn] } of attempts) {
+      if ((held[turn] ?? 0) >= max) continue
+      const { rows } = await sql<Omit<Line, 'leaseBy' | 'leaseMs' | 'asking' | 'turn' | 'due'>>`
+        update capture_line set lease_by = ${leaseBy}, lease_until = ${fromNow(leaseMs)}, lease_for = ${turn}
+         where id = (select id from capture_line where ${candidates} limit 1 for update skip locked)
         returning id, service, cnpj, last_nsu as "lastNsu", max_nsu as "maxNsu", failures,
-                  coalesce(${due}, false) as due,
                   last_success_at is null as first,
                   coalesce(last_success_at > now() - ${24 * config.sefaz.hourMs} * interval '1 ms', false) as recent,
                   (extract(epoch from now() - asked_at) * 1000)::float8 as "askedMsAgo",
                   coalesce(asked_at = gap_at, false) as "askedForGap"`.execute(db)
-      if (rows[0]) return { ...rows[0], leaseBy, leaseMs, asking: false }
+      if (rows[0]) return { ...rows[0], turn, due: turn === 'due', leaseBy, leaseMs, asking: false }
     }
     return null
   })
+}
+
+async function countHeld(db: Context['db']): Promise<Partial<Record<Turn, number>>> {
+  const { rows } = await sql<{ turn: Turn; n: number }>`
+    select coalesce(lease_for, 'due') as turn, count(*)::int as n from capture_line where lease_until > now() group by 1`.execute(
+    db,
+  )
+  return Object.fromEntries(rows.map(({ turn, n }) => [turn, n]))
 }
 
 /** Changes a held line and renews its lease; throws `LeaseLost` when it is held no more. */
@@ -104,34 +135,89 @@ export async function holdLine(
   if (numUpdatedRows !== 1n) throw new LeaseLost(`the lease of line ${line.id} is gone`)
 }
 
-/** Lets a line go, with what was decided about it (null: that is written already, or nothing was asked). */
+/** Holds the row of a line to the end of the transaction: who adds a subscription or a certificate to it has done so, or waits. */
+export async function lockLine({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>): Promise<void> {
+  await db.selectFrom('capture_line').select('id').where('id', '=', line.id).forUpdate().execute()
+}
+
+/** Lets a line go, with what was decided about it without an answer (null: that is written already, or nothing was asked). */
 export async function releaseLine(ctx: Pick<Context, 'db'>, line: Line, decision: Decision | null): Promise<void> {
+  await letGo(ctx, line, decision ? withoutAnswer(decision) : {})
+}
+
+/**
+ * Lets a line go after a fault of ours. What stands there stays: `decision` is about a turn that asks for what is new; one that only copied
+ * or asked for what is missing has a pause of its own, `waitMs`.
+ */
+export async function breakLine(
+  ctx: Pick<Context, 'db'>,
+  line: Line,
+  decision: Decision,
+  waitMs: number,
+): Promise<void> {
+  const pauses = {
+    due: withoutAnswer(decision),
+    copies: { catch_up_at: fromNow(waitMs) },
+    gap: { gap_at: sql<Date>`greatest(gap_at, ${fromNow(waitMs)})` },
+    check: {},
+  }
+  await letGo(ctx, line, pauses[line.turn])
+}
+
+async function letGo(
+  ctx: Pick<Context, 'db'>,
+  line: Line,
+  change: UpdateObject<Tables, 'capture_line'>,
+): Promise<void> {
   const behind = (relation: RawBuilder<unknown>) =>
     sql`exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null
            and s.delivered_nsu ${relation} capture_line.last_nsu)`
   await inCapture(ctx, async (ctx) => {
     // A subscription that is being added right now holds this row; what it wrote is seen by the next statement only.
-    await ctx.db.selectFrom('capture_line').select('id').where('id', '=', line.id).forUpdate().execute()
+    await lockLine(ctx, line)
     await holdLine(ctx, line, {
       lease_by: null,
       lease_until: null,
+      lease_for: null,
       // Somebody may have joined while the lease was held.
       catch_up: sql<boolean>`${behind(sql`<`)} and ${behind(sql`=`)}`,
-      ...(decision && consequences(decision)),
+      ...change,
     })
   })
 }
 
-/** What a decision means for the row of its line: when to ask again, and what the person reads. */
+/** What an answer means for the row of its line: when to ask again, and what the person reads. */
 export function consequences(decision: Decision): UpdateObject<Tables, 'capture_line'> {
   const fulfilled = (decision.succeeded && !decision.nextPage) || decision.state === 'stopped'
+  const pauses = {
+    next_at: decision.nextInMs === null ? null : fromNow(decision.nextInMs),
+    allowed_at: fromNow(decision.allowedInMs),
+  }
+  if (decision.untold) return pauses
   return {
+    ...pauses,
     state: decision.state,
     message: decision.message,
     failures: decision.failures,
-    next_at: decision.nextInMs === null ? null : fromNow(decision.nextInMs),
-    allowed_at: fromNow(decision.allowedInMs),
     ...(fulfilled && { wanted: false }),
+  }
+}
+
+/**
+ * The same of a decision that no answer stands behind: pauses only get longer, and a pause that is longer than its own goes on being told.
+ */
+export function withoutAnswer(decision: Decision): UpdateObject<Tables, 'capture_line'> {
+  const { next_at, allowed_at, ...told } = consequences(decision)
+  const stands = sql`allowed_at > ${allowed_at}`
+  const unlessStands = (column: string, value: unknown) =>
+    sql`case when ${stands} then ${sql.ref(column)} else ${value} end`
+  return {
+    ...Object.fromEntries(Object.entries(told).map(([column, value]) => [column, unlessStands(column, value)])),
+    next_at:
+      next_at === null
+        ? sql<null>`case when ${stands} then next_at end`
+        : sql<Date>`case when next_at is not null then greatest(next_at, ${next_at}) end`,
+    allowed_at: sql<Date>`greatest(allowed_at, ${allowed_at})`,
   }
 }
 

@@ -56,31 +56,29 @@ function describe(error: SefazError | 'interrupted'): string {
   return error === 'interrupted' ? interruptedText : `${error.kind}: ${error.detail ?? error.message}`
 }
 
-function isLoss(written: string): boolean {
+/** Whether a failure as the ledger keeps it is an answer lost that the authority may have counted. */
+export function isLoss(written: string): boolean {
   const [, kind = '', detail] = /^([\w-]+): (.*)$/s.exec(written) ?? []
   return written === interruptedText || mayHaveBeenCounted({ kind: kind as SefazErrorKind, detail })
 }
 
 /**
- * Whether an answer was lost that the authority may have counted, since the last one that told where it stands; of the time before the
- * call `before`, or up to now. `ctx.db` is a transaction that sees the line.
+ * Whether an answer was lost that the authority may have counted, since the last one that told where it stands. `ctx.db` is a transaction
+ * that sees the line.
  */
-export async function wasAnswerLost(
-  { db }: Pick<Context, 'db'>,
-  line: Pick<Line, 'id'>,
-  before: bigint | null = null,
-): Promise<boolean> {
+export async function wasAnswerLost({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>): Promise<boolean> {
   const { rows } = await sql<{ error: string }>`
     select error from capture_call
-     where line_id = ${line.id} and query = 'distNSU' and error is not null and (${before}::bigint is null or id < ${before})
+     where line_id = ${line.id} and query = 'distNSU' and error is not null
        and id > coalesce((select max(id) from capture_call
-                           where line_id = ${line.id} and query = 'distNSU' and c_stat in (137, 138, 656)
-                             and (${before}::bigint is null or id < ${before})), 0)`.execute(db)
+                           where line_id = ${line.id} and query = 'distNSU' and c_stat in (137, 138, 656)), 0)`.execute(
+    db,
+  )
   return rows.some(({ error }) => isLoss(error))
 }
 
-// The authority allows twenty single queries an hour to all programs of a CNPJ together; two are left to the others.
-const queriesAnHour = 18
+/** The authority allows twenty single queries an hour to all programs of a CNPJ together; two are left to the others. */
+export const queriesAnHour = 18
 // More calls than an hour has room for, pages two seconds apart included.
 const callsAnHourMax = 2_000
 

@@ -1,8 +1,9 @@
 import { inCapture } from '../platform/database.ts'
 import type { CaptureContext } from './conversation.ts'
-import { consequences, fromNow, holdLine, type Line, releaseLine } from './lease.ts'
+import { fromNow, holdLine, type Line, releaseLine, withoutAnswer } from './lease.ts'
 import { noteCall, wasAnswerLost } from './ledger.ts'
-import { afterLostRefill, findMissing } from './refill.ts'
+import { findMissing } from './missing.ts'
+import { afterLostRefill } from './refill.ts'
 import { interrupted } from './rules.ts'
 
 /** Settles a query whose process died before it wrote what came of it: nothing is asked, and the answer counts as lost. */
@@ -21,7 +22,7 @@ export async function recover(ctx: CaptureContext, line: Line): Promise<void> {
     }
     const standing = { ...line, answerLost: await wasAnswerLost(ctx, line) }
     const decision = interrupted(standing, elapsedMs, ctx.config.sefaz)
-    await holdLine(ctx, line, { asked_at: null, ...consequences(decision) })
+    await holdLine(ctx, line, { asked_at: null, ...withoutAnswer(decision) })
     const { nextInMs, allowedInMs } = decision
     await noteCall(ctx, line, { query, before: line.lastNsu, after: line.lastNsu, outcome, nextInMs, allowedInMs })
   })

@@ -10,27 +10,46 @@ import { damagedPositions, deliverLate, readArrivals } from './delivery.ts'
 import { findHolder, type Holder } from './holder.ts'
 import { consequences, fromNow, holdLine, type Line, releaseLine } from './lease.ts'
 import { noteCall, type Outcome, quotaWait } from './ledger.ts'
+import { close, findMissing, findRest } from './missing.ts'
 import { ask, connectAs, reportAnswer, reportFailure } from './query.ts'
 import { decide } from './rules.ts'
 
 /** Fetches what is missing, position by position, as far as the quota of the hour goes; then lets the line go. */
 export async function refill(ctx: CaptureContext, line: Line, ca: string[], signal: AbortSignal): Promise<void> {
-  const { sefaz } = ctx.config
-  const holder = await findHolder(ctx, line, 'buscar documentos que faltam (consNSU)')
-  let waitMs: number | null = sefaz.hourMs
-  if (holder) {
-    const connection = connectAs(ctx, holder, ca)
-    try {
-      do {
-        waitMs = await fetchNext(ctx, line, connection, holder, signal)
-        if (waitMs === 0) await pause(sefaz.pagePauseMs, signal)
-      } while (waitMs === 0 && !signal.aborted)
-    } finally {
-      connection.close()
-    }
-  }
+  let { waitMs } = await planNext(ctx, line)
+  if (waitMs === 0) waitMs = await fetchSome(ctx, line, ca, signal)
   await inCapture(ctx, (ctx) => holdLine(ctx, line, { gap_at: waitMs === null ? null : fromNow(waitMs) }))
   await releaseLine(ctx, line, null)
+}
+
+// The position to ask for next, and in how many milliseconds; null: nothing is missing any more.
+async function planNext(
+  ctx: CaptureContext,
+  line: Line,
+): Promise<{ position: bigint; waitMs: number } | { position: null; waitMs: number | null }> {
+  return inCapture(ctx, async (ctx) => {
+    const position = await findMissing(ctx, line)
+    if (position === null) return { position, waitMs: await findRest(ctx, line) }
+    return { position, waitMs: await quotaWait(ctx, line) }
+  })
+}
+
+// Returns how long to wait before the next position; null: none is missing any more.
+async function fetchSome(ctx: CaptureContext, line: Line, ca: string[], signal: AbortSignal): Promise<number | null> {
+  const { sefaz } = ctx.config
+  const holder = await findHolder(ctx, line, 'buscar documentos que faltam (consNSU)')
+  if (!holder) return sefaz.hourMs
+  const connection = connectAs(ctx, holder, ca)
+  try {
+    for (;;) {
+      const waitMs = await fetchNext(ctx, line, connection, holder, signal)
+      if (waitMs !== 0) return waitMs
+      await pause(sefaz.pagePauseMs, signal)
+      if (signal.aborted) return 0
+    }
+  } finally {
+    connection.close()
+  }
 }
 
 /** How long to wait after a single query whose answer was lost. */
@@ -38,7 +57,6 @@ export function afterLostRefill({ config }: Pick<Context, 'config'>): number {
   return config.sefaz.hourMs / 6
 }
 
-// Returns how long to wait before the next position; null: none is missing any more.
 async function fetchNext(
   ctx: CaptureContext,
   line: Line,
@@ -46,17 +64,13 @@ async function fetchNext(
   holder: Holder,
   signal: AbortSignal,
 ): Promise<number | null> {
-  const { missing, waitMs } = await inCapture(ctx, async (ctx) => ({
-    missing: await findMissing(ctx, line),
-    waitMs: await quotaWait(ctx, line),
-  }))
-  if (missing === null) return null
-  if (waitMs > 0) return waitMs
-  const outcome = await ask(ctx, line, holder, connection, { NSU: missing })
+  const { position, waitMs } = await planNext(ctx, line)
+  if (position === null || waitMs > 0) return waitMs
+  const outcome = await ask(ctx, line, holder, connection, { NSU: position })
   // The service serves nobody now, and the line is not claimed before it does.
   if (!outcome) return 1
   const wait = await insist(ctx, () =>
-    inCapture(ctx, (ctx) => settleSingle(ctx, line, { position: missing, isMissing: true }, outcome, signal)),
+    inCapture(ctx, (ctx) => settleSingle(ctx, line, { position, isMissing: true }, outcome, signal)),
   )
   line.asking = false
   return wait
@@ -83,9 +97,11 @@ export async function settleSingle(
     await deliverLate(ctx, line, arrivals)
     const isWhole = damagedPositions(arrivals).length === 0
     if (isWhole || (await countFetched(ctx, line, position)) + 1 >= fetchesMax)
-      await close(ctx, line, position, answer.cStat === 137 || !isWhole)
+      await close(ctx, line, position, isWhole ? (answer.cStat === 137 ? 'expired' : 'fetched') : 'damaged')
   }
-  const waitMs = decision?.allowedInMs ?? (found ? 0 : answer ? sefaz.hourMs : afterLostRefill(ctx))
+  // Of the refusals only 589, the position is beyond the end, is of this one alone.
+  const goesOn = !answer || answer.cStat === 589
+  const waitMs = decision?.allowedInMs ?? (found ? 0 : goesOn ? afterLostRefill(ctx) : sefaz.hourMs)
   await noteCall(ctx, line, {
     query: 'consNSU',
     before: position,
@@ -118,30 +134,4 @@ async function countFetched({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>,
 // The cursor in an answer to a single query is not that of the sequence.
 function blockOf(line: Line, answer: DistributionAnswer, { config }: Pick<Context, 'config'>) {
   return decide({ ...answer, ultNSU: null }, { ...line, answerLost: false }, config.sefaz)
-}
-
-/** The lowest position that is missing and not known to be lost; `ctx.db` is a transaction of the capture. */
-export async function findMissing({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>): Promise<bigint | null> {
-  const row = await db
-    .selectFrom('capture_gap')
-    .select('from_nsu')
-    .where('line_id', '=', line.id)
-    .where('lost', '=', false)
-    .orderBy('from_nsu')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.from_nsu ?? null
-}
-
-// Takes one position out of its gap; what the authority has no more is kept on record as lost.
-async function close({ db }: Pick<Context, 'db'>, line: Line, nsu: bigint, lost: boolean): Promise<void> {
-  const gap = db.selectFrom('capture_gap').select('to_nsu').where('line_id', '=', line.id).where('from_nsu', '=', nsu)
-  const { to_nsu } = await gap.executeTakeFirstOrThrow()
-  await db.deleteFrom('capture_gap').where('line_id', '=', line.id).where('from_nsu', '=', nsu).execute()
-  if (to_nsu > nsu)
-    await db
-      .insertInto('capture_gap')
-      .values({ line_id: line.id, from_nsu: nsu + 1n, to_nsu })
-      .execute()
-  if (lost) await db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: nsu, to_nsu: nsu, lost }).execute()
 }

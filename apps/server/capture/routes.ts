@@ -3,9 +3,13 @@ import type { RouteInput } from '@vigia/contract/route'
 import { parseCnpj } from '@vigia/dfe/cnpj'
 import { chainsTo } from '@vigia/sefaz/chain'
 import * as companies from '../companies/companies.ts'
+import { wakeEvents } from '../manifestation/manifestation.ts'
 import { readAuthorities } from '../platform/authorities.ts'
+import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
+import type { Context } from '../platform/context.ts'
 import { handle } from '../platform/http.ts'
-import { followSwitch, requestSync, resume, subscribe } from './capture.ts'
+import { serviceOf } from '../platform/service.ts'
+import { followSwitch, requestSync, resume, type SyncRequest, subscribe } from './capture.ts'
 
 export const captureRoutes = [
   handle(createCompany, async (ctx, { form, session }) => {
@@ -15,6 +19,7 @@ export const captureRoutes = [
       const cnpj = parseCnpj(form.Cnpj ?? '') ?? certificate.cnpj
       const company = await companies.createCompany({ ...ctx, db }, session, certificate, cnpj)
       await subscribe({ db }, session.workspaceId, company, { proved })
+      await wakeEvents({ db }, session.workspaceId, company.cnpj)
       return company
     })
     return { data: { idEmpresa: company.publicId }, message: 'Empresa cadastrada com sucesso!' }
@@ -28,7 +33,10 @@ export const captureRoutes = [
     await ctx.db.transaction().execute(async (db) => {
       const company = await companies.updateCompany({ ...ctx, db }, session, companyId, changeOf(form), certificate)
       // First, because it locks the conversations of the whole base, of which the others are part.
-      if (certificate) await resume({ db }, session.workspaceId, company.cnpj, { proved })
+      if (certificate) {
+        await resume({ db }, session.workspaceId, company.cnpj, { proved })
+        await wakeEvents({ db }, session.workspaceId, company.cnpj)
+      }
       await followSwitch({ db }, session.workspaceId, companyId)
     })
     return { data: null, message: 'Empresa atualizada com sucesso!' }
@@ -36,9 +44,12 @@ export const captureRoutes = [
 
   handle(synchronizeCompany, async (ctx, { query, session }) => {
     const companyId = await companies.getCompanyId(ctx, session.workspaceId, query.idEmpresa)
-    const lines = await requestSync(ctx, session.workspaceId, companyId)
-    const next = new Date(Math.min(...lines.map((line) => line.at.getTime())))
-    return { data: { proximaConsulta: next.toISOString() }, message: syncMessage(lines, next) }
+    const requests = await requestSync(ctx, session.workspaceId, companyId)
+    const company = await companies.getCompany(ctx, session.workspaceId, query.idEmpresa)
+    const times = requests.flatMap(({ at }) => (at ? [at.getTime()] : []))
+    const proximaConsulta = times.length > 0 ? new Date(Math.min(...times)).toISOString() : null
+    const message = hasExpired(company) ? expired : await syncMessage(ctx, requests, company)
+    return { data: { proximaConsulta }, message }
   }),
 ]
 
@@ -72,10 +83,42 @@ function changeOf(form: RouteInput<typeof updateCompany>['form']): companies.Com
 
 const clock = new Intl.DateTimeFormat('pt-BR', { timeZone: 'America/Sao_Paulo', hour: '2-digit', minute: '2-digit' })
 
-function syncMessage(lines: { allowed: boolean; blocked: boolean }[], next: Date): string {
-  if (lines.some((line) => line.allowed)) return 'Sincronização iniciada. Os documentos novos aparecem em instantes.'
-  const when = clock.format(next)
-  return lines.some((line) => line.blocked)
-    ? `A SEFAZ bloqueou as consultas deste CNPJ; perguntar agora só aumentaria a espera. A captura volta sozinha às ${when}.`
-    : `A SEFAZ permite uma consulta por hora. A próxima será feita sozinha às ${when}.`
+const started = 'Sincronização iniciada. Os documentos novos aparecem em instantes.'
+const noted = 'Pedido anotado. A consulta é feita sozinha assim que a SEFAZ permitir.'
+const late =
+  'Pedido anotado, mas a captura está atrasada e pode demorar. Os documentos já guardados estão seguros; se não mudar em uma hora, quem administra o sistema confere se o programa de captura (worker) está em execução.'
+const expired =
+  'O certificado digital desta empresa venceu, e sem um certificado válido nada é consultado na SEFAZ. Os documentos já guardados estão seguros; envie um certificado novo na edição da empresa.'
+
+type Company = Awaited<ReturnType<typeof companies.getCompany>>
+
+const hasExpired = ({ valid_to }: Company) => valid_to !== null && valid_to.getTime() <= Date.now()
+
+// One sentence when it is the same for both services.
+async function syncMessage(
+  ctx: Pick<Context, 'db' | 'config'>,
+  requests: SyncRequest[],
+  { lines }: Company,
+): Promise<string> {
+  const told = []
+  for (const request of requests) {
+    const service = serviceOf(request.service)
+    const outage = await findOutage(ctx, ctx.config.sefaz.endpoints.distribution[service])
+    const isLate = Boolean(lines.find((line) => line.service === request.service)?.late_since)
+    told.push({ service, sentence: sentenceOf(request, outage, isLate) })
+  }
+  const [first] = told
+  if (first && told.every(({ sentence }) => sentence === first.sentence)) return first.sentence
+  return told.map(({ service, sentence }) => `${service === 'nfe' ? 'NF-e' : 'CT-e'}: ${sentence}`).join(' ')
+}
+
+function sentenceOf({ at, allowed, blocked }: SyncRequest, outage: Outage | null, isLate: boolean): string {
+  if (outage && !blocked)
+    return outageSentence(outage, 'O pedido está anotado e a consulta é feita sozinha quando ele responder.')
+  if (isLate) return late
+  if (at === null) return noted
+  if (allowed) return started
+  return blocked
+    ? `A SEFAZ bloqueou as consultas deste CNPJ; perguntar agora só aumentaria a espera. A captura volta sozinha às ${clock.format(at)}.`
+    : `A SEFAZ permite uma consulta por hora. A próxima será feita sozinha às ${clock.format(at)}.`
 }

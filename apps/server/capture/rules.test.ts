@@ -65,12 +65,21 @@ describe('656', () => {
   test('names the likely cause and says what is missing', () => {
     const ahead = answer(656, nsu(80), nsu(0))
     expect(decide(ahead, at(50n), rhythm).message).toBe(
-      'A SEFAZ bloqueou as consultas deste CNPJ por uma hora: outro sistema consultou com este certificado. Faltam os documentos das posições 51 a 80, que serão buscados um a um, até vinte por hora. A captura volta sozinha.',
+      'A SEFAZ bloqueou as consultas deste CNPJ por uma hora: outro sistema consultou com este certificado. Faltam os documentos das posições 51 a 80, que serão buscados um a um, até vinte por hora.',
     )
     expect(decide(ahead, { ...at(50n), answerLost: true }, rhythm).message).toMatch(
       /uma consulta nossa cuja resposta se perdeu/,
     )
     expect(decide(answer(656, nsu(50), nsu(0)), at(50n), rhythm).message).toMatch(/Nenhum documento foi pulado/)
+  })
+  test('that always names an older position is not blamed on another system for ever', () => {
+    const third = (failures: number) => decide(answer(656, nsu(10), nsu(0)), { ...at(50n), failures }, rhythm)
+    expect([0, 1, 2].map((failures) => third(failures).failures)).toEqual([1, 2, 3])
+    expect(third(1).message).toMatch(/outro sistema consultou/)
+    expect(third(2).message).toMatch(
+      /a posição dela \(10\) está antes da nossa \(50\), o que não é obra de outro sistema/,
+    )
+    expect(decide(answer(656, nsu(50), nsu(0)), { ...at(50n), failures: 9 }, rhythm)).toMatchObject({ failures: 0 })
   })
   test('does not move back', () => {
     const decision = decide(answer(656, nsu(10), nsu(0)), at(50n), rhythm)

@@ -39,6 +39,8 @@ export interface Decision {
   gap?: { from: bigint; to: bigint }
   /** The authority did not accept the certificate that asked. */
   certificateRefused?: boolean
+  /** Only the pauses are written: another certificate asks next, and what was said of the line stays. */
+  untold?: boolean
 }
 
 /** Nobody holds a valid certificate for the CNPJ. */
@@ -55,10 +57,11 @@ export const noCertificate: Decision = {
 /** The client algorithm of NT 2014.002 (cursor, pauses, consumo indevido) for one answer to `distNSU` with `lastNsu`. */
 export function decide(
   answer: Pick<DistributionAnswer, 'cStat' | 'xMotivo' | 'ultNSU' | 'maxNSU' | 'documents'>,
-  { lastNsu, first, answerLost }: Pick<Standing, 'lastNsu' | 'first' | 'answerLost'>,
+  standing: Pick<Standing, 'lastNsu' | 'first' | 'answerLost'> & Partial<Pick<Standing, 'failures'>>,
   rhythm: Rhythm,
   random = Math.random,
 ): Decision {
+  const { lastNsu, first } = standing
   const ult = answer.ultNSU === null ? null : BigInt(answer.ultNSU)
   const max = answer.maxNSU === null ? undefined : BigInt(answer.maxNSU)
   switch (answer.cStat) {
@@ -67,7 +70,12 @@ export function decide(
       const more = max !== undefined && advanced < max && advanced > lastNsu
       const news = answer.documents.length === 1 ? '1 documento novo' : `${answer.documents.length} documentos novos`
       return {
-        ...rest(rhythm, `Em dia. A última consulta trouxe ${news}.`, first ? rhythm.hourMs : rhythm.marginMs, random),
+        ...rest(
+          rhythm,
+          more ? `Recebendo: posição ${advanced} de ${max}.` : `Em dia. A última consulta trouxe ${news}.`,
+          first ? rhythm.hourMs : rhythm.marginMs,
+          random,
+        ),
         nextPage: more,
         lastNsu: advanced,
         // A maximum below the page itself says nothing.
@@ -91,7 +99,7 @@ export function decide(
       }
     }
     case 656:
-      return blocked(lastNsu, ult, answerLost, rhythm, random)
+      return blocked(ult, standing, rhythm, random)
     case 108:
     case 109:
       return unavailable(answer.xMotivo, rhythm.hourMs * closedForHours[answer.cStat]!, rhythm, random)
@@ -115,6 +123,14 @@ export const closedForHours: Readonly<Record<number, number>> = { 108: 1 / 6, 10
 
 // 280 to 286: the certificate itself; 472, 473, 593: it is not of the CNPJ that was asked about.
 const certificateCodes = new Set([280, 281, 282, 283, 284, 285, 286, 472, 473, 593])
+
+/**
+ * Whether an answer shows that a certificate is real: these come after it was compared with the CNPJ (NT 2014.002, rule 593), the others
+ * may come before anybody looked at it.
+ */
+export function isProof({ cStat }: Pick<DistributionAnswer, 'cStat'>): boolean {
+  return cStat === 137 || cStat === 138 || cStat === 589 || cStat === 656
+}
 
 const explanations: Record<number, string> = {
   215: 'A SEFAZ não entendeu a nossa consulta; quem administra o sistema precisa atualizá-lo.',
@@ -153,23 +169,34 @@ function rest(rhythm: Rhythm, message: string, spreadMs: number, random: () => n
 
 const soon = (rhythm: Rhythm) => ({ nextInMs: rhythm.pagePauseMs, allowedInMs: rhythm.pagePauseMs })
 
+// Once or twice another system may have been given an older position.
+const blocksBehindMax = 3
+
+// No column holds any number of them, and after a few they change nothing.
+const oneMore = (failures: number) => Math.min(failures + 1, 1_000)
+
 // The hour counts from this answer. The authority's cursor is adopted, or every later query would be out of sequence too.
 function blocked(
-  lastNsu: bigint,
   ult: bigint | null,
-  answerLost: boolean,
+  { lastNsu, answerLost, failures = 0 }: Parameters<typeof decide>[1],
   rhythm: Rhythm,
   random: () => number,
 ): Decision {
+  const isBehind = ult !== null && ult < lastNsu
   const gap = ult !== null && ult > lastNsu ? { from: lastNsu + 1n, to: ult } : undefined
   const missing = gap
     ? ` Faltam os documentos das posições ${gap.from} a ${gap.to}, que serão buscados um a um, até vinte por hora.`
     : ' Nenhum documento foi pulado.'
-  const message = `A SEFAZ bloqueou as consultas deste CNPJ por uma hora: ${blockCause(answerLost)}.${missing} A captura volta sozinha.`
+  const cause =
+    isBehind && failures + 1 >= blocksBehindMax
+      ? `a cada consulta ela responde que a posição dela (${ult}) está antes da nossa (${lastNsu}), o que não é obra de outro sistema; quem administra o sistema precisa conferir`
+      : blockCause(answerLost)
+  const message = `A SEFAZ bloqueou as consultas deste CNPJ por uma hora: ${cause}.${missing}`
   return {
     ...rest(rhythm, message, rhythm.marginMs, random),
     state: 'blocked',
     allowedInMs: rhythm.hourMs + rhythm.marginMs,
+    failures: isBehind ? oneMore(failures) : 0,
     ...(gap && { lastNsu: gap.to, gap }),
   }
 }
@@ -210,6 +237,16 @@ export function mayHaveBeenCounted({ kind, detail = '' }: Failure): boolean {
 /** Whether a failure says something about the service, and so about everybody's next call; the others are of one certificate. */
 export function isOfTheHost({ kind }: Pick<SefazError, 'kind'>): boolean {
   return kind !== 'forbidden' && kind !== 'handshake'
+}
+
+/**
+ * Whether a failure may be about the certificate that asked: servers also refuse one by cutting the connection, or with a page of their
+ * own. Nobody reached, an unknown chain, no answer in time and errors of the server itself are not.
+ */
+export function mayBeOfTheCertificate(error: Pick<SefazError, 'kind' | 'detail' | 'status'>): boolean {
+  if (!isOfTheHost(error)) return true
+  if (error.kind === 'tls-chain' || error.kind === 'timeout' || unreached.test(error.detail ?? '')) return false
+  return error.status === undefined || error.status < 500
 }
 
 const pageSize = 50n
@@ -270,7 +307,7 @@ function retry(
     message,
     nextInMs: minutes * minuteMs * (1 + random() / 5),
     allowedInMs: allowedMinutes * minuteMs,
-    failures: failures + 1,
+    failures: oneMore(failures),
   }
 }
 
@@ -290,7 +327,7 @@ function lost(
       : `${what} A captura tenta de novo sozinha.`,
     nextInMs: waitMs + rhythm.marginMs * random(),
     allowedInMs: waitMs,
-    failures: failures + 1,
+    failures: oneMore(failures),
   }
 }
 

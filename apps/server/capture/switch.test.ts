@@ -126,6 +126,25 @@ test('a new certificate wakes what stopped for want of one, of all companies of 
   ])
 })
 
+test('a new certificate brings what failed forward as far as its pause allows, and says when nobody asks by the hour', async () => {
+  const workspaceId = await newWorkspace(db)
+  const company = await register(workspaceId, matriz)
+  const failing =
+    "state = 'failed', next_at = now() + interval '1 hour', allowed_at = now() + interval '5 minutes', message = '403'"
+  await change(matriz, failing)
+  await resume({ db }, workspaceId, matriz, { proved: true })
+  for (const line of await lines(matriz)) {
+    // Its pause may be that of an answer that was lost: nothing that is missing is asked for either.
+    expect(line).toMatchObject({ state: 'failed', next_at: line.allowed_at })
+    expect(line.message).toMatch(/^Há um certificado novo: a captura continua assim/)
+  }
+  await turn(workspaceId, company, false)
+  await change(matriz, failing)
+  await resume({ db }, workspaceId, matriz, { proved: true })
+  for (const { message } of await lines(matriz))
+    expect(message).toBe('Há um certificado novo: a captura continua quando a sincronização for pedida ou ligada.')
+})
+
 test('a certificate that its chain does not prove proves nothing, and takes no earlier proof away', async () => {
   const workspaceId = await newWorkspace(db)
   await register(workspaceId, matriz)

@@ -45,6 +45,8 @@ export async function retireLines({ db }: Pick<Context, 'db'>): Promise<void> {
   await inCapture({ db }, async ({ db }) => {
     await db.deleteFrom('capture_subscription').execute()
     await db.deleteFrom('capture_gap').execute()
+    await db.deleteFrom('capture_refusal').execute()
+    await db.deleteFrom('circuit').execute()
     await sql`update capture_line set lease_until = null, next_at = null, gap_at = null, catch_up = false, cnpj = id::text`.execute(
       db,
     )
@@ -68,19 +70,29 @@ export async function newCompany(
   return { workspaceId: id, companyId: company.id }
 }
 
-/** Keeps a certificate for a company; its key is the text `key`. */
+/** Keeps a certificate for a company, and answers its number; its key is the text `key`. */
 export async function addCertificate(
   ctx: TestContext,
   { workspaceId, companyId }: { workspaceId: number; companyId: number },
-  { holder, key, validTo }: { holder: string; key: string; validTo: string },
-): Promise<void> {
-  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+  {
+    holder,
+    key,
+    validTo,
+    pem = `certificate of ${key}`,
+  }: { holder: string; key: string; validTo: string; pem?: string },
+): Promise<number> {
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
     const account = await db
       .insertInto('account')
-      .values({ workspace_id: workspaceId, email: `${key}@exemplo.com.br`, name: 'Ana', password_hash: 'x' })
+      .values({
+        workspace_id: workspaceId,
+        email: `${crypto.randomUUID()}@exemplo.com.br`,
+        name: 'Ana',
+        password_hash: 'x',
+      })
       .returning('id')
       .executeTakeFirstOrThrow()
-    await db
+    const { id } = await db
       .insertInto('certificate')
       .values({
         workspace_id: workspaceId,
@@ -91,12 +103,14 @@ export async function addCertificate(
         serial_number: '1',
         valid_from: '2020-01-01',
         valid_to: validTo,
-        certificate_pem: `certificate of ${key}`,
+        certificate_pem: pem,
         chain_pem: [],
         key_encrypted: ctx.vault.encrypt(key, keyPurpose(workspaceId, companyId)),
         key_id: ctx.vault.keyId,
         uploaded_by: account.id,
       })
-      .execute()
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return id
   })
 }

@@ -5,14 +5,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { followSwitch, requestSync } from './capture.ts'
 import { readCompleteness } from './completeness.ts'
-import { findHolder, refuseHolder } from './holder.ts'
+import { findHolder, makeWay } from './holder.ts'
 import { claimGap, claimLine, claimOne, consequences, holdLine, type Line, releaseLine } from './lease.ts'
 import { noteCall, quotaWait, wasAnswerLost } from './ledger.ts'
 import { announce } from './query.ts'
 import { recover } from './recovery.ts'
-import { type Decision, decide, failed } from './rules.ts'
+import { brokenOff, type Decision, decide, failed } from './rules.ts'
 import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm, type TestContext } from './testing.ts'
-import { askSoon } from './worker.ts'
+import { askSoon, breakOff } from './worker.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 // Two processes of one installation.
@@ -87,9 +87,9 @@ const callsOf = (line: Pick<Line, 'id'>) =>
     db.selectFrom('capture_call').selectAll().where('line_id', '=', line.id).orderBy('id').execute(),
   )
 
-const addGap = (line: Pick<Line, 'id'>, from: bigint, to: bigint) =>
+const addGap = (line: Pick<Line, 'id'>, from: bigint, to: bigint, lost = false) =>
   inCapture(ctx, async ({ db }) => {
-    await db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: from, to_nsu: to }).execute()
+    await db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: from, to_nsu: to, lost }).execute()
     await sql`update capture_line set gap_at = now() where id = ${line.id}`.execute(db)
   })
 
@@ -139,6 +139,104 @@ describe('many companies and two processes', () => {
     await releaseLine(ctx, line, upToDate())
     await change(line, { catch_up: true })
     expect(await claimLine(ctx, [0, 2])).toMatchObject({ id: line.id, due: false })
+  })
+})
+
+describe('a fault of ours', () => {
+  const fault = new Error('the connection to the database ended')
+  const standsOf = ({ state, message, next_at, allowed_at, failures }: Awaited<ReturnType<typeof rowOf>>) => ({
+    state,
+    message,
+    next_at,
+    allowed_at,
+    failures,
+  })
+
+  test.each([
+    ['a rest', upToDate()],
+    ['a block', decide(answerOf(656, 0), standing, rhythm)],
+    ['a stop', decide(answerOf(589), standing, rhythm)],
+  ])('leaves %s as it stands, whatever the turn was for', async (_, decision) => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    await inTransaction((ctx) => holdLine(ctx, line, consequences(decision)))
+    const before = standsOf(await rowOf(line))
+    for (const turn of ['gap', 'copies', 'due'] as const) {
+      await breakOff(ctx, { ...line, turn }, fault)
+      const after = standsOf(await rowOf(line))
+      expect({ ...after, failures: before.failures }, turn).toEqual(before)
+      await change(line, { lease_by: line.leaseBy })
+    }
+    const { catch_up_at, gapIn } = await rowOf(line)
+    expect(catch_up_at.getTime()).toBeGreaterThan(Date.now() + 60_000)
+    expect(gapIn).toBeGreaterThan(1)
+  })
+
+  test('after a query whose answer was written shortens nothing', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    await change(line, { max_nsu: 500n, last_success_at: new Date() })
+    await inTransaction((ctx) => holdLine(ctx, line, consequences(decide(answerOf(656, 0), standing, rhythm))))
+    const before = standsOf(await rowOf(line))
+    await breakOff(ctx, { ...line, asking: true, maxNsu: 500n, recent: true }, fault)
+    expect({ ...standsOf(await rowOf(line)), failures: 0 }).toEqual(before)
+  })
+
+  test('is told, and tried again soon, where nothing stands', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    await breakOff(ctx, line, fault)
+    const row = await rowOf(line)
+    expect(row).toMatchObject({ state: 'failed', failures: 1, lease_by: null })
+    expect(row.message).toMatch(/^Algo falhou do nosso lado/)
+    expect(row.nextIn).toBeCloseTo(1, 0)
+  })
+
+  test('may repeat for ever', () => {
+    expect(brokenOff(1_000, rhythm).failures).toBe(1_000)
+  })
+})
+
+describe('places', () => {
+  const many = async (count: number) => {
+    for (let index = 0; index < count; index++) await newCompany(ctx, { cnpj: cnpjOf(index) })
+    await inCapture(ctx, ({ db }) => sql`update capture_line set next_at = null where service = 2`.execute(db))
+    const lines = await inCapture(ctx, ({ db }) =>
+      db.selectFrom('capture_line').select('id').where('service', '=', 0).where('next_at', 'is not', null).execute(),
+    )
+    return lines
+  }
+  const turnsOf = async () => (await claimed(30)).map(({ turn }) => turn).sort()
+
+  test('are for what is due, but for one each of copies and of what is missing', async () => {
+    const lines = await many(18)
+    for (const line of lines.slice(0, 4)) await change(line, { catch_up: true, next_at: null })
+    for (const line of lines.slice(4, 8)) await addGap(line, 1n, 9n)
+    for (const line of lines.slice(4, 8)) await change(line, { next_at: null })
+    expect(await turnsOf()).toEqual(['copies', ...Array.from({ length: 6 }, () => 'due'), 'gap'])
+  })
+
+  test('of copies are two, and what is due too is not copied first', async () => {
+    const lines = await many(6)
+    for (const line of lines) await change(line, { catch_up: true, next_at: null })
+    expect(await turnsOf()).toEqual(['copies', 'copies'])
+    await inCapture(ctx, ({ db }) => sql`update capture_line set lease_until = null`.execute(db))
+    for (const line of lines) await change(line, { next_at: new Date(0) })
+    expect((await turnsOf())[0]).toBe('due')
+  })
+
+  test('a line whose copies failed asks all the same', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    await releaseLine(ctx, line, upToDate())
+    await change(line, { catch_up: true })
+    const copies = (await claimLine(ctx))!
+    expect(copies).toMatchObject({ id: line.id, turn: 'copies', due: false })
+    await breakOff(ctx, copies, new Error('unreadable'))
+    await change(line, { catch_up: true, next_at: new Date(0), allowed_at: new Date(0) })
+    expect(await claimLine(ctx)).toMatchObject({ id: line.id, turn: 'due' })
+    await change(line, { lease_until: null, next_at: null })
+    expect(await claimLine(ctx)).toBeNull()
   })
 })
 
@@ -194,7 +292,7 @@ describe('a process that dies between a query and its answer', () => {
       { query: 'distNSU', c_stat: null, error: expect.stringMatching(/^interrupted: /), allowed_at: row.allowed_at },
     ])
     for (const { at } of await requestSync(ctx, workspaceId, companyId))
-      expect(at.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs)
+      expect(at!.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs)
     expect(await claimLine(ctx)).toBeNull()
     expect(await inTransaction((ctx) => wasAnswerLost(ctx, line))).toBe(true)
   })
@@ -229,12 +327,12 @@ describe('a process that dies between a query and its answer', () => {
     await releaseLine(ctx, line, upToDate())
     await addGap(line, 7n, 9n)
     const gap = (await claimGap(ctx))!
-    await inTransaction((ctx) => announce(ctx, gap, { NSU: 7n }))
+    await inTransaction((ctx) => announce(ctx, gap, { NSU: 9n }))
     await die(gap)
     const found = (await claimGap(other))!
     expect(found).toMatchObject({ id: line.id, askedForGap: true })
     await recover(other, found)
-    expect(await callsOf(line)).toMatchObject([{ query: 'consNSU', nsu_before: 7n, error: expect.any(String) }])
+    expect(await callsOf(line)).toMatchObject([{ query: 'consNSU', nsu_before: 9n, error: expect.any(String) }])
     const row = await rowOf(line)
     expect(row).toMatchObject({ state: 'waiting', asked_at: null })
     expect(row.gapIn).toBeCloseTo(10, 0)
@@ -349,6 +447,9 @@ describe('completeness', () => {
     })
     const foundAt = '2026-11-02T13:10:00.000Z'
     await insertCall(line, { at: foundAt, nsu_before: 3_650n, nsu_after: 3_654n, c_stat: 656, x_motivo: 'ultNSU' })
+    // What is fetched leaves it; what the authority has no more stays as lost.
+    await addGap(line, 3_652n, 3_652n, true)
+    await addGap(line, 3_653n, 3_654n)
     for (const [nsu, cStat] of [
       [3_651n, 138],
       [3_652n, 137],
@@ -429,7 +530,7 @@ describe('the certificate to ask with', () => {
     await addCertificate(ctx, stranger, { holder: ours, key: `other ${stranger.companyId}`, validTo: '2098-01-01' })
     const first = await hold()
     expect(first).toMatchObject({ companyId: stranger.companyId, proved: false })
-    await refuseHolder(ctx, line, first!, 'não')
+    await inTransaction((ctx) => makeWay(ctx, line, first!, decide(answerOf(284), standing, rhythm)))
     expect(await hold()).toMatchObject({ companyId: real.companyId })
     const used = await inWorkspace(ctx, stranger.workspaceId, ({ db }) =>
       db.selectFrom('certificate_use').select('id').execute(),

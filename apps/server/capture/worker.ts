@@ -6,7 +6,8 @@ import { inCapture } from '../platform/database.ts'
 import { keepWorking } from '../platform/keep-working.ts'
 import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { type CaptureContext, converse } from './conversation.ts'
-import { claimGap, claimLine, LeaseLost, type Line, releaseLine } from './lease.ts'
+import { copyToOthers } from './delivery.ts'
+import { breakLine, claimLine, LeaseLost, type Line, type Turn } from './lease.ts'
 import { urlOf } from './query.ts'
 import { recover } from './recovery.ts'
 import { refill } from './refill.ts'
@@ -33,13 +34,16 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
 
 type Work = (ctx: CaptureContext, line: Line, ca: string[], signal: AbortSignal) => Promise<void>
 
-// What is missing comes last: new documents wait for nobody.
+const works: Readonly<Record<Exclude<Turn, 'check'>, Work>> = {
+  due: converse,
+  gap: refill,
+  copies: (ctx, line, _, signal) => copyToOthers(ctx, line, signal),
+}
+
 async function claimTurn(ctx: CaptureContext): Promise<{ line: Line; work: Work } | null> {
-  const paused = await listPaused(ctx)
-  const due = await claimLine(ctx, paused)
-  const line = due ?? (await claimGap(ctx, paused))
-  if (!line) return null
-  return { line, work: line.askedMsAgo !== null ? recover : due ? converse : refill }
+  const line = await claimLine(ctx, await listPaused(ctx))
+  if (!line || line.turn === 'check') return null
+  return { line, work: line.askedMsAgo === null ? works[line.turn] : recover }
 }
 
 async function listPaused(ctx: CaptureContext): Promise<ServiceCode[]> {
@@ -48,12 +52,14 @@ async function listPaused(ctx: CaptureContext): Promise<ServiceCode[]> {
   return Object.values(serviceCodes).filter((service) => paused.includes(addressOf(urlOf(ctx, service))))
 }
 
-async function breakOff(ctx: CaptureContext, line: Line, error: unknown): Promise<void> {
+/** Ends a turn in which something of ours failed. */
+export async function breakOff(ctx: CaptureContext, line: Line, error: unknown): Promise<void> {
   if (error instanceof LeaseLost) return ctx.log.warn({ cnpj: line.cnpj }, error.message)
   ctx.log.error({ err: error, cnpj: line.cnpj, service: line.service }, 'a conversation broke off')
   // A query without an answer is settled as that of a process that died.
   if (line.asking) return recover(ctx, { ...line, askedMsAgo: 0 })
-  await releaseLine(ctx, line, brokenOff(line.failures, ctx.config.sefaz))
+  const { sefaz } = ctx.config
+  await breakLine(ctx, line, brokenOff(line.failures, sefaz), sefaz.hourMs / 12)
 }
 
 /**

@@ -1,7 +1,8 @@
 import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
 import { type Certificate, CertificateError, readCertificate } from '@vigia/sefaz/certificate'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http.ts'
 import { InstallationError } from '../platform/installation.ts'
@@ -109,40 +110,129 @@ export interface OpenedCertificate {
   validTo: Date
 }
 
+/** A certificate cannot be used as it is kept here: its key does not open, or is not its own. */
+export class UnreadableCertificate extends Error {
+  override name = 'UnreadableCertificate'
+}
+
+/** A certificate with which a CNPJ may be spoken for now. */
+export interface UsableCertificate {
+  id: number
+  validTo: Date
+  /** The authority refused it within a day. */
+  refusedLately: boolean
+}
+
 /**
- * The certificate with which the workspace speaks for a CNPJ: of those whose holder has the same base (a matriz serves its filiais), the
- * one that is valid longest; null when none is valid any more. Each time is noted with the web service and the purpose. `ctx.db` is a
+ * The certificates with which the workspace may speak for a CNPJ, best first: of those whose holder has the same base (a matriz serves its
+ * filiais) the ones that the authority did not refuse within a day, the one that is valid longest before the others. `ctx.db` is a
  * transaction inside the workspace.
  */
-export async function takeCertificate(
-  { db, vault }: Pick<Context, 'db' | 'vault'>,
+export async function listCertificates(
+  { db }: Pick<Context, 'db'>,
   workspaceId: number,
   cnpj: string,
-  use: { service: string; purpose: string },
-): Promise<OpenedCertificate | null> {
-  const row = await db
+): Promise<UsableCertificate[]> {
+  return db
     .selectFrom('certificate')
-    .select(['id', 'company_id', 'certificate_pem', 'chain_pem', 'key_encrypted', 'valid_to'])
+    .select(['id', 'valid_to as validTo'])
+    .select(sql<boolean>`coalesce(refused_at > now() - interval '1 day', false)`.as('refusedLately'))
     .where('workspace_id', '=', workspaceId)
     .where(sql`left(holder_cnpj, 8)`, '=', cnpjBase(cnpj))
     .where('replaced_at', 'is', null)
     .where('valid_from', '<=', sql<Date>`now()`)
     .where('valid_to', '>', sql<Date>`now()`)
+    .orderBy('refusedLately')
     .orderBy('valid_to', 'desc')
     .orderBy('id')
-    .limit(1)
-    .executeTakeFirst()
-  if (!row) return null
+    .execute()
+}
+
+/**
+ * Takes the key of the best certificate for a CNPJ out of the vault; null when none is valid any more. Each time is noted with the web
+ * service and the purpose. `ctx.db` is a transaction inside the workspace.
+ */
+export async function takeCertificate(
+  ctx: Pick<Context, 'db' | 'vault'>,
+  workspaceId: number,
+  cnpj: string,
+  use: CertificateUse,
+): Promise<OpenedCertificate | null> {
+  const [best] = await listCertificates(ctx, workspaceId, cnpj)
+  return best ? openKey(ctx, workspaceId, best.id, use) : null
+}
+
+/** What a key is taken out of the vault for. */
+export interface CertificateUse {
+  service: string
+  purpose: string
+}
+
+/** Takes the key of a certificate out of the vault and notes it; throws `UnreadableCertificate`. `ctx.db` is a transaction inside the workspace. */
+export async function openKey(
+  { db, vault }: Pick<Context, 'db' | 'vault'>,
+  workspaceId: number,
+  certificateId: number,
+  use: CertificateUse,
+): Promise<OpenedCertificate> {
+  const row = await db
+    .selectFrom('certificate')
+    .select(['id', 'company_id', 'certificate_pem', 'chain_pem', 'key_encrypted', 'valid_to'])
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', certificateId)
+    .executeTakeFirstOrThrow()
+  const key = openSealed(vault, row.key_encrypted, keyPurpose(workspaceId, row.company_id))
   await db
     .insertInto('certificate_use')
     .values({ workspace_id: workspaceId, certificate_id: row.id, ...use })
     .execute()
-  const key = vault.decrypt(row.key_encrypted, keyPurpose(workspaceId, row.company_id))
   return {
     id: row.id,
     certificate: { key, certificate: row.certificate_pem, chain: row.chain_pem },
     validTo: row.valid_to,
   }
+}
+
+function openSealed(vault: Context['vault'], sealed: Uint8Array, purpose: string): string {
+  try {
+    return vault.decrypt(sealed, purpose)
+  } catch (cause) {
+    throw new UnreadableCertificate('the key of a certificate does not open', { cause })
+  }
+}
+
+/** Notes that the authority refused a certificate: others of the same base go before it for a day. */
+export async function noteCertificateRefused(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  certificateId: number,
+): Promise<void> {
+  await noteRefusedAt(ctx, workspaceId, certificateId, sql<Date>`now()`)
+}
+
+/** Notes that the authority answered to a certificate. */
+export async function noteCertificateAccepted(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  certificateId: number,
+): Promise<void> {
+  await noteRefusedAt(ctx, workspaceId, certificateId, null)
+}
+
+async function noteRefusedAt(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  certificateId: number,
+  at: RawBuilder<Date> | null,
+): Promise<void> {
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .updateTable('certificate')
+      .set({ refused_at: at })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', certificateId)
+      .execute(),
+  )
 }
 
 /** Refuses to begin with a master key that does not open the certificates kept here. */

@@ -13,6 +13,8 @@ import {
   createCompany,
   getCompany,
   listCompanies,
+  noteCertificateAccepted,
+  noteCertificateRefused,
   readHiding,
   takeCertificate,
   updateCompany,
@@ -240,6 +242,27 @@ describe('a new certificate', () => {
     const renewed = certificateOf(matriz)
     await change(id, {}, renewed)
     expect((await detail(publicId)).valid_to).toEqual(renewed.validTo)
+  })
+
+  test('that is valid longest hides no other one, once the authority has refused it', async () => {
+    const good = certificateOf(matriz, { validTo: new Date(Date.now() + year / 2) })
+    const revoked = certificateOf(matriz)
+    await create(revoked)
+    const { publicId } = await create(good, filial)
+    const take = () =>
+      inside((ctx) => takeCertificate(ctx, session.workspaceId, matriz, { service: 'teste', purpose: 'teste' }))
+    const first = await take()
+    expect(first?.certificate.key).toBe(revoked.key)
+    await noteCertificateRefused({ db }, session.workspaceId, first!.id)
+    expect((await take())?.certificate.key).toBe(good.key)
+    expect((await detail(publicId)).valid_to).toEqual(good.validTo)
+    await inside(({ db }) =>
+      sql`update certificate set refused_at = now() - interval '25 hours' where refused_at is not null`.execute(db),
+    )
+    expect((await take())?.certificate.key).toBe(revoked.key)
+    await noteCertificateRefused({ db }, session.workspaceId, first!.id)
+    await noteCertificateAccepted({ db }, session.workspaceId, first!.id)
+    expect((await take())?.certificate.key).toBe(revoked.key)
   })
 
   test('cannot be sealed by a program that was left open while the master key changed', async () => {

@@ -13,13 +13,23 @@ import { replaceCertificate, requireSameBase, storeCertificate } from './certifi
 import { type Switch, switched } from './switches.ts'
 
 export {
+  type CertificateUse,
   keyPurpose,
+  listCertificates,
+  noteCertificateAccepted,
+  noteCertificateRefused,
   type OpenedCertificate,
   openCertificate,
+  openKey,
   requireMasterKey,
   takeCertificate,
+  UnreadableCertificate,
 } from './certificates.ts'
 export { type Hiding, readHiding, type Switch, shownConditions } from './switches.ts'
+
+/** What a conversation says when the authority accepts none of the certificates that there are for a CNPJ, whosever they are. */
+export const noneAccepted =
+  'A SEFAZ não aceitou nenhum dos certificados digitais cadastrados para este CNPJ. Os documentos já guardados estão seguros; um certificado novo é usado assim que for enviado.'
 
 const defaultUf = 35
 
@@ -174,13 +184,16 @@ function selectCompanies(db: Context['db'], workspaceId: number) {
     .selectFrom('company as c')
     .select(['c.id', 'c.public_id', 'c.name', 'c.cnpj', 'c.active', 'c.automatic'])
     .select(
-      sql<Date | null>`(select max(k.valid_to) from certificate k
-         where k.workspace_id = c.workspace_id and left(k.holder_cnpj, 8) = left(c.cnpj, 8) and k.replaced_at is null)`.as(
+      sql<Date | null>`(select k.valid_to from certificate k
+         where k.workspace_id = c.workspace_id and left(k.holder_cnpj, 8) = left(c.cnpj, 8) and k.replaced_at is null
+         order by k.valid_to > now() desc, coalesce(k.refused_at > now() - interval '1 day', false), k.valid_to desc limit 1)`.as(
         'valid_to',
       ),
     )
     .where('c.workspace_id', '=', workspaceId)
 }
+
+const lateMinutes = 15
 
 function selectLines(db: Context['db'], workspaceId: number) {
   return db
@@ -190,7 +203,7 @@ function selectLines(db: Context['db'], workspaceId: number) {
       's.company_id',
       'l.service',
       'l.state',
-      'l.message',
+      'l.failures',
       'l.next_at',
       'l.wanted',
       'l.last_success_at',
@@ -199,6 +212,10 @@ function selectLines(db: Context['db'], workspaceId: number) {
       'l.max_nsu',
     ])
     .select([
+      // A conversation is of many workspaces; what is wrong with a certificate is told to its owner only.
+      sql<string>`case when l.message = ${noneAccepted}::text then coalesce(s.refused, l.message) else l.message end`.as(
+        'message',
+      ),
       sql<number>`(select coalesce(sum(to_nsu - from_nsu + 1), 0)::int from capture_gap g where g.line_id = l.id and not g.lost)`.as(
         'missing',
       ),
@@ -208,7 +225,13 @@ function selectLines(db: Context['db'], workspaceId: number) {
                    or exists (select 1 from capture_gap g where g.line_id = l.id and r.nsu between g.from_nsu and g.to_nsu)))`.as(
         'unread',
       ),
-      sql<boolean>`l.lease_until > now()`.as('leased'),
+      // Those of the time that the authority keeps anything.
+      sql<number>`(select coalesce(sum(to_nsu - from_nsu + 1), 0)::int from capture_gap g
+                    where g.line_id = l.id and g.lost and g.found_at > now() - interval '90 days')`.as('lost'),
+      sql<boolean>`coalesce(l.lease_until > now(), false)`.as('leased'),
+      // Null: nobody waits for a query that should have been made long ago.
+      sql<Date | null>`case when l.next_at is not null and greatest(l.next_at, l.allowed_at) < now() - ${lateMinutes} * interval '1 minute'
+                            then greatest(l.next_at, l.allowed_at) end`.as('late_since'),
       sql<boolean>`s.proved_at is not null`.as('proved'),
     ])
     .where('s.workspace_id', '=', workspaceId)

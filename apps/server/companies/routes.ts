@@ -5,6 +5,7 @@ import type { Context } from '../platform/context.ts'
 import { handle } from '../platform/http.ts'
 import { nsuText, type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
 import * as companies from './companies.ts'
+import { countRefusedCiencias } from './refusals.ts'
 
 type Company = Awaited<ReturnType<typeof companies.listCompanies>>[number]
 
@@ -19,23 +20,34 @@ const states = {
 export const companyRoutes = [
   handle(listCompanies, async (ctx, { query, session }) => {
     const rows = await companies.listCompanies(ctx, session.workspaceId, query.busca)
-    const outages = await findOutages(ctx)
-    return { data: rows.map((row) => toRow(row, outages)) }
+    const trouble = await findTrouble(ctx, session.workspaceId)
+    return { data: rows.map((row) => toRow(row, trouble)) }
   }),
 
   handle(getCompany, async (ctx, { query, session }) => ({
-    data: toDetail(await companies.getCompany(ctx, session.workspaceId, query.id), await findOutages(ctx)),
+    data: toDetail(
+      await companies.getCompany(ctx, session.workspaceId, query.id),
+      await findTrouble(ctx, session.workspaceId),
+    ),
   })),
 ]
 
-type Outages = Record<Service, Outage | null>
-
-async function findOutages(ctx: Pick<Context, 'db' | 'config'>): Promise<Outages> {
-  const { nfe, cte } = ctx.config.sefaz.endpoints.distribution
-  return { nfe: await findOutage(ctx, nfe), cte: await findOutage(ctx, cte) }
+/** What is told beside the state of a capture. */
+interface Trouble {
+  outages: Record<Service, Outage | null>
+  /** By the number of the company. */
+  refusedCiencias: Map<number, number>
 }
 
-function toRow(company: Company, outages: Outages): CompanyRow {
+async function findTrouble(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<Trouble> {
+  const { nfe, cte } = ctx.config.sefaz.endpoints.distribution
+  return {
+    outages: { nfe: await findOutage(ctx, nfe), cte: await findOutage(ctx, cte) },
+    refusedCiencias: await countRefusedCiencias(ctx, workspaceId),
+  }
+}
+
+function toRow(company: Company, trouble: Trouble): CompanyRow {
   const lastSuccess = (service: ServiceCode) => {
     const line = company.lines.find((line) => line.service === service)
     return line?.proved ? (line.last_success_at?.toISOString() ?? null) : null
@@ -48,19 +60,19 @@ function toRow(company: Company, outages: Outages): CompanyRow {
     ultimaSincronizacaoNFe: lastSuccess(serviceCodes.nfe),
     ultimaSincronizacaoCTe: lastSuccess(serviceCodes.cte),
     validadeCertificadoA1: company.valid_to?.toISOString() ?? null,
-    captura: company.lines.map((line) => toCapture(line, company.automatic, outages)),
+    captura: company.lines.map((line) => toCapture(line, company.automatic, trouble)),
   }
 }
 
 const day = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeZone: 'America/Sao_Paulo' })
 
-function toDetail(company: Awaited<ReturnType<typeof companies.getCompany>>, outages: Outages): CompanyDetail {
+function toDetail(company: Awaited<ReturnType<typeof companies.getCompany>>, trouble: Trouble): CompanyDetail {
   const nfe = (role: number) => (company.shown_nfe & (1 << role)) !== 0
   const cte = (role: number) => (company.shown_cte & (1 << role)) !== 0
   const capture = (service: ServiceCode) => {
     const line = company.lines.find((line) => line.service === service)
     const { ultimoNsu, mensagem } = line
-      ? toCapture(line, company.automatic, outages)
+      ? toCapture(line, company.automatic, trouble)
       : { ultimoNsu: nsuText(0n), mensagem: '' }
     return { ultimoNsu, mensagemSincronizacao: mensagem }
   }
@@ -92,50 +104,93 @@ function toDetail(company: Awaited<ReturnType<typeof companies.getCompany>>, out
   }
 }
 
+type Line = Company['lines'][number]
+
 function toCapture(
-  line: Company['lines'][number],
+  line: Line,
   automatic: boolean,
-  outages: Outages,
+  { outages, refusedCiencias }: Trouble,
 ): CompanyRow['captura'][number] {
   const outage = outages[serviceOf(line.service)]
-  const common = {
-    servico: serviceOf(line.service),
-    // Whoever does not want to be captured by the hour has a next query only after asking for one.
-    proximaConsulta: (automatic || line.wanted) && line.next_at ? line.next_at.toISOString() : null,
-  }
+  // Whoever does not want to be captured by the hour has a next query only after asking for one.
+  const isWanted = automatic || line.wanted
+  const isLate = isWanted && !line.leased && !outage && line.state !== 'stopped'
+  const lateSince = isLate ? line.late_since : null
   const byHand = automatic ? [] : [notAutomatic]
-  // What others know of this CNPJ is not shown to somebody whose certificate may be made up.
+  const servico = serviceOf(line.service)
+  // What others know of this CNPJ, and when they ask, is not shown to somebody whose certificate may be made up.
   if (!line.proved) {
-    const nothing = { ultimoNsu: nsuText(0n), maxNsu: nsuText(0n) }
-    return line.refused
-      ? { ...common, ...nothing, estado: 'parada', mensagem: [line.refused, ...byHand].join(' ') }
-      : {
-          ...common,
-          ...nothing,
-          estado: 'aguardando',
-          mensagem: ['A primeira consulta com este certificado confirma que ele é aceito pela SEFAZ.', ...byHand].join(
-            ' ',
-          ),
-        }
+    const { estado, sentences } = unprovedState(line, outage, lateSince)
+    const nothing = { proximaConsulta: null, ultimoNsu: nsuText(0n), maxNsu: nsuText(0n) }
+    return { servico, ...nothing, estado, mensagem: [...sentences, ...byHand].join(' ') }
   }
+  const isFailing = lateSince !== null || (outage !== null && line.state === 'waiting')
   return {
-    ...common,
-    estado: line.leased ? 'capturando' : outage && line.state === 'waiting' ? 'falha' : states[line.state],
-    mensagem: [messageOf(line, outage), ...byHand].join(' '),
+    servico,
+    estado: line.leased ? 'capturando' : isFailing ? 'falha' : states[line.state],
+    mensagem: [
+      messageOf(line, outage, lateSince),
+      ...(line.refused && line.refused !== line.message ? [`O seu certificado não foi aceito: ${line.refused}`] : []),
+      ...(line.service === serviceCodes.nfe ? refusedSentence(refusedCiencias.get(line.company_id)) : []),
+      ...byHand,
+    ].join(' '),
+    proximaConsulta: isWanted && line.next_at ? line.next_at.toISOString() : null,
     ultimoNsu: nsuText(line.last_nsu),
     maxNsu: nsuText(line.max_nsu),
   }
 }
 
+function unprovedState(
+  line: Line,
+  outage: Outage | null,
+  lateSince: Date | null,
+): { estado: CompanyRow['captura'][number]['estado']; sentences: string[] } {
+  if (line.refused) return { estado: 'parada', sentences: [line.refused] }
+  // A service that serves nobody is nobody's secret.
+  if (outage) return { estado: 'falha', sentences: [outageSentence(outage)] }
+  if (line.state === 'stopped') return { estado: 'parada', sentences: [stoppedBefore] }
+  if (lateSince) return { estado: 'falha', sentences: [notYet, checkWorker] }
+  if (line.failures > 0) return { estado: 'falha', sentences: [notYet, checkAccess] }
+  return {
+    estado: 'aguardando',
+    sentences: ['A primeira consulta com este certificado confirma que ele é aceito pela SEFAZ.'],
+  }
+}
+
+const notYet =
+  'Ainda não conseguimos fazer a primeira consulta com este certificado. A captura tenta de novo sozinha e nada se perde por isso.'
+const checkWorker =
+  'Se não mudar em uma hora, quem administra o sistema confere se o programa de captura (worker) está em execução.'
+const checkAccess =
+  'Se não mudar em um dia, quem administra o sistema confere o acesso à SEFAZ com npm run sefaz -- check.'
+const stoppedBefore =
+  'A captura parou antes da primeira consulta com este certificado. Envie um certificado válido na edição da empresa para ela continuar.'
+
 const notAutomatic =
   'A sincronização automática está desligada: nada é capturado sozinho. A SEFAZ guarda cada documento por 90 dias apenas e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos, que assim não chegam mais. Peça a sincronização de tempos em tempos ou ligue a automática nas configurações da empresa.'
 
-function messageOf({ message, state, missing, unread }: Company['lines'][number], outage: Outage | null): string {
-  // A service that serves nobody is told to everybody, not only to whom it failed.
-  const sentences = [outage && state !== 'stopped' && state !== 'blocked' ? outageSentence(outage) : message]
+const clock = new Intl.DateTimeFormat('pt-BR', { timeZone: 'America/Sao_Paulo', hour: '2-digit', minute: '2-digit' })
+const moment = new Intl.DateTimeFormat('pt-BR', {
+  timeZone: 'America/Sao_Paulo',
+  day: '2-digit',
+  month: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+})
+
+function messageOf(line: Line, outage: Outage | null, lateSince: Date | null): string {
+  const { state, missing, lost, unread } = line
+  const sentences = [leadOf(line, outage, lateSince)]
   if (missing > 0 && state !== 'blocked') {
     sentences.push(
-      `Faltam ${count(missing, 'documento, que é buscado', 'documentos, que são buscados um a um')}, até vinte por hora.`,
+      missing === 1
+        ? 'Falta 1 documento, que será buscado quando a SEFAZ permitir.'
+        : `Faltam ${missing} documentos, que são buscados um a um, até vinte por hora.`,
+    )
+  }
+  if (lost > 0) {
+    sentences.push(
+      `${count(lost, 'posição que faltava não está', 'posições que faltavam não estão')} mais na SEFAZ: a completude mostra quais. Se um documento fizer falta, peça o arquivo a quem o emitiu.`,
     )
   }
   if (unread > 0) {
@@ -144,6 +199,23 @@ function messageOf({ message, state, missing, unread }: Company['lines'][number]
     )
   }
   return sentences.join(' ')
+}
+
+function leadOf({ message, state, next_at }: Line, outage: Outage | null, lateSince: Date | null): string {
+  if (lateSince) {
+    const when = moment.format(lateSince).replace(', ', ' às ')
+    return `A captura está atrasada desde ${when}. Os documentos já guardados estão seguros e ela continua de onde parou. ${checkWorker}`
+  }
+  if (state === 'blocked' && next_at) return `${message} A captura volta sozinha às ${clock.format(next_at)}.`
+  // A service that serves nobody is told to everybody, not only to whom it failed.
+  return outage && state !== 'stopped' && state !== 'blocked' ? outageSentence(outage) : message
+}
+
+function refusedSentence(n = 0): string[] {
+  if (n === 0) return []
+  return [
+    `${count(n, 'ciência automática foi recusada', 'ciências automáticas foram recusadas')} nos últimos 30 dias: o motivo está em cada nota.`,
+  ]
 }
 
 const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`

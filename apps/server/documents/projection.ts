@@ -112,7 +112,7 @@ function eventRow(nsu: bigint, facts: EventFacts, cnpj: string) {
     author: cut(facts.authorTaxId, 20) || null,
     description: cut(facts.description, 300) || `Evento ${facts.tpEvento}`,
     justification: cut(facts.justification, 5000) || null,
-    known: kind !== undefined,
+    known: kind !== undefined && !kind.ownWords,
     // The one whom 110150 admits is a carrier.
     roles: facts.named?.includes(cnpj) ? 1 << carrier : 0,
   }

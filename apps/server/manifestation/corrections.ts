@@ -25,6 +25,9 @@ const fixed = new Set(
   }).flatMap(([group, names]) => names.split(' ').map((name) => `${group}/${name}`.toLowerCase())),
 )
 
+// valorAlterado of evCCeCTe_v4.00.xsd.
+const valueMax = 500
+
 /** The corrections that a person asks for, one free text alone being the observation of the CT-e; refuses by name what no letter may correct. */
 export function correctionsOf(text: string, structured: readonly Correction[] | undefined): Correction[] {
   const asked = structured ?? [{ grupoAlterado: 'compl', campoAlterado: 'xObs', valorAlterado: text }]
@@ -41,6 +44,10 @@ export function correctionsOf(text: string, structured: readonly Correction[] | 
   return asked.map((correction) => {
     const valorAlterado = cleanText(correction.valorAlterado)
     if (valorAlterado === '') throw new AppError('invalid-input', 'O novo valor de uma correção está vazio.')
+    if (valorAlterado.length > valueMax) {
+      const problem = `O novo valor de uma correção pode ter ${valueMax} caracteres, e este fica com ${valorAlterado.length} nos sinais que a SEFAZ aceita.`
+      throw new AppError('invalid-input', problem)
+    }
     return { ...correction, valorAlterado }
   })
 }

@@ -2,6 +2,7 @@ import { eventKind } from '@vigia/dfe/events'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { findHoldups } from './holdups.ts'
 import { type Kind, kinds } from './kinds.ts'
 import { deadlineFor, judge } from './rules.ts'
 import { type Candidate, loadCandidates } from './subjects.ts'
@@ -14,17 +15,30 @@ export interface Option {
 }
 
 /** What left from here about a document, oldest first, and what may still be sent. Refuses ids that are not of this workspace. */
-export async function readHistory({ db, ids }: Pick<Context, 'db' | 'ids'>, workspaceId: number, publicId: string) {
-  const id = ids.decode(workspaceId, publicId)
+export async function readHistory(ctx: Pick<Context, 'db' | 'ids' | 'config'>, workspaceId: number, publicId: string) {
+  const id = ctx.ids.decode(workspaceId, publicId)
   const found =
     id === null
       ? null
-      : await readWorkspace({ db }, workspaceId, async ({ db }) => {
+      : await readWorkspace(ctx, workspaceId, async ({ db }) => {
           const [candidate] = await loadCandidates({ db }, workspaceId, [id])
           return candidate ? { candidate, events: await readEvents({ db }, workspaceId, candidate) } : null
         })
   if (!found) throw new AppError('not-found', 'Documento não encontrado.')
-  return { ...found, options: optionsOf(found.candidate) }
+  const { candidate, events } = found
+  const holdups = await findHoldups(
+    ctx,
+    workspaceId,
+    events.map((event) => event.id),
+  )
+  return {
+    candidate,
+    events: events.map((event) => {
+      const { until = event.next_at, message = event.message } = holdups.get(event.id) ?? {}
+      return { ...event, next_at: until, message }
+    }),
+    options: optionsOf(candidate),
+  }
 }
 
 function optionsOf(candidate: Candidate): Option[] {
@@ -40,6 +54,7 @@ async function readEvents({ db }: Pick<Context, 'db'>, workspaceId: number, { co
   return db
     .selectFrom('outgoing_event')
     .select([
+      'id',
       'tp_evento',
       'sequence',
       'state',

@@ -1,3 +1,4 @@
+import { justificationMax } from '@vigia/contract/manifestation'
 import { cleanEventText, EventError } from '@vigia/sefaz/events'
 import { AppError } from '../platform/errors.ts'
 import type { Service } from '../platform/service.ts'
@@ -39,7 +40,7 @@ export function outgoingText({ of, text }: Kind, justification: string): string 
   const clean = cleanText(justification)
   if (text === 'taken' && clean.length < min) return undefined
   if (clean.length < min || clean.length > max) {
-    const problem = `A justificativa ${of} precisa ter de ${min} a ${max} caracteres, e tem ${clean.length}.`
+    const problem = `A justificativa ${of} precisa ter de ${min} a ${max} caracteres (até ${justificationMax} neste formulário), e tem ${clean.length}.`
     throw new AppError('invalid-input', problem)
   }
   return clean

@@ -1,9 +1,12 @@
+import { cnpjBase } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
-import { enterWorkspace, inCapture } from '../platform/database.ts'
+import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
 import { serviceCodes } from '../platform/service.ts'
 import { deadlines } from './deadlines.ts'
+import { certificateCodes } from './outcomes.ts'
 import { lockRequests } from './requests.ts'
+import { conclusive } from './rules.ts'
 import { momentText } from './wording.ts'
 
 const recipient = 1 << 1
@@ -11,13 +14,16 @@ const ciencia = 210210
 const summaryOnly = 1
 // Answers of the destinatário, and cancellations.
 const decisive = [210200, 210210, 210220, 210240, 110111, 110112]
-const conclusive = [210200, 210220, 210240]
+// Deadline, not the destinatário, repetition, cancelled note, answered note (NT 2020.001): they will be said again. Others may pass with the
+// clock, the network or the version that caused them.
+const definitive = [575, 594, 596, 650, 655]
 // Sending takes its time, and clocks differ.
 const reserveHours = 1
 
 /**
  * Queues the Ciência of every note of a company of which only the summary is here, when the company wants that: within its deadline, never
- * about a cancelled or denied note, and never where somebody has answered, or tried to, before. Returns how many were queued.
+ * about a cancelled or denied note, and never where somebody has answered before or the authority has refused it for good; what was refused
+ * otherwise is tried again once a day. Returns how many were queued.
  */
 export async function acknowledgePending(
   ctx: Pick<Context, 'db' | 'log'>,
@@ -73,12 +79,24 @@ async function queueCiencias({ db }: Pick<Context, 'db'>, wish: Wish): Promise<n
        and not exists (select 1 from outgoing_event o
                         where o.workspace_id = d.workspace_id and o.company_id = d.company_id and o.chave = d.chave
                           and (o.state <> 'rejected' and o.tp_evento = any (${conclusive}::int[])
-                               -- One that was tried is not tried again; one that the switch took back before it left may be.
-                               or o.tp_evento = ${ciencia}::int and (o.state <> 'rejected' or o.answered_at is not null)))
+                               or o.tp_evento = ${ciencia}::int
+                                  and (o.state <> 'rejected' or o.c_stat = any (${definitive}::int[]) or o.answered_at > now() - interval '1 day')))
        -- Another workspace of the same CNPJ is about to send it.
        and not exists (select 1 from outgoing_event o
                         where o.workspace_id <> d.workspace_id and o.cnpj = ${cnpj} and o.chave = d.chave and o.tp_evento = ${ciencia}::int
                           and o.state in ('waiting', 'sending') and o.next_at <= now())
     on conflict do nothing`.execute(db)
   return Number(numAffectedRows)
+}
+
+/**
+ * Lets the events of a base that wait for a certificate leave as soon as they can: there is a new one. What waits for another reason that
+ * the authority gave goes on waiting. `ctx.db` is a transaction.
+ */
+export async function wakeEvents(ctx: Pick<Context, 'db'>, workspaceId: number, cnpj: string): Promise<void> {
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update outgoing_event set next_at = now()
+         where workspace_id = ${workspaceId} and left(cnpj, 8) = ${cnpjBase(cnpj)} and state in ('waiting', 'sending') and lease_by is null
+           and next_at > now() and (c_stat is null or c_stat = any (${certificateCodes}::int[]))`.execute(db),
+  )
 }

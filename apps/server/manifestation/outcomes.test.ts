@@ -1,6 +1,6 @@
 import { SefazError } from '@vigia/sefaz/error'
 import { describe, expect, test } from 'vitest'
-import { decideAnswer, decideSilence } from './outcomes.ts'
+import { decideAnswer, decideSilence, isSignedAnew } from './outcomes.ts'
 import type { QueuedEvent } from './queue.ts'
 
 const event: QueuedEvent = {
@@ -16,6 +16,7 @@ const event: QueuedEvent = {
   failures: 0,
   signedXml: null,
   cStat: null,
+  rivalAt: null,
 }
 const said = (cStat: number, more = {}) => ({ cStat, xMotivo: 'Rejeicao: O motivo.', xml: '<retEvento/>', ...more })
 const decide = (cStat: number, more: Partial<QueuedEvent> = {}, answer = {}, service: 'nfe' | 'cte' = 'nfe') =>
@@ -41,8 +42,27 @@ describe('an answer', () => {
     expect(decide(573, {}, { protocol: '891260000054321' }).message).toBe(
       'Já estava registrada na SEFAZ, por outro sistema ou pelo portal (protocolo 891260000054321).',
     )
+    const days = { registeredAt: '2026-11-18T10:00:00-03:00' }
+    expect(decide(573, { isUnknown: true }, days).message).toBe(
+      'Já estava registrada na SEFAZ, por outro sistema ou pelo portal.',
+    )
     expect(decide(631, { tpEvento: 610110 }, {}, 'cte')).toMatchObject({ state: 'registered', keeps: true })
     expect(decide(631).state).toBe('rejected')
+  })
+
+  test('of duplicity is no registration when the author has said something else since, unless it is ours', () => {
+    const answer = { tpEvento: 210200, rivalAt: new Date('2026-11-20T09:00:00-03:00') }
+    const before = { registeredAt: '2026-11-19T09:00:00-03:00' }
+    expect(decide(573, answer, before)).toMatchObject({
+      state: 'rejected',
+      message: expect.stringMatching(/tomou o lugar dele/),
+      keeps: true,
+    })
+    expect(decide(573, answer, { registeredAt: '2026-11-20T10:00:00-03:00' }).state).toBe('registered')
+    expect(decide(573, answer).state).toBe('registered')
+    const lost = { ...answer, isUnknown: true, rivalAt: new Date('2026-11-20T10:01:00-03:00') }
+    expect(decide(573, lost, { registeredAt: '2026-11-20T10:00:30-03:00' }).state).toBe('registered')
+    expect(decide(631, { ...answer, tpEvento: 610110 }, before, 'cte').state).toBe('rejected')
   })
 
   test('that a ciência comes after an answer asks for nothing more, and keeps nothing', () => {
@@ -66,14 +86,15 @@ describe('an answer', () => {
   })
 
   test.each([
-    [108, 1 / 6],
-    [109, 1 / 2],
-    [656, 1],
-    [678, 1],
-    [999, 1 / 4],
-  ])('%i makes the event wait', (cStat, waitHours) => {
+    [108, 'waiting', 1 / 6],
+    [109, 'waiting', 1 / 2],
+    [656, 'waiting', 1],
+    [678, 'waiting', 1],
+    // It does not say what was done before the error.
+    [999, 'sending', 1 / 4],
+  ])('%i makes the event wait: %s', (cStat, state, waitHours) => {
     const consequence = decide(cStat)
-    expect(consequence).toMatchObject({ state: 'waiting', waitHours })
+    expect(consequence).toMatchObject({ state, waitHours })
     expect(consequence.blocksAuthor ?? false).toBe([656, 678].includes(cStat))
   })
 
@@ -83,8 +104,45 @@ describe('an answer', () => {
   })
 
   test.each([213, 280, 283, 286, 290, 294, 296])('%i is about the certificate: it waits to be signed anew', (cStat) => {
-    expect(decide(cStat)).toMatchObject({ state: 'waiting', waitHours: 1, signsAnew: true })
-    expect(decide(cStat, {}, {}, 'cte')).toMatchObject({ state: 'waiting', signsAnew: true })
+    expect(decide(cStat)).toMatchObject({ state: 'waiting', waitHours: 1, countsAlone: true })
+    expect(decide(cStat, {}, {}, 'cte')).toMatchObject({ state: 'waiting', countsAlone: true })
+    expect(isSignedAnew('nfe', { isUnknown: true, cStat })).toBe(true)
+  })
+
+  test.each([
+    ['nfe', 578, false],
+    ['nfe', 577, true],
+    ['nfe', 579, true],
+    ['cte', 635, false],
+    ['cte', 634, true],
+    ['cte', 637, true],
+  ] as const)('%s %i is about the clock: it waits, later each time, and not for ever', (service, cStat, anew) => {
+    const after = (failures: number) => decide(cStat, { failures, cStat }, {}, service)
+    expect(decide(cStat, { failures: 9, cStat: 108 }, {}, service)).toMatchObject({
+      state: 'waiting',
+      waitHours: 0.25,
+      countsAlone: true,
+      message: expect.stringMatching(/relógio/),
+    })
+    expect([1, 2, 3, 4].map((failures) => after(failures).waitHours)).toEqual([0.5, 1, 2, 4])
+    expect(after(5)).toMatchObject({ state: 'rejected', message: expect.stringMatching(/relógio/) })
+    // What was too early is in time later, as it is; what was too late never is.
+    expect(isSignedAnew(service, { isUnknown: false, cStat })).toBe(anew)
+    expect(decide(cStat, {}, {}, service === 'nfe' ? 'cte' : 'nfe').state).toBe('rejected')
+  })
+
+  test.each([135, 573, 655])('%i of a lote without results tells nothing of its events', (cStat) => {
+    for (const isUnknown of [true, false])
+      expect(decide(cStat, { isUnknown }, { ofLoteWith: 1 })).toMatchObject({ state: 'sending', waitHours: 1 / 60 })
+  })
+
+  test('that a lote is rejected is one about each of its events, unless it may be registered and had company', () => {
+    expect(decide(225, {}, { ofLoteWith: 20 }).state).toBe('rejected')
+    expect(decide(225, { isUnknown: true }, { ofLoteWith: 1 }).state).toBe('rejected')
+    expect(decide(225, { isUnknown: true }, { ofLoteWith: 2 })).toMatchObject({
+      state: 'sending',
+      message: expect.stringMatching(/lote inteiro/),
+    })
   })
 
   test.each([596, 575, 594, 650, 297, 225, 999_9])('%i is a rejection with its words', (cStat) => {
@@ -105,6 +163,28 @@ describe('silence', () => {
       /^Não conseguimos falar/,
     )
     expect(decideSilence(event, new SefazError('refused', { detail: 'ECONNRESET' })).message).toMatch(/se perdeu/)
+  })
+
+  test.each([
+    ['refused', 'ECONNREFUSED', 'waiting'],
+    ['refused', 'ENOTFOUND', 'waiting'],
+    ['refused', 'EAI_AGAIN', 'waiting'],
+    ['refused', 'EHOSTUNREACH', 'waiting'],
+    ['refused', 'ENETUNREACH', 'waiting'],
+    ['timeout', 'no connection in 15000 ms', 'waiting'],
+    ['tls-chain', 'SELF_SIGNED_CERT_IN_CHAIN', 'waiting'],
+    ['refused', 'ECONNRESET', 'sending'],
+    ['timeout', 'no answer in 60000 ms', 'sending'],
+    ['handshake', 'EPROTO', 'sending'],
+    ['http', 'HTTP 500', 'sending'],
+  ] as const)('%s %s leaves it %s', (kind, detail, state) => {
+    expect(decideSilence(event, new SefazError(kind, { detail })).state).toBe(state)
+  })
+
+  test('of a service that answers with an error is not told as an answer that was lost', () => {
+    expect(decideSilence(event, new SefazError('http', { detail: 'HTTP 500' })).message).toMatch(
+      /^O serviço da SEFAZ respondeu com erro/,
+    )
   })
 
   test('because of a certificate is told as such', () => {

@@ -6,29 +6,48 @@ import { momentText } from './wording.ts'
 
 /** What follows from an answer, or from its absence. */
 export interface Consequence {
-  state: 'registered' | 'rejected' | 'waiting'
+  /** `waiting`: this sending certainly registered nothing; `sending`: nobody knows. */
+  state: 'registered' | 'rejected' | 'waiting' | 'sending'
   /** For the person. */
   message: string
-  /** Of what waits: until it is sent again, in units of the authority's hour. */
+  /** Of what is not settled: until it is sent again, in units of the authority's hour. */
   waitHours?: number
   /** The event and its answer are a document to keep. */
   keeps?: boolean
-  /** It is signed anew, with the certificate that is valid then. */
-  signsAnew?: boolean
+  /** There is a limit to repeating this one: its failures are counted by themselves. */
+  countsAlone?: boolean
   /** Nothing leaves for this author meanwhile. */
   blocksAuthor?: boolean
 }
 
-/** What was said of an event; of a lote that was not looked into, code and words only. */
+/** What was said of an event; of a lote that was not looked into, code, words and the number of its events. */
 export type Said = Pick<EventResult, 'cStat' | 'xMotivo'> &
-  Partial<Pick<EventResult, 'protocol' | 'registeredAt' | 'xml'>>
+  Partial<Pick<EventResult, 'protocol' | 'registeredAt' | 'xml'>> & { ofLoteWith?: number }
 
 const minutes = (count: number) => count / 60
 
 // Bad certificates: of the connection, of the signature, of another CNPJ. Somebody replaces it, and the event can leave.
-const certificateCodes = [213, 280, 281, 282, 283, 284, 285, 286, 290, 291, 292, 293, 294, 295, 296]
+/** Rejections about the certificate: of the connection, of the signature, of another CNPJ. */
+export const certificateCodes = [213, 280, 281, 282, 283, 284, 285, 286, 290, 291, 292, 293, 294, 295, 296]
 /** Whether a rejection is about the certificate and not about the event. */
 export const isAboutCertificate = (cStat: number) => certificateCodes.includes(cStat)
+
+// dhEvento in the authority's future; before the emission or the authorisation of the document. It admits five minutes of difference.
+const clockCodes = { nfe: { ahead: 578, behind: [577, 579] }, cte: { ahead: 635, behind: [634, 637] } }
+const clockTriesMax = 5
+
+/**
+ * Whether an event is signed anew before it leaves again. What may be registered leaves as it is, unless it never could be; so does what
+ * our clock made too early, because the authority's clock comes to it.
+ */
+export function isSignedAnew(
+  service: Service,
+  { isUnknown, cStat }: Pick<QueuedEvent, 'isUnknown' | 'cStat'>,
+): boolean {
+  if (cStat === null) return !isUnknown
+  const { ahead, behind } = clockCodes[service]
+  return isAboutCertificate(cStat) || behind.includes(cStat) || (!isUnknown && cStat !== ahead)
+}
 
 /** Codes of a service that takes nothing from anybody for a while, with the pause in hours. */
 export const servicePauses: Readonly<Record<number, number>> = { 108: minutes(10), 109: minutes(30) }
@@ -39,9 +58,18 @@ const toleranceMs = 5 * 60_000
 
 /** What the authority's answer about one event asks for. */
 export function decideAnswer(service: Service, event: QueuedEvent, said: Said): Consequence {
-  const { cStat } = said
+  const { cStat, ofLoteWith } = said
   if (isAboutCertificate(cStat)) return certificateRefused(said)
-  switch (eventOutcome(service, cStat)) {
+  const { ahead, behind } = clockCodes[service]
+  if (cStat === ahead || behind.includes(cStat)) return clockRefused(event, said)
+  const outcome = eventOutcome(service, cStat)
+  // A registration is told of each event: a lote that claims one tells nothing.
+  if (ofLoteWith !== undefined && (outcome === 'registered' || outcome === 'already-registered'))
+    return decideSilence(event, null)
+  // For which of its events a lote is rejected is not told, and this one may be registered.
+  if (ofLoteWith !== undefined && ofLoteWith > 1 && outcome === 'rejected' && event.isUnknown)
+    return { state: 'sending', waitHours: minutes(1), message: loteRefused(said) }
+  switch (outcome) {
     case 'registered':
       return { state: 'registered', message: registeredMessage(said), keeps: said.xml !== undefined }
     case 'already-registered':
@@ -53,8 +81,13 @@ export function decideAnswer(service: Service, event: QueuedEvent, said: Said): 
   }
 }
 
-function registeredMessage({ cStat, registeredAt, protocol }: Said): string {
-  const at = registeredAt === undefined ? Number.NaN : Date.parse(registeredAt)
+function loteRefused(said: Said): string {
+  return `A SEFAZ recusou o lote inteiro: ${wordsOf(said)} (código ${said.cStat}). Este evento pode ter sido registrado antes; ele é enviado de novo sozinho para saber.`
+}
+
+function registeredMessage(said: Said): string {
+  const { cStat, protocol } = said
+  const at = instantOf(said)
   const when = Number.isNaN(at) ? '' : ` em ${momentText(new Date(at))}`
   const note =
     cStat === 136
@@ -71,15 +104,12 @@ function alreadyRegistered(service: Service, event: QueuedEvent, said: Said): Co
       'A nota já tem na SEFAZ uma manifestação final, que vale mais do que a Ciência: nada mais é preciso.'
     return { state: 'registered', message }
   }
-  // Whose letter it is matters: its words are not ours, and a new one would take its place.
-  if (event.tpEvento === letterOfCorrection && !isOurs(event, said)) {
-    const message = `Outro sistema já registrou a Carta de Correção número ${event.sequence} deste CT-e, e a sua não foi registrada. Uma nova carta substitui a anterior por inteiro: peça de novo com todas as correções que devem valer.`
-    return { state: 'rejected', message }
-  }
+  if (event.tpEvento === letterOfCorrection && !isOurs(event, said)) return letterOfOthers(event)
+  const ours = isOurs(event, said)
+  if (!ours && event.rivalAt && instantOf(said) < event.rivalAt.getTime())
+    return { state: 'rejected', message: overtaken, keeps: said.xml !== undefined }
   const subject = service === 'nfe' ? 'Já estava registrada na SEFAZ' : 'O evento já estava registrado na SEFAZ'
-  const why = event.isUnknown
-    ? ': a resposta a um envio anterior tinha se perdido'
-    : ', por outro sistema ou pelo portal'
+  const why = ours ? ': a resposta a um envio anterior tinha se perdido' : ', por outro sistema ou pelo portal'
   return {
     state: 'registered',
     message: `${subject}${why}${said.protocol ? ` (protocolo ${said.protocol})` : ''}.`,
@@ -87,17 +117,43 @@ function alreadyRegistered(service: Service, event: QueuedEvent, said: Said): Co
   }
 }
 
-function isOurs({ isUnknown, requestedAt }: QueuedEvent, { registeredAt }: Said): boolean {
-  const at = registeredAt === undefined ? Number.NaN : Date.parse(registeredAt)
-  return isUnknown && !(at < requestedAt.getTime() - toleranceMs)
+/** Why an event that is registered counts for nothing: the author has said something else since. */
+export const overtaken =
+  'Este evento já estava registrado na SEFAZ, mas outro, registrado depois, tomou o lugar dele. Nada mudou: peça de novo para que ele volte a valer.'
+
+/** What follows when a Carta de Correção of somebody else has the number: its words are not ours. */
+export function letterOfOthers({ sequence }: Pick<QueuedEvent, 'sequence'>): Consequence {
+  const message = `Outro sistema já registrou a Carta de Correção número ${sequence} deste CT-e, e a sua não foi registrada. Uma nova carta substitui a anterior por inteiro: peça de novo com todas as correções que devem valer.`
+  return { state: 'rejected', message }
+}
+
+function isOurs({ isUnknown, requestedAt }: QueuedEvent, said: Said): boolean {
+  return isUnknown && !(instantOf(said) < requestedAt.getTime() - toleranceMs)
+}
+
+/** When the authority registered it; NaN when it did not say so. */
+export function instantOf({ registeredAt }: Pick<Said, 'registeredAt'>): number {
+  return registeredAt === undefined ? Number.NaN : Date.parse(registeredAt)
 }
 
 function certificateRefused(said: Said): Consequence {
   return {
     state: 'waiting',
     waitHours: 1,
-    signsAnew: true,
+    countsAlone: true,
     message: `A SEFAZ não aceitou o certificado digital: ${wordsOf(said)} (código ${said.cStat}). O evento continua na fila e sai com o próximo certificado aceito; confira o certificado da empresa.`,
+  }
+}
+
+function clockRefused({ cStat, failures }: QueuedEvent, said: Said): Consequence {
+  const problem = `A SEFAZ não aceitou a data do evento: ${wordsOf(said)} (código ${said.cStat}). O relógio deste servidor parece errado; quem cuida dele precisa acertá-lo.`
+  const tries = cStat === said.cStat ? failures : 0
+  if (tries >= clockTriesMax) return { state: 'rejected', message: problem }
+  return {
+    state: 'waiting',
+    waitHours: minutes(15) * 2 ** tries,
+    countsAlone: true,
+    message: `${problem} O evento continua na fila e é enviado de novo sozinho.`,
   }
 }
 
@@ -109,9 +165,10 @@ function passing({ failures }: QueuedEvent, said: Said): Consequence {
     return { state: 'waiting', waitHours: pause, message }
   }
   if (cStat === 999) {
-    // Each time longer: the authority counts equal rejections of one event, and blocks after twenty.
+    // It says nothing about what was done before the error. Each time longer: the authority counts equal rejections of one event, and
+    // blocks after twenty.
     const message = `A SEFAZ teve um erro interno (código 999). O evento continua na fila e é enviado de novo sozinho.`
-    return { state: 'waiting', waitHours: minutes(15) * 2 ** Math.min(failures, 6), message }
+    return { state: 'sending', waitHours: minutes(15) * 2 ** Math.min(failures, 6), message }
   }
   return {
     state: 'waiting',
@@ -128,20 +185,25 @@ const lost =
   'A resposta da SEFAZ se perdeu no caminho. O mesmo evento é enviado de novo sozinho, e a SEFAZ o registra uma vez só.'
 const unreached = 'Não conseguimos falar com a SEFAZ agora. O evento continua na fila e é enviado de novo sozinho.'
 
-/** What follows when no answer came: whether the event was registered is not known. */
+const garbled =
+  'O serviço da SEFAZ respondeu com erro, e não sabemos se o evento foi registrado. O mesmo evento é enviado de novo sozinho, e a SEFAZ o registra uma vez só.'
+
+// Before anything is written to the server: no connection, or a server that is not the authority's.
+const neverLeft = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|no connection/
+
+/** What follows when no answer came: unless nothing left, whether the event was registered is not known. */
 export function decideSilence({ failures }: QueuedEvent, error: SefazError | null): Consequence {
   const waitHours = unknownWaits[Math.min(failures, unknownWaits.length - 1)]!
   // The connection itself was refused: our certificate, or theirs, and no hurry helps.
   if (error && ['tls-chain', 'handshake', 'forbidden'].includes(error.kind))
     return {
-      state: 'waiting',
+      state: error.kind === 'tls-chain' ? 'waiting' : 'sending',
       waitHours: Math.max(waitHours, minutes(30)),
       message: `${error.message} O evento continua na fila.`,
     }
-  const isUnreached = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|no connection/.test(
-    error?.detail ?? '',
-  )
-  return { state: 'waiting', waitHours, message: isUnreached ? unreached : lost }
+  if (neverLeft.test(error?.detail ?? '')) return { state: 'waiting', waitHours, message: unreached }
+  const isGarbled = error !== null && ['http', 'fault', 'not-xml'].includes(error.kind)
+  return { state: 'sending', waitHours, message: isGarbled ? garbled : lost }
 }
 
 function wordsOf({ xMotivo }: Said): string {

@@ -2,9 +2,12 @@ import { manifestationTypes } from '@vigia/contract/manifestation'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
+import { companyRoutes } from '../companies/routes.ts'
 import { arrive, chaveOf, evento, nfeProc, resNFe } from '../documents/testing.ts'
+import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import type { Session } from '../platform/http.ts'
 import type { Service } from '../platform/service.ts'
 import { readHistory } from './history.ts'
 import { kinds } from './kinds.ts'
@@ -45,10 +48,31 @@ async function idOf(chave: string, of = office): Promise<string> {
 }
 const nfeIds = (...numbers: number[]) => Promise.all(numbers.map((number) => idOf(chaveOf({ number }))))
 
-async function ask(service: Service, choice: number, documents: string[], more: Partial<EventRequest> = {}) {
+async function ask(
+  service: Service,
+  choice: number,
+  documents: string[],
+  { by = office.session, waitMs = 0, ...more }: Partial<EventRequest> & { by?: Session; waitMs?: number } = {},
+) {
   const kind = kinds[service].find((kind) => kind.choice === choice)!
   const request = { service, kind, documents, justification: 'a pedido do cliente', ...more }
-  return requestEvents(ctx, office.session, request, 0)
+  return requestEvents(ctx, by, request, waitMs)
+}
+
+async function newColleague(): Promise<Session> {
+  const { id } = await inWorkspace(ctx, office.workspaceId, ({ db }) =>
+    db
+      .insertInto('account')
+      .values({
+        workspace_id: office.workspaceId,
+        email: `bia${office.workspaceId}@exemplo.com.br`,
+        name: 'Bia',
+        password_hash: '',
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow(),
+  )
+  return { ...office.session, accountId: id }
 }
 
 const rows = (of = office) =>
@@ -56,9 +80,9 @@ const rows = (of = office) =>
     db.selectFrom('outgoing_event').selectAll().where('workspace_id', '=', of.workspaceId).orderBy('id').execute(),
   )
 
-const settleAll = (state: 'registered' | 'rejected') =>
+const settleAll = (state: 'registered' | 'rejected' | 'waiting') =>
   inWorkspace(ctx, office.workspaceId, ({ db }) =>
-    db.updateTable('outgoing_event').set({ state, answered_at: new Date() }).execute(),
+    db.updateTable('outgoing_event').set({ state, answered_at: new Date(), protocol: '135260000799999' }).execute(),
   )
 
 test('every choice of the menu is an event', () => {
@@ -113,15 +137,128 @@ describe('a request', () => {
     expect(await rows()).toHaveLength(2)
   })
 
-  test('that comes again because its answer was lost is the same wish; later or in other words it is another', async () => {
+  test('that comes again because its answer was lost is the same wish; what is registered is not asked for twice', async () => {
     await store(ctx, office, 'nfe', [note(1)])
     const ids = await nfeIds(1)
     await ask('nfe', 2, ids)
     await settleAll('registered')
     expect(await ask('nfe', 2, ids)).toMatchObject([{ state: 'registered' }])
     expect(await rows()).toHaveLength(1)
-    await ask('nfe', 2, ids, { justification: 'agora é outra coisa' })
-    expect((await rows()).map((row) => row.sequence)).toEqual([1, 2])
+    expect(await ask('nfe', 2, ids, { justification: 'agora é outra coisa' })).toMatchObject([
+      { state: 'refused', message: 'A Confirmação desta nota já está registrada.' },
+    ])
+    expect(await rows()).toHaveLength(1)
+  })
+
+  test.each([
+    ['nfe', [2, 3, 2], [210200, 210220, 210200]],
+    ['cte', [3, 4, 3], [610110, 610111, 610110]],
+  ] as const)('of %s %j: the last one counts, on its way or registered', async (service, choices, codes) => {
+    for (const settled of [false, true]) {
+      await inCapture(ctx, ({ db }) => db.deleteFrom('outgoing_event').execute())
+      const number = settled ? 2 : 1
+      const cte = { number, issuer: '11222333000181', payer: author }
+      const document = service === 'nfe' ? note(number) : arrive(number, cteProc(cte))
+      await store(ctx, office, service, [document])
+      const ids = service === 'nfe' ? await nfeIds(number) : [await idOf(cteChave(cte))]
+      for (const choice of choices) {
+        expect(await ask(service, choice, ids)).toMatchObject([{ message: 'Na fila de envio à SEFAZ.' }])
+        if (settled) await settleAll('registered')
+      }
+      expect((await rows()).map((row) => [row.tp_evento, row.sequence])).toEqual(
+        codes.map((code, index) => [code, index === 2 ? 2 : 1]),
+      )
+    }
+  })
+
+  test('that is repeated by itself does not win over what somebody else said in between', async () => {
+    await store(ctx, office, 'nfe', [note(1)])
+    const ids = await nfeIds(1)
+    const [first] = await ask('nfe', 2, ids)
+    const colleague = await newColleague()
+    await ask('nfe', 3, ids, { by: colleague })
+    for (const state of ['waiting', 'registered'] as const) {
+      await settleAll(state)
+      expect(await ask('nfe', 2, ids)).toMatchObject([
+        { ...first, message: expect.anything(), state: expect.anything() },
+      ])
+      expect((await rows()).map((row) => row.tp_evento)).toEqual([210200, 210220])
+    }
+    // Said anew, it is another wish.
+    await ask('nfe', 2, ids, { justification: 'depois de conferir, confirmo' })
+    expect((await rows()).map((row) => [row.tp_evento, row.sequence])).toEqual([
+      [210200, 1],
+      [210220, 1],
+      [210200, 2],
+    ])
+  })
+
+  test('for a final answer takes the place of a Ciência that has not left', async () => {
+    await store(ctx, office, 'nfe', [summary(1), summary(2)])
+    const ids = await nfeIds(1, 2)
+    await ask('nfe', 1, ids)
+    await inWorkspace(ctx, office.workspaceId, ({ db }) =>
+      db
+        .updateTable('outgoing_event')
+        .set({ state: 'sending' })
+        .where('chave', '=', chaveOf({ number: 2 }))
+        .execute(),
+    )
+    await ask('nfe', 3, ids)
+    expect((await rows()).map((row) => [row.tp_evento, row.state, row.message])).toEqual([
+      [
+        210210,
+        'rejected',
+        'Substituída pela resposta pedida depois (Desconhecimento da Operação): a Ciência não foi enviada.',
+      ],
+      [210210, 'sending', 'Na fila de envio à SEFAZ.'],
+      [210220, 'waiting', 'Na fila de envio à SEFAZ.'],
+      [210220, 'waiting', 'Na fila de envio à SEFAZ.'],
+    ])
+  })
+
+  test('that cannot leave now says why and until when, and nobody waits for it', async () => {
+    await store(ctx, office, 'nfe', [note(1), note(2)])
+    const [one = '', two = ''] = await nfeIds(1, 2)
+    await noteFailure(ctx, ctx.config.sefaz.endpoints.manifestation, 'Servico Paralisado', 600_000)
+    const startedAt = Date.now()
+    const [outcome] = await ask('nfe', 2, [one], { waitMs: 20_000 })
+    expect(outcome).toMatchObject({
+      state: 'sending',
+      message: expect.stringMatching(/^O serviço da SEFAZ está fora do ar .*: Servico Paralisado\. O evento continua/),
+    })
+    const leaves = async (id: string) => {
+      const { events } = await readHistory(ctx, office.workspaceId, id)
+      const { next_at, message } = events.at(-1)!
+      return { minutes: Math.round((next_at.getTime() - Date.now()) / 60_000), message }
+    }
+    expect(await leaves(one)).toEqual({ minutes: 10, message: outcome!.message })
+    await ctx.db.deleteFrom('circuit').execute()
+    expect((await leaves(one)).message).toBe('Na fila de envio à SEFAZ.')
+
+    // In another workspace of the same CNPJ the authority blocked the author.
+    const other = await newOffice(ctx, { certificate: null })
+    await store(ctx, other, 'nfe', [note(1)])
+    await ask('nfe', 2, [await idOf(chaveOf(), other)], { by: other.session })
+    await inWorkspace(ctx, other.workspaceId, ({ db }) =>
+      db
+        .updateTable('outgoing_event')
+        .set({ c_stat: 656, next_at: sql<Date>`now() + interval '50 minutes'` })
+        .execute(),
+    )
+    expect(await ask('nfe', 2, [two], { waitMs: 20_000 })).toMatchObject([
+      { message: expect.stringMatching(/^A SEFAZ bloqueou por uma hora/) },
+    ])
+    expect(await leaves(two)).toMatchObject({ minutes: 50 })
+
+    await inCapture(ctx, ({ db }) =>
+      sql`update outgoing_event set c_stat = null, next_at = now() + interval '30 minutes'`.execute(db),
+    )
+    expect(await ask('nfe', 3, [two], { waitMs: 20_000 })).toMatchObject([
+      { message: expect.stringMatching(/depois de um evento anterior/) },
+    ])
+    expect(await leaves(two)).toMatchObject({ minutes: 30 })
+    expect(Date.now() - startedAt).toBeLessThan(15_000)
   })
 
   test('after a rejection may be made again, with the same number', async () => {
@@ -207,9 +344,24 @@ describe('what may not be sent', () => {
   })
 
   test.each([
-    ['nfe', 4, 'curta 12', 'A justificativa de Operação não Realizada precisa ter de 15 a 255 caracteres, e tem 8.'],
-    ['cte', 1, 'curta', 'A justificativa do Cancelamento precisa ter de 15 a 255 caracteres, e tem 5.'],
-    ['cte', 3, 'curta', 'A justificativa da Prestação em Desacordo precisa ter de 15 a 255 caracteres, e tem 5.'],
+    [
+      'nfe',
+      4,
+      'curta 12',
+      'A justificativa de Operação não Realizada precisa ter de 15 a 255 caracteres (até 200 neste formulário), e tem 8.',
+    ],
+    [
+      'cte',
+      1,
+      'curta',
+      'A justificativa do Cancelamento precisa ter de 15 a 255 caracteres (até 200 neste formulário), e tem 5.',
+    ],
+    [
+      'cte',
+      3,
+      'curta',
+      'A justificativa da Prestação em Desacordo precisa ter de 15 a 255 caracteres (até 200 neste formulário), e tem 5.',
+    ],
     ['nfe', 4, 'mercadoria devolvida 📦', 'A SEFAZ não aceita estes caracteres: 📦.'],
     ['nfe', 3, 'não conhecemos esta operação ☹', 'A SEFAZ não aceita estes caracteres: ☹.'],
   ] as const)('%s %i "%s"', async (service, choice, justification, message) => {
@@ -243,6 +395,7 @@ describe('a Carta de Correção', () => {
     [[{ ...correction, grupoAlterado: 'ICMS00', campoAlterado: 'vbc' }], /^O campo ICMS00\/vbc não pode/],
     [[correction, { ...correction, valorAlterado: 'OUTRO' }], /^O campo compl\/xObs aparece duas vezes/],
     [[{ ...correction, valorAlterado: '\u200b' }], /está vazio/],
+    [[{ ...correction, valorAlterado: '…'.repeat(300) }], /pode ter 500 caracteres, e este fica com 900/],
   ])('%j is refused before sending, by name', async (corrections, message) => {
     const id = await idOf(cteChave())
     await expect(ask('cte', 2, [id], { corrections })).rejects.toThrow(message)
@@ -279,7 +432,7 @@ test('the history of a document tells what left, why, and what may still be sent
   expect(events).toMatchObject([{ tp_evento: 210210, state: 'waiting', why: expect.stringMatching(/^Pedida por Ana/) }])
   const day = 86_400_000
   expect(options.map(({ kind, deadline, refusal }) => [kind.tpEvento, deadline?.getTime(), refusal])).toEqual([
-    [210210, Date.parse(issuedAt) + 10 * day, 'A Ciência desta nota já foi registrada.'],
+    [210210, Date.parse(issuedAt) + 10 * day, 'A Ciência desta nota já está em envio.'],
     ...[210200, 210220, 210240].map((tpEvento) => [tpEvento, Date.parse(issuedAt) + 90 * day, null]),
   ])
   const other = await newOffice(ctx, { certificate: null })
@@ -315,6 +468,44 @@ describe('the automatic Ciência', () => {
     })
     await settleAll('rejected')
     expect(await acknowledge()).toBe(0)
+  })
+
+  test('that was refused for good is not tried again; otherwise it is, a day later, and the company tells how many', async () => {
+    await store(ctx, office, 'nfe', [summary(1), summary(2)])
+    await turnOn()
+    await acknowledge()
+    const refuse = (number: number, c_stat: number) =>
+      inWorkspace(ctx, office.workspaceId, ({ db }) =>
+        db
+          .updateTable('outgoing_event')
+          .set({ state: 'rejected', c_stat, answered_at: sql<Date>`now() - interval '25 hours'` })
+          .where('chave', '=', chaveOf({ number }))
+          .where('state', '=', 'waiting')
+          .execute(),
+      )
+    await inCapture(ctx, async ({ db }) => {
+      await sql`insert into capture_line (service, cnpj) values (0, ${author}) on conflict do nothing`.execute(db)
+      await sql`insert into capture_subscription (line_id, workspace_id, company_id, proved_at)
+                select id, ${office.workspaceId}, ${office.companyId}, now() from capture_line where service = 0 and cnpj = ${author}`.execute(
+        db,
+      )
+    })
+    const told = async () => {
+      const input = { params: undefined, query: {}, body: undefined, form: undefined }
+      const companies = JSON.stringify(await companyRoutes[0]!.run(ctx, input, office.session))
+      return /(\d+) ciências? automáticas? (foi|foram) recusadas?/.exec(companies)?.[1]
+    }
+    expect(await told()).toBeUndefined()
+    await refuse(1, 596)
+    await refuse(2, 578)
+    expect(await told()).toBe('2')
+    expect(await acknowledge()).toBe(1)
+    expect((await rows()).map((row) => row.chave)).toEqual([1, 2, 2].map((number) => chaveOf({ number })))
+    await refuse(2, 578)
+    await settleAll('rejected')
+    expect(await acknowledge()).toBe(0)
+    await store(ctx, office, 'nfe', [arrive(9, nfeProc({ number: 1, issuedAt: daysAgo(2) }))])
+    expect(await told()).toBe('1')
   })
 
   test('is never given about what is cancelled, denied, late, answered, being answered or hidden', async () => {

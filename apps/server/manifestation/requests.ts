@@ -8,9 +8,11 @@ import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import { correctionsOf } from './corrections.ts'
+import { eventName } from './history.ts'
+import { findHoldups } from './holdups.ts'
 import { type Kind, outgoingText } from './kinds.ts'
-import { judge } from './rules.ts'
-import { type Candidate, loadCandidates } from './subjects.ts'
+import { conclusive, judge, rivalsOf } from './rules.ts'
+import { type Candidate, loadCandidates, type Outgoing } from './subjects.ts'
 import { momentText } from './wording.ts'
 
 /** What a person asks for, about one or many documents of one family. */
@@ -43,7 +45,7 @@ const letterOfCorrection = 110110
  * refuse the whole request.
  */
 export async function requestEvents(
-  ctx: Pick<Context, 'db' | 'ids'>,
+  ctx: Pick<Context, 'db' | 'ids' | 'config'>,
   session: Session,
   request: EventRequest,
   waitMs = 10_000,
@@ -124,8 +126,26 @@ async function place(
   }
   if (rows.length === 0) return placed
   const written = await db.insertInto('outgoing_event').values(rows).returning(['id', 'document_id']).execute()
+  if (conclusive.includes(kind.tpEvento)) await replaceCiencias({ db }, session.workspaceId, rows)
   const idOf = new Map(written.map((row) => [row.document_id, row.id]))
   return placed.map((one) => ({ ...one, eventId: one.eventId ?? idOf.get(one.candidate.documentId) ?? null }))
+}
+
+// A final answer says more than a Ciência that has not left, and may say the contrary. One that is locked is leaving at this moment.
+async function replaceCiencias(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  answers: { document_id: bigint; tp_evento: number }[],
+): Promise<void> {
+  const ids = answers.map((answer) => answer.document_id)
+  const message = `Substituída pela resposta pedida depois (${eventName('nfe', answers[0]!.tp_evento)}): a Ciência não foi enviada.`
+  await sql`
+    update outgoing_event set state = 'rejected', message = ${message}, lease_by = null, lease_until = null,
+           c_stat = null, x_motivo = null, answered_at = null
+     where workspace_id = ${workspaceId} and id in (
+       select id from outgoing_event
+        where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and tp_evento = 210210 and state = 'waiting'
+          for update skip locked)`.execute(db)
 }
 
 // The authority blocks the CNPJ for an hour when an event is refused for the twentieth time with the same code.
@@ -151,20 +171,24 @@ async function listExhausted(
 // A client that lost the answer asks again at once: that is the same wish, not a second Confirmação.
 const sameWishMs = 120_000
 
-// The row that carries the wish out already, or null.
+// The row that carries the wish out already, or null. Whoever says A, then B, then A again wants A to count in the end; but a call of
+// somebody's that is repeated by itself must not win over what another person said in between.
 function alreadyAsked(
   { outgoing }: Candidate,
   { accountId }: Session,
-  { kind, justification }: EventRequest,
+  { kind: { tpEvento }, justification }: EventRequest,
   corrections: Correction[] | null,
   now: Date,
 ): bigint | null {
-  const last = outgoing.findLast((event) => event.tpEvento === kind.tpEvento)
-  if (!last) return null
-  const sameWords = last.justification === justification && isDeepStrictEqual(last.corrections, corrections)
-  if (!last.settled) return kind.tpEvento !== letterOfCorrection || sameWords ? last.id : null
-  const justNow = now.getTime() - last.requestedAt.getTime() < sameWishMs
-  return sameWords && justNow && last.requestedBy === accountId ? last.id : null
+  const sameWords = (event: Outgoing) =>
+    event.justification === justification && isDeepStrictEqual(event.corrections, corrections)
+  const rivals = outgoing.filter((event) => rivalsOf(tpEvento).includes(event.tpEvento))
+  const own = rivals.findLast((event) => event.requestedBy === accountId)
+  if (own?.tpEvento === tpEvento && sameWords(own) && now.getTime() - own.requestedAt.getTime() < sameWishMs)
+    return own.id
+  const last = rivals.at(-1)
+  if (last?.tpEvento !== tpEvento || last.settled) return null
+  return tpEvento !== letterOfCorrection || sameWords(last) ? last.id : null
 }
 
 async function nameOf({ db }: Pick<Context, 'db'>, session: Session): Promise<string> {
@@ -181,7 +205,7 @@ const everyMs = 150
 
 // Until all are settled, or those that are not will not be sent before the time is up.
 async function awaitAnswers(
-  ctx: Pick<Context, 'db'>,
+  ctx: Pick<Context, 'db' | 'config'>,
   workspaceId: number,
   placed: Placed[],
   waitMs: number,
@@ -189,21 +213,39 @@ async function awaitAnswers(
   const ids = placed.flatMap(({ eventId }) => eventId ?? [])
   const until = Date.now() + waitMs
   for (;;) {
-    const rows = await readRows(ctx, workspaceId, ids, until - Date.now())
-    if (Date.now() >= until || rows.every((row) => row.state !== 'sending' || row.later))
+    const rows = await readRows(ctx, workspaceId, ids)
+    if (rows.every((row) => row.leavesAt === null || row.leavesAt.getTime() > until) || Date.now() >= until)
       return new Map(rows.map(({ id, state, cStat, message }) => [id, { state, cStat, message }]))
     await setTimeout(everyMs)
   }
 }
 
-async function readRows(ctx: Pick<Context, 'db'>, workspaceId: number, ids: bigint[], restMs: number) {
+interface AskedRow {
+  id: bigint
+  state: EventOutcome['state']
+  cStat: number | null
+  message: string
+  /** Null when it is settled. */
+  leavesAt: Date | null
+}
+
+async function readRows(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number, ids: bigint[]): Promise<AskedRow[]> {
   if (ids.length === 0) return []
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
-    sql<{ id: bigint; state: EventOutcome['state']; cStat: number | null; message: string; later: boolean }>`
+    sql<AskedRow>`
       select id, case state when 'registered' then 'registered' when 'rejected' then 'refused' else 'sending' end as state,
              c_stat as "cStat", message,
-             lease_until is null and next_at > now() + ${Math.max(0, restMs)} * interval '1 ms' as later
+             case when state in ('waiting', 'sending') then next_at end as "leavesAt"
         from outgoing_event where workspace_id = ${workspaceId} and id = any (${ids}::bigint[])`.execute(db),
   )
-  return rows
+  const open = rows.filter((row) => row.leavesAt !== null)
+  const holdups = await findHoldups(
+    ctx,
+    workspaceId,
+    open.map((row) => row.id),
+  )
+  return rows.map((row) => {
+    const holdup = holdups.get(row.id)
+    return holdup ? { ...row, leavesAt: holdup.until, message: holdup.message } : row
+  })
 }

@@ -93,20 +93,28 @@ async function manifest(ctx: Context, session: Session, service: Service, body: 
     const situacao = outcomeStates[state]
     return { ...document, situacao, ...(cStat === null ? {} : { codigo: cStat }), mensagem: message }
   })
-  return { data: { documentos }, message: summaryOf(outcomes, reasons) }
+  return { data: { documentos }, message: summaryOf(service, outcomes, reasons) }
 }
 
-function summaryOf(outcomes: EventOutcome[], reasons: string[]): string {
+// A document is answered, but not a Cancelamento or a Carta de Correção.
+type Words = readonly [one: string, many: string]
+const registeredWords: Record<Service, { alone: Words; besides: Words }> = {
+  nfe: { alone: ['documento manifestado', 'documentos manifestados'], besides: ['manifestado', 'manifestados'] },
+  cte: { alone: ['evento registrado', 'eventos registrados'], besides: ['registrado', 'registrados'] },
+}
+
+function summaryOf(service: Service, outcomes: EventOutcome[], reasons: string[]): string {
   const number = (state: EventOutcome['state']) => outcomes.filter((outcome) => outcome.state === state).length
   const [registered, sending, refused] = [number('registered'), number('sending'), number('refused')]
+  const words = registeredWords[service]
   const later = 'o resultado aparece na lista.'
   if (refused === 0) {
-    if (sending === 0) return `${count(registered, 'documento manifestado', 'documentos manifestados')}.`
+    if (sending === 0) return `${count(registered, ...words.alone)}.`
     if (registered === 0) return `${count(sending, 'documento', 'documentos')} em envio: ${later}`
-    return `${count(registered, 'manifestado', 'manifestados')}, ${sending} em envio: ${later}`
+    return `${count(registered, ...words.besides)}, ${sending} em envio: ${later}`
   }
   const done = [
-    registered > 0 ? count(registered, 'manifestado', 'manifestados') : '',
+    registered > 0 ? count(registered, ...words.besides) : '',
     sending > 0 ? `${sending} em envio` : '',
     count(refused, 'recusado', 'recusados'),
   ]

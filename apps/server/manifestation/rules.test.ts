@@ -14,7 +14,8 @@ const nfe: Subject = {
   own: [],
 }
 const cte: Subject = { ...nfe, type: 'cte', model: '57', roles: 1 << 7 }
-const own = (...codes: number[]) => codes.map((tpEvento) => ({ tpEvento, sequence: 1 }))
+const own = (...codes: number[]) =>
+  codes.map((tpEvento) => ({ tpEvento, sequence: 1, pending: false, protocol: '1'.repeat(15) }))
 const refusal = (tpEvento: number, subject: Subject, at = now) => {
   const verdict = judge(tpEvento, subject, at)
   return 'refusal' in verdict ? verdict.refusal : null
@@ -48,14 +49,20 @@ describe('NF-e', () => {
     expect(refusal(210200, { ...nfe, roles })).toMatch(/destinatário/)
   })
   test('ciência comes once, and not after an answer', () => {
-    expect(refusal(210210, { ...nfe, own: own(210210) })).toMatch(/já foi registrada/)
+    expect(refusal(210210, { ...nfe, own: own(210210) })).toBe('A Ciência desta nota já está registrada.')
     for (const answer of [210200, 210220, 210240])
       expect(refusal(210210, { ...nfe, own: own(answer) })).toMatch(/vale mais/)
   })
   test('an answer may be changed, and each may be given twice', () => {
     expect(judge(210220, { ...nfe, own: own(210210, 210200) }, now)).toEqual({ sequence: 1 })
     expect(judge(210200, { ...nfe, own: own(210200, 210220) }, now)).toEqual({ sequence: 2 })
-    expect(refusal(210200, { ...nfe, own: own(210200, 210220, 210200) })).toMatch(/máximo/)
+    expect(refusal(210200, { ...nfe, own: own(210200, 210220, 210200, 210220) })).toMatch(/máximo/)
+  })
+  test('an answer that stands is not given again', () => {
+    expect(refusal(210200, { ...nfe, own: own(210210, 210200) })).toBe('A Confirmação desta nota já está registrada.')
+    expect(refusal(210220, { ...nfe, own: own(210200, 210220) })).toMatch(/^O Desconhecimento .* já está registrado/)
+    const [waiting] = own(210240)
+    expect(refusal(210240, { ...nfe, own: [{ ...waiting!, pending: true }] })).toMatch(/já está em envio/)
   })
   test('cancelled and denied notes are not answered', () => {
     expect(refusal(210200, { ...nfe, status: 3 })).toMatch(/cancelada/)
@@ -81,9 +88,16 @@ describe('CT-e', () => {
     expect(refusal(610111, cte)).toMatch(/Não há desacordo/)
     expect(judge(610111, { ...cte, own: own(610110) }, now)).toEqual({ sequence: 1 })
     expect(refusal(610111, { ...cte, own: own(610110, 610111) })).toMatch(/Não há desacordo/)
+    expect(refusal(610110, { ...cte, own: own(610110) })).toBe('O desacordo deste CT-e já está registrado.')
+    expect(judge(610110, { ...cte, own: own(610110, 610111) }, now)).toEqual({ sequence: 2 })
+  })
+  test('a disagreement without a known protocol is told as such', () => {
+    const [known] = own(610110)
+    expect(refusal(610111, { ...cte, own: [{ ...known!, protocol: null }] })).toMatch(/não temos o protocolo/)
+    expect(refusal(610111, { ...cte, own: [{ ...known!, protocol: null, pending: true }] })).toBeNull()
   })
   test('the number after the greatest known one is taken, whatever is missing before it', () => {
-    const second = { tpEvento: 110110, sequence: 2 }
+    const second = { tpEvento: 110110, sequence: 2, pending: false, protocol: null }
     expect(judge(110110, { ...issued, own: [second] }, now)).toEqual({ sequence: 3 })
   })
   test('a GTV-e can only be cancelled, and of its deadline and of a lifted one the authority has the word', () => {

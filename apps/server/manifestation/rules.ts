@@ -13,8 +13,16 @@ export interface Subject {
   authorizedAt: Date | null
   /** The Fisco allowed a late cancellation of the CT-e (event 240170). */
   deadlineLifted: boolean
-  /** Events of this author that are registered or on their way, oldest first. */
-  own: readonly { tpEvento: number; sequence: number }[]
+  /** In the order in which they count. */
+  own: readonly OwnEvent[]
+}
+
+/** An event of this author that is registered or on its way. */
+export interface OwnEvent {
+  tpEvento: number
+  sequence: number
+  pending: boolean
+  protocol: string | null
 }
 
 /** Either the sequence number to send with, or why it is not sent, as a sentence for people. */
@@ -23,8 +31,17 @@ export type Verdict = { sequence: number } | { refusal: string }
 const recipient = 1 << 1
 const issuer = 1 << 0
 const tomador = 1 << 7
-const conclusive = [210200, 210220, 210240]
 const gtv = '64'
+
+/** The answers of the destinatário of which the last one counts (NT 2020.001). */
+export const conclusive: readonly number[] = [210200, 210220, 210240]
+/** Prestação em Desacordo and its cancellation. */
+export const disagreement: readonly number[] = [610110, 610111]
+
+/** The events of which the last one counts, `tpEvento` among them. */
+export function rivalsOf(tpEvento: number): readonly number[] {
+  return [conclusive, disagreement].find((events) => events.includes(tpEvento)) ?? [tpEvento]
+}
 
 /** Whether an event may be sent now: what the authority would refuse is refused here, with the reason (NT 2020.001; MOC CT-e 4.00 §3.7). */
 export function judge(tpEvento: number, subject: Subject, now: Date): Verdict {
@@ -38,12 +55,12 @@ function judgeNfe(tpEvento: number, subject: Subject, now: Date): Verdict {
     return refuse('Só o destinatário da nota pode manifestar; a sua empresa não é a destinatária.')
   if (subject.status === 3) return refuse('A nota foi cancelada pelo emitente: não há mais o que manifestar.')
   if (subject.status === 9) return refuse('O uso da nota foi denegado: não há o que manifestar.')
-  if (tpEvento === 210210) {
-    if (subject.own.some((event) => conclusive.includes(event.tpEvento))) {
-      return refuse('A nota já tem uma manifestação final, que vale mais do que a Ciência.')
-    }
-    if (subject.own.some((event) => event.tpEvento === 210210)) return refuse('A Ciência desta nota já foi registrada.')
-  }
+  const answer = subject.own.findLast((event) => conclusive.includes(event.tpEvento))
+  if (tpEvento === 210210 && answer)
+    return refuse('A nota já tem uma manifestação final, que vale mais do que a Ciência.')
+  const standing = tpEvento === 210210 ? subject.own.find((event) => event.tpEvento === tpEvento) : answer
+  // A second equal answer says nothing new, and uses up the one rectification that there is.
+  if (standing?.tpEvento === tpEvento) return refuse(standsAlready(standing))
   const before = lastSequence(tpEvento, subject)
   if (before >= 2) return refuse('Esta manifestação já foi registrada duas vezes, que é o máximo.')
   return late(tpEvento, subject, now) ?? { sequence: before + 1 }
@@ -72,15 +89,33 @@ function judgeCte(tpEvento: number, subject: Subject, now: Date): Verdict {
     return refuse('Um CT-e que tem Carta de Correção não pode mais ser cancelado.')
   }
   if (tpEvento === 110111 && mine > 0) return refuse('O cancelamento deste CT-e já foi pedido.')
-  if (tpEvento === 610111 && !isInDisagreement(subject))
-    return refuse('Não há desacordo registrado que possa ser cancelado.')
+  const standing = standingDisagreement(subject)
+  if (tpEvento === 610110 && standing) return refuse(standsAlready(standing))
+  if (tpEvento === 610111 && !standing) return refuse('Não há desacordo registrado que possa ser cancelado.')
+  if (tpEvento === 610111 && standing && !standing.pending && standing.protocol === null)
+    return refuse(
+      'O desacordo foi registrado por outro sistema e não temos o protocolo dele, que o cancelamento precisa citar: cancele pelo sistema que o registrou.',
+    )
   if (mine >= 20) return refuse('Este evento já foi registrado vinte vezes, que é o máximo.')
   return late(tpEvento, subject, now) ?? { sequence: mine + 1 }
 }
 
-function isInDisagreement({ own }: Subject): boolean {
-  const count = (tpEvento: number) => own.filter((event) => event.tpEvento === tpEvento).length
-  return count(610110) > count(610111)
+function standingDisagreement({ own }: Subject): OwnEvent | undefined {
+  const [made, withdrawn] = disagreement.map((tpEvento) => own.filter((event) => event.tpEvento === tpEvento))
+  return made!.length > withdrawn!.length ? made!.at(-1) : undefined
+}
+
+const names: Readonly<Record<number, readonly [name: string, done: string]>> = {
+  210210: ['A Ciência desta nota', 'registrada'],
+  210200: ['A Confirmação desta nota', 'registrada'],
+  210220: ['O Desconhecimento desta nota', 'registrado'],
+  210240: ['A Operação não Realizada desta nota', 'registrada'],
+  610110: ['O desacordo deste CT-e', 'registrado'],
+}
+
+function standsAlready({ tpEvento, pending }: OwnEvent): string {
+  const [name, done] = names[tpEvento]!
+  return `${name} já está ${pending ? 'em envio' : done}.`
 }
 
 // Numbers that were given elsewhere may be missing here: the next one follows the greatest.

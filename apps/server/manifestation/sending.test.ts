@@ -1,14 +1,17 @@
 import { readReceived } from '@vigia/dfe/read'
+import { SefazError } from '@vigia/sefaz/error'
+import { processedEvent, signCteEvent } from '@vigia/sefaz/events'
 import fc from 'fast-check'
 import { type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
 import { arrive, chaveOf, evento, resNFe } from '../documents/testing.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import { createVault } from '../platform/vault.ts'
 import { kinds } from './kinds.ts'
 import { acknowledgePending } from './manifestation.ts'
 import { decideAnswer, decideSilence, type Said } from './outcomes.ts'
@@ -29,6 +32,7 @@ import {
   type Office,
   store,
 } from './testing.ts'
+import { startManifestationWorker } from './worker.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -100,21 +104,20 @@ async function ready(): Promise<{ batch: Batch; ready: ReadyEvent[] }> {
 }
 
 const protocol = '135260000799999'
-function saidOf({ signed }: ReadyEvent, cStat: number): Said {
+function saidOf({ signed }: ReadyEvent, cStat: number, at: string): Said {
   const [root, chave] = signed.xml.startsWith('<eventoCTe') ? ['retEventoCTe', 'chCTe'] : ['retEvento', 'chNFe']
   const registered = cStat === 135
-  const at = daysAgo(0)
   const xMotivo = registered ? 'Evento registrado' : `Rejeicao: Motivo [nProt:${protocol}][dhRegEvento:${at}]`
   const xml = `<${root} versao="1.00"><infEvento><tpAmb>2</tpAmb><verAplic>x</verAplic><cOrgao>91</cOrgao><cStat>${cStat}</cStat><xMotivo>${xMotivo}</xMotivo><${chave}>${signed.chave}</${chave}><tpEvento>${signed.tpEvento}</tpEvento><nSeqEvento>${signed.nSeqEvento}</nSeqEvento>${registered ? `<dhRegEvento>${at}</dhRegEvento><nProt>${protocol}</nProt>` : ''}</infEvento></${root}>`
   return { cStat, xMotivo, protocol, registeredAt: at, xml }
 }
 
 /** Sends what is due as if the authority answered `cStat` to all of it; null: it did not answer. */
-async function turn(cStat: number | null) {
+async function turn(cStat: number | null, error: SefazError | null = null, registeredAt = daysAgo(0)) {
   const { batch, ready: events } = await ready()
   const settled = events.map((one): Settled => {
-    if (cStat === null) return { ready: one, error: 'timeout', consequence: decideSilence(one.event, null) }
-    const said = saidOf(one, cStat)
+    if (cStat === null) return { ready: one, error: 'timeout', consequence: decideSilence(one.event, error) }
+    const said = saidOf(one, cStat, registeredAt)
     return { ready: one, said, consequence: decideAnswer(batch.service, one.event, said) }
   })
   const registered = await settle(ctx, batch, settled, 12)
@@ -140,13 +143,56 @@ describe('a claim', () => {
 
   test('does not take what comes after an unsettled event about the same document', async () => {
     await summaries(1)
-    await ask('nfe', 1)
+    await ask('nfe', 3)
     await ask('nfe', 2)
-    expect((await claim()).events.map((event) => event.tpEvento)).toEqual([210210])
-    await change(sql`next_at = now() + interval '1 hour', lease_until = null where tp_evento = 210210`)
+    expect((await claim()).events.map((event) => event.tpEvento)).toEqual([210220])
+    await change(sql`next_at = now() + interval '1 hour', lease_until = null where tp_evento = 210220`)
     expect(await claimBatch(ctx)).toBeNull()
-    await change(sql`state = 'rejected' where tp_evento = 210210`)
+    await change(sql`state = 'rejected' where tp_evento = 210220`)
     expect((await claim()).events.map((event) => event.tpEvento)).toEqual([210200])
+  })
+
+  test('does not let an answer wait for a Ciência of which nobody knows', async () => {
+    await summaries(1)
+    await ask('nfe', 1)
+    await turn(null)
+    await ask('nfe', 2)
+    expect((await claim()).events.map((event) => event.tpEvento)).toEqual([210200])
+  })
+
+  test('takes what a person waits for before what a switch wants', async () => {
+    await summaries(25)
+    await ask('nfe', 1)
+    const ids = (await rows()).map((row) => row.id)
+    await change(sql`requested_by = null where id <> ${ids.at(-1)}`)
+    await change(sql`next_at = now() where id = ${ids.at(-1)}`)
+    expect((await claim()).events.at(-1)?.id).toBe(ids.at(-1))
+  })
+
+  test('passes over a row that somebody else holds', async () => {
+    const other = await newOffice(ctx, { cnpj: '11222333000181' })
+    await summaries(1)
+    await store(ctx, other, 'nfe', [arrive(1, resNFe({ issuedAt: daysAgo(2) }))], '11222333000181')
+    await ask('nfe', 1)
+    await ask('nfe', 1, { of: other })
+    const [first, second] = await rows()
+    await owner.query('begin')
+    await owner.query('select 1 from outgoing_event where id = $1 for update', [String(first!.id)])
+    const batch = await claimBatch(ctx)
+    await owner.query('rollback')
+    expect(batch?.events.map(({ id }) => id)).toEqual([second!.id])
+  })
+
+  test('takes alone what was in a lote that was rejected as a whole and may be registered', async () => {
+    await summaries(4)
+    await ask('nfe', 1)
+    await change(sql`state = 'sending', c_stat = 225 where id in (select id from outgoing_event order by id limit 2)`)
+    const taken = []
+    for (let batch = await claimBatch(ctx); batch; batch = await claimBatch(ctx)) {
+      taken.push(batch.events.length)
+      await change(sql`lease_until = null, state = 'registered' where lease_until is not null`)
+    }
+    expect(taken.sort()).toEqual([1, 1, 2])
   })
 
   test('takes the events of CT-e one by one, each to the authoriser of its UF', async () => {
@@ -246,6 +292,115 @@ describe('what is signed', () => {
       ['registered', protocol],
     ])
   })
+
+  test('and waits leaves with the certificate of the day; what may have arrived leaves as it is', async () => {
+    await summaries(1)
+    await ask('nfe', 1)
+    const { events: first } = await turn(108)
+    await giveCertificate(ctx, office, author, newCertificate('nova'))
+    await makeDue()
+    const { events: second } = await turn(null)
+    expect(second[0]!.signed.xml).not.toBe(first[0]!.signed.xml)
+    await giveCertificate(ctx, office, author, newCertificate('mais nova'))
+    await makeDue()
+    expect((await turn(135)).events[0]!.signed.xml).toBe(second[0]!.signed.xml)
+  })
+
+  test('was too early for the authority leaves as it is, and is in time then', async () => {
+    await summaries(1)
+    await ask('nfe', 1)
+    const { events: first } = await turn(578)
+    expect(await only()).toMatchObject({ state: 'waiting', failures: 1 })
+    await giveCertificate(ctx, office, author, newCertificate('nova'))
+    await makeDue()
+    expect((await turn(135)).events[0]!.signed.xml).toBe(first[0]!.signed.xml)
+  })
+
+  test('is settled without an answer of an earlier try beside it', async () => {
+    const other = await newOffice(ctx)
+    await subscribe(office, other)
+    await summaries(1)
+    await summaries(1, other)
+    await ask('nfe', 1)
+    await turn(108)
+    await ask('nfe', 1, { of: other })
+    await turn(135)
+    await makeDue()
+    expect(await prepareBatch(ctx, await claim())).toBeNull()
+    expect((await rows())[0]).toMatchObject({ state: 'registered', c_stat: null, x_motivo: null, protocol })
+  })
+})
+
+test('of an answer that is registered and one that waits the latter will be the last, whatever the clocks say', async () => {
+  await summaries(1)
+  await ask('nfe', 2)
+  await ask('nfe', 3)
+  await turn(135, null, daysAgo(-0.01))
+  const again = { justification: 'dito com outras palavras' }
+  expect(await ask('nfe', 3, again)).toMatchObject([
+    { message: expect.stringMatching(/^Este evento já estava em envio/) },
+  ])
+  expect(await ask('nfe', 2, again)).toMatchObject([{ state: 'sending' }])
+  expect((await rows()).map((row) => [row.tp_evento, row.sequence])).toEqual([
+    [210200, 1],
+    [210220, 1],
+    [210200, 2],
+  ])
+})
+
+describe('an answer that somebody registered elsewhere', () => {
+  test('does not count when another one of ours came after it; asked for again, it does', async () => {
+    await summaries(1)
+    await ask('nfe', 3)
+    await turn(135)
+    await ask('nfe', 2)
+    expect((await turn(573, null, daysAgo(1))).registered).toBe(false)
+    expect((await rows())[1]).toMatchObject({ state: 'rejected', message: expect.stringMatching(/tomou o lugar dele/) })
+    expect(await documentsOf()).toEqual([{ status: 4, event_code: 210220 }])
+    await ask('nfe', 2, { justification: 'de novo, como pedido' })
+    const { events } = await turn(135, null, daysAgo(-1))
+    expect(events[0]!.signed.nSeqEvento).toBe(2)
+    expect(await documentsOf()).toEqual([{ status: 6, event_code: 210200 }])
+  })
+
+  test('does not count either when it came by another workspace, which has changed its mind', async () => {
+    const other = await newOffice(ctx)
+    await subscribe(office, other)
+    await summaries(1)
+    await summaries(1, other)
+    await ask('nfe', 2)
+    await change(sql`next_at = now() + interval '1 hour'`)
+    await ask('nfe', 2, { of: other })
+    await turn(135, null, daysAgo(1))
+    await ask('nfe', 3, { of: other })
+    await turn(135)
+    await makeDue()
+    expect(await prepareBatch(ctx, await claim())).toBeNull()
+    expect((await rows())[0]).toMatchObject({
+      state: 'rejected',
+      signed_xml: null,
+      message: expect.stringMatching(/lugar/),
+    })
+  })
+})
+
+test('what cannot be sent for a reason of ours says so, and rests longer each time', async () => {
+  await summaries(1)
+  await ask('nfe', 1)
+  const config = { ...ctx.config, sefaz: { ...ctx.config.sefaz, caFiles: [], hourMs: 3_600_000 } }
+  const otherKey = { ...ctx, config, vault: createVault(Buffer.alloc(32, 8)) }
+  await using _ = await startManifestationWorker(otherKey, { registered: () => {} })
+  for (const [index, minutes] of [10, 20, 40].entries()) {
+    await vi.waitFor(async () => expect((await only()).failures).toBe(index + 1), { timeout: 20_000 })
+    const row = await only()
+    expect(row).toMatchObject({
+      state: 'waiting',
+      lease_by: null,
+      message: expect.stringMatching(/por uma falha nossa/),
+    })
+    expect(Math.round((row.next_at.getTime() - Date.now()) / 60_000)).toBe(minutes)
+    await makeDue()
+  }
 })
 
 /** Lets the companies receive what is about their CNPJ, the last one unproved when `strangers`. */
@@ -276,6 +431,37 @@ describe('what has waited too long', () => {
       signed_xml: null,
       message: 'O documento foi cancelado antes do envio: nada foi enviado.',
     })
+  })
+
+  test('and certainly never left is looked at once more, also after it was tried', async () => {
+    await summaries(1)
+    await ask('nfe', 2)
+    await turn(null, new SefazError('refused', { detail: 'ECONNREFUSED' }))
+    expect(await only()).toMatchObject({ state: 'waiting', sent_at: null, failures: 1 })
+    await makeDue()
+    await store(ctx, office, 'nfe', [arrive(9, evento(110111, { at: daysAgo(1) }))])
+    expect(await prepareBatch(ctx, await claim())).toBeNull()
+    expect(await only()).toMatchObject({ state: 'rejected' })
+  })
+
+  test('stays unknown when an earlier sending may have arrived', async () => {
+    await summaries(1)
+    await ask('nfe', 2)
+    await turn(null)
+    await makeDue()
+    await turn(null, new SefazError('refused', { detail: 'ECONNREFUSED' }))
+    expect(await only()).toMatchObject({ state: 'sending' })
+  })
+
+  test('is not sent when the company does not show the notes that it receives any more', async () => {
+    const set = (change: { acknowledges_since?: Date; shown_nfe?: number }) =>
+      inWorkspace(ctx, office.workspaceId, ({ db }) => db.updateTable('company').set(change).execute())
+    await summaries(1)
+    await set({ acknowledges_since: new Date() })
+    expect(await acknowledgePending(ctx, office.workspaceId, office.companyId)).toBe(1)
+    await set({ shown_nfe: 511 & ~2 })
+    expect(await prepareBatch(ctx, await claim())).toBeNull()
+    expect(await only()).toMatchObject({ state: 'rejected', message: expect.stringMatching(/ocultadas/) })
   })
 
   test('is not sent when the switch that wanted it was turned off, and is when it is on again', async () => {
@@ -365,7 +551,7 @@ describe('what is answered', () => {
     await summaries(2)
     await summaries(1, other)
     await ask('nfe', 1, { of: other })
-    await ask('nfe', 1)
+    await ask('nfe', 3)
     await turn(656)
     await ask('nfe', 2)
     await store(ctx, stranger, 'nfe', [arrive(1, resNFe({ issuedAt: daysAgo(2) }))], '11222333000181')
@@ -394,7 +580,7 @@ describe('what is answered', () => {
   })
 })
 
-test('whatever is answered in whatever order, the same bytes leave until the event is settled, and never afterwards', async () => {
+test('whatever is answered in whatever order, what may be registered leaves as the same bytes, and nothing once it is settled', async () => {
   const answers = fc.array(fc.constantFrom(null, 108, 109, 656, 999), { maxLength: 6 })
   const ends = fc.constantFrom(135, 573, 596)
   let number = 0
@@ -405,17 +591,18 @@ test('whatever is answered in whatever order, the same bytes leave until the eve
       const one = await newOffice(ctx, { certificate })
       await store(ctx, one, 'nfe', [arrive(number, document)])
       await ask('nfe', 1, { of: one })
-      const left = new Set<string>()
+      let last = ''
       for (const cStat of [...before, end]) {
         const { events } = await turn(cStat)
-        for (const { signed } of events) left.add(signed.xml)
+        const [{ event, signed }] = events as [ReadyEvent]
+        if (event.isUnknown) expect(signed.xml).toBe(last)
+        last = signed.xml
         const { rows } = await owner.query(
           "select count(*)::int as n from outgoing_event where state in ('waiting', 'sending') and next_at <= now()",
         )
         expect(rows[0].n).toBe(0)
         await makeDue()
       }
-      expect(left.size).toBe(1)
       expect((await only()).state).toBe(end === 596 ? 'rejected' : 'registered')
       expect(await claimBatch(ctx)).toBeNull()
       expect(await documentsOf(one)).toMatchObject([{ status: end === 596 ? 1 : 8 }])
@@ -466,6 +653,48 @@ describe('events of CT-e', () => {
     expect(events[0]!.signed.nSeqEvento).toBe(3)
     expect(infCorrecao(events[0]!.signed.xml)).toEqual(['compl xObs DOIS', 'ide CFOP 6353', 'Comp xNome TAXA 2'])
     expect(await documentsOf()).toEqual([{ status: 7, event_code: 110110 }])
+  })
+
+  test.each([
+    ['delivered here', true],
+    ['known by its protocol', false],
+  ])('a letter of another workspace, %s, is not taken for ours', async (_, delivered) => {
+    const other = await newOffice(ctx)
+    if (delivered) await subscribe(office, other)
+    for (const one of [office, other]) await store(ctx, one, 'cte', [arrive(1, cteProc())])
+    await ask('cte', 2, { corrections: [letter('compl', 'xObs', 'NOSSA')] })
+    await turn(null)
+    await change(sql`next_at = now() + interval '1 hour'`)
+    await ask('cte', 2, { of: other, corrections: [letter('compl', 'xObs', 'DOS OUTROS')] })
+    await turn(135)
+    await makeDue()
+    expect((await turn(631)).registered).toBe(false)
+    expect((await rows())[0]).toMatchObject({ state: 'rejected', message: expect.stringMatching(/^Outro sistema/) })
+  })
+
+  test('a letter of another system that arrived here is not taken for ours', async () => {
+    await store(ctx, office, 'cte', [arrive(1, cteProc())])
+    await ask('cte', 2)
+    const { events } = await turn(null)
+    const said = saidOf(events[0]!, 135, daysAgo(0))
+    const head = { tpAmb: 2, cnpj: author, chave: cteChave(), nSeqEvento: 1, at: new Date() } as const
+    const signing = { key: certificate.key, certificate: certificate.pem }
+    const theirs = signCteEvent({ ...head, tpEvento: 110110, corrections: [letter('ide', 'CFOP', '6353')] }, signing)
+    await store(ctx, office, 'cte', [arrive(2, processedEvent(theirs, { xml: said.xml! }))])
+    await makeDue()
+    await turn(631)
+    expect(await only()).toMatchObject({ state: 'rejected', message: expect.stringMatching(/^Outro sistema/) })
+  })
+
+  test('a letter that came back to us by the distribution is ours', async () => {
+    await store(ctx, office, 'cte', [arrive(1, cteProc())])
+    await ask('cte', 2)
+    const { events } = await turn(null)
+    const said = saidOf(events[0]!, 135, daysAgo(0))
+    await store(ctx, office, 'cte', [arrive(2, processedEvent(events[0]!.signed, { xml: said.xml! }))])
+    await makeDue()
+    await turn(631)
+    expect(await only()).toMatchObject({ state: 'registered' })
   })
 
   test('a disagreement is withdrawn by its protocol', async () => {

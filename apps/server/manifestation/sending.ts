@@ -1,9 +1,10 @@
 import { type Connection, connect } from '@vigia/sefaz/connection'
 import { SefazError } from '@vigia/sefaz/error'
 import { sendCteEvent, sendManifestations } from '@vigia/sefaz/events'
+import { noteCertificateAccepted, noteCertificateRefused } from '../companies/companies.ts'
 import { mayCall, noteAnswer, noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
-import { decideAnswer, decideSilence, type Said, servicePauses } from './outcomes.ts'
+import { decideAnswer, decideSilence, isAboutCertificate, type Said, servicePauses } from './outcomes.ts'
 import { type Batch, releaseEvents } from './queue.ts'
 import { type Settled, settle } from './settlement.ts'
 import { prepareBatch, type ReadyEvent } from './signing.ts'
@@ -21,13 +22,13 @@ export async function sendBatch(
 ): Promise<boolean> {
   const prepared = await prepareBatch(ctx, batch)
   if (!prepared) return false
-  const { certificate, ready } = prepared
+  const { opened, ready } = prepared
   if (!(await mayCall(ctx, batch.url))) {
     const events = ready.map(({ event }) => event)
     await releaseEvents(ctx, batch, events, ctx.config.sefaz.hourMs / 60)
     return false
   }
-  const connection = connect(certificate, { ca, timeoutMs: ctx.config.sefaz.answerMs })
+  const connection = connect(opened.certificate, { ca, timeoutMs: ctx.config.sefaz.answerMs })
   // An answer under way is worth waiting for, though not for ever: without it the same bytes leave again.
   const leave = () => void globalThis.setTimeout(() => connection.close(), farewellMs).unref()
   signal.addEventListener('abort', leave)
@@ -39,7 +40,25 @@ export async function sendBatch(
     signal.removeEventListener('abort', leave)
     connection.close()
   }
+  await noteCertificate(ctx, batch, opened.id, settled)
   return settle(ctx, batch, settled, performance.now() - startedAt)
+}
+
+// A signature for another CNPJ says nothing against the certificate itself.
+const ofAnotherCnpj = 213
+
+// Before the rows of the events, as everybody who locks both does.
+async function noteCertificate(
+  ctx: SendingContext,
+  { workspaceId }: Batch,
+  certificateId: number,
+  settled: Settled[],
+): Promise<void> {
+  const codes = settled.flatMap(({ said }) => said?.cStat ?? [])
+  if (codes.some((code) => isAboutCertificate(code) && code !== ofAnotherCnpj))
+    await noteCertificateRefused(ctx, workspaceId, certificateId)
+  else if (settled.some(({ consequence }) => consequence.state === 'registered'))
+    await noteCertificateAccepted(ctx, workspaceId, certificateId)
 }
 
 async function converse(
@@ -70,7 +89,7 @@ interface Answered {
   of(ready: ReadyEvent): Said | undefined
 }
 
-// A lote with another code than this was not looked into: its code is that of all its events.
+// A lote with another code than this was not looked into: its code is said of all its events.
 const loteProcessed = 128
 
 async function send({ service, url }: Batch, connection: Connection, ready: ReadyEvent[]): Promise<Answered> {
@@ -80,7 +99,10 @@ async function send({ service, url }: Batch, connection: Connection, ready: Read
   }
   const events = ready.map(({ signed }) => signed)
   const lote = await sendManifestations(connection, { url, idLote: String(ready[0]!.event.id), events })
-  if (lote.cStat !== loteProcessed) return { whole: lote, of: () => lote }
+  if (lote.cStat !== loteProcessed) {
+    const whole = { cStat: lote.cStat, xMotivo: lote.xMotivo, ofLoteWith: events.length }
+    return { whole, of: () => whole }
+  }
   return {
     whole: lote,
     of: ({ signed }) =>
@@ -99,10 +121,7 @@ async function noteService(ctx: SendingContext, url: string, { cStat, xMotivo }:
 
 function answered({ service }: Batch, ready: ReadyEvent, said: Said | undefined): Settled {
   if (!said) return silent(ready, null)
-  // The cStat and words of a whole lote come with more than is meant here.
-  const { cStat, xMotivo, protocol, registeredAt, xml } = said
-  const meant = { cStat, xMotivo, protocol, registeredAt, xml }
-  return { ready, said: meant, consequence: decideAnswer(service, ready.event, meant) }
+  return { ready, said, consequence: decideAnswer(service, ready.event, said) }
 }
 
 function silent(ready: ReadyEvent, error: SefazError | null): Settled {

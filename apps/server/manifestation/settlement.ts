@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { processedEvent } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
-import { type Arrival, readArrival, receive } from '../documents/documents.ts'
+import { type Arrival, findXml, readArrival, receive } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
-import type { Consequence, Said } from './outcomes.ts'
+import { type Consequence, instantOf, letterOfOthers, type Said } from './outcomes.ts'
 import { type Batch, fromNow } from './queue.ts'
 import type { ReadyEvent } from './signing.ts'
 
@@ -35,7 +35,10 @@ export async function settle(
     await enterWorkspace(ctx, batch.workspaceId)
     const arrivals: Arrival[] = []
     let registered = false
-    for (const one of settled) {
+    for (const answered of settled) {
+      const one = (await isLetterOfOthers(ctx, batch, answered))
+        ? { ...answered, consequence: letterOfOthers(answered.ready.event) }
+        : answered
       if (!(await writeOutcome(ctx, batch, one))) continue
       await noteSending(ctx, batch, one, durationMs)
       registered ||= one.consequence.state === 'registered'
@@ -49,24 +52,53 @@ export async function settle(
   })
 }
 
+// 631 is said of a number. The letter that has it is ours if its bytes are, and not if another workspace knows its protocol as its own.
+async function isLetterOfOthers(
+  { db }: Pick<Context, 'db'>,
+  batch: Batch,
+  { ready: { event, signed }, consequence, said }: Settled,
+): Promise<boolean> {
+  if (said?.cStat !== 631 || event.tpEvento !== 110110 || consequence.state !== 'registered') return false
+  const letter = await db
+    .selectFrom('document_event')
+    .select('nsu')
+    .where('workspace_id', '=', batch.workspaceId)
+    .where('company_id', '=', batch.companyId)
+    .where('chave', '=', event.chave)
+    .where('tp_evento', '=', event.tpEvento)
+    .where('sequence', '=', event.sequence)
+    .where('rank', '>', 0)
+    .where('stated', '=', false)
+    .executeTakeFirst()
+  const xml = letter && (await findXml({ db }, batch, 'cte', letter.nsu))
+  const digest = /<DigestValue>[^<]+/.exec(signed.xml)?.[0] ?? signed.xml
+  if (xml) return !xml.includes(digest)
+  const { rows } = await sql`
+    select 1 from outgoing_event
+     where chave = ${event.chave} and tp_evento = ${event.tpEvento} and state = 'registered' and protocol = ${said.protocol ?? null}
+       and id <> ${event.id}`.execute(db)
+  return rows.length > 0
+}
+
 async function writeOutcome(
   ctx: Pick<Context, 'db' | 'config'>,
   { workspaceId, leaseBy }: Batch,
   { ready, consequence, said }: Settled,
 ): Promise<boolean> {
   const { event } = ready
-  const { state, message, waitHours = 0, signsAnew } = consequence
+  const { message, waitHours, countsAlone } = consequence
   // What may have been registered by an earlier sending stays unknown until the authority has said so.
-  const stillUnknown = state === 'waiting' && (said === undefined || event.isUnknown)
-  const registeredAt = said?.registeredAt === undefined ? Number.NaN : Date.parse(said.registeredAt)
+  const state = consequence.state === 'waiting' && event.isUnknown ? 'sending' : consequence.state
+  const registeredAt = instantOf(said ?? {})
   const { numUpdatedRows } = await ctx.db
     .updateTable('outgoing_event')
     .set({
-      state: stillUnknown ? 'sending' : state,
+      state,
       message,
       lease_by: null,
       lease_until: null,
-      ...(state === 'waiting' && {
+      ...(state === 'waiting' && !said && { sent_at: null }),
+      ...(waitHours !== undefined && {
         next_at: fromNow(waitHours * ctx.config.sefaz.hourMs),
         failures: Math.min(event.failures + 1, 1000),
       }),
@@ -76,8 +108,7 @@ async function writeOutcome(
         answer_xml: said.xml ?? null,
         answered_at: sql<Date>`now()`,
       }),
-      // A new sending begins to count its failures when the reason is another one.
-      ...(signsAnew && event.cStat !== said?.cStat && { failures: 1 }),
+      ...(countsAlone && event.cStat !== said?.cStat && { failures: 1 }),
       ...(state === 'registered' && {
         protocol: said?.protocol ?? null,
         registered_at: Number.isNaN(registeredAt) ? null : new Date(registeredAt),

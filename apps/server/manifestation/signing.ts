@@ -10,8 +10,9 @@ import { serviceCodes } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
 import { joinCorrections, readCorrections } from './corrections.ts'
 import { kinds, outgoingText } from './kinds.ts'
-import { isAboutCertificate } from './outcomes.ts'
+import { isAboutCertificate, isSignedAnew, overtaken } from './outcomes.ts'
 import { type Batch, fromNow, type QueuedEvent } from './queue.ts'
+import { conclusive, disagreement } from './rules.ts'
 
 /** An event that is written down as signed and on its way: nothing but the network stands between it and the authority. */
 export interface ReadyEvent {
@@ -28,11 +29,14 @@ type SigningContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
 export async function prepareBatch(
   ctx: SigningContext,
   batch: Batch,
-): Promise<{ certificate: OpenedCertificate['certificate']; ready: ReadyEvent[] } | null> {
+): Promise<{ opened: OpenedCertificate; ready: ReadyEvent[] } | null> {
   return inCapture(ctx, async (ctx) => {
     await enterWorkspace(ctx, batch.workspaceId)
     const settled = [...(await settleKnown(ctx, batch)), ...(await settleUnwanted(ctx, batch))]
-    const wanted = batch.events.filter((event) => !settled.includes(event.id))
+    const rivals = await readRivals(ctx, batch)
+    const wanted = batch.events
+      .filter((event) => !settled.includes(event.id))
+      .map((event) => ({ ...event, rivalAt: rivals.get(event.id) ?? null }))
     if (wanted.length === 0) return null
     const opened = await takeCertificate(ctx, batch.workspaceId, batch.cnpj, useOf(batch, wanted))
     if (!opened) {
@@ -49,7 +53,7 @@ export async function prepareBatch(
       if (!(await changeHeld(ctx, batch, event, change))) continue
       if (!('refusal' in signed)) ready.push({ event, signed })
     }
-    return ready.length > 0 ? { certificate, ready } : null
+    return ready.length > 0 ? { opened, ready } : null
   })
 }
 
@@ -64,37 +68,63 @@ function useOf({ service, cnpj }: Batch, { length, 0: first }: QueuedEvent[]): {
     : { service: 'CTeRecepcaoEventoV4', purpose: `envio do evento ${first?.tpEvento} do CT-e ${first?.chave}` }
 }
 
-// Another workspace of the same CNPJ may have sent the same event meanwhile. The words of a Carta de Correção are its own.
+// The event `e` takes the place of `o`.
+const isRival = sql`e.workspace_id = o.workspace_id and e.company_id = o.company_id and e.chave = o.chave and e.author = o.cnpj and e.rank > 0
+  and e.tp_evento <> o.tp_evento
+  and (${conclusive}::int[] @> array[e.tp_evento, o.tp_evento] or ${disagreement}::int[] @> array[e.tp_evento, o.tp_evento])`
+
+// Of two registrations of one second the protocols tell which is the later (docs/decisions/0012).
+const isLater = sql`(e.registered_at, coalesce(protocol_number(e.protocol), 0)) > (r.registered_at, coalesce(protocol_number(r.protocol), 0))`
+
+async function readRivals({ db }: Pick<Context, 'db'>, batch: Batch): Promise<Map<bigint, Date>> {
+  const { rows } = await sql<{ id: bigint; at: Date }>`
+    select o.id, max(e.registered_at) as at from outgoing_event o join document_event e on ${isRival}
+     where o.workspace_id = ${batch.workspaceId} and o.id = any (${batch.events.map(({ id }) => id)}::bigint[])
+     group by o.id`.execute(db)
+  return new Map(rows.map(({ id, at }) => [id, at]))
+}
+
+// Another workspace of the same CNPJ may have sent the same event meanwhile, and another one after it. The words of a Carta de Correção
+// are its own.
 async function settleKnown({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
   const fresh = batch.events.filter((event) => !event.isUnknown && event.tpEvento !== 110110)
   const { rows } = await sql<{ id: bigint }>`
     update outgoing_event o
-       set state = 'registered', message = 'Já estava registrada: nada precisou ser enviado.', lease_by = null, lease_until = null,
-           protocol = e.protocol, registered_at = e.registered_at, answered_at = now()
-      from document_event e
-     where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
-       and e.workspace_id = o.workspace_id and e.company_id = o.company_id and e.chave = o.chave and e.tp_evento = o.tp_evento
-       and e.sequence = o.sequence and e.author = o.cnpj and e.rank > 0
+       set state = case when k.counts then 'registered' else 'rejected' end,
+           message = case when k.counts then 'Já estava registrada: nada precisou ser enviado.' else ${overtaken} end,
+           lease_by = null, lease_until = null, c_stat = null, x_motivo = null, answered_at = now(),
+           protocol = case when k.counts then k.protocol end, registered_at = case when k.counts then k.registered_at end
+      from (select o.id, r.protocol, r.registered_at,
+                   not exists (select 1 from document_event e where ${isRival} and ${isLater}) as counts
+              from outgoing_event o join document_event r
+                on r.workspace_id = o.workspace_id and r.company_id = o.company_id and r.chave = o.chave and r.tp_evento = o.tp_evento
+               and r.sequence = o.sequence and r.author = o.cnpj and r.rank > 0
+             where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[])) k
+     where o.workspace_id = ${batch.workspaceId} and o.id = k.id and o.lease_by = ${batch.leaseBy}
     returning o.id`.execute(db)
   return rows.map((row) => row.id)
 }
 
-// What has waited is looked at once more: the document may be cancelled by now, the switch that wanted the event turned off.
+// What has waited is looked at once more: the document may be cancelled by now, a switch that wanted the event turned off.
 async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
   const fresh = batch.events.filter((event) => !event.isUnknown)
   const { rows } = await sql<{ id: bigint }>`
     update outgoing_event o
-       set state = 'rejected', lease_by = null, lease_until = null,
+       set state = 'rejected', lease_by = null, lease_until = null, c_stat = null, x_motivo = null, answered_at = null,
            message = case d.status when 3 then 'O documento foi cancelado antes do envio: nada foi enviado.'
                                    when 9 then 'O uso do documento foi denegado: nada foi enviado.'
-                                   else 'A Ciência automática foi desligada antes do envio: nada foi enviado.' end
+                                   else case when c.acknowledges_since is null
+                                             then 'A Ciência automática foi desligada antes do envio: nada foi enviado.'
+                                             else 'As notas destinadas à empresa foram ocultadas antes do envio: nada foi enviado.' end end
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
        and d.workspace_id = o.workspace_id and d.id = o.document_id
-       and (d.status in (3, 9) or (o.requested_by is null and c.acknowledges_since is null))
+       and (d.status in (3, 9) or (o.requested_by is null and (c.acknowledges_since is null or c.shown_nfe & ${recipient}::int = 0)))
     returning o.id`.execute(db)
   return rows.map((row) => row.id)
 }
+
+const recipient = 1 << 1
 
 // Three times is enough to know; the authority blocks who repeats a rejected event.
 const refusalsMax = 3
@@ -120,6 +150,8 @@ const rejected = (message: string): Change => ({
   message,
   lease_by: null,
   lease_until: null,
+  c_stat: null,
+  x_motivo: null,
   answered_at: sql<Date>`now()`,
 })
 
@@ -148,17 +180,15 @@ async function changeHeld(
   return numUpdatedRows === 1n
 }
 
-// What left once leaves again as it is, unless its certificate was refused.
 async function sign(
   ctx: SigningContext,
   batch: Batch,
   event: QueuedEvent,
   certificate: OpenedCertificate['certificate'],
 ): Promise<SignedEvent | { refusal: string }> {
-  const { chave, tpEvento, sequence: nSeqEvento, signedXml, cStat } = event
-  const anew = cStat !== null && isAboutCertificate(cStat)
+  const { chave, tpEvento, sequence: nSeqEvento, signedXml } = event
   const id = signedXml && / Id="([^"]+)"/.exec(signedXml)?.[1]
-  if (signedXml && id && !anew) return { id, xml: signedXml, tpEvento, chave, nSeqEvento }
+  if (signedXml && id && !isSignedAnew(batch.service, event)) return { id, xml: signedXml, tpEvento, chave, nSeqEvento }
   try {
     return await make(ctx, batch, event, certificate)
   } catch (error) {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { type Service, serviceCodes, serviceOf } from '../platform/service.ts'
-import type { Subject } from './rules.ts'
+import type { OwnEvent, Subject } from './rules.ts'
 
 /** A document of the workspace about which an event may leave. */
 export interface Candidate extends Subject {
@@ -25,6 +25,8 @@ export interface Outgoing {
   corrections: unknown
   requestedBy: number | null
   requestedAt: Date
+  registeredAt: Date | null
+  protocol: string | null
 }
 
 interface DocumentRow {
@@ -44,6 +46,7 @@ interface EventRow {
   chave: string
   tpEvento: number
   sequence: number
+  protocol: string | null
   at: Date
 }
 
@@ -79,14 +82,15 @@ export async function loadCandidates(
     return sql`${column('workspace_id')} = ${workspaceId} and ${column('company_id')} = any (${companyIds}::int[]) and ${column('chave')} = any (${chaves}::text[])`
   }
   const { rows: events } = await sql<EventRow>`
-    select e.company_id as "companyId", e.chave, e.tp_evento as "tpEvento", e.sequence, e.registered_at as at
+    select e.company_id as "companyId", e.chave, e.tp_evento as "tpEvento", e.sequence, e.protocol, e.registered_at as at
       from document_event e join company c on c.workspace_id = e.workspace_id and c.id = e.company_id
      where ${about('e')} and e.rank > 0
-       and (e.author = c.cnpj or e.tp_evento = ${lateCancellation})`.execute(db)
+       and (e.author = c.cnpj or e.tp_evento = ${lateCancellation})
+     order by e.registered_at, protocol_number(e.protocol) nulls first`.execute(db)
   const { rows: outgoing } = await sql<Outgoing & { companyId: number; chave: string; rejected: boolean }>`
     select o.company_id as "companyId", o.chave, o.id, o.tp_evento as "tpEvento", o.sequence,
            o.state in ('registered', 'rejected') as settled, o.state = 'rejected' as rejected, o.justification, o.corrections,
-           o.requested_by as "requestedBy", o.requested_at as "requestedAt"
+           o.requested_by as "requestedBy", o.requested_at as "requestedAt", o.registered_at as "registeredAt", o.protocol
       from outgoing_event o
      where ${about('o')} and (o.state <> 'rejected' or ${letterOfOthers})
      order by o.id`.execute(db)
@@ -111,10 +115,15 @@ export async function loadCandidates(
 }
 
 // An event that left from here is also among the received ones once it is registered.
-function ownEvents(received: EventRow[], sent: Outgoing[]): { tpEvento: number; sequence: number }[] {
-  const events = new Map<string, { tpEvento: number; sequence: number; at: Date }>()
-  for (const { tpEvento, sequence, requestedAt } of sent)
-    events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, at: requestedAt })
-  for (const { tpEvento, sequence, at } of received) events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, at })
-  return [...events.values()].sort((a, b) => a.at.getTime() - b.at.getTime())
+function ownEvents(received: EventRow[], sent: Outgoing[]): OwnEvent[] {
+  const events = new Map<string, OwnEvent & { at: number }>()
+  for (const { tpEvento, sequence, protocol, at } of received)
+    events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, pending: false, protocol, at: at.getTime() })
+  for (const { tpEvento, sequence, settled, registeredAt, requestedAt, protocol } of sent) {
+    if (events.has(`${tpEvento}/${sequence}`)) continue
+    // What is not registered yet will count after all that is.
+    const at = settled ? (registeredAt ?? requestedAt).getTime() : Number.MAX_SAFE_INTEGER
+    events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, pending: !settled, protocol, at })
+  }
+  return [...events.values()].sort((a, b) => a.at - b.at)
 }

@@ -1,7 +1,7 @@
 import { readAuthorities } from '../platform/authorities.ts'
 import { keepWorking } from '../platform/keep-working.ts'
 import type { Service } from '../platform/service.ts'
-import { claimBatch } from './queue.ts'
+import { claimBatch, postponeBroken } from './queue.ts'
 import { type SendingContext, sendBatch } from './sending.ts'
 
 // Each is one author at one service; a person is waiting for most of them.
@@ -25,8 +25,9 @@ export async function startManifestationWorker(
         try {
           if (await sendBatch(ctx, batch, ca, signal)) await registered(service, cnpj)
         } catch (error) {
-          // The lease runs out by itself; then the same bytes leave again, and the authority says what it knows of them.
+          // Without a database the lease runs out by itself; then what may have left leaves again as the same bytes.
           ctx.log.error({ err: error, cnpj, service }, 'a sending of events broke off')
+          await postponeBroken(ctx, batch)
         }
       },
       atOnce: batchesMax,

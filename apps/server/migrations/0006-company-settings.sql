@@ -24,5 +24,7 @@ create table certificate_use (
 create index certificate_use_ix on certificate_use (workspace_id, certificate_id, at);
 alter table certificate_use enable row level security;
 create policy tenant on certificate_use using (workspace_id = current_ws()) with check (workspace_id = current_ws());
+-- When the authority last refused it; others of the same base go before it for a day. Null: not since it was last accepted.
+alter table certificate add column refused_at timestamptz;
 -- The certificate with which a CNPJ is spoken for is found by the base of its holder.
 create index certificate_base_ix on certificate (workspace_id, left(holder_cnpj, 8), valid_to) where replaced_at is null;

@@ -67,6 +67,7 @@ export interface CertificateTable {
   uploaded_by: number
   uploaded_at: Timestamp
   replaced_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  refused_at: Optional<Date | null>
 }
 export interface CertificateUseTable {
   workspace_id: number
@@ -180,6 +181,15 @@ export interface CaptureLineTable {
   asked_at: Optional<Date | null>
   automatic: Generated<boolean>
   wanted: Generated<boolean>
+  catch_up_at: Timestamp
+  lease_for: Optional<'due' | 'copies' | 'gap' | 'check' | null>
+}
+export interface CaptureRefusalTable {
+  line_id: number
+  workspace_id: number
+  certificate_id: number
+  at: Timestamp
+  rests_until: Timestamp
 }
 export interface CaptureSubscriptionTable {
   line_id: number
@@ -278,6 +288,7 @@ export interface Tables {
   capture_line: CaptureLineTable
   capture_subscription: CaptureSubscriptionTable
   capture_call: CaptureCallTable
+  capture_refusal: CaptureRefusalTable
   capture_gap: CaptureGapTable
   certificate_use: CertificateUseTable
   circuit: CircuitTable

@@ -1,0 +1,297 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { noneAccepted, noteCertificateRefused } from '../companies/companies.ts'
+import { newCertificate } from '../manifestation/testing.ts'
+import { inCapture, inWorkspace } from '../platform/database.ts'
+import { requestSync, resume } from './capture.ts'
+import { converse } from './conversation.ts'
+import { findHolder, withoutHolder } from './holder.ts'
+import { claimLine, type Line } from './lease.ts'
+import { noCertificate } from './rules.ts'
+import { addCertificate, newCompany, openInstallation, ours, retireLines, type TestContext } from './testing.ts'
+
+// What the authority does with each certificate, by the name in it.
+type Reaction = number | 'forbidden' | 'reset' | 'page' | 'redirect'
+type Scene = (name: string) => Reaction | Promise<Reaction>
+
+const names = ['real', 'other'] as const
+const certificates = Object.fromEntries(names.map((name) => [name, newCertificate(name)]))
+const identity = newCertificate('localhost')
+const stop = new AbortController().signal
+let installation: Awaited<ReturnType<typeof openInstallation>>
+let ctx: TestContext
+let authority: Server
+let scene: Scene
+let asked: string[]
+
+beforeAll(async () => {
+  installation = await openInstallation()
+  const opened = installation.openProcess()
+  authority = createServer(
+    { key: identity.key, cert: identity.pem, requestCert: true, rejectUnauthorized: false },
+    (request, response) => void react(request, response),
+  )
+  await new Promise<void>((resolve) => authority.listen(0, resolve))
+  const url = `https://localhost:${(authority.address() as AddressInfo).port}/dist`
+  const { sefaz } = opened.config
+  const endpoints = { ...sefaz.endpoints, distribution: { nfe: url, cte: url } }
+  ctx = { ...opened, config: { ...opened.config, sefaz: { ...sefaz, endpoints, pagePauseMs: 20 } } }
+})
+afterAll(async () => {
+  authority?.closeAllConnections()
+  authority?.close()
+  await installation?.[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  await retireLines(ctx)
+  asked = []
+  scene = () => 137
+})
+
+async function react(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (!(request.socket instanceof TLSSocket)) throw new Error('TLS only')
+  const name = String(request.socket.getPeerCertificate().subject.CN)
+  asked.push(name)
+  for await (const _ of request);
+  const reaction = await scene(name)
+  if (reaction === 'reset') request.socket.destroy()
+  else if (reaction === 'forbidden') response.writeHead(403).end('<html/>')
+  else if (reaction === 'redirect') response.writeHead(302, { location: '/' }).end()
+  else response.end(reaction === 'page' ? '<html>Access denied</html>' : answer(reaction))
+}
+
+function answer(cStat: number): string {
+  const text = `<cStat>${cStat}</cStat><xMotivo>motivo</xMotivo><ultNSU>${'0'.repeat(15)}</ultNSU><maxNSU>${'0'.repeat(15)}</maxNSU>`
+  return `<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope"><s:Body><r><retDistDFeInt xmlns="http://www.portalfiscal.inf.br/nfe">${text}</retDistDFeInt></r></s:Body></s:Envelope>`
+}
+
+type Company = Awaited<ReturnType<typeof newCompany>>
+
+async function owner(name: (typeof names)[number], { proved = true, validTo = '2090-01-01' } = {}) {
+  const company = await newCompany(ctx, { proved })
+  const certificateId = await give(company, name, validTo)
+  return { ...company, certificateId }
+}
+
+const give = (company: Company, name: (typeof names)[number], validTo = '2090-01-01', of = ctx) =>
+  addCertificate(of, company, { holder: ours, key: certificates[name]!.key, pem: certificates[name]!.pem, validTo })
+
+// Of the two conversations of the company the one about NF-e.
+async function due(): Promise<Line> {
+  const lines = [await claimLine(ctx), await claimLine(ctx)]
+  await inCapture(ctx, ({ db }) =>
+    sql`update capture_line set next_at = null, lease_until = null where service = 2`.execute(db),
+  )
+  return lines.find((line) => line?.service === 0)!
+}
+
+async function again(line: Line): Promise<Line> {
+  await inCapture(ctx, ({ db }) =>
+    sql`update capture_line set next_at = now(), allowed_at = now() where id = ${line.id}`.execute(db),
+  )
+  return (await claimLine(ctx))!
+}
+
+const run = (line: Line, signal = stop) => converse(ctx, line, [identity.pem], signal)
+
+const rowOf = (line: Line) =>
+  inCapture(ctx, ({ db }) =>
+    db
+      .selectFrom('capture_line')
+      .selectAll()
+      .select(sql<number>`(extract(epoch from next_at - now()) / 60)::float8`.as('nextIn'))
+      .where('id', '=', line.id)
+      .executeTakeFirstOrThrow(),
+  )
+
+const subscriptionOf = (line: Line, { workspaceId }: Company) =>
+  inCapture(ctx, ({ db }) =>
+    db
+      .selectFrom('capture_subscription')
+      .select(['refused', sql<boolean>`proved_at is not null`.as('proved')])
+      .where('line_id', '=', line.id)
+      .where('workspace_id', '=', workspaceId)
+      .executeTakeFirstOrThrow(),
+  )
+
+describe('a certificate of one workspace that is not accepted', () => {
+  test.each([284, 'forbidden'] as const)('makes way for that of another, proved or not: %s', async (reaction) => {
+    const refused = await owner('other', { validTo: '2099-01-01' })
+    const good = await owner('real')
+    scene = (name) => (name === 'other' ? reaction : 137)
+    const line = await due()
+    await run(line)
+    expect(asked).toEqual(['other', 'real'])
+    expect(await rowOf(line)).toMatchObject({ state: 'waiting', message: expect.stringMatching(/^Em dia/) })
+    expect(await subscriptionOf(line, good)).toMatchObject({ refused: null })
+    expect((await subscriptionOf(line, refused)).refused).toEqual(expect.stringMatching(/certificado/))
+    await run(await again(line))
+    expect(asked).toEqual(['other', 'real', 'real'])
+  })
+
+  test.each(['reset', 'page', 'redirect'] as const)(
+    'without a word (%s) is not asked with first again',
+    async (reaction) => {
+      await owner('real')
+      const stranger = await owner('other', { proved: false })
+      scene = (name) => (name === 'other' ? reaction : 137)
+      const line = await due()
+      await run(line)
+      const circuits = await inCapture(ctx, ({ db }) => db.selectFrom('circuit').select('failures').execute())
+      expect(circuits.filter(({ failures }) => failures > 0)).toEqual([])
+      for (let turn = 2; turn <= 5; turn++) await run(await again(line))
+      expect(asked).toEqual(['other', 'real', 'real', 'real', 'real'])
+      expect(await subscriptionOf(line, stranger)).toEqual({ refused: null, proved: false })
+    },
+  )
+
+  test('is the last choice for other lines too', async () => {
+    const good = await owner('real')
+    const stranger = await owner('other', { proved: false, validTo: '2099-01-01' })
+    const line = await due()
+    const find = () => findHolder(ctx, line, 'consultar documentos (distNSU)')
+    expect(await find()).toMatchObject({ companyId: stranger.companyId })
+    await noteCertificateRefused(ctx, stranger.workspaceId, stranger.certificateId)
+    expect(await find()).toMatchObject({ companyId: good.companyId })
+  })
+
+  test('leaves nothing stopped when the process ends right then', async () => {
+    await owner('real')
+    await owner('other', { proved: false })
+    const end = new AbortController()
+    scene = (name) => {
+      if (name === 'real') return 137
+      end.abort()
+      return 593
+    }
+    const line = await due()
+    await run(line, end.signal)
+    expect(asked).toEqual(['other'])
+    expect(await rowOf(line)).toMatchObject({
+      state: 'waiting',
+      message: expect.stringMatching(/^A primeira/),
+      failures: 0,
+    })
+    expect((await rowOf(line)).nextIn).toBeLessThan(1)
+    await run(await again(line))
+    expect(asked).toEqual(['other', 'real'])
+  })
+
+  test('stops the line only when it is the last, with its own words for its owner only, and not for ever', async () => {
+    const [first, second] = [await owner('real'), await owner('other')]
+    scene = (name) => (name === 'real' ? 284 : 280)
+    const line = await due()
+    await run(line)
+    expect([...asked].sort()).toEqual(['other', 'real'])
+    const row = await rowOf(line)
+    expect(row).toMatchObject({ state: 'stopped', message: noneAccepted })
+    expect(row.nextIn / 60).toBeCloseTo(24, 0)
+    expect((await subscriptionOf(line, first)).refused).toMatch(/revogado/)
+    expect((await subscriptionOf(line, second)).refused).toMatch(/não aceitou o certificado/)
+    // Nobody is asked with before.
+    await run(await again(line))
+    expect(asked).toHaveLength(2)
+    expect(await rowOf(line)).toMatchObject({ state: 'stopped', message: noneAccepted })
+    expect((await rowOf(line)).nextIn / 60).toBeCloseTo(24, 0)
+  })
+
+  test('of whom nothing is proved, turned away for a moment, is tried again within the hour', async () => {
+    const company = await owner('real', { proved: false })
+    scene = () => 'forbidden'
+    const line = await due()
+    await run(line)
+    expect(await rowOf(line)).toMatchObject({ state: 'failed', message: noneAccepted })
+    expect((await rowOf(line)).nextIn).toBeGreaterThan(25)
+    expect((await rowOf(line)).nextIn).toBeLessThan(75)
+    await inCapture(ctx, ({ db }) => sql`update capture_refusal set rests_until = now()`.execute(db))
+    scene = () => 137
+    await run(await again(line))
+    expect(await rowOf(line)).toMatchObject({ state: 'waiting' })
+    expect(await subscriptionOf(line, company)).toEqual({ refused: null, proved: true })
+  })
+
+  test('takes a renewed one of its own company with it that arrives meanwhile', async () => {
+    const company = await owner('real')
+    scene = async (name) => {
+      if (name === 'other') return 137
+      await inWorkspace(ctx, company.workspaceId, async (ctx) => {
+        await sql`update certificate set replaced_at = now() where workspace_id = ${company.workspaceId}`.execute(
+          ctx.db,
+        )
+        await give(company, 'other', '2090-01-01', ctx)
+        await resume(ctx, company.workspaceId, ours, { proved: true })
+      })
+      return 284
+    }
+    const line = await due()
+    await run(line)
+    expect(asked).toEqual(['real', 'other'])
+    expect(await rowOf(line)).toMatchObject({ state: 'waiting', message: expect.stringMatching(/^Em dia/) })
+  })
+})
+
+test('a certificate that arrives while its absence is being written is not forgotten', async () => {
+  const company = await newCompany(ctx)
+  const line = await due()
+  const decide = () => inCapture(ctx, (ctx) => withoutHolder(ctx, line))
+  expect(await decide()).toBe(noCertificate)
+  await give(company, 'real')
+  expect(await decide()).toMatchObject({ untold: true, nextInMs: 20 })
+})
+
+test('a key that does not open, and one that is no key, make way for another', async () => {
+  const [sealed, broken] = [await owner('other', { validTo: '2099-01-01' }), await newCompany(ctx)]
+  await addCertificate(ctx, broken, { holder: ours, key: 'nothing', validTo: '2098-01-01' })
+  await owner('real')
+  await inWorkspace(ctx, sealed.workspaceId, ({ db }) =>
+    sql`update certificate set key_encrypted = decode('00', 'hex') || key_encrypted where workspace_id = ${sealed.workspaceId}`.execute(
+      db,
+    ),
+  )
+  const line = await due()
+  await run(line)
+  expect(asked).toEqual(['real'])
+  expect(await rowOf(line)).toMatchObject({ state: 'waiting' })
+  for (const company of [sealed, broken])
+    expect((await subscriptionOf(line, company)).refused).toMatch(/não pôde ser aberto/)
+})
+
+test.each([
+  ...[137, 138, 589, 656].map((cStat) => [cStat, true] as const),
+  ...[108, 109, 215, 280, 593, 777, 999].map((cStat) => [cStat, false] as const),
+])('an answer %i proves a certificate: %s', async (cStat, proved) => {
+  const company = await owner('real', { proved: false })
+  scene = () => cStat
+  const line = await due()
+  await run(line)
+  expect(asked).toEqual(['real'])
+  expect((await subscriptionOf(line, company)).proved).toBe(proved)
+})
+
+test('what is missing is asked for with a proved certificate, when there is one', async () => {
+  const stranger = await owner('other', { proved: false })
+  const line = await due()
+  const purpose = 'buscar documentos que faltam (consNSU)'
+  expect(await findHolder(ctx, line, purpose)).toMatchObject({ companyId: stranger.companyId })
+  const real = await owner('real')
+  expect(await findHolder(ctx, line, purpose)).toMatchObject({ companyId: real.companyId })
+  expect(await findHolder(ctx, line, 'consultar documentos (distNSU)')).toMatchObject({ companyId: stranger.companyId })
+})
+
+test('who is not proved is not told when others ask, nor that they are blocked', async () => {
+  const real = await owner('real')
+  const stranger = await owner('other', { proved: false })
+  await inCapture(ctx, ({ db }) =>
+    sql`update capture_line set state = 'blocked', allowed_at = now() + interval '1 hour' where cnpj = ${ours}`.execute(
+      db,
+    ),
+  )
+  for (const line of await requestSync(ctx, stranger.workspaceId, stranger.companyId))
+    expect(line).toMatchObject({ at: null, allowed: false, blocked: false })
+  for (const line of await requestSync(ctx, real.workspaceId, real.companyId))
+    expect(line).toMatchObject({ at: expect.any(Date), allowed: false, blocked: true })
+})

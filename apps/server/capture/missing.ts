@@ -1,0 +1,132 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+import type { Line } from './lease.ts'
+
+type MissingContext = Pick<Context, 'db' | 'config'>
+
+/** What became of a missing position that was asked for. */
+export type Closing = 'fetched' | 'expired' | 'damaged'
+
+// The authority keeps 90 days: where so many in a row have expired, all that are older have, unless one of them answers.
+const expiredInARow = 20
+const restHoursMax = 24
+
+/**
+ * The missing position to ask for now: the newest, because the oldest may have expired already, without those that failed lately. Null when
+ * there is none. `ctx.db` is a transaction of the capture.
+ */
+export async function findMissing(ctx: MissingContext, line: Pick<Line, 'id'>): Promise<bigint | null> {
+  // The newest that does not rest is the end of a gap, or stands right below one that does.
+  const { rows } = await sql<{ nsu: bigint }>`
+    with resting as (${resting(ctx, line)}),
+         gap as (select from_nsu, to_nsu from capture_gap where line_id = ${line.id} and not lost)
+    select nsu from (select to_nsu as nsu from gap
+                     union all
+                     select r.nsu - 1 from resting r join gap on r.nsu > gap.from_nsu and r.nsu <= gap.to_nsu) c
+     where nsu not in (select nsu from resting)
+     order by nsu desc limit 1`.execute(ctx.db)
+  const newest = rows[0]?.nsu
+  if (newest === undefined) return null
+  const gap = await findGap(ctx, line, newest)
+  if (!gap || !(await seemsExpired(ctx, line, gap.to))) return newest
+  // One question about the middle of what is left tells about half of it.
+  const middle = (gap.from + gap.to) / 2n
+  const { rows: restingMiddle } = await sql`select from (${resting(ctx, line)}) r where nsu = ${middle}`.execute(ctx.db)
+  return restingMiddle.length > 0 ? newest : middle
+}
+
+/** In how many milliseconds the next one of the positions that failed lately may be asked for; null when nothing is missing. */
+export async function findRest(ctx: MissingContext, line: Pick<Line, 'id'>): Promise<number | null> {
+  const { rows } = await sql<{ waitMs: number | null }>`
+    select (extract(epoch from min(until) - now()) * 1000)::float8 as "waitMs"
+      from (${resting(ctx, line)}) r
+     where exists (select 1 from capture_gap g
+                    where g.line_id = ${line.id} and not g.lost and r.nsu between g.from_nsu and g.to_nsu)`.execute(
+    ctx.db,
+  )
+  const waitMs = rows[0]?.waitMs ?? null
+  return waitMs === null ? null : Math.max(waitMs, ctx.config.sefaz.pagePauseMs)
+}
+
+// Each failure doubles the rest, up to a day. While a query is without an answer the positions are as they were when it left.
+function resting({ config }: MissingContext, line: Pick<Line, 'id'>): RawBuilder<unknown> {
+  const { hourMs } = config.sefaz
+  return sql`
+    select nsu_before as nsu,
+           max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms' as until
+      from capture_call
+     where line_id = ${line.id} and query = 'consNSU' and at > now() - interval '90 days'
+       and (c_stat is null or c_stat not in (108, 109, 137, 138, 656, 999))
+     group by nsu_before
+    having max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms'
+           > (select coalesce(asked_at, now()) from capture_line where id = ${line.id})`
+}
+
+interface Range {
+  from: bigint
+  to: bigint
+}
+
+async function findGap({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>, nsu: bigint): Promise<Range | null> {
+  const row = await db
+    .selectFrom('capture_gap')
+    .select(['from_nsu as from', 'to_nsu as to'])
+    .where('line_id', '=', line.id)
+    .where('lost', '=', false)
+    .where('from_nsu', '<=', nsu)
+    .where('to_nsu', '>=', nsu)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+// Many in a row right above have expired, and nothing older than these was still there in the last day.
+async function seemsExpired({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>, nsu: bigint): Promise<boolean> {
+  const { rows } = await sql<{ expired: boolean }>`
+    select exists (select 1 from capture_gap
+                    where line_id = ${line.id} and lost and from_nsu = ${nsu}::bigint + 1 and to_nsu - from_nsu + 1 >= ${expiredInARow})
+       and not exists (select 1 from capture_call
+                        where line_id = ${line.id} and query = 'consNSU' and c_stat = 138 and nsu_before < ${nsu}
+                          and at > now() - interval '1 day') as expired`.execute(db)
+  return rows[0]!.expired
+}
+
+/** Takes a position out of its gap; what the authority has no more is kept on record as lost. `ctx.db` is a transaction of the capture. */
+export async function close(
+  ctx: Pick<Context, 'db'>,
+  line: Pick<Line, 'id'>,
+  nsu: bigint,
+  closing: Closing,
+): Promise<void> {
+  const { db } = ctx
+  const gap = await findGap(ctx, line, nsu)
+  if (!gap) throw new Error(`position ${nsu} of line ${line.id} is not missing`)
+  const isOldRest = closing === 'expired' && (await seemsExpired(ctx, line, gap.to))
+  const closed = { from: isOldRest ? gap.from : nsu, to: nsu }
+  await db.deleteFrom('capture_gap').where('line_id', '=', line.id).where('from_nsu', '=', gap.from).execute()
+  const left = [
+    { from: gap.from, to: closed.from - 1n },
+    { from: closed.to + 1n, to: gap.to },
+  ].filter(({ from, to }) => from <= to)
+  for (const { from, to } of left) await insertGap(ctx, line, { from, to }, false)
+  if (closing === 'expired') await insertExpired(ctx, line, closed)
+  if (closing === 'damaged') await insertGap(ctx, line, closed, true)
+}
+
+// What was lost right above grows by it: a run of them is one row.
+async function insertExpired(ctx: Pick<Context, 'db'>, line: Pick<Line, 'id'>, { from, to }: Range): Promise<void> {
+  const above = await ctx.db
+    .deleteFrom('capture_gap')
+    .where('line_id', '=', line.id)
+    .where('lost', '=', true)
+    .where('from_nsu', '=', to + 1n)
+    .returning('to_nsu')
+    .executeTakeFirst()
+  await insertGap(ctx, line, { from, to: above?.to_nsu ?? to }, true)
+}
+
+async function insertGap({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>, range: Range, lost: boolean) {
+  await db
+    .insertInto('capture_gap')
+    .values({ line_id: line.id, from_nsu: range.from, to_nsu: range.to, lost })
+    .execute()
+}

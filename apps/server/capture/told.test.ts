@@ -1,0 +1,180 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { companyRoutes } from '../companies/routes.ts'
+import { noteFailure } from '../platform/circuit.ts'
+import type { Context } from '../platform/context.ts'
+import { inCapture, inWorkspace } from '../platform/database.ts'
+import type { Session } from '../platform/http.ts'
+import { createPublicIds } from '../platform/ids.ts'
+import { captureRoutes } from './routes.ts'
+import { decide } from './rules.ts'
+import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm } from './testing.ts'
+
+// What a person reads of a capture, and what the button answers.
+let installation: Awaited<ReturnType<typeof openInstallation>>
+let ctx: Context
+
+beforeAll(async () => {
+  installation = await openInstallation()
+  ctx = { ...installation.openProcess(), ids: createPublicIds(Buffer.alloc(32, 1)) }
+})
+afterAll(() => installation?.[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await retireLines(ctx)
+  await ctx.db.deleteFrom('circuit').execute()
+})
+
+type Company = Awaited<ReturnType<typeof newCompany>>
+
+const run = async <T>(path: string, query: object, { workspaceId }: Company): Promise<T> => {
+  const found = [...companyRoutes, ...captureRoutes].find(({ route }) => route.path.endsWith(path))!
+  const session: Session = { workspaceId, workspacePublicId: '', accountId: 1, token: '' }
+  return (await found.run(ctx, { params: undefined, query, body: undefined, form: undefined }, session)) as T
+}
+
+interface Told {
+  estado: string
+  mensagem: string
+  proximaConsulta: string | null
+}
+const told = async (company: Company): Promise<Told> => {
+  const { data } = await run<{ data: { captura: Told[] }[] }>('obter-empresas', {}, company)
+  return data[0]!.captura[0]!
+}
+const sync = async (company: Company) => {
+  const { data } = await run<{ data: { id: string }[] }>('obter-empresas', {}, company)
+  return run<{ data: { proximaConsulta: string | null }; message: string }>(
+    'sincronizar',
+    { idEmpresa: data[0]!.id },
+    company,
+  )
+}
+const change = (set: string, service = [0, 2]) =>
+  inCapture(ctx, ({ db }) =>
+    sql`update capture_line set ${sql.raw(set)} where cnpj = ${ours} and service = any(${service})`.execute(db),
+  )
+const fail = (service: 'nfe' | 'cte', reason: string) =>
+  noteFailure(ctx, ctx.config.sefaz.endpoints.distribution[service], reason, 600_000)
+
+describe('a company whose certificate nothing has proved', () => {
+  test('is told of a service that serves nobody', async () => {
+    const company = await newCompany(ctx, { proved: false })
+    expect(await told(company)).toMatchObject({ estado: 'aguardando', proximaConsulta: null })
+    await fail('nfe', 'tls-chain')
+    expect(await told(company)).toMatchObject({
+      estado: 'falha',
+      mensagem: expect.stringMatching(/identidade do servidor .* SEFAZ_CA_FILE/),
+    })
+  })
+
+  test('is told that the first query does not succeed, or is not made', async () => {
+    const company = await newCompany(ctx, { proved: false })
+    await change("state = 'failed', failures = 1, next_at = now() + interval '1 hour', message = 'de outro'")
+    const failed = await told(company)
+    expect(failed).toMatchObject({ estado: 'falha', proximaConsulta: null })
+    expect(failed.mensagem).toMatch(/^Ainda não conseguimos .* npm run sefaz -- check\.$/)
+    await change("state = 'waiting', failures = 0, next_at = now() - interval '16 minutes'")
+    expect((await told(company)).mensagem).toMatch(/^Ainda não conseguimos .* \(worker\) está em execução\.$/)
+    await change("state = 'stopped', next_at = null")
+    expect(await told(company)).toMatchObject({ estado: 'parada', mensagem: expect.stringMatching(/Envie um cert/) })
+  })
+
+  test('is told nothing of the times and the block of others', async () => {
+    await newCompany(ctx)
+    const stranger = await newCompany(ctx, { proved: false })
+    await change(
+      "state = 'blocked', allowed_at = now() + interval '40 minutes', next_at = now() + interval '41 minutes', message = 'bloqueada'",
+    )
+    expect(await told(stranger)).toMatchObject({ estado: 'aguardando', proximaConsulta: null })
+    expect(await sync(stranger)).toEqual({
+      data: { proximaConsulta: null },
+      message: 'Pedido anotado. A consulta é feita sozinha assim que a SEFAZ permitir.',
+    })
+  })
+})
+
+describe('a company', () => {
+  test('whose query is late is told so, and asking does not hide it', async () => {
+    const company = await newCompany(ctx)
+    await change("next_at = '2026-03-09T15:30:00Z', message = 'Em dia.'")
+    const late = {
+      estado: 'falha',
+      mensagem: expect.stringMatching(/^A captura está atrasada desde 09\/03 às 12:30\./),
+    }
+    expect(await told(company)).toMatchObject(late)
+    const { data, message } = await sync(company)
+    expect(message).toMatch(/^Pedido anotado, mas a captura está atrasada/)
+    expect(Date.parse(data.proximaConsulta!)).toBeGreaterThan(Date.parse('2026-03-09T15:30:00Z'))
+    expect(await told(company)).toMatchObject(late)
+    await change("lease_until = now() + interval '1 minute'")
+    expect(await told(company)).toMatchObject({ estado: 'capturando', mensagem: 'Em dia.' })
+    await change("lease_until = null, allowed_at = now() - interval '14 minutes'")
+    expect(await told(company)).toMatchObject({ estado: 'aguardando', mensagem: 'Em dia.' })
+  })
+
+  test('that is captured only when somebody asks is not late before', async () => {
+    const company = await newCompany(ctx)
+    await inWorkspace(ctx, company.workspaceId, ({ db }) =>
+      db.updateTable('company').set({ automatic: false }).execute(),
+    )
+    await change("automatic = false, next_at = now() - interval '3 days', message = 'Em dia.'")
+    expect(await told(company)).toMatchObject({ estado: 'aguardando' })
+    expect((await sync(company)).message).toMatch(/^Sincronização iniciada\./)
+    expect(await told(company)).toMatchObject({ estado: 'aguardando' })
+  })
+
+  test('is told how many positions the authority has no more', async () => {
+    const company = await newCompany(ctx)
+    await inCapture(ctx, ({ db }) =>
+      sql`insert into capture_gap (line_id, from_nsu, to_nsu, lost, found_at)
+          select id, n, n + 2, n < 30, now() - n * interval '10 days' from capture_line, unnest(array[1, 20, 30]) n
+           where cnpj = ${ours} and service = 0`.execute(db),
+    )
+    expect((await told(company)).mensagem).toMatch(
+      /Faltam 3 documentos, .* 3 posições que faltavam não estão mais na SEFAZ: a completude mostra quais\./,
+    )
+  })
+
+  test('whose own certificate was not accepted is told so while others go on', async () => {
+    const company = await newCompany(ctx)
+    await change("message = 'Em dia.'")
+    await inCapture(ctx, ({ db }) => sql`update capture_subscription set refused = 'Foi revogado.'`.execute(db))
+    expect((await told(company)).mensagem).toBe('Em dia. O seu certificado não foi aceito: Foi revogado.')
+  })
+})
+
+test('a page with more behind it says how far the capture is, the last one that it is up to date', () => {
+  const standing = { lastNsu: 0n, first: true, answerLost: false }
+  const page = (maxNSU: string) =>
+    decide({ cStat: 138, xMotivo: '', ultNSU: '50', maxNSU, documents: [] }, standing, rhythm)
+  expect(page('5000').message).toBe('Recebendo: posição 50 de 5000.')
+  expect(page('50').message).toMatch(/^Em dia\./)
+})
+
+describe('the button', () => {
+  test('says what is true of each service', async () => {
+    const company = await newCompany(ctx)
+    expect((await sync(company)).message).toMatch(/^Sincronização iniciada\./)
+    await change("state = 'blocked', allowed_at = '2099-01-01T13:40:00Z', next_at = '2099-01-01T13:40:00Z'", [2])
+    expect((await sync(company)).message).toBe(
+      'NF-e: Sincronização iniciada. Os documentos novos aparecem em instantes. CT-e: A SEFAZ bloqueou as consultas deste CNPJ; perguntar agora só aumentaria a espera. A captura volta sozinha às 10:40.',
+    )
+    await change("state = 'waiting', allowed_at = '2099-01-01T13:40:00Z'")
+    expect((await sync(company)).message).toBe(
+      'A SEFAZ permite uma consulta por hora. A próxima será feita sozinha às 10:40.',
+    )
+  })
+
+  test('does not say that something began while the service serves nobody', async () => {
+    const company = await newCompany(ctx)
+    await fail('nfe', 'timeout')
+    await fail('cte', 'timeout')
+    expect((await sync(company)).message).toMatch(/fora do ar para todas .* O pedido está anotado/)
+  })
+
+  test('nor when the certificate has expired', async () => {
+    const company = await newCompany(ctx)
+    await addCertificate(ctx, company, { holder: ours, key: `old ${company.companyId}`, validTo: '2021-01-01' })
+    expect((await sync(company)).message).toMatch(/^O certificado digital desta empresa venceu/)
+  })
+})

@@ -1,0 +1,65 @@
+import { sql } from 'kysely'
+import { findOutage, outageSentence } from '../platform/circuit.ts'
+import type { Context } from '../platform/context.ts'
+import { inCapture } from '../platform/database.ts'
+import { type ServiceCode, serviceOf } from '../platform/service.ts'
+import { blocksAuthor, comesBefore, urlOf } from './queue.ts'
+
+/** What keeps an event from leaving when its own time has come. */
+export interface Holdup {
+  /** Not before this. */
+  until: Date
+  /** For the person. */
+  message: string
+}
+
+interface Row {
+  id: bigint
+  type: ServiceCode
+  chave: string
+  dueAt: Date
+  blockedUntil: Date | null
+  behindUntil: Date | null
+}
+
+const blocked =
+  'A SEFAZ bloqueou por uma hora os envios deste CNPJ (consumo indevido). Enviar agora só aumentaria a espera: o evento sai sozinho depois.'
+const behind = 'Na fila, depois de um evento anterior sobre o mesmo documento que ainda não teve resposta da SEFAZ.'
+const leavesLater = 'O evento continua na fila e sai sozinho quando ele responder.'
+
+/** Why those of these events that nobody is sending now do not leave at their time: nothing in their own rows says it. */
+export async function findHoldups(
+  ctx: Pick<Context, 'db' | 'config'>,
+  workspaceId: number,
+  ids: readonly bigint[],
+): Promise<Map<bigint, Holdup>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await inCapture(ctx, ({ db }) =>
+    sql<Row>`
+      select o.id, o.type, o.chave, greatest(o.next_at, now()) as "dueAt",
+             (select max(b.next_at) from outgoing_event b where ${blocksAuthor}) as "blockedUntil",
+             (select max(e.next_at) from outgoing_event e where ${comesBefore}) as "behindUntil"
+        from outgoing_event o
+       where o.workspace_id = ${workspaceId} and o.id = any (${ids}::bigint[]) and o.state in ('waiting', 'sending')
+         and (o.lease_until is null or o.lease_until < now())`.execute(db),
+  )
+  const urlOfRow = ({ type, chave }: Row) => urlOf(ctx.config, serviceOf(type), chave)
+  const outages = new Map<string, Holdup>()
+  for (const url of new Set(rows.map(urlOfRow))) {
+    const outage = await findOutage(ctx, url)
+    if (outage) outages.set(url, { until: outage.until, message: outageSentence(outage, leavesLater) })
+  }
+  return new Map(
+    rows.flatMap((row) => {
+      const holdups = [
+        outages.get(urlOfRow(row)),
+        row.blockedUntil && { until: row.blockedUntil, message: blocked },
+        row.behindUntil && { until: row.behindUntil, message: behind },
+      ]
+      const last = holdups
+        .filter((holdup): holdup is Holdup => !!holdup && holdup.until > row.dueAt)
+        .sort((a, b) => b.until.getTime() - a.until.getTime())[0]
+      return last ? [[row.id, last]] : []
+    }),
+  )
+}
