@@ -93,10 +93,12 @@ const dateTime = new Intl.DateTimeFormat('pt-BR', {
   timeZone: 'America/Sao_Paulo',
 })
 
+const count = (n: number, word: string) => `${n} ${word}${n === 1 ? '' : 's'}`
+
 function describeMonth({ month, from, to, documents, passedOver, queries, unanswered, gaps }: Month): string[] {
   const positions = from === null ? 'nenhuma posição' : `posições ${from} a ${to}`
   const lines = [
-    `  ${month}: ${positions}, ${documents} documentos, ${queries} consultas, ${unanswered} sem resposta`,
+    `  ${month}: ${positions}, ${count(documents, 'documento')}, ${count(queries, 'consulta')}, ${unanswered} sem resposta`,
     ...(passedOver > 0
       ? [`    ${passedOver} posições a própria SEFAZ passou sem documento (vencidas ou de ninguém)`]
       : []),
