@@ -169,7 +169,7 @@ test('whose certificate the authority answered to is brought up to the others', 
     companyId: late.companyId,
     proved: false,
     certificateId: 0,
-    triedLately: false,
+    doubted: false,
     uf: 35,
     certificate: { key: '', certificate: '', chain: [] },
   }

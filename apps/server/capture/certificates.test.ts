@@ -234,6 +234,104 @@ describe('a certificate of one workspace that is not accepted', () => {
   })
 })
 
+describe('a certificate that rests', () => {
+  const wish = async (company: Company) => {
+    await inCapture(ctx, ({ db }) => sql`update capture_line set allowed_at = now() where cnpj = ${ours}`.execute(db))
+    for (const line of await requestSync(ctx, company.workspaceId, company.companyId))
+      expect(line).toMatchObject({ allowed: true })
+    return due()
+  }
+
+  test('is asked with once when a person asks and nobody else is awake', async () => {
+    const company = await owner('real')
+    scene = () => 284
+    const line = await due()
+    await run(line)
+    await run(await again(line))
+    expect(asked).toHaveLength(1)
+    await run(await wish(company))
+    expect(asked).toHaveLength(2)
+    expect(await rowOf(line)).toMatchObject({ state: 'stopped', wanted: false })
+    scene = () => 137
+    await run(await wish(company))
+    expect(asked).toHaveLength(3)
+    expect(await rowOf(line)).toMatchObject({ state: 'waiting', wanted: false })
+    expect((await subscriptionOf(line, company)).refused).toBeNull()
+  })
+
+  test('and does not open is not tried for ever because a person asks', async () => {
+    const company = await newCompany(ctx)
+    await addCertificate(ctx, company, { holder: ours, key: 'nothing', validTo: '2098-01-01' })
+    await inWorkspace(ctx, company.workspaceId, ({ db }) =>
+      sql`update certificate set key_encrypted = decode('00', 'hex') || key_encrypted where workspace_id = ${company.workspaceId}`.execute(
+        db,
+      ),
+    )
+    const line = await wish(company)
+    await run(line)
+    await run(await wish(company))
+    expect(asked).toEqual([])
+    expect(await rowOf(line)).toMatchObject({ state: 'stopped', wanted: false })
+  })
+
+  test.each([281, 286])('does so for an hour only after what may pass: %i', async (cStat) => {
+    const company = await owner('real')
+    scene = () => cStat
+    const line = await due()
+    await run(line)
+    expect((await rowOf(line)).nextIn).toBeCloseTo(65, 0)
+    const hour = sql`update capture_refusal set at = at - interval '66 minutes', rests_until = rests_until - interval '66 minutes'`
+    await inCapture(ctx, ({ db }) => hour.execute(db))
+    scene = () => 137
+    await run(await again(line))
+    expect(await rowOf(line)).toMatchObject({ state: 'waiting' })
+    expect((await subscriptionOf(line, company)).refused).toBeNull()
+  })
+})
+
+const aDayLater = () =>
+  inCapture(ctx, ({ db }) =>
+    sql`update capture_refusal set at = at - interval '25 hours', rests_until = rests_until - interval '25 hours'`.execute(
+      db,
+    ),
+  )
+
+test.each(['real', 'other'] as const)('what was said of a certificate ends when %s is accepted later', async (name) => {
+  const company = await owner('real')
+  scene = () => 284
+  const line = await due()
+  await run(line)
+  expect((await subscriptionOf(line, company)).refused).toMatch(/revogado/)
+  if (name === 'real') await aDayLater()
+  else {
+    await inWorkspace(ctx, company.workspaceId, ({ db }) =>
+      sql`update certificate set replaced_at = now() where workspace_id = ${company.workspaceId}`.execute(db),
+    )
+    await give(company, 'other')
+  }
+  scene = () => 137
+  await run(await again(line))
+  expect(asked).toEqual(['real', name])
+  expect((await subscriptionOf(line, company)).refused).toBeNull()
+})
+
+test('of many who are not proved one at most costs the owner an hour in a day, and each has its turn', async () => {
+  const real = await owner('real')
+  const strangers = [await owner('other', { proved: false }), await owner('other', { proved: false })]
+  const reactions: Reaction[] = ['reset', 'reset', 137]
+  scene = () => reactions.shift() ?? 137
+  const line = await due()
+  const first = await findHolder(ctx, line, 'consultar documentos (distNSU)')
+  await run(line)
+  for (let turn = 2; turn <= 4; turn++) await run(await again(line))
+  expect(asked).toEqual(['other', 'real', 'real', 'real'])
+  await aDayLater()
+  const next = await findHolder(ctx, line, 'consultar documentos (distNSU)')
+  const companyIds = [first, next].map((holder) => holder?.companyId)
+  expect(companyIds.toSorted()).toEqual(strangers.map(({ companyId }) => companyId).toSorted())
+  expect(companyIds).not.toContain(real.companyId)
+})
+
 test('a certificate that arrives while its absence is being written is not forgotten', async () => {
   const company = await newCompany(ctx)
   const line = await due()

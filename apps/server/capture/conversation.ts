@@ -12,7 +12,7 @@ import { pause } from '../platform/pause.ts'
 import { serviceCodes, serviceOf } from '../platform/service.ts'
 import { damagedPositions, deliverPage, listSubscribers, readArrivals } from './delivery.ts'
 import { findHolder, type Holder, makeWay, proveHolder, setAside, withoutHolder } from './holder.ts'
-import { consequences, fromNow, holdLine, LeaseLost, type Line, releaseLine, withoutAnswer } from './lease.ts'
+import { consequences, fromNow, holdLine, LeaseLost, type Line, lockLine, releaseLine, withoutAnswer } from './lease.ts'
 import { noteCall, wasAnswerLost } from './ledger.ts'
 import { ask, connectAs, reportAnswer, reportFailure } from './query.ts'
 import { type Decision, decide, failed, isOfTheHost, isProof, mayBeOfTheCertificate } from './rules.ts'
@@ -107,7 +107,7 @@ async function turnPage(
   if (answer) {
     const arrivals = readArrivals(answer)
     decision = await insist(ctx, () => store(ctx, line, holder, answer, arrivals))
-    if (isProof(answer)) Object.assign(holder, { proved: true, triedLately: false })
+    if (isProof(answer)) Object.assign(holder, { proved: true, doubted: false })
     const { cStat, ultNSU, maxNSU, documents } = answer
     ctx.log.info({ cnpj: line.cnpj, service, cStat, ultNSU, maxNSU, documents: documents.length }, 'page')
   } else {
@@ -186,6 +186,8 @@ async function noteLoss(
     let decision = failed(error, standing, ctx.config.sefaz)
     // Who closes the connection because this process ends says nothing about the service, nor about the certificate.
     if (!signal.aborted) {
+      // The line before the row of its service, as everybody who locks both does.
+      await lockLine(ctx, line)
       if (mayBeOfTheCertificate(error)) decision = await makeWay(ctx, line, holder, decision)
       // What a made-up certificate brings about is not told to everybody.
       const outage =

@@ -21,8 +21,8 @@ export interface Holder {
   proved: boolean
   uf: number
   certificateId: number
-  /** It was tried within a day, and brought no answer. */
-  triedLately: boolean
+  /** Something is written for the line against it, or against another certificate of its company, that an answer to it disproves. */
+  doubted: boolean
   certificate: { key: string; certificate: string; chain: string[] }
 }
 
@@ -38,19 +38,21 @@ type HolderContext = Pick<Context, 'db' | 'config'>
 
 /**
  * Of all certificates of this CNPJ, of its matriz or of another filial, in whatever workspace, the one to ask with; only its key is opened.
- * Null when none is valid any more, or all rest.
+ * Null when none is valid any more, or all rest and nobody asked: a person's wish wakes one of them, once.
  */
 export async function findHolder(
   ctx: HolderContext & Pick<Context, 'vault' | 'log'>,
-  line: Pick<Line, 'id' | 'service' | 'cnpj'>,
+  line: Pick<Line, 'id' | 'service' | 'cnpj' | 'wanted'>,
   purpose: Purpose,
 ): Promise<Holder | null> {
   const use = { service: webServices[serviceOf(line.service)], purpose }
   for (;;) {
     const candidates = await inCapture(ctx, (ctx) => listCandidates(ctx, line))
-    const best =
-      purpose === asking ? candidates.find(isAwake) : (candidates.find(isProvedAndAwake) ?? candidates.find(isAwake))
+    const awake = candidates.filter(({ restsMs }) => restsMs <= 0)
+    const woken = line.wanted ? candidates[0] : undefined
+    const best = purpose === asking ? (awake[0] ?? woken) : (awake.find(({ proved }) => proved) ?? awake[0])
     if (!best) return null
+    if (purpose === asking) line.wanted = false
     const { workspaceId, certificateId } = best
     try {
       return await inCapture(ctx, async (ctx) => {
@@ -72,37 +74,40 @@ const asking: Purpose = 'consultar documentos (distNSU)'
 type Candidate = Omit<Holder, 'certificate'> & {
   refusedLately: boolean
   validTo: Date
+  /** When it last brought no answer. */
   triedAt: Date | null
+  /** That was within a day. */
+  triedLately: boolean
   /** How long it is not to be shown; 0 and less: it may be. */
   restsMs: number
 }
 
-const isAwake = (candidate: Candidate) => candidate.restsMs <= 0
-const isProvedAndAwake = (candidate: Candidate) => candidate.proved && isAwake(candidate)
-
 /**
  * Every certificate that is valid now, best first: before all others whoever has not been proved yet, because an answer of the authority
- * proves it; then the one that is valid longest. Who brought no answer or was refused within a day comes after those who were not, the
- * one that waited longest first. `ctx.db` is a transaction of the capture.
+ * proves it; then the one that waited longest since it brought no answer, then the one that is valid longest. Who brought no answer or
+ * was refused within a day comes after those who were not; and after everybody who is proved come all who are not, when one of them
+ * brought no answer within a day: each may cost the line an hour, and anybody may bring many. `ctx.db` is a transaction of the capture.
  */
 async function listCandidates({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id' | 'cnpj'>): Promise<Candidate[]> {
   const { rows: tries } = await sql<{
     workspaceId: number
     certificateId: number
-    triedAt: Date | null
+    triedAt: Date
+    triedLately: boolean
     restsMs: number
   }>`
-    select workspace_id as "workspaceId", certificate_id as "certificateId", case when at > now() - interval '1 day' then at end as "triedAt",
+    select workspace_id as "workspaceId", certificate_id as "certificateId", at as "triedAt", at > now() - interval '1 day' as "triedLately",
            (extract(epoch from rests_until - now()) * 1000)::float8 as "restsMs"
       from capture_refusal where line_id = ${line.id}`.execute(db)
   const subscriptions = await db
     .selectFrom('capture_subscription')
     .select(['workspace_id as workspaceId', 'company_id as companyId'])
     .select(sql<boolean>`proved_at is not null`.as('proved'))
+    .select(sql<boolean>`refused is not null`.as('refused'))
     .where('line_id', '=', line.id)
     .execute()
-  const found = []
-  for (const subscription of subscriptions) {
+  const found: Candidate[] = []
+  for (const { refused, ...subscription } of subscriptions) {
     const { workspaceId, companyId } = subscription
     await enterWorkspace({ db }, workspaceId)
     const { uf } = await db
@@ -113,25 +118,27 @@ async function listCandidates({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'
       .executeTakeFirstOrThrow()
     for (const { id, validTo, refusedLately } of await listCertificates({ db }, workspaceId, line.cnpj)) {
       const tried = tries.find((row) => row.workspaceId === workspaceId && row.certificateId === id)
-      const { triedAt = null, restsMs = 0 } = tried ?? {}
-      const triedLately = triedAt !== null
-      found.push({ ...subscription, uf, certificateId: id, validTo, refusedLately, triedAt, triedLately, restsMs })
+      const { triedAt = null, triedLately = false, restsMs = 0 } = tried ?? {}
+      const doubted = refused || tried !== undefined
+      const certificate = { certificateId: id, validTo, refusedLately, triedAt, triedLately, restsMs }
+      found.push({ ...subscription, uf, doubted, ...certificate })
     }
   }
+  const strangerFailed = found.some(({ proved, triedLately }) => !proved && triedLately)
+  const rank = ({ proved, triedLately, refusedLately }: Candidate) =>
+    strangerFailed && !proved ? 2 : Number(triedLately || refusedLately)
   return found.sort(
     (a, b) =>
-      Number(isBehind(a)) - Number(isBehind(b)) ||
-      (a.triedAt?.getTime() ?? 0) - (b.triedAt?.getTime() ?? 0) ||
+      rank(a) - rank(b) ||
       Number(a.proved) - Number(b.proved) ||
+      (a.triedAt?.getTime() ?? 0) - (b.triedAt?.getTime() ?? 0) ||
       b.validTo.getTime() - a.validTo.getTime(),
   )
 }
 
-const isBehind = ({ triedLately, refusedLately }: Candidate) => triedLately || refusedLately
-
 /** The authority answered to this certificate: its holder may receive. `ctx.db` is a transaction of the capture. */
 export async function proveHolder(ctx: Pick<Context, 'db'>, line: Pick<Line, 'id'>, holder: Holder): Promise<void> {
-  if (holder.proved && !holder.triedLately) return
+  if (holder.proved && !holder.doubted) return
   const { workspaceId, companyId, certificateId } = holder
   // Certificate, line, subscription: in the order of whoever uploads one.
   await noteCertificateAccepted(ctx, workspaceId, certificateId)

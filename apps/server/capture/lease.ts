@@ -15,6 +15,8 @@ export interface Line extends Omit<Standing, 'answerLost'> {
   turn: Turn
   /** Its time to ask for what is new has come. */
   due: boolean
+  /** A person asked for it, and no certificate was taken for that yet. */
+  wanted: boolean
   /** A query left this many milliseconds ago under another process, which never wrote what came of it. */
   askedMsAgo: number | null
   /** That query, or the one that left under this process, asked for a missing position. */
@@ -101,7 +103,7 @@ async function claim({ db, config }: ClaimContext, attempts: Attempt[], placesMa
       const { rows } = await sql<Omit<Line, 'leaseBy' | 'leaseMs' | 'asking' | 'turn' | 'due'>>`
         update capture_line set lease_by = ${leaseBy}, lease_until = ${fromNow(leaseMs)}, lease_for = ${turn}
          where id = (select id from capture_line where ${candidates} limit 1 for update skip locked)
-        returning id, service, cnpj, last_nsu as "lastNsu", max_nsu as "maxNsu", failures,
+        returning id, service, cnpj, wanted, last_nsu as "lastNsu", max_nsu as "maxNsu", failures,
                   last_success_at is null as first,
                   coalesce(last_success_at > now() - ${24 * config.sefaz.hourMs} * interval '1 ms', false) as recent,
                   (extract(epoch from now() - asked_at) * 1000)::float8 as "askedMsAgo",

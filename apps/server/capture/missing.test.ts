@@ -92,7 +92,7 @@ describe('what is missing', () => {
     await miss(5_000_000_001n, top)
     const asked = await askUntilNothing(() => 137)
     expect(asked.slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, index) => top - BigInt(index)))
-    expect(asked.length).toBeLessThan(20 + 20)
+    expect(asked.length).toBeLessThan(20 + 40)
     const lost = await inTransaction(({ db }) =>
       sql<{
         n: bigint
@@ -107,7 +107,7 @@ describe('what is missing', () => {
     await miss(1, 2_000)
     const asked = await askUntilNothing((position) => (position > 1_950n ? 138 : 137))
     expect(asked.slice(0, 50).every((position) => position > 1_950n)).toBe(true)
-    expect(asked.length).toBeLessThan(50 + 20 + 12)
+    expect(asked.length).toBeLessThan(50 + 20 + 24)
   })
 
   test('where positions of nobody stand in a row, loses nothing that is older', async () => {
@@ -117,6 +117,30 @@ describe('what is missing', () => {
     const fetched = new Set(asked.filter((position) => !isOfNobody(position)))
     expect(fetched.size).toBe(160)
   })
+
+  test.each([
+    ['one question about the older half fails', [[141n, 180n]], [79n]],
+    [
+      'positions of nobody stand where the middle is asked for',
+      [
+        [141n, 180n],
+        [75n, 85n],
+      ],
+      [],
+    ],
+  ] as [string, [bigint, bigint][], bigint[]][])(
+    'is never given up while it may be there: %s',
+    async (_, nobodys, failing) => {
+      await miss(1, 200)
+      const isOfNobody = (position: bigint) => nobodys.some(([from, to]) => position >= from && position <= to)
+      await askUntilNothing((position) => (failing.includes(position) ? 'timeout' : isOfNobody(position) ? 137 : 138))
+      const lost = (await gaps())
+        .filter((gap) => gap.startsWith('lost '))
+        .map((gap) => gap.slice(5).split('-').map(BigInt))
+      for (const [from = 0n, to = 0n] of lost)
+        for (let position = from; position <= to; position++) expect(isOfNobody(position)).toBe(true)
+    },
+  )
 
   test('that fails makes way for the others, for longer each time', async () => {
     await miss(1, 5)

@@ -29,10 +29,32 @@ export async function findMissing(ctx: MissingContext, line: Pick<Line, 'id'>): 
   if (newest === undefined) return null
   const gap = await findGap(ctx, line, newest)
   if (!gap || !(await seemsExpired(ctx, line, gap.to))) return newest
-  // One question about the middle of what is left tells about half of it.
-  const middle = (gap.from + gap.to) / 2n
-  const { rows: restingMiddle } = await sql`select from (${resting(ctx, line)}) r where nsu = ${middle}`.execute(ctx.db)
-  return restingMiddle.length > 0 ? newest : middle
+  // Questions spread over what is left tell about all of it.
+  const probes = probesOf(gap)
+  const { rows: open } = await sql<{ nsu: bigint }>`
+    select nsu from unnest(${probes}::bigint[]) with ordinality p (nsu, place)
+     where nsu not in (select nsu from (${resting(ctx, line)}) r) and nsu <> all (${await listExpired(ctx, line, probes)}::bigint[])
+     order by place limit 1`.execute(ctx.db)
+  return open[0]?.nsu ?? newest
+}
+
+// The middle of a gap and of its halves; too small a gap is asked one by one.
+function probesOf({ from, to }: Range): bigint[] {
+  const quarter = (to - from) / 4n
+  return quarter === 0n ? [] : [from + 2n * quarter, from + quarter, from + 3n * quarter]
+}
+
+// Those of `positions` that the authority had no more within the last day.
+async function listExpired(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<Line, 'id'>,
+  positions: bigint[],
+): Promise<bigint[]> {
+  const { rows } = await sql<{ nsu: bigint }>`
+    select distinct nsu_before as nsu from capture_call
+     where line_id = ${line.id} and query = 'consNSU' and c_stat = 137 and nsu_before = any (${positions}::bigint[])
+       and at > now() - interval '1 day'`.execute(db)
+  return rows.map((row) => row.nsu)
 }
 
 /** In how many milliseconds the next one of the positions that failed lately may be asked for; null when nothing is missing. */
@@ -90,7 +112,10 @@ async function seemsExpired({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>,
   return rows[0]!.expired
 }
 
-/** Takes a position out of its gap; what the authority has no more is kept on record as lost. `ctx.db` is a transaction of the capture. */
+/**
+ * Takes a position out of its gap; what the authority has no more is kept on record as lost, and with it all that is older once the questions
+ * spread over it have found nothing either. `ctx.db` is a transaction of the capture.
+ */
 export async function close(
   ctx: Pick<Context, 'db'>,
   line: Pick<Line, 'id'>,
@@ -100,8 +125,11 @@ export async function close(
   const { db } = ctx
   const gap = await findGap(ctx, line, nsu)
   if (!gap) throw new Error(`position ${nsu} of line ${line.id} is not missing`)
-  const isOldRest = closing === 'expired' && (await seemsExpired(ctx, line, gap.to))
-  const closed = { from: isOldRest ? gap.from : nsu, to: nsu }
+  const probes = probesOf(gap)
+  const isProbe = closing === 'expired' && nsu !== gap.to && probes.includes(nsu)
+  const expired = isProbe ? [nsu, ...(await listExpired(ctx, line, probes))] : []
+  if (isProbe && !probes.every((probe) => expired.includes(probe))) return
+  const closed = isProbe ? { from: gap.from, to: probes[2]! } : { from: nsu, to: nsu }
   await db.deleteFrom('capture_gap').where('line_id', '=', line.id).where('from_nsu', '=', gap.from).execute()
   const left = [
     { from: gap.from, to: closed.from - 1n },

@@ -7,7 +7,7 @@ import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { nsuText, type ServiceCode, serviceOf } from '../platform/service.ts'
 import type { Holder } from './holder.ts'
-import { holdLine, type Line } from './lease.ts'
+import { holdLine, type Line, lockLine } from './lease.ts'
 import type { Outcome } from './ledger.ts'
 import { closedForHours, isOfTheHost } from './rules.ts'
 
@@ -36,6 +36,8 @@ export async function ask(
 ): Promise<Outcome | null> {
   const url = urlOf(ctx, line.service)
   const announced = await inCapture(ctx, async (ctx) => {
+    // The line before the row of its service, as everybody who locks both does.
+    await lockLine(ctx, line)
     if (!(await mayCall(ctx, url))) return false
     await announce(ctx, line, query)
     return true

@@ -110,7 +110,7 @@ export function decide(
         nextPage: false,
         state: 'stopped',
         message: `${explainCode(answer.cStat)} Os documentos já guardados estão seguros. (${answer.cStat}: ${answer.xMotivo})`,
-        nextInMs: null,
+        nextInMs: passingCodes.has(answer.cStat) ? rhythm.hourMs + rhythm.marginMs : null,
         allowedInMs: rhythm.hourMs + rhythm.marginMs,
         failures: 0,
         certificateRefused: certificateCodes.has(answer.cStat),
@@ -123,6 +123,8 @@ export const closedForHours: Readonly<Record<number, number>> = { 108: 1 / 6, 10
 
 // 280 to 286: the certificate itself; 472, 473, 593: it is not of the CNPJ that was asked about.
 const certificateCodes = new Set([280, 281, 282, 283, 284, 285, 286, 472, 473, 593])
+// The revocation list may be reached again and a clock be set right, with the same certificate.
+const passingCodes = new Set([281, 286])
 
 /**
  * Whether an answer shows that a certificate is real: these come after it was compared with the CNPJ (NT 2014.002, rule 593), the others

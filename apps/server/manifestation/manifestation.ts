@@ -95,8 +95,12 @@ async function queueCiencias({ db }: Pick<Context, 'db'>, wish: Wish): Promise<n
  */
 export async function wakeEvents(ctx: Pick<Context, 'db'>, workspaceId: number, cnpj: string): Promise<void> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
+    // What somebody else is just writing is about to be tried anyway.
     sql`update outgoing_event set next_at = now()
-         where workspace_id = ${workspaceId} and left(cnpj, 8) = ${cnpjBase(cnpj)} and state in ('waiting', 'sending') and lease_by is null
-           and next_at > now() and (c_stat is null or c_stat = any (${certificateCodes}::int[]))`.execute(db),
+         where workspace_id = ${workspaceId} and id in (
+           select id from outgoing_event
+            where workspace_id = ${workspaceId} and left(cnpj, 8) = ${cnpjBase(cnpj)} and state in ('waiting', 'sending') and lease_by is null
+              and next_at > now() and (c_stat is null or c_stat = any (${certificateCodes}::int[]))
+              for update skip locked)`.execute(db),
   )
 }

@@ -12,6 +12,7 @@ import type { Service } from '../platform/service.ts'
 import { readHistory } from './history.ts'
 import { kinds } from './kinds.ts'
 import { acknowledgePending } from './manifestation.ts'
+import { claimBatch } from './queue.ts'
 import { type EventRequest, requestEvents } from './requests.ts'
 import { author, contextOf, cteChave, cteProc, daysAgo, newOffice, type Office, store } from './testing.ts'
 
@@ -215,6 +216,21 @@ describe('a request', () => {
       [210220, 'waiting', 'Na fila de envio à SEFAZ.'],
       [210220, 'waiting', 'Na fila de envio à SEFAZ.'],
     ])
+  })
+
+  test('that takes the place of a Ciência which met a block of the author waits for its end', async () => {
+    await store(ctx, office, 'nfe', [note(1)])
+    const ids = await nfeIds(1)
+    await ask('nfe', 1, ids)
+    await inWorkspace(ctx, office.workspaceId, ({ db }) =>
+      sql`update outgoing_event set c_stat = 656, next_at = now() + interval '50 minutes'`.execute(db),
+    )
+    await ask('nfe', 2, ids)
+    expect((await rows()).map((row) => [row.tp_evento, row.state, row.c_stat])).toEqual([
+      [210210, 'rejected', null],
+      [210200, 'waiting', 656],
+    ])
+    expect(await claimBatch(ctx)).toBeNull()
   })
 
   test('that cannot leave now says why and until when, and nobody waits for it', async () => {

@@ -126,7 +126,7 @@ async function place(
   }
   if (rows.length === 0) return placed
   const written = await db.insertInto('outgoing_event').values(rows).returning(['id', 'document_id']).execute()
-  if (conclusive.includes(kind.tpEvento)) await replaceCiencias({ db }, session.workspaceId, rows)
+  if (conclusive.includes(kind.tpEvento)) await replaceCiencias({ db }, session.workspaceId, kind.tpEvento, written)
   const idOf = new Map(written.map((row) => [row.document_id, row.id]))
   return placed.map((one) => ({ ...one, eventId: one.eventId ?? idOf.get(one.candidate.documentId) ?? null }))
 }
@@ -135,17 +135,30 @@ async function place(
 async function replaceCiencias(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,
-  answers: { document_id: bigint; tp_evento: number }[],
+  tpEvento: number,
+  answers: { id: bigint; document_id: bigint }[],
 ): Promise<void> {
   const ids = answers.map((answer) => answer.document_id)
-  const message = `Substituída pela resposta pedida depois (${eventName('nfe', answers[0]!.tp_evento)}): a Ciência não foi enviada.`
-  await sql`
+  const message = `Substituída pela resposta pedida depois (${eventName('nfe', tpEvento)}): a Ciência não foi enviada.`
+  // A block of the author is remembered by the rows that met it: the answer inherits it.
+  const { rows } = await sql<{ documentId: bigint; cStat: number; nextAt: Date }>`
+    with replaced as (
     update outgoing_event set state = 'rejected', message = ${message}, lease_by = null, lease_until = null,
            c_stat = null, x_motivo = null, answered_at = null
      where workspace_id = ${workspaceId} and id in (
        select id from outgoing_event
         where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and tp_evento = 210210 and state = 'waiting'
-          for update skip locked)`.execute(db)
+          for update skip locked)
+    returning document_id, old.c_stat, old.next_at)
+    select document_id as "documentId", c_stat as "cStat", next_at as "nextAt" from replaced
+     where c_stat in (656, 678) and next_at > now()`.execute(db)
+  for (const { documentId, cStat, nextAt } of rows)
+    await db
+      .updateTable('outgoing_event')
+      .set({ c_stat: cStat, next_at: nextAt })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', answers.find((answer) => answer.document_id === documentId)!.id)
+      .execute()
 }
 
 // The authority blocks the CNPJ for an hour when an event is refused for the twentieth time with the same code.

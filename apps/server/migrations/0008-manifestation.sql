@@ -37,6 +37,8 @@ create unique index outgoing_event_uk on outgoing_event (workspace_id, company_i
 -- In the order of claims: a person waits for the answer, a switch does not.
 create index outgoing_event_due_ix on outgoing_event ((requested_by is null), next_at, id) where state in ('waiting', 'sending');
 create index outgoing_event_author_ix on outgoing_event (cnpj, chave) where state in ('waiting', 'sending');
+-- Authors whom the authority blocked.
+create index outgoing_event_blocked_ix on outgoing_event (cnpj, type) where state in ('waiting', 'sending') and c_stat in (656, 678);
 create index outgoing_event_lease_ix on outgoing_event (cnpj, type) where lease_until is not null;
 create index outgoing_event_chave_ix on outgoing_event (chave, workspace_id, company_id);
 create index outgoing_event_document_ix on outgoing_event (workspace_id, document_id);

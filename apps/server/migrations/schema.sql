@@ -89,6 +89,7 @@ CREATE INDEX document_number_ix ON public.document USING btree (workspace_id, nu
 CREATE INDEX document_rare_ix ON public.document USING btree (workspace_id, type, status, issued_at, id) INCLUDE (roles, company_id) WHERE (status <> ALL (ARRAY[2, 8]))
 CREATE INDEX document_supplier_ix ON public.document USING btree (workspace_id, supplier_id, type, issued_at, id) INCLUDE (roles, status, company_id)
 CREATE INDEX outgoing_event_author_ix ON public.outgoing_event USING btree (cnpj, chave) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text]))
+CREATE INDEX outgoing_event_blocked_ix ON public.outgoing_event USING btree (cnpj, type) WHERE ((state = ANY (ARRAY['waiting'::text, 'sending'::text])) AND (c_stat = ANY (ARRAY[656, 678])))
 CREATE INDEX outgoing_event_call_ix ON public.outgoing_event_call USING btree (workspace_id, event_id)
 CREATE INDEX outgoing_event_chave_ix ON public.outgoing_event USING btree (chave, workspace_id, company_id)
 CREATE INDEX outgoing_event_document_ix ON public.outgoing_event USING btree (workspace_id, document_id)
