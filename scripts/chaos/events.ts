@@ -13,8 +13,8 @@ const acknowledgement = 210210
 const keyOf = (one: { service: string; author: string; chave: string; tpEvento: number; sequence: number }) =>
   [one.service, one.author, one.chave, one.tpEvento, one.sequence].join(' ')
 
-export const sentKey = (event: AuthorityEvent) => keyOf({ ...event, sequence: event.nSeqEvento })
-export const outgoingKey = (event: OutgoingEvent) => keyOf({ ...event, author: event.cnpj })
+const sentKey = (event: AuthorityEvent) => keyOf({ ...event, sequence: event.nSeqEvento })
+const outgoingKey = (event: OutgoingEvent) => keyOf({ ...event, author: event.cnpj })
 
 /** Events that the authority did not register as the product says. */
 export function wronglyTold(outgoing: readonly OutgoingEvent[], sent: readonly AuthorityEvent[]): string[] {

@@ -31,6 +31,7 @@ let asked: string[]
 beforeAll(async () => {
   installation = await openInstallation()
   const opened = installation.openProcess()
+  // It looks at the certificates by itself, as the authority's hosts do.
   authority = createServer(
     { key: identity.key, cert: identity.pem, requestCert: true, rejectUnauthorized: false },
     (request, response) => void react(request, response),

@@ -73,11 +73,6 @@ export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[
   ])
 }
 
-/** Takes a conversation in which something is missing that may be asked for now. */
-export async function claimGap(ctx: ClaimContext, paused: readonly ServiceCode[] = []): Promise<Line | null> {
-  return claim(ctx, [{ turn: 'gap', candidates: missingOf(paused) }])
-}
-
 // Never while it is blocked, nor while a block may be what was in an answer that was lost.
 function missingOf(paused: readonly ServiceCode[]): RawBuilder<unknown> {
   return sql`gap_at <= now() and (state = 'waiting' or allowed_at <= now()) and service <> all(${[...paused]}::smallint[]) and ${free} order by gap_at`

@@ -6,7 +6,7 @@ import { inCapture, inWorkspace } from '../platform/database.ts'
 import { followSwitch, requestSync } from './capture.ts'
 import { readCompleteness } from './completeness.ts'
 import { findHolder, makeWay } from './holder.ts'
-import { claimGap, claimLine, claimOne, consequences, holdLine, type Line, releaseLine } from './lease.ts'
+import { claimLine, claimOne, consequences, holdLine, type Line, releaseLine } from './lease.ts'
 import { noteCall, quotaWait, wasAnswerLost } from './ledger.ts'
 import { announce } from './query.ts'
 import { recover } from './recovery.ts'
@@ -112,7 +112,7 @@ describe('many companies and two processes', () => {
       await releaseLine(ctx, line, upToDate())
       await addGap(line, 1n, 9n)
     }
-    const gaps = await Promise.all(Array.from({ length: 20 }, () => claimGap(other)))
+    const gaps = await Promise.all(Array.from({ length: 20 }, () => claimLine(other)))
     expect(gaps.filter((line) => line !== null)).toHaveLength(4)
   })
 
@@ -326,10 +326,10 @@ describe('a process that dies between a query and its answer', () => {
     const line = await nfeLine()
     await releaseLine(ctx, line, upToDate())
     await addGap(line, 7n, 9n)
-    const gap = (await claimGap(ctx))!
+    const gap = (await claimLine(ctx))!
     await inTransaction((ctx) => announce(ctx, gap, { NSU: 9n }))
     await die(gap)
-    const found = (await claimGap(other))!
+    const found = (await claimLine(other))!
     expect(found).toMatchObject({ id: line.id, askedForGap: true })
     await recover(other, found)
     expect(await callsOf(line)).toMatchObject([{ query: 'consNSU', nsu_before: 9n, error: expect.any(String) }])
@@ -359,10 +359,10 @@ test('single queries are never asked during a block, nor while a lost answer may
     await change(line, { ...consequences(decision), lease_until: null })
     await inCapture(ctx, ({ db }) => db.deleteFrom('capture_gap').execute())
     await addGap(line, 1n, 2n)
-    expect(await claimGap(ctx), decision.state).toBeNull()
+    expect(await claimLine(ctx), decision.state).toBeNull()
   }
   await change(line, { allowed_at: new Date(0) })
-  expect((await claimGap(ctx))?.id).toBe(line.id)
+  expect((await claimLine(ctx))?.id).toBe(line.id)
 })
 
 describe('the ledger', () => {
