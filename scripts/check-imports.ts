@@ -41,6 +41,7 @@ const slices = [
   'platform',
   'accounts',
   'notifications',
+  'contact',
   'companies',
   'documents',
   'manifestation',

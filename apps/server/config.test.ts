@@ -64,6 +64,7 @@ test('every variable arrives', () => {
       DEMO_EMAIL: 'a@b.com',
       DEMO_PASSWORD: 'segredo',
       SMTP_URL: 'smtp://localhost:1025',
+      MAIL_FROM: 'avisos@exemplo.com.br',
       SIMULATOR_PORT: '0',
       SIMULATOR_ARCHIVE: 'notas',
       SIMULATOR_ARCHIVE_ANSWERED: 'true',
@@ -78,7 +79,7 @@ test('every variable arrives', () => {
     productName: 'Outro Nome',
     logLevel: 'info',
     demo: { email: 'a@b.com', password: 'segredo' },
-    smtpUrl: 'smtp://localhost:1025',
+    mail: { smtpUrl: 'smtp://localhost:1025', from: 'avisos@exemplo.com.br' },
     simulator: { port: 0, archive: '/srv/notas', archiveAnswered: true },
   })
   expect(config.masterKey).toEqual(Buffer.alloc(32, 7))
@@ -87,7 +88,7 @@ test('every variable arrives', () => {
 
 test('a variable without a value is not set', () => {
   expect(readConfig({ PORT: '', SMTP_URL: '  ', MASTER_KEY: '' }, '/')).toMatchObject({ port: 3000 })
-  expect(readConfig({ SMTP_URL: '' }, '/').smtpUrl).toBeUndefined()
+  expect(readConfig({ SMTP_URL: '' }, '/').mail.smtpUrl).toBeUndefined()
 })
 
 test('all problems are told at once, each with the name of its variable', () => {
@@ -101,12 +102,40 @@ test('all problems are told at once, each with the name of its variable', () => 
     SMTP_URL: 'http://x',
     SIMULATOR_ARCHIVE_ANSWERED: 'talvez',
   })
-  expect(found).toHaveLength(9)
-  for (const name of ['PORT', 'SIMULATOR_PORT', 'DATABASE_URL', 'PUBLIC_URL', 'DEMO_EMAIL', 'SMTP_URL', 'MASTER_KEY'])
-    expect(found.some((problem) => problem.startsWith(name))).toBe(true)
+  expect(found).toHaveLength(10)
+  const names = [
+    'PORT',
+    'SIMULATOR_PORT',
+    'DATABASE_URL',
+    'PUBLIC_URL',
+    'DEMO_EMAIL',
+    'SMTP_URL',
+    'MAIL_FROM',
+    'MASTER_KEY',
+  ]
+  for (const name of names) expect(found.some((problem) => problem.startsWith(name))).toBe(true)
   expect(problems({ SEFAZ_AMBIENTE: 'produção' })).toEqual([
     'SEFAZ_AMBIENTE deve ser simulado, homologacao ou producao.',
   ])
+})
+
+test('lists are separated by commas, and each item is looked at', () => {
+  const config = readConfig(
+    { CORS_ORIGINS: 'https://erp.exemplo.com.br, http://localhost:8080', TRUSTED_PROXIES: '10.0.0.0/8,::1,fd00::/8' },
+    '/',
+  )
+  expect(config.corsOrigins).toEqual(['https://erp.exemplo.com.br', 'http://localhost:8080'])
+  expect(config.trustedProxies).toEqual(['10.0.0.0/8', '::1', 'fd00::/8'])
+  expect(readConfig({}, '/')).toMatchObject({ corsOrigins: [], trustedProxies: [] })
+  for (const origin of ['*', 'exemplo.com.br', 'https://exemplo.com.br/', 'ftp://exemplo.com.br'])
+    expect(problems({ CORS_ORIGINS: origin })[0]).toMatch(/^CORS_ORIGINS /)
+  for (const network of ['proxy', '10.0.0.0/33', '10.0.0.0/8/8', '::1/129', '10.0.0'])
+    expect(problems({ TRUSTED_PROXIES: network })[0]).toMatch(/^TRUSTED_PROXIES /)
+})
+
+test('the token of the metrics is long', () => {
+  expect(problems({ METRICS_TOKEN: 'curto' })[0]).toMatch(/^METRICS_TOKEN /)
+  expect(readConfig({ METRICS_TOKEN: 'a'.repeat(16) }, '/').metricsToken).toBe('a'.repeat(16))
 })
 
 test('a master key must be the base64 of 32 bytes', () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { type Endpoints, endpoints, simulatedEndpoints } from '@vigia/sefaz/endpoints'
 import { z } from 'zod'
@@ -20,9 +21,23 @@ export interface Config {
   newMasterKey?: Buffer
   /** The shared login that the landing page offers. */
   demo: { email: string; password: string } | null
-  smtpUrl?: string
+  mail: MailConfig
+  /** Where messages of visitors go; absent: they are kept only. */
+  contactEmail?: string
+  /** Pages of these origins may call the API. */
+  corsOrigins: string[]
+  /** Proxies (addresses or networks) that tell the truth about where a call comes from. */
+  trustedProxies: string[]
+  /** Opens `/metrics`; absent: there is none. */
+  metricsToken?: string
   sefaz: SefazConfig
   simulator: { port: number; archive?: string; archiveAnswered: boolean } | null
+}
+
+export interface MailConfig {
+  /** Absent: letters become files in `dataDir/outbox`. */
+  smtpUrl?: string
+  from: string
 }
 
 export interface SefazConfig {
@@ -64,6 +79,22 @@ const url = (protocols: string[], example: string) =>
     .string()
     .refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''), `deve ser um endereço como ${example}`)
 
+const list = (isItem: (text: string) => boolean, message: string) =>
+  z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').map((item) => item.trim()))
+    .transform((items) => items.filter(Boolean))
+    .refine((items) => items.every(isItem), message)
+
+const isOrigin = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '') && URL.parse(text)?.origin === text
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const width = { 4: 32, 6: 128, 0: -1 }[isIP(address)] ?? -1
+  return width > 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= width))
+}
+
 const flag = z
   .enum(['true', 'false', '1', '0'], { error: 'deve ser true ou false' })
   .default('false')
@@ -98,6 +129,14 @@ const environment = z.object({
     .refine((text) => text.length >= 6 && text.length <= 100, 'deve ter entre 6 e 100 caracteres')
     .optional(),
   SMTP_URL: url(['smtp:', 'smtps:'], 'smtps://usuario:senha@servidor:465').optional(),
+  MAIL_FROM: z.email('deve ser um e-mail').optional(),
+  CONTACT_EMAIL: z.email('deve ser um e-mail').optional(),
+  CORS_ORIGINS: list(isOrigin, 'deve ter endereços como https://erp.exemplo.com.br, separados por vírgula'),
+  TRUSTED_PROXIES: list(isNetwork, 'deve ter endereços IP ou redes como 10.0.0.0/8, separados por vírgula'),
+  METRICS_TOKEN: z
+    .string()
+    .regex(/^[\w.~+/-]{16,200}$/, 'deve ter pelo menos 16 letras e números')
+    .optional(),
   SIMULATOR_PORT: port(3443),
   SIMULATOR_ARCHIVE: z.string().optional(),
   SIMULATOR_ARCHIVE_ANSWERED: flag,
@@ -126,6 +165,8 @@ function combinations(given: Record<string, string | undefined>, env: Environmen
     )
   if (ambiente !== 'simulado' && !given.DEMO_EMAIL !== !given.DEMO_PASSWORD)
     problems.push('DEMO_EMAIL e DEMO_PASSWORD vão juntas: informe as duas ou nenhuma.')
+  if (given.SMTP_URL && !given.MAIL_FROM)
+    problems.push('MAIL_FROM é obrigatória com SMTP_URL: é o endereço de quem envia os e-mails.')
   if (env && ambiente === 'simulado' && env.PORT !== 0 && env.PORT === env.SIMULATOR_PORT)
     problems.push(`PORT e SIMULATOR_PORT são a mesma porta (${env.PORT}): escolha outra para uma delas.`)
   return problems
@@ -144,7 +185,11 @@ function toConfig(env: Environment, cwd: string): Config {
     masterKey: env.MASTER_KEY,
     newMasterKey: env.NEW_MASTER_KEY,
     demo: demoLogin(env, simulated),
-    smtpUrl: env.SMTP_URL,
+    mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM ?? 'nao-responda@vigiafiscal.example' },
+    contactEmail: env.CONTACT_EMAIL ?? (simulated ? 'contato@vigiafiscal.example' : undefined),
+    corsOrigins: env.CORS_ORIGINS,
+    trustedProxies: env.TRUSTED_PROXIES,
+    metricsToken: env.METRICS_TOKEN,
     sefaz: sefazConfig(env, dataDir, cwd),
     simulator: simulated
       ? {

@@ -1,16 +1,9 @@
 import { z } from 'zod'
+import { optionalPhone, requiredEmail } from './fields.ts'
 import { route } from './route.ts'
 
-// Each part of the domain begins where the last dot ended: there is one way to match, so that a long text costs no more than its length.
-const emailShape = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/
-
-// Section 5 gives the login its own order and words; a blank e-mail counts as missing.
-const email = z
-  .string({ error: 'Email é obrigatório' })
-  .trim()
-  .min(1, { error: 'Email é obrigatório', abort: true })
-  .max(254, { error: 'Email deve ter um formato válido', abort: true })
-  .regex(emailShape, 'Email deve ter um formato válido')
+// Section 5 gives the login its own words.
+const email = requiredEmail('Email deve ter um formato válido')
 
 /** Login form (sections 3 and 5). */
 export const LoginForm = z.object({
@@ -32,31 +25,49 @@ export const SignUpForm = z.object({
     .min(1, { error: 'Nome é obrigatório', abort: true })
     .min(3, 'Nome deve ter pelo menos 3 caracteres')
     .max(100, 'Nome deve ter no máximo 100 caracteres'),
-  email: z
-    .string({ error: 'Email é obrigatório' })
-    .trim()
-    .min(1, { error: 'Email é obrigatório', abort: true })
-    .max(254, { error: 'Email inválido', abort: true })
-    .regex(emailShape, 'Email inválido'),
+  email: requiredEmail('Email inválido'),
   senha: z
     .string({ error: 'Senha é obrigatória' })
     .min(1, { error: 'Senha é obrigatória', abort: true })
     .min(6, 'Senha deve ter pelo menos 6 caracteres')
     .max(100, 'Senha deve ter no máximo 100 caracteres'),
-  // Digits only on the wire; a mask is taken off, and nothing but a mask is no number.
-  celular: z
-    .string()
-    .max(30, 'Número de celular deve ter entre 10 e 11 dígitos')
-    .transform((text) => text.replace(/\D/g, '') || undefined)
-    .pipe(
-      z
-        .string()
-        .regex(/^\d{10,11}$/, 'Número de celular deve ter entre 10 e 11 dígitos')
-        .optional(),
-    )
-    .optional(),
+  celular: optionalPhone,
   tipoPlano: z.union([z.literal(1), z.literal(2)], { error: 'Tipo de plano deve ser 1 ou 2' }).default(1),
 })
+
+/** Who forgot the password (section 5). */
+export const RecoveryForm = z.object({ email })
+
+const chosenPassword = z
+  .string({ error: 'Nova senha é obrigatória' })
+  .min(1, { error: 'Nova senha é obrigatória', abort: true })
+  .min(6, 'A senha deve ter pelo menos 6 caracteres')
+  .max(100, 'A senha deve ter no máximo 100 caracteres')
+const repeated = { error: 'As senhas não coincidem', path: ['senhaNovamente'] }
+
+/** A new password by the link of an e-mail (sections 3 and 5); `urlAcesso` is the token of the link, or the whole link. */
+export const NewPasswordForm = z
+  .object({
+    urlAcesso: z
+      .string({ error: 'Informe o link de recuperação.' })
+      .trim()
+      .min(1, 'Informe o link de recuperação.')
+      .max(500, 'O link de recuperação não é válido.'),
+    senha: chosenPassword,
+    senhaNovamente: z.string({ error: 'As senhas não coincidem' }),
+  })
+  .refine((form) => form.senha === form.senhaNovamente, repeated)
+
+/** A new password by somebody who knows the old one; ours. */
+export const ChangePasswordForm = z
+  .object({
+    senhaAtual: z.string({ error: 'Senha atual é obrigatória' }).min(1, 'Senha atual é obrigatória').max(100, {
+      error: 'A senha atual não confere.',
+    }),
+    senha: chosenPassword,
+    senhaNovamente: z.string({ error: 'As senhas não coincidem' }),
+  })
+  .refine((form) => form.senha === form.senhaNovamente, repeated)
 
 /** Whether the service is up (section 7). */
 export const health = route({
@@ -94,4 +105,91 @@ export const signUp = route({
   summary: 'Cria a conta e o workspace dela.',
   body: SignUpForm,
   data: z.null(),
+})
+
+/** Asks for an e-mail with a link (section 7); the answer is the same whether or not there is such an account. */
+export const requestRecovery = route({
+  method: 'POST',
+  path: '/v1/api/RecuperarSenha',
+  access: 'public',
+  summary: 'Envia um e-mail com o link para criar uma senha nova, se houver uma conta com o endereço.',
+  body: RecoveryForm,
+  data: z.null(),
+})
+
+/** Whether a link still works (section 7). */
+export const checkRecovery = route({
+  method: 'GET',
+  path: '/v1/api/RecuperarSenha/{token}',
+  access: 'public',
+  summary: 'Diz se um link de recuperação ainda vale; senão, se expirou, se já foi usado ou se não existe.',
+  params: z.object({ token: z.string() }),
+  data: z.object({ validoAte: z.string() }),
+})
+
+/** Replaces the password by a link, and ends every session of the account (section 7). */
+export const updatePassword = route({
+  method: 'POST',
+  path: '/v1/api/RecuperarSenha/atualizar-senha',
+  access: 'public',
+  summary: 'Troca a senha com o link recebido por e-mail; o link vale uma vez só.',
+  body: NewPasswordForm,
+  data: z.null(),
+})
+
+/** The account that is logged in; ours. */
+export const getAccount = route({
+  method: 'GET',
+  path: '/v1/api/Usuarios/conta',
+  access: 'session',
+  summary: 'A conta desta sessão.',
+  data: z.object({
+    nome: z.string(),
+    email: z.string(),
+    celular: z.string().nullable(),
+    criadaEm: z.string(),
+  }),
+})
+
+/** Changes the password and ends the other sessions; ours. */
+export const changePassword = route({
+  method: 'PUT',
+  path: '/v1/api/Usuarios/senha',
+  access: 'session',
+  summary: 'Troca a senha de quem sabe a atual e encerra as outras sessões.',
+  body: ChangePasswordForm,
+  data: z.null(),
+})
+
+/** An open session of the account. */
+export const SessionRow = z.object({
+  idSessao: z.string(),
+  /** The one that asks. */
+  atual: z.boolean(),
+  abertaEm: z.string(),
+  /** To the hour. */
+  vistaEm: z.string(),
+  expiraEm: z.string(),
+  endereco: z.string().nullable(),
+  /** As the program calls itself. */
+  navegador: z.string().nullable(),
+})
+
+/** The open sessions of the account, the newest first; ours. */
+export const listSessions = route({
+  method: 'GET',
+  path: '/v1/api/Auth/sessoes',
+  access: 'session',
+  summary: 'As sessões abertas desta conta.',
+  data: z.array(SessionRow),
+})
+
+/** Ends one session of the account or, without `idSessao`, all but the one that asks; ours. */
+export const endSessions = route({
+  method: 'POST',
+  path: '/v1/api/Auth/encerrar-sessoes',
+  access: 'session',
+  summary: 'Encerra uma sessão desta conta ou, sem `idSessao`, todas as outras.',
+  body: z.object({ idSessao: z.string({ error: 'idSessao deve ser um texto.' }).optional() }),
+  data: z.object({ encerradas: z.number() }),
 })

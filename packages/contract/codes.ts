@@ -38,3 +38,20 @@ export function statusTone(codigoEvento: number): 'green' | 'red' | 'blue' | 'ye
   if ([610615, 110111].includes(codigoEvento)) return 'red'
   return codigoEvento === 210210 ? 'blue' : 'yellow'
 }
+
+/** Days of trial after the sign-up (section 9). */
+export const trialDays = 7
+
+/** A plan of section 9; null: without limit. */
+export interface PlanKind {
+  name: string
+  companiesMax: number | null
+  documentsPerMonthMax: number | null
+}
+
+/** The plans by `tipoPlano`. The sign-up takes 1 and 2; 3 is agreed on with people. */
+export const planKinds: Readonly<Record<1 | 2 | 3, PlanKind>> = {
+  1: { name: 'Básico', companiesMax: 1, documentsPerMonthMax: 5_000 },
+  2: { name: 'Profissional', companiesMax: 10, documentsPerMonthMax: null },
+  3: { name: 'Corporativo', companiesMax: null, documentsPerMonthMax: null },
+}

@@ -1,17 +1,6 @@
 import { z } from 'zod'
+import { LocalDateTime } from './fields.ts'
 import { route } from './route.ts'
-
-const LocalDateTime = (field: string) =>
-  z
-    .string()
-    .regex(/^(?:19|2\d)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/, {
-      error: `${field} deve estar no formato aaaa-MM-ddTHH:mm:ss`,
-      abort: true,
-    })
-    .refine((text) => {
-      const day = text.slice(0, 10)
-      return new Date(`${day}T00:00:00Z`).toISOString().slice(0, 10) === day
-    }, `${field} não é uma data válida`)
 
 const code = (min: number, max: number, message: string) =>
   z.coerce.number({ error: message }).int(message).min(min, message).max(max, message)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Code } from './codes.ts'
-import { wholeNumber } from './numbers.ts'
+import { wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
 /** What the menu "Manifestar" offers (section 3); 3 and 4 of the CT-e are ours. */

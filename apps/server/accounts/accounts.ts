@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import type { Session } from '../platform/http.ts'
+import type { Caller, Session } from '../platform/http.ts'
 
 const sessionDays = 30
 // Argon2id with the parameters of OWASP: 19 MiB, two passes.
@@ -82,12 +82,30 @@ export async function logIn(
 }
 
 /** The session that `token` opened, or null when it has ended. */
-export async function findSession({ db }: Pick<Context, 'db'>, token: string): Promise<Session | null> {
-  const { rows } = await sql<{ workspace_id: number; workspace_public_id: string; account_id: number }>`
+export async function findSession(
+  { db }: Pick<Context, 'db'>,
+  token: string,
+  { address }: Caller,
+): Promise<Session | null> {
+  const { rows } = await sql<{
+    workspace_id: number
+    workspace_public_id: string
+    account_id: number
+    account_name: string
+    session_public_id: string
+  }>`
     select * from session_for_token(${digest(token)})`.execute(db)
   const row = rows[0]
   return row
-    ? { workspaceId: row.workspace_id, workspacePublicId: row.workspace_public_id, accountId: row.account_id, token }
+    ? {
+        workspaceId: row.workspace_id,
+        workspacePublicId: row.workspace_public_id,
+        accountId: row.account_id,
+        accountName: row.account_name,
+        publicId: row.session_public_id,
+        token,
+        address,
+      }
     : null
 }
 

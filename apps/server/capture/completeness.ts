@@ -1,4 +1,4 @@
-import { type CompletenessMonth, getCompleteness } from '@vigia/contract/completeness'
+import { type CompletenessMonth, getCompleteness } from '@vigia/contract/companies'
 import { sql } from 'kysely'
 import { getCompanyId } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'

@@ -4,8 +4,8 @@ import { companyRoutes } from '../companies/routes.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
-import type { Session } from '../platform/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
+import { testCaller, testSession } from '../platform/testing.ts'
 import { captureRoutes } from './routes.ts'
 import { decide } from './rules.ts'
 import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm } from './testing.ts'
@@ -28,8 +28,13 @@ type Company = Awaited<ReturnType<typeof newCompany>>
 
 const run = async <T>(path: string, query: object, { workspaceId }: Company): Promise<T> => {
   const found = [...companyRoutes, ...captureRoutes].find(({ route }) => route.path.endsWith(path))!
-  const session: Session = { workspaceId, workspacePublicId: '', accountId: 1, token: '' }
-  return (await found.run(ctx, { params: undefined, query, body: undefined, form: undefined }, session)) as T
+  const session = testSession(workspaceId)
+  return (await found.run(
+    ctx,
+    { params: undefined, query, body: undefined, form: undefined },
+    session,
+    testCaller,
+  )) as T
 }
 
 interface Told {

@@ -6,7 +6,7 @@ import { createDatabase } from '../../../tests/support/database.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import type { Session } from '../platform/http.ts'
-import { newWorkspace } from '../platform/testing.ts'
+import { newWorkspace, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import {
   type CompanyChange,
@@ -43,7 +43,7 @@ beforeEach(async () => {
 
 async function newSession(): Promise<Session> {
   const workspaceId = await newWorkspace(db)
-  return { workspaceId, workspacePublicId: '', accountId: 7, token: '' }
+  return testSession(workspaceId, 7)
 }
 
 let serial = 0

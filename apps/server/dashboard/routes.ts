@@ -1,4 +1,4 @@
-import { getDashboard } from '@vigia/contract/dashboard'
+import { getDashboard } from '@vigia/contract/workspace'
 import { handle } from '../platform/http.ts'
 import { readDashboard } from './dashboard.ts'
 

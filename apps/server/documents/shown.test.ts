@@ -10,7 +10,7 @@ import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { newWorkspace } from '../platform/testing.ts'
+import { newWorkspace, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { type Arrival, considerSize, receive } from './documents.ts'
 import { type Filter, pageSize, searchDocuments } from './list.ts'
@@ -106,7 +106,7 @@ const everything = () =>
 
 const turn = (companyId: number, nfe: Switch[]) =>
   inWorkspace({ db, vault }, workspaceId, (ctx) =>
-    updateCompany(ctx, { workspaceId, workspacePublicId: '', accountId: 1, token: '' }, companyId, {
+    updateCompany(ctx, testSession(workspaceId), companyId, {
       name: 'x',
       shown: { nfe, cte: [] },
     }),

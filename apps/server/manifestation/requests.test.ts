@@ -9,6 +9,7 @@ import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import type { Session } from '../platform/http.ts'
 import type { Service } from '../platform/service.ts'
+import { testCaller } from '../platform/testing.ts'
 import { readHistory } from './history.ts'
 import { kinds } from './kinds.ts'
 import { acknowledgePending } from './manifestation.ts'
@@ -508,7 +509,7 @@ describe('the automatic Ciência', () => {
     })
     const told = async () => {
       const input = { params: undefined, query: {}, body: undefined, form: undefined }
-      const companies = JSON.stringify(await companyRoutes[0]!.run(ctx, input, office.session))
+      const companies = JSON.stringify(await companyRoutes[0]!.run(ctx, input, office.session, testCaller))
       return /(\d+) ciências? automáticas? (foi|foram) recusadas?/.exec(companies)?.[1]
     }
     expect(await told()).toBeUndefined()

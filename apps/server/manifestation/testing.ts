@@ -9,7 +9,7 @@ import type { Session } from '../platform/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import type { Service } from '../platform/service.ts'
-import { newWorkspace } from '../platform/testing.ts'
+import { newWorkspace, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 
 export const author = '44555666000181'
@@ -58,7 +58,7 @@ export async function newOffice(
     const office = {
       workspaceId,
       companyId: company.id,
-      session: { workspaceId, workspacePublicId: '', accountId, token: '' },
+      session: testSession(workspaceId, accountId),
     }
     if (certificate) await giveCertificate(ctx, office, cnpj, certificate)
     return office

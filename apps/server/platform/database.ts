@@ -95,6 +95,11 @@ export function inCapture<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => P
   return transact(ctx, sql`select set_config('app.capture', 'on', true)`, work)
 }
 
+/** Runs `work` in one transaction that sees the plans, mails and messages of all workspaces, and nothing else of them. */
+export function asOperator<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
+  return transact(ctx, sql`select set_config('app.operator', 'on', true)`, work)
+}
+
 /** Switches the workspace of the transaction that `ctx.db` already is. */
 export async function enterWorkspace({ db }: WithDatabase, workspaceId: number): Promise<void> {
   await sql`select set_config('app.ws', ${String(workspaceId)}, true)`.execute(db)

@@ -2,9 +2,12 @@
 export const errorCodes = {
   'invalid-input': 400,
   unauthenticated: 401,
+  'plan-limit': 402,
   'not-found': 404,
   conflict: 409,
+  gone: 410,
   'too-large': 413,
+  'too-many': 429,
   unavailable: 503,
 } as const
 
@@ -15,10 +18,17 @@ export class AppError extends Error {
   override name = 'AppError'
   readonly code: ErrorCode
   readonly errors: string[]
+  /** When the same call may succeed, where that is known. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(code: ErrorCode, message: string, options?: { cause?: unknown; errors?: string[] }) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options?: { cause?: unknown; errors?: string[]; retryAfterMs?: number },
+  ) {
     super(message, options)
     this.code = code
     this.errors = options?.errors ?? [message]
+    this.retryAfterMs = options?.retryAfterMs
   }
 }

@@ -6,13 +6,27 @@ import type { z } from 'zod'
 import type { Context } from './context.ts'
 import { AppError, errorCodes } from './errors.ts'
 
+/** Where a call comes from. */
+export interface Caller {
+  address: string
+  /** As the program calls itself; empty when it says nothing. */
+  agent: string
+}
+
 /** Whose call it is. */
 export interface Session {
   workspaceId: number
   workspacePublicId: string
   accountId: number
+  accountName: string
+  /** Names the session to its owner; the token opens it. */
+  publicId: string
   token: string
+  address: string
 }
+
+/** The session that a token opened, or null when it has ended. */
+export type Authenticate = (ctx: Context, token: string, caller: Caller) => Promise<Session | null>
 
 type SessionOf<R extends RouteDefinition> = R['access'] extends 'session' ? Session : null
 type Answer<R extends RouteDefinition> = R['produces'] extends string
@@ -22,17 +36,18 @@ type Answer<R extends RouteDefinition> = R['produces'] extends string
 /** A route with the function that carries it out. */
 export interface Handled {
   route: RouteDefinition
-  run(ctx: Context, input: RouteInput<RouteDefinition>, session: Session | null): Promise<unknown>
+  run(ctx: Context, input: RouteInput<RouteDefinition>, session: Session | null, caller: Caller): Promise<unknown>
 }
 
 /** Binds `handler` to `route`; what it receives is validated, what it returns becomes the envelope. */
 export function handle<const R extends RouteDefinition>(
   route: R,
-  handler: (ctx: Context, input: RouteInput<R> & { session: SessionOf<R> }) => Promise<Answer<R>>,
+  handler: (ctx: Context, input: RouteInput<R> & { session: SessionOf<R>; caller: Caller }) => Promise<Answer<R>>,
 ): Handled {
   return {
     route,
-    run: (ctx, input, session) => handler(ctx, { ...(input as RouteInput<R>), session: session as SessionOf<R> }),
+    run: (ctx, input, session, caller) =>
+      handler(ctx, { ...(input as RouteInput<R>), session: session as SessionOf<R>, caller }),
   }
 }
 
@@ -44,12 +59,13 @@ const bodyBytesMax = 256 * 1024
 export async function serveRoutes(
   ctx: Context,
   handlers: Handled[],
-  authenticate: (ctx: Context, token: string) => Promise<Session | null>,
+  authenticate: Authenticate,
 ): Promise<FastifyInstance> {
   const app = Fastify({
     logger: false,
     bodyLimit: bodyBytesMax,
     requestTimeout: 30_000,
+    trustProxy: ctx.config.trustedProxies.length > 0 ? [...ctx.config.trustedProxies] : false,
     routerOptions: { maxParamLength: 500 },
     // Errors before a route is found: a broken address, one that is too long.
     frameworkErrors: (error, request, reply) => {
@@ -90,8 +106,9 @@ export async function serveRoutes(
       method: route.method,
       url: route.path.replace(/\{(\w+)\}/g, ':$1'),
       handler: async (request, reply) => {
-        const session = route.access === 'session' ? await requireSession(ctx, request, authenticate) : null
-        const answer = await run(ctx, await readInput(route, request), session)
+        const caller = { address: request.ip, agent: (request.headers['user-agent'] ?? '').slice(0, 200) }
+        const session = route.access === 'session' ? await requireSession(ctx, request, authenticate, caller) : null
+        const answer = await run(ctx, await readInput(route, request), session, caller)
         if (route.produces)
           return reply
             .type(route.produces)
@@ -114,10 +131,11 @@ export async function serveRoutes(
 async function requireSession(
   ctx: Context,
   request: FastifyRequest,
-  authenticate: (ctx: Context, token: string) => Promise<Session | null>,
+  authenticate: Authenticate,
+  caller: Caller,
 ): Promise<Session> {
   const token = /^Bearer ([\w-]{20,200})$/i.exec(request.headers.authorization ?? '')?.[1]
-  const session = token ? await authenticate(ctx, token) : null
+  const session = token ? await authenticate(ctx, token, caller) : null
   if (!session) throw new AppError('unauthenticated', 'Sessão expirada. Faça login novamente.')
   return session
 }
@@ -191,6 +209,8 @@ async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply
     errors: refusal?.errors ?? [message],
     statusCode,
   }
+  if (refusal?.retryAfterMs !== undefined)
+    void reply.header('retry-after', Math.max(1, Math.ceil(refusal.retryAfterMs / 1000)))
   return reply.status(statusCode).header('cache-control', 'no-store').send(envelope)
 }
 

@@ -73,7 +73,7 @@ async function grant(client: pg.Client): Promise<void> {
   await client.query(`grant select, insert, update, delete on all tables in schema public to ${appRole}`)
   await client.query(`revoke insert, update, delete on migration, installation from ${appRole}`)
   await client.query(
-    `revoke update, delete on receipt, capture_call, certificate_use, outgoing_event_call from ${appRole}`,
+    `revoke update, delete on receipt, capture_call, certificate_use, outgoing_event_call, audit from ${appRole}`,
   )
   await client.query(`grant usage on all sequences in schema public to ${appRole}`)
 }

@@ -16,6 +16,11 @@ export interface WorkspaceTable {
   plan: number
   large: Generated<boolean>
   created_at: Timestamp
+  trial_until: Timestamp
+  paid_from: Optional<Date | null>
+  paid_until: Optional<Date | null>
+  paused_at: Optional<Date | null>
+  review_at: Timestamp
 }
 export interface AccountTable {
   workspace_id: number
@@ -32,6 +37,64 @@ export interface SessionTable {
   account_id: number
   created_at: Timestamp
   expires_at: Timestamp
+  public_id: Generated<string>
+  address: Optional<string | null>
+  agent: Optional<string | null>
+  seen_at: Timestamp
+}
+export interface PasswordRecoveryTable {
+  token_hash: Buffer
+  workspace_id: number
+  account_id: number
+  created_at: Timestamp
+  expires_at: Timestamp
+  used_at: Optional<Date | null>
+}
+export interface ThrottleTable {
+  key: Buffer
+  count: number
+  until: Timestamp
+}
+export interface MailTable {
+  id: Generated<bigint>
+  workspace_id: Optional<number | null>
+  kind: string
+  recipient: string
+  payload: ColumnType<unknown, string | undefined, string>
+  state: Generated<'waiting' | 'sent' | 'failed' | 'dropped'>
+  created_at: Timestamp
+  next_at: Timestamp
+  useless_at: Optional<Date | null>
+  lease_until: Optional<Date | null>
+  failures: Generated<number>
+  problem: Optional<string | null>
+  settled_at: Optional<Date | null>
+  message_id: Generated<string>
+}
+export interface NoticeTable {
+  workspace_id: number
+  key: string
+  at: Timestamp
+}
+export interface ContactMessageTable {
+  id: Generated<bigint>
+  at: Timestamp
+  name: string
+  email: string
+  phone: Optional<string | null>
+  company: Optional<string | null>
+  message: string
+  suspect: boolean
+}
+export interface AuditTable {
+  workspace_id: number
+  id: Generated<bigint>
+  at: Timestamp
+  account_id: number | null
+  actor: string
+  action: string
+  description: string
+  address: string | null
 }
 export interface CompanyTable {
   workspace_id: number
@@ -199,6 +262,7 @@ export interface CaptureSubscriptionTable {
   proved_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   refused: Optional<string | null>
   refused_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  paused: Generated<boolean>
 }
 export interface CaptureCallTable {
   line_id: number
@@ -294,4 +358,10 @@ export interface Tables {
   circuit: CircuitTable
   outgoing_event: OutgoingEventTable
   outgoing_event_call: OutgoingEventCallTable
+  password_recovery: PasswordRecoveryTable
+  throttle: ThrottleTable
+  mail: MailTable
+  notice: NoticeTable
+  contact_message: ContactMessageTable
+  audit: AuditTable
 }

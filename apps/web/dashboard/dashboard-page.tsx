@@ -1,4 +1,4 @@
-import { type Dashboard, getDashboard } from '@vigia/contract/dashboard'
+import { type Dashboard, getDashboard } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { formatInteger } from '../lib/format.ts'

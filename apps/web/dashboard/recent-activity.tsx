@@ -1,4 +1,4 @@
-import type { Dashboard } from '@vigia/contract/dashboard'
+import type { Dashboard } from '@vigia/contract/workspace'
 import { formatTime } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'

@@ -42,7 +42,7 @@ test('a refusal ends the session whose token was refused, and no other', async (
 test('a 401 ends the session; the same answer to a public call ends nothing', async () => {
   const { currentSession, openSession } = await import('./session.ts')
   const { call } = await import('./api.ts')
-  const { getDashboard } = await import('@vigia/contract/dashboard')
+  const { getDashboard } = await import('@vigia/contract/workspace')
   const { login } = await import('@vigia/contract/accounts')
   const refused = { success: false, message: 'não', data: null, errors: [] }
   vi.stubGlobal('fetch', async () => new Response(JSON.stringify(refused), { status: 401 }))

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Context } from './context.ts'
+import { AppError } from './errors.ts'
+
+/** How often something may be tried within a time. */
+export interface Limit {
+  /** What is limited; part of the key. */
+  name: string
+  times: number
+  withinMs: number
+}
+
+type WithDatabase = Pick<Context, 'db'>
+
+/** Refuses when `who` has used up `limit`; counts nothing. */
+export async function requireUnderLimit({ db }: WithDatabase, limit: Limit, who: string): Promise<void> {
+  const { rows } = await sql<{ leftMs: number }>`
+    select (extract(epoch from until - now()) * 1000)::float8 as "leftMs" from throttle
+     where key = ${keyOf(limit, who)} and until > now() and count >= ${limit.times}`.execute(db)
+  if (rows[0]) throw refusal(rows[0].leftMs)
+}
+
+/** Counts one try of `who` and refuses when there were too many. Tries that are refused do not lengthen the wait. */
+export async function countTry({ db }: WithDatabase, limit: Limit, who: string): Promise<void> {
+  const { rows } = await sql<{ count: number; leftMs: number }>`
+    insert into throttle as t (key, count, until)
+    values (${keyOf(limit, who)}, 1, now() + ${limit.withinMs} * interval '1 ms')
+    on conflict (key) do update
+       set count = case when t.until <= now() then 1 else least(t.count, ${limit.times}) + 1 end,
+           until = case when t.until <= now() then excluded.until else t.until end
+    returning count, (extract(epoch from until - now()) * 1000)::float8 as "leftMs"`.execute(db)
+  const { count, leftMs } = rows[0]!
+  if (count > limit.times) throw refusal(leftMs)
+}
+
+/** `who` begins anew. */
+export async function forgetTries({ db }: WithDatabase, limit: Limit, who: string): Promise<void> {
+  await db.deleteFrom('throttle').where('key', '=', keyOf(limit, who)).execute()
+}
+
+/** Whom an address stands for: of IPv6 everybody has a whole network. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped || !address.includes(':')) return mapped ?? address
+  const [head = '', tail] = address.split('%')[0]!.toLowerCase().split('::')
+  const groups = head ? head.split(':') : []
+  const rest = tail ? tail.split(':') : []
+  const whole = tail === undefined ? groups : [...groups, ...Array(8 - groups.length - rest.length).fill('0'), ...rest]
+  return `${whole
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`
+}
+
+// Whoever reads the table learns neither e-mails nor addresses by reading alone.
+function keyOf({ name }: Limit, who: string): Buffer {
+  return createHash('sha256').update(`${name} ${who}`).digest()
+}
+
+function refusal(leftMs: number): AppError {
+  const minutes = Math.max(1, Math.ceil(leftMs / 60_000))
+  return new AppError(
+    'too-many',
+    `Muitas tentativas em pouco tempo. Por segurança, espere ${minutes === 1 ? '1 minuto' : `${minutes} minutos`} e tente de novo.`,
+    { retryAfterMs: leftMs },
+  )
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { LocalDateTime, wholeNumber } from './fields.ts'
+import { route } from './route.ts'
+
+/** Dashboard of the current month (section 3). `tipoDfe` 0 means NFe, any other value CTe. */
+export const Dashboard = z.object({
+  qtdNfe: z.number(),
+  qtdCte: z.number(),
+  totalNfeCte: z.number(),
+  qtdEmpresasCadastradas: z.number(),
+  qtdDocumentosPorEmpresa: z.array(
+    z.object({
+      razaoSocial: z.string(),
+      qtdNfe: z.number(),
+      qtdCte: z.number(),
+      totalNfeCte: z.number(),
+      ativa: z.boolean(),
+    }),
+  ),
+  ultimosDocumentosProcessados: z.array(
+    z.object({ tipoDfe: z.number(), nomeEmitente: z.string(), chaveDfe: z.string(), dataCadastro: z.string() }),
+  ),
+})
+/** What the browser receives as the dashboard (section 3). */
+export type Dashboard = z.output<typeof Dashboard>
+
+/** The numbers of the month (section 7). */
+export const getDashboard = route({
+  method: 'GET',
+  path: '/v1/api/Dashboard',
+  access: 'session',
+  summary: 'Números do mês, documentos por empresa e últimos documentos de hoje.',
+  data: Dashboard,
+})
+
+const count = z.object({ usadas: z.number(), limite: z.number().nullable() })
+
+/** The plan of a workspace, what it allows and what of it is used (section 9); ours, beyond the specification. */
+export const Plan = z.object({
+  tipoPlano: z.number(),
+  nome: z.string(),
+  /** `encerrado`: neither the trial nor a plan lasts; what was captured stays, nothing new comes. */
+  situacao: z.enum(['teste', 'ativo', 'encerrado']),
+  /** The whole truth in a sentence or two. */
+  mensagem: z.string(),
+  testeAte: z.string(),
+  pagoAte: z.string().nullable(),
+  capturaPausada: z.boolean(),
+  empresas: count,
+  /** Documents that arrived in this month; beyond the limit they are captured and kept all the same. */
+  documentosNoMes: count,
+})
+/** What the browser receives as the plan. */
+export type Plan = z.output<typeof Plan>
+
+/** The plan of the workspace; ours. */
+export const getPlan = route({
+  method: 'GET',
+  path: '/v1/api/Plano',
+  access: 'session',
+  summary: 'Plano do workspace, limites e uso.',
+  data: Plan,
+})
+
+/** What the audit tells apart. */
+export const auditActions = [
+  'conta',
+  'login',
+  'login-recusado',
+  'sessao',
+  'senha',
+  'empresa',
+  'certificado',
+  'sincronizacao',
+  'manifestacao',
+  'exportacao',
+  'plano',
+] as const
+export type AuditAction = (typeof auditActions)[number]
+
+/** Filters of the audit; the days are São Paulo's, both inclusive. */
+export const AuditFilter = z
+  .object({
+    PaginaAtual: wholeNumber('PaginaAtual deve ser um número a partir de 1')
+      .refine((page) => page >= 1, 'PaginaAtual deve ser um número a partir de 1')
+      .default(1),
+    Acao: z.enum(auditActions, { error: 'Ação desconhecida' }).optional(),
+    CampoPesquisa: z.string().trim().max(200, 'CampoPesquisa deve ter no máximo 200 caracteres').optional(),
+    DataDe: LocalDateTime('DataDe').optional(),
+    DataAte: LocalDateTime('DataAte').optional(),
+  })
+  .refine((filter) => !filter.DataDe || !filter.DataAte || filter.DataDe <= filter.DataAte, {
+    message: 'A data inicial deve ser anterior à data final',
+    path: ['DataDe'],
+  })
+
+/** One deed: who, what, when, from where. */
+export const AuditRow = z.object({
+  quando: z.string(),
+  /** Name of the person, or of what did it. */
+  usuario: z.string(),
+  acao: z.enum(auditActions),
+  descricao: z.string(),
+  endereco: z.string().nullable(),
+})
+/** What the browser receives as a row of the audit. */
+export type AuditRow = z.output<typeof AuditRow>
+
+/** Who did what in the workspace, newest first, fifty per page; ours. */
+export const listAudit = route({
+  method: 'GET',
+  path: '/v1/api/Auditoria',
+  access: 'session',
+  summary: 'Quem fez o quê, quando e de onde, do mais novo ao mais antigo.',
+  query: AuditFilter,
+  data: z.object({ items: z.array(AuditRow), totalDePaginas: z.number() }),
+})
