@@ -84,6 +84,7 @@ export const login = route({
   path: '/v1/api/Auth',
   access: 'public',
   summary: 'Abre uma sessão e devolve o token e o identificador do workspace.',
+  refusals: [401, 429],
   body: LoginForm,
   data: z.object({ token: z.string(), wsId: z.string() }),
 })
@@ -103,6 +104,7 @@ export const signUp = route({
   path: '/v1/api/Usuarios',
   access: 'public',
   summary: 'Cria a conta e o workspace dela.',
+  refusals: [429],
   body: SignUpForm,
   data: z.null(),
 })
@@ -113,6 +115,7 @@ export const requestRecovery = route({
   path: '/v1/api/RecuperarSenha',
   access: 'public',
   summary: 'Envia um e-mail com o link para criar uma senha nova, se houver uma conta com o endereço.',
+  refusals: [429],
   body: RecoveryForm,
   data: z.null(),
 })
@@ -123,6 +126,7 @@ export const checkRecovery = route({
   path: '/v1/api/RecuperarSenha/{token}',
   access: 'public',
   summary: 'Diz se um link de recuperação ainda vale; senão, se expirou, se já foi usado ou se não existe.',
+  refusals: [404, 410],
   params: z.object({ token: z.string() }),
   data: z.object({ validoAte: z.string() }),
 })
@@ -133,6 +137,7 @@ export const updatePassword = route({
   path: '/v1/api/RecuperarSenha/atualizar-senha',
   access: 'public',
   summary: 'Troca a senha com o link recebido por e-mail; o link vale uma vez só.',
+  refusals: [404, 410],
   body: NewPasswordForm,
   data: z.null(),
 })
@@ -157,6 +162,7 @@ export const changePassword = route({
   path: '/v1/api/Usuarios/senha',
   access: 'session',
   summary: 'Troca a senha de quem sabe a atual e encerra as outras sessões.',
+  refusals: [429],
   body: ChangePasswordForm,
   data: z.null(),
 })
@@ -190,6 +196,7 @@ export const endSessions = route({
   path: '/v1/api/Auth/encerrar-sessoes',
   access: 'session',
   summary: 'Encerra uma sessão desta conta ou, sem `idSessao`, todas as outras.',
+  refusals: [404],
   body: z.object({ idSessao: z.string({ error: 'idSessao deve ser um texto.' }).optional() }),
   data: z.object({ encerradas: z.number() }),
 })

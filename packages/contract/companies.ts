@@ -136,7 +136,7 @@ export const listCompanies = route({
   path: '/v1/api/Empresas/obter-empresas',
   access: 'session',
   summary: 'Lista as empresas do workspace; `busca` procura por nome ou CNPJ.',
-  query: z.object({ busca: z.string().trim().max(200).optional() }),
+  query: z.object({ busca: z.string().trim().max(200, 'busca deve ter no máximo 200 caracteres').optional() }),
   data: z.array(CompanyRow),
 })
 
@@ -146,6 +146,7 @@ export const getCompany = route({
   path: '/v1/api/Empresas/obter-empresa',
   access: 'session',
   summary: 'Mostra uma empresa com as suas configurações.',
+  refusals: [404],
   query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
   data: CompanyDetail,
 })
@@ -156,6 +157,7 @@ export const updateCompany = route({
   path: '/v1/api/Empresas',
   access: 'session',
   summary: 'Altera uma empresa; um campo que não vem fica como está.',
+  refusals: [404, 409],
   form: EditCompanyForm,
   data: z.null(),
 })
@@ -166,6 +168,7 @@ export const createCompany = route({
   path: '/v1/api/Empresas',
   access: 'session',
   summary: 'Cadastra uma empresa pelo certificado digital A1.',
+  refusals: [402, 409],
   form: NewCompanyForm,
   data: z.object({ idEmpresa: z.string() }),
 })
@@ -176,6 +179,7 @@ export const synchronizeCompany = route({
   path: '/v1/api/Empresas/sincronizar',
   access: 'session',
   summary: 'Pede uma consulta à SEFAZ assim que as regras dela permitirem.',
+  refusals: [402, 404],
   query: z.object({ idEmpresa: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
   data: z.object({ proximaConsulta: z.string().nullable() }),
 })
@@ -214,6 +218,7 @@ export const getCompleteness = route({
   path: '/v1/api/Empresas/completude',
   access: 'session',
   summary: 'Mostra, por mês, as posições (NSU) recebidas da SEFAZ, as que faltaram e o que foi feito delas.',
+  refusals: [404],
   query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
   data: z.array(z.object({ servico: z.enum(['nfe', 'cte']), meses: z.array(CompletenessMonth) })),
 })

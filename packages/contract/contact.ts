@@ -27,6 +27,7 @@ export const sendContact = route({
   path: '/v1/api/Contato',
   access: 'public',
   summary: 'Envia uma mensagem a quem cuida do produto.',
+  refusals: [429],
   body: ContactForm,
   data: z.null(),
 })

@@ -45,6 +45,7 @@ export const listDocuments = route({
   path: '/v1/api/DocumentosFiscais',
   access: 'session',
   summary: 'Lista os documentos fiscais do filtro, 50 por página, do mais novo ao mais antigo.',
+  refusals: [404],
   query: DocumentFilter,
   data: z.object({
     items: z.array(DocumentRow),
@@ -63,6 +64,7 @@ export const printDanfe = route({
   path: '/v1/api/DocumentosFiscais/danfe/{idDfe}',
   access: 'session',
   summary: 'DANFE de uma NF-e completa, em PDF.',
+  refusals: [404, 409],
   params: documentParams,
   produces: 'application/pdf',
 })
@@ -73,6 +75,7 @@ export const printDacte = route({
   path: '/v1/api/DocumentosFiscais/dacte/{idDfe}',
   access: 'session',
   summary: 'DACTE de um CT-e, em PDF.',
+  refusals: [404, 409],
   params: documentParams,
   produces: 'application/pdf',
 })

@@ -92,6 +92,7 @@ export const manifestNfe = route({
   path: '/v1/api/DocumentosFiscais/manifestar-nfe',
   access: 'session',
   summary: 'Registra na SEFAZ a manifestação do destinatário das NF-e escolhidas.',
+  refusals: [404, 409],
   body: ManifestationForm,
   data: outcome,
 })
@@ -102,6 +103,7 @@ export const manifestCte = route({
   path: '/v1/api/DocumentosFiscais/manifestar-cte',
   access: 'session',
   summary: 'Registra na SEFAZ um evento dos CT-e escolhidos.',
+  refusals: [404, 409],
   body: CteManifestationForm,
   data: outcome,
 })
@@ -147,6 +149,7 @@ export const listManifestations = route({
   path: '/v1/api/DocumentosFiscais/manifestacoes/{idDfe}',
   access: 'session',
   summary: 'Eventos enviados daqui sobre um documento, e até quando cada um ainda pode ser enviado.',
+  refusals: [404],
   params: z.object({ idDfe: z.string() }),
   data: z.object({
     idDfe: z.string(),

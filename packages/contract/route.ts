@@ -21,7 +21,12 @@ export interface RouteDefinition {
   data?: z.ZodType
   /** The answer is not an envelope but bytes of this media type. */
   produces?: 'application/pdf'
+  /** Refusals (HTTP status) that its caller must reckon with, besides those that follow from the shape of the call. */
+  refusals?: readonly Refusal[]
 }
+
+/** 401 of a public call, plan 402, nothing there 404, what stands against it 409, no longer valid 410, too often 429. */
+export type Refusal = 401 | 402 | 404 | 409 | 410 | 429
 
 /** Keeps the literal types of `definition`. */
 export function route<const R extends RouteDefinition>(definition: R): R {

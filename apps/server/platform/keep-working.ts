@@ -46,3 +46,21 @@ export function keepWorking<T>({ claim, carryOut, atOnce, idleMs }: Work<T>, log
     },
   }
 }
+
+/** Carries out `work` at once and then every `everyMs` again, until disposed; what fails is tried the next time. */
+export function repeat(everyMs: number, work: () => Promise<void>, log: Logger): AsyncDisposable {
+  const stop = new AbortController()
+  const loop = async () => {
+    while (!stop.signal.aborted) {
+      await work().catch((error: unknown) => log.error({ err: error }, 'what is done now and then failed'))
+      await pause(everyMs, stop.signal)
+    }
+  }
+  const done = loop()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stop.abort()
+      await done
+    },
+  }
+}

@@ -9,6 +9,8 @@ export interface Letter {
   button?: { label: string; url: string }
   /** In small print below. */
   footnote?: string
+  /** Who gets the answer, when that is not the sender. */
+  replyTo?: { name: string; address: string }
 }
 
 /** A mail that waits to leave. */

@@ -1,0 +1,220 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { readConfig } from '../config.ts'
+import type { Context } from '../platform/context.ts'
+import { asOperator, inWorkspace, openDatabase } from '../platform/database.ts'
+import { createPublicIds } from '../platform/ids.ts'
+import { createLogger } from '../platform/log.ts'
+import { newWorkspace } from '../platform/testing.ts'
+import { createVault } from '../platform/vault.ts'
+import { listCompanies } from './companies.ts'
+import { certificateMails, warnOfCertificates } from './warnings.ts'
+
+const matriz = '12ABC34501DE35'
+const filial = '12ABC345000269'
+const stranger = '44555666000181'
+let database: Awaited<ReturnType<typeof createDatabase>>
+let ctx: Context
+
+beforeAll(async () => {
+  database = await createDatabase()
+  ctx = {
+    db: openDatabase(database.url),
+    config: readConfig({ PUBLIC_URL: 'https://app.vigia.example' }, process.cwd()),
+    log: createLogger('silent'),
+    vault: createVault(Buffer.alloc(32, 7)),
+    ids: createPublicIds(Buffer.alloc(32, 8)),
+  }
+})
+afterAll(async () => {
+  await ctx.db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+let accounts = 0
+async function newOffice(): Promise<number> {
+  const workspaceId = await newWorkspace(ctx.db)
+  accounts++
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .insertInto('account')
+      .values({ workspace_id: workspaceId, email: `ana${accounts}@x.example`, name: 'Ana', password_hash: '-' })
+      .execute(),
+  )
+  return workspaceId
+}
+
+/** A company with a certificate that ends in so many days. */
+async function newCompany(workspaceId: number, cnpj: string, days: number, name = `EMPRESA ${cnpj}`): Promise<number> {
+  const { id } = await inWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .insertInto('company')
+      .values({ workspace_id: workspaceId, cnpj, name, search: name.toLowerCase(), uf: 35 })
+      .returning('id')
+      .executeTakeFirstOrThrow(),
+  )
+  await renew(workspaceId, id, cnpj, days)
+  return id
+}
+
+async function renew(workspaceId: number, companyId: number, cnpj: string, days: number): Promise<void> {
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    await sql`update certificate set replaced_at = now() where company_id = ${companyId} and replaced_at is null`.execute(
+      db,
+    )
+    await db
+      .insertInto('certificate')
+      .values({
+        workspace_id: workspaceId,
+        company_id: companyId,
+        holder_cnpj: cnpj,
+        holder_name: 'x',
+        issuer: 'AC Teste',
+        serial_number: '1',
+        valid_from: sql<Date>`now() - interval '400 days'`,
+        valid_to: daysFromNow(days),
+        certificate_pem: '-',
+        chain_pem: [],
+        key_encrypted: Buffer.alloc(1),
+        key_id: ctx.vault.keyId,
+        uploaded_by: 1,
+      })
+      .execute()
+  })
+}
+
+const daysFromNow = (days: number) => sql<Date>`now() + ${days}::float8 * interval '1 day'`
+const moveTo = (workspaceId: number, days: number) =>
+  inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update certificate set valid_to = ${daysFromNow(days)} where replaced_at is null`.execute(db),
+  )
+const review = (workspaceId: number) => warnOfCertificates(ctx, workspaceId)
+const mails = (workspaceId: number) =>
+  asOperator(ctx, ({ db }) =>
+    db
+      .selectFrom('mail')
+      .select(['kind', 'recipient', 'payload', 'workspace_id as workspaceId', 'useless_at'])
+      .where('workspace_id', '=', workspaceId)
+      .orderBy('id')
+      .execute(),
+  )
+const letters = async (workspaceId: number) =>
+  Promise.all((await mails(workspaceId)).map((mail) => certificateMails[mail.kind]!(ctx, mail)))
+const subjects = async (workspaceId: number) => (await letters(workspaceId)).map((letter) => letter?.subject ?? null)
+
+test('nobody is told of a certificate that is far from its end', async () => {
+  const office = await newOffice()
+  await newCompany(office, matriz, 31)
+  await review(office)
+  expect(await mails(office)).toEqual([])
+})
+
+test('each step is told once, as time passes', async () => {
+  const office = await newOffice()
+  await newCompany(office, matriz, 40, 'PADARIA SOL LTDA')
+  const counts: number[] = []
+  for (const days of [30.5, 29.9, 20, 14.9, 10, 6.9, 3, 0.9, 0.1, -0.1, -20]) {
+    await moveTo(office, days)
+    await review(office)
+    await review(office)
+    counts.push((await mails(office)).length)
+  }
+  expect(counts).toEqual([0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
+})
+
+test('only the most urgent step is told, and it says what will happen and what to do', async () => {
+  const office = await newOffice()
+  await newCompany(office, matriz, 6.5, 'PADARIA SOL LTDA')
+  await review(office)
+  const [letter, ...others] = await letters(office)
+  expect(others).toEqual([])
+  expect(letter?.subject).toMatch(/^Certificado digital vence em [67] dias: PADARIA SOL LTDA$/)
+  const text = letter?.paragraphs.join('\n') ?? ''
+  for (const part of ['12.ABC.345/01DE-35', 'horário de Brasília', 'cerca de 90 dias', '.pfx'])
+    expect(text).toContain(part)
+  const [company] = await listCompanies(ctx, office, undefined)
+  expect(letter?.button?.url).toBe(`https://app.vigia.example/empresas/editar/${company?.public_id}`)
+  // Until the step of the last day says it better.
+  const [mail] = await mails(office)
+  const daysLeft = (mail!.useless_at!.getTime() - Date.now()) / 86_400_000
+  expect(daysLeft).toBeGreaterThan(5.4)
+  expect(daysLeft).toBeLessThan(5.6)
+})
+
+test('an expired certificate is told with what no longer works', async () => {
+  const office = await newOffice()
+  await newCompany(office, matriz, -3, 'PADARIA SOL LTDA')
+  await review(office)
+  const [letter] = await letters(office)
+  expect(letter?.subject).toBe('Certificado digital vencido: PADARIA SOL LTDA')
+  expect(letter?.paragraphs[0]).toMatch(/venceu em \d\d\/\d\d\/\d{4} \d\d:\d\d/)
+  expect((await mails(office))[0]?.useless_at).toBeNull()
+})
+
+test('a new certificate begins anew, and what waits about the old one is not said any more', async () => {
+  const office = await newOffice()
+  const id = await newCompany(office, matriz, 5)
+  await review(office)
+  await renew(office, id, matriz, 365)
+  expect(await subjects(office)).toEqual([null])
+  await review(office)
+  expect(await mails(office)).toHaveLength(1)
+  await moveTo(office, 6)
+  await review(office)
+  expect(await mails(office)).toHaveLength(2)
+  expect((await subjects(office))[1]).toContain('vence em')
+})
+
+test('companies are told apart, unless one certificate serves them', async () => {
+  const office = await newOffice()
+  await newCompany(office, filial, 3, 'FILIAL')
+  await newCompany(office, matriz, 12, 'MATRIZ')
+  await newCompany(office, stranger, 25, 'OUTRA')
+  await review(office)
+  expect((await subjects(office)).sort()).toEqual([
+    expect.stringMatching(/^Certificado digital vence em 1[123] dias: MATRIZ e mais 1 empresa$/),
+    expect.stringMatching(/^Certificado digital vence em 2[456] dias: OUTRA$/),
+  ])
+})
+
+test('the certificate that counts is the one that the list of companies shows', async () => {
+  const days = fc.integer({ min: -40, max: 40 }).map((half) => half + 0.25)
+  await fc.assert(
+    fc.asyncProperty(fc.array(days, { minLength: 1, maxLength: 3 }), fc.boolean(), async (ends, refused) => {
+      const office = await newOffice()
+      const cnpjs = [matriz, filial, '12ABC345000340']
+      for (const [index, end] of ends.entries()) await newCompany(office, cnpjs[index]!, end)
+      if (refused)
+        await inWorkspace(ctx, office, ({ db }) =>
+          sql`update certificate set refused_at = now() where id = (select min(id) from certificate)`.execute(db),
+        )
+      await review(office)
+      await review(office)
+      const [company] = await listCompanies(ctx, office, undefined)
+      const left = (company!.valid_to!.getTime() - Date.now()) / 86_400_000
+      expect(await mails(office)).toHaveLength(left <= 30 ? 1 : 0)
+      for (const subject of await subjects(office))
+        expect(subject?.startsWith('Certificado digital vencido')).toBe(left <= 0)
+    }),
+    { numRuns: 25 },
+  )
+})
+
+test('whatever the order and number of reviews, a step is told once', async () => {
+  const ending = fc.array(fc.constantFrom(60, 29, 14, 6, 0.5, -1), { minLength: 1, maxLength: 6 })
+  await fc.assert(
+    fc.asyncProperty(ending, fc.integer({ min: 1, max: 3 }), async (days, atOnce) => {
+      const office = await newOffice()
+      await newCompany(office, matriz, 100)
+      const descending = [...days].sort((one, other) => other - one)
+      for (const left of descending) {
+        await moveTo(office, left)
+        await Promise.all(Array.from({ length: atOnce }, () => review(office)))
+      }
+      expect(await mails(office)).toHaveLength(new Set(days.filter((left) => left <= 30)).size)
+    }),
+    { numRuns: 20 },
+  )
+})

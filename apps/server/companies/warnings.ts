@@ -1,0 +1,106 @@
+import { formatCnpj } from '@vigia/dfe/cnpj'
+import { sql } from 'kysely'
+import { warn } from '../notifications/notifications.ts'
+import type { Context } from '../platform/context.ts'
+import { readWorkspace } from '../platform/database.ts'
+import type { MailKind } from '../platform/mail.ts'
+
+// Days before a certificate ends at which people are told; 0: it has ended.
+const steps = [0, 1, 7, 15, 30]
+const dayMs = 86_400_000
+
+/** A certificate that is used now, with the companies that it speaks for: the one that it was uploaded for first. */
+interface UsedCertificate {
+  id: number
+  daysLeft: number
+  companies: { publicId: string; name: string; cnpj: string }[]
+  /** In São Paulo. */
+  validTo: string
+  /** Midnights until then. */
+  nights: number
+}
+
+/**
+ * Warns of the certificates that end soon or have ended: once for each step, and only the most urgent one. A new certificate begins anew.
+ * Companies that share a certificate share the letter.
+ */
+export async function warnOfCertificates(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
+  for (const { id, daysLeft } of await listUsedCertificates(ctx, workspaceId)) {
+    const step = steps.find((days) => daysLeft <= days)
+    if (step === undefined) continue
+    const next = steps[steps.indexOf(step) - 1]
+    await warn(ctx, workspaceId, {
+      key: `certificado/${id}/${step}`,
+      kind: 'certificado',
+      payload: { certificate: id },
+      // From then on the next one says it better.
+      ...(next !== undefined && { usefulMs: Math.max(0, Math.round((daysLeft - next) * dayMs)) }),
+    })
+  }
+}
+
+// The choice is that of the list of companies, and with it that of `takeCertificate`.
+async function listUsedCertificates(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<UsedCertificate[]> {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<UsedCertificate>`
+      select k.id, (extract(epoch from k.valid_to - now()) / 86400)::float8 as "daysLeft",
+             json_agg(json_build_object('publicId', c.public_id, 'name', c.name, 'cnpj', c.cnpj)
+                      order by c.id <> k.company_id, c.search, c.id) as companies,
+             to_char(k.valid_to at time zone 'America/Sao_Paulo', 'DD/MM/YYYY HH24:MI') as "validTo",
+             (k.valid_to at time zone 'America/Sao_Paulo')::date - (now() at time zone 'America/Sao_Paulo')::date as nights
+        from company c
+        cross join lateral (
+          select k.id, k.company_id, k.valid_to from certificate k
+           where k.workspace_id = c.workspace_id and left(k.holder_cnpj, 8) = left(c.cnpj, 8) and k.replaced_at is null
+           order by k.valid_to > now() desc, coalesce(k.refused_at > now() - interval '1 day', false), k.valid_to desc, k.id limit 1) k
+       where c.workspace_id = ${workspaceId} and c.active
+       group by k.id, k.valid_to
+       order by k.valid_to, k.id`.execute(db)
+    return rows
+  })
+}
+
+const writeCertificate: MailKind = async (ctx, { workspaceId, payload }) => {
+  const { certificate: id } = payload as { certificate: number }
+  if (workspaceId === null) return null
+  const certificate = (await listUsedCertificates(ctx, workspaceId)).find((used) => used.id === id)
+  const company = certificate?.companies[0]
+  // A better one takes its place by now.
+  if (!certificate || !company) return null
+  const { daysLeft, companies, validTo, nights } = certificate
+  const ended = daysLeft <= 0
+  const others = companies.length - 1
+  const whose =
+    others === 0
+      ? `da empresa ${nameOf(company)}`
+      : `de ${companies.length} empresas, entre elas ${nameOf(company)}, que têm a mesma raiz de CNPJ,`
+  const more = others === 0 ? '' : ` e mais ${others === 1 ? '1 empresa' : `${others} empresas`}`
+  return {
+    subject: `Certificado digital ${ended ? 'vencido' : endsIn(nights)}: ${company.name}${more}`,
+    paragraphs: [
+      ended
+        ? `O certificado digital ${whose} venceu em ${validTo} (horário de Brasília). Desde então não conseguimos buscar documentos novos na SEFAZ nem enviar manifestações em nome ${others === 0 ? 'dela' : 'delas'}.`
+        : `O certificado digital ${whose} ${endsIn(nights)}, em ${validTo} (horário de Brasília). Até lá nada muda. Depois, sem um certificado novo, não conseguimos buscar documentos na SEFAZ nem enviar manifestações em nome ${others === 0 ? 'dela' : 'delas'}.`,
+      'Os documentos já guardados continuam seguros e disponíveis. A SEFAZ mantém os documentos por cerca de 90 dias: com um certificado novo antes disso, a captura continua de onde parou.',
+      'O que fazer: renove o certificado (e-CNPJ modelo A1, arquivo .pfx ou .p12) com a sua certificadora e envie o arquivo novo na página da empresa.',
+    ],
+    button: {
+      label: 'Enviar o certificado novo',
+      url: `${ctx.config.publicUrl}/empresas/editar/${company.publicId}`,
+    },
+    footnote:
+      'Você recebe este aviso porque tem uma conta com esta empresa. Avisamos 30, 15, 7 e 1 dia antes de um certificado vencer e quando ele vence; com um certificado novo, os avisos param.',
+  }
+}
+
+function nameOf({ name, cnpj }: UsedCertificate['companies'][number]): string {
+  return `${name} (CNPJ ${formatCnpj(cnpj)})`
+}
+
+function endsIn(nights: number): string {
+  if (nights <= 0) return 'vence hoje'
+  return nights === 1 ? 'vence amanhã' : `vence em ${nights} dias`
+}
+
+/** The letters of this slice. */
+export const certificateMails: Readonly<Record<string, MailKind>> = { certificado: writeCertificate }

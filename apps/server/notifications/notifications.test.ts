@@ -1,0 +1,112 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { readConfig } from '../config.ts'
+import type { Context } from '../platform/context.ts'
+import { asOperator, inWorkspace, openDatabase } from '../platform/database.ts'
+import { createPublicIds } from '../platform/ids.ts'
+import { createLogger } from '../platform/log.ts'
+import { newWorkspace } from '../platform/testing.ts'
+import { createVault } from '../platform/vault.ts'
+import { warn } from './notifications.ts'
+import { type Review, startReviewWorker } from './worker.ts'
+
+const patience = { timeout: 25_000, interval: 50 }
+let database: Awaited<ReturnType<typeof createDatabase>>
+let ctx: Context
+
+beforeAll(async () => {
+  database = await createDatabase()
+  ctx = {
+    db: openDatabase(database.url),
+    config: readConfig({}, process.cwd()),
+    log: createLogger('silent'),
+    vault: createVault(Buffer.alloc(32, 7)),
+    ids: createPublicIds(Buffer.alloc(32, 8)),
+  }
+})
+afterAll(async () => {
+  await ctx.db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+async function newOffice(...emails: string[]): Promise<number> {
+  const workspaceId = await newWorkspace(ctx.db)
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    for (const email of emails)
+      await db
+        .insertInto('account')
+        .values({ workspace_id: workspaceId, email, name: 'Ana', password_hash: '-' })
+        .execute()
+  })
+  return workspaceId
+}
+const mailsOf = (workspaceId: number) =>
+  asOperator(ctx, ({ db }) =>
+    db
+      .selectFrom('mail')
+      .select(['recipient', 'kind', 'payload', 'useless_at'])
+      .where('workspace_id', '=', workspaceId)
+      .orderBy('id')
+      .execute(),
+  )
+
+test('a warning goes to every account of the workspace, once', async () => {
+  const office = await newOffice('ana@um.example', 'beto@um.example')
+  const other = await newOffice('carla@dois.example')
+  const warning = { key: 'teste/3', kind: 'teste-acaba', payload: { days: 3 }, usefulMs: 86_400_000 }
+  // At the same moment, as two workers may.
+  const told = await Promise.all(Array.from({ length: 6 }, () => warn(ctx, office, warning)))
+  expect(told.filter(Boolean)).toHaveLength(1)
+  expect(await warn(ctx, office, warning)).toBe(false)
+  const mail = { kind: 'teste-acaba', payload: { days: 3 }, useless_at: expect.any(Date) }
+  expect(await mailsOf(office)).toEqual([
+    { recipient: 'ana@um.example', ...mail },
+    { recipient: 'beto@um.example', ...mail },
+  ])
+  expect(await mailsOf(other)).toEqual([])
+  expect(await warn(ctx, other, { key: 'teste/3', kind: 'teste-acaba' })).toBe(true)
+  expect(await mailsOf(other)).toMatchObject([{ payload: {}, useless_at: null }])
+})
+
+test('a warning is told only when the transaction that it belongs to is', async () => {
+  const office = await newOffice('dora@um.example')
+  const failing = inWorkspace(ctx, office, async (ctx) => {
+    expect(await warn(ctx, office, { key: 'k', kind: 'x' })).toBe(true)
+    throw new Error('not after all')
+  })
+  await expect(failing).rejects.toThrow('not after all')
+  expect(await mailsOf(office)).toEqual([])
+  expect(await warn(ctx, office, { key: 'k', kind: 'x' })).toBe(true)
+})
+
+test('every workspace is looked at once an hour, and one failure stops no other review', async () => {
+  const offices = [await newOffice(), await newOffice(), await newOffice()]
+  const seen: [string, number][] = []
+  const first: Review = async (_, workspaceId) => {
+    seen.push(['first', workspaceId])
+    if (workspaceId === offices[1]) throw new Error('a bug of ours')
+  }
+  const second: Review = async (_, workspaceId) => {
+    seen.push(['second', workspaceId])
+  }
+  const minutes = async () => {
+    const { rows } = await asOperator(ctx, ({ db }) =>
+      sql<{ minutes: number }>`
+        select round(extract(epoch from review_at - now()) / 60)::int as minutes from workspace
+         where id = any (${offices}::int[]) order by id`.execute(db),
+    )
+    return rows.map((row) => row.minutes)
+  }
+  {
+    await using _ = startReviewWorker(ctx, [first, second])
+    await using __ = startReviewWorker(ctx, [first, second])
+    await vi.waitFor(async () => expect(await minutes()).toEqual([60, 5, 60]), patience)
+  }
+  for (const office of offices) {
+    expect(seen.filter(([, workspaceId]) => workspaceId === office)).toEqual([
+      ['first', office],
+      ['second', office],
+    ])
+  }
+})

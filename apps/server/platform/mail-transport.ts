@@ -1,0 +1,121 @@
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createTransport } from 'nodemailer'
+import type { Config } from '../config.ts'
+import type { HeldMail } from './mail-queue.ts'
+
+/** Brings a message to where it leaves from; throws when it could not. */
+export interface Transport {
+  /** Where the message went, for the log, when that is a file. */
+  deliver(
+    mail: Pick<HeldMail, 'id' | 'recipient' | 'createdAt'>,
+    message: Buffer,
+    signal: AbortSignal,
+  ): Promise<string | null>
+}
+
+/** The way out that the configuration names: its mail server, or files in the data directory. */
+export function openTransport(config: Pick<Config, 'mail' | 'dataDir'>): Transport {
+  const { smtpUrl, from } = config.mail
+  return smtpUrl ? smtpTransport(new URL(smtpUrl), from) : outboxTransport(join(config.dataDir, 'outbox'))
+}
+
+const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
+function smtpTransport(url: URL, from: string): Transport {
+  const secure = url.protocol === 'smtps:'
+  const hasLogin = url.username !== ''
+  // Only these parts of the address count: nothing in it can turn the verification off.
+  const transport = createTransport({
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port ? Number(url.port) : secure ? 465 : 587,
+    secure,
+    // Otherwise encrypted when the server offers it. A password leaves this machine encrypted or not at all.
+    requireTLS: hasLogin && !secure && !loopback.test(url.hostname),
+    tls: { rejectUnauthorized: true, minVersion: 'TLSv1.2' },
+    ...(hasLogin && { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
+    dnsTimeout: 15_000,
+    connectionTimeout: 15_000,
+    greetingTimeout: 15_000,
+    socketTimeout: 60_000,
+  })
+  return {
+    deliver: async ({ recipient }, raw, signal) => {
+      const to = [{ name: '', address: recipient }]
+      await transport.sendMail({ envelope: { from: { name: '', address: from }, to }, raw, signal })
+      return null
+    },
+  }
+}
+
+function outboxTransport(folder: string): Transport {
+  return {
+    deliver: async ({ id, createdAt }, message) => {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      // An attempt whose end nobody learned of is replaced by the next one.
+      const path = join(folder, `${createdAt.toISOString().replace(/[:.]/g, '-')}-${id}.eml`)
+      const draft = `${path}.${crypto.randomUUID()}`
+      try {
+        {
+          await using file = await open(draft, 'wx', 0o600)
+          await file.writeFile(message)
+          await file.sync()
+        }
+        await rename(draft, path)
+      } finally {
+        await rm(draft, { force: true })
+      }
+      return path
+    },
+  }
+}
+
+/** Why a message did not leave. */
+export interface Refusal {
+  /** In words, for whoever runs the server. */
+  problem: string
+  /** It is about this message or its recipient: another try would be answered alike. */
+  final: boolean
+  /** For the log, which holds no addresses. */
+  facts: { code: string | undefined; command: string | undefined; status: number | undefined }
+}
+
+/** What an error of `deliver` means. */
+export function readRefusal(error: unknown): Refusal {
+  const { code, command, responseCode: status, response, message } = error as SmtpError
+  const facts = { code, command, status }
+  const said = clean(response || message || String(error))
+  const final = isFinal(facts, said)
+  if (code === 'EAUTH')
+    return { problem: `O servidor de e-mail não aceitou o usuário e a senha: ${said}`, final, facts }
+  if (code === 'ETLS' || /certificate|self.signed/i.test(said))
+    return { problem: `Não há conexão segura com o servidor de e-mail: ${said}`, final, facts }
+  if (status) return { problem: `O servidor de e-mail recusou: ${said}`, final, facts }
+  if (code === 'EENVELOPE')
+    return { problem: `O servidor de e-mail não serve para este endereço: ${said}`, final, facts }
+  return { problem: `O e-mail não pôde ser entregue ao servidor: ${said}`, final, facts }
+}
+
+interface SmtpError {
+  code?: string
+  command?: string
+  responseCode?: number
+  response?: string
+  message?: string
+}
+
+// A 530 wants a login, and 5.7 to a recipient means that this server does not send for us: both are for whoever runs the server to mend,
+// and the letters wait for that.
+function isFinal({ code, command, status }: Refusal['facts'], said: string): boolean {
+  if (code === 'EENVELOPE' && command === 'API') return true
+  if (!status || status < 500 || status === 530 || code === 'EAUTH') return false
+  if (command === 'RCPT TO') return !/^\d{3}[ -]5\.7\.\d/.test(said)
+  return command === 'DATA'
+}
+
+function clean(text: string): string {
+  return text
+    .replace(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, 500)
+}
