@@ -1,126 +1,88 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { hash, verify } from '@node-rs/argon2'
+import { planKinds, trialDays } from '@vigia/contract/codes'
 import { sql } from 'kysely'
+import { recordDeed } from '../platform/audit.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Caller, Session } from '../platform/http.ts'
+import { queueMail } from '../platform/mail.ts'
+import { countTry, type Limit, networkOf } from '../platform/throttle.ts'
+import { hashPassword } from './passwords.ts'
 
-const sessionDays = 30
-// Argon2id with the parameters of OWASP: 19 MiB, two passes.
-const argon = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-// Of a password that nobody has: an unknown e-mail costs as much time as a known one.
-const nobody = '$argon2id$v=19$m=19456,t=2,p=1$J8CMWI3coC8R1Flq8Ds9Rg$RQIhUxz96/Gu/Xci+fLipjILpi5lshF0VBsAYYQhync'
+export { accountMails } from './mails.ts'
+export { planMails } from './plan-mails.ts'
+export {
+  activatePlan,
+  countArrivals,
+  describePlan,
+  endPlan,
+  findWorkspaceOf,
+  listPlans,
+  notePaused,
+  type Plan,
+  type PlanType,
+  pausedSentence,
+  readPlan,
+  requireCapture,
+  requireRoomForCompany,
+  thisMonth,
+} from './plans.ts'
+export { findSession } from './sessions.ts'
+
+const networkLimit: Limit = { name: 'cadastro', times: 100, withinMs: 3_600_000 }
 
 export interface NewAccount {
   name: string
   email: string
   password: string
   phone?: string
-  plan: number
+  plan: 1 | 2
 }
 
-/** Creates an account in a workspace of its own; refuses an e-mail that is taken. */
-export async function signUp({ db }: Pick<Context, 'db'>, account: NewAccount): Promise<void> {
-  const passwordHash = await hash(account.password, argon)
+/**
+ * Creates an account in a workspace of its own. When the e-mail is taken nothing changes and its owner is told by mail, after the same work:
+ * neither the answer nor its time says which of both happened.
+ */
+export async function signUp({ db }: Pick<Context, 'db'>, account: NewAccount, { address }: Caller): Promise<void> {
+  await countTry({ db }, networkLimit, networkOf(address))
+  const email = account.email.toLowerCase()
+  const passwordHash = await hashPassword(account.password)
   // The number comes first: the row can only be written by somebody who is in its workspace already.
   const { rows } = await sql<{
     id: number
   }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
   const workspaceId = rows[0]!.id
-  try {
-    await inWorkspace({ db }, workspaceId, async ({ db }) => {
-      await db.insertInto('workspace').values({ id: workspaceId, name: account.name, plan: account.plan }).execute()
-      await db
-        .insertInto('account')
-        .values({
-          workspace_id: workspaceId,
-          email: account.email.toLowerCase(),
-          name: account.name,
-          phone: account.phone,
-          password_hash: passwordHash,
-        })
-        .execute()
-    })
-  } catch (cause) {
-    if ((cause as { constraint?: string }).constraint === 'account_email_key') {
-      throw new AppError('conflict', 'Já existe uma conta com este email. Faça login para continuar.', { cause })
-    }
-    throw cause
-  }
+  await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    // The account first, so that a taken e-mail leaves no workspace behind.
+    const { rows } = await sql<{ accountId: number }>`
+      with created as (
+        insert into account (workspace_id, email, name, phone, password_hash)
+        values (${workspaceId}, ${email}, ${account.name}, ${account.phone ?? null}, ${passwordHash})
+        on conflict (email) do nothing returning id)
+      insert into workspace (id, name, plan) select ${workspaceId}::int, ${account.name}::text, ${account.plan}::smallint from created
+      returning (select id from created) as "accountId"`.execute(db)
+    if (!rows[0]) return queueMail({ db }, { kind: 'conta-existente', recipient: email, usefulMs: 24 * 3_600_000 })
+    const actor = { workspaceId, accountId: rows[0].accountId, accountName: account.name, address }
+    const plan = `plano ${planKinds[account.plan].name}, com ${trialDays} dias de teste`
+    await recordDeed({ db }, actor, 'conta', `Conta criada para ${email}: ${plan}.`)
+  })
 }
 
-/** Opens a session; null when e-mail and password do not match, after the same time whether or not the e-mail exists. */
-export async function logIn(
-  { db }: Pick<Context, 'db'>,
-  email: string,
-  password: string,
-): Promise<{ token: string; workspacePublicId: string } | null> {
-  const { rows } = await sql<{
-    workspace_id: number
-    workspace_public_id: string
-    account_id: number
-    password_hash: string
-  }>`
-    select * from account_for_login(${email.toLowerCase()})`.execute(db)
-  const account = rows[0]
-  const matches = await verify(account?.password_hash ?? nobody, password)
-  if (!account || !matches) return null
-  const token = randomBytes(32).toString('base64url')
-  await inWorkspace({ db }, account.workspace_id, ({ db }) =>
+/** The account of the session. */
+export async function getAccount({ db }: Pick<Context, 'db'>, { workspaceId, accountId }: Session) {
+  const account = await inWorkspace({ db }, workspaceId, ({ db }) =>
     db
-      .insertInto('session')
-      .values({
-        token_hash: digest(token),
-        workspace_id: account.workspace_id,
-        account_id: account.account_id,
-        expires_at: sql<Date>`now() + ${sessionDays} * interval '1 day'`,
-      })
-      .execute(),
+      .selectFrom('account')
+      .select(['name', 'email', 'phone', 'created_at'])
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', accountId)
+      .executeTakeFirst(),
   )
-  return { token, workspacePublicId: account.workspace_public_id }
+  if (!account) throw new AppError('not-found', 'Conta não encontrada.')
+  return account
 }
 
-/** The session that `token` opened, or null when it has ended. */
-export async function findSession(
-  { db }: Pick<Context, 'db'>,
-  token: string,
-  { address }: Caller,
-): Promise<Session | null> {
-  const { rows } = await sql<{
-    workspace_id: number
-    workspace_public_id: string
-    account_id: number
-    account_name: string
-    session_public_id: string
-  }>`
-    select * from session_for_token(${digest(token)})`.execute(db)
-  const row = rows[0]
-  return row
-    ? {
-        workspaceId: row.workspace_id,
-        workspacePublicId: row.workspace_public_id,
-        accountId: row.account_id,
-        accountName: row.account_name,
-        publicId: row.session_public_id,
-        token,
-        address,
-      }
-    : null
-}
-
-/** Ends the session: its token is worth nothing from here on. */
-export async function logOut({ db }: Pick<Context, 'db'>, session: Session): Promise<void> {
-  await inWorkspace({ db }, session.workspaceId, ({ db }) =>
-    db
-      .deleteFrom('session')
-      .where('token_hash', '=', digest(session.token))
-      .where('workspace_id', '=', session.workspaceId)
-      .execute(),
-  )
-}
-
-// The database keeps only this: whoever reads it cannot open a session.
-function digest(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+/** Removes what nobody asks for any more: sessions that expired, links older than thirty days, counts of tries whose time is over. */
+export async function forgetOld({ db }: Pick<Context, 'db'>): Promise<void> {
+  await sql`select forget_old_access()`.execute(db)
 }

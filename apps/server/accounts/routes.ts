@@ -1,8 +1,23 @@
-import { health, login, logout, signUp } from '@vigia/contract/accounts'
+import {
+  changePassword,
+  checkRecovery,
+  endSessions,
+  getAccount,
+  health,
+  listSessions,
+  login,
+  logout,
+  requestRecovery,
+  signUp,
+  updatePassword,
+} from '@vigia/contract/accounts'
 import { sql } from 'kysely'
 import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http.ts'
 import * as accounts from './accounts.ts'
+import * as passwords from './passwords.ts'
+import * as recovery from './recovery.ts'
+import * as sessions from './sessions.ts'
 
 export const accountRoutes = [
   handle(health, async ({ db }) => {
@@ -14,25 +29,78 @@ export const accountRoutes = [
     return { data: { status: 'ok' as const, versao: 'v1.0' } }
   }),
 
-  handle(signUp, async (ctx, { body }) => {
-    await accounts.signUp(ctx, {
-      name: body.nome,
-      email: body.email,
-      password: body.senha,
-      phone: body.celular,
-      plan: body.tipoPlano,
-    })
+  handle(signUp, async (ctx, { body, caller }) => {
+    const { nome, email, senha, celular, tipoPlano } = body
+    await accounts.signUp(ctx, { name: nome, email, password: senha, phone: celular, plan: tipoPlano }, caller)
     return { data: null, message: 'Conta criada com sucesso! Faça login para continuar.' }
   }),
 
-  handle(login, async (ctx, { body }) => {
-    const opened = await accounts.logIn(ctx, body.email, body.senha)
+  handle(login, async (ctx, { body, caller }) => {
+    const opened = await sessions.logIn(ctx, { email: body.email, password: body.senha }, caller)
     if (!opened) throw new AppError('unauthenticated', 'Credenciais inválidas.')
     return { data: { token: opened.token, wsId: opened.workspacePublicId }, message: 'Login realizado com sucesso!' }
   }),
 
   handle(logout, async (ctx, { session }) => {
-    await accounts.logOut(ctx, session)
+    await sessions.logOut(ctx, session)
     return { data: null, message: 'Sessão encerrada.' }
+  }),
+
+  handle(listSessions, async (ctx, { session }) => {
+    const open = await sessions.listSessions(ctx, session)
+    return {
+      data: open.map((row) => ({
+        idSessao: row.public_id,
+        atual: row.public_id === session.publicId,
+        abertaEm: row.created_at.toISOString(),
+        vistaEm: row.seen_at.toISOString(),
+        expiraEm: row.expires_at.toISOString(),
+        endereco: row.address,
+        navegador: row.agent || null,
+      })),
+    }
+  }),
+
+  handle(endSessions, async (ctx, { body, session }) => {
+    const ended = await sessions.endSessions(ctx, session, body.idSessao)
+    const message =
+      ended === 0
+        ? 'Não há outras sessões abertas.'
+        : ended === 1
+          ? 'Uma sessão foi encerrada.'
+          : `${ended} sessões foram encerradas.`
+    return { data: { encerradas: ended }, message }
+  }),
+
+  handle(requestRecovery, async (ctx, { body, caller }) => {
+    await recovery.requestRecovery(ctx, body.email, caller)
+    return { data: null, message: 'Iremos enviar um email de recuperação de senha!' }
+  }),
+
+  handle(checkRecovery, async (ctx, { params }) => {
+    const { expiresAt } = await recovery.getLink(ctx, params.token)
+    return { data: { validoAte: expiresAt.toISOString() } }
+  }),
+
+  handle(updatePassword, async (ctx, { body, caller }) => {
+    await recovery.updatePassword(ctx, body.urlAcesso, body.senha, caller)
+    return { data: null, message: 'Senha atualizada com sucesso! Faça o login com sua nova senha.' }
+  }),
+
+  handle(getAccount, async (ctx, { session }) => {
+    const account = await accounts.getAccount(ctx, session)
+    return {
+      data: {
+        nome: account.name,
+        email: account.email,
+        celular: account.phone,
+        criadaEm: account.created_at.toISOString(),
+      },
+    }
+  }),
+
+  handle(changePassword, async (ctx, { body, session }) => {
+    await passwords.changePassword(ctx, session, body.senhaAtual, body.senha)
+    return { data: null, message: 'Senha atualizada com sucesso! As outras sessões foram encerradas.' }
   }),
 ]

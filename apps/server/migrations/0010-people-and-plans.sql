@@ -17,6 +17,12 @@ create policy operator on workspace using (operating()) with check (operating())
 
 -- Nothing is asked with the certificate of a paused company, nor delivered to it; it catches up when the pause ends.
 alter table capture_subscription add column paused boolean not null default false;
+-- All who receive what a conversation brings are paused: nobody asks.
+alter table capture_line add column paused boolean not null default false;
+drop index capture_line_next_ix;
+create index capture_line_next_ix on capture_line (next_at) where next_at is not null and (automatic or wanted) and not paused;
+drop index capture_line_gap_ix;
+create index capture_line_gap_ix on capture_line (gap_at) where gap_at is not null and not paused;
 
 alter table session
   -- By which a person tells one session from another.
@@ -59,6 +65,12 @@ create unlogged table throttle (
   count int not null,
   until timestamptz not null
 );
+
+-- Of all workspaces; nothing else can be removed this way.
+create function forget_old_access() returns void language sql security definer set search_path = public
+  as $$ delete from session where expires_at <= now();
+        delete from password_recovery where created_at < now() - interval '30 days';
+        delete from throttle where until <= now() $$;
 
 -- What leaves by e-mail. The letter is written when it leaves: no link with a secret in it is ever kept here.
 create table mail (
@@ -118,8 +130,10 @@ create table audit (
   action text not null,
   description text not null,
   address text,
+  -- Actor and description as searches compare them.
+  search text not null,
   primary key (workspace_id, id)
 );
-create index audit_at_ix on audit (workspace_id, at desc, id desc);
+create index audit_at_ix on audit (workspace_id, at desc, id desc) include (action);
 alter table audit enable row level security;
 create policy tenant on audit using (workspace_id = current_ws()) with check (workspace_id = current_ws());

@@ -1,0 +1,205 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { forgetOld } from './accounts.ts'
+import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
+
+let accounts: Accounts
+beforeAll(async () => {
+  accounts = await openAccounts()
+})
+afterAll(() => accounts[Symbol.asyncDispose]())
+
+const counts = () =>
+  accounts.rows<{ accounts: number; workspaces: number; mails: number }>(
+    `select (select count(*)::int from account) as accounts, (select count(*)::int from workspace) as workspaces,
+            (select count(*)::int from mail) as mails`,
+  )
+
+describe('a sign-up', () => {
+  test('makes an account in a workspace of its own, and the audit says so', async () => {
+    const person = newPerson({ email: 'Ana.Souza@Exemplo.com.br' })
+    const answer = await accounts.signUp({ ...person, celular: '(11) 99999-9999', tipoPlano: 2 }, '192.0.2.7')
+    expect(answer).toMatchObject({
+      status: 200,
+      envelope: { success: true, message: 'Conta criada com sucesso! Faça login para continuar.', data: null },
+    })
+    const found = await accounts.rows(
+      `select a.email, a.name, a.phone, w.name as workspace, w.plan, w.trial_until > now() + interval '6 days' as trial
+         from account a join workspace w on w.id = a.workspace_id where a.email = $1`,
+      'ana.souza@exemplo.com.br',
+    )
+    const kept = { email: 'ana.souza@exemplo.com.br', name: 'Ana Souza', phone: '11999999999' }
+    expect(found).toEqual([{ ...kept, workspace: 'Ana Souza', plan: 2, trial: true }])
+    expect(await accounts.deeds('ana.souza@exemplo.com.br')).toEqual([
+      {
+        action: 'conta',
+        actor: 'Ana Souza',
+        description: 'Conta criada para ana.souza@exemplo.com.br: plano Profissional, com 7 dias de teste.',
+        address: '192.0.2.7',
+        account_id: expect.any(Number),
+      },
+    ])
+  })
+
+  test.each([
+    [{ nome: 'An' }, 'Nome deve ter pelo menos 3 caracteres'],
+    [{ email: 'ana' }, 'Email inválido'],
+    [{ senha: '12345' }, 'Senha deve ter pelo menos 6 caracteres'],
+    [{ senha: 'x'.repeat(101) }, 'Senha deve ter no máximo 100 caracteres'],
+    [{ celular: '1199' }, 'Número de celular deve ter entre 10 e 11 dígitos'],
+    [{ tipoPlano: 3 }, 'Tipo de plano deve ser 1 ou 2'],
+  ])('with %j is refused and leaves nothing', async (change, message) => {
+    const before = await counts()
+    const answer = await accounts.signUp({ ...newPerson(), ...change })
+    expect(answer).toMatchObject({ status: 400, envelope: { success: false, message } })
+    expect(await counts()).toEqual(before)
+  })
+
+  test('keeps the digits of a phone, whatever surrounds them, and opens with the e-mail in any case', async () => {
+    const digits = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 10, maxLength: 11 })
+    const mask = fc.array(fc.constantFrom(' ', '(', ')', '-', ''), { minLength: 11, maxLength: 11 })
+    await fc.assert(
+      fc.asyncProperty(digits, mask, fc.array(fc.boolean(), { minLength: 30 }), async (digits, mask, upper) => {
+        const person = newPerson()
+        const celular = digits.map((digit, i) => `${mask[i]}${digit}`).join('')
+        await accounts.signUp({ ...person, celular })
+        const email = [...person.email].map((c, i) => (upper[i] ? c.toUpperCase() : c)).join('')
+        const { status, envelope } = await accounts.logIn({ ...person, email })
+        expect(status).toBe(200)
+        const own = await accounts.call('GET', '/v1/api/Usuarios/conta', { token: envelope.data.token })
+        expect(own.envelope.data).toEqual({
+          nome: person.nome,
+          email: person.email,
+          celular: digits.join(''),
+          criadaEm: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        })
+      }),
+      { numRuns: 12 },
+    )
+  })
+
+  test('with an e-mail that is taken gets the same answer, changes nothing and tells the owner', async () => {
+    const person = newPerson()
+    const fresh = await accounts.signUp(person)
+    const [before] = await counts()
+    const again = { nome: 'Outra Pessoa', email: person.email.toUpperCase(), senha: 'outra-senha', tipoPlano: 2 }
+    expect(await accounts.signUp(again)).toEqual(fresh)
+    expect(await counts()).toEqual([{ ...before!, mails: before!.mails + 1 }])
+    expect((await accounts.logIn(again)).status).toBe(401)
+    expect((await accounts.logIn(person)).status).toBe(200)
+    const letter = await accounts.letter('conta-existente', person.email)
+    expect(letter).toMatchObject({
+      subject: 'Você já tem uma conta no Vigia Fiscal',
+      button: { url: 'https://vigia.exemplo.com.br/login' },
+    })
+    expect(JSON.stringify(letter)).not.toContain('Outra Pessoa')
+  })
+
+  test('costs the same statements whether or not the e-mail is taken', async () => {
+    const person = newPerson()
+    const cost = async () => {
+      accounts.statements.count = 0
+      await accounts.signUp(person)
+      return accounts.statements.count
+    }
+    const fresh = await cost()
+    expect(await cost()).toBe(fresh)
+  })
+
+  test('that arrives eight times at once makes one account', async () => {
+    const person = newPerson()
+    const [before] = await counts()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => accounts.signUp(person)))
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+    expect(answers[0]!.status).toBe(200)
+    const one = { accounts: before!.accounts + 1, workspaces: before!.workspaces + 1 }
+    expect(await counts()).toEqual([{ ...one, mails: before!.mails + 7 }])
+  })
+
+  test('is refused in words after a hundred from one address within the hour', async () => {
+    const address = newAddress()
+    await accounts.rows('truncate throttle')
+    await accounts.signUp(newPerson(), address)
+    await accounts.rows('update throttle set count = 99')
+    expect((await accounts.signUp(newPerson(), address)).status).toBe(200)
+    const refused = await accounts.signUp(newPerson(), address)
+    expect(refused.status).toBe(429)
+    expect(Number(refused.retryAfter)).toBeGreaterThan(3_000)
+    expect(refused.envelope.message).toMatch(/^Muitas tentativas em pouco tempo\. .*espere \d+ minutos/)
+    expect((await accounts.signUp(newPerson())).status).toBe(200)
+    await accounts.rows(`update throttle set until = now() - interval '1 second'`)
+    expect((await accounts.signUp(newPerson(), address)).status).toBe(200)
+  })
+})
+
+describe('the letter about a taken e-mail', () => {
+  test('is written to owners of accounts only, and once an hour', async () => {
+    const person = newPerson()
+    await accounts.signUp(person)
+    await accounts.signUp(person)
+    expect(await accounts.letter('conta-existente', person.email)).not.toBeNull()
+    await accounts.rows(`update mail set state = 'sent', settled_at = now() where recipient = $1`, person.email)
+    expect(await accounts.letter('conta-existente', person.email)).toBeNull()
+    await accounts.rows(`update mail set settled_at = now() - interval '61 minutes' where recipient = $1`, person.email)
+    expect(await accounts.letter('conta-existente', person.email)).not.toBeNull()
+    await accounts.rows(`insert into mail (kind, recipient) values ('conta-existente', 'ninguem@exemplo.com.br')`)
+    expect(await accounts.letter('conta-existente', 'ninguem@exemplo.com.br')).toBeNull()
+  })
+})
+
+test('no password and no token is in the database, in any table and in any way of writing it', async () => {
+  const person = newPerson({ senha: 'uma-senha-que-so-ela-sabe' })
+  const chosen = 'outra-senha-que-so-ela-sabe'
+  const { token } = await accounts.enter(person)
+  await accounts.logIn({ ...person, senha: 'um-palpite-errado' })
+  await accounts.signUp({ ...person, senha: 'senha-de-outra-pessoa' })
+  await accounts.call('POST', '/v1/api/RecuperarSenha', { json: { email: person.email } })
+  const link = (await accounts.letter('recuperar-senha', person.email))!.button!.url
+  const changed = { senhaAtual: person.senha, senha: chosen, senhaNovamente: chosen }
+  expect((await accounts.call('PUT', '/v1/api/Usuarios/senha', { token, json: changed })).status).toBe(200)
+  expect((await accounts.call('POST', '/v1/api/Auth/encerrar-sessoes', { token, json: {} })).status).toBe(200)
+
+  const tables = await accounts.rows<{ name: string }>(
+    `select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`,
+  )
+  let everything = ''
+  for (const { name } of tables)
+    for (const { row } of await accounts.rows<{ row: string }>(`select t::text as row from ${name} t`))
+      everything += `${row}\n`
+  expect(everything).toContain(person.email)
+  const linkToken = link.split('/').at(-1)!
+  const secrets = [person.senha, chosen, 'um-palpite-errado', 'senha-de-outra-pessoa', token, linkToken]
+  for (const secret of secrets) {
+    const bytes = Buffer.from(secret)
+    for (const written of [secret, bytes.toString('hex'), bytes.toString('base64'), bytes.toString('base64url')])
+      expect(everything.includes(written), secret).toBe(false)
+  }
+  for (const secret of [token, linkToken])
+    expect(everything.includes(Buffer.from(secret, 'base64url').toString('hex')), secret).toBe(false)
+})
+
+test('what nobody asks for any more is forgotten, of every workspace', async () => {
+  const [first, second] = [await accounts.enter(), await accounts.enter()]
+  for (const { email } of [first, second]) {
+    await accounts.call('POST', '/v1/api/RecuperarSenha', { json: { email } })
+    await accounts.letter('recuperar-senha', email)
+  }
+  await accounts.rows('delete from throttle')
+  await accounts.rows(
+    `insert into throttle values ('\\x01', 3, now() - interval '1 second'), ('\\x02', 3, now() + interval '1 hour')`,
+  )
+  const ofSecond = `(workspace_id = (select workspace_id from account where email = '${second.email}'))`
+  await accounts.rows(
+    `update session set expires_at = now() + (case when ${ofSecond} then -1 else 1 end) * interval '1 hour'`,
+  )
+  await accounts.rows(
+    `update password_recovery set created_at = now() - (case when ${ofSecond} then 31 else 29 end) * interval '1 day'`,
+  )
+  await forgetOld(accounts.ctx)
+  const left = (table: string) =>
+    accounts.rows<{ second: boolean }>(`select distinct ${ofSecond} as second from ${table}`)
+  expect(await left('session')).toEqual([{ second: false }])
+  expect(await left('password_recovery')).toEqual([{ second: false }])
+  expect(await accounts.rows(`select encode(key, 'hex') as key from throttle`)).toEqual([{ key: '02' }])
+  expect((await accounts.call('GET', '/v1/api/Usuarios/conta', { token: first.token })).status).toBe(200)
+})

@@ -1,0 +1,99 @@
+import { sql } from 'kysely'
+import { z } from 'zod'
+import type { Context } from '../platform/context.ts'
+import { asOperator } from '../platform/database.ts'
+import type { Letter, MailKind } from '../platform/mail.ts'
+import { createLink } from './recovery.ts'
+import { findAccount } from './sessions.ts'
+
+const Occasion = z.object({ at: z.iso.datetime(), address: z.string() })
+
+/** The letters about accounts, by kind. None of them names the person: whoever signs up chooses that name, and may choose any e-mail. */
+export const accountMails: Record<string, MailKind> = {
+  'conta-existente': async (ctx, { recipient }) => {
+    if (!(await findAccount(ctx, recipient)) || (await wasToldLately(ctx, recipient))) return null
+    return accountExists(ctx.config)
+  },
+
+  'recuperar-senha': async (ctx, { recipient, payload }) => {
+    const occasion = Occasion.parse(payload)
+    const link = await createLink(ctx, recipient, occasion.address)
+    return link && recoveryLink(ctx.config, link, occasion)
+  },
+
+  'senha-alterada': async ({ config }, { payload }) =>
+    passwordChanged(config, Occasion.extend({ how: z.enum(['link', 'session']) }).parse(payload)),
+}
+
+// Anybody may type the e-mail into the sign-up, over and over.
+async function wasToldLately(ctx: Pick<Context, 'db'>, recipient: string): Promise<boolean> {
+  return asOperator(ctx, async ({ db }) => {
+    const earlier = await db
+      .selectFrom('mail')
+      .select('id')
+      .where('kind', '=', 'conta-existente')
+      .where('recipient', '=', recipient)
+      .where('state', '=', 'sent')
+      .where('settled_at', '>', sql<Date>`now() - interval '1 hour'`)
+      .limit(1)
+      .executeTakeFirst()
+    return earlier !== undefined
+  })
+}
+
+type Words = Pick<Context['config'], 'productName' | 'publicUrl'>
+
+function accountExists({ productName, publicUrl }: Words): Letter {
+  return {
+    subject: `Você já tem uma conta no ${productName}`,
+    paragraphs: [
+      'Alguém tentou criar uma conta com este e-mail, que já tem uma. Nada foi alterado: a senha, as empresas e os documentos continuam como estavam.',
+      'Se foi você, entre com a senha que já tem. Se não se lembra dela, use "Esqueceu sua senha?" na tela de login.',
+      'Se não foi você, não é preciso fazer nada.',
+    ],
+    button: { label: 'Fazer login', url: `${publicUrl}/login` },
+  }
+}
+
+function recoveryLink(
+  { productName, publicUrl }: Words,
+  { token, expiresAt }: { token: string; expiresAt: Date },
+  { at, address }: z.infer<typeof Occasion>,
+): Letter {
+  return {
+    subject: `Crie uma senha nova para a sua conta no ${productName}`,
+    paragraphs: [
+      'Alguém pediu para trocar a senha da conta com este e-mail. Se foi você, use o botão abaixo.',
+      `O link vale até ${moment.format(expiresAt)}, no horário de Brasília, e uma vez só.`,
+      'Se não foi você, não é preciso fazer nada: a senha continua a mesma, e só quem recebe este e-mail pode usar o link.',
+    ],
+    button: { label: 'Criar senha nova', url: `${publicUrl}/atualizar-senha/${token}` },
+    footnote: `Pedido feito em ${moment.format(new Date(at))}, do endereço de rede ${address}.`,
+  }
+}
+
+function passwordChanged(
+  { productName, publicUrl }: Words,
+  { at, address, how }: z.infer<typeof Occasion> & { how: 'link' | 'session' },
+): Letter {
+  const by = {
+    link: 'com o link enviado a este e-mail. Todas as sessões abertas foram encerradas.',
+    session: 'por quem estava com a conta aberta e sabia a senha anterior. As outras sessões foram encerradas.',
+  }[how]
+  return {
+    subject: `A senha da sua conta no ${productName} foi trocada`,
+    paragraphs: [
+      `A senha foi trocada em ${moment.format(new Date(at))}, no horário de Brasília, ${by}`,
+      'Se foi você, não é preciso fazer nada.',
+      'Se não foi, abra a tela de login agora e use "Esqueceu sua senha?": a senha nova encerra as sessões de quem entrou. Suas empresas e seus documentos continuam guardados.',
+    ],
+    button: { label: 'Abrir a tela de login', url: `${publicUrl}/login` },
+    footnote: `A troca veio do endereço de rede ${address}.`,
+  }
+}
+
+const moment = new Intl.DateTimeFormat('pt-BR', {
+  dateStyle: 'short',
+  timeStyle: 'short',
+  timeZone: 'America/Sao_Paulo',
+})

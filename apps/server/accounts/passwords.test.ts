@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Accounts, openAccounts } from './testing.ts'
+
+let accounts: Accounts
+beforeAll(async () => {
+  accounts = await openAccounts()
+})
+afterAll(() => accounts[Symbol.asyncDispose]())
+
+const change = (token: string, senhaAtual: string, senha = 'senha-escolhida', senhaNovamente = senha) =>
+  accounts.call('PUT', '/v1/api/Usuarios/senha', { token, json: { senhaAtual, senha, senhaNovamente } })
+const status = async (token: string) => (await accounts.call('GET', '/v1/api/Usuarios/conta', { token })).status
+
+describe('a change of password', () => {
+  test('ends the other sessions and every link, tells by mail, and is written down', async () => {
+    const person = await accounts.enter()
+    const other = (await accounts.logIn(person)).envelope.data.token
+    await accounts.call('POST', '/v1/api/RecuperarSenha', { json: { email: person.email } })
+    const link = (await accounts.letter('recuperar-senha', person.email))!.button!.url.split('/').at(-1)
+    expect(await change(person.token, person.senha)).toMatchObject({
+      status: 200,
+      envelope: { message: 'Senha atualizada com sucesso! As outras sessões foram encerradas.', data: null },
+    })
+    expect(await status(person.token)).toBe(200)
+    expect(await status(other)).toBe(401)
+    expect((await accounts.call('GET', `/v1/api/RecuperarSenha/${link}`)).status).toBe(410)
+    expect((await accounts.logIn(person)).status).toBe(401)
+    expect((await accounts.logIn({ ...person, senha: 'senha-escolhida' })).status).toBe(200)
+    const letter = await accounts.letter('senha-alterada', person.email)
+    expect(letter!.paragraphs[0]).toMatch(
+      /^A senha foi trocada em \d\d\/\d\d\/\d{4}, \d\d:\d\d, no horário de Brasília, por quem estava com a conta aberta/,
+    )
+    expect(await accounts.deeds(person.email)).toContainEqual(
+      expect.objectContaining({
+        action: 'senha',
+        actor: 'Ana Souza',
+        description: 'Senha trocada com a senha atual; as outras sessões foram encerradas.',
+      }),
+    )
+  })
+
+  test('needs the current one, and changes nothing without it', async () => {
+    const person = await accounts.enter()
+    expect(await change(person.token, 'um-palpite-errado')).toMatchObject({
+      status: 400,
+      envelope: { message: 'A senha atual não confere.', errors: ['A senha atual não confere.'] },
+    })
+    expect((await accounts.logIn(person)).status).toBe(200)
+    expect((await accounts.deeds(person.email)).map(({ description }) => description)).toContain(
+      'Troca de senha recusada: a senha atual não conferiu.',
+    )
+  })
+
+  test.each([
+    ['', 'segredo1', 'segredo1', 'Senha atual é obrigatória'],
+    ['segredo', '12345', '12345', 'A senha deve ter pelo menos 6 caracteres'],
+    ['segredo', 'x'.repeat(101), 'x'.repeat(101), 'A senha deve ter no máximo 100 caracteres'],
+    ['segredo', 'segredo1', 'segredo2', 'As senhas não coincidem'],
+  ])('from %j to %j (again %j) says %s', async (current, senha, again, message) => {
+    const { token } = await accounts.enter()
+    const answer = await change(token, current, senha, again)
+    expect(answer).toMatchObject({ status: 400, envelope: { errors: expect.arrayContaining([message]) } })
+  })
+
+  test('guessed at all at once fails ten times and then waits, for this account only', async () => {
+    const [person, other] = [await accounts.enter(), await accounts.enter()]
+    const answers = await Promise.all(Array.from({ length: 15 }, () => change(person.token, 'um-palpite-errado')))
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(400), ...Array(5).fill(429)])
+    expect((await change(person.token, person.senha)).status).toBe(429)
+    expect((await change(other.token, other.senha)).status).toBe(200)
+    await accounts.rows(`update throttle set until = now() - interval '1 second'`)
+    expect((await change(person.token, person.senha)).status).toBe(200)
+  })
+
+  test('raced by two calls happens once', async () => {
+    const person = await accounts.enter()
+    const answers = await Promise.all(
+      ['primeira', 'segunda'].map((word) => change(person.token, person.senha, `senha-${word}`)),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
+    const won = answers[0]!.status === 200 ? 'primeira' : 'segunda'
+    expect((await accounts.logIn({ ...person, senha: `senha-${won}` })).status).toBe(200)
+  })
+})

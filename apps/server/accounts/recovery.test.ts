@@ -1,0 +1,213 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
+
+let accounts: Accounts
+beforeAll(async () => {
+  accounts = await openAccounts()
+})
+afterAll(() => accounts[Symbol.asyncDispose]())
+
+const request = (email: string, address?: string) =>
+  accounts.call('POST', '/v1/api/RecuperarSenha', { json: { email }, address })
+const check = (token: string) => accounts.call('GET', `/v1/api/RecuperarSenha/${token}`)
+const update = (urlAcesso: string, senha = 'senha-escolhida', senhaNovamente = senha) =>
+  accounts.call('POST', '/v1/api/RecuperarSenha/atualizar-senha', { json: { urlAcesso, senha, senhaNovamente } })
+const newLink = async (email: string) => {
+  await request(email)
+  const { url } = (await accounts.letter('recuperar-senha', email))!.button!
+  return { url, token: url.split('/').at(-1)! }
+}
+const unknown = /^Não reconhecemos este link/
+const expired = /^Este link expirou: ele vale por uma hora\./
+const used = /^Este link já foi usado/
+
+describe('a request', () => {
+  test('gets the same answer whether or not there is an account, and does the same', async () => {
+    const person = newPerson()
+    await accounts.signUp(person)
+    const cost = async (email: string) => {
+      accounts.statements.count = 0
+      return { answer: await request(email), statements: accounts.statements.count }
+    }
+    const known = await cost(person.email.toUpperCase())
+    expect(await cost('ninguem@exemplo.com.br')).toEqual(known)
+    expect(known.answer).toMatchObject({
+      status: 200,
+      envelope: { success: true, message: 'Iremos enviar um email de recuperação de senha!', data: null },
+    })
+    const queued = await accounts.rows(
+      `select workspace_id, kind, state from mail where recipient in ($1, 'ninguem@exemplo.com.br')`,
+      person.email,
+    )
+    expect(queued).toEqual(Array(2).fill({ workspace_id: null, kind: 'recuperar-senha', state: 'waiting' }))
+  })
+
+  test('of somebody without an account becomes no letter and leaves no trace', async () => {
+    await request('nunca-vi@exemplo.com.br')
+    const count = () => accounts.rows('select (select count(*) from password_recovery), (select count(*) from audit)')
+    const before = await count()
+    expect(await accounts.letter('recuperar-senha', 'nunca-vi@exemplo.com.br')).toBeNull()
+    expect(await count()).toEqual(before)
+  })
+
+  test.each([
+    [{}, 'Email é obrigatório'],
+    [{ email: 'ana' }, 'Email deve ter um formato válido'],
+  ])('%j is refused with words', async (json, message) => {
+    const answer = await accounts.call('POST', '/v1/api/RecuperarSenha', { json })
+    expect(answer).toMatchObject({ status: 400, envelope: { message } })
+  })
+
+  test('is refused after five for one e-mail, known or not, and after thirty from one address', async () => {
+    const { email } = await accounts.enter()
+    for (const whose of [email, 'ninguem-aqui@exemplo.com.br']) {
+      const answers = await Promise.all(Array.from({ length: 7 }, () => request(whose)))
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 429, 429])
+      expect((await request(whose.toUpperCase())).status).toBe(429)
+    }
+    const address = newAddress()
+    const answers = await Promise.all(Array.from({ length: 32 }, () => request(newPerson().email, address)))
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(2)
+  })
+})
+
+describe('the letter', () => {
+  test('carries a link that works for an hour, and nothing that a stranger could have written', async () => {
+    const person = newPerson({ nome: 'Ganhe um prêmio em golpe.example' })
+    await accounts.signUp(person)
+    await accounts.call('POST', '/v1/api/RecuperarSenha', { json: { email: person.email }, address: '192.0.2.4' })
+    const letter = (await accounts.letter('recuperar-senha', person.email))!
+    expect(letter).toMatchObject({
+      subject: 'Crie uma senha nova para a sua conta no Vigia Fiscal',
+      button: {
+        label: 'Criar senha nova',
+        url: expect.stringMatching(/^https:\/\/vigia\.exemplo\.com\.br\/atualizar-senha\/[\w-]{43}$/),
+      },
+      footnote: expect.stringMatching(
+        /^Pedido feito em \d\d\/\d\d\/\d{4}, \d\d:\d\d, do endereço de rede 192\.0\.2\.4\.$/,
+      ),
+    })
+    expect(JSON.stringify(letter)).not.toContain('golpe')
+    const { status, envelope } = await check(letter.button!.url.split('/').at(-1)!)
+    expect(status).toBe(200)
+    const [left] = await accounts.rows<{ minutes: number }>(
+      'select extract(epoch from $1::timestamptz - now()) / 60 as minutes',
+      envelope.data.validoAte,
+    )
+    expect(Number(left!.minutes)).toBeGreaterThan(55)
+    expect(Number(left!.minutes)).toBeLessThanOrEqual(60)
+    expect((await accounts.deeds(person.email)).at(-1)).toEqual({
+      action: 'senha',
+      actor: 'Alguém sem login',
+      description: `Link de recuperação de senha enviado para ${person.email}; vale por uma hora.`,
+      address: '192.0.2.4',
+      account_id: null,
+    })
+  })
+})
+
+describe('a link', () => {
+  test('replaces the password, ends every session and every other link, and tells by mail', async () => {
+    const person = await accounts.enter()
+    const bystander = await accounts.enter()
+    const second = (await accounts.logIn(person)).envelope.data.token
+    const [older, link, newer] = [await newLink(person.email), await newLink(person.email), await newLink(person.email)]
+    const theirs = await newLink(bystander.email)
+    const answer = await update(link.token)
+    expect(answer).toMatchObject({
+      status: 200,
+      envelope: { message: 'Senha atualizada com sucesso! Faça o login com sua nova senha.', data: null },
+    })
+    for (const token of [person.token, second])
+      expect((await accounts.call('GET', '/v1/api/Usuarios/conta', { token })).status).toBe(401)
+    for (const { token } of [older, link, newer]) {
+      expect(await check(token)).toMatchObject({ status: 410, envelope: { message: expect.stringMatching(used) } })
+      expect(await update(token)).toMatchObject({ status: 410, envelope: { message: expect.stringMatching(used) } })
+    }
+    expect((await accounts.logIn(person)).status).toBe(401)
+    expect((await accounts.logIn({ ...person, senha: 'senha-escolhida' })).status).toBe(200)
+    expect(await accounts.letter('senha-alterada', person.email)).toMatchObject({
+      subject: 'A senha da sua conta no Vigia Fiscal foi trocada',
+      button: { url: 'https://vigia.exemplo.com.br/login' },
+    })
+    expect(await accounts.deeds(person.email)).toContainEqual({
+      action: 'senha',
+      actor: 'Ana Souza',
+      description: 'Senha trocada pelo link enviado por e-mail; todas as sessões foram encerradas.',
+      address: expect.any(String),
+      account_id: expect.any(Number),
+    })
+    expect((await accounts.call('GET', '/v1/api/Usuarios/conta', { token: bystander.token })).status).toBe(200)
+    expect((await check(theirs.token)).status).toBe(200)
+  })
+
+  test('tells unknown from expired from used', async () => {
+    const { email } = await accounts.enter()
+    const { token } = await newLink(email)
+    for (const strange of ['x', 'x'.repeat(43), token.slice(1), `${token}x`, 'a%2Fb', '0'])
+      expect(await check(strange)).toMatchObject({ status: 404, envelope: { message: expect.stringMatching(unknown) } })
+    await accounts.rows('update password_recovery set expires_at = now() where used_at is null')
+    expect(await check(token)).toMatchObject({ status: 410, envelope: { message: expect.stringMatching(expired) } })
+    expect(await update(token)).toMatchObject({ status: 410, envelope: { message: expect.stringMatching(expired) } })
+    await accounts.rows('update password_recovery set used_at = now()')
+    expect(await check(token)).toMatchObject({ status: 410, envelope: { message: expect.stringMatching(used) } })
+  })
+
+  test('may be given whole, from wherever the site is reached', async () => {
+    const { email } = await accounts.enter()
+    const host = fc.constantFrom('https://vigia.exemplo.com.br', 'http://localhost:3000', 'https://x.br/sub', '')
+    const tail = fc.constantFrom('', '/', '?utm_source=email', '#topo', '/?a=1#b')
+    const space = fc.constantFrom('', ' ', '\n')
+    const { token } = await newLink(email)
+    await fc.assert(
+      fc.asyncProperty(host, tail, space, async (host, tail, space) => {
+        const wanted = `${space}${host}/atualizar-senha/${token}${tail}${space}`
+        expect((await update(wanted, 'senha-escolhida')).status).toBe(200)
+        await accounts.rows('update password_recovery set used_at = null')
+      }),
+      { numRuns: 10 },
+    )
+    for (const strange of [`https://x.br/outra/${token}`, `${token}/${token}`, `x${token}`])
+      expect((await update(strange)).status).toBe(404)
+  })
+
+  test('whose new password breaks a rule stays whole', async () => {
+    const { email } = await accounts.enter()
+    const { token } = await newLink(email)
+    const refusals = [
+      ['', '', 'Nova senha é obrigatória'],
+      ['12345', '12345', 'A senha deve ter pelo menos 6 caracteres'],
+      ['segredo1', 'segredo2', 'As senhas não coincidem'],
+    ] as const
+    for (const [senha, again, message] of refusals) {
+      const { status, envelope } = await update(token, senha, again)
+      expect(status).toBe(400)
+      expect(envelope.errors).toContain(message)
+    }
+    expect((await check(token)).status).toBe(200)
+  })
+
+  test.each(['one link', 'two links'])('raced by two calls with %s replaces the password once', async (which) => {
+    for (let round = 0; round < 4; round++) {
+      const person = await accounts.enter()
+      const first = await newLink(person.email)
+      const second = which === 'one link' ? first : await newLink(person.email)
+      const answers = await Promise.all([update(first.url, 'senha-primeira'), update(second.token, 'senha-segunda')])
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 410])
+      const [won, lost] = answers[0]!.status === 200 ? ['primeira', 'segunda'] : ['segunda', 'primeira']
+      expect((await accounts.logIn({ ...person, senha: `senha-${won}` })).status).toBe(200)
+      expect((await accounts.logIn({ ...person, senha: `senha-${lost}` })).status).toBe(401)
+      const mails = `select 1 from mail where kind = 'senha-alterada' and recipient = $1`
+      expect(await accounts.rows(mails, person.email)).toHaveLength(1)
+    }
+  })
+
+  test('opens the way for an owner whom the guesses of others keep out', async () => {
+    const person = await accounts.enter()
+    for (let i = 0; i < 10; i++) await accounts.logIn({ ...person, senha: 'um-palpite-errado' })
+    expect((await accounts.logIn(person)).status).toBe(429)
+    await update((await newLink(person.email)).token)
+    expect((await accounts.logIn({ ...person, senha: 'senha-escolhida' })).status).toBe(200)
+  })
+})

@@ -1,0 +1,107 @@
+import { sql } from 'kysely'
+import { recordDeed } from '../platform/audit.ts'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import type { Caller } from '../platform/http.ts'
+import { queueMail } from '../platform/mail.ts'
+import { countTry, forgetTries, type Limit, networkOf } from '../platform/throttle.ts'
+import { hashPassword, lockAccount, replacePassword } from './passwords.ts'
+import { findAccount, loginLimit, stranger } from './sessions.ts'
+import { createToken, tokenHash } from './tokens.ts'
+
+const hourMs = 3_600_000
+const emailLimit: Limit = { name: 'recuperação', times: 5, withinMs: hourMs }
+const networkLimit: Limit = { name: 'recuperação de endereço', times: 30, withinMs: hourMs }
+
+type WithDatabase = Pick<Context, 'db'>
+
+/** Queues the letter with a link. Whether there is an account is looked up when the letter leaves, so that the answer tells nothing. */
+export async function requestRecovery({ db }: WithDatabase, email: string, { address }: Caller): Promise<void> {
+  const recipient = email.toLowerCase()
+  await countTry({ db }, networkLimit, networkOf(address))
+  await countTry({ db }, emailLimit, recipient)
+  const payload = { at: new Date().toISOString(), address }
+  await queueMail({ db }, { kind: 'recuperar-senha', recipient, payload, usefulMs: 6 * hourMs })
+}
+
+/** The token of a new link for the account with the e-mail, valid for one hour; null when there is none. */
+export async function createLink(
+  { db }: WithDatabase,
+  email: string,
+  address: string,
+): Promise<{ token: string; expiresAt: Date } | null> {
+  const account = await findAccount({ db }, email)
+  if (!account) return null
+  const { workspaceId, accountId } = account
+  const token = createToken()
+  return inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const { expires_at } = await db
+      .insertInto('password_recovery')
+      .values({
+        token_hash: tokenHash(token),
+        workspace_id: workspaceId,
+        account_id: accountId,
+        expires_at: sql<Date>`now() + interval '1 hour'`,
+      })
+      .returning('expires_at')
+      .executeTakeFirstOrThrow()
+    const sentence = `Link de recuperação de senha enviado para ${email}; vale por uma hora.`
+    await recordDeed({ db }, { workspaceId, accountName: stranger, address }, 'senha', sentence)
+    return { token, expiresAt: expires_at }
+  })
+}
+
+interface Link {
+  workspaceId: number
+  accountId: number
+  expiresAt: Date
+}
+
+/** The link that still works; refuses one that is unknown, expired or used, each in its own words. `text` is its token or all of it. */
+export async function getLink({ db }: WithDatabase, text: string): Promise<Link> {
+  const { rows } = await sql<Link & { used: boolean; expired: boolean }>`
+    select workspace_id as "workspaceId", account_id as "accountId", expires_at as "expiresAt",
+           used_at is not null as used, expires_at <= now() as expired
+      from recovery_for_token(${tokenHash(tokenOf(text))})`.execute(db)
+  const link = rows[0]
+  if (!link)
+    throw new AppError(
+      'not-found',
+      'Não reconhecemos este link de recuperação. Confira se ele foi copiado inteiro do e-mail, ou peça outro em "Esqueceu sua senha?".',
+    )
+  if (link.used)
+    throw new AppError(
+      'gone',
+      'Este link já foi usado, ou a senha foi trocada depois que ele foi enviado. Se não foi você quem a trocou, peça outro link em "Esqueceu sua senha?".',
+    )
+  if (link.expired)
+    throw new AppError(
+      'gone',
+      'Este link expirou: ele vale por uma hora. Sua senha continua a mesma; peça outro link em "Esqueceu sua senha?".',
+    )
+  return link
+}
+
+function tokenOf(text: string): string {
+  return /(?:^|\/atualizar-senha\/)([\w-]{43})\/?(?:[?#].*)?$/.exec(text.trim())?.[1] ?? ''
+}
+
+/** Replaces the password by a link, once; ends every session and every other link of the account. */
+export async function updatePassword(
+  { db }: WithDatabase,
+  link: string,
+  password: string,
+  { address }: Caller,
+): Promise<void> {
+  const { workspaceId, accountId } = await getLink({ db }, link)
+  const passwordHash = await hashPassword(password)
+  const { email } = await inWorkspace({ db }, workspaceId, async (ctx) => {
+    await lockAccount(ctx, { workspaceId, accountId })
+    // Another call may have used it, or another link, since it was looked at.
+    await getLink(ctx, link)
+    return replacePassword(ctx, { workspaceId, accountId, address }, { passwordHash, how: 'link' })
+  })
+  // Whoever owns the mailbox is not kept out by the guesses of others.
+  await forgetTries({ db }, loginLimit, email)
+}

@@ -1,0 +1,251 @@
+import fc from 'fast-check'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
+
+let accounts: Accounts
+beforeAll(async () => {
+  accounts = await openAccounts()
+})
+afterAll(() => accounts[Symbol.asyncDispose]())
+
+const ownAccount = (token: string) => accounts.call('GET', '/v1/api/Usuarios/conta', { token })
+const sessionsOf = async (token: string) =>
+  (await accounts.call('GET', '/v1/api/Auth/sessoes', { token })).envelope.data as {
+    idSessao: string
+    atual: boolean
+    vistaEm: string
+    endereco: string | null
+    navegador: string | null
+  }[]
+const end = (token: string, idSessao?: string) =>
+  accounts.call('POST', '/v1/api/Auth/encerrar-sessoes', { token, json: { idSessao } })
+const wrong = 'um-palpite-errado'
+
+describe('a login', () => {
+  test('opens a session for thirty days and is written down with its address', async () => {
+    const person = newPerson()
+    await accounts.signUp(person)
+    const { status, envelope } = await accounts.logIn(person, { address: '192.0.2.9', agent: 'Navegador' })
+    expect(status).toBe(200)
+    expect(envelope).toMatchObject({ success: true, message: 'Login realizado com sucesso!', errors: [] })
+    expect(Object.keys(envelope.data).sort()).toEqual(['token', 'wsId'])
+    const [own] = await accounts.rows<{ days: number }>(
+      `select round(extract(epoch from expires_at - created_at) / 86400)::int as days from session where address = '192.0.2.9'`,
+    )
+    expect(own).toEqual({ days: 30 })
+    const deed = { action: 'login', actor: 'Ana Souza', description: 'Entrou.', address: '192.0.2.9' }
+    expect((await accounts.deeds(person.email)).at(-1)).toMatchObject(deed)
+  })
+
+  test('that fails gets the same answer whether or not there is an account', async () => {
+    const person = newPerson()
+    await accounts.signUp(person)
+    const known = await accounts.logIn({ ...person, senha: wrong })
+    const unknown = await accounts.logIn({ email: 'ninguem@exemplo.com.br', senha: wrong })
+    expect(known).toEqual(unknown)
+    expect(known).toMatchObject({ status: 401, envelope: { message: 'Credenciais inválidas.' } })
+    const deed = {
+      action: 'login-recusado',
+      actor: 'Alguém sem login',
+      description: `Login de ${person.email} recusado: a senha não conferiu.`,
+      account_id: null,
+    }
+    await vi.waitFor(async () => expect((await accounts.deeds(person.email)).at(-1)).toMatchObject(deed), {
+      timeout: 10_000,
+    })
+  })
+
+  test('that fails costs the same checking whether or not there is an account', async () => {
+    const person = newPerson()
+    await accounts.signUp(person)
+    const measure = async (email: string) => {
+      const began = performance.now()
+      await accounts.logIn({ email, senha: wrong })
+      return performance.now() - began
+    }
+    const [known, unknown]: [number[], number[]] = [[], []]
+    for (let i = 0; i < 6; i++) {
+      known.push(await measure(person.email))
+      unknown.push(await measure('ninguem-mesmo@exemplo.com.br'))
+    }
+    // Without the checking of a password it would be a tenth.
+    expect(Math.min(...unknown)).toBeGreaterThan(Math.min(...known) / 2)
+  })
+
+  test('with a password that is replaced while it is being checked opens nothing', async () => {
+    const person = newPerson()
+    await accounts.signUp(person)
+    const other = new pg.Client({ connectionString: accounts.database.url })
+    await other.connect()
+    await using _ = { [Symbol.asyncDispose]: () => other.end() }
+    await other.query('begin')
+    await other.query(`update account set password_hash = 'another' where email = $1`, [person.email])
+    const answer = accounts.logIn(person)
+    // The password has been found right by then, and the account is waited for.
+    await vi.waitFor(
+      async () => {
+        const waiting = await accounts.rows(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        expect(waiting).toHaveLength(1)
+      },
+      { timeout: 9_000 },
+    )
+    await other.query('commit')
+    expect((await answer).status).toBe(401)
+    const open = `select 1 from session where workspace_id = (select workspace_id from account where email = $1)`
+    expect(await accounts.rows(open, person.email)).toEqual([])
+  })
+})
+
+describe('guesses', () => {
+  test('fail ten times and then wait, and a login that succeeds begins anew', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, fc.boolean()), { minLength: 8, maxLength: 24 }),
+        async (guesses) => {
+          const person = newPerson()
+          await accounts.signUp(person)
+          let failures = 0
+          for (const right of guesses) {
+            const { status } = await accounts.logIn({ ...person, senha: right ? person.senha : wrong })
+            const expected = failures >= 10 ? 429 : right ? 200 : 401
+            expect(status).toBe(expected)
+            if (status === 200) failures = 0
+            if (status === 401) failures++
+          }
+        },
+      ),
+      { numRuns: 6, examples: [[Array(12).fill(false)], [[...Array(9).fill(false), true, ...Array(12).fill(false)]]] },
+    )
+  })
+
+  test.each(['an account', 'nobody'])('sent all at once at %s count like guesses in a row', async (whose) => {
+    const person = newPerson()
+    if (whose === 'an account') await accounts.signUp(person)
+    const answers = await Promise.all(Array.from({ length: 30 }, () => accounts.logIn({ ...person, senha: wrong })))
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10)
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(20)
+    expect(refused[0]!.envelope.message).toMatch(/espere \d+ minutos e tente de novo/)
+    expect((await accounts.logIn({ ...person, email: person.email.toUpperCase() })).status).toBe(429)
+    await accounts.rows(`update throttle set until = now() - interval '1 second'`)
+    expect((await accounts.logIn(person)).status).toBe(whose === 'an account' ? 200 : 401)
+  })
+
+  test('sent all at once from one address fail fifty times; the right password waits there too, and nowhere else', async () => {
+    const person = newPerson()
+    await accounts.signUp(person)
+    // Of IPv6 everybody has a whole network.
+    const address = (i: number) => `2001:db8:0:7::${(i + 1).toString(16)}`
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => accounts.logIn({ ...newPerson(), senha: wrong }, { address: address(i) })),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(50).fill(401), ...Array(10).fill(429)])
+    expect((await accounts.logIn(person, { address: address(99) })).status).toBe(429)
+    expect((await accounts.logIn(person)).status).toBe(200)
+  })
+
+  test('do not keep twenty people of one address with the right password from entering at once', async () => {
+    const person = newPerson()
+    await accounts.signUp(person)
+    const address = newAddress()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => accounts.logIn(person, { address })))
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+  })
+})
+
+describe('a session', () => {
+  test('ends with the logout', async () => {
+    const { token, email } = await accounts.enter()
+    expect((await accounts.call('POST', '/v1/api/Auth/sair', { token })).envelope.message).toBe('Sessão encerrada.')
+    expect((await ownAccount(token)).status).toBe(401)
+    expect((await accounts.call('POST', '/v1/api/Auth/sair', { token })).status).toBe(401)
+    expect((await accounts.deeds(email)).filter(({ action }) => action === 'sessao')).toHaveLength(1)
+  })
+
+  test('ends by itself', async () => {
+    const { token, email } = await accounts.enter()
+    await accounts.rows(
+      `update session set expires_at = now() where workspace_id = (select workspace_id from account where email = $1)`,
+      email,
+    )
+    expect(await ownAccount(token)).toMatchObject({
+      status: 401,
+      envelope: { message: 'Sessão expirada. Faça login novamente.' },
+    })
+  })
+
+  test('says from where it was opened, and once an hour from where it is used', async () => {
+    const { token, ...person } = await accounts.enter(newPerson(), { address: '192.0.2.1', agent: 'Um navegador' })
+    const moved = { token, address: '192.0.2.2', agent: 'Outro navegador' }
+    const seen = async () => {
+      await accounts.call('GET', '/v1/api/Usuarios/conta', moved)
+      const [own] = await sessionsOf((await accounts.logIn(person)).envelope.data.token).then((list) =>
+        list.filter(({ endereco }) => endereco?.startsWith('192.0.2.')),
+      )
+      return own!
+    }
+    const before = await seen()
+    expect(before).toMatchObject({ endereco: '192.0.2.1', navegador: 'Um navegador' })
+    await accounts.rows(`update session set seen_at = now() - interval '59 minutes' where address = '192.0.2.1'`)
+    expect(await seen()).toMatchObject({ endereco: '192.0.2.1' })
+    await accounts.rows(`update session set seen_at = now() - interval '60 minutes' where address = '192.0.2.1'`)
+    const after = await seen()
+    expect(after).toMatchObject({ endereco: '192.0.2.2', navegador: 'Outro navegador' })
+    expect(after.vistaEm > before.vistaEm).toBe(true)
+  })
+
+  test('is listed, the newest first and expired ones not; one that says nothing of itself too', async () => {
+    const { token, ...person } = await accounts.enter()
+    await accounts.enter()
+    const second = (await accounts.logIn(person, { agent: '' })).envelope.data.token
+    const third = (await accounts.logIn(person)).envelope.data.token
+    const list = await sessionsOf(second)
+    expect(list.map(({ atual }) => atual)).toEqual([false, true, false])
+    expect(list[1]!.navegador).toBeNull()
+    const mine = (await sessionsOf(third)).find(({ atual }) => atual)!
+    await accounts.rows('update session set expires_at = now() where public_id = $1', mine.idSessao)
+    expect((await sessionsOf(token)).map(({ atual }) => atual)).toEqual([false, true])
+  })
+
+  test('can be ended from another one, and all others at once', async () => {
+    const { token, ...person } = await accounts.enter()
+    const others = await Promise.all([1, 2, 3].map(async () => (await accounts.logIn(person)).envelope.data.token))
+    const target = (await sessionsOf(others[0]!)).find(({ atual }) => atual)!
+    expect((await end(token, target.idSessao)).envelope).toMatchObject({
+      message: 'Uma sessão foi encerrada.',
+      data: { encerradas: 1 },
+    })
+    expect((await ownAccount(others[0]!)).status).toBe(401)
+    expect((await end(token)).envelope).toMatchObject({
+      message: '2 sessões foram encerradas.',
+      data: { encerradas: 2 },
+    })
+    for (const other of others) expect((await ownAccount(other)).status).toBe(401)
+    expect((await ownAccount(token)).status).toBe(200)
+    expect((await end(token)).envelope).toMatchObject({
+      message: 'Não há outras sessões abertas.',
+      data: { encerradas: 0 },
+    })
+    const told = (await accounts.deeds(person.email)).filter(({ action }) => action === 'sessao')
+    expect(told.map(({ description }) => description)).toEqual([
+      expect.stringMatching(/^Encerrou uma sessão \(10\.[\d.]+, teste\)\.$/),
+      'Encerrou 2 outras sessões.',
+    ])
+  })
+
+  test('of somebody else, one that ended and one that never was are not found', async () => {
+    const { token } = await accounts.enter()
+    const stranger = await accounts.enter()
+    const [theirs] = await sessionsOf(stranger.token)
+    for (const id of [theirs!.idSessao, crypto.randomUUID(), 'x', '']) {
+      expect(await end(token, id)).toMatchObject({
+        status: 404,
+        envelope: { message: 'Essa sessão não existe ou já terminou.' },
+      })
+    }
+    expect((await ownAccount(stranger.token)).status).toBe(200)
+  })
+})

@@ -1,0 +1,193 @@
+import { sql } from 'kysely'
+import { recordDeed } from '../platform/audit.ts'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import type { Caller, Session } from '../platform/http.ts'
+import { countTry, forgetTries, type Limit, networkOf, requireUnderLimit } from '../platform/throttle.ts'
+import { inTurn, matchesPassword } from './passwords.ts'
+import { createToken, tokenHash } from './tokens.ts'
+
+const sessionDays = 30
+
+/** Failed logins with an e-mail. */
+export const loginLimit: Limit = { name: 'login', times: 10, withinMs: 15 * 60_000 }
+const networkLimit: Limit = { name: 'login de endereço', times: 50, withinMs: 15 * 60_000 }
+
+type WithDatabase = Pick<Context, 'db'>
+
+interface KnownAccount {
+  workspaceId: number
+  workspacePublicId: string
+  accountId: number
+  passwordHash: string
+}
+
+/** The account with the e-mail, or null. */
+export async function findAccount({ db }: WithDatabase, email: string): Promise<KnownAccount | null> {
+  const { rows } = await sql<KnownAccount>`
+    select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId", password_hash as "passwordHash"
+      from account_for_login(${email.toLowerCase()})`.execute(db)
+  return rows[0] ?? null
+}
+
+/** Opens a session; null when e-mail and password do not match, after the same time whether or not the e-mail exists. */
+export async function logIn(
+  { db, log }: Pick<Context, 'db' | 'log'>,
+  credentials: { email: string; password: string },
+  caller: Caller,
+): Promise<{ token: string; workspacePublicId: string } | null> {
+  const email = credentials.email.toLowerCase()
+  const network = networkOf(caller.address)
+  const report = (error: unknown) => log.error({ err: error }, 'a refused login could not be written down')
+  const check = async () => {
+    await requireUnderLimit({ db }, networkLimit, network)
+    // Counted before it is known to fail, so that several processes together allow no more.
+    await countTry({ db }, loginLimit, email)
+    const account = await findAccount({ db }, email)
+    const matches = await matchesPassword(account?.passwordHash, credentials.password)
+    const token = account && matches ? await openSession({ db }, account, caller) : null
+    if (account && token) {
+      await forgetTries({ db }, loginLimit, email)
+      return { token, workspacePublicId: account.workspacePublicId }
+    }
+    await countTry({ db }, networkLimit, network)
+    // After the answer, whose time must not tell that there is an account.
+    if (account) setImmediate(() => void noteRefusal({ db }, account, email, caller).catch(report))
+    return null
+  }
+  return inTurn(`network ${network}`, () => inTurn(`e-mail ${email}`, check))
+}
+
+// Null: the password was replaced while it was being checked.
+async function openSession(
+  { db }: WithDatabase,
+  { workspaceId, accountId, passwordHash }: KnownAccount,
+  { address, agent }: Caller,
+): Promise<string | null> {
+  const token = createToken()
+  return inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const account = await db
+      .selectFrom('account')
+      .select('name')
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', accountId)
+      .where('password_hash', '=', passwordHash)
+      .forShare()
+      .executeTakeFirst()
+    if (!account) return null
+    await db
+      .insertInto('session')
+      .values({
+        token_hash: tokenHash(token),
+        workspace_id: workspaceId,
+        account_id: accountId,
+        expires_at: sql<Date>`now() + ${sessionDays} * interval '1 day'`,
+        address,
+        agent,
+      })
+      .execute()
+    await recordDeed({ db }, { workspaceId, accountId, accountName: account.name, address }, 'login', 'Entrou.')
+    return token
+  })
+}
+
+async function noteRefusal({ db }: WithDatabase, account: KnownAccount, email: string, caller: Caller): Promise<void> {
+  const actor = { workspaceId: account.workspaceId, accountName: stranger, address: caller.address }
+  await inWorkspace({ db }, account.workspaceId, (ctx) =>
+    recordDeed(ctx, actor, 'login-recusado', `Login de ${email} recusado: a senha não conferiu.`),
+  )
+}
+
+/** The name in the audit of somebody who has not logged in. */
+export const stranger = 'Alguém sem login'
+
+/** The session that `token` opened, or null when it has ended. When and from where it is used is kept to the hour. */
+export async function findSession({ db }: WithDatabase, token: string, caller: Caller): Promise<Session | null> {
+  const { rows } = await sql<Omit<Session, 'token' | 'address'> & { seenLongAgo: boolean }>`
+    select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId",
+           account_name as "accountName", session_public_id as "publicId", seen_at <= now() - interval '1 hour' as "seenLongAgo"
+      from session_for_token(${tokenHash(token)})`.execute(db)
+  if (!rows[0]) return null
+  const { seenLongAgo, ...found } = rows[0]
+  const session = { ...found, token, address: caller.address }
+  if (seenLongAgo) await noteSeen({ db }, session, caller)
+  return session
+}
+
+async function noteSeen({ db }: WithDatabase, session: Session, { address, agent }: Caller): Promise<void> {
+  await inWorkspace({ db }, session.workspaceId, ({ db }) =>
+    db
+      .updateTable('session')
+      .set({ seen_at: sql<Date>`now()`, address, agent })
+      .where('token_hash', '=', tokenHash(session.token))
+      .where('workspace_id', '=', session.workspaceId)
+      .where('seen_at', '<=', sql<Date>`now() - interval '1 hour'`)
+      .execute(),
+  )
+}
+
+/** Ends the session: its token is worth nothing from here on. */
+export async function logOut({ db }: WithDatabase, session: Session): Promise<void> {
+  await inWorkspace({ db }, session.workspaceId, async ({ db }) => {
+    const { numDeletedRows } = await db
+      .deleteFrom('session')
+      .where('token_hash', '=', tokenHash(session.token))
+      .where('workspace_id', '=', session.workspaceId)
+      .executeTakeFirst()
+    if (numDeletedRows > 0n) await recordDeed({ db }, session, 'sessao', 'Saiu.')
+  })
+}
+
+/** The open sessions of the account, the newest first. */
+export async function listSessions({ db }: WithDatabase, { workspaceId, accountId }: Session) {
+  return inWorkspace({ db }, workspaceId, ({ db }) =>
+    db
+      .selectFrom('session')
+      .select(['public_id', 'created_at', 'seen_at', 'expires_at', 'address', 'agent'])
+      .where('workspace_id', '=', workspaceId)
+      .where('account_id', '=', accountId)
+      .where('expires_at', '>', sql<Date>`now()`)
+      .orderBy('created_at', 'desc')
+      .orderBy('public_id')
+      .execute(),
+  )
+}
+
+const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Ends the session `publicId` of the account or, when none is named, all but the one that asks. Returns how many ended. */
+export async function endSessions(
+  { db }: WithDatabase,
+  session: Session,
+  publicId: string | undefined,
+): Promise<number> {
+  if (publicId !== undefined && !uuidShape.test(publicId)) throw unknownSession()
+  return inWorkspace({ db }, session.workspaceId, async ({ db }) => {
+    const open = db
+      .deleteFrom('session')
+      .where('workspace_id', '=', session.workspaceId)
+      .where('account_id', '=', session.accountId)
+      .where('expires_at', '>', sql<Date>`now()`)
+    const ended = await (publicId === undefined
+      ? open.where('public_id', '<>', session.publicId)
+      : open.where('public_id', '=', publicId)
+    )
+      .returning(['address', 'agent'])
+      .execute()
+    if (publicId !== undefined && ended.length === 0) throw unknownSession()
+    if (ended.length > 0) await recordDeed({ db }, session, 'sessao', endedSentence(ended))
+    return ended.length
+  })
+}
+
+function unknownSession(): AppError {
+  return new AppError('not-found', 'Essa sessão não existe ou já terminou.')
+}
+
+function endedSentence(ended: { address: string | null; agent: string | null }[]): string {
+  if (ended.length > 1) return `Encerrou ${ended.length} outras sessões.`
+  const [{ address, agent }] = ended as [(typeof ended)[number]]
+  const details = [address, agent].filter(Boolean).join(', ')
+  return details ? `Encerrou uma sessão (${details}).` : 'Encerrou uma sessão.'
+}

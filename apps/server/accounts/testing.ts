@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import type { KyselyPlugin } from 'kysely'
+import pg from 'pg'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { readConfig } from '../config.ts'
+import type { Context } from '../platform/context.ts'
+import { openDatabase } from '../platform/database.ts'
+import { serveRoutes } from '../platform/http.ts'
+import { createPublicIds } from '../platform/ids.ts'
+import { createLogger } from '../platform/log.ts'
+import type { Letter } from '../platform/mail.ts'
+import { createVault } from '../platform/vault.ts'
+import { accountMails, findSession } from './accounts.ts'
+import { accountRoutes } from './routes.ts'
+
+export interface CallOptions {
+  json?: object
+  token?: string
+  /** Absent: one that nobody has used before. */
+  address?: string
+  agent?: string
+}
+
+export interface Person {
+  nome: string
+  email: string
+  senha: string
+}
+
+let people = 0
+let addresses = 0
+
+/** Somebody who has no account yet. */
+export function newPerson(change: Partial<Person> = {}): Person {
+  return { nome: 'Ana Souza', email: `ana${++people}@exemplo.com.br`, senha: 'segredo-da-ana', ...change }
+}
+
+/** An address that nobody has used before. */
+export function newAddress(): string {
+  addresses++
+  return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`
+}
+
+/** The calls about accounts on a database of their own; `owner` sees all of its rows. */
+export async function openAccounts() {
+  const database = await createDatabase()
+  const db = openDatabase(database.url)
+  const owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  const statements = { count: 0 }
+  const counting: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      statements.count++
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  const ctx: Context = {
+    db: db.withPlugin(counting),
+    config: readConfig({ PUBLIC_URL: 'https://vigia.exemplo.com.br', DATA_DIR: tmpdir() }, tmpdir()),
+    log: createLogger('silent'),
+    vault: createVault(randomBytes(32)),
+    ids: createPublicIds(randomBytes(32)),
+  }
+  const app = await serveRoutes(ctx, accountRoutes, findSession)
+
+  const call = async (method: 'GET' | 'POST' | 'PUT', url: string, options: CallOptions = {}) => {
+    const response = await app.inject({
+      method,
+      url,
+      remoteAddress: options.address ?? newAddress(),
+      headers: {
+        'user-agent': options.agent ?? 'teste',
+        ...(options.token && { authorization: `Bearer ${options.token}` }),
+      },
+      ...(options.json && { payload: options.json }),
+    })
+    const { headers } = response
+    return { status: response.statusCode, retryAfter: headers['retry-after'], envelope: response.json() }
+  }
+  const signUp = (person: object, address?: string) => call('POST', '/v1/api/Usuarios', { json: person, address })
+  const logIn = (person: object, options: CallOptions = {}) =>
+    call('POST', '/v1/api/Auth', { json: person, ...options })
+  const rows = async <T extends object>(query: string, ...values: unknown[]): Promise<T[]> =>
+    (await owner.query<T>(query, values)).rows
+
+  return {
+    ctx,
+    database,
+    owner,
+    statements,
+    call,
+    signUp,
+    logIn,
+    rows,
+    /** Signs up and opens a session. */
+    async enter(person = newPerson(), options: CallOptions = {}) {
+      await signUp(person)
+      const { envelope } = await logIn(person, options)
+      return { ...person, token: envelope.data.token as string }
+    },
+    /** The letter of the newest mail of the kind to the recipient, as the one who sends it would have it. */
+    async letter(kind: string, recipient: string): Promise<Letter | null> {
+      const [mail] = await rows<{ workspaceId: number | null; payload: unknown }>(
+        `select workspace_id as "workspaceId", payload from mail where kind = $1 and recipient = $2 order by id desc limit 1`,
+        kind,
+        recipient,
+      )
+      if (!mail) throw new Error(`no mail ${kind} to ${recipient}`)
+      return accountMails[kind]!(ctx, { ...mail, recipient })
+    },
+    deeds: (email: string) =>
+      rows<{ action: string; actor: string; description: string; address: string; account_id: number | null }>(
+        `select action, actor, description, address, account_id from audit
+          where workspace_id = (select workspace_id from account where email = $1) order by id`,
+        email,
+      ),
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      await db.destroy()
+      await owner.end()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+export type Accounts = Awaited<ReturnType<typeof openAccounts>>
