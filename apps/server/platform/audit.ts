@@ -1,5 +1,6 @@
 import type { AuditAction } from '@vigia/contract/workspace'
 import type { Context } from './context.ts'
+import { searchable } from './text.ts'
 
 /** Who did something: a session, or somebody without one. */
 export interface Actor {
@@ -30,6 +31,7 @@ export async function recordDeed(
       action,
       description,
       address: actor.address ?? null,
+      search: searchable(`${actor.accountName} ${description}`),
     })
     .execute()
 }

@@ -24,8 +24,8 @@ export interface PoolOptions {
 
 /**
  * The pools of a process, each role's its own: whatever the workers wait for, the API answers. Eight conversations, four batches of events
- * and a claim of each take one connection at a time; a call of the API that waits for what a worker holds fails before all of them do so.
- * Several processes together stay below `max_connections`, which the embedded PostgreSQL has at 100.
+ * and a claim of each take one connection at a time, four mails and two reviews one for a moment; a call of the API that waits for what a
+ * worker holds fails before all of them do so. Several processes together stay below `max_connections`, which the embedded PostgreSQL has at 100.
  */
 export const pools = {
   api: { connections: 10, lockTimeoutMs: 10_000 },
@@ -50,7 +50,17 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
   // process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  poolOf.set(db, pool)
+  return db
+}
+
+const poolOf = new WeakMap<Database, pg.Pool>()
+
+/** How the connections of `db`, as `openDatabase` made it, are used at this moment. */
+export function poolUse(db: Database): { open: number; idle: number; waiting: number } {
+  const pool = poolOf.get(db)
+  return { open: pool?.totalCount ?? 0, idle: pool?.idleCount ?? 0, waiting: pool?.waitingCount ?? 0 }
 }
 
 /** Makes sure that the connections of `db` cannot see past row-level security. */
@@ -74,18 +84,22 @@ export function inWorkspace<C extends WithDatabase, T>(
   return transact(ctx, sql`select set_config('app.ws', ${String(workspaceId)}, true)`, work)
 }
 
-/** Like `inWorkspace`, on one unchanging picture of the data and unable to write. */
+/**
+ * Like `inWorkspace`, on one unchanging picture of the data and unable to write. Inside a transaction, which has entered the workspace already,
+ * `work` is part of it.
+ */
 export function readWorkspace<C extends WithDatabase, T>(
   ctx: C,
   workspaceId: number,
   work: (ctx: C) => Promise<T>,
 ): Promise<T> {
+  if (ctx.db.isTransaction) return work(ctx)
   return ctx.db
     .transaction()
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (db) => {
-      await sql`select set_config('app.ws', ${String(workspaceId)}, true)`.execute(db)
+      await enterWorkspace({ db }, workspaceId)
       return work({ ...ctx, db })
     })
 }

@@ -1,10 +1,11 @@
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import multipart from '@fastify/multipart'
 import type { Envelope, RouteData, RouteDefinition, RouteInput } from '@vigia/contract/route'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import type { z } from 'zod'
 import type { Context } from './context.ts'
-import { AppError, errorCodes } from './errors.ts'
+import { AppError, type ErrorCode, errorCodes } from './errors.ts'
+import { addHeaders, closedPolicy } from './headers.ts'
+import { fieldCharactersMax, parseJson, readInput } from './input.ts'
 
 /** Where a call comes from. */
 export interface Caller {
@@ -54,6 +55,16 @@ export function handle<const R extends RouteDefinition>(
 // A certificate file has a few kilobytes; nothing else is uploaded.
 const fileBytesMax = 128 * 1024
 const bodyBytesMax = 256 * 1024
+const headerBytesMax = 16 * 1024
+
+const formLimits = {
+  fileSize: fileBytesMax,
+  files: 2,
+  fields: 50,
+  parts: 50,
+  fieldSize: fieldCharactersMax,
+  headerPairs: 20,
+}
 
 /** A Fastify server that answers `handlers`; call `listen` or `inject` on it. */
 export async function serveRoutes(
@@ -64,35 +75,37 @@ export async function serveRoutes(
   const app = Fastify({
     logger: false,
     bodyLimit: bodyBytesMax,
+    // Until the last byte of the request has arrived.
     requestTimeout: 30_000,
+    http: { maxHeaderSize: headerBytesMax, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 },
     trustProxy: ctx.config.trustedProxies.length > 0 ? [...ctx.config.trustedProxies] : false,
-    routerOptions: { maxParamLength: 500 },
-    // Errors before a route is found: a broken address, one that is too long.
-    frameworkErrors: (error, request, reply) => {
-      void fail(ctx, error, request, reply)
-    },
-    clientErrorHandler: refuseMalformed,
+    // The size of the headers is the limit of every parameter.
+    routerOptions: { maxParamLength: headerBytesMax },
+    // What cannot be read is no address of ours, and is refused like one, with the headers of every answer.
+    rewriteUrl: ({ url = '/' }) => (isReadable(url) ? url : '/v1/'),
+    clientErrorHandler: (error, socket) => refuseConnection(ctx, error, socket),
     genReqId: () => crypto.randomUUID(),
   })
-  await app.register(multipart, { limits: { fileSize: fileBytesMax, files: 2, fields: 50, fieldSize: 64 * 1024 } })
-  // A call without a body may still say that it would be JSON.
-  app.removeContentTypeParser('application/json')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body, done) => {
-    try {
-      done(null, body === '' ? undefined : JSON.parse(String(body)))
-    } catch (cause) {
-      done(new AppError('invalid-input', 'O corpo da requisição não é um JSON válido.', { cause }))
-    }
-  })
-  app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply))
-  app.setNotFoundHandler((request, reply) =>
-    fail(ctx, new AppError('not-found', 'Endereço não encontrado.'), request, reply),
+  await addHeaders(app, ctx.config)
+  await app.register(multipart, { limits: formLimits })
+  app.removeContentTypeParser(['application/json', 'text/plain'])
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: FastifyRequest, body: string) =>
+    parseJson(body),
   )
+  app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply))
+  const notFound = (request: FastifyRequest, reply: FastifyReply) =>
+    fail(ctx, refuseAddress(handlers, request, reply), request, reply)
+  app.setNotFoundHandler(notFound)
+  app.addHook('onRequest', async (request, reply) => {
+    // Before a body is looked at.
+    return request.is404 ? notFound(request, reply) : undefined
+  })
   app.addHook('onResponse', (request, reply, done) => {
     ctx.log.info(
       {
         requestId: request.id,
         method: request.method,
+        // Never the address itself: a link of an e-mail has its secret there.
         route: request.routeOptions.url,
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime),
@@ -101,103 +114,91 @@ export async function serveRoutes(
     )
     done()
   })
-  for (const { route, run } of handlers) {
-    app.route({
-      method: route.method,
-      url: route.path.replace(/\{(\w+)\}/g, ':$1'),
-      handler: async (request, reply) => {
-        const caller = { address: request.ip, agent: (request.headers['user-agent'] ?? '').slice(0, 200) }
-        const session = route.access === 'session' ? await requireSession(ctx, request, authenticate, caller) : null
-        const answer = await run(ctx, await readInput(route, request), session, caller)
-        if (route.produces)
-          return reply
-            .type(route.produces)
-            .header('cache-control', 'private, no-store')
-            .send(Buffer.from(answer as Uint8Array))
-        const { data, message } = answer as { data: unknown; message?: string }
-        const envelope: Envelope<unknown> = {
-          success: true,
-          message: message ?? 'Operação realizada com sucesso',
-          data,
-          errors: [],
-        }
-        return reply.header('cache-control', 'no-store').send(envelope)
-      },
-    })
-  }
+  for (const handled of handlers) addRoute(app, ctx, handled, authenticate)
   return app
 }
 
-async function requireSession(
-  ctx: Context,
-  request: FastifyRequest,
-  authenticate: Authenticate,
-  caller: Caller,
-): Promise<Session> {
-  const token = /^Bearer ([\w-]{20,200})$/i.exec(request.headers.authorization ?? '')?.[1]
-  const session = token ? await authenticate(ctx, token, caller) : null
+function addRoute(app: FastifyInstance, ctx: Context, { route, run }: Handled, authenticate: Authenticate): void {
+  const sessions = new WeakMap<FastifyRequest, Session>()
+  app.route({
+    method: route.method,
+    url: addressOf(route),
+    // Before the body is read: a stranger makes nobody read anything.
+    onRequest: async (request) => {
+      if (route.access === 'session') sessions.set(request, await requireSession(ctx, request, authenticate))
+    },
+    handler: async (request, reply) => {
+      const input = await readInput(route, request)
+      const answer = await run(ctx, input, sessions.get(request) ?? null, callerOf(request))
+      if (route.produces)
+        return reply
+          .type(route.produces)
+          .header('cache-control', 'private, no-store')
+          .send(Buffer.from(answer as Uint8Array))
+      const { data, message } = answer as { data: unknown; message?: string }
+      const envelope: Envelope<unknown> = {
+        success: true,
+        message: message ?? 'Operação realizada com sucesso',
+        data,
+        errors: [],
+      }
+      return reply.header('cache-control', 'no-store').send(envelope)
+    },
+  })
+}
+
+/** How the HTTP library writes the path of `route`. */
+export function addressOf({ path }: Pick<RouteDefinition, 'path'>): string {
+  return path.replace(/\{(\w+)\}/g, ':$1')
+}
+
+async function requireSession(ctx: Context, request: FastifyRequest, authenticate: Authenticate): Promise<Session> {
+  const token = bearerOf(request)
+  const session = /^[\w-]{20,200}$/.test(token) ? await authenticate(ctx, token, callerOf(request)) : null
   if (!session) throw new AppError('unauthenticated', 'Sessão expirada. Faça login novamente.')
   return session
 }
 
-async function readInput(route: RouteDefinition, request: FastifyRequest): Promise<RouteInput<RouteDefinition>> {
-  const errors: string[] = []
-  const check = (schema: z.ZodType | undefined, value: unknown) => {
-    const result = schema?.safeParse(value, { error: describe })
-    if (result && !result.success) errors.push(...result.error.issues.map((issue) => issue.message))
-    return result?.data
-  }
-  const query = Object.fromEntries(
-    Object.entries(request.query as Record<string, unknown>).filter(([, value]) => value !== ''),
-  )
-  const input = {
-    params: check(route.params, request.params),
-    query: check(route.query, query),
-    body: check(route.body, request.body ?? {}),
-    form: route.form ? check(route.form, await readForm(request)) : undefined,
-  }
-  // PostgreSQL cannot hold it in a text, and no form of ours asks for it.
-  if (hasNul(input)) errors.push('A requisição traz um caractere que não é aceito.')
-  if (errors.length > 0)
-    throw new AppError('invalid-input', asText([...new Set(errors)]), { errors: [...new Set(errors)] })
-  return input as RouteInput<RouteDefinition>
+/** The token that the call carries, or nothing. */
+export function bearerOf(request: FastifyRequest): string {
+  return /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
 }
 
-// The contract's own messages win over this one, which stands for what only the library can say (a missing field, a wrong type).
-const describe: z.core.$ZodErrorMap = ({ path = [] }) =>
-  path.length > 0 ? `O campo ${path.join('.')} não é válido.` : 'A requisição não é válida.'
-
-// One message stands alone; several become sentences.
-function asText(errors: string[]): string {
-  if (errors.length === 1) return errors[0]!
-  return errors.map((error) => (/[.!?]$/.test(error) ? error : `${error}.`)).join(' ')
+function callerOf(request: FastifyRequest): Caller {
+  // A proxy may pass on anything as the address that it saw.
+  const address = isIP(request.ip ?? '') ? request.ip : (request.socket.remoteAddress ?? '')
+  return { address, agent: (request.headers['user-agent'] ?? '').slice(0, 200) }
 }
 
-function hasNul(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('\0')
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasNul)
-}
-
-async function readForm(request: FastifyRequest): Promise<Record<string, string | File>> {
-  if (!request.isMultipart())
-    throw new AppError('invalid-input', 'Envie os dados como formulário (multipart/form-data).')
-  const form: Record<string, string | File> = Object.create(null)
+function isReadable(url: string): boolean {
   try {
-    for await (const part of request.parts()) {
-      if (part.type === 'file') form[part.fieldname] = new File([new Uint8Array(await part.toBuffer())], part.filename)
-      else form[part.fieldname] = String(part.value)
-    }
-  } catch (cause) {
-    throw refusalOf(cause) ?? new AppError('invalid-input', 'Não conseguimos ler o formulário enviado.', { cause })
+    decodeURI(url.split('?')[0]!)
+    return true
+  } catch {
+    return false
   }
-  return form
+}
+
+// What is no route: no address at all, nobody's, or one that is called by another method.
+function refuseAddress(handlers: Handled[], request: FastifyRequest, reply: FastifyReply): AppError {
+  if (!isReadable(request.originalUrl)) return new AppError('invalid-input', 'O endereço não está bem escrito.')
+  const path = request.url.split('?')[0]!
+  const methods = handlers.flatMap(({ route }) => {
+    const pattern = new RegExp(`^${route.path.replace(/\{\w+\}/g, '[^/]+')}$`)
+    return pattern.test(path) ? [route.method] : []
+  })
+  if (methods.length === 0) return new AppError('not-found', 'Endereço não encontrado.')
+  void reply.header('allow', [...(methods.includes('GET') ? ['HEAD'] : []), ...methods].join(', '))
+  return new AppError('wrong-method', `Este endereço aceita somente ${methods.join(' e ')}.`)
 }
 
 async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const refusal = error instanceof AppError ? error : refusalOf(error)
   const statusCode = refusal ? errorCodes[refusal.code] : 500
   const where = { requestId: request.id, route: request.routeOptions.url }
-  if (refusal?.cause) ctx.log.warn({ err: refusal.cause, ...where, code: refusal.code }, refusal.message)
+  // What strangers do wrong is no warning: anybody could fill the log with it.
+  const level = statusCode >= 500 ? 'warn' : 'info'
+  if (refusal?.cause) ctx.log[level]({ err: refusal.cause, ...where, code: refusal.code }, refusal.message)
   if (!refusal) ctx.log.error({ err: error, ...where }, 'request failed')
   const message =
     refusal?.message ??
@@ -211,28 +212,74 @@ async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply
   }
   if (refusal?.retryAfterMs !== undefined)
     void reply.header('retry-after', Math.max(1, Math.ceil(refusal.retryAfterMs / 1000)))
-  return reply.status(statusCode).header('cache-control', 'no-store').send(envelope)
+  if (statusCode === 401) void reply.header('www-authenticate', 'Bearer')
+  return reply
+    .status(statusCode)
+    .type('application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(envelope)
 }
 
-// What is not HTTP at all, or too much of it; there is no request to answer yet.
-function refuseMalformed(_: unknown, socket: Socket): void {
-  if (!socket.writable) {
+const connectionRefusals: Record<string, [status: string, message: string]> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Os cabeçalhos da requisição são grandes demais.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'A requisição demorou demais para chegar. Tente de novo.'],
+}
+
+// What is not HTTP at all, too much of it, or too slow; there is no request to answer.
+function refuseConnection({ log }: Context, error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
-  socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+  const requestId = crypto.randomUUID()
+  const [status, message] = connectionRefusals[error.code ?? ''] ?? [
+    '400 Bad Request',
+    'Não conseguimos entender a requisição.',
+  ]
+  log.info({ requestId, code: error.code, status: Number(status.slice(0, 3)) }, 'request')
+  const statusCode = Number(status.slice(0, 3))
+  const body = JSON.stringify({ success: false, message, data: null, errors: [message], statusCode })
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    `Content-Security-Policy: ${closedPolicy}`,
+    'X-Content-Type-Options: nosniff',
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-// What the HTTP library refuses before a handler runs.
+const unreadable = 'Não conseguimos entender a requisição: o corpo não está no formato esperado.'
+const tooManyFields = 'O formulário tem campos ou arquivos demais.'
+
+const libraryRefusals: Record<string, [ErrorCode, message: string]> = {
+  FST_REQ_FILE_TOO_LARGE: ['too-large', 'O arquivo enviado é grande demais.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['too-large', 'O corpo da requisição é grande demais.'],
+  FST_FILES_LIMIT: ['too-large', tooManyFields],
+  FST_FIELDS_LIMIT: ['too-large', tooManyFields],
+  FST_PARTS_LIMIT: ['too-large', tooManyFields],
+  FST_PROTO_VIOLATION: ['invalid-input', 'O formulário tem um campo que não é aceito.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'invalid-input',
+    'Envie os dados como JSON (application/json) ou, com arquivos, como formulário (multipart/form-data).',
+  ],
+}
+
+// A database that is away, starting, or full, and rows that others hold for too long: the next try may succeed.
+const passing = /^(08...|53...|57P0[123]|55P03|ECONNREFUSED|ECONNRESET|ETIMEDOUT)$/
+const busy =
+  'O sistema está sobrecarregado ou em manutenção neste momento. Seus documentos estão seguros; tente de novo em instantes.'
+
+// What the HTTP library refuses before a handler runs, and what passes by itself.
 function refusalOf(error: unknown): AppError | null {
-  const status = (error as { statusCode?: unknown }).statusCode
-  if (status === 413) return new AppError('too-large', 'O arquivo enviado é grande demais.', { cause: error })
-  if (typeof status === 'number' && status >= 400 && status < 500) {
-    return new AppError(
-      'invalid-input',
-      'Não conseguimos entender a requisição: o corpo não está no formato esperado.',
-      { cause: error },
-    )
-  }
-  return null
+  const { statusCode, code } = error as { statusCode?: unknown; code?: unknown }
+  const known = libraryRefusals[String(code)]
+  if (known) return new AppError(known[0], known[1], { cause: error })
+  if (typeof code === 'string' && passing.test(code))
+    return new AppError('unavailable', busy, { cause: error, retryAfterMs: 5_000 })
+  if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return null
+  return new AppError(statusCode === 413 ? 'too-large' : 'invalid-input', unreadable, { cause: error })
 }

@@ -95,6 +95,7 @@ export interface AuditTable {
   action: string
   description: string
   address: string | null
+  search: string
 }
 export interface CompanyTable {
   workspace_id: number
@@ -216,6 +217,16 @@ export interface CountMonthTable {
   n: number
   amount: string
 }
+export interface CountYearTable {
+  workspace_id: number
+  type: number
+  year: string
+  company_id: number
+  roles: number
+  status: number
+  n: number
+  amount: string
+}
 export interface CountDayTable {
   workspace_id: number
   type: number
@@ -224,6 +235,7 @@ export interface CountDayTable {
   roles: number
   status: number
   n: number
+  amount: string
 }
 export interface CaptureLineTable {
   id: Generated<number>
@@ -246,6 +258,7 @@ export interface CaptureLineTable {
   wanted: Generated<boolean>
   catch_up_at: Timestamp
   lease_for: Optional<'due' | 'copies' | 'gap' | 'check' | null>
+  paused: Generated<boolean>
 }
 export interface CaptureRefusalTable {
   line_id: number
@@ -348,6 +361,7 @@ export interface Tables {
   document: DocumentTable
   document_event: DocumentEventTable
   count_month: CountMonthTable
+  count_year: CountYearTable
   count_day: CountDayTable
   capture_line: CaptureLineTable
   capture_subscription: CaptureSubscriptionTable

@@ -13,12 +13,12 @@ export function testSession(workspaceId: number, accountId = 1): Session {
 }
 
 /** A workspace of its own for a test, with nothing in it. */
-export async function newWorkspace(db: Database, { large = false } = {}): Promise<number> {
+export async function newWorkspace(db: Database, { large = false, plan = 3 } = {}): Promise<number> {
   const { rows } = await sql<{ id: number }>`
     select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
   const { id } = rows[0]!
   await inWorkspace({ db }, id, ({ db }) =>
-    db.insertInto('workspace').values({ id, name: 'Teste', plan: 1, large }).execute(),
+    db.insertInto('workspace').values({ id, name: 'Teste', plan, large }).execute(),
   )
   return id
 }

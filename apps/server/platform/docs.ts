@@ -1,0 +1,21 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import { docsPolicy } from './headers.ts'
+import type { OpenApiDocument } from './openapi.ts'
+
+/** Shows the description of the API at `/docs`, for people, and at `/docs/json`, for programs. */
+export async function serveDocs(app: FastifyInstance, document: OpenApiDocument): Promise<void> {
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', (_, reply, done) => {
+      void reply.headers({ 'content-security-policy': docsPolicy, 'cache-control': 'no-cache' })
+      done()
+    })
+    await scope.register(swagger, { mode: 'static', specification: { document } })
+    await scope.register(swaggerUi, {
+      routePrefix: '/docs',
+      theme: { title: document.info.title },
+      uiConfig: { layout: 'BaseLayout', deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0 },
+    })
+  })
+}

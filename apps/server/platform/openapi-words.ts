@@ -1,0 +1,153 @@
+/** What a name of the wire means, for the reader of the API. */
+export interface FieldWords {
+  description: string
+  /** The codes that it takes, where the schema does not say so. */
+  enum?: readonly (string | number | boolean)[]
+}
+
+const instant = 'Data e hora em ISO 8601, em UTC.'
+const local = 'Data e hora local impressas no documento, no formato aaaa-MM-ddTHH:mm:ss; os dois extremos contam.'
+const roleSwitch = (role: string, kind: string) => ({
+  description: `Mostra ${kind} em que a empresa é ${role}: true ou false (também 1, 0, on, off). Não vindo, fica como está.`,
+  enum: ['true', 'false', '1', '0', 'on', 'off'],
+})
+
+/** The words of each name; those of a request all have some, and a test sees to it. */
+export const fieldWords: Record<string, FieldWords> = {
+  email: { description: 'E-mail da conta. Maiúsculas e minúsculas não fazem diferença.' },
+  senha: { description: 'Senha, de 6 a 100 caracteres.' },
+  senhaAtual: { description: 'A senha em uso.' },
+  senhaNovamente: { description: 'A nova senha outra vez.' },
+  nome: { description: 'Nome da pessoa.' },
+  celular: { description: 'Celular com DDD, 10 ou 11 dígitos; a máscara é ignorada.' },
+  tipoPlano: { description: '1 Básico, 2 Profissional.' },
+  urlAcesso: { description: 'O token do link recebido por e-mail, ou o link inteiro.' },
+  token: { description: 'O token: do link recebido por e-mail ou, na resposta do login, o da sessão.' },
+  idSessao: { description: 'A sessão a encerrar; sem ela, todas as outras.' },
+  empresa: { description: 'Empresa de quem escreve.' },
+  mensagem: { description: 'Texto em palavras, de ou para pessoas.' },
+  confirmacao: { description: 'Deixe vazio: pessoas não veem este campo.' },
+  busca: { description: 'Parte do nome ou do CNPJ, com ou sem máscara e acentos.' },
+  id: { description: 'Identificador da empresa.' },
+  idEmpresa: { description: 'Identificador da empresa.' },
+  IdEmpresa: { description: 'Identificador da empresa.' },
+  Certificado: { description: 'Certificado digital A1 da empresa: arquivo .pfx ou .p12, até 128 kB.' },
+  Senha: { description: 'Senha do arquivo do certificado.' },
+  Cnpj: { description: 'CNPJ da filial, quando o certificado é o da matriz. Sem ele, vale o CNPJ do certificado.' },
+  RazaoSocial: { description: 'Razão social.' },
+  Email: { description: 'E-mail da empresa; vazio apaga o que havia. Não vindo, fica como está.' },
+  Uf: { description: 'Código numérico da UF, como 35 para São Paulo. Não vindo, fica como está.' },
+  SincronizacaoAutomatica: {
+    description: 'Consulta a SEFAZ de hora em hora: true ou false (também 1, 0, on, off). Não vindo, fica como está.',
+    enum: ['true', 'false', '1', '0', 'on', 'off'],
+  },
+  'ConfiguracoesNfe.Emitente': roleSwitch('emitente', 'as NF-e'),
+  'ConfiguracoesNfe.Destinatario': roleSwitch('destinatária', 'as NF-e'),
+  'ConfiguracoesNfe.Transportador': roleSwitch('transportadora', 'as NF-e'),
+  'ConfiguracoesNfe.Terceiro': roleSwitch('terceira', 'as NF-e'),
+  'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': {
+    description:
+      'Registra a Ciência da Operação das NF-e que chegarem daqui em diante: true ou false (também 1, 0, on, off).',
+    enum: ['true', 'false', '1', '0', 'on', 'off'],
+  },
+  'ConfiguracoesCte.Emitente': roleSwitch('emitente', 'os CT-e'),
+  'ConfiguracoesCte.Remetente': roleSwitch('remetente', 'os CT-e'),
+  'ConfiguracoesCte.Destinatario': roleSwitch('destinatária', 'os CT-e'),
+  'ConfiguracoesCte.Expedidor': roleSwitch('expedidora', 'os CT-e'),
+  'ConfiguracoesCte.Recebedor': roleSwitch('recebedora', 'os CT-e'),
+  'ConfiguracoesCte.Tomador': roleSwitch('tomadora', 'os CT-e'),
+  'ConfiguracoesCte.Terceiro': roleSwitch('terceira', 'os CT-e'),
+  'CertificadoDigital.Certificado': {
+    description: 'Certificado novo, da mesma base de CNPJ: arquivo .pfx ou .p12, até 128 kB.',
+  },
+  'CertificadoDigital.Senha': { description: 'Senha do certificado novo.' },
+  TipoDFe: { description: '0 NF-e, 2 CT-e.', enum: [0, 2] },
+  CampoPesquisa: {
+    description:
+      'Número, chave de acesso (também o começo, também com espaços), CNPJ ou CPF de quem emitiu, ou parte do nome, sem acentos.',
+  },
+  PaginaAtual: { description: 'Página, a partir de 1. Uma página além do fim vem vazia.' },
+  Status: {
+    description:
+      '1 Resumo, 2 Autorizada, 3 Cancelada, 4 Desconhecimento, 5 Operação Não Realizada, 6 Confirmação, 7 Carta Correção, 8 Ciência. Omita para ver todos.',
+  },
+  TipoParticipacao: {
+    description:
+      '0 Emitente, 1 Destinatário, 2 Transportador, 3 Terceiro, 4 Remetente, 5 Expedidor, 6 Recebedor, 7 Tomador. Omita para ver todas.',
+  },
+  DataDe: { description: local },
+  DataAte: { description: local },
+  Acao: { description: 'Só este tipo de ação.' },
+  idDfe: { description: 'Identificador do documento, como a lista o dá.' },
+  justificativa: { description: 'Motivo, de 1 a 200 caracteres; alguns eventos exigem pelo menos 15.' },
+  idsDFe: { description: 'Os documentos, até 300 de cada vez.' },
+  tipoManifestacao: {
+    description:
+      'NF-e: 1 Ciência, 2 Confirmação, 3 Desconhecimento, 4 Não Realizada. CT-e: 1 Cancelamento, 2 Carta Correção, 3 Prestação em Desacordo, 4 Cancelamento do Desacordo.',
+  },
+  correcoes: { description: 'Campos de uma Carta de Correção; sem eles, a justificativa vai como observação.' },
+  grupoAlterado: { description: 'Grupo do XML do CT-e, como compl.' },
+  campoAlterado: { description: 'Campo do grupo, como xObs.' },
+  valorAlterado: { description: 'Valor novo do campo.' },
+  nroItemAlterado: { description: 'Qual deles, quando o grupo se repete: de 1 a 99.' },
+
+  wsId: { description: 'Identificador do workspace.' },
+  chave: { description: 'Chave de acesso, 44 posições; desde 2026 pode ter letras.' },
+  valor: { description: 'Valor total em reais: vNF da NF-e, vTPrest do CT-e.' },
+  dataEmissao: { description: 'Data de emissão como o documento a escreve, com o fuso dele.' },
+  tipoParticipacao: { description: 'Papel principal da empresa no documento; os códigos são os de TipoParticipacao.' },
+  codigoEvento: { description: 'O evento que o status mostra; 100 autorizada sem eventos, 0 só resumo, 302 denegada.' },
+  descricaoEvento: { description: 'O evento em palavras.' },
+  notaCompleta: { description: 'Se o documento inteiro já chegou; sem ele não há DANFE.' },
+  totalDePaginas: { description: 'Páginas do filtro, com 50 itens cada.' },
+  totalDeItens: { description: 'Itens do filtro inteiro.' },
+  valorTotal: { description: 'Soma dos valores do filtro inteiro, em reais.' },
+  tipoDfe: { description: '0 NF-e; qualquer outro, CT-e.' },
+  proximaConsulta: { description: `Quando a SEFAZ é consultada de novo; null quando não se sabe. ${instant}` },
+  ultimoNsu: { description: 'Última posição (NSU) recebida, 15 dígitos.' },
+  maxNsu: { description: 'Última posição (NSU) que a SEFAZ anunciou, 15 dígitos.' },
+  validadeCertificadoA1: { description: `Até quando vale o certificado que seria usado. ${instant}` },
+  prazo: {
+    description: `O último instante em que a SEFAZ aceita o evento; null quando não se conhece prazo. ${instant}`,
+  },
+  codigo: { description: 'cStat da SEFAZ, quando ela já respondeu.' },
+  quando: { description: instant },
+}
+
+/** The tags by the first word of the path, and what belongs to each. */
+export const tagWords: Record<string, string> = {
+  health: 'Se o serviço está de pé.',
+  Auth: 'Entrar, sair e as sessões abertas.',
+  Usuarios: 'Criar a conta e cuidar dela.',
+  RecuperarSenha: 'Trocar a senha esquecida, pelo link de um e-mail.',
+  Dashboard: 'Os números do mês.',
+  DocumentosFiscais: 'NF-e e CT-e recebidos: lista, impressão, manifestação.',
+  Empresas: 'As empresas, os certificados e a captura.',
+  Plano: 'O plano, os limites e o uso.',
+  Auditoria: 'Quem fez o quê.',
+  Contato: 'Escrever a quem cuida do produto.',
+}
+
+/** What an HTTP status means here. */
+export const statusWords: Record<number, string> = {
+  200: 'Deu certo.',
+  400: 'A requisição não está certa; `errors` tem uma frase para cada problema.',
+  401: 'Sem uma sessão aberta, ou credenciais inválidas.',
+  402: 'O plano não permite.',
+  404: 'Não existe, ou é de outro workspace.',
+  409: 'O que já existe, ou o estado do documento, não permite.',
+  410: 'Já não vale: expirou ou foi usado.',
+  413: 'Grande demais: um JSON tem até 256 kB, um arquivo até 128 kB.',
+  429: 'Tentativas demais; `Retry-After` diz quantos segundos esperar.',
+  500: 'Falha nossa. O código no fim da mensagem é o de `x-request-id`.',
+  503: 'Sobrecarga ou manutenção; a mesma chamada pode dar certo daqui a pouco.',
+}
+
+/** What holds for every call. */
+export const introduction = `Captura, guarda e mostra as NF-e e os CT-e emitidos contra as empresas do workspace.
+
+- **Envelope.** Toda resposta em JSON tem \`success\`, \`message\`, \`data\` e \`errors\`; uma falha tem também \`statusCode\`. As mensagens são em português, para mostrar às pessoas.
+- **Sessão.** \`POST /v1/api/Auth\` devolve o token, que vai em \`Authorization: Bearer …\`. Ela vale até sair, até a senha mudar ou até o prazo.
+- **Identificadores** são textos sem significado; os de outro workspace não existem (404).
+- **Parâmetros** vazios contam como omitidos; um parâmetro ou campo repetido é 400.
+- **\`x-request-id\`** vem em toda resposta; informe-o ao pedir ajuda.`
