@@ -30,7 +30,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 700,
   },
   server: {
-    proxy: { '/v1': api, '/health': api },
+    proxy: { '/v1': api, '/health': api, '/docs': api },
   },
 })
 

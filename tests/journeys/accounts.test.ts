@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expectAccessible, login, shown, useSite } from './site.ts'
+import { expectAccessible, login, shown, tabTo, useSite } from './site.ts'
 
 const site = useSite({ roles: ['api'] })
 
@@ -80,6 +80,25 @@ test('a wrong password is said and the form stays', async () => {
   await expectAccessible(page)
 })
 
+test('after too many tries the form says how long to wait', async () => {
+  const account = await site.createAccount('Eva')
+  const body = JSON.stringify({ email: account.email, senha: 'outra-senha' })
+  const guess = () =>
+    fetch(`${site.product.url}/v1/api/Auth`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+  for (let guesses = 0; guesses < 10; guesses++) expect((await guess()).status).toBe(401)
+  const page = await site.visit('/login')
+  await login(page, account)
+  await shown(page.getByRole('button', { name: 'Entrando...' }))
+  // The specification asks a 429 again, three times.
+  await shown(
+    page.getByRole('alert').filter({ hasText: /^Muitas tentativas em pouco tempo.*espere \d+ minutos/ }),
+    30_000,
+  )
+  await shown(page.getByText('Credenciais inválidas.'))
+  expect(await page.getByLabel('Email').inputValue()).toBe(account.email)
+  await expectAccessible(page)
+})
+
 test('the password can be shown and hidden', async () => {
   const page = await site.visit('/login')
   const field = page.getByLabel('Senha', { exact: true })
@@ -95,21 +114,9 @@ test('a keyboard is enough to log in, move around and log out', async () => {
   const account = await site.createAccount('Daniel')
   const page = await site.visit('/login')
   await page.getByLabel('Email').waitFor()
-  const focusOn = async (accessibleName: RegExp) => {
-    for (let presses = 0; presses < 40; presses++) {
-      await page.keyboard.press('Tab')
-      const name = await page.evaluate(() => {
-        const element = document.activeElement
-        const label = element instanceof HTMLInputElement ? element.labels?.[0]?.textContent : undefined
-        return label ?? element?.getAttribute('aria-label') ?? element?.textContent ?? ''
-      })
-      if (accessibleName.test(name)) return
-    }
-    throw new Error(`Tab never reaches ${accessibleName}`)
-  }
-  await focusOn(/^Email/)
+  await tabTo(page, /^Email/)
   await page.keyboard.type(account.email)
-  await focusOn(/^Senha/)
+  await tabTo(page, /^Senha/)
   await page.keyboard.type(account.senha)
   await page.keyboard.press('Enter')
   await page.waitForURL('**/dashboard')
@@ -117,7 +124,7 @@ test('a keyboard is enough to log in, move around and log out', async () => {
   await shown(page.getByRole('dialog'))
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-  await focusOn(/^Notas Fiscais$/)
+  await tabTo(page, /^Notas Fiscais$/)
   await page.keyboard.press('Enter')
   await page.waitForURL('**/notas-fiscais')
   await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('conteudo')
@@ -130,7 +137,7 @@ test('a keyboard is enough to log in, move around and log out', async () => {
   await page.reload()
   await expect.poll(width).toBe(48)
 
-  await focusOn(/^Sair$/)
+  await tabTo(page, /^Sair$/)
   await page.keyboard.press('Enter')
   await page.waitForURL('**/login')
 })

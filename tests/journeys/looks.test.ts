@@ -37,9 +37,27 @@ describe.each([
   ['light', {}],
   ['dark', { colorScheme: 'dark' }],
 ] as const)('%s', (_, theme) => {
-  test.each(['/', '/login', '/register', '/nada'])('%s passes axe', async (path) => {
+  test.each(['/', '/login', '/register', '/atualizar-senha/nada', '/nada'])('%s passes axe', async (path) => {
     const page = await site.visit(path, theme)
     await shown(page.getByRole('heading', { level: 1 }))
+    await expectAccessible(page)
+  })
+
+  test.each([
+    ['a wide screen', {}],
+    ['a phone', phone],
+  ])('the dialogs of the public pages fit %s and pass axe', async (_, device) => {
+    const page = await site.visit('/#contato', { ...device, ...theme })
+    await shown(page.getByRole('dialog', { name: 'Fale com a Gente' }))
+    await page.getByRole('button', { name: 'Enviar mensagem' }).click()
+    await shown(page.getByText('Mensagem é obrigatória'))
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+    await page.goto(`${site.product.url}/login`)
+    await page.getByRole('button', { name: 'Esqueceu sua senha?' }).click()
+    await page.getByRole('button', { name: 'Enviar Email' }).click()
+    await shown(page.getByRole('dialog').getByText('Email é obrigatório'))
+    await expectNoSidewaysScroll(page)
     await expectAccessible(page)
   })
 

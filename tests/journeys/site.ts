@@ -131,6 +131,26 @@ export async function textOf(locator: Locator): Promise<string> {
   return (await locator.first().textContent()) ?? ''
 }
 
+/** Presses Tab until the focus is on what is called so, as often as a patient person would. */
+export async function tabTo(page: Page, accessibleName: RegExp): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press('Tab')
+    const name = await page.evaluate(() => {
+      const element = document.activeElement
+      const control = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement
+      const label = control ? element.labels?.[0]?.textContent : undefined
+      return label ?? element?.getAttribute('aria-label') ?? element?.textContent ?? ''
+    })
+    if (accessibleName.test(name)) return
+  }
+  throw new Error(`Tab never reaches ${accessibleName}`)
+}
+
+/** The words on what has the focus. */
+export async function focusedText(page: Page): Promise<string> {
+  return page.evaluate(() => document.activeElement?.textContent ?? '')
+}
+
 /** Fails with the rules and the elements that axe-core finds against WCAG 2.2 AA. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(await axeSource)

@@ -1,6 +1,6 @@
 import { ArrowLeft } from 'lucide-react'
-import type { ReactNode } from 'react'
-import { Link } from 'react-router'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { Link, NavigationType, useNavigationType } from 'react-router'
 import { productName } from '../lib/product.ts'
 import { Logo } from '../ui/logo.tsx'
 import { NightScene } from '../ui/night-scene.tsx'
@@ -15,6 +15,7 @@ interface FrameProps {
 /** The form on paper, the watch-house beside it where there is room. */
 export function Frame({ title, subtitle, children }: FrameProps) {
   useTitle(`${title} · ${productName}`)
+  const heading = useHeadingFocus(title)
   return (
     <div className="grid min-h-dvh lg:grid-cols-[minmax(440px,1fr)_minmax(0,1.15fr)]">
       <div className="flex flex-col px-6 py-5 sm:px-10">
@@ -25,7 +26,9 @@ export function Frame({ title, subtitle, children }: FrameProps) {
           </Link>
         </header>
         <main className="mx-auto flex w-full max-w-95 flex-1 flex-col justify-center py-10">
-          <h1 className="text-2xl tracking-[-0.01em]">{title}</h1>
+          <h1 ref={heading} tabIndex={-1} className="text-2xl tracking-[-0.01em] outline-none">
+            {title}
+          </h1>
           <p className="mt-1 mb-7 text-lg text-muted">{subtitle}</p>
           {children}
         </main>
@@ -49,4 +52,17 @@ export function Frame({ title, subtitle, children }: FrameProps) {
       </aside>
     </div>
   )
+}
+
+// Whoever does not see the screen change hears it; a page that was just loaded is read from its top anyway.
+function useHeadingFocus(title: string) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  const kind = useNavigationType()
+  const shown = useRef(kind === NavigationType.Pop ? title : null)
+  useEffect(() => {
+    if (shown.current === title) return
+    shown.current = title
+    heading.current?.focus()
+  }, [title])
+  return heading
 }

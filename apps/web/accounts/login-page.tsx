@@ -1,5 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { LoginForm, login } from '@vigia/contract/accounts'
+import { lazy, Suspense, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { ApiError } from '../lib/api.ts'
@@ -13,17 +14,22 @@ import { Notice } from '../ui/notice.tsx'
 import { PasswordInput } from '../ui/password-input.tsx'
 import { Frame } from './frame.tsx'
 
+const loadRecovery = () => import('./recovery-dialog.tsx').then((module) => ({ default: module.RecoveryDialog }))
+const RecoveryDialog = lazy(loadRecovery)
+
 /** What the screen that sent the person here says about it. */
 interface LoginState {
   from?: string
   expired?: boolean
   email?: string
+  /** Opens the recovery at once. */
+  recover?: boolean
 }
 
 export function LoginPage() {
   const navigate = useNavigate()
-  const { session } = useSession()
   const state: LoginState = useLocation().state ?? {}
+  const [sentTo, setSentTo] = useState<string>()
   const { register, handleSubmit, getValues, formState } = useForm({
     resolver: zodResolver(LoginForm),
     defaultValues: { email: state.email ?? '', senha: '' },
@@ -38,30 +44,18 @@ export function LoginPage() {
       // Only an expired session is taken up where it was; otherwise the day begins on the dashboard.
       void navigate((state.expired && state.from) || '/dashboard', { replace: true })
     },
-    onError: (error) => notifyError('Credenciais inválidas.', { description: explanation(error) }),
+    onError: () => notifyError('Credenciais inválidas.'),
   })
   const { errors } = formState
   // The next screen may still be on its way after the answer.
   const entering = action.isPending || action.isSuccess
   return (
     <Frame title="Entrar" subtitle="Faça login em sua conta">
-      {state.expired && (
-        <div className="mb-5">
-          <Notice tone="warning" title="Sessão expirada. Faça login novamente.">
-            Depois de entrar, você volta para a mesma tela.
-          </Notice>
-        </div>
-      )}
-      {session && !state.expired && !entering && (
-        <div className="mb-5">
-          <Notice tone="info" title={`Você já entrou como ${session.email}.`}>
-            <Link to="/dashboard" className="font-semibold text-brand underline">
-              Ir para o sistema
-            </Link>
-          </Notice>
-        </div>
-      )}
+      <Welcome state={state} entering={entering} sentTo={sentTo} />
       <form className="grid gap-4" noValidate onSubmit={handleSubmit((body) => action.mutate({ body }))}>
+        {action.error && notAboutThePassword(action.error) && (
+          <Notice tone="warning" title={actionMessage(action.error)} />
+        )}
         <Field label="Email" error={errors.email?.message}>
           {(control) => (
             <Input
@@ -76,7 +70,15 @@ export function LoginPage() {
         <Field label="Senha" error={errors.senha?.message}>
           {(control) => <PasswordInput {...control} {...register('senha')} autoComplete="current-password" />}
         </Field>
-        <Button type="submit" size="lg" busy={entering} className="mt-2">
+        <ForgottenPassword
+          askedAtOnce={state.recover ?? false}
+          readEmail={() => getValues('email')}
+          onSent={(email) => {
+            setSentTo(email)
+            action.reset()
+          }}
+        />
+        <Button type="submit" size="lg" busy={entering}>
           {entering ? 'Entrando...' : 'Entrar'}
         </Button>
       </form>
@@ -90,8 +92,79 @@ export function LoginPage() {
   )
 }
 
-// A server that is away also ends in "Credenciais inválidas."; the person should not doubt the password for it.
-function explanation(error: Error): string | undefined {
-  const refused = error instanceof ApiError && error.status >= 200 && error.status < 500 && error.status !== 429
-  return refused ? undefined : actionMessage(error)
+interface WelcomeProps {
+  state: LoginState
+  entering: boolean
+  sentTo: string | undefined
+}
+
+/** What the person should know before logging in, if anything. */
+function Welcome({ state, entering, sentTo }: WelcomeProps) {
+  const { session } = useSession()
+  const notice = sentTo ? (
+    <Notice tone="info" title="Confira o seu e-mail">
+      Se houver uma conta com {sentTo}, o link chega em alguns minutos e vale por uma hora. Olhe também a caixa de spam.
+    </Notice>
+  ) : state.expired ? (
+    <Notice tone="warning" title="Sessão expirada. Faça login novamente.">
+      Depois de entrar, você volta para a mesma tela.
+    </Notice>
+  ) : session && !entering ? (
+    <Notice tone="info" title={`Você já entrou como ${session.email}.`}>
+      <Link to="/dashboard" className="font-semibold text-brand underline">
+        Ir para o sistema
+      </Link>
+    </Notice>
+  ) : null
+  return notice && <div className="mb-5">{notice}</div>
+}
+
+interface ForgottenPasswordProps {
+  askedAtOnce: boolean
+  readEmail: () => string
+  onSent: (email: string) => void
+}
+
+function ForgottenPassword({ askedAtOnce, readEmail, onSent }: ForgottenPasswordProps) {
+  const [open, setOpen] = useState(askedAtOnce)
+  const [used, setUsed] = useState(askedAtOnce)
+  return (
+    <>
+      <button
+        type="button"
+        aria-haspopup="dialog"
+        onPointerEnter={preloadRecovery}
+        onFocus={preloadRecovery}
+        onClick={() => {
+          setUsed(true)
+          setOpen(true)
+        }}
+        className="-mt-2 min-h-6 justify-self-start rounded-control font-semibold text-brand text-sm underline underline-offset-3"
+      >
+        Esqueceu sua senha?
+      </button>
+      <Suspense fallback={null}>
+        {used && (
+          <RecoveryDialog
+            open={open}
+            email={readEmail()}
+            onClose={() => setOpen(false)}
+            onSent={(email) => {
+              setOpen(false)
+              onSent(email)
+            }}
+          />
+        )}
+      </Suspense>
+    </>
+  )
+}
+
+function preloadRecovery() {
+  loadRecovery().catch(() => undefined)
+}
+
+// Too many tries, or a server that is away, also end in "Credenciais inválidas."; the person should not doubt the password for it.
+function notAboutThePassword(error: Error): boolean {
+  return !(error instanceof ApiError) || error.status < 200 || error.status === 429 || error.status >= 500
 }

@@ -3,12 +3,15 @@ import { clsx } from 'clsx'
 import { FileKey2, LoaderCircle, LockKeyhole, Upload } from 'lucide-react'
 import { type DragEvent, type FormEvent, useEffect, useId, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
+import { ApiError } from '../lib/api.ts'
+import { useContact } from '../lib/contact.ts'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
 import { productName } from '../lib/product.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
 import { Input } from '../ui/input.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { PasswordInput } from '../ui/password-input.tsx'
 
@@ -24,7 +27,10 @@ export function NewCompanyPage() {
   const [passwordError, setPasswordError] = useState<string>()
   const [branch, setBranch] = useState('')
   const [branchError, setBranchError] = useState<string>()
-  const action = useAction(createCompany, { onError: (error) => setPasswordError(actionMessage(error)) })
+  const action = useAction(createCompany, {
+    errorToast: (error) => !isPlanLimit(error),
+    onError: (error) => setPasswordError(isPlanLimit(error) ? undefined : actionMessage(error)),
+  })
 
   useEffect(() => {
     if (!file) return
@@ -109,6 +115,7 @@ export function NewCompanyPage() {
                   setBranchError(undefined)
                 }}
               />
+              {isPlanLimit(action.error) && <PlanLimit message={actionMessage(action.error)} />}
               <Button type="submit" size="lg" busy={action.isPending} className="justify-self-start">
                 {action.isPending ? 'Salvando...' : 'Salvar Empresa'}
               </Button>
@@ -118,6 +125,28 @@ export function NewCompanyPage() {
         <Facts />
       </div>
     </Page>
+  )
+}
+
+// The certificate is fine; it is the plan that has no place for another company.
+function isPlanLimit(error: Error | null): boolean {
+  return error instanceof ApiError && error.status === 402
+}
+
+function PlanLimit({ message }: { message: string }) {
+  const contact = useContact()
+  return (
+    <Notice tone="warning" title="A empresa não foi cadastrada">
+      {message}{' '}
+      <button
+        type="button"
+        aria-haspopup="dialog"
+        onClick={contact.show}
+        className="rounded-control font-semibold text-brand underline underline-offset-3"
+      >
+        Fale com a Gente
+      </button>
+    </Notice>
   )
 }
 

@@ -4,6 +4,7 @@ import { buttonClass } from '../ui/button.tsx'
 import { Logo } from '../ui/logo.tsx'
 import { NightScene } from '../ui/night-scene.tsx'
 import { useTitle } from '../ui/page.tsx'
+import { Closing } from './closing.tsx'
 import { Plans } from './plans.tsx'
 import { SampleList } from './sample-list.tsx'
 
@@ -17,8 +18,13 @@ const benefits = [
   ['Nada escondido', 'Se a consulta parar, a tela diz por quê, desde quando e o que fazer. Sem luz verde de enfeite.'],
 ]
 
+interface LandingPageProps {
+  /** Fetches the code of what is about to be opened. */
+  preload: (path: string) => void
+}
+
 /** What the product does, for how much, and the way in. */
-export function LandingPage() {
+export function LandingPage({ preload }: LandingPageProps) {
   useTitle(`${productName} · NF-e e CT-e capturados na SEFAZ`)
   return (
     <>
@@ -81,7 +87,8 @@ export function LandingPage() {
               ))}
             </dl>
           </section>
-          <Plans />
+          <Plans preload={preload} />
+          <Closing preload={preload} />
         </div>
       </main>
       <footer className="border-line border-t">

@@ -3,6 +3,7 @@ import { Link } from 'react-router'
 import { type Plan, plans } from '../lib/plans.ts'
 import { Badge } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
+import { ContactButton } from './contact-button.tsx'
 
 const offers: (Plan & { to?: string; popular?: boolean })[] = [
   { ...plans[1], to: '/register?tp=1' },
@@ -14,7 +15,7 @@ const offers: (Plan & { to?: string; popular?: boolean })[] = [
   },
 ]
 
-export function Plans() {
+export function Plans({ preload }: { preload: (path: string) => void }) {
   return (
     <section aria-labelledby="planos" className="scroll-mt-6 pb-20">
       <h2 id="planos" className="text-2xl tracking-[-0.01em]">
@@ -43,8 +44,8 @@ export function Plans() {
                 </li>
               ))}
             </ul>
-            {to ? (
-              <div className="mt-auto">
+            <div className="mt-auto">
+              {to ? (
                 <Link
                   to={to}
                   aria-label={`Assinar o plano ${name}: teste grátis por 7 dias`}
@@ -52,10 +53,12 @@ export function Plans() {
                 >
                   Teste grátis por 7 dias
                 </Link>
-              </div>
-            ) : (
-              <p className="mt-auto text-base text-muted">Condições combinadas com quem for usar.</p>
-            )}
+              ) : (
+                <ContactButton preload={preload} className="w-full">
+                  Fale com a Gente
+                </ContactButton>
+              )}
+            </div>
           </li>
         ))}
       </ul>

@@ -52,8 +52,8 @@ export function useRoute<R extends RouteDefinition>(
 }
 
 interface ActionOptions<R extends RouteDefinition> {
-  /** False when the screen says the failure in its own words. */
-  errorToast?: boolean
+  /** False when the screen says the failure, or this failure, in its own words. */
+  errorToast?: boolean | ((error: Error) => boolean)
   onSuccess?: (envelope: Envelope<RouteData<R>>) => void
   onError?: (error: Error) => void
 }
@@ -75,7 +75,8 @@ export function useAction<R extends RouteDefinition>(
       onSuccess?.(envelope)
     },
     onError: (error) => {
-      if (errorToast && !isSignedOut(error)) notifyError(`Erro na operação: ${actionMessage(error)}`)
+      const toast = typeof errorToast === 'function' ? errorToast(error) : errorToast
+      if (toast && !isSignedOut(error)) notifyError(`Erro na operação: ${actionMessage(error)}`)
       onError?.(error)
     },
   })

@@ -4,18 +4,20 @@ import { LogOut, PanelLeft } from 'lucide-react'
 import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { Navigate, NavigationType, useLocation, useNavigationType } from 'react-router'
 import { call } from '../lib/api.ts'
+import { contactHash } from '../lib/contact.ts'
 import { dismissNotifications } from '../lib/notify.ts'
 import { productName } from '../lib/product.ts'
 import { closeSession, useSession } from '../lib/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { Navigation } from './navigation.tsx'
+import { PlanNotice } from './plan-notice.tsx'
 import { readSidebarOpen, sidebarCookie } from './sidebar-state.ts'
 import { UserMenu } from './user-menu.tsx'
 import { WatchLamp } from './watch-link.tsx'
 
 interface WorkspaceProps {
-  /** Fetches the code of a screen that is about to be opened. */
+  /** Fetches the code of what is about to be opened: a screen, or the contact form. */
   preload: (path: string) => void
   children: ReactNode
 }
@@ -81,6 +83,7 @@ function Layout({ preload, children }: WorkspaceProps) {
           </Button>
         </header>
         <main id="conteudo" ref={main} tabIndex={-1} className="flex-1 scroll-mt-12 outline-none">
+          <PlanNotice onIntent={() => preload(contactHash)} />
           <Suspense fallback={null}>{children}</Suspense>
         </main>
       </div>

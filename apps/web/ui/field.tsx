@@ -5,25 +5,33 @@ interface Control {
   id: string
   'aria-invalid': true | undefined
   'aria-describedby': string | undefined
+  required: true | undefined
 }
 
 interface FieldProps {
   label: ReactNode
+  /** Marked with an asterisk. */
+  required?: true
   help?: ReactNode
   error?: string | undefined
   children: (control: Control) => ReactNode
 }
 
 /** Label above, help and error under; the control receives what ties them together. */
-export function Field({ label, help, error, children }: FieldProps) {
+export function Field({ label, required, help, error, children }: FieldProps) {
   const id = useId()
   const described = [help && `${id}-help`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
-    <div className="grid gap-1.5">
+    <div className="grid content-start gap-1.5">
       <label htmlFor={id} className="justify-self-start font-semibold text-sm">
         {label}
+        {required && (
+          <span aria-hidden className="text-error">
+            *
+          </span>
+        )}
       </label>
-      {children({ id, 'aria-invalid': error ? true : undefined, 'aria-describedby': described || undefined })}
+      {children({ id, required, 'aria-invalid': error ? true : undefined, 'aria-describedby': described || undefined })}
       {help && (
         <p id={`${id}-help`} className="text-muted text-sm">
           {help}

@@ -1,13 +1,21 @@
 import { useRef } from 'react'
 
-/** For what opens over the page without a trigger of its own: where the focus was is where it goes back to. */
+/**
+ * For what opens over the page without a trigger of its own: where the focus was is where it goes back to. A control marked
+ * `data-initial-focus` takes the focus when it opens, else the whole does; so it does on touch, where a field would raise the
+ * keyboard over what is to be read first.
+ */
 export function useFocusReturn() {
   const before = useRef<Element>(null)
   return {
     onOpenAutoFocus: (event: Event) => {
       event.preventDefault()
       before.current = document.activeElement
-      if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus()
+      if (!(event.currentTarget instanceof HTMLElement)) return
+      const touch = matchMedia('(pointer: coarse)').matches
+      const first = touch ? null : event.currentTarget.querySelector<HTMLElement>('[data-initial-focus]')
+      const target = first ?? event.currentTarget
+      target.focus()
     },
     onCloseAutoFocus: (event: Event) => {
       event.preventDefault()

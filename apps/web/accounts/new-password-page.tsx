@@ -1,0 +1,152 @@
+import { zodResolver } from '@hookform/resolvers/zod'
+import { checkRecovery, NewPasswordForm, updatePassword } from '@vigia/contract/accounts'
+import { type ReactNode, useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { Link, useNavigate, useParams } from 'react-router'
+import { ApiError, errorMessage } from '../lib/api.ts'
+import { formatAtMoment } from '../lib/format.ts'
+import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
+import { actionMessage, useAction, useRoute } from '../lib/query.ts'
+import { closeSession } from '../lib/session.ts'
+import { Button, buttonClass } from '../ui/button.tsx'
+import { Field } from '../ui/field.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { PasswordInput } from '../ui/password-input.tsx'
+import { Skeleton } from '../ui/skeleton.tsx'
+import { Frame } from './frame.tsx'
+
+export function NewPasswordPage() {
+  const { token = '' } = useParams()
+  return (
+    <>
+      {/* The address holds the token: no request names it as the page that it came from. */}
+      <meta name="referrer" content="no-referrer" />
+      <Checked key={token} token={token} />
+    </>
+  )
+}
+
+function Checked({ token }: { token: string }) {
+  const link = useRoute(checkRecovery, { params: { token } }, { enabled: token !== '' })
+  // Once a link was good the form stays: what was typed is not lost, and the link that this page uses up is no surprise to it.
+  const [validUntil, setValidUntil] = useState<string>()
+  if (link.data && !validUntil) setValidUntil(link.data.validoAte)
+  if (validUntil)
+    return (
+      <Screen>
+        <NewPassword token={token} validUntil={validUntil} />
+      </Screen>
+    )
+  if (token && !link.error)
+    return (
+      <Screen>
+        <Checking />
+      </Screen>
+    )
+  const problem = token
+    ? errorMessage(link.error)
+    : 'O link está incompleto. Abra-o de novo pelo e-mail ou copie o endereço inteiro.'
+  return (
+    <Screen problem={problem}>
+      <div className="flex flex-wrap gap-2">
+        {isUnanswered(link.error) && (
+          <Button size="lg" busy={link.isFetching} onClick={() => void link.refetch()}>
+            Tentar novamente
+          </Button>
+        )}
+        <Link
+          to="/login"
+          className={buttonClass({ size: 'lg', variant: isUnanswered(link.error) ? 'outline' : 'primary' })}
+        >
+          Voltar ao Login
+        </Link>
+        {!isUnanswered(link.error) && (
+          <Link to="/login" state={{ recover: true }} className={buttonClass({ size: 'lg', variant: 'outline' })}>
+            Pedir outro link
+          </Link>
+        )}
+      </div>
+    </Screen>
+  )
+}
+
+// One frame for all states: when its title changes, whoever does not see that hears it.
+function Screen({ problem, children }: { problem?: string; children: ReactNode }) {
+  return (
+    <Frame
+      title={problem ? 'Token Inválido' : 'Atualizar Senha'}
+      subtitle={problem ?? 'Crie uma senha nova para a sua conta.'}
+    >
+      {children}
+    </Frame>
+  )
+}
+
+// The link may be good: it is the server that could not say so.
+function isUnanswered(error: Error | null): boolean {
+  return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500)
+}
+
+// An answer usually comes before anybody sees this.
+function Checking() {
+  return (
+    <div role="status" className="fade-in fill-mode-both animate-in delay-300 duration-180">
+      <p className="sr-only">Verificando o link...</p>
+      <Skeleton className="h-4 w-24" />
+      <Skeleton className="mt-2 h-9" />
+      <Skeleton className="mt-5 h-4 w-40" />
+      <Skeleton className="mt-2 h-9" />
+      <Skeleton className="mt-5 h-11" />
+    </div>
+  )
+}
+
+function NewPassword({ token, validUntil }: { token: string; validUntil: string }) {
+  const navigate = useNavigate()
+  const [now] = useState(() => new Date())
+  const { register, handleSubmit, formState } = useForm({
+    resolver: zodResolver(NewPasswordForm),
+    defaultValues: { urlAcesso: token, senha: '', senhaNovamente: '' },
+  })
+  const action = useAction(updatePassword, {
+    errorToast: false,
+    onSuccess: () => {
+      // The server has ended every session of the account.
+      closeSession()
+      dismissNotifications()
+      notifySuccess('Senha atualizada com sucesso! Faça o login com sua nova senha.')
+      void navigate('/login', { replace: true })
+    },
+  })
+  const { errors } = formState
+  const saving = action.isPending || action.isSuccess
+  return (
+    <form className="grid gap-4" noValidate onSubmit={handleSubmit((body) => action.mutate({ body }))}>
+      {action.error && (
+        <Notice tone="error" title="Erro ao atualizar senha. Tente novamente.">
+          {actionMessage(action.error)}
+        </Notice>
+      )}
+      <Field label="Nova senha" help="De 6 a 100 caracteres." error={errors.senha?.message}>
+        {(control) => (
+          <PasswordInput
+            {...control}
+            {...register('senha', { deps: ['senhaNovamente'] })}
+            autoFocus
+            autoComplete="new-password"
+          />
+        )}
+      </Field>
+      <Field label="Confirmar nova senha" error={errors.senhaNovamente?.message}>
+        {(control) => <PasswordInput {...control} {...register('senhaNovamente')} autoComplete="new-password" />}
+      </Field>
+      <Button type="submit" size="lg" busy={saving}>
+        {saving ? 'Atualizando...' : 'Atualizar Senha'}
+      </Button>
+      <p className="text-muted text-sm">
+        Este link vale uma vez só, e expira {formatAtMoment(validUntil, now)}. Com a senha nova, as sessões abertas em
+        outros aparelhos são encerradas.
+      </p>
+    </form>
+  )
+}

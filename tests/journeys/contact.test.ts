@@ -1,0 +1,151 @@
+import pg from 'pg'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { letterTo } from './letters.ts'
+import { expectAccessible, expectNoSidewaysScroll, focusedText, phone, shown, tabTo, useSite } from './site.ts'
+
+const site = useSite()
+
+const dialogOf = (page: Page) => page.getByRole('dialog', { name: 'Fale com a Gente' })
+
+async function write(page: Page, email: string, message: string) {
+  const dialog = dialogOf(page)
+  await dialog.getByLabel('Nome').fill('Bia Torres')
+  await dialog.getByLabel('Email').fill(email)
+  await dialog.getByLabel('Mensagem').fill(message)
+}
+
+test('a visitor writes with the keyboard alone, and the message arrives', async () => {
+  const page = await site.visit('/')
+  await shown(page.getByRole('button', { name: 'Fale com a Gente' }))
+  await tabTo(page, /^Fale com a Gente$/)
+  await page.keyboard.press('Enter')
+  const dialog = dialogOf(page)
+  await shown(dialog)
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('nome')
+  await tabTo(page, /^Enviar mensagem$/)
+  await page.keyboard.press('Enter')
+  await shown(dialog.getByText('Nome é obrigatório'))
+  await shown(dialog.getByText('Email é obrigatório'))
+  await shown(dialog.getByText('Mensagem é obrigatória'))
+  await expectAccessible(page)
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('nome')
+  await page.keyboard.type('Bia Torres')
+  await tabTo(page, /^Email/)
+  await page.keyboard.type('bia@transportes.example')
+  await tabTo(page, /^Celular$/)
+  await page.keyboard.type('11987654321')
+  await tabTo(page, /^Empresa$/)
+  await page.keyboard.type('Transportes Serra Azul')
+  await tabTo(page, /^Mensagem/)
+  await page.keyboard.type('Temos 40 CNPJs.')
+  const answer = page.waitForResponse('**/v1/api/Contato')
+  await tabTo(page, /^Enviar mensagem$/)
+  await page.keyboard.press('Enter')
+  const response = await answer
+  expect(response.request().postDataJSON()).toEqual({
+    nome: 'Bia Torres',
+    email: 'bia@transportes.example',
+    celular: '11987654321',
+    empresa: 'Transportes Serra Azul',
+    mensagem: 'Temos 40 CNPJs.',
+  })
+  const { message } = await response.json()
+  await shown(dialog.getByText(message))
+  await expect.poll(() => focusedText(page)).toBe(message)
+  await expectAccessible(page)
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await expect.poll(() => focusedText(page)).toBe('Fale com a Gente')
+  expect(page.url()).toBe(`${site.product.url}/`)
+
+  const { contactEmail } = site.product.config
+  const letter = await letterTo(site.product, contactEmail!, /Bia Torres/)
+  expect(letter.text).toContain('Temos 40 CNPJs.')
+  // The next message begins anew.
+  await page.getByRole('button', { name: 'Falar com Especialista' }).click()
+  await shown(dialog.getByLabel('Mensagem'))
+  expect(await dialog.getByLabel('Mensagem').inputValue()).toBe('')
+})
+
+test('what was typed survives a failure, a closed dialog and a way back', async () => {
+  const page = await site.visit('/', phone)
+  await page.getByRole('button', { name: 'Falar com Especialista' }).click()
+  const dialog = dialogOf(page)
+  await write(page, 'caio@loja.example', 'Quanto custa para 12 empresas?')
+  await expectNoSidewaysScroll(page)
+  await page.goBack()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Fale com a Gente' }).click()
+  await shown(dialog)
+  expect(await dialog.getByLabel('Mensagem').inputValue()).toBe('Quanto custa para 12 empresas?')
+
+  await page.route('**/v1/api/Contato', (route) => route.abort('connectionrefused'))
+  await dialog.getByRole('button', { name: 'Enviar mensagem' }).click()
+  await shown(dialog.getByRole('button', { name: 'Enviando...' }))
+  // Who closes it now would believe that it has left.
+  await dialog.getByRole('button', { name: 'Fechar' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await shown(dialog.getByText('A mensagem não foi enviada. O que você escreveu continua aqui.'), 30_000)
+  expect(await dialog.getByLabel('Mensagem').inputValue()).toBe('Quanto custa para 12 empresas?')
+  await expectAccessible(page)
+  await page.unroute('**/v1/api/Contato')
+  await dialog.getByRole('button', { name: 'Enviar mensagem' }).click()
+  await shown(dialog.getByText(/^Recebemos sua mensagem/))
+})
+
+test('people do not meet the field that is for programs, and who fills it in gets the same answer', async () => {
+  const page = await site.visit('/#contato')
+  const dialog = dialogOf(page)
+  await shown(dialog)
+  const trap = page.locator('input[name=confirmacao]')
+  expect(await page.getByLabel('Confirmação').getByRole('textbox').count()).toBe(0)
+  expect(await dialog.getByRole('textbox').count()).toBe(5)
+  expect(await trap.evaluate((input) => getComputedStyle(input.parentElement!.parentElement!).width)).toBe('1px')
+  await trap.evaluate((input: HTMLInputElement) => input.focus())
+  expect(await trap.evaluate((input) => input === document.activeElement)).toBe(false)
+  expect(await trap.getAttribute('autocomplete')).toBe('off')
+
+  await write(page, 'programa@longe.example', 'Compre agora')
+  await trap.evaluate((input: HTMLInputElement) => {
+    input.value = 'https://longe.example'
+  })
+  await dialog.getByRole('button', { name: 'Enviar mensagem' }).click()
+  await shown(dialog.getByText(/^Recebemos sua mensagem/))
+  const database = new pg.Client({ connectionString: site.product.databaseUrl })
+  await database.connect()
+  const { rows } = await database.query('select email, suspect from contact_message where suspect')
+  await database.end()
+  expect(rows).toEqual([{ email: 'programa@longe.example', suspect: true }])
+  // Who came by the address has nothing to go back to.
+  await dialog.getByRole('button', { name: 'Fechar' }).first().click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(page.url()).toBe(`${site.product.url}/`)
+})
+
+test('the code of the form comes when somebody is about to open it', async () => {
+  const page = await site.visit('/')
+  await shown(page.getByRole('button', { name: 'Fale com a Gente' }))
+  await page.waitForLoadState('networkidle')
+  const scripts = () =>
+    page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name.split('/').at(-1) ?? ''))
+  expect((await scripts()).filter((name) => /^(contact-dialog|data|dialog)-/.test(name))).toEqual([])
+  await page.getByRole('button', { name: 'Fale com a Gente' }).hover()
+  await expect.poll(async () => (await scripts()).some((name) => name.startsWith('contact-dialog-'))).toBe(true)
+})
+
+test('too many messages are refused with words, and the text stays', async () => {
+  const page = await site.visit('/#contato')
+  const body = JSON.stringify({ nome: 'Caio', email: 'caio@loja.example', mensagem: 'Oi' })
+  const headers = { 'Content-Type': 'application/json' }
+  let status = 0
+  for (let sent = 0; sent <= 10 && status !== 429; sent++) {
+    status = (await fetch(`${site.product.url}/v1/api/Contato`, { method: 'POST', headers, body })).status
+  }
+  expect(status).toBe(429)
+  await write(page, 'dora@loja.example', 'Também quero saber.')
+  const dialog = dialogOf(page)
+  await dialog.getByRole('button', { name: 'Enviar mensagem' }).click()
+  await shown(dialog.getByRole('alert').filter({ hasText: /Muitas tentativas em pouco tempo/ }), 30_000)
+  expect(await dialog.getByLabel('Mensagem').inputValue()).toBe('Também quero saber.')
+})

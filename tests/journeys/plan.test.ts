@@ -1,0 +1,101 @@
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import {
+  type Account,
+  chooseCertificate,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  phone,
+  shown,
+  textOf,
+  useSite,
+} from './site.ts'
+
+const site = useSite({ roles: ['api'] })
+
+async function moveTrialEnd({ email }: Account, interval: string) {
+  const database = new pg.Client({ connectionString: site.product.databaseUrl })
+  await database.connect()
+  await database.query(
+    `update workspace set trial_until = now() + $2::interval where id = (select workspace_id from account where email = $1)`,
+    [email, interval],
+  )
+  await database.end()
+}
+
+test('nothing is said while all is well; then how long the trial lasts; then that nothing comes any more', async () => {
+  const account = await site.createAccount('Ana')
+  const page = await site.enter(account)
+  await page.getByRole('button', { name: 'Fazer Depois' }).click()
+  const notice = page.getByRole('region', { name: 'Seu plano' })
+  const sentence = notice.getByRole('status')
+  const answered = () => page.waitForResponse('**/v1/api/Plano')
+  const said = async (response: Awaited<ReturnType<typeof answered>>) => (await response.json()).data
+
+  await page.goto(`${site.product.url}/empresas`)
+  await shown(page.getByRole('heading', { name: 'Empresas' }))
+  await page.waitForLoadState('networkidle')
+  expect(await notice.count()).toBe(0)
+
+  await moveTrialEnd(account, '2 days')
+  const [near] = await Promise.all([answered(), page.reload()])
+  const trial = await said(near)
+  expect(trial.situacao).toBe('teste')
+  await shown(notice)
+  expect(await textOf(sentence)).toBe(trial.mensagem)
+  await expectAccessible(page)
+
+  await moveTrialEnd(account, '-1 hour')
+  const [over] = await Promise.all([answered(), page.reload()])
+  const ended = await said(over)
+  expect(ended.situacao).toBe('encerrado')
+  await shown(notice)
+  expect(await textOf(sentence)).toBe(ended.mensagem)
+  expect(ended.mensagem).toMatch(/90 dias/)
+  await expectAccessible(page)
+
+  await notice.getByRole('button', { name: 'Fale com a Gente' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Fale com a Gente' })
+  await shown(dialog)
+  // Whoever has logged in is known.
+  await expect.poll(() => dialog.getByLabel('Nome').inputValue()).toBe(account.nome)
+  expect(await dialog.getByLabel('Email').inputValue()).toBe(account.email)
+  await expectAccessible(page)
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  expect(page.url()).toBe(`${site.product.url}/empresas`)
+})
+
+test('on a phone the whole sentence is there when asked for', async () => {
+  const account = await site.createAccount('Bruno')
+  await moveTrialEnd(account, '-1 hour')
+  const page = await site.enter(account, { ...phone, viewport: { width: 320, height: 700 } })
+  await page.getByRole('button', { name: 'Fazer Depois' }).click()
+  const notice = page.getByRole('region', { name: 'Seu plano' })
+  const sentence = notice.getByRole('status')
+  await shown(notice)
+  const height = async () => (await sentence.boundingBox())?.height ?? 0
+  expect(await height()).toBeLessThanOrEqual(60)
+  await notice.getByRole('button', { name: 'Ler tudo' }).click()
+  await expect.poll(height).toBeGreaterThan(100)
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+})
+
+test('a company that the plan has no place for is refused beside the button, with a way to us', async () => {
+  const account = await site.createAccount('Carla')
+  await moveTrialEnd(account, '-1 hour')
+  const page = await site.enter(account)
+  const holder = { cnpj: '12ABC34501DE35', nome: 'PADARIA ESTRELA DO NORTE LTDA', senha: 'senha do arquivo' }
+  await page.goto(`${site.product.url}/empresas/nova`)
+  await chooseCertificate(page, 'empresa.pfx', await site.product.simulator.issueCertificate(holder))
+  const password = page.getByLabel('Senha do certificado')
+  await password.fill(holder.senha)
+  await page.getByRole('button', { name: 'Salvar Empresa' }).click()
+  const refusal = page.getByRole('main').getByRole('alert')
+  await shown(refusal.filter({ hasText: /não é possível cadastrar empresas/ }))
+  expect(await password.getAttribute('aria-invalid')).toBeNull()
+  await expectAccessible(page)
+  await refusal.getByRole('button', { name: 'Fale com a Gente' }).click()
+  await shown(page.getByRole('dialog', { name: 'Fale com a Gente' }))
+})
