@@ -50,12 +50,24 @@ interface CompanyRow {
   captura: { ultimoNsu: string; maxNsu: string }[]
 }
 
+interface NewAccount {
+  nome: string
+  email: string
+  senha: string
+  /** 2, unless another is wanted: up to ten companies. */
+  tipoPlano?: number
+}
+
 let accounts = 0
 
 /** Signs up, unless there is such an account already, and logs in. */
 export async function newClient(
   { url, simulator }: Pick<Product, 'url'> & { simulator: Pick<Simulator, 'issueCertificate'> },
-  account = { nome: 'Ana Souza', email: `ana${++accounts}@exemplo.com.br`, senha: 'segredo1' },
+  account: NewAccount = {
+    nome: 'Ana Souza',
+    email: `ana${++accounts}@exemplo.com.br`,
+    senha: 'segredo1',
+  },
 ): Promise<Client> {
   let token = ''
   const call: Client['call'] = async (method, path, body) => {
@@ -72,7 +84,7 @@ export async function newClient(
     const isJson = response.headers.get('content-type')?.includes('json')
     return { status: response.status, bytes, body: isJson ? JSON.parse(bytes.toString()) : { success: response.ok } }
   }
-  await call('POST', '/v1/api/Usuarios', account)
+  await call('POST', '/v1/api/Usuarios', { tipoPlano: 2, ...account })
   const session = await call<{ token: string } | null>('POST', '/v1/api/Auth', account)
   if (!session.body.data) throw new Error(`${account.email}: ${session.body.message}`)
   token = session.body.data.token

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Config, readConfig, start as startServer } from '@vigia/server/start'
+import { type Config, grantPlan, operate, readConfig, start as startServer } from '@vigia/server/start'
 import { type Simulator, type SimulatorOptions, start as startSimulator } from '@vigia/simulator/start'
 import { weeksAgo } from './authority.ts'
 import { createDatabase } from './database.ts'
@@ -55,6 +55,11 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     databaseUrl: database.url,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
+}
+
+/** Gives the workspace of an account the plan without limits, as who runs the installation would. */
+export async function grantUnlimited({ config }: Pick<Product, 'config'>, email: string): Promise<void> {
+  await operate(config, (ctx) => grantPlan(ctx, email, { type: 3, until: null }))
 }
 
 function atPace(config: Config, hourMs: number): Config {

@@ -7,9 +7,11 @@ import { wakeEvents } from '../manifestation/manifestation.ts'
 import { readAuthorities } from '../platform/authorities.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
 import { handle } from '../platform/http.ts'
 import { serviceOf } from '../platform/service.ts'
 import { followSwitch, requestSync, resume, type SyncRequest, subscribe } from './capture.ts'
+import { lockSettings, recordChanges, recordCreation, recordSync } from './deeds.ts'
 
 export const captureRoutes = [
   handle(createCompany, async (ctx, { form, session }) => {
@@ -20,6 +22,7 @@ export const captureRoutes = [
       const company = await companies.createCompany({ ...ctx, db }, session, certificate, cnpj)
       await subscribe({ db }, session.workspaceId, company, { proved })
       await wakeEvents({ db }, session.workspaceId, company.cnpj)
+      await recordCreation({ db }, session, await lockSettings({ db }, session.workspaceId, company.id), certificate)
       return company
     })
     return { data: { idEmpresa: company.publicId }, message: 'Empresa cadastrada com sucesso!' }
@@ -30,21 +33,28 @@ export const captureRoutes = [
     const file = form['CertificadoDigital.Certificado']
     const certificate = file && (await companies.openCertificate(file, form['CertificadoDigital.Senha'] ?? ''))
     const proved = certificate !== undefined && chainsTo(certificate, await readAuthorities(ctx.config))
-    await ctx.db.transaction().execute(async (db) => {
-      const company = await companies.updateCompany({ ...ctx, db }, session, companyId, changeOf(form), certificate)
+    await inWorkspace(ctx, session.workspaceId, async (ctx) => {
+      const { db } = ctx
+      const before = await lockSettings({ db }, session.workspaceId, companyId)
+      const company = await companies.updateCompany(ctx, session, companyId, changeOf(form), certificate)
       // First, because it locks the conversations of the whole base, of which the others are part.
       if (certificate) {
         await resume({ db }, session.workspaceId, company.cnpj, { proved })
         await wakeEvents({ db }, session.workspaceId, company.cnpj)
       }
       await followSwitch({ db }, session.workspaceId, companyId)
+      const after = await lockSettings({ db }, session.workspaceId, companyId)
+      await recordChanges({ db }, session, { before, after, certificate })
     })
     return { data: null, message: 'Empresa atualizada com sucesso!' }
   }),
 
   handle(synchronizeCompany, async (ctx, { query, session }) => {
     const companyId = await companies.getCompanyId(ctx, session.workspaceId, query.idEmpresa)
-    const requests = await requestSync(ctx, session.workspaceId, companyId)
+    const requests = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
+      await recordSync(ctx, session, companyId)
+      return requestSync(ctx, session.workspaceId, companyId)
+    })
     const company = await companies.getCompany(ctx, session.workspaceId, query.idEmpresa)
     const times = requests.flatMap(({ at }) => (at ? [at.getTime()] : []))
     const proximaConsulta = times.length > 0 ? new Date(Math.min(...times)).toISOString() : null

@@ -69,6 +69,8 @@ async function queueCiencias({ db }: Pick<Context, 'db'>, wish: Wish): Promise<n
      where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.type = ${serviceCodes.nfe}::int
        and d.status = ${summaryOnly}::int and d.base_status = ${summaryOnly}::int and not d.complete and d.roles & ${recipient}::int <> 0
        and d.issued_at > now() at time zone 'UTC' - interval '60 days'
+       -- Neither trial nor plan lasts: nothing is answered by itself.
+       and exists (select 1 from workspace w where w.id = d.workspace_id and w.paused_at is null)
        and d.authorized_at + (
              select hours * interval '1 hour' from unnest(${rows.map((row) => row.since)}::date[], ${rows.map((row) => row.hours)}::int[]) u (since, hours)
               where since <= (d.authorized_at at time zone 'America/Sao_Paulo')::date order by since desc limit 1)

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Correction } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
+import { recordDeed } from '../platform/audit.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -13,7 +14,7 @@ import { findHoldups } from './holdups.ts'
 import { type Kind, outgoingText } from './kinds.ts'
 import { conclusive, judge, rivalsOf } from './rules.ts'
 import { type Candidate, loadCandidates, type Outgoing } from './subjects.ts'
-import { momentText } from './wording.ts'
+import { momentText, numbersText } from './wording.ts'
 
 /** What a person asks for, about one or many documents of one family. */
 export interface EventRequest {
@@ -128,7 +129,14 @@ async function place(
   const written = await db.insertInto('outgoing_event').values(rows).returning(['id', 'document_id']).execute()
   if (conclusive.includes(kind.tpEvento)) await replaceCiencias({ db }, session.workspaceId, kind.tpEvento, written)
   const idOf = new Map(written.map((row) => [row.document_id, row.id]))
+  const asked = candidates.filter(({ documentId }) => idOf.has(documentId))
+  await recordDeed({ db }, session, 'manifestacao', deedText(request, asked))
   return placed.map((one) => ({ ...one, eventId: one.eventId ?? idOf.get(one.candidate.documentId) ?? null }))
+}
+
+function deedText({ kind, service }: EventRequest, asked: Candidate[]): string {
+  const numbers = `${asked.length === 1 ? 'número' : 'números'} ${numbersText(asked.map(({ number }) => number))}`
+  return `Pediu ${eventName(service, kind.tpEvento)} de ${asked.length} ${service === 'nfe' ? 'NF-e' : 'CT-e'} (${numbers}), com justificativa.`
 }
 
 // A final answer says more than a Ciência that has not left, and may say the contrary. One that is locked is leaving at this moment.

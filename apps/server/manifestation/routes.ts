@@ -13,7 +13,7 @@ import type { Service } from '../platform/service.ts'
 import { eventName, readHistory } from './history.ts'
 import { kinds } from './kinds.ts'
 import { type EventOutcome, requestEvents } from './requests.ts'
-import { count } from './wording.ts'
+import { count, numbersText } from './wording.ts'
 
 type Correction = z.output<typeof CorrectionForm>
 
@@ -122,8 +122,6 @@ function summaryOf(service: Service, outcomes: EventOutcome[], reasons: string[]
   return sending > 0 ? `${sentence} O que está em envio aparece na lista.` : sentence
 }
 
-const numbersMax = 5
-
 // One sentence for each reason, with the numbers of the documents when there is more than one document.
 function reasonsOf(outcomes: EventOutcome[]): string[] {
   const refused = outcomes.filter((outcome) => outcome.state === 'refused')
@@ -131,8 +129,6 @@ function reasonsOf(outcomes: EventOutcome[]): string[] {
   if (outcomes.length === 1) return reasons
   return reasons.map((reason) => {
     const numbers = refused.filter((outcome) => outcome.message === reason).map((outcome) => outcome.number)
-    const shown = numbers.slice(0, numbersMax).join(', ')
-    const more = numbers.length > numbersMax ? ` e mais ${numbers.length - numbersMax}` : ''
-    return `${numbers.length === 1 ? 'Documento' : 'Documentos'} ${shown}${more}: ${reason}`
+    return `${numbers.length === 1 ? 'Documento' : 'Documentos'} ${numbersText(numbers)}: ${reason}`
   })
 }

@@ -1,0 +1,332 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Envelope, RouteDefinition } from '@vigia/contract/route'
+import { routes } from '@vigia/server/start'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Description } from '../support/description.ts'
+import { digest, disposable, type Good, goodCalls, type Input, newSessionOf } from '../support/good-calls.ts'
+import { logIn, startTwoWorkspaces, type TwoWorkspaces } from '../support/two-workspaces.ts'
+
+// A walk over everything that the server answers, and over the table of section 7 of the specification.
+
+const specified = [
+  ['GET', '/health', 'public'],
+  ['POST', '/v1/api/Auth', 'public'],
+  ['POST', '/v1/api/RecuperarSenha', 'public'],
+  ['GET', '/v1/api/RecuperarSenha/{token}', 'public'],
+  ['POST', '/v1/api/RecuperarSenha/atualizar-senha', 'public'],
+  ['POST', '/v1/api/Usuarios', 'public'],
+  ['GET', '/v1/api/Dashboard', 'session'],
+  ['GET', '/v1/api/DocumentosFiscais', 'session'],
+  ['GET', '/v1/api/DocumentosFiscais/danfe/{idDfe}', 'session'],
+  ['GET', '/v1/api/DocumentosFiscais/dacte/{idDfe}', 'session'],
+  ['POST', '/v1/api/DocumentosFiscais/manifestar-nfe', 'session'],
+  ['POST', '/v1/api/DocumentosFiscais/manifestar-cte', 'session'],
+  ['GET', '/v1/api/Empresas/obter-empresas', 'session'],
+  ['GET', '/v1/api/Empresas/obter-empresa', 'session'],
+  ['POST', '/v1/api/Empresas', 'session'],
+  ['PUT', '/v1/api/Empresas', 'session'],
+  ['POST', '/v1/api/Empresas/sincronizar', 'session'],
+] as const
+
+type Section = 'params' | 'query' | 'body' | 'form'
+
+// Names of section 7, letter by letter; what begins with + is ours.
+const names: Record<string, Partial<Record<Section, string>>> = {
+  'POST /v1/api/Auth': { body: 'email senha' },
+  'POST /v1/api/RecuperarSenha': { body: 'email' },
+  'GET /v1/api/RecuperarSenha/{token}': { params: 'token' },
+  'POST /v1/api/RecuperarSenha/atualizar-senha': { body: 'urlAcesso senha senhaNovamente' },
+  'POST /v1/api/Usuarios': { body: 'nome email senha celular tipoPlano' },
+  'GET /v1/api/DocumentosFiscais': {
+    query: 'TipoDFe CampoPesquisa PaginaAtual IdEmpresa Status TipoParticipacao DataDe DataAte',
+  },
+  'GET /v1/api/DocumentosFiscais/danfe/{idDfe}': { params: 'idDfe' },
+  'GET /v1/api/DocumentosFiscais/dacte/{idDfe}': { params: 'idDfe' },
+  'POST /v1/api/DocumentosFiscais/manifestar-nfe': { body: 'justificativa idsDFe tipoManifestacao' },
+  'POST /v1/api/DocumentosFiscais/manifestar-cte': { body: 'justificativa idsDFe tipoManifestacao +correcoes' },
+  'GET /v1/api/Empresas/obter-empresas': { query: 'busca' },
+  'GET /v1/api/Empresas/obter-empresa': { query: 'id' },
+  'POST /v1/api/Empresas': { form: 'Certificado Senha +Cnpj' },
+  'PUT /v1/api/Empresas': {
+    form: `IdEmpresa RazaoSocial Email Uf SincronizacaoAutomatica ConfiguracoesNfe.Emitente ConfiguracoesNfe.Destinatario
+      ConfiguracoesNfe.Transportador ConfiguracoesNfe.Terceiro ConfiguracoesNfe.ManifestarCienciaAutomaticamente
+      ConfiguracoesCte.Emitente ConfiguracoesCte.Remetente ConfiguracoesCte.Destinatario ConfiguracoesCte.Expedidor
+      ConfiguracoesCte.Recebedor ConfiguracoesCte.Tomador ConfiguracoesCte.Terceiro CertificadoDigital.Certificado
+      CertificadoDigital.Senha`,
+  },
+  'POST /v1/api/Empresas/sincronizar': { query: 'idEmpresa' },
+}
+
+const nameOf = (route: RouteDefinition) => `${route.method} ${route.path}`
+const served: RouteDefinition[] = routes.map(({ route }) => route)
+const all = served.map((route) => [nameOf(route), route] as const)
+const sections: readonly Section[] = ['params', 'query', 'body', 'form']
+
+function fieldsOf(route: RouteDefinition, section: Section): string[] {
+  const schema = route[section]
+  if (schema === undefined) return []
+  if (!('shape' in schema)) throw new Error(`${nameOf(route)}: ${section} is not an object`)
+  return Object.keys(schema.shape as object)
+}
+
+describe('the table of section 7', () => {
+  test.each(specified.map((row) => [`${row[0]} ${row[1]}`, row[2]] as const))(
+    '%s is served once, %s',
+    (name, access) => {
+      expect(served.filter((route) => nameOf(route) === name)).toMatchObject([{ access }])
+    },
+  )
+
+  test('is the one that the specification prints', () => {
+    const folder = fileURLToPath(new URL('../../../shared/spec/', import.meta.url))
+    if (!existsSync(folder)) return
+    const text = readdirSync(folder)
+      .map((file) => readFileSync(`${folder}${file}`, 'utf8'))
+      .join('\n')
+    const printed = [...text.matchAll(/^\| (GET|POST|PUT|DELETE) (\/[^\s?|]*)/gm)].map(([, method, path]) => [
+      method,
+      path,
+    ])
+    expect(specified.map(([method, path]) => [method, path])).toEqual(printed)
+  })
+
+  test.each(Object.entries(names))('%s takes what is written there, and nothing else of other names', (name, taken) => {
+    const route = served.find((route) => nameOf(route) === name)!
+    const wanted = sections.map((section) => [
+      section,
+      (taken[section]?.split(/\s+/) ?? []).map((field) => field.replace('+', '')).sort(),
+    ])
+    expect(sections.map((section) => [section, fieldsOf(route, section).sort()])).toEqual(wanted)
+  })
+
+  test('no two routes share method and path', () => {
+    expect(new Set(served.map(nameOf)).size).toBe(served.length)
+  })
+})
+
+let two: TwoWorkspaces
+let description: Description
+beforeAll(async () => {
+  two = await startTwoWorkspaces({ working: true })
+  description = await Description.of(two.product.url)
+  await send(served.find(({ path }) => path === '/v1/api/Usuarios')!, { body: disposable })
+}, 120_000)
+afterAll(() => two?.[Symbol.asyncDispose]())
+
+async function goodFor(name: string): Promise<Good> {
+  const make = goodCalls[name]
+  if (!make) throw new Error(`${name} is new: say in tests/support/good-calls.ts with which input it answers 200`)
+  return make(two)
+}
+
+interface Answer {
+  status: number
+  type: string
+  text: string
+  body: Envelope<unknown>
+}
+
+async function send(route: RouteDefinition, input: Input, authorization?: string): Promise<Answer> {
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(input.params?.[name] ?? 'x'))
+  const url = new URL(path, two.product.url)
+  for (const [name, value] of Object.entries(input.query ?? {}))
+    for (const one of [value].flat()) url.searchParams.append(name, one)
+  const response = await fetch(url, {
+    method: route.method,
+    headers: {
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(route.body ? { 'content-type': 'application/json' } : {}),
+    },
+    body: route.body ? JSON.stringify(input.body ?? {}) : route.form ? formOf(input.form ?? {}) : undefined,
+  })
+  const text = await response.text()
+  const type = response.headers.get('content-type') ?? ''
+  const answer = { status: response.status, type, text, body: type.includes('json') ? JSON.parse(text) : null }
+  expect(description.problemsOfAnswer(route, answer), nameOf(route)).toBe('')
+  return answer
+}
+
+function formOf(fields: Record<string, string | File>): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.append(name, value)
+  return form
+}
+
+const bearer = ({ token = two.mine.token }: { token?: string } = {}) => `Bearer ${token}`
+const english = /\b(invalid|expected|received|must|required|failed|error|unexpected|too|string|input|request)\b/i
+
+/** A failure as section 3 describes it, in words for a person. */
+function expectFailure({ status, body }: Answer, expected: number, about: string): void {
+  expect([status, body.success, body.statusCode, body.data], about).toEqual([expected, false, expected, null])
+  expect(Object.keys(body).sort(), about).toEqual(['data', 'errors', 'message', 'statusCode', 'success'])
+  expect(body.errors.length, about).toBeGreaterThan(0)
+  for (const words of [body.message, ...body.errors]) {
+    expect(words, about).toMatch(/\S/)
+    expect(words, about).not.toMatch(english)
+  }
+}
+
+describe.each(all.filter(([, { access }]) => access === 'session'))('%s is for who has a session', (_, route) => {
+  const wrong: Record<string, () => string | undefined | Promise<string | undefined>> = {
+    'no token': () => undefined,
+    'an empty token': () => 'Bearer ',
+    'no scheme': () => two.mine.token,
+    'a wrong token': () => bearer({ token: 'x'.repeat(43) }),
+    'a malformed token': () => bearer({ token: 'not a token' }),
+    'a token with one letter changed': () =>
+      bearer({ token: two.mine.token.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')) }),
+    'a token cut short': () => bearer({ token: two.mine.token.slice(0, -1) }),
+    'the identifier of the workspace': () => bearer({ token: two.mine.companyId }),
+    'a token of Basic': () => `Basic ${Buffer.from(`${two.mine.account.email}:segredo1`).toString('base64')}`,
+    'the token under another scheme': () => `Digest ${two.mine.token}`,
+    'an expired token': async () => {
+      const token = await logIn(two.product, two.mine.account)
+      await two.owner.query("update session set expires_at = now() - interval '1 second' where token_hash = $1", [
+        digest(token),
+      ])
+      return bearer({ token })
+    },
+    'an ended token': async () => {
+      const token = await logIn(two.product, two.mine.account)
+      const leave = served.find(({ path }) => path === '/v1/api/Auth/sair')!
+      expect((await send(leave, {}, bearer({ token }))).status).toBe(200)
+      return bearer({ token })
+    },
+  }
+  test.each(Object.keys(wrong))('%s', async (name) => {
+    const answer = await send(route, {}, await wrong[name]!())
+    expect(answer.status).toBe(401)
+    expect(answer.body).toEqual({
+      success: false,
+      message: 'Sessão expirada. Faça login novamente.',
+      data: null,
+      errors: ['Sessão expirada. Faça login novamente.'],
+      statusCode: 401,
+    })
+  })
+})
+
+function replaceId(input: Good, value: string): Input {
+  const put = <T>(fields: Record<string, T> | undefined): Record<string, T> | undefined =>
+    fields && input.id! in fields
+      ? { ...fields, [input.id!]: (Array.isArray(fields[input.id!]) ? [value] : value) as T }
+      : fields
+  return { params: put(input.params), query: put(input.query), body: put(input.body), form: put(input.form) }
+}
+
+test.each(all.filter(([, { access }]) => access === 'session'))(
+  '%s does not tell ids of others from ids of nobody',
+  async (name, route) => {
+    const input = await goodFor(name)
+    if (input.id === undefined) return
+    const { mine, theirs } = two
+    const documents = [...theirs.nfe.slice(0, 2), ...theirs.cte.slice(0, 2)]
+    const foreign = /dfe$/i.test(input.id) ? documents : [theirs.companyId, await newSessionOf(two, theirs)]
+    const nobodys = [crypto.randomUUID(), 'A'.repeat(22), '1', mine.nfe[0]!.toLowerCase(), '../x', ' ']
+    const answers = new Set<string>()
+    for (const value of [...foreign, ...nobodys]) {
+      const answer = await send(route, replaceId(input, value), bearer())
+      expectFailure(answer, 404, value)
+      answers.add(answer.text)
+    }
+    expect(answers.size).toBe(1)
+  },
+)
+
+const long = 'x'.repeat(5_000)
+const badTexts = [
+  '',
+  ' ',
+  'x',
+  '-1',
+  '0',
+  '1.5',
+  '99',
+  '9'.repeat(30),
+  long,
+  '2026-02-30T00:00:00',
+  '2026-13-01',
+  'ção',
+]
+const bad: Record<Section, unknown[]> = {
+  params: [],
+  query: [...badTexts, ['1', '2']],
+  body: [...badTexts, undefined, null, true, 0, -1, 1.5, 1e308, [], [null], [[]], ['x', 1], {}, { length: 1 }],
+  form: [...badTexts, undefined, new File(['x'], 'nota.xml'), new File(['x'], ''), new File([], 'empresa.pfx.exe')],
+}
+
+test.each(all.filter(([, route]) => route.query ?? route.body ?? route.form))(
+  '%s says what is wrong with each field',
+  async (name, route) => {
+    const input = await goodFor(name)
+    const authorization = route.access === 'session' ? bearer(input) : undefined
+    for (const section of sections) {
+      const schema = route[section]
+      for (const field of section === 'params' ? [] : fieldsOf(route, section)) {
+        let refused = 0
+        for (const value of bad[section]) {
+          const { [field]: _, ...rest } = { ...input[section] } as Record<string, unknown>
+          const fields =
+            value === undefined || (section === 'query' && value === '') ? rest : { ...rest, [field]: value }
+          const verdict = schema!.safeParse(fields)
+          if (verdict.success) continue
+          refused++
+          const answer = await send(route, { ...input, [section]: fields }, authorization)
+          const about = `${section} ${field} = ${JSON.stringify(value)?.slice(0, 60)}`
+          expectFailure(answer, 400, about)
+          if (section === 'query' && Array.isArray(value)) continue
+          // What the contract says in Portuguese is said letter by letter.
+          const own = verdict.error.issues.map(({ message }) => message).filter((message) => !english.test(message))
+          expect(answer.body.errors, about).toEqual(expect.arrayContaining(own))
+          if (answer.body.errors.length === 1) expect(answer.body.message, about).toBe(answer.body.errors[0])
+        }
+        expect(refused, `${field} takes everything`).toBeGreaterThan(0)
+      }
+    }
+  },
+)
+
+describe('names, defaults and omissions of section 7', () => {
+  const call = (query: string) => two.mine.client.call('GET', `/v1/api/DocumentosFiscais?${query}`)
+
+  test('PaginaAtual is 1 unless said, and empty parameters are omitted ones', async () => {
+    const { body } = await call('TipoDFe=0')
+    expect(body.success).toBe(true)
+    for (const query of [
+      'TipoDFe=0&PaginaAtual=1',
+      'TipoDFe=0&PaginaAtual=&CampoPesquisa=&IdEmpresa=&Status=&TipoParticipacao=&DataDe=&DataAte=',
+      'TipoDFe=0&CampoPesquisa=%20%20',
+    ])
+      expect((await call(query)).body).toEqual(body)
+  })
+
+  test('names in other letters are not those of the specification', async () => {
+    expect((await call('tipoDFe=0')).status).toBe(400)
+    const all = await call('TipoDFe=0')
+    expect((await call('TipoDFe=0&status=3&campoPesquisa=x')).body).toEqual(all.body)
+  })
+
+  test('TipoDFe is demanded', async () => {
+    expect((await call('')).body).toMatchObject({ statusCode: 400, errors: ['TipoDFe deve ser 0 (NFe) ou 2 (CTe)'] })
+  })
+})
+
+test.each(all)('%s answers a good call as its description says', async (name, route) => {
+  const input = await goodFor(name)
+  const parameters = (['params', 'query'] as const).flatMap((section) =>
+    fieldsOf(route, section).map((field) => `${section === 'params' ? 'path' : section} ${field}`),
+  )
+  expect(description.parametersOf(route)).toEqual(parameters.sort())
+  if (route.body) expect(description.problemsOfBody(route, input.body)).toBe('')
+  const answer = await send(route, input, route.access === 'session' ? bearer(input) : undefined)
+  expect(answer.status, answer.text.slice(0, 300)).toBe(200)
+  if (route.produces) {
+    expect([answer.type, answer.text.slice(0, 5)]).toEqual([route.produces, '%PDF-'])
+    return
+  }
+  const { data, ...envelope } = answer.body
+  expect(envelope).toEqual({ success: true, message: expect.stringMatching(/\S/), errors: [] })
+  // Parsing drops what the contract does not name.
+  expect(route.data!.parse(data)).toStrictEqual(data)
+})

@@ -1,0 +1,156 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { logIn, type Member, type TwoWorkspaces } from './two-workspaces.ts'
+
+/** What a call takes, each part as it is before it is written into a request. */
+export interface Input {
+  params?: Record<string, string>
+  query?: Record<string, string | string[]>
+  body?: Record<string, unknown>
+  form?: Record<string, string | File>
+}
+
+/** An input that is answered 200. */
+export interface Good extends Input {
+  /** The field that names something of the workspace. */
+  id?: string
+  /** Of whoever calls, when it is not the first member: the call ends something. */
+  token?: string
+}
+
+/** An account that calls may change and end. */
+export const disposable = { nome: 'Conta Descartável', email: 'descartavel@exemplo.com.br', senha: 'segredo1' }
+
+export const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
+
+/** The name of a new session. */
+export async function newSessionOf({ product, owner }: TwoWorkspaces, { account }: Member): Promise<string> {
+  const hash = digest(await logIn(product, account))
+  const { rows } = await owner.query<{ id: string }>('select public_id as id from session where token_hash = $1', [
+    hash,
+  ])
+  return rows[0]!.id
+}
+
+async function newLink({ owner }: TwoWorkspaces): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  await owner.query(
+    `insert into password_recovery (token_hash, workspace_id, account_id, expires_at)
+     select $1, workspace_id, id, now() + interval '1 hour' from account where email = $2`,
+    [digest(token), disposable.email],
+  )
+  return token
+}
+
+async function certificate({ product }: TwoWorkspaces, cnpj: string): Promise<File> {
+  const bytes = await product.simulator.issueCertificate({ cnpj, nome: 'EMPRESA BETA LTDA', senha: 'segredo' })
+  return new File([new Uint8Array(bytes)], 'empresa.pfx')
+}
+
+const complete = async ({ mine }: TwoWorkspaces, type: 0 | 2) =>
+  (await mine.client.list(`TipoDFe=${type}`)).find(({ notaCompleta }) => notaCompleta)!.idDfe
+const summary = async ({ mine }: TwoWorkspaces) => (await mine.client.list('TipoDFe=0&Status=1'))[0]!.idDfe
+
+const switches = [
+  'SincronizacaoAutomatica',
+  ...['Emitente', 'Destinatario', 'Transportador', 'Terceiro'].map((name) => `ConfiguracoesNfe.${name}`),
+  ...['Emitente', 'Remetente', 'Destinatario', 'Expedidor', 'Recebedor', 'Tomador', 'Terceiro'].map(
+    (name) => `ConfiguracoesCte.${name}`,
+  ),
+]
+
+/** For each route, by method and path, an input that it takes; made anew for each call. */
+export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Good>> = {
+  'GET /health': () => ({}),
+  'POST /v1/api/Usuarios': () => ({ body: { ...disposable, celular: '(11) 91234-5678', tipoPlano: 2 } }),
+  'POST /v1/api/Auth': () => ({ body: { email: disposable.email, senha: disposable.senha } }),
+  'POST /v1/api/RecuperarSenha': () => ({ body: { email: disposable.email } }),
+  'GET /v1/api/RecuperarSenha/{token}': async (two) => ({ params: { token: await newLink(two) } }),
+  'POST /v1/api/RecuperarSenha/atualizar-senha': async (two) => ({
+    body: { urlAcesso: await newLink(two), senha: 'segredo1', senhaNovamente: 'segredo1' },
+  }),
+  'GET /v1/api/Usuarios/conta': () => ({}),
+  'PUT /v1/api/Usuarios/senha': async (two) => ({
+    body: { senhaAtual: 'segredo1', senha: 'segredo1', senhaNovamente: 'segredo1' },
+    token: await logIn(two.product, disposable),
+  }),
+  'GET /v1/api/Auth/sessoes': () => ({}),
+  'POST /v1/api/Auth/encerrar-sessoes': async (two) => ({
+    body: { idSessao: await newSessionOf(two, two.mine) },
+    id: 'idSessao',
+  }),
+  'POST /v1/api/Auth/sair': async (two) => ({ token: await logIn(two.product, disposable) }),
+  'POST /v1/api/Contato': () => ({
+    body: {
+      nome: 'Ana Souza',
+      email: 'ana@exemplo.com.br',
+      celular: '11912345678',
+      empresa: 'EMPRESA ALFA LTDA',
+      mensagem: 'Gostaria de falar com alguém.',
+      confirmacao: '',
+    },
+  }),
+  'GET /v1/api/Dashboard': () => ({}),
+  'GET /v1/api/Plano': () => ({}),
+  'GET /v1/api/Auditoria': () => ({
+    query: {
+      PaginaAtual: '1',
+      Acao: 'empresa',
+      CampoPesquisa: 'alfa',
+      DataDe: '2020-01-01T00:00:00',
+      DataAte: '2099-12-31T23:59:59',
+    },
+  }),
+  'GET /v1/api/DocumentosFiscais': (two) => ({
+    query: {
+      TipoDFe: '0',
+      CampoPesquisa: 'a',
+      PaginaAtual: '1',
+      IdEmpresa: two.mine.companyId,
+      Status: '2',
+      TipoParticipacao: '1',
+      DataDe: '2020-01-01T00:00:00',
+      DataAte: '2099-12-31T23:59:59',
+    },
+    id: 'IdEmpresa',
+  }),
+  'GET /v1/api/DocumentosFiscais/danfe/{idDfe}': async (two) => ({
+    params: { idDfe: await complete(two, 0) },
+    id: 'idDfe',
+  }),
+  'GET /v1/api/DocumentosFiscais/dacte/{idDfe}': async (two) => ({
+    params: { idDfe: await complete(two, 2) },
+    id: 'idDfe',
+  }),
+  'GET /v1/api/DocumentosFiscais/manifestacoes/{idDfe}': async (two) => ({
+    params: { idDfe: await complete(two, 0) },
+    id: 'idDfe',
+  }),
+  'POST /v1/api/DocumentosFiscais/manifestar-nfe': async (two) => ({
+    body: { justificativa: 'A pedido do fiscal', idsDFe: [await summary(two)], tipoManifestacao: 1 },
+    id: 'idsDFe',
+  }),
+  'POST /v1/api/DocumentosFiscais/manifestar-cte': async (two) => ({
+    body: { justificativa: 'Serviço em desacordo com o combinado', idsDFe: [two.mine.cte[0]!], tipoManifestacao: 3 },
+    id: 'idsDFe',
+  }),
+  'GET /v1/api/Empresas/obter-empresas': () => ({ query: { busca: 'alfa' } }),
+  'GET /v1/api/Empresas/obter-empresa': (two) => ({ query: { id: two.mine.companyId }, id: 'id' }),
+  'GET /v1/api/Empresas/completude': (two) => ({ query: { id: two.mine.companyId }, id: 'id' }),
+  'POST /v1/api/Empresas': async (two) => ({
+    form: { Certificado: await certificate(two, '11222333000181'), Senha: 'segredo', Cnpj: '11.222.333/0001-81' },
+  }),
+  'PUT /v1/api/Empresas': (two) => ({
+    form: {
+      ...Object.fromEntries(switches.map((field) => [field, 'true'])),
+      'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': 'false',
+      IdEmpresa: two.mine.companyId,
+      RazaoSocial: 'EMPRESA ALFA LTDA',
+      Email: 'fiscal@exemplo.com.br',
+      Uf: '35',
+      'CertificadoDigital.Certificado': new File([], ''),
+      'CertificadoDigital.Senha': '',
+    },
+    id: 'IdEmpresa',
+  }),
+  'POST /v1/api/Empresas/sincronizar': (two) => ({ query: { idEmpresa: two.mine.companyId }, id: 'idEmpresa' }),
+}
