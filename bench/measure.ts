@@ -66,6 +66,12 @@ export function median(values: number[]): number {
   return sorted[Math.floor(sorted.length / 2)]!
 }
 
+/** The value below which the share `q` of them lies. */
+export function quantile(values: number[], q: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))]!
+}
+
 /** Prints the one line of a program. */
 export function report(program: string, result: object): void {
   console.log(JSON.stringify({ program, ...result }))

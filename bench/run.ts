@@ -14,6 +14,7 @@ const programs: Record<string, string> = {
   capture: './capture.ts',
   events: './events.ts',
   idle: '../apps/server/capture/idle.bench.ts',
+  list: '../apps/server/documents/list.bench.ts',
 }
 
 const wanted = process.argv.slice(2)

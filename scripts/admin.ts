@@ -1,6 +1,9 @@
 import path from 'node:path'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { type Config, operate, rebuildAll, rotateMasterKey } from '@vigia/server/start'
+import { showContacts } from './admin/contacts.ts'
+import { showMails } from './admin/mails.ts'
+import { managePlans } from './admin/plans.ts'
 import { configure, explain } from './launch.ts'
 import { live, StartError } from './lifetime.ts'
 
@@ -8,6 +11,9 @@ const help = `Tarefas de quem cuida do servidor:
 
   npm run admin -- rotate-key   troca a chave mestra, que cifra os certificados digitais guardados
   npm run admin -- rebuild      lê de novo tudo o que foi recebido e refaz listas, situações e totais
+  npm run admin -- plano        mostra e muda os planos: listar, ativar, encerrar
+  npm run admin -- contatos     mostra o que visitantes escreveram em "Fale com a Gente"
+  npm run admin -- emails       mostra os e-mails que não saíram, e por quê
   npm run admin -- --help       mostra esta ajuda
 
 rotate-key
@@ -21,17 +27,43 @@ rotate-key
 rebuild
   Para depois de uma atualização que passou a entender mais dos documentos. Nada do que foi recebido muda, e os documentos
   continuam com os mesmos endereços. As empresas são refeitas uma por uma, com o programa no ar: só espera o que chega para
-  a que está sendo refeita. Se for interrompido, rode-o outra vez: cada empresa é refeita por inteiro ou fica como estava.`
+  a que está sendo refeita. Se for interrompido, rode-o outra vez: cada empresa é refeita por inteiro ou fica como estava.
 
-const tasks: Record<string, (config: Config) => Promise<void>> = { 'rotate-key': rotateKey, rebuild }
+plano listar
+plano ativar --email E --tipo basico|profissional|corporativo [--ate AAAA-MM-DD]
+plano encerrar --email E
+  Com o programa no ar. E é o e-mail de quem tem a conta. Sem --ate o plano não tem data de término; com ela, vale até o fim desse
+  dia em São Paulo. Quando um plano é ativado, a captura continua na hora, de onde parou. Quando teste e plano terminam, ela pausa em
+  até uma hora; com encerrar, na hora. O que foi guardado fica, e a SEFAZ guarda os documentos novos por cerca de 90 dias.
+
+contatos
+  As mensagens mais novas vêm primeiro. As marcadas como suspeitas preencheram um campo que pessoas não veem: ficam guardadas e
+  não são enviadas por e-mail.
+
+emails
+  Um e-mail que não sai é tentado de novo por três dias, cada vez com mais espera, e depois é dado como falho; um destinatário que
+  o servidor recusa falha na hora. Com "emails tentar", os que falharam voltam para a fila.`
+
+const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> = {
+  'rotate-key': rotateKey,
+  rebuild,
+  plano: managePlans,
+  contatos: showContacts,
+  emails: showMails,
+}
+// They check their own words.
+const withWords = ['emails', 'plano']
 
 await live(async () => {
   const [command, ...rest] = process.argv.slice(2)
   if (command === '--help' && rest.length === 0) return console.log(help)
-  const task = rest.length === 0 && command !== undefined ? tasks[command] : undefined
-  if (!task) throw new StartError('Use: npm run admin -- rotate-key ou rebuild. O que fazem: npm run admin -- --help.')
+  const task = command !== undefined && (rest.length === 0 || withWords.includes(command)) ? tasks[command] : undefined
+  if (!task) {
+    const names = new Intl.ListFormat('pt-BR', { type: 'disjunction' }).format(Object.keys(tasks))
+    throw new StartError(`Use: npm run admin -- ${names}. O que fazem: npm run admin -- --help.`)
+  }
   const config = configure()
-  await task(config).catch((error: unknown) => {
+  await task(config, rest).catch((error: unknown) => {
     throw explain(error, config)
   })
 })

@@ -49,7 +49,7 @@ const slices = [
   'dashboard',
 ]
 // What start.ts composes from a slice, besides its front door.
-const partsForStart = ['routes.ts', 'jobs.ts', 'worker.ts', 'rotation.ts', 'check.ts', 'completeness.ts']
+const partsForStart = ['routes.ts', 'jobs.ts', 'worker.ts', 'warnings.ts', 'rotation.ts', 'check.ts', 'completeness.ts']
 
 // The database of the tests is made by the product's own means, but must not need the rest of the server to load: see
 // docs/decisions/0008-test-database.md.

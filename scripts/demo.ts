@@ -2,6 +2,7 @@ import { login as logIn, signUp } from '@vigia/contract/accounts'
 import { createCompany, listCompanies } from '@vigia/contract/companies'
 import type { Envelope, RouteData, RouteDefinition, RouteRequest } from '@vigia/contract/route'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
+import { type Config, grantPlan, listPlans, operate } from '@vigia/server/start'
 import type { SimulatedCompany, SimulatorProcess } from './simulator-process.ts'
 
 /** The companies of the workspace that fills itself: two of the old numbers and one with letters. */
@@ -17,23 +18,15 @@ function withCheckDigits(first12: string): string {
   return first12 + cnpjCheckDigits(first12)
 }
 
-/** Signs up and registers the companies as any client would. What exists already stays as it is. */
+/** Signs up and registers the companies as any client would. What exists already stays as it is. Returns whether the login opened. */
 export async function seedDemo(
   apiUrl: string,
   login: { email: string; password: string },
   simulator: Pick<SimulatorProcess, 'issueCertificate'>,
   say: (text: string) => void,
-): Promise<void> {
-  const { email, password } = login
-  const account = { nome: 'Demonstração', email, senha: password, tipoPlano: 2 } as const
-  const signedUp = await call(apiUrl, signUp, { body: account })
-  const session = await call(apiUrl, logIn, { body: { email, senha: password } })
-  if (!session.data) {
-    const reason = signedUp.success ? session.message : signedUp.message
-    return say(`O login de demonstração não abriu (${reason}): DEMO_PASSWORD mudou desde a primeira vez?`)
-  }
-
-  const { token } = session.data
+): Promise<boolean> {
+  const token = await enter(apiUrl, login, say)
+  if (token === null) return false
   const known = await call(apiUrl, listCompanies, { token })
   const registered = new Set(known.data?.map(({ cnpj }) => cnpj))
   const missing = companies.filter(({ cnpj }) => !registered.has(cnpj))
@@ -45,6 +38,36 @@ export async function seedDemo(
     const created = await call(apiUrl, createCompany, { token, form })
     if (!created.success) say(`${company.nome} não foi cadastrada: ${created.message}`)
   }
+  return true
+}
+
+/** Gives a workspace a plan without end, as who runs the installation would; where somebody gave or ended one before, that stays. */
+export async function givePlan(config: Config, email: string): Promise<void> {
+  await operate(config, async (ctx) => {
+    const listed = (await listPlans(ctx)).find(({ emails }) => emails.includes(email.toLowerCase()))
+    const hadPlan = listed?.plan.situation === 'active' || listed?.plan.paidUntil !== null
+    if (listed && !hadPlan) await grantPlan(ctx, email, { type: 3, until: null })
+  })
+}
+
+// The login first: a sign-up with an e-mail that is taken succeeds too, and writes a letter to its owner.
+async function enter(
+  apiUrl: string,
+  { email, password }: { email: string; password: string },
+  say: (text: string) => void,
+): Promise<string | null> {
+  const credentials = { email, senha: password }
+  const known = await call(apiUrl, logIn, { body: credentials })
+  if (known.data) return known.data.token
+  const signedUp = await call(apiUrl, signUp, { body: { nome: 'Demonstração', ...credentials, tipoPlano: 2 } })
+  const session = await call(apiUrl, logIn, { body: credentials })
+  if (session.data) return session.data.token
+  say(
+    signedUp.success
+      ? `O login de demonstração não abriu (${session.message}): a conta de ${email} já existe com outra senha. A senha mudou pelo site, ou DEMO_PASSWORD mudou desde a primeira vez? Nada foi alterado.`
+      : `O login de demonstração não foi criado: ${signedUp.message}`,
+  )
+  return null
 }
 
 async function call<R extends RouteDefinition>(

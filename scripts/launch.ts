@@ -3,7 +3,7 @@ import { access, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Config, migrateOnly, type Role, readConfig, type Server, start } from '@vigia/server/start'
-import { companies, seedDemo } from './demo.ts'
+import { companies, givePlan, seedDemo } from './demo.ts'
 import { StartError } from './lifetime.ts'
 import { portInUse, requirePort } from './ports.ts'
 import { type SimulatorProcess, startSimulator } from './simulator-process.ts'
@@ -75,7 +75,8 @@ export async function launch(
     url ||= server.url
     if (over) return
   }
-  if (simulator && config.demo) await seedDemo(url, config.demo, simulator, say)
+  if (simulator && config.demo && (await seedDemo(url, config.demo, simulator, say)))
+    await givePlan(config, config.demo.email)
   if (over) return
 
   report(config, mode, siteUrl ?? (config.port === 0 ? url : config.publicUrl), (performance.now() - since) / 1000)

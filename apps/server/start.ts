@@ -2,25 +2,36 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
-import { findSession } from './accounts/accounts.ts'
+import { accountMails, findSession, forgetOld, planMails } from './accounts/accounts.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { followPlan, warnOfPlan } from './capture/capture.ts'
 import { completenessRoutes } from './capture/completeness.ts'
 import { captureRoutes } from './capture/routes.ts'
 import { askSoon, startCaptureWorker } from './capture/worker.ts'
 import { requireMasterKey } from './companies/companies.ts'
 import { companyRoutes } from './companies/routes.ts'
+import { certificateMails, warnOfCertificates } from './companies/warnings.ts'
 import { type Config, ensureMasterKey } from './config.ts'
+import { contactMails } from './contact/contact.ts'
+import { contactRoutes } from './contact/routes.ts'
 import { dashboardRoutes } from './dashboard/routes.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { manifestationRoutes } from './manifestation/routes.ts'
 import { startManifestationWorker } from './manifestation/worker.ts'
+import { startReviewWorker } from './notifications/worker.ts'
 import type { Context, Database } from './platform/context.ts'
 import { openDatabase, type PoolOptions, pools, requireAppRole } from './platform/database.ts'
+import { serveDocs } from './platform/docs.ts'
 import { serveRoutes } from './platform/http.ts'
 import { createPublicIds } from './platform/ids.ts'
 import { prepareInstallation } from './platform/installation.ts'
+import { repeat } from './platform/keep-working.ts'
 import { createLogger } from './platform/log.ts'
+import { deleteSettledMails } from './platform/mail-queue.ts'
+import { startMailWorker } from './platform/mail-worker.ts'
+import { serveMetrics } from './platform/metrics.ts'
 import { migrate } from './platform/migrate.ts'
+import { describeApi } from './platform/openapi.ts'
 import { sharePostgres, startPostgres } from './platform/postgres.ts'
 import type { Service } from './platform/service.ts'
 import { serveSite } from './platform/site.ts'
@@ -39,6 +50,7 @@ export interface Server {
 /** Every call that this program answers. */
 export const routes = [
   ...accountRoutes,
+  ...contactRoutes,
   ...companyRoutes,
   ...documentRoutes,
   ...manifestationRoutes,
@@ -58,21 +70,37 @@ export async function start(
 ): Promise<Server> {
   await using stack = new AsyncDisposableStack()
   const { ctx, databaseUrl, died } = await openContext(config, stack, { join: roles.length === 1, step })
-  const withPool = (pool: PoolOptions): Context => ({ ...ctx, db: openPool(databaseUrl, stack, pool) })
+  const opened: Record<string, Database> = {}
+  const withPool = (name: Role): Context => {
+    const db = openPool(databaseUrl, stack, pools[name])
+    opened[name] = db
+    return { ...ctx, db }
+  }
   let url = ''
   if (roles.includes('api')) {
     step('Abrindo a API e o site…')
-    const app = await serveRoutes(withPool(pools.api), routes, findSession)
+    const serving = withPool('api')
+    const app = await serveRoutes(serving, routes, findSession)
     stack.defer(() => closeSoon(app))
+    const contract = routes.map(({ route }) => route)
+    await serveDocs(app, describeApi(contract, config.productName))
+    serveMetrics(app, serving, contract, opened)
     if (await exists(join(site, 'index.html'))) await serveSite(app, site, config.productName)
     url = await app.listen({ port: config.port, host: listenHost(config.publicUrl) })
   }
   if (roles.includes('worker')) {
-    const working = withPool(pools.worker)
+    const working = withPool('worker')
     stack.use(await startCaptureWorker(working))
     // What an event releases comes by the distribution.
     const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
     stack.use(await startManifestationWorker(working, { registered }))
+    stack.use(startReviewWorker(working, [followPlan, warnOfPlan, warnOfCertificates]))
+    const tidyUp = async () => {
+      await forgetOld(working)
+      await deleteSettledMails(working)
+    }
+    stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
+    stack.use(startMailWorker(working, { ...accountMails, ...planMails, ...certificateMails, ...contactMails }))
   }
   const owned = stack.move()
   return { url, died, [Symbol.asyncDispose]: () => owned.disposeAsync() }
@@ -140,6 +168,7 @@ async function openStorage(
   return { url, died, ...(await migrate(url)) }
 }
 
+const tidyUpEveryMs = 6 * 3_600_000
 const closingMs = 5_000
 
 // Calls under way may end; one that never would is cut off.
@@ -161,10 +190,14 @@ async function exists(path: string): Promise<boolean> {
   )
 }
 
+export { listPlans } from './accounts/accounts.ts'
+export { grantPlan, withdrawPlan } from './capture/capture.ts'
 export { checkCompany, checkFile } from './capture/check.ts'
 export { findCompleteness } from './capture/completeness.ts'
 export { rotateMasterKey } from './companies/rotation.ts'
 export { type Config, ConfigError, readConfig } from './config.ts'
+export { listContactMessages } from './contact/contact.ts'
 export { rebuildAll } from './documents/documents.ts'
 export { InstallationError } from './platform/installation.ts'
+export { listUnsentMails, retryFailedMails } from './platform/mail-queue.ts'
 export { PostgresError } from './platform/postgres-error.ts'

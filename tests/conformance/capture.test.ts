@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateArchive } from '../support/archive.ts'
 import { callsOf, control, truthOf } from '../support/authority.ts'
 import { type Client, newClient } from '../support/client.ts'
-import { type Product, startProduct } from '../support/product.ts'
+import { grantUnlimited, type Product, startProduct } from '../support/product.ts'
 import { findSamples } from '../support/samples.ts'
 
 // Every archived document must reach the companies that it names, exactly once and as it says. What it says is read here with
@@ -37,7 +37,9 @@ beforeAll(async () => {
   const archive = findSamples() ?? (await generatedArchive())
   // An hour that outlasts this file: nobody is asked about twice in it.
   product = stack.use(await startProduct({ hourMs: 600_000, simulator: { seed: 7, archive, archiveAnswered: true } }))
-  client = await newClient(product)
+  const account = { nome: 'Ana Souza', email: 'ana@exemplo.com.br', senha: 'segredo1' }
+  client = await newClient(product, account)
+  await grantUnlimited(product, account.email)
   for (const file of await xmlFiles(archive)) await readFacts(file)
   for (const [chave, reader] of admitted) facts.get(chave)?.roles.set(reader, [2])
   const state = await control<{ sequences: { cnpj: string }[] }>(product.simulator, 'state')

@@ -3,7 +3,7 @@ import { checkCompany, checkFile, findCompleteness, operate, type Server, start 
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { control, truthOf } from '../support/authority.ts'
 import { type Client, newClient } from '../support/client.ts'
-import { type Product, startProduct } from '../support/product.ts'
+import { grantUnlimited, type Product, startProduct } from '../support/product.ts'
 
 // Two capture processes on one database, and an authority whose answers get lost.
 const hourMs = 3_000
@@ -29,7 +29,9 @@ beforeAll(async () => {
     roles: ['api'],
     simulator: { seed: 11, companies, since: Date.now() - 6 * 86_400_000 },
   })
-  client = await newClient(product)
+  const account = { nome: 'Ana Souza', email: 'ana@exemplo.com.br', senha: 'segredo1' }
+  client = await newClient(product, account)
+  await grantUnlimited(product, account.email)
   workers = [await start(product.config, { roles: ['worker'] }), await start(product.config, { roles: ['worker'] })]
 }, 120_000)
 afterAll(async () => {

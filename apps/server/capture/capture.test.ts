@@ -95,9 +95,7 @@ test('a conversation that was taken over cannot be written by the one who was si
 test('a released conversation is not due again before its time, whatever the button says', async () => {
   const { workspaceId, companyId } = await newCompany()
   for (let line = await claimLine(ctx); line; line = await claimLine(ctx)) await releaseLine({ db }, line, nothingNew())
-  const answers = (
-    await Promise.all(Array.from({ length: 10 }, () => requestSync({ db }, workspaceId, companyId)))
-  ).flat()
+  const answers = (await Promise.all(Array.from({ length: 10 }, () => requestSync(ctx, workspaceId, companyId)))).flat()
   expect(answers).toHaveLength(20)
   for (const answer of answers) {
     expect(answer.allowed).toBe(false)

@@ -1,10 +1,14 @@
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
+import { requireCapture } from '../accounts/accounts.ts'
 import type { Company } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
-import { enterWorkspace, inCapture, readWorkspace } from '../platform/database.ts'
+import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
+import { followWishes, lockLines } from './subscriptions.ts'
+
+export { followPlan, grantPlan, warnOfPlan, withdrawPlan } from './plan.ts'
 
 /**
  * Starts the conversations of a new company, or joins those that other workspaces already hold for its CNPJ. Until its certificate is
@@ -31,11 +35,11 @@ export async function subscribe(
         .execute()
     }
     const own = sql`select id from capture_line where cnpj = ${company.cnpj}`
-    await lockLines(db, sql`${own} union ${linesOfBase(workspaceId, company.cnpj)}`)
+    await lockLines({ db }, sql`${own} union ${linesOfBase(workspaceId, company.cnpj)}`)
     // A new company is captured by the hour, whatever others want for its CNPJ.
     const lines = await db
       .updateTable('capture_line')
-      .set({ automatic: true })
+      .set({ automatic: true, paused: false })
       .where('cnpj', '=', company.cnpj)
       .returning('id')
       .execute()
@@ -59,7 +63,7 @@ export async function resume(
 ): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
     await enterWorkspace({ db }, workspaceId)
-    const lineIds = await lockLines(db, linesOfBase(workspaceId, cnpj))
+    const lineIds = await lockLines({ db }, linesOfBase(workspaceId, cnpj))
     await sql`
       update capture_subscription
          set refused = null, refused_at = null, proved_at = case when ${proved} then coalesce(proved_at, now()) else proved_at end
@@ -76,7 +80,10 @@ export async function resume(
              catch_up = catch_up or exists (select 1 from capture_subscription s
                                              where s.line_id = l.id and s.workspace_id = ${workspaceId}
                                                and s.proved_at is not null and s.delivered_nsu < l.last_nsu)
-       where id = any (${lineIds}::int[])`.execute(db)
+       where id = any (${lineIds}::int[])
+         -- With the certificate of somebody who is paused nothing is asked.
+         and exists (select 1 from capture_subscription s
+                      where s.line_id = l.id and s.workspace_id = ${workspaceId} and not s.paused)`.execute(db)
   })
 }
 
@@ -84,13 +91,10 @@ export async function resume(
 export async function followSwitch(ctx: Pick<Context, 'db'>, workspaceId: number, companyId: number): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
     const lineIds = await lockLines(
-      db,
+      { db },
       sql`select s.line_id from capture_subscription s where s.workspace_id = ${workspaceId} and s.company_id = ${companyId}`,
     )
-    for (const lineId of lineIds) {
-      const automatic = await isWantedByTheHour(db, lineId)
-      await db.updateTable('capture_line').set({ automatic }).where('id', '=', lineId).execute()
-    }
+    for (const lineId of lineIds) await followWishes({ db }, lineId)
     await enterWorkspace({ db }, workspaceId)
   })
 }
@@ -98,33 +102,6 @@ export async function followSwitch(ctx: Pick<Context, 'db'>, workspaceId: number
 function linesOfBase(workspaceId: number, cnpj: string): RawBuilder<unknown> {
   return sql`select s.line_id from capture_subscription s join company c on c.workspace_id = s.workspace_id and c.id = s.company_id
               where s.workspace_id = ${workspaceId} and left(c.cnpj, 8) = ${cnpjBase(cnpj)}`
-}
-
-// All that a transaction needs at once and in this order: two who lock several lines must not wait for each other.
-async function lockLines(db: Context['db'], chosen: RawBuilder<unknown>): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`
-    select id from capture_line where id in (${chosen}) order by id for no key update`.execute(db)
-  return rows.map((row) => row.id)
-}
-
-// The companies of others can be seen from inside their workspaces only.
-async function isWantedByTheHour(db: Context['db'], lineId: number): Promise<boolean> {
-  const subscribers = await db
-    .selectFrom('capture_subscription')
-    .select(['workspace_id', 'company_id'])
-    .where('line_id', '=', lineId)
-    .execute()
-  for (const { workspace_id, company_id } of subscribers) {
-    await enterWorkspace({ db }, workspace_id)
-    const company = await db
-      .selectFrom('company')
-      .select('automatic')
-      .where('workspace_id', '=', workspace_id)
-      .where('id', '=', company_id)
-      .executeTakeFirstOrThrow()
-    if (company.automatic) return true
-  }
-  return false
 }
 
 /** What was asked for of a conversation. */
@@ -139,24 +116,25 @@ export interface SyncRequest {
 /**
  * Asks for a company's next queries as early as the authority's rules allow: now, or when its pause ends. Returns that time for each
  * conversation; null where others are captured for the CNPJ and nothing has proved this company's certificate: what they wait for is not
- * told. Never shortens a pause: a query during one starts a new hour of blocking.
+ * told. Never shortens a pause: a query during one starts a new hour of blocking. Refuses when neither trial nor plan lasts.
  */
 export async function requestSync(
-  ctx: Pick<Context, 'db'>,
+  ctx: Pick<Context, 'db' | 'config'>,
   workspaceId: number,
   companyId: number,
 ): Promise<SyncRequest[]> {
-  const ids = await readWorkspace(ctx, workspaceId, ({ db }) =>
-    db
+  const ids = await inWorkspace(ctx, workspaceId, async (ctx) => {
+    await requireCapture(ctx, workspaceId)
+    return ctx.db
       .selectFrom('capture_subscription')
       .select('line_id')
       .where('workspace_id', '=', workspaceId)
       .where('company_id', '=', companyId)
-      .execute(),
-  )
+      .execute()
+  })
   if (ids.length === 0) throw new AppError('not-found', 'Empresa não encontrada.')
   return inCapture(ctx, async ({ db }) => {
-    const lineIds = await lockLines(db, sql.join(ids.map((row) => row.line_id)))
+    const lineIds = await lockLines({ db }, sql.join(ids.map((row) => row.line_id)))
     // Alone with a CNPJ, a company is told everything.
     const told = sql`not exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null)
       or exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null

@@ -139,6 +139,12 @@ async function checkLine(ctx: CaptureContext, line: Line, subject: Subject, ca: 
   const refusal = await inCapture(ctx, (ctx) => refuseToAsk(ctx, line))
   if (refusal) return refusal
   const holder = subject.given ?? (await findHolder(ctx, line, 'conferir o acesso (consNSU)'))
+  if (!holder && line.hasPaused) {
+    return notAsked('Não há certificado digital que possa ser usado para este CNPJ.', [
+      'O período de teste ou o plano de quem o cadastrou terminou, e o certificado dele não é usado. Nada foi enviado.',
+      'Ative um plano: npm run admin -- plano ativar.',
+    ])
+  }
   if (!holder) {
     return notAsked('Não há certificado digital válido para este CNPJ.', [
       'O que havia venceu, ou foi recusado pela SEFAZ há menos de um dia. Nada foi enviado.',

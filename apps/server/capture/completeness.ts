@@ -1,5 +1,5 @@
 import { type CompletenessMonth, getCompleteness } from '@vigia/contract/companies'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { getCompanyId } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, readWorkspace } from '../platform/database.ts'
@@ -37,10 +37,18 @@ export interface Month {
 
 const monthsMax = 13
 
-/** The last months of a conversation as its ledger tells them, oldest first. `ctx.db` is a transaction that sees the line. */
-export async function readCompleteness({ db }: Pick<Context, 'db'>, lineId: number): Promise<Month[]> {
+/**
+ * The last months of a conversation as its ledger tells them, oldest first; `until`: nothing that happened later. `ctx.db` is a transaction
+ * that sees the line.
+ */
+export async function readCompleteness(
+  { db }: Pick<Context, 'db'>,
+  lineId: number,
+  until: Date | null = null,
+): Promise<Month[]> {
+  const told = sql`line_id = ${lineId} and at <= coalesce(${until}::timestamptz, 'infinity')`
   const since = sql`(select date_trunc('month', at, ${zone}::text) - ${monthsMax - 1} * interval '1 month'
-                       from capture_call where line_id = ${lineId} order by id desc limit 1)`
+                       from capture_call where ${told} order by id desc limit 1)`
   // A page says from where to where it goes. Before the first one begins what the authority still keeps: nothing was passed over there.
   // Gaps never overlap and the later one lies higher, so that the last one that begins below a position is the one it may be in.
   const { rows } = await sql<Omit<Month, 'gaps'>>`
@@ -48,7 +56,7 @@ export async function readCompleteness({ db }: Pick<Context, 'db'>, lineId: numb
       select *, to_char(at at time zone ${zone}, 'YYYY-MM') as month,
              query = 'distNSU' and c_stat in (137, 138) and nsu_after > nsu_before as is_page,
              query = 'distNSU' and c_stat = 656 and nsu_after > nsu_before as is_gap
-        from capture_call where line_id = ${lineId} and at >= ${since}),
+        from capture_call where ${told} and at >= ${since}),
     placed as (
       select *, query = 'consNSU'
                 and nsu_before <= max(nsu_after) filter (where is_gap) over below
@@ -59,26 +67,30 @@ export async function readCompleteness({ db }: Pick<Context, 'db'>, lineId: numb
            coalesce(sum(greatest(nsu_after - nsu_before - documents, 0)) filter (where is_page and nsu_before > 0), 0)::int as "passedOver",
            count(*)::int as queries, (count(*) filter (where c_stat is null))::int as unanswered
       from placed group by month order by month`.execute(db)
-  const gaps = await readGaps({ db }, lineId)
+  const gaps = await readGaps({ db }, lineId, told)
   return rows.map((row) => ({ ...row, gaps: gaps.filter((gap) => gap.month === row.month).map(withoutMonth) }))
 }
 
 const zone = 'America/Sao_Paulo'
 
 // What is left of a gap, and what is lost of it, stands in `capture_gap`; the rest of it was fetched.
-async function readGaps({ db }: Pick<Context, 'db'>, lineId: number): Promise<(Gap & { month: string })[]> {
+async function readGaps(
+  { db }: Pick<Context, 'db'>,
+  lineId: number,
+  told: RawBuilder<unknown>,
+): Promise<(Gap & { month: string })[]> {
   const { rows } = await sql<
     Pick<Gap, 'from' | 'to' | 'foundAt'> & { month: string; xMotivo: string; errors: string[] | null }
   >`
     with call as (
       select *, count(*) filter (where c_stat in (137, 138, 656))
                 over (order by id rows between unbounded preceding and 1 preceding) as settled
-        from capture_call where line_id = ${lineId} and query = 'distNSU'),
+        from capture_call where ${told} and query = 'distNSU'),
     -- What went wrong since the last answer that told where the authority stands.
-    told as (select *, array_agg(error) filter (where error is not null) over (partition by settled) as errors from call)
+    explained as (select *, array_agg(error) filter (where error is not null) over (partition by settled) as errors from call)
     select to_char(at at time zone ${zone}, 'YYYY-MM') as month, at as "foundAt", x_motivo as "xMotivo",
            nsu_before + 1 as "from", nsu_after as "to", errors
-      from told
+      from explained
      where c_stat = 656 and nsu_after > nsu_before
      order by id`.execute(db)
   const open = await db
@@ -135,7 +147,10 @@ export const completenessRoutes = [
       const lines = await ctx.db
         .selectFrom('capture_subscription as s')
         .innerJoin('capture_line as l', 'l.id', 's.line_id')
+        .innerJoin('workspace as w', 'w.id', 's.workspace_id')
         .select(['l.id', 'l.service'])
+        // While nothing is captured for it, what others receive is not told.
+        .select(sql<Date | null>`case when s.paused then w.paused_at end`.as('until'))
         .where('s.workspace_id', '=', session.workspaceId)
         .where('s.company_id', '=', companyId)
         // What others received for the CNPJ is not for somebody whose certificate nothing has proved.
@@ -143,8 +158,8 @@ export const completenessRoutes = [
         .orderBy('l.service')
         .execute()
       const data = []
-      for (const { id, service } of lines)
-        data.push({ servico: serviceOf(service), meses: (await readCompleteness(ctx, id)).map(toMonth) })
+      for (const { id, service, until } of lines)
+        data.push({ servico: serviceOf(service), meses: (await readCompleteness(ctx, id, until)).map(toMonth) })
       return { data }
     })
   }),

@@ -10,7 +10,7 @@ import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { pause } from '../platform/pause.ts'
 import { serviceCodes, serviceOf } from '../platform/service.ts'
-import { damagedPositions, deliverPage, listSubscribers, readArrivals } from './delivery.ts'
+import { bringForward, damagedPositions, deliverPage, listSubscribers, readArrivals } from './delivery.ts'
 import { findHolder, type Holder, makeWay, proveHolder, setAside, withoutHolder } from './holder.ts'
 import { consequences, fromNow, holdLine, LeaseLost, type Line, lockLine, releaseLine, withoutAnswer } from './lease.ts'
 import { noteCall, wasAnswerLost } from './ledger.ts'
@@ -21,6 +21,11 @@ export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
 
 /** Carries out one turn of a claimed conversation: pages until there is no more or the authority says stop, then lets it go. */
 export async function converse(ctx: CaptureContext, line: Line, ca: string[], signal: AbortSignal): Promise<void> {
+  if (line.hasPaused && !(await bringForward(ctx, line, signal))) {
+    // To the end of the queue.
+    await inCapture(ctx, (ctx) => holdLine(ctx, line, { next_at: sql<Date>`now()` }))
+    return releaseLine(ctx, line, null)
+  }
   await takeTurn(ctx, line, ca, signal)
   const subscribers = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
   for (const { workspaceId, companyId, proved } of subscribers) {
@@ -106,7 +111,7 @@ async function turnPage(
   let decision: Decision
   if (answer) {
     const arrivals = readArrivals(answer)
-    decision = await insist(ctx, () => store(ctx, line, holder, answer, arrivals))
+    decision = await insist(ctx, () => settlePage(ctx, line, holder, answer, arrivals))
     if (isProof(answer)) Object.assign(holder, { proved: true, doubted: false })
     const { cStat, ultNSU, maxNSU, documents } = answer
     ctx.log.info({ cnpj: line.cnpj, service, cStat, ultNSU, maxNSU, documents: documents.length }, 'page')
@@ -124,9 +129,9 @@ async function turnPage(
   return decision
 }
 
-// Bytes, projection, cursor, pause and ledger in one transaction: after a crash either all of a page is here or none of it.
-async function store(
-  ctx: CaptureContext,
+/** Writes bytes, projection, cursor, pause and ledger in one transaction: after a crash either all of a page is here or none of it. */
+export async function settlePage(
+  ctx: Omit<CaptureContext, 'vault'>,
   line: Line,
   holder: Holder,
   answer: DistributionAnswer,

@@ -6,7 +6,7 @@ import { type Arrival, type DocZip, listReceipts, readPage, receive } from '../d
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { serviceOf } from '../platform/service.ts'
-import { holdLine, type Line, releaseLine } from './lease.ts'
+import { holdLine, LeaseLost, type Line, releaseLine } from './lease.ts'
 
 type DeliveryContext = Pick<Context, 'db' | 'log'>
 
@@ -17,13 +17,15 @@ export interface Subscriber {
   deliveredNsu: bigint
   /** Nothing is delivered to a company whose certificate may be made up. */
   proved: boolean
+  /** Neither trial nor plan of its workspace lasts. */
+  paused: boolean
 }
 
 /** The subscribers of a line; `ctx.db` is a transaction of the capture. */
 export async function listSubscribers({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>): Promise<Subscriber[]> {
   return db
     .selectFrom('capture_subscription')
-    .select(['workspace_id as workspaceId', 'company_id as companyId', 'delivered_nsu as deliveredNsu'])
+    .select(['workspace_id as workspaceId', 'company_id as companyId', 'delivered_nsu as deliveredNsu', 'paused'])
     .select(sql<boolean>`proved_at is not null`.as('proved'))
     .where('line_id', '=', line.id)
     .orderBy('workspace_id')
@@ -63,6 +65,15 @@ function isDamaged({ facts, content }: Arrival): boolean {
   }
 }
 
+// Somebody always stands at the cursor of a line and has all that it brought: from him the others catch up. Whoever is paused receives
+// nothing, unless he is the only one who can be that.
+function keepersOf(all: Subscriber[], cursor: bigint): Subscriber[] {
+  const proved = all.filter((one) => one.proved)
+  const receiving = proved.filter((one) => !one.paused)
+  if (receiving.some((one) => one.deliveredNsu === cursor)) return receiving
+  return proved.filter((one) => !one.paused || one.deliveredNsu === cursor)
+}
+
 /** Gives a page to every subscriber that stands where the page begins; the others catch up. `ctx.db` is a transaction of the capture. */
 export async function deliverPage(
   ctx: DeliveryContext,
@@ -71,20 +82,32 @@ export async function deliverPage(
   before: bigint,
   after: bigint,
 ): Promise<void> {
-  for (const subscriber of await listSubscribers(ctx, line)) {
-    if (subscriber.proved && subscriber.deliveredNsu === before) await deliver(ctx, line, subscriber, arrivals, after)
-  }
+  const all = await listSubscribers(ctx, line)
+  const here = keepersOf(all, before).filter((one) => one.deliveredNsu === before)
+  for (const subscriber of here) await deliver(ctx, line, subscriber, arrivals, after)
+  // What has no position of its own does not lie between those where they stand and the cursor.
+  if (arrivals.some(({ nsu }) => nsu <= 0n)) await beginAnew(ctx, line, all, here)
 }
 
-/** Gives documents of positions that were passed long ago to all who may receive. `ctx.db` is a transaction of the capture. */
+/**
+ * Gives documents of positions that were passed long ago to all who may receive; the others begin anew when they do again. `ctx.db` is a
+ * transaction of the capture.
+ */
 export async function deliverLate(ctx: DeliveryContext, line: Line, arrivals: Arrival[]): Promise<void> {
   if (arrivals.length === 0) return
-  for (const subscriber of await listSubscribers(ctx, line)) {
-    if (!subscriber.proved) continue
+  const all = await listSubscribers(ctx, line)
+  const keepers = keepersOf(all, line.lastNsu)
+  for (const subscriber of keepers) {
     await enterWorkspace(ctx, subscriber.workspaceId)
     const fitting = await besideDamaged(ctx, line, subscriber, arrivals)
     await receive(ctx, { ...subscriber, cnpj: line.cnpj }, serviceOf(line.service), fitting)
   }
+  await beginAnew(ctx, line, all, keepers)
+}
+
+// Who was left out gets everything again from somebody who has it: what is there already changes nothing.
+async function beginAnew(ctx: DeliveryContext, line: Line, all: Subscriber[], given: Subscriber[]): Promise<void> {
+  for (const subscriber of all.filter((one) => !given.includes(one))) await noteDelivered(ctx, line, subscriber, 0n)
 }
 
 // What was received never changes: a whole copy of what came damaged stands at a place of its own, and a second damaged one nowhere.
@@ -121,9 +144,30 @@ const beforeAll = -(2n ** 63n)
 // Then other lines have their turn.
 const copyingsMax = 20
 
-/** A workspace that joined an ongoing conversation gets what another one already received: the authority does not repeat it. */
-export async function catchUp(ctx: DeliveryContext, line: Line, signal?: AbortSignal): Promise<void> {
-  for (let times = 0; times < copyingsMax && !signal?.aborted; times++) if (!(await copySome(ctx, line))) return
+/**
+ * A workspace that joined an ongoing conversation gets what another one already received: the authority does not repeat it. Returns whether
+ * there may be more.
+ */
+export async function catchUp(ctx: DeliveryContext, line: Line, signal?: AbortSignal): Promise<boolean> {
+  for (let times = 0; times < copyingsMax && !signal?.aborted; times++) if (!(await copySome(ctx, line))) return false
+  return true
+}
+
+/**
+ * Brings somebody who receives to where the next page begins, when only the paused stand there: they would have to keep it for him. Returns
+ * false when that takes longer than a turn.
+ */
+export async function bringForward(ctx: DeliveryContext, line: Line, signal: AbortSignal): Promise<boolean> {
+  const all = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
+  const receiving = all.filter((one) => one.proved && !one.paused)
+  if (receiving.some((one) => one.deliveredNsu === line.lastNsu)) return true
+  try {
+    return !(await catchUp(ctx, line, signal))
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error
+    ctx.log.error({ err: error, cnpj: line.cnpj }, 'copies failed; somebody who is paused keeps what comes')
+    return true
+  }
 }
 
 /** Carries out one turn of a line that was claimed for copies. */
@@ -137,9 +181,12 @@ export async function copyToOthers(ctx: DeliveryContext, line: Line, signal: Abo
 // Returns whether there was anything to copy.
 async function copySome(ctx: DeliveryContext, line: Line): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {
+    // Whoever is paused or goes on meanwhile has done so before, or does it afterwards.
+    await holdLine(ctx, line, {})
     const all = (await listSubscribers(ctx, line)).filter((one) => one.proved)
-    const behind = all.find((one) => one.deliveredNsu < line.lastNsu)
-    const source = all.find((one) => one.deliveredNsu === line.lastNsu)
+    const behind = all.find((one) => !one.paused && one.deliveredNsu < line.lastNsu)
+    const complete = all.filter((one) => one.deliveredNsu === line.lastNsu)
+    const source = complete.find((one) => !one.paused) ?? complete[0]
     if (!behind || !source) return false
     await enterWorkspace(ctx, source.workspaceId)
     const copies = await listReceipts(
@@ -157,7 +204,6 @@ async function copySome(ctx: DeliveryContext, line: Line): Promise<boolean> {
       arrivals,
       copies.length < copyAtOnce ? line.lastNsu : copies[copies.length - 1]!.nsu,
     )
-    await holdLine(ctx, line, {})
     return true
   })
 }
@@ -171,11 +217,20 @@ async function deliver(
 ): Promise<void> {
   await enterWorkspace(ctx, to.workspaceId)
   if (arrivals.length > 0) await receive(ctx, { ...to, cnpj: line.cnpj }, serviceOf(line.service), arrivals)
-  await ctx.db
+  await noteDelivered(ctx, line, to, deliveredNsu)
+}
+
+async function noteDelivered(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<Line, 'id'>,
+  { workspaceId, companyId }: Subscriber,
+  deliveredNsu: bigint,
+): Promise<void> {
+  await db
     .updateTable('capture_subscription')
     .set({ delivered_nsu: deliveredNsu })
     .where('line_id', '=', line.id)
-    .where('workspace_id', '=', to.workspaceId)
-    .where('company_id', '=', to.companyId)
+    .where('workspace_id', '=', workspaceId)
+    .where('company_id', '=', companyId)
     .execute()
 }

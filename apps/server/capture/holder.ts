@@ -83,7 +83,7 @@ type Candidate = Omit<Holder, 'certificate'> & {
 }
 
 /**
- * Every certificate that is valid now, best first: before all others whoever has not been proved yet, because an answer of the authority
+ * Every certificate that is valid now and of a workspace whose plan lasts, best first: before all others whoever has not been proved yet, because an answer of the authority
  * proves it; then the one that waited longest since it brought no answer, then the one that is valid longest. Who brought no answer or
  * was refused within a day comes after those who were not; and after everybody who is proved come all who are not, when one of them
  * brought no answer within a day: each may cost the line an hour, and anybody may bring many. `ctx.db` is a transaction of the capture.
@@ -105,6 +105,7 @@ async function listCandidates({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'
     .select(sql<boolean>`proved_at is not null`.as('proved'))
     .select(sql<boolean>`refused is not null`.as('refused'))
     .where('line_id', '=', line.id)
+    .where('paused', '=', false)
     .execute()
   const found: Candidate[] = []
   for (const { refused, ...subscription } of subscriptions) {

@@ -23,6 +23,8 @@ export interface Line extends Omit<Standing, 'answerLost'> {
   askedForGap: boolean
   /** A query left and what came of it is not written yet. */
   asking: boolean
+  /** Some of those who receive it have no plan that lasts. */
+  hasPaused: boolean
 }
 
 /** Another process took the conversation over, because this one was silent for too long: whatever it still holds must not be written. */
@@ -57,9 +59,9 @@ interface Attempt {
  * first, but for one place of its own for what is missing and one for copies, which else would wait for as long as something is due.
  */
 export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[] = []): Promise<Line | null> {
-  const due = sql`next_at <= now() and allowed_at <= now() and (automatic or wanted) and service <> all(${[...paused]}::smallint[])`
+  const due = sql`next_at <= now() and allowed_at <= now() and (automatic or wanted) and not paused and service <> all(${[...paused]}::smallint[])`
   const gap = { turn: 'gap', candidates: missingOf(paused) } as const
-  const copies = sql`catch_up and catch_up_at <= now() and ${free}`
+  const copies = sql`catch_up and not paused and catch_up_at <= now() and ${free}`
   return claim(ctx, [
     { ...gap, heldOfTurnMax: 1 },
     {
@@ -75,7 +77,7 @@ export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[
 
 // Never while it is blocked, nor while a block may be what was in an answer that was lost.
 function missingOf(paused: readonly ServiceCode[]): RawBuilder<unknown> {
-  return sql`gap_at <= now() and (state = 'waiting' or allowed_at <= now()) and service <> all(${[...paused]}::smallint[]) and ${free} order by gap_at`
+  return sql`gap_at <= now() and not paused and (state = 'waiting' or allowed_at <= now()) and service <> all(${[...paused]}::smallint[]) and ${free} order by gap_at`
 }
 
 /** Takes the conversation `id` beside all others, if nobody holds it and no query of it is without an answer. */
@@ -102,7 +104,10 @@ async function claim({ db, config }: ClaimContext, attempts: Attempt[], placesMa
                   last_success_at is null as first,
                   coalesce(last_success_at > now() - ${24 * config.sefaz.hourMs} * interval '1 ms', false) as recent,
                   (extract(epoch from now() - asked_at) * 1000)::float8 as "askedMsAgo",
-                  coalesce(asked_at = gap_at, false) as "askedForGap"`.execute(db)
+                  coalesce(asked_at = gap_at, false) as "askedForGap",
+                  exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.paused) as "hasPaused"`.execute(
+        db,
+      )
       if (rows[0]) return { ...rows[0], turn, due: turn === 'due', leaseBy, leaseMs, asking: false }
     }
     return null
@@ -166,9 +171,8 @@ async function letGo(
   line: Line,
   change: UpdateObject<Tables, 'capture_line'>,
 ): Promise<void> {
-  const behind = (relation: RawBuilder<unknown>) =>
-    sql`exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null
-           and s.delivered_nsu ${relation} capture_line.last_nsu)`
+  const somebody = (how: RawBuilder<unknown>) =>
+    sql`exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null and ${how})`
   await inCapture(ctx, async (ctx) => {
     // A subscription that is being added right now holds this row; what it wrote is seen by the next statement only.
     await lockLine(ctx, line)
@@ -177,7 +181,8 @@ async function letGo(
       lease_until: null,
       lease_for: null,
       // Somebody may have joined while the lease was held.
-      catch_up: sql<boolean>`${behind(sql`<`)} and ${behind(sql`=`)}`,
+      catch_up: sql<boolean>`${somebody(sql`not s.paused and s.delivered_nsu < capture_line.last_nsu`)}
+        and ${somebody(sql`s.delivered_nsu = capture_line.last_nsu`)}`,
       ...change,
     })
   })

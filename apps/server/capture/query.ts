@@ -23,26 +23,50 @@ export function connectAs({ config }: Pick<Context, 'config'>, holder: Pick<Hold
   return connect(holder.certificate, { ca, timeoutMs: config.sefaz.answerMs })
 }
 
-/**
- * Asks once. That the query leaves is committed before it does: whoever finds it without an answer knows that the authority may have
- * counted it. Null when the service serves nobody now: then nothing left.
- */
+/** Asks once. Null when `announceAs` does not let the query leave. */
 export async function ask(
   ctx: QueryContext,
   line: Line,
-  holder: Pick<Holder, 'uf'>,
+  holder: Pick<Holder, 'uf' | 'workspaceId' | 'companyId'>,
   connection: Connection,
   query: { ultNSU: bigint } | { NSU: bigint },
 ): Promise<Outcome | null> {
-  const url = urlOf(ctx, line.service)
-  const announced = await inCapture(ctx, async (ctx) => {
+  return (await announceAs(ctx, line, holder, query)) ? send(ctx, line, holder, connection, query) : null
+}
+
+/**
+ * Writes down that a query leaves now, with the certificate of `holder`. That is committed before it does: whoever finds it without an answer
+ * knows that the authority may have counted it. Returns false when the service serves nobody now, or the holder's workspace was paused
+ * meanwhile: then nothing may leave.
+ */
+export async function announceAs(
+  ctx: QueryContext,
+  line: Line,
+  holder: Pick<Holder, 'workspaceId' | 'companyId'>,
+  query: { ultNSU: bigint } | { NSU: bigint },
+): Promise<boolean> {
+  return inCapture(ctx, async (ctx) => {
     // The line before the row of its service, as everybody who locks both does.
     await lockLine(ctx, line)
-    if (!(await mayCall(ctx, url))) return false
+    if ((await isPaused(ctx, line, holder)) || !(await mayCall(ctx, urlOf(ctx, line.service)))) return false
     await announce(ctx, line, query)
     return true
   })
-  return announced ? send(ctx, line, holder, connection, query) : null
+}
+
+async function isPaused(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<Line, 'id'>,
+  { workspaceId, companyId }: Pick<Holder, 'workspaceId' | 'companyId'>,
+): Promise<boolean> {
+  const { paused } = await db
+    .selectFrom('capture_subscription')
+    .select('paused')
+    .where('line_id', '=', line.id)
+    .where('workspace_id', '=', workspaceId)
+    .where('company_id', '=', companyId)
+    .executeTakeFirstOrThrow()
+  return paused
 }
 
 /** Writes down that a query leaves now; `ctx.db` is a transaction of the capture. */

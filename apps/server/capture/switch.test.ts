@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
+import { readConfig } from '../config.ts'
 import type { Database } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { newWorkspace } from '../platform/testing.ts'
@@ -99,7 +100,7 @@ test('asking by hand is noted besides the time', async () => {
   const company = await register(workspaceId, matriz)
   await turn(workspaceId, company, false)
   expect((await lines(matriz)).map((line) => line.wanted)).toEqual([false, false])
-  await requestSync({ db }, workspaceId, company)
+  await requestSync({ db, config: readConfig({}, process.cwd()) }, workspaceId, company)
   expect((await lines(matriz)).map((line) => line.wanted)).toEqual([true, true])
 })
 

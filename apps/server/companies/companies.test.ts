@@ -3,8 +3,10 @@ import type { Certificate } from '@vigia/sefaz/certificate'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
+import { readConfig } from '../config.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
+import type { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http.ts'
 import { newWorkspace, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
@@ -24,6 +26,7 @@ const matriz = '12ABC34501DE35'
 const filial = '12ABC345000269'
 const stranger = '44555666000181'
 const vault = createVault(randomBytes(32))
+const config = readConfig({}, process.cwd())
 const year = 365 * 86_400_000
 let database: Awaited<ReturnType<typeof createDatabase>>
 let db: Database
@@ -64,8 +67,8 @@ function certificateOf(cnpj: string, change: Partial<Certificate> = {}): Certifi
   }
 }
 
-const inside = <T>(work: (ctx: Pick<Context, 'db' | 'vault'>) => Promise<T>) =>
-  inWorkspace({ db, vault }, session.workspaceId, work)
+const inside = <T>(work: (ctx: Pick<Context, 'db' | 'vault' | 'config'>) => Promise<T>) =>
+  inWorkspace({ db, vault, config }, session.workspaceId, work)
 const create = (certificate: Certificate, cnpj?: string) =>
   inside((ctx) => createCompany(ctx, session, certificate, cnpj))
 const change = (id: number, fields: Partial<CompanyChange>, certificate?: Certificate) =>
@@ -267,12 +270,52 @@ describe('a new certificate', () => {
 
   test('cannot be sealed by a program that was left open while the master key changed', async () => {
     await create(certificateOf(matriz))
-    const stale = { db, vault: createVault(randomBytes(32)) }
+    const stale = { db, config, vault: createVault(randomBytes(32)) }
     const upload = inWorkspace(stale, session.workspaceId, (ctx) =>
       createCompany(ctx, session, certificateOf(stranger)),
     )
     await expect(upload).rejects.toThrow(/^A chave mestra foi trocada enquanto o programa estava aberto/)
     expect(await listCompanies({ db }, session.workspaceId, undefined)).toHaveLength(1)
+  })
+})
+
+describe('the plan', () => {
+  const cnpjs = [matriz, stranger, '11222333000181']
+
+  test('has room for so many companies, also when two come at once; what is refused leaves nothing', async () => {
+    session = testSession(await newWorkspace(db, { plan: 1 }), 7)
+    const results = await Promise.allSettled(cnpjs.map((cnpj) => create(certificateOf(cnpj))))
+    const refused = results.filter((result) => result.status === 'rejected').map((result) => result.reason as AppError)
+    expect(refused.map(({ code, message }) => ({ code, message }))).toEqual(
+      Array.from({ length: 2 }, () => ({
+        code: 'plan-limit',
+        message: expect.stringMatching(/^O plano Básico permite 1 empresa, .*Nada foi alterado.*mude de plano: .+\.$/),
+      })),
+    )
+    const [company] = await listCompanies({ db }, session.workspaceId, undefined)
+    expect(await listCompanies({ db }, session.workspaceId, undefined)).toHaveLength(1)
+    const certificates = await inside(({ db }) => db.selectFrom('certificate').select('id').execute())
+    expect(certificates).toHaveLength(1)
+    // Registered already says more than that there is no room.
+    await expect(create(certificateOf(company!.cnpj))).rejects.toThrow(/já está cadastrada/)
+  })
+
+  test('or trial must last; a new certificate is taken all the same', async () => {
+    const { id } = await create(certificateOf(matriz))
+    await inside(({ db }) =>
+      db
+        .updateTable('workspace')
+        .set({ trial_until: new Date(0) })
+        .execute(),
+    )
+    await expect(create(certificateOf(stranger))).rejects.toMatchObject({
+      code: 'plan-limit',
+      message: expect.stringMatching(
+        /^O período de teste terminou em 31\/12\/1969, .*Nada foi alterado.*Para ativar um plano, /,
+      ),
+    })
+    const renewed = certificateOf(matriz)
+    await change(id, {}, renewed)
   })
 })
 

@@ -2,6 +2,7 @@ import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufBySigla } from '@vigia/dfe/uf'
 import type { Certificate } from '@vigia/sefaz/certificate'
 import { sql } from 'kysely'
+import { requireRoomForCompany } from '../accounts/accounts.ts'
 import type { Context } from '../platform/context.ts'
 import { damagedProblem } from '../platform/damage.ts'
 import { enterWorkspace, readWorkspace } from '../platform/database.ts'
@@ -25,7 +26,7 @@ export {
   takeCertificate,
   UnreadableCertificate,
 } from './certificates.ts'
-export { type Hiding, readHiding, type Switch, shownConditions } from './switches.ts'
+export { type Hiding, hidesAnything, readHiding, type Switch, shownConditions, shownTo } from './switches.ts'
 
 /** What a conversation says when the authority accepts none of the certificates that there are for a CNPJ, whosever they are. */
 export const noneAccepted =
@@ -42,10 +43,10 @@ export interface Company {
 
 /**
  * Registers a company with its certificate: the one that it names, or `cnpj`, a filial with the same base. `ctx.db` is the transaction.
- * Refuses a CNPJ that the workspace already has. The private key is stored encrypted and bound to this workspace.
+ * Refuses a CNPJ that the workspace already has, and one more than its plan has room for. The private key is stored encrypted and bound to this workspace.
  */
 export async function createCompany(
-  ctx: Pick<Context, 'db' | 'vault'>,
+  ctx: Pick<Context, 'db' | 'vault' | 'config'>,
   session: Session,
   certificate: Certificate,
   cnpj: string = certificate.cnpj,
@@ -69,6 +70,7 @@ export async function createCompany(
       'conflict',
       `A empresa ${formatCnpj(cnpj)} já está cadastrada. Nada foi alterado. Para trocar o certificado, abra a edição dessa empresa; para cadastrar uma filial dela, informe também o CNPJ da filial.`,
     )
+  await requireRoomForCompany(ctx, session.workspaceId)
   await storeCertificate(ctx, session, row.id, certificate)
   return row
 }
@@ -194,46 +196,48 @@ function selectCompanies(db: Context['db'], workspaceId: number) {
 }
 
 const lateMinutes = 15
+const ownNsu = sql`(select greatest(coalesce(max(r.nsu), 0), 0) from receipt r
+                     where r.workspace_id = s.workspace_id and r.company_id = s.company_id and r.service = l.service)`
 
 function selectLines(db: Context['db'], workspaceId: number) {
-  return db
-    .selectFrom('capture_subscription as s')
-    .innerJoin('capture_line as l', 'l.id', 's.line_id')
-    .select([
-      's.company_id',
-      'l.service',
-      'l.state',
-      'l.failures',
-      'l.next_at',
-      'l.wanted',
-      'l.last_success_at',
-      's.refused',
-      'l.last_nsu',
-      'l.max_nsu',
-    ])
-    .select([
-      // A conversation is of many workspaces; what is wrong with a certificate is told to its owner only.
-      sql<string>`case when l.message = ${noneAccepted}::text then coalesce(s.refused, l.message) else l.message end`.as(
-        'message',
-      ),
-      sql<number>`(select coalesce(sum(to_nsu - from_nsu + 1), 0)::int from capture_gap g where g.line_id = l.id and not g.lost)`.as(
-        'missing',
-      ),
-      sql<number>`(select count(*)::int from receipt r where r.workspace_id = s.workspace_id and r.company_id = s.company_id and r.service = l.service and r.unread
+  return (
+    db
+      .selectFrom('capture_subscription as s')
+      .innerJoin('capture_line as l', 'l.id', 's.line_id')
+      .innerJoin('workspace as w', 'w.id', 's.workspace_id')
+      .select(['s.company_id', 'l.service', 'l.state', 'l.failures', 'l.next_at', 'l.wanted', 's.refused', 's.paused'])
+      // Of a workspace that is paused as it was before: what others receive meanwhile is not told.
+      .select([
+        sql<Date | null>`case when s.paused then least(l.last_success_at, w.paused_at) else l.last_success_at end`.as(
+          'last_success_at',
+        ),
+        sql<bigint>`case when s.paused then ${ownNsu} else l.last_nsu end`.as('last_nsu'),
+        sql<bigint>`case when s.paused then ${ownNsu} else l.max_nsu end`.as('max_nsu'),
+      ])
+      .select([
+        // A conversation is of many workspaces; what is wrong with a certificate is told to its owner only.
+        sql<string>`case when l.message = ${noneAccepted}::text then coalesce(s.refused, l.message) else l.message end`.as(
+          'message',
+        ),
+        sql<number>`(select coalesce(sum(to_nsu - from_nsu + 1), 0)::int from capture_gap g where g.line_id = l.id and not g.lost)`.as(
+          'missing',
+        ),
+        sql<number>`(select count(*)::int from receipt r where r.workspace_id = s.workspace_id and r.company_id = s.company_id and r.service = l.service and r.unread
               -- Of what arrived damaged a whole copy was fetched, unless the position is still missing or is lost.
               and (r.problem is distinct from ${damagedProblem}
                    or exists (select 1 from capture_gap g where g.line_id = l.id and r.nsu between g.from_nsu and g.to_nsu)))`.as(
-        'unread',
-      ),
-      // Those of the time that the authority keeps anything.
-      sql<number>`(select coalesce(sum(to_nsu - from_nsu + 1), 0)::int from capture_gap g
+          'unread',
+        ),
+        // Those of the time that the authority keeps anything.
+        sql<number>`(select coalesce(sum(to_nsu - from_nsu + 1), 0)::int from capture_gap g
                     where g.line_id = l.id and g.lost and g.found_at > now() - interval '90 days')`.as('lost'),
-      sql<boolean>`coalesce(l.lease_until > now(), false)`.as('leased'),
-      // Null: nobody waits for a query that should have been made long ago.
-      sql<Date | null>`case when l.next_at is not null and greatest(l.next_at, l.allowed_at) < now() - ${lateMinutes} * interval '1 minute'
+        sql<boolean>`coalesce(l.lease_until > now(), false)`.as('leased'),
+        // Null: nobody waits for a query that should have been made long ago.
+        sql<Date | null>`case when l.next_at is not null and greatest(l.next_at, l.allowed_at) < now() - ${lateMinutes} * interval '1 minute'
                             then greatest(l.next_at, l.allowed_at) end`.as('late_since'),
-      sql<boolean>`s.proved_at is not null`.as('proved'),
-    ])
-    .where('s.workspace_id', '=', workspaceId)
-    .orderBy('l.service')
+        sql<boolean>`s.proved_at is not null`.as('proved'),
+      ])
+      .where('s.workspace_id', '=', workspaceId)
+      .orderBy('l.service')
+  )
 }

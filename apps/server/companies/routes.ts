@@ -1,7 +1,9 @@
 import { type CompanyDetail, type CompanyRow, getCompany, listCompanies } from '@vigia/contract/companies'
 import { ufByCode } from '@vigia/dfe/uf'
+import { pausedSentence, readPlan } from '../accounts/accounts.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
+import { readWorkspace } from '../platform/database.ts'
 import { handle } from '../platform/http.ts'
 import { nsuText, type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
 import * as companies from './companies.ts'
@@ -37,13 +39,17 @@ interface Trouble {
   outages: Record<Service, Outage | null>
   /** By the number of the company. */
   refusedCiencias: Map<number, number>
+  /** Why the captures that are paused are so. */
+  pausedBecause: string
 }
 
 async function findTrouble(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<Trouble> {
   const { nfe, cte } = ctx.config.sefaz.endpoints.distribution
+  const plan = await readWorkspace(ctx, workspaceId, (ctx) => readPlan(ctx, workspaceId))
   return {
     outages: { nfe: await findOutage(ctx, nfe), cte: await findOutage(ctx, cte) },
     refusedCiencias: await countRefusedCiencias(ctx, workspaceId),
+    pausedBecause: pausedSentence(plan, ctx.config),
   }
 }
 
@@ -109,7 +115,7 @@ type Line = Company['lines'][number]
 function toCapture(
   line: Line,
   automatic: boolean,
-  { outages, refusedCiencias }: Trouble,
+  { outages, refusedCiencias, pausedBecause }: Trouble,
 ): CompanyRow['captura'][number] {
   const outage = outages[serviceOf(line.service)]
   // Whoever does not want to be captured by the hour has a next query only after asking for one.
@@ -118,6 +124,8 @@ function toCapture(
   const lateSince = isLate ? line.late_since : null
   const byHand = automatic ? [] : [notAutomatic]
   const servico = serviceOf(line.service)
+  const positions = { ultimoNsu: nsuText(line.last_nsu), maxNsu: nsuText(line.max_nsu) }
+  if (line.paused) return { servico, estado: 'parada', mensagem: pausedBecause, proximaConsulta: null, ...positions }
   // What others know of this CNPJ, and when they ask, is not shown to somebody whose certificate may be made up.
   if (!line.proved) {
     const { estado, sentences } = unprovedState(line, outage, lateSince)
@@ -135,8 +143,7 @@ function toCapture(
       ...byHand,
     ].join(' '),
     proximaConsulta: isWanted && line.next_at ? line.next_at.toISOString() : null,
-    ultimoNsu: nsuText(line.last_nsu),
-    maxNsu: nsuText(line.max_nsu),
+    ...positions,
   }
 }
 

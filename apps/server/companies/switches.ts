@@ -39,6 +39,11 @@ export async function readHiding({ db }: Pick<Context, 'db'>, workspaceId: numbe
   return rows
 }
 
+/** Whether `readHiding` would find anything, to stand inside another query. */
+export function hidesAnything(workspaceId: number): RawBuilder<boolean> {
+  return sql`(select bool_or(shown_nfe <> ${everyRole} or shown_cte <> ${everyRole}) from company where workspace_id = ${workspaceId})`
+}
+
 /** Conditions on `alias` (rows of `document`, `count_month` or `count_day`) that leave out what is hidden; it is kept all the same. */
 export function shownConditions(hiding: Hiding[], alias: string): RawBuilder<boolean>[] {
   const column = (name: string) => sql.ref(`${alias}.${name}`)
@@ -46,4 +51,10 @@ export function shownConditions(hiding: Hiding[], alias: string): RawBuilder<boo
     ({ type, roles, companyIds }) =>
       sql`not (${column('type')} = ${type} and ${column('company_id')} = any (${companyIds}::int[]) and ${column('roles')} & ${roles} = 0)`,
   )
+}
+
+/** The same of a row that stands beside its company, both by their aliases. */
+export function shownTo(company: string, alias: string): RawBuilder<boolean> {
+  const [row, shown] = [sql.ref(`${alias}.roles`), (name: string) => sql.ref(`${company}.${name}`)]
+  return sql`${row} & case ${sql.ref(`${alias}.type`)} when ${serviceCodes.nfe} then ${shown('shown_nfe')} else ${shown('shown_cte')} end <> 0`
 }

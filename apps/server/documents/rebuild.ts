@@ -113,13 +113,17 @@ async function dropForgotten(db: Database, company: Recipient): Promise<void> {
 }
 
 async function recount(db: Database, company: Recipient): Promise<void> {
+  await sql`delete from count_year where ${ofCompany(company)}`.execute(db)
   await sql`delete from count_month where ${ofCompany(company)}`.execute(db)
   await sql`delete from count_day where ${ofCompany(company)}`.execute(db)
   await sql`insert into count_month (workspace_id, type, month, company_id, roles, status, n, amount)
             select workspace_id, type, month_of(issued_at), company_id, roles, status, count(*)::int, sum(amount)
               from document where ${ofCompany(company)} group by 1, 2, 3, 4, 5, 6`.execute(db)
-  await sql`insert into count_day (workspace_id, type, day, company_id, roles, status, n)
-            select workspace_id, type, issued_at::date, company_id, roles, status, count(*)::int
+  await sql`insert into count_year (workspace_id, type, year, company_id, roles, status, n, amount)
+            select workspace_id, type, date_trunc('year', month)::date, company_id, roles, status, sum(n)::int, sum(amount)
+              from count_month where ${ofCompany(company)} group by 1, 2, 3, 4, 5, 6`.execute(db)
+  await sql`insert into count_day (workspace_id, type, day, company_id, roles, status, n, amount)
+            select workspace_id, type, issued_at::date, company_id, roles, status, count(*)::int, sum(amount)
               from document
              where ${ofCompany(company)} and (select large from workspace where id = ${company.workspaceId}::int)
              group by 1, 2, 3, 4, 5, 6`.execute(db)

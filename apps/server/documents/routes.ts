@@ -3,6 +3,7 @@ import { eventKind } from '@vigia/dfe/events'
 import { primaryRole } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
 import { getCompanyId } from '../companies/companies.ts'
+import { readWorkspace } from '../platform/database.ts'
 import { handle } from '../platform/http.ts'
 import type { PublicIds } from '../platform/ids.ts'
 import { serviceOf } from '../platform/service.ts'
@@ -12,16 +13,18 @@ import { printDocument } from './printing.ts'
 export const documentRoutes = [
   handle(listDocuments, async (ctx, { query, session }) => {
     const type = query.TipoDFe === 0 ? 0 : 2
-    const page = await searchDocuments(ctx, session.workspaceId, {
-      type,
-      text: query.CampoPesquisa || undefined,
-      companyId: query.IdEmpresa ? await getCompanyId(ctx, session.workspaceId, query.IdEmpresa) : undefined,
-      status: query.Status,
-      role: query.TipoParticipacao,
-      from: query.DataDe,
-      to: query.DataAte,
-      page: query.PaginaAtual,
-    })
+    const page = await readWorkspace(ctx, session.workspaceId, async (ctx) =>
+      searchDocuments(ctx, session.workspaceId, {
+        type,
+        text: query.CampoPesquisa || undefined,
+        companyId: query.IdEmpresa ? await getCompanyId(ctx, session.workspaceId, query.IdEmpresa) : undefined,
+        status: query.Status,
+        role: query.TipoParticipacao,
+        from: query.DataDe,
+        to: query.DataAte,
+        page: query.PaginaAtual,
+      }),
+    )
     return {
       data: {
         items: page.rows.map((row) => toRow(row, type, session.workspaceId, ctx.ids)),

@@ -1,0 +1,186 @@
+import { type RawBuilder, sql } from 'kysely'
+import { type Hiding, hidesAnything, readHiding } from '../companies/companies.ts'
+import { all, documentCondition, kindConditions, placeConditions, type Query, rangeOf } from './filter.ts'
+
+// How many documents a filter finds, stretch by stretch of their issue dates. Whole years, months and days come from the counters; only
+// part of a day, what was searched for, and the days of a workspace that keeps no day counters are counted in the documents.
+
+const units = ['year', 'month', 'day'] as const
+type Unit = (typeof units)[number]
+
+/** Issue dates to be counted, unit by unit or as a whole (`time`); from inclusive, until exclusive. */
+interface Span {
+  unit: Unit | 'time'
+  from: string
+  until: string
+}
+
+/** Issue dates in which the filter finds `n` documents. */
+export interface Stretch extends Span {
+  n: number
+  /** Decimal text. */
+  amount: string
+  /** Entries of an index that are walked to meet all of them. */
+  walked: number
+}
+
+/** Every document that the filter finds, newest stretch first, and what the workspace hides, which `query` need not know yet. */
+export async function countAll(query: Query): Promise<{ stretches: Stretch[]; hiding: Hiding[] }> {
+  const { from, until } = rangeOf(query.filter)
+  if (query.text) {
+    const { stretches } = await count(query, [{ unit: 'time', from, until }])
+    return { stretches, hiding: query.hiding }
+  }
+  const spans = decompose(from, until)
+  const counted = await count(query, spans)
+  // Most workspaces hide nothing: they are counted and asked in one statement.
+  const hiding = counted.hides ? await hidingOf(query) : []
+  const shown = { ...query, hiding }
+  const { stretches } = hiding.length > 0 ? await count(shown, spans) : counted
+  return { stretches: await withoutDayCounters(shown, spans, stretches), hiding }
+}
+
+async function hidingOf({ db, workspaceId, filter }: Query): Promise<Hiding[]> {
+  return (await readHiding({ db }, workspaceId)).filter(({ type }) => type === filter.type)
+}
+
+// Where no day was counted the workspace is a small one, which keeps no day counters, or nothing is there.
+async function withoutDayCounters(query: Query, spans: Span[], stretches: Stretch[]): Promise<Stretch[]> {
+  const days = spans.filter(({ unit }) => unit === 'day')
+  if (days.length === 0 || stretches.some(({ unit }) => unit === 'day')) return stretches
+  const { stretches: counted } = await count(
+    query,
+    days.map((span) => ({ ...span, unit: 'time' })),
+  )
+  return newestFirst([...stretches, ...counted])
+}
+
+function newestFirst(stretches: Stretch[]): Stretch[] {
+  return stretches.sort((a, b) => (a.from < b.from ? 1 : -1))
+}
+
+// The largest units that lie inside, and smaller ones at both ends.
+function decompose(from: string, until: string, [unit, ...smaller]: readonly Unit[] = units): Span[] {
+  if (from >= until) return []
+  if (!unit) return [{ unit: 'time', from, until }]
+  const first = from === startOf(unit, from) ? from : endOf(unit, from)
+  const last = startOf(unit, until)
+  if (first >= last) return decompose(from, until, smaller)
+  return [...decompose(last, until, smaller), { unit, from: first, until: last }, ...decompose(from, first, smaller)]
+}
+
+function startOf(unit: Unit, time: string): string {
+  return { year: `${time.slice(0, 4)}-01-01`, month: `${time.slice(0, 7)}-01`, day: time.slice(0, 10) }[unit] + midnight
+}
+
+const midnight = 'T00:00:00'
+
+function endOf(unit: Unit, time: string): string {
+  const date = new Date(`${startOf(unit, time)}Z`)
+  if (unit === 'year') date.setUTCFullYear(date.getUTCFullYear() + 1)
+  else if (unit === 'month') date.setUTCMonth(date.getUTCMonth() + 1)
+  else date.setUTCDate(date.getUTCDate() + 1)
+  return date.toISOString().slice(0, 19)
+}
+
+interface CountedRow {
+  hides: boolean | null
+  unit: Unit | 'time'
+  start: string
+  until: string | null
+  n: number | null
+  amount: string
+  walked: number
+}
+
+async function count(query: Query, spans: Span[]): Promise<{ stretches: Stretch[]; hides: boolean }> {
+  if (spans.length === 0) return { stretches: [], hides: false }
+  const parts = spans.map((span) =>
+    span.unit === 'time' ? inDocuments(query, span) : inCounters(query, span.unit, span),
+  )
+  // Whether anything is hidden is told even where nothing is counted.
+  const { rows } = await sql<CountedRow>`
+    select h.hides, s.* from (select ${hidesAnything(query.workspaceId)} as hides) h left join (${sql.join(parts, sql` union all `)}) s on true`.execute(
+    query.db,
+  )
+  const stretches = rows.flatMap(({ unit, start, until, n, amount, walked }) => {
+    if (!n) return []
+    const from = unit === 'time' ? start : start + midnight
+    return [{ unit, from, until: unit === 'time' ? until! : endOf(unit, from), n, amount, walked }]
+  })
+  return { stretches: newestFirst(stretches), hides: rows[0]?.hides === true }
+}
+
+// By these statuses the documents have an index of their own.
+const isRare = (status: number | undefined) => status !== undefined && status !== 2 && status !== 8
+
+function inCounters(query: Query, unit: Unit, { from, until }: Span): RawBuilder<unknown> {
+  const start = sql.ref(`c.${unit}`)
+  const kind = kindConditions(query, 'c')
+  const ofKind = kind.length > 0 ? sql`filter (where ${all(kind)})` : sql``
+  const walked = isRare(query.filter.status) ? sql`filter (where c.status = ${query.filter.status})` : sql``
+  return sql`
+    select ${sql.lit(unit)} as unit, ${start}::text as start, null as until, sum(c.n) ${ofKind}::float8 as n, sum(c.amount) ${ofKind} as amount,
+           sum(c.n) ${walked}::float8 as walked
+      from ${sql.table(`count_${unit}`)} c
+     where ${all(placeConditions(query, 'c'))} and ${start} >= ${from}::date and ${start} < ${until}::date
+     group by ${start}`
+}
+
+function inDocuments(query: Query, { from, until }: Span): RawBuilder<unknown> {
+  return sql`
+    select 'time' as unit, ${from} as start, ${until} as until, count(*)::float8 as n, sum(d.amount) as amount, count(*)::float8 as walked
+      from document d
+     where ${documentCondition(query)} and d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp`
+}
+
+/** Where a page lies: so many documents of a stretch after so many newer ones. */
+export interface Part {
+  stretch: Stretch
+  skip: number
+  take: number
+}
+
+// Walking so many entries of an index costs as much as asking the counters for a smaller unit.
+const walkedMax = 20_000
+const smallerUnit: Partial<Record<Span['unit'], Unit>> = { year: 'month', month: 'day' }
+
+/** The parts that make up the page after `offset` documents, small enough for its cost not to grow with its number. */
+export async function locate(query: Query, stretches: Stretch[], offset: number, limit: number): Promise<Part[]> {
+  for (let known = stretches; ; ) {
+    const parts = pick(known, offset, limit)
+    const wide = new Set(parts.filter(isWide).map(({ stretch }) => stretch))
+    if (wide.size === 0) return parts
+    const spans = [...wide].map(({ unit, from, until }) => ({ unit: smallerUnit[unit]!, from, until }))
+    const { stretches: smaller } = await count(query, spans)
+    known = known.flatMap((stretch) => (wide.has(stretch) ? piecesOf(stretch, smaller) : [stretch]))
+  }
+}
+
+function pick(stretches: Stretch[], offset: number, limit: number): Part[] {
+  const parts: Part[] = []
+  let before = 0
+  for (const stretch of stretches) {
+    const skip = Math.max(0, offset - before)
+    const take = Math.min(stretch.n, offset + limit - before) - skip
+    if (take > 0) parts.push({ stretch, skip, take })
+    before += stretch.n
+  }
+  return parts
+}
+
+function isWide(part: Part): boolean {
+  return smallerUnit[part.stretch.unit] !== undefined && walkedBy(part) > walkedMax
+}
+
+/** Entries of an index that are walked from the newest of its stretch to the end of the part. */
+export function walkedBy({ stretch, skip, take }: Part): number {
+  return ((skip + take) * stretch.walked) / stretch.n
+}
+
+// A small workspace keeps no day counters.
+function piecesOf(stretch: Stretch, smaller: Stretch[]): Stretch[] {
+  const pieces = smaller.filter(({ from }) => from >= stretch.from && from < stretch.until)
+  const counted = pieces.reduce((sum, { n }) => sum + n, 0)
+  return counted === stretch.n ? pieces : [{ ...stretch, unit: 'time' }]
+}

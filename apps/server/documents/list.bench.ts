@@ -1,0 +1,229 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { quantile, report } from '../../../bench/measure.ts'
+import { startDatabase } from '../../../tests/support/postgres.ts'
+import { fill, terms } from '../../../tests/support/volume.ts'
+import { readDashboard } from '../dashboard/dashboard.ts'
+import { openDatabase, readWorkspace } from '../platform/database.ts'
+import { migrate } from '../platform/migrate.ts'
+import { type Filter, searchDocuments } from './list.ts'
+
+// Lists and dashboard of workspaces of three sizes in one database, each against the primary-key fetch of the same rows in the same kind of
+// transaction, turn by turn. The largest has half of its documents in the current month.
+
+const workspaces = {
+  large: { documents: 1_000_000, companies: 10, suppliers: 20_000, currentMonth: 475_000, lastMonth: 117_000 },
+  medium: { documents: 100_000, companies: 5, suppliers: 20_000, currentMonth: 4_000, lastMonth: 19_000 },
+  small: { documents: 1_000, companies: 2, suppliers: 300, currentMonth: 60, lastMonth: 60 },
+}
+type Name = keyof typeof workspaces
+const names = Object.keys(workspaces) as Name[]
+const idOf = (name: Name) => names.indexOf(name) + 1
+const rounds = 40
+
+const directory = await mkdtemp(join(tmpdir(), 'vigia-bench-'))
+const postgres = await startDatabase(directory, { durable: true })
+await migrate(postgres.url)
+const owner = new pg.Client({ connectionString: postgres.url })
+await owner.connect()
+await owner.query(`insert into workspace (id, name, plan) select i, 'bench', 3 from generate_series(1, $1::int) i`, [
+  names.length,
+])
+await fill(
+  owner,
+  names.map((name) => ({ workspaceId: idOf(name), ...workspaces[name] })),
+)
+const db = openDatabase(postgres.url, { connections: 1 })
+try {
+  const page1 = { large: {}, medium: {}, small: {} } as Record<Name, Record<string, Compared>>
+  for (const name of names) page1[name] = await measurePageOne(name)
+  for (const name of names) {
+    report('list', {
+      workspace: name,
+      ...workspaces[name],
+      goals: { page1: 1.8, anyPageP95: 10, dashboard: 2, searchP95Ms: 35, largestToSmallest: 1.5 },
+      page1: page1[name],
+      anyPage: await measureAnyPage(name),
+      dashboard: await againstFetch(name, await someIds(name, {}), () => readDashboard({ db }, idOf(name))),
+      search: await measureSearch(name),
+    })
+  }
+  report('list', {
+    largestToSmallest: Object.fromEntries(
+      Object.keys(page1.small)
+        .filter((filter) => page1.small[filter]!.rows === 50)
+        .map((filter) => [filter, round(page1.large[filter]!.ms / page1.small[filter]!.ms)]),
+    ),
+    monthOf475ThousandTo100Thousand: round(page1.large.month!.ms / page1.large.lastMonth!.ms),
+  })
+} finally {
+  await db.destroy()
+  await owner.end()
+  await postgres[Symbol.asyncDispose]()
+  await rm(directory, { recursive: true })
+}
+
+interface Compared {
+  rows?: number
+  fetchMs: number
+  ms: number
+  /** Medians, one against the other. */
+  ratio: number
+}
+
+async function measurePageOne(name: Name): Promise<Record<string, Compared>> {
+  const measured: Record<string, Compared> = {}
+  for (const [label, filter] of Object.entries(await filtersOf(name))) {
+    const first = await list(name, filter)
+    // Where there are fewer, against a whole page all the same.
+    const ids = first.rows.length === 50 ? first.rows.map(({ id }) => id) : await someIds(name, {})
+    measured[label] = { rows: first.rows.length, ...(await againstFetch(name, ids, () => list(name, filter))) }
+  }
+  const hide = (shown: number) => owner.query('update company set shown_nfe = $1', [shown])
+  await hide(511 & ~(1 << 2))
+  measured.monthWithSwitches = await againstFetch(name, await someIds(name, month(0)), () => list(name, month(0)))
+  await hide(511)
+  return measured
+}
+
+async function filtersOf(name: Name): Promise<Record<string, Partial<Filter>>> {
+  const { rows } = await owner.query<{ company_id: number }>(
+    'select company_id from count_month where workspace_id = $1 group by 1 order by sum(n) desc offset 1 limit 1',
+    [idOf(name)],
+  )
+  const company = { companyId: rows[0]!.company_id }
+  const [current, last] = [month(0), month(1)]
+  const day = (from: string, to: string) => ({ from: `${from}T00:00:00`, to: `${to}T23:59:59` })
+  return {
+    month: current,
+    lastMonth: last,
+    monthCte: { ...last, type: 2 },
+    monthCompany: { ...current, ...company },
+    monthStatus: { ...current, status: 2 },
+    monthRareStatus: { ...current, status: 5 },
+    monthRole: { ...current, role: 1 },
+    monthRareRole: { ...current, role: 3 },
+    monthCompanyStatusRole: { ...current, ...company, status: 2, role: 1 },
+    noDates: {},
+    noDatesStatusRole: { status: 2, role: 1 },
+    noDatesCompany: company,
+    oneDay: day(current.from.slice(0, 10), current.from.slice(0, 10)),
+    days90: day(`${month(3).from.slice(0, 8)}15`, `${current.from.slice(0, 8)}14`),
+    years5: day(`${month(60).from.slice(0, 8)}16`, `${current.from.slice(0, 8)}17`),
+  }
+}
+
+// Pages anywhere, every eighth of them the last.
+async function measureAnyPage(name: Name) {
+  const measured: Record<string, object> = {}
+  const [current, { days90 }] = [month(0), await filtersOf(name)]
+  for (const [label, filter] of Object.entries({ month: current, noDates: {}, noDatesRole: { role: 2 }, days90 })) {
+    const pages = Math.ceil((await list(name, filter!)).total / 50)
+    const [fetched, listed] = [[] as number[], [] as number[]]
+    for (let turn = -5; turn < rounds; turn++) {
+      const page = turn % 8 === 0 ? pages : 1 + Math.floor(Math.random() * pages)
+      const { ms, result } = await timed(() => list(name, { ...filter, page }))
+      const fetching = await timed(() =>
+        fetchRows(
+          name,
+          result.rows.map(({ id }) => id),
+        ),
+      )
+      if (turn < 0) continue
+      listed.push(ms)
+      fetched.push(fetching.ms)
+    }
+    const fetchMs = quantile(fetched, 0.5)
+    const p95 = quantile(listed, 0.95)
+    measured[label] = {
+      pages,
+      fetchMs: round(fetchMs),
+      p50: round(quantile(listed, 0.5)),
+      p95: round(p95),
+      ratio: round(p95 / fetchMs),
+    }
+  }
+  return measured
+}
+
+async function measureSearch(name: Name) {
+  const one = (await list(name, {})).rows[0]!
+  const { rows } = await owner.query<{ tax_id: string }>(
+    'select tax_id from supplier where workspace_id = $1 order by id limit 1',
+    [idOf(name)],
+  )
+  const within = name === 'large' ? month(1) : {}
+  const words: Record<string, Partial<Filter>> = {
+    nameRare: { text: terms.rare, ...within },
+    name3Percent: { text: terms.some, ...within },
+    name25Percent: { text: terms.many, ...within },
+    number: { text: String(one.number) },
+    chave: { text: one.chave.replace(/(.{4})/g, '$1 ') },
+    beginningOfChave: { text: one.chave.slice(0, 30) },
+    cnpj: { text: rows[0]!.tax_id },
+  }
+  const measured: Record<string, object> = {}
+  for (const [label, filter] of Object.entries(words)) {
+    const times: number[] = []
+    for (let turn = -3; turn < rounds; turn++) {
+      const { ms } = await timed(() => list(name, filter))
+      if (turn >= 0) times.push(ms)
+    }
+    const { total } = await list(name, filter)
+    measured[label] = { total, p50: round(quantile(times, 0.5)), p95: round(quantile(times, 0.95)) }
+  }
+  const { total } = await list(name, within)
+  return { documentsInRange: total, ...measured }
+}
+
+async function againstFetch(name: Name, ids: bigint[], work: () => Promise<unknown>): Promise<Compared> {
+  const [fetched, worked] = [[] as number[], [] as number[]]
+  for (let turn = -5; turn < rounds; turn++) {
+    const fetching = await timed(() => fetchRows(name, ids))
+    const working = await timed(work)
+    if (turn < 0) continue
+    fetched.push(fetching.ms)
+    worked.push(working.ms)
+  }
+  const [fetchMs, ms] = [quantile(fetched, 0.5), quantile(worked, 0.5)]
+  return { fetchMs: round(fetchMs), ms: round(ms), ratio: round(ms / fetchMs) }
+}
+
+function list(name: Name, filter: Partial<Filter>) {
+  return searchDocuments({ db }, idOf(name), { type: 0, page: 1, ...filter })
+}
+
+async function someIds(name: Name, filter: Partial<Filter>): Promise<bigint[]> {
+  return (await list(name, filter)).rows.map(({ id }) => id)
+}
+
+function fetchRows(name: Name, ids: bigint[]) {
+  return readWorkspace({ db }, idOf(name), ({ db }) =>
+    sql`select d.id, d.number, s.name as issuer_name, d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.event_code, d.event_text,
+               d.base_status, d.complete
+          from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+         where d.workspace_id = ${idOf(name)} and d.id = any (${ids.map(String)}::bigint[])`.execute(db),
+  )
+}
+
+/** The whole month so many before this one, as the screen asks for it. */
+function month(ago: number): { from: string; to: string } {
+  const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'America/Sao_Paulo' }).format(new Date())
+  const [year, number] = [Number(today.slice(0, 4)), Number(today.slice(5, 7))]
+  const day = (months: number, date: number) =>
+    new Date(Date.UTC(year, number - 1 + months, date)).toISOString().slice(0, 10)
+  return { from: `${day(-ago, 1)}T00:00:00`, to: `${day(1 - ago, 0)}T23:59:59` }
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; result: T }> {
+  const began = performance.now()
+  const result = await work()
+  return { ms: performance.now() - began, result }
+}
+
+function round(value: number): number {
+  return Number(value.toFixed(2))
+}

@@ -1,0 +1,338 @@
+import { randomBytes } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { fill, terms } from '../../../tests/support/volume.ts'
+import { readConfig } from '../config.ts'
+import type { Database } from '../platform/context.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { serveRoutes } from '../platform/http.ts'
+import { createPublicIds } from '../platform/ids.ts'
+import { createLogger } from '../platform/log.ts'
+import { newWorkspace, testSession } from '../platform/testing.ts'
+import { createVault } from '../platform/vault.ts'
+import { receive } from './documents.ts'
+import {
+  arrivalsOf,
+  chaveOf,
+  type Draft,
+  draft,
+  type Question,
+  question,
+  rolesOf,
+  statusOf,
+  type Typed,
+  typed,
+} from './list.testing.ts'
+import { type Filter, pageSize, searchDocuments } from './list.ts'
+import { newOffice, recipient, type Workspace } from './office.testing.ts'
+import { documentRoutes } from './routes.ts'
+
+const log = createLogger('silent')
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Database
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase(database.url)
+})
+afterAll(async () => {
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+const pageOf = (workspaceId: number, filter: Filter) => searchDocuments({ db }, workspaceId, filter)
+
+describe('against a model in memory', () => {
+  async function deliverAll(workspace: Workspace, drafts: Draft[]): Promise<Map<string, bigint>> {
+    for (const to of [0, 1])
+      for (const type of ['nfe', 'cte'] as const) {
+        const arrivals = drafts.flatMap((one, index) =>
+          one.to === to && one.type === type ? arrivalsOf(one, index) : [],
+        )
+        await inWorkspace({ db, log }, workspace.id, (ctx) =>
+          receive(ctx, recipient(workspace, { to }), type, arrivals),
+        )
+      }
+    const rows = await inWorkspace({ db }, workspace.id, ({ db }) =>
+      db.selectFrom('document').select(['id', 'chave']).execute(),
+    )
+    expect(rows).toHaveLength(drafts.length)
+    return new Map(rows.map(({ id, chave }) => [chave, id]))
+  }
+
+  const show = (workspace: Workspace, to: number, nfe: number, cte: number) =>
+    inWorkspace({ db }, workspace.id, ({ db }) =>
+      db
+        .updateTable('company')
+        .set({ shown_nfe: nfe, shown_cte: cte })
+        .where('workspace_id', '=', workspace.id)
+        .where('id', '=', workspace.companies[to]!)
+        .execute(),
+    )
+
+  const mask = fc.constantFrom(511, 511, 511 & ~2, 2, 0, 511 & ~(8 | 256))
+  const story = fc.array(draft, { minLength: 70, maxLength: 140 }).chain((drafts) =>
+    fc.record({
+      drafts: fc.constant(drafts),
+      large: fc.boolean(),
+      masks: fc.tuple(mask, mask, mask, mask),
+      questions: fc.array(fc.record({ asked: question, typed: fc.option(typed(drafts), { freq: 3 }) }), {
+        minLength: 40,
+        maxLength: 40,
+      }),
+    }),
+  )
+
+  function expected(drafts: Draft[], masks: number[], asked: Question, means: Typed['means']) {
+    return drafts
+      .map((one, index) => ({ one, index }))
+      .filter(({ one, index }) => {
+        const roles = rolesOf(one)
+        const shown = masks[2 * one.to + (one.type === 'nfe' ? 0 : 1)]!
+        return (
+          (one.type === 'nfe' ? 0 : 2) === asked.type &&
+          roles.some((role) => shown & (1 << role)) &&
+          (asked.company ?? one.to) === one.to &&
+          (asked.status ?? statusOf(one)) === statusOf(one) &&
+          (asked.role === undefined || roles.includes(asked.role) || (asked.role === 3 && roles.includes(8))) &&
+          (asked.from ?? '') <= one.issuedAt &&
+          one.issuedAt <= (asked.to ?? '9') &&
+          means(one, index)
+        )
+      })
+  }
+
+  test('whatever is asked, the rows, their order, the total and the sum are exact', async () => {
+    await fc.assert(
+      fc.asyncProperty(story, async ({ drafts, large, masks, questions }) => {
+        const workspace = await newOffice(db, large)
+        const ids = await deliverAll(workspace, drafts)
+        const idOf = (one: Draft, index: number) => ids.get(chaveOf(one, index))!
+        for (const to of [0, 1]) await show(workspace, to, masks[2 * to]!, masks[2 * to + 1]!)
+        for (const { asked, typed } of questions) {
+          const { company, ...filter } = asked
+          const companyId = company === undefined ? undefined : workspace.companies[company]
+          const found = await pageOf(workspace.id, { ...filter, companyId, text: typed?.text.trim() })
+          const all = expected(drafts, masks, asked, typed?.means ?? (() => true))
+          const newestFirst = all
+            .map(({ one, index }) => ({ at: one.issuedAt, id: idOf(one, index) }))
+            .sort((a, b) => (a.at === b.at ? Number(b.id - a.id) : a.at < b.at ? 1 : -1))
+          const cents = all.reduce((sum, { one }) => sum + one.cents, 0)
+          expect([typed?.text, found.total, found.amount]).toEqual([typed?.text, all.length, (cents / 100).toFixed(2)])
+          expect(found.rows.map((row) => row.id)).toEqual(
+            newestFirst.slice((filter.page - 1) * pageSize, filter.page * pageSize).map(({ id }) => id),
+          )
+        }
+      }),
+      { numRuns: 12 },
+    )
+  })
+})
+
+describe('in a workspace with tens of thousands of documents', () => {
+  const volume = { documents: 60_000, companies: 3, suppliers: 500, currentMonth: 30_000, lastMonth: 25_000 }
+  let workspaceId: number
+  let companies: number[]
+  beforeAll(async () => {
+    workspaceId = await newWorkspace(db)
+    const owner = new pg.Client({ connectionString: database.url })
+    await owner.connect()
+    await fill(owner, [{ workspaceId, ...volume }])
+    await owner.end()
+    const rows = await inWorkspace({ db }, workspaceId, ({ db }) =>
+      db.selectFrom('company').select('id').where('workspace_id', '=', workspaceId).orderBy('id').execute(),
+    )
+    companies = rows.map(({ id }) => id)
+  })
+
+  // The same asked as simply as it can be said: every document is looked at.
+  const ask = (filter: Filter) =>
+    inWorkspace({ db }, workspaceId, async ({ db }) => {
+      const { type, status = null, role = null, companyId = null, from = null, to = null, text } = filter
+      const found = sql`
+        from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+                        join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+       where d.workspace_id = ${workspaceId} and d.type = ${type} and (d.roles & c.shown_nfe <> 0 or d.type = 2)
+         and (${status}::int is null or d.status = ${status}) and (${companyId}::int is null or d.company_id = ${companyId})
+         and (${role}::int is null or d.roles & (1 << ${role}::int) <> 0 or (${role} = 3 and d.roles = 256))
+         and d.issued_at >= coalesce(${from}::timestamp, '-infinity') and d.issued_at <= coalesce(${to}::timestamp, 'infinity')
+         and (${text === undefined} or s.name ilike ${`%${text}%`})`
+      const { rows } = await sql<{ total: number; amount: string; ids: string[] }>`
+        select count(*)::int as total, coalesce(sum(d.amount), 0)::text as amount,
+               array(select d.id::text ${found} order by d.issued_at desc, d.id desc offset ${(filter.page - 1) * pageSize} limit ${pageSize}) as ids
+        ${found}`.execute(db)
+      return rows[0]!
+    })
+
+  const time = fc
+    .tuple(fc.integer({ min: 0, max: 63 * 31 * 24 }), fc.constantFrom('hour', 'day', 'month'))
+    .map(([hoursAgo, unit]) => {
+      const at = new Date(Date.now() - (hoursAgo - 31 * 24) * 3_600_000).toISOString()
+      return { hour: at.slice(0, 19), day: `${at.slice(0, 10)}T00:00:00`, month: `${at.slice(0, 7)}-01T00:00:00` }[
+        unit
+      ]!
+    })
+  // Mostly one thing or nothing: what is rare lies deep, and all of it together is hardly ever there.
+  const seldom = <T>(arbitrary: fc.Arbitrary<T>) =>
+    fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, arbitrary)
+  const filter = fc
+    .record({
+      type: fc.constantFrom<0 | 2>(0, 0, 0, 2),
+      status: seldom(fc.constantFrom(2, 3, 5, 8)),
+      role: seldom(fc.constantFrom(0, 1, 2, 3)),
+      company: seldom(fc.nat(2)),
+      times: seldom(fc.tuple(time, time).map((two) => two.sort())),
+      text: seldom(fc.constantFrom(terms.rare, terms.some, terms.many)),
+    })
+    .map(({ times, ...filter }) => ({ ...filter, from: times?.[0], to: times?.[1] }))
+
+  test.each([['everything shown'], ['some parts hidden']])(
+    '%s: any page holds what a plain query finds',
+    async (name) => {
+      const shown = name === 'everything shown' ? 511 : 511 & ~2
+      await inWorkspace({ db }, workspaceId, ({ db }) =>
+        db
+          .updateTable('company')
+          .set({ shown_nfe: shown })
+          .where('workspace_id', '=', workspaceId)
+          .where('id', '=', companies[0]!)
+          .execute(),
+      )
+      await fc.assert(
+        fc.asyncProperty(filter, fc.nat(105), async ({ company, ...drawn }, depth) => {
+          const question = { ...drawn, companyId: company === undefined ? undefined : companies[company] }
+          const { total } = await pageOf(workspaceId, { ...question, page: 1 })
+          const page = 1 + Math.floor((total / pageSize) * (depth / 100))
+          const found = await pageOf(workspaceId, { ...question, page })
+          const plain = await ask({ ...question, page })
+          expect([found.total, Number(found.amount)]).toEqual([plain.total, Number(plain.amount)])
+          expect(found.rows.map((row) => String(row.id))).toEqual(plain.ids)
+        }),
+        { numRuns: 80 },
+      )
+    },
+  )
+})
+
+describe('the call', () => {
+  let workspace: Workspace
+  let call: (query: string) => Promise<{ status: number; body: { message: string; errors: string[]; data: Listed } }>
+  interface Listed {
+    items: { numero: number; dataEmissao: string }[]
+    totalDePaginas: number
+    totalDeItens: number
+    valorTotal: number
+  }
+  const ids = createPublicIds(randomBytes(16))
+
+  beforeAll(async () => {
+    workspace = await newOffice(db)
+    const at = (issuedAt: string, number: number, change: Partial<Draft> = {}): Draft => ({
+      to: 0,
+      type: 'nfe',
+      issuer: 0,
+      number,
+      issuedAt,
+      cents: 1010,
+      roles: [1],
+      fate: 'authorized',
+      ...change,
+    })
+    const drafts = [
+      at('2026-02-28T23:59:59', 1),
+      at('2026-03-01T00:00:00', 2),
+      ...Array.from({ length: 51 }, (_, index) => at('2026-03-10T10:00:00', 100 + index)),
+      at('2026-03-31T23:59:59', 3),
+      at('2026-03-10T10:00:00', 4, { type: 'cte', roles: [7], fate: 110110 }),
+    ]
+    for (const type of ['nfe', 'cte'] as const)
+      await inWorkspace({ db, log }, workspace.id, (ctx) =>
+        receive(
+          ctx,
+          recipient(workspace, { to: 0 }),
+          type,
+          drafts.flatMap((one, index) => (one.type === type ? arrivalsOf(one, index) : [])),
+        ),
+      )
+    const ctx = { db, log, ids, vault: createVault(randomBytes(32)), config: readConfig({}, tmpdir()) }
+    const app = await serveRoutes(ctx, documentRoutes, async () => testSession(workspace.id))
+    call = async (query) => {
+      const response = await app.inject({
+        url: `/v1/api/DocumentosFiscais?${query}`,
+        headers: { authorization: `Bearer ${'x'.repeat(43)}` },
+      })
+      return { status: response.statusCode, body: response.json() }
+    }
+  })
+
+  test('a page past the end is empty and tells the exact total', async () => {
+    const { status, body } = await call('TipoDFe=0&PaginaAtual=99')
+    expect(status).toBe(200)
+    expect(body.data).toEqual({ items: [], totalDePaginas: 2, totalDeItens: 54, valorTotal: 545.4 })
+  })
+
+  test('a month ends with its last second and begins with its first', async () => {
+    const { body } = await call('TipoDFe=0&DataDe=2026-03-01T00:00:00&DataAte=2026-03-31T23:59:59')
+    expect(body.data.totalDeItens).toBe(53)
+    expect(body.data.items[0]).toMatchObject({ numero: 3, dataEmissao: '2026-03-31T23:59:59-03:00' })
+    expect((await call('TipoDFe=0&DataAte=2026-02-28T23:59:58')).body.data.totalDeItens).toBe(0)
+    expect(
+      (await call('TipoDFe=0&DataDe=1900-01-01T00:00:00&DataAte=2999-12-31T23:59:59')).body.data.totalDeItens,
+    ).toBe(54)
+    expect((await call('TipoDFe=0&DataDe=2999-01-01T00:00:00')).body.data.totalDeItens).toBe(0)
+  })
+
+  test('what has the same date keeps its order from page to page', async () => {
+    const pages = await Promise.all([1, 2].map((page) => call(`TipoDFe=0&PaginaAtual=${page}`)))
+    const numbers = pages.flatMap(({ body }) => body.data.items.map(({ numero }) => numero))
+    expect(new Set(numbers).size).toBe(54)
+    expect((await call('TipoDFe=0&PaginaAtual=2')).body).toEqual(pages[1]!.body)
+  })
+
+  test.each([
+    ['a status that only CT-e have', 'TipoDFe=0&Status=7'],
+    ['statuses that only NF-e have', 'TipoDFe=2&Status=4'],
+    ['a part that only NF-e have', 'TipoDFe=2&TipoParticipacao=2'],
+    ['a part that only CT-e have', 'TipoDFe=0&TipoParticipacao=7'],
+  ])('%s: an empty page', async (_, query) => {
+    const { status, body } = await call(query)
+    expect(status).toBe(200)
+    expect(body.data).toEqual({ items: [], totalDePaginas: 0, totalDeItens: 0, valorTotal: 0 })
+  })
+
+  test.each([
+    ['TipoDFe=0&Status=9', 'Status desconhecido'],
+    ['TipoDFe=0&Status=0', 'Status desconhecido'],
+    ['TipoDFe=2&TipoParticipacao=8', 'TipoParticipacao desconhecido'],
+    ['TipoDFe=1', 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'],
+    [
+      'TipoDFe=0&DataDe=2026-03-02T00:00:00&DataAte=2026-03-01T00:00:00',
+      'A data inicial deve ser anterior à data final',
+    ],
+    ['TipoDFe=0&DataDe=2026-02-30T00:00:00', 'DataDe não é uma data válida'],
+    ['TipoDFe=0&PaginaAtual=0', 'PaginaAtual deve ser um número a partir de 1'],
+  ])('%s is refused with words', async (query, message) => {
+    const { status, body } = await call(query)
+    expect([status, body.errors]).toEqual([400, [message]])
+  })
+
+  test("a company is found by its id only, and another workspace's is nobody's", async () => {
+    const publicId = async ({ id, companies }: Workspace) =>
+      (
+        await inWorkspace({ db }, id, ({ db }) =>
+          db
+            .selectFrom('company')
+            .select('public_id')
+            .where('workspace_id', '=', id)
+            .where('id', '=', companies[0]!)
+            .executeTakeFirstOrThrow(),
+        )
+      ).public_id
+    expect((await call(`TipoDFe=0&IdEmpresa=${await publicId(workspace)}`)).body.data.totalDeItens).toBe(54)
+    const other = await publicId(await newOffice(db))
+    for (const id of [other, 'x', '1']) expect((await call(`TipoDFe=0&IdEmpresa=${id}`)).status).toBe(404)
+  })
+})

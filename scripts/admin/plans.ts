@@ -1,0 +1,120 @@
+import { parseArgs } from 'node:util'
+import { type Config, grantPlan, listPlans, operate, withdrawPlan } from '@vigia/server/start'
+import { StartError } from '../lifetime.ts'
+import { moment, printable } from './screen.ts'
+
+type Listed = Awaited<ReturnType<typeof listPlans>>[number]
+type PlanType = Listed['plan']['type']
+
+const types: Readonly<Record<string, PlanType>> = { basico: 1, profissional: 2, corporativo: 3 }
+const usage =
+  'Use: npm run admin -- plano listar, plano ativar --email E --tipo basico|profissional|corporativo [--ate AAAA-MM-DD] ou plano encerrar --email E.'
+
+/** What somebody wants of the plans. */
+export type PlanOrder =
+  | { task: 'list' }
+  | { task: 'activate'; email: string; type: PlanType; until: string | null }
+  | { task: 'end'; email: string }
+
+/** Shows the plans of all workspaces, or activates or ends one. */
+export async function managePlans(config: Config, args: string[]): Promise<void> {
+  const order = readPlanOrder(args, new Date())
+  await operate(config, async (ctx) => {
+    if (order.task === 'list') return console.log(describePlans(await listPlans(ctx)))
+    const changed =
+      order.task === 'activate' ? await grantPlan(ctx, order.email, order) : await withdrawPlan(ctx, order.email)
+    if (changed === null)
+      throw new StartError(
+        `Não há conta com o e-mail ${order.email}. Nada foi alterado. Veja as contas com npm run admin -- plano listar.`,
+      )
+    const email = order.email.trim().toLowerCase()
+    const listed = (await listPlans(ctx)).filter((one) => one.emails.includes(email))
+    console.log(order.task === 'activate' ? told[`${changed}`].activate : told[`${changed}`].end)
+    console.log(describePlans(listed))
+  })
+}
+
+const told = {
+  true: {
+    activate: 'O plano está ativo. A captura segue, ou continua de onde parou assim que a SEFAZ permitir.',
+    end: 'O plano foi encerrado. Os documentos guardados continuam disponíveis.',
+  },
+  false: {
+    activate: 'O plano já estava assim. Nada foi alterado.',
+    end: 'Não havia plano pago ativo. Nada foi alterado.',
+  },
+} as const
+
+/** What `args` ask for; refuses in words what they must not. */
+export function readPlanOrder(args: string[], now: Date): PlanOrder {
+  const { email, tipo, ate, words } = parse(args)
+  const [task] = words
+  if (words.length !== 1 || (task !== 'listar' && task !== 'ativar' && task !== 'encerrar')) throw new StartError(usage)
+  if (task === 'listar') {
+    if (email !== undefined || tipo !== undefined || ate !== undefined) throw new StartError(usage)
+    return { task: 'list' }
+  }
+  if (!email?.trim()) throw new StartError(`Falta --email, o e-mail de quem tem a conta. Nada foi alterado. ${usage}`)
+  if (task === 'encerrar') {
+    if (tipo !== undefined || ate !== undefined) throw new StartError(usage)
+    return { task: 'end', email }
+  }
+  const type = types[tipo?.toLowerCase() ?? '']
+  if (!type)
+    throw new StartError(
+      `--tipo deve ser ${Object.keys(types)
+        .join(', ')
+        .replace(/, (\w+)$/, ' ou $1')}. Nada foi alterado.`,
+    )
+  return { task: 'activate', email, type, until: ate === undefined ? null : readDay(ate, now) }
+}
+
+function parse(args: string[]) {
+  const text = { type: 'string' } as const
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { email: text, tipo: text, ate: text },
+    })
+    return { ...values, words: positionals }
+  } catch (cause) {
+    throw new StartError(usage, { cause })
+  }
+}
+
+function readDay(text: string, now: Date): string {
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T12:00:00Z`) : null
+  // 2026-02-30 becomes a day of March.
+  if (!day || Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== text)
+    throw new StartError(`--ate deve ser um dia como 2027-01-31, e não ${text}. Nada foi alterado.`)
+  const today = now.toLocaleDateString('sv-SE', { timeZone: 'America/Sao_Paulo' })
+  if (text < today)
+    throw new StartError(
+      `O dia ${text} já passou. Nada foi alterado. Para encerrar um plano agora: npm run admin -- plano encerrar --email E.`,
+    )
+  return text
+}
+
+/** `listed` for a terminal. */
+export function describePlans(listed: readonly Listed[]): string {
+  if (listed.length === 0) return '\nNenhuma conta ainda.'
+  return listed.map(describe).join('\n')
+}
+
+function describe({ plan, name, emails, companies }: Listed): string {
+  const max = plan.companiesMax === null ? 'sem limite' : `de ${plan.companiesMax}`
+  const lines = [
+    `${emails.join(', ') || 'sem conta'}  (${name.replaceAll('\n', ' ')})`,
+    `  plano ${plan.name}: ${standing(plan)}`,
+    `  empresas: ${companies} (${max})${plan.pausedAt === null ? '' : ` · captura pausada desde ${moment(plan.pausedAt)}`}`,
+  ]
+  return `\n${printable(lines.join('\n'))}`
+}
+
+function standing({ situation, trialUntil, paidUntil, endsAt, endsWith }: Listed['plan']): string {
+  if (situation === 'active')
+    return paidUntil === null ? 'ativo, sem data de término' : `ativo até ${moment(paidUntil)}`
+  if (situation === 'trial') return `em teste até ${moment(trialUntil)}`
+  return `${endsWith === 'trial' ? 'o teste terminou' : 'terminou'} em ${moment(endsAt ?? trialUntil)}`
+}

@@ -1,0 +1,15 @@
+/** Text of others as a terminal may show it: it moves no cursor and hides nothing. */
+export function printable(text: string): string {
+  return text.replace(/[^\P{C}\n]/gu, '\uFFFD')
+}
+
+/** The day and time of `at` for people in Brazil. */
+export function moment(at: Date): string {
+  return format.format(at).replace(',', '')
+}
+
+const format = new Intl.DateTimeFormat('pt-BR', {
+  dateStyle: 'short',
+  timeStyle: 'short',
+  timeZone: 'America/Sao_Paulo',
+})
