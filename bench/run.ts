@@ -15,6 +15,8 @@ const programs: Record<string, string> = {
   events: './events.ts',
   idle: '../apps/server/capture/idle.bench.ts',
   list: '../apps/server/documents/list.bench.ts',
+  api: './api.ts',
+  users: './users.ts',
 }
 
 const wanted = process.argv.slice(2)

@@ -1,3 +1,4 @@
+import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import type pg from 'pg'
 
 /** A workspace to be filled, and how much of it there is. */
@@ -53,18 +54,22 @@ async function addCompanies(owner: pg.Client, { workspaceId, companies }: Volume
   )
 }
 
-// Every fourth name has the most frequent term; the letters in some CNPJ are those of 2026.
+// Every fourth name has the most frequent term, every thirty-third and every five-thousandth the others; every tenth CNPJ has letters.
 async function addSuppliers(owner: pg.Client, { workspaceId, suppliers }: Volume): Promise<void> {
+  const rows = Array.from({ length: suppliers }, (_, index) => {
+    const first12 = `${index % 10 === 0 ? 'AB' : '11'}${String((index * 7919) % 1_000_000).padStart(6, '0')}0001`
+    const word =
+      index % 5_000 === 3 ? terms.rare : index % 33 === 7 ? terms.some : index % 4 === 0 ? terms.many : 'indústria'
+    const name = `${word} E DISTRIBUIDORA ${index}`.toUpperCase()
+    return { taxId: first12 + cnpjCheckDigits(first12), name, search: plain(name) }
+  })
   await owner.query(
-    `insert into supplier (workspace_id, tax_id, name, search)
-     select $1, case when i % 10 = 0 then 'AB' else '11' end || lpad((i * 7919 % 1000000)::text, 6, '0') || '0001' || lpad((i % 97)::text, 2, '0'),
-            t || ' ' || i, lower(translate(t, 'É', 'E')) || ' ' || i
-       from generate_series(1, $2::int) i,
-            lateral (select case when i % 5000 = 3 then 'METAIS ZINCO LTDA' when i % 33 = 7 then 'PAPELARIA E LIVRARIA LTDA'
-                                 when i % 4 = 0 then 'COMÉRCIO DE ALIMENTOS LTDA' else 'INDUSTRIA E DISTRIBUIDORA S.A.' end as t) x`,
-    [workspaceId, suppliers],
+    'insert into supplier (workspace_id, tax_id, name, search) select $1, * from unnest($2::text[], $3::text[], $4::text[])',
+    [workspaceId, rows.map(({ taxId }) => taxId), rows.map(({ name }) => name), rows.map(({ search }) => search)],
   )
 }
+
+const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 const localMonth = `date_trunc('month', now() at time zone 'America/Sao_Paulo')`
 

@@ -31,7 +31,10 @@ const latest = '9999-01-01T00:00:00'
 
 /** The range of issue dates; from inclusive, until exclusive. */
 export function rangeOf({ from, to }: Filter): { from: string; until: string } {
-  return { from: from ?? earliest, until: to ? addSecond(to) : latest }
+  return {
+    from: from === undefined ? earliest : from < latest ? from : latest,
+    until: to !== undefined && to < latest ? addSecond(to) : latest,
+  }
 }
 
 function addSecond(time: string): string {

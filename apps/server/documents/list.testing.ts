@@ -229,16 +229,18 @@ const someTime = fc
   .tuple(
     fc.constantFrom(
       ...times,
-      '1900-01-01T00:00:00',
+      '0001-01-01T00:00:00',
       '2026-02-14T00:00:00',
       '2026-02-14T23:59:59',
       '2999-12-31T23:59:59',
+      '9999-12-31T23:59:59',
     ),
     fc.constantFrom(-1, 0, 0, 1),
   )
   .map(([time, seconds]) => {
     const moved = new Date(Date.parse(`${time}Z`) + seconds * 1000).toISOString()
-    return moved.length > 24 ? time : moved.slice(0, 19)
+    // Years of four digits, the first of them 0001.
+    return moved.length > 24 || moved < '0001' ? time : moved.slice(0, 19)
   })
 
 export type Question = Omit<Filter, 'text' | 'companyId'> & { company?: number }

@@ -27,7 +27,11 @@ export const documentRoutes = [
     )
     return {
       data: {
-        items: page.rows.map((row) => toRow(row, type, session.workspaceId, ctx.ids)),
+        items: page.rows.map((row) => ({
+          ...toRow(row, type, session.workspaceId, ctx.ids),
+          // Whoever asks for a role reads that one, not another of the same document.
+          ...(query.TipoParticipacao !== undefined && { tipoParticipacao: query.TipoParticipacao }),
+        })),
         totalDePaginas: Math.ceil(page.total / pageSize),
         totalDeItens: page.total,
         valorTotal: Number(page.amount),
