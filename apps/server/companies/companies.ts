@@ -196,6 +196,9 @@ function selectCompanies(db: Context['db'], workspaceId: number) {
 }
 
 const lateMinutes = 15
+const lastSuccess = sql`(select k.at from capture_call k
+                          where k.line_id = l.id and k.query = 'distNSU' and k.c_stat in (137, 138) and k.at <= w.paused_at
+                          order by k.id desc limit 1)`
 const ownNsu = sql`(select greatest(coalesce(max(r.nsu), 0), 0) from receipt r
                      where r.workspace_id = s.workspace_id and r.company_id = s.company_id and r.service = l.service)`
 
@@ -208,9 +211,7 @@ function selectLines(db: Context['db'], workspaceId: number) {
       .select(['s.company_id', 'l.service', 'l.state', 'l.failures', 'l.next_at', 'l.wanted', 's.refused', 's.paused'])
       // Of a workspace that is paused as it was before: what others receive meanwhile is not told.
       .select([
-        sql<Date | null>`case when s.paused then least(l.last_success_at, w.paused_at) else l.last_success_at end`.as(
-          'last_success_at',
-        ),
+        sql<Date | null>`case when s.paused then ${lastSuccess} else l.last_success_at end`.as('last_success_at'),
         sql<bigint>`case when s.paused then ${ownNsu} else l.last_nsu end`.as('last_nsu'),
         sql<bigint>`case when s.paused then ${ownNsu} else l.max_nsu end`.as('max_nsu'),
       ])

@@ -1,0 +1,361 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { arrive, nfeProc, resNFe } from '../documents/testing.ts'
+import { acknowledgePending } from '../manifestation/manifestation.ts'
+import { inCapture, inWorkspace } from '../platform/database.ts'
+import { requestSync, resume } from './capture.ts'
+import { bringForward, catchUp, deliverLate, deliverPage } from './delivery.ts'
+import { findHolder } from './holder.ts'
+import { claimLine, holdLine, type Line, releaseLine } from './lease.ts'
+import { followPlan, grantPlan, warnOfPlan, withdrawPlan } from './plan.ts'
+import { announceAs } from './query.ts'
+import { decide } from './rules.ts'
+import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm, type TestContext } from './testing.ts'
+
+let installation: Awaited<ReturnType<typeof openInstallation>>
+let ctx: TestContext
+const never = new AbortController().signal
+const asking = 'consultar documentos (distNSU)'
+
+beforeAll(async () => {
+  installation = await openInstallation()
+  ctx = installation.openProcess()
+})
+afterAll(() => installation?.[Symbol.asyncDispose]())
+beforeEach(() => retireLines(ctx))
+
+const setWorkspace = (workspaceId: number, change: string) =>
+  inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update workspace set ${sql.raw(change)} where id = ${workspaceId}`.execute(db),
+  )
+
+async function pause(workspaceId: number): Promise<void> {
+  await setWorkspace(workspaceId, "trial_until = now() - interval '1 second'")
+  await followPlan(ctx, workspaceId)
+}
+
+async function goOn(workspaceId: number): Promise<void> {
+  await setWorkspace(workspaceId, "trial_until = now() + interval '1 day'")
+  await followPlan(ctx, workspaceId)
+}
+
+const linesOf = (cnpj = ours) =>
+  inCapture(ctx, ({ db }) =>
+    db
+      .selectFrom('capture_line')
+      .selectAll()
+      .select(sql<number>`(extract(epoch from next_at - now()) / 60)::float8`.as('nextIn'))
+      .where('cnpj', '=', cnpj)
+      .orderBy('service')
+      .execute(),
+  )
+const change = (set: string, cnpj = ours) =>
+  inCapture(ctx, ({ db }) => sql`update capture_line set ${sql.raw(set)} where cnpj = ${cnpj}`.execute(db))
+
+const rest = () =>
+  decide(
+    { cStat: 137, xMotivo: '', ultNSU: null, maxNSU: null, documents: [] },
+    { lastNsu: 0n, first: false, answerLost: false },
+    rhythm,
+  )
+
+// The other conversation of the CNPJ is put to rest on the way.
+async function claimNfe(): Promise<Line> {
+  for (let line = await claimLine(ctx); line; line = await claimLine(ctx)) {
+    if (line.service === 0) return line
+    await releaseLine(ctx, line, rest())
+  }
+  throw new Error('no conversation is due')
+}
+
+async function take(line: Line, last: number): Promise<void> {
+  const first = Number(line.lastNsu) + 1
+  const arrivals = Array.from({ length: last - first + 1 }, (_, index) =>
+    arrive(first + index, nfeProc({ number: first + index })),
+  )
+  await inCapture(ctx, async (ctx) => {
+    await holdLine(ctx, line, { last_nsu: BigInt(last) })
+    await deliverPage(ctx, line, arrivals, BigInt(first - 1), BigInt(last))
+  })
+  line.lastNsu = BigInt(last)
+}
+
+async function takeAll(last: number): Promise<void> {
+  const line = await claimNfe()
+  await take(line, last)
+  await releaseLine(ctx, line, null)
+}
+
+const nsusOf = (workspaceId: number) =>
+  inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const rows = await db.selectFrom('receipt').select('nsu').orderBy('nsu').execute()
+    return rows.map((row) => Number(row.nsu))
+  })
+const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
+
+const copyAll = async () => {
+  await change("next_at = now() + interval '1 hour'")
+  const line = (await claimLine(ctx))!
+  expect(line.turn).toBe('copies')
+  await catchUp(ctx, line)
+  await releaseLine(ctx, line, null)
+}
+
+describe('a CNPJ of one workspace only', () => {
+  test('is not asked about while that is paused, and all that is known of it stays', async () => {
+    const { workspaceId } = await newCompany(ctx)
+    await change("allowed_at = now() + interval '40 minutes', gap_at = now(), state = 'blocked', wanted = true")
+    const before = await linesOf()
+    await pause(workspaceId)
+    expect(await linesOf()).toEqual(
+      before.map((line) => ({ ...line, paused: true, nextIn: expect.closeTo(line.nextIn, 0) })),
+    )
+    await change("allowed_at = '-infinity', next_at = now() - interval '1 day'")
+    await inCapture(ctx, ({ db }) =>
+      sql`insert into capture_gap (line_id, from_nsu, to_nsu) select id, 1, 2 from capture_line where cnpj = ${ours}`.execute(
+        db,
+      ),
+    )
+    expect(await claimLine(ctx)).toBeNull()
+  })
+
+  test('is asked about again as early as the rules allow, never earlier', async () => {
+    const { workspaceId } = await newCompany(ctx)
+    await pause(workspaceId)
+    await change("allowed_at = now() + interval '40 minutes', next_at = now() + interval '55 minutes'")
+    await goOn(workspaceId)
+    for (const line of await linesOf()) {
+      expect(line).toMatchObject({ paused: false, next_at: line.allowed_at })
+      expect(line.message).toBe('A captura foi retomada e continua assim que a SEFAZ permitir.')
+    }
+    expect(await claimLine(ctx)).toBeNull()
+    await pause(workspaceId)
+    await change(
+      "allowed_at = '-infinity', state = 'blocked', message = 'bloqueada', next_at = now() - interval '9 days'",
+    )
+    await goOn(workspaceId)
+    // Late already, and it stays so.
+    for (const line of await linesOf())
+      expect(line).toMatchObject({ message: 'bloqueada', nextIn: expect.closeTo(-9 * 24 * 60, -1) })
+    expect(await claimLine(ctx)).not.toBeNull()
+  })
+
+  test('goes on also where it had stopped, and keeps what a person had asked for', async () => {
+    const { workspaceId, companyId } = await newCompany(ctx)
+    await requestSync(ctx, workspaceId, companyId)
+    await change("state = 'stopped', next_at = null, message = 'venceu'")
+    await pause(workspaceId)
+    expect((await linesOf()).map((line) => line.next_at)).toEqual([null, null])
+    await goOn(workspaceId)
+    for (const line of await linesOf())
+      expect(line).toMatchObject({ state: 'waiting', wanted: true, nextIn: expect.closeTo(0, 1) })
+  })
+
+  test('nobody may ask for a query meanwhile, and the refusal says what happened, what is safe and what to do', async () => {
+    const { workspaceId, companyId } = await newCompany(ctx)
+    await pause(workspaceId)
+    const before = await linesOf()
+    await expect(requestSync(ctx, workspaceId, companyId)).rejects.toMatchObject({
+      code: 'plan-limit',
+      message: expect.stringMatching(
+        /^O período de teste terminou em .*pausada.*estão seguros.*90 dias.*Para ativar um plano, .+\.$/,
+      ),
+    })
+    expect((await linesOf()).map((line) => line.wanted)).toEqual(before.map((line) => line.wanted))
+  })
+
+  test('keeps the answer to a query that had left already: nothing is lost', async () => {
+    const { workspaceId } = await newCompany(ctx)
+    await takeAll(2)
+    await change("next_at = now() - interval '1 second', allowed_at = '-infinity'")
+    const line = await claimNfe()
+    await pause(workspaceId)
+    await take(line, 4)
+    expect(await nsusOf(workspaceId)).toEqual(upTo(4))
+    await releaseLine(ctx, line, null)
+    expect(await claimLine(ctx)).toBeNull()
+  })
+
+  test('a new certificate wakes nothing', async () => {
+    const { workspaceId } = await newCompany(ctx, { proved: false })
+    await change("state = 'stopped', next_at = null, message = 'venceu'")
+    await pause(workspaceId)
+    await resume(ctx, workspaceId, ours, { proved: true })
+    for (const line of await linesOf())
+      expect(line).toMatchObject({ state: 'stopped', next_at: null, message: 'venceu' })
+    await goOn(workspaceId)
+    expect((await claimNfe()).turn).toBe('due')
+  })
+})
+
+describe('a CNPJ that others capture too', () => {
+  const two = async () => {
+    const [paying, ended] = [await newCompany(ctx), await newCompany(ctx)]
+    await takeAll(3)
+    return { paying, ended }
+  }
+
+  test('goes on for them as before; who was paused gets all of it when he goes on', async () => {
+    const { paying, ended } = await two()
+    const before = await linesOf()
+    await pause(ended.workspaceId)
+    expect(await linesOf()).toEqual(before.map((line) => ({ ...line, nextIn: expect.closeTo(line.nextIn, 0) })))
+    await takeAll(5)
+    expect([await nsusOf(paying.workspaceId), await nsusOf(ended.workspaceId)]).toEqual([upTo(5), upTo(3)])
+    expect((await linesOf())[0]!.catch_up).toBe(false)
+    await goOn(ended.workspaceId)
+    await copyAll()
+    expect(await nsusOf(ended.workspaceId)).toEqual(upTo(5))
+    expect((await linesOf())[0]!.catch_up).toBe(false)
+  })
+
+  test('is captured by the hour only if one of those wants it who receive', async () => {
+    const { paying, ended } = await two()
+    await inWorkspace(ctx, paying.workspaceId, ({ db }) =>
+      db.updateTable('company').set({ automatic: false }).execute(),
+    )
+    await pause(ended.workspaceId)
+    expect((await linesOf()).map((line) => line.automatic)).toEqual([false, false])
+    await goOn(ended.workspaceId)
+    expect((await linesOf()).map((line) => line.automatic)).toEqual([true, true])
+  })
+
+  test('is not asked about with the certificate of who is paused, not even when he was chosen a moment ago', async () => {
+    const { paying, ended } = await two()
+    const key = (one: typeof paying) => `key ${one.workspaceId}`
+    await addCertificate(ctx, paying, { holder: ours, key: key(paying), validTo: '2098-01-01' })
+    await addCertificate(ctx, ended, { holder: ours, key: key(ended), validTo: '2099-01-01' })
+    await change("next_at = now() - interval '1 second'")
+    const line = await claimNfe()
+    const chosen = (await findHolder(ctx, line, asking))!
+    expect(chosen.certificate.key).toBe(key(ended))
+    await pause(ended.workspaceId)
+    expect(await announceAs(ctx, line, chosen, { ultNSU: line.lastNsu })).toBe(false)
+    const next = (await findHolder(ctx, line, asking))!
+    expect(next.certificate.key).toBe(key(paying))
+    expect(await announceAs(ctx, line, next, { ultNSU: line.lastNsu })).toBe(true)
+  })
+
+  test('a position that was missing comes later to who was paused, too', async () => {
+    const { paying, ended } = await two()
+    await change('last_nsu = 6')
+    await inCapture(ctx, ({ db }) =>
+      sql`update capture_subscription set delivered_nsu = 6 where line_id in (select id from capture_line where cnpj = ${ours})`.execute(
+        db,
+      ),
+    )
+    await pause(ended.workspaceId)
+    await change("next_at = now() - interval '1 second'")
+    const line = await claimNfe()
+    await inCapture(ctx, (ctx) => deliverLate(ctx, line, [arrive(5, nfeProc({ number: 5 }))]))
+    await releaseLine(ctx, line, null)
+    expect([await nsusOf(paying.workspaceId), await nsusOf(ended.workspaceId)]).toEqual([[1, 2, 3, 5], upTo(3)])
+    await goOn(ended.workspaceId)
+    await copyAll()
+    expect(await nsusOf(ended.workspaceId)).toEqual([1, 2, 3, 5])
+  })
+
+  test('who joins while the others are paused gets theirs first, and nothing new goes to them', async () => {
+    const { paying, ended } = await two()
+    await pause(paying.workspaceId)
+    await pause(ended.workspaceId)
+    const joined = await newCompany(ctx)
+    const line = await claimNfe()
+    expect(line.hasPaused).toBe(true)
+    expect(await bringForward(ctx, line, never)).toBe(true)
+    await take(line, 5)
+    await releaseLine(ctx, line, null)
+    expect(await nsusOf(joined.workspaceId)).toEqual(upTo(5))
+    expect([await nsusOf(paying.workspaceId), await nsusOf(ended.workspaceId)]).toEqual([upTo(3), upTo(3)])
+  })
+})
+
+test('an automatic Ciência does not begin while the workspace is paused', async () => {
+  const { workspaceId, companyId } = await newCompany(ctx)
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    db.updateTable('company').set({ acknowledges_since: new Date() }).execute(),
+  )
+  const line = await claimNfe()
+  const issuedAt = `${new Date(Date.now() - 86_400_000).toISOString().slice(0, 19)}-03:00`
+  await inCapture(ctx, async (ctx) => {
+    await holdLine(ctx, line, { last_nsu: 1n })
+    await deliverPage(ctx, line, [arrive(1, resNFe({ issuedAt }))], 0n, 1n)
+  })
+  await releaseLine(ctx, line, null)
+  await pause(workspaceId)
+  expect(await acknowledgePending(ctx, workspaceId, companyId)).toBe(0)
+  await goOn(workspaceId)
+  expect(await acknowledgePending(ctx, workspaceId, companyId)).toBe(1)
+})
+
+describe('what the operator does', () => {
+  async function newAccount(): Promise<{ workspaceId: number; email: string }> {
+    const { workspaceId } = await newCompany(ctx)
+    const email = `${crypto.randomUUID()}@exemplo.com.br`
+    await inWorkspace(ctx, workspaceId, ({ db }) =>
+      db
+        .insertInto('account')
+        .values({ workspace_id: workspaceId, email, name: 'Ana', password_hash: 'x', entered_at: new Date() })
+        .execute(),
+    )
+    return { workspaceId, email }
+  }
+  const corporate = { type: 3, until: null } as const
+  const paused = async () => (await linesOf()).map((line) => line.paused)
+
+  test('a plan lets capture go on at once, and its end pauses it at once', async () => {
+    const { workspaceId, email } = await newAccount()
+    await pause(workspaceId)
+    expect(await paused()).toEqual([true, true])
+    expect(await grantPlan(ctx, ` ${email.toUpperCase()} `, corporate)).toBe(true)
+    expect(await paused()).toEqual([false, false])
+    expect(await grantPlan(ctx, email, corporate)).toBe(false)
+    expect(await withdrawPlan(ctx, email)).toBe(true)
+    expect(await paused()).toEqual([true, true])
+    expect(await withdrawPlan(ctx, email)).toBe(false)
+    expect(await grantPlan(ctx, 'ninguem@exemplo.com.br', corporate)).toBeNull()
+  })
+
+  test('the end of a plan leaves the trial its days', async () => {
+    const { email } = await newAccount()
+    await grantPlan(ctx, email, corporate)
+    await withdrawPlan(ctx, email)
+    expect(await paused()).toEqual([false, false])
+  })
+
+  const told = async (workspaceId: number) => {
+    for (let again = 0; again < 2; again++) await warnOfPlan(ctx, workspaceId)
+    const notices = await inWorkspace(ctx, workspaceId, ({ db }) =>
+      db
+        .selectFrom('notice')
+        .select('key')
+        .where('workspace_id', '=', workspaceId)
+        .orderBy('at')
+        .orderBy('key')
+        .execute(),
+    )
+    return notices.map(({ key }) => key.replace(/\/\d{4}-[^/]*/, ''))
+  }
+
+  test('people are told of the end of the trial three days and one day before, and when it has come, once each', async () => {
+    const { workspaceId } = await newAccount()
+    expect(await told(workspaceId)).toEqual([])
+    await setWorkspace(workspaceId, "trial_until = now() + interval '71 hours'")
+    expect(await told(workspaceId)).toEqual(['plano/3'])
+    await setWorkspace(workspaceId, "trial_until = now() + interval '23 hours'")
+    expect(await told(workspaceId)).toEqual(['plano/3', 'plano/1'])
+    await setWorkspace(workspaceId, "trial_until = now() - interval '1 hour'")
+    expect(await told(workspaceId)).toEqual(['plano/3', 'plano/1', 'plano/0'])
+  })
+
+  test('of the end of a plan seven days and one day before; without an end, of nothing', async () => {
+    const { workspaceId, email } = await newAccount()
+    await setWorkspace(workspaceId, "trial_until = now() - interval '1 hour'")
+    await grantPlan(ctx, email, corporate)
+    expect(await told(workspaceId)).toEqual([])
+    await setWorkspace(workspaceId, "paid_until = now() + interval '6 days'")
+    expect(await told(workspaceId)).toEqual(['plano/7'])
+    await setWorkspace(workspaceId, "paid_until = now() + interval '20 hours'")
+    expect(await told(workspaceId)).toEqual(['plano/7', 'plano/1'])
+  })
+})
