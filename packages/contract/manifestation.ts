@@ -3,7 +3,7 @@ import type { Code } from './codes.ts'
 import { wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
-/** What the menu "Manifestar" offers (section 3); 3 and 4 of the CT-e are ours. */
+/** What the menu "Manifestar" offers (section 3); 5 and 6 of the CT-e are ours, and mean nothing to who sends an NF-e's code by mistake. */
 export const manifestationTypes: { nfe: readonly Code[]; cte: readonly Code[] } = {
   nfe: [
     { code: 1, label: 'Ciência' },
@@ -14,8 +14,8 @@ export const manifestationTypes: { nfe: readonly Code[]; cte: readonly Code[] } 
   cte: [
     { code: 1, label: 'Cancelamento' },
     { code: 2, label: 'Carta Correção' },
-    { code: 3, label: 'Prestação em Desacordo' },
-    { code: 4, label: 'Cancelamento do Desacordo' },
+    { code: 5, label: 'Prestação em Desacordo' },
+    { code: 6, label: 'Cancelamento do Desacordo' },
   ],
 }
 
@@ -25,6 +25,9 @@ const noReason = 'A justificativa é obrigatória'
 
 /** Characters that the form takes as a justificativa (section 5). */
 export const justificationMax = 200
+
+const typeOf = (family: keyof typeof manifestationTypes) =>
+  wholeNumber(unknownType).refine((code) => manifestationTypes[family].some((type) => type.code === code), unknownType)
 
 /** Payload of a manifestação of NF-e (sections 3 and 5). */
 export const ManifestationForm = z.object({
@@ -37,7 +40,7 @@ export const ManifestationForm = z.object({
     .array(z.string(), { error: noDocument })
     .min(1, noDocument)
     .max(300, 'Selecione no máximo 300 documentos de cada vez.'),
-  tipoManifestacao: wholeNumber(unknownType).refine((code) => code >= 1 && code <= 4, unknownType),
+  tipoManifestacao: typeOf('nfe'),
 })
 
 const nameOfField = (what: string) =>
@@ -64,6 +67,7 @@ export const CorrectionForm = z.object({
 
 /** Payload of an event of CT-e (sections 3 and 5). */
 export const CteManifestationForm = ManifestationForm.extend({
+  tipoManifestacao: typeOf('cte'),
   correcoes: z
     .array(CorrectionForm, { error: 'As correções não estão no formato esperado.' })
     .min(1, 'Informe pelo menos uma correção.')
