@@ -1,0 +1,321 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { type Product, startProduct } from '../support/product.ts'
+import {
+  type CompanyDetail,
+  type CompanyRow,
+  certificateForm,
+  cnpjOf,
+  companyForm,
+  type DashboardData,
+  type DocumentPage,
+  logIn,
+  openClient,
+  type SpecificationClient,
+  somebody,
+  withMask,
+} from '../support/specification.ts'
+
+const cnpj = '12ABC34501DE35'
+const person = somebody({ celular: '11987654321' })
+let product: Product
+let client: SpecificationClient
+let idEmpresa = ''
+
+// One visit after the other, in the order of a person who meets the product.
+beforeAll(async () => {
+  product = await startProduct({ hourMs: 5_000, simulator: { companies: [], liveEveryMs: 3_600_000 } })
+  client = openClient(product.url)
+})
+afterAll(() => product?.[Symbol.asyncDispose]())
+
+it('says that it is healthy', async () => {
+  const answer = await client.get('/health')
+  expect(answer.status).toBe(200)
+})
+
+it('signs somebody up', async () => {
+  const answer = await client.post('/v1/api/Usuarios', person)
+  expect(answer.message).toBe('Conta criada com sucesso! Faça login para continuar.')
+  expect(answer.errors).toEqual([])
+})
+
+it('lets that person in with a token and a workspace id', async () => {
+  const answer = await client.post<{ token: string; wsId: string }>('/v1/api/Auth', {
+    email: person.email,
+    senha: person.senha,
+  })
+  expect(answer.message).toBe('Login realizado com sucesso!')
+  expect(answer.errors).toEqual([])
+  expect(answer.data).toEqual({ token: expect.stringMatching(/\S{20}/), wsId: expect.stringMatching(/\S/) })
+  client.token = answer.data.token
+})
+
+it('gives the same workspace and another token to every login', async () => {
+  const logins = [0, 1].map(() =>
+    openClient(product.url).post<{ token: string; wsId: string }>('/v1/api/Auth', {
+      email: person.email,
+      senha: person.senha,
+    }),
+  )
+  const [first, second] = await Promise.all(logins)
+  expect(first?.data.wsId).toBe(second?.data.wsId)
+  expect(new Set([client.token, first?.data.token, second?.data.token]).size).toBe(3)
+})
+
+it('knows an e-mail in capitals', async () => {
+  const other = await logIn(product.url, { ...person, email: person.email.toUpperCase() })
+  expect(other.token).not.toBe(client.token)
+})
+
+it('is empty before the first company', async () => {
+  const dashboard = await client.get<DashboardData>('/v1/api/Dashboard')
+  expect(dashboard.data).toEqual({
+    qtdNfe: 0,
+    qtdCte: 0,
+    totalNfeCte: 0,
+    qtdEmpresasCadastradas: 0,
+    qtdDocumentosPorEmpresa: [],
+    ultimosDocumentosProcessados: [],
+  })
+  expect((await client.get('/v1/api/Empresas/obter-empresas')).data).toEqual([])
+  for (const TipoDFe of [0, 2]) {
+    const page = await client.get<DocumentPage>('/v1/api/DocumentosFiscais', { TipoDFe, PaginaAtual: 1 })
+    expect(page.data.items).toEqual([])
+    expect(page.data.totalDePaginas).toBeLessThanOrEqual(1)
+  }
+})
+
+it('registers a company by its certificate', async () => {
+  const file = await product.simulator.issueCertificate({
+    cnpj,
+    nome: 'Pão & Açaí Comércio Ltda',
+    senha: 'çertificado 1',
+  })
+  const answer = await client.call<{ idEmpresa: string }>('POST', '/v1/api/Empresas', {
+    form: certificateForm({ file, name: 'Certificado da Padaria.PFX', password: 'çertificado 1' }),
+  })
+  expect(answer).toMatchObject({ success: true, message: 'Empresa cadastrada com sucesso!' })
+  idEmpresa = answer.data.idEmpresa
+  expect(String(idEmpresa)).toMatch(/\S/)
+})
+
+it('lists the company with what its certificate says', async () => {
+  const { data } = await client.get<CompanyRow[]>('/v1/api/Empresas/obter-empresas')
+  expect(data).toHaveLength(1)
+  expect(data[0]).toMatchObject({ id: idEmpresa, razaoSocial: 'Pão & Açaí Comércio Ltda', cnpj, ativa: true })
+  expect(Date.parse(data[0]?.validadeCertificadoA1 ?? '')).toBeGreaterThan(Date.now())
+  for (const name of ['ultimaSincronizacaoNFe', 'ultimaSincronizacaoCTe']) expect(data[0]).toHaveProperty(name)
+})
+
+it.each([
+  ['the name', 'Pão & Açaí Comércio Ltda'],
+  ['a part of the name', 'Açaí'],
+  ['the name without accents', 'pao & acai comercio'],
+  ['the name in capitals', 'AÇAÍ COMÉRCIO'],
+  ['the CNPJ', cnpj],
+  ['the CNPJ with its mask', withMask(cnpj)],
+  ['the CNPJ in small letters', cnpj.toLowerCase()],
+  ['the beginning of the CNPJ with its mask', '12.ABC.345'],
+  ['the beginning of the CNPJ', '12ABC345'],
+  ['blanks around the name', '  Açaí '],
+  ['nothing', ''],
+  ['blanks', '   '],
+])('finds the company by %s', async (_, busca) => {
+  const { data } = await client.get<CompanyRow[]>('/v1/api/Empresas/obter-empresas', { busca })
+  expect(data.map((row) => row.id)).toEqual([idEmpresa])
+})
+
+it.each(['Sorveteria', '99ABC345', '%', '_', '*', "'", '\\', '()'])('finds nothing by %s', async (busca) => {
+  const { data } = await client.get('/v1/api/Empresas/obter-empresas', { busca })
+  expect(data).toEqual([])
+})
+
+it('shows the detail of the company', async () => {
+  const { data } = await client.get<CompanyDetail>('/v1/api/Empresas/obter-empresa', { id: idEmpresa })
+  expect(data).toMatchObject({ razaoSocial: 'Pão & Açaí Comércio Ltda', cnpj, sincronizacaoAutomatica: true })
+  expect(data.email).toBe('')
+  expect(data.empresaUf).toEqual({ codUf: 35, uf: 'SP' })
+  expect(data.dataValidadeCertificadoDigital).toMatch(/^\d{2}\/\d{2}\/\d{4}$/)
+  expect(Object.keys(data.configuracaoNFe).sort()).toEqual([
+    'destinatarioNFe',
+    'emitenteNFe',
+    'manifestarCienciaAutomaticamente',
+    'mensagemSincronizacao',
+    'terceiroNFe',
+    'transportadorNFe',
+    'ultimoNsu',
+  ])
+  expect(Object.keys(data.configuracaoCTe).sort()).toEqual([
+    'destinatarioCTe',
+    'emitenteCTe',
+    'expedidorCTe',
+    'mensagemSincronizacao',
+    'recebedorCTe',
+    'remetenteCTe',
+    'terceiroCTe',
+    'tomadorCTe',
+    'ultimoNsu',
+  ])
+})
+
+const switches = {
+  SincronizacaoAutomatica: (detail: CompanyDetail) => detail.sincronizacaoAutomatica,
+  'ConfiguracoesNfe.Emitente': (detail: CompanyDetail) => detail.configuracaoNFe.emitenteNFe,
+  'ConfiguracoesNfe.Destinatario': (detail: CompanyDetail) => detail.configuracaoNFe.destinatarioNFe,
+  'ConfiguracoesNfe.Transportador': (detail: CompanyDetail) => detail.configuracaoNFe.transportadorNFe,
+  'ConfiguracoesNfe.Terceiro': (detail: CompanyDetail) => detail.configuracaoNFe.terceiroNFe,
+  'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': (detail: CompanyDetail) =>
+    detail.configuracaoNFe.manifestarCienciaAutomaticamente,
+  'ConfiguracoesCte.Emitente': (detail: CompanyDetail) => detail.configuracaoCTe.emitenteCTe,
+  'ConfiguracoesCte.Remetente': (detail: CompanyDetail) => detail.configuracaoCTe.remetenteCTe,
+  'ConfiguracoesCte.Destinatario': (detail: CompanyDetail) => detail.configuracaoCTe.destinatarioCTe,
+  'ConfiguracoesCte.Expedidor': (detail: CompanyDetail) => detail.configuracaoCTe.expedidorCTe,
+  'ConfiguracoesCte.Recebedor': (detail: CompanyDetail) => detail.configuracaoCTe.recebedorCTe,
+  'ConfiguracoesCte.Tomador': (detail: CompanyDetail) => detail.configuracaoCTe.tomadorCTe,
+  'ConfiguracoesCte.Terceiro': (detail: CompanyDetail) => detail.configuracaoCTe.terceiroCTe,
+}
+const all = Object.keys(switches) as (keyof typeof switches)[]
+
+it.each(all)('keeps each switch apart from the others: %s', async (name) => {
+  for (const only of ['true', 'false']) {
+    const others = Object.fromEntries(all.map((other) => [other, only === 'true' ? 'false' : 'true']))
+    const answer = await client.call('PUT', '/v1/api/Empresas', {
+      form: companyForm(idEmpresa, { ...others, [name]: only }),
+    })
+    expect(answer).toMatchObject({ success: true, message: 'Empresa atualizada com sucesso!' })
+    const { data } = await client.get<CompanyDetail>('/v1/api/Empresas/obter-empresa', { id: idEmpresa })
+    for (const other of all)
+      expect(`${other} ${switches[other](data)}`).toBe(`${other} ${(other === name) === (only === 'true')}`)
+  }
+})
+
+it('keeps name, e-mail and UF, and leaves alone what is read-only', async () => {
+  const form = companyForm(idEmpresa, {
+    RazaoSocial: 'Padaria São João Ltda',
+    Email: 'contas@padaria.example',
+    Uf: '29',
+    Cnpj: cnpjOf('99ABC345'),
+    UltimoNsu: '999999999999999',
+  })
+  expect(await client.call('PUT', '/v1/api/Empresas', { form })).toMatchObject({ success: true })
+  const { data } = await client.get<CompanyDetail>('/v1/api/Empresas/obter-empresa', { id: idEmpresa })
+  expect(data).toMatchObject({ razaoSocial: 'Padaria São João Ltda', cnpj, email: 'contas@padaria.example' })
+  expect(data.empresaUf).toEqual({ codUf: 29, uf: 'BA' })
+  expect(data.configuracaoNFe.ultimoNsu).not.toBe('999999999999999')
+})
+
+it.each([11, 12, 13, 14, 15, 16, 17, 21, 22, 23, 24, 25, 26, 27, 28, 29, 31, 32, 33, 35, 41, 42, 43, 50, 51, 52, 53])(
+  'knows the UF %i',
+  async (Uf) => {
+    const form = companyForm(idEmpresa, { Uf: String(Uf) })
+    expect(await client.call('PUT', '/v1/api/Empresas', { form })).toMatchObject({ success: true })
+    const { data } = await client.get<CompanyDetail>('/v1/api/Empresas/obter-empresa', { id: idEmpresa })
+    expect(data.empresaUf).toEqual({ codUf: Uf, uf: expect.stringMatching(/^[A-Z]{2}$/) })
+  },
+)
+
+it('accepts an empty e-mail', async () => {
+  const form = companyForm(idEmpresa, { Email: '' })
+  expect(await client.call('PUT', '/v1/api/Empresas', { form })).toMatchObject({ success: true })
+  const { data } = await client.get<CompanyDetail>('/v1/api/Empresas/obter-empresa', { id: idEmpresa })
+  expect(data.email).toBe('')
+})
+
+it('takes a new certificate of another establishment of the same company', async () => {
+  const file = await product.simulator.issueCertificate({
+    cnpj: cnpjOf('12ABC345', '0002'),
+    nome: 'Padaria Aurora Ltda',
+    senha: 'nova-senha',
+  })
+  const form = companyForm(idEmpresa, {
+    'CertificadoDigital.Certificado': new Blob([new Uint8Array(file)]),
+    'CertificadoDigital.Senha': 'nova-senha',
+  })
+  expect(await client.call('PUT', '/v1/api/Empresas', { form })).toMatchObject({
+    success: true,
+    message: 'Empresa atualizada com sucesso!',
+  })
+  const { data } = await client.get<CompanyDetail>('/v1/api/Empresas/obter-empresa', { id: idEmpresa })
+  expect(data.cnpj).toBe(cnpj)
+})
+
+it('refuses a new certificate of another company and keeps everything', async () => {
+  const before = await client.get<CompanyDetail>('/v1/api/Empresas/obter-empresa', { id: idEmpresa })
+  const file = await product.simulator.issueCertificate({ cnpj: cnpjOf('99ABC345'), nome: 'Outra Ltda', senha: 'nova' })
+  const form = companyForm(idEmpresa, {
+    RazaoSocial: 'Nome que não fica',
+    'CertificadoDigital.Certificado': new Blob([new Uint8Array(file)]),
+    'CertificadoDigital.Senha': 'nova',
+  })
+  const answer = await client.call('PUT', '/v1/api/Empresas', { form })
+  expect(answer.status).toBeGreaterThanOrEqual(400)
+  expect(answer.status).toBeLessThan(500)
+  expect(answer.message).toMatch(/CNPJ/)
+  const after = await client.get<CompanyDetail>('/v1/api/Empresas/obter-empresa', { id: idEmpresa })
+  expect(after.data.razaoSocial).toBe(before.data.razaoSocial)
+  expect(after.data.dataValidadeCertificadoDigital).toBe(before.data.dataValidadeCertificadoDigital)
+})
+
+it('synchronizes at once or says when it will', async () => {
+  await vi.waitFor(
+    async () => {
+      const { data } = await client.get<CompanyRow[]>('/v1/api/Empresas/obter-empresas')
+      expect(data[0]?.ultimaSincronizacaoNFe).not.toBeNull()
+      expect(data[0]?.ultimaSincronizacaoCTe).not.toBeNull()
+    },
+    { timeout: 60_000, interval: 500 },
+  )
+  const answer = await client.call('POST', '/v1/api/Empresas/sincronizar', { query: { idEmpresa } })
+  expect(answer).toMatchObject({ success: true, status: 200 })
+})
+
+it('has one company on the dashboard', async () => {
+  const { data } = await client.get<DashboardData>('/v1/api/Dashboard')
+  expect(data.qtdEmpresasCadastradas).toBe(1)
+  expect(data.qtdDocumentosPorEmpresa).toEqual([
+    { razaoSocial: 'Padaria Aurora Ltda', qtdNfe: 0, qtdCte: 0, totalNfeCte: 0, ativa: true },
+  ])
+})
+
+it('publishes a description with every call of the specification', async () => {
+  const response = await fetch(`${product.url}/docs/json`)
+  const { paths } = (await response.json()) as { paths: Record<string, Record<string, unknown>> }
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  expect(described).toEqual(
+    expect.arrayContaining([
+      'GET /health',
+      'POST /v1/api/Auth',
+      'POST /v1/api/RecuperarSenha',
+      'GET /v1/api/RecuperarSenha/{token}',
+      'POST /v1/api/RecuperarSenha/atualizar-senha',
+      'POST /v1/api/Usuarios',
+      'GET /v1/api/Dashboard',
+      'GET /v1/api/DocumentosFiscais',
+      'GET /v1/api/DocumentosFiscais/danfe/{idDfe}',
+      'GET /v1/api/DocumentosFiscais/dacte/{idDfe}',
+      'POST /v1/api/DocumentosFiscais/manifestar-nfe',
+      'POST /v1/api/DocumentosFiscais/manifestar-cte',
+      'GET /v1/api/Empresas/obter-empresas',
+      'GET /v1/api/Empresas/obter-empresa',
+      'POST /v1/api/Empresas',
+      'PUT /v1/api/Empresas',
+      'POST /v1/api/Empresas/sincronizar',
+    ]),
+  )
+})
+
+// The specification names no call for it; the description that the product publishes does.
+it('ends this session, and only this one, when the person leaves', async () => {
+  const other = await logIn(product.url, person)
+  expect(await client.call('POST', '/v1/api/Auth/sair')).toMatchObject({ success: true })
+  for (const path of ['/v1/api/Dashboard', '/v1/api/Empresas/obter-empresas']) {
+    expect(await client.call('GET', path)).toMatchObject({
+      status: 401,
+      message: 'Sessão expirada. Faça login novamente.',
+    })
+    await other.get(path)
+  }
+  expect((await client.call('POST', '/v1/api/Auth/sair')).status).toBeLessThan(500)
+})
