@@ -16,7 +16,7 @@ let ctx: Context
 
 beforeAll(async () => {
   installation = await openInstallation()
-  ctx = { ...installation.openProcess(), ids: createPublicIds(Buffer.alloc(32, 1)) }
+  ctx = { ...installation.openProcess(), ids: createPublicIds(Buffer.alloc(16, 1)) }
 })
 afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(async () => {

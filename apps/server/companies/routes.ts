@@ -20,18 +20,19 @@ const states = {
 } as const
 
 export const companyRoutes = [
-  handle(listCompanies, async (ctx, { query, session }) => {
-    const rows = await companies.listCompanies(ctx, session.workspaceId, query.busca)
-    const trouble = await findTrouble(ctx, session.workspaceId)
-    return { data: rows.map((row) => toRow(row, trouble)) }
-  }),
+  handle(listCompanies, (ctx, { query, session: { workspaceId } }) =>
+    readWorkspace(ctx, workspaceId, async (ctx) => {
+      const rows = await companies.listCompanies(ctx, workspaceId, query.busca)
+      const trouble = await findTrouble(ctx, workspaceId)
+      return { data: rows.map((row) => toRow(row, trouble)) }
+    }),
+  ),
 
-  handle(getCompany, async (ctx, { query, session }) => ({
-    data: toDetail(
-      await companies.getCompany(ctx, session.workspaceId, query.id),
-      await findTrouble(ctx, session.workspaceId),
-    ),
-  })),
+  handle(getCompany, (ctx, { query, session: { workspaceId } }) =>
+    readWorkspace(ctx, workspaceId, async (ctx) => ({
+      data: toDetail(await companies.getCompany(ctx, workspaceId, query.id), await findTrouble(ctx, workspaceId)),
+    })),
+  ),
 ]
 
 /** What is told beside the state of a capture. */
@@ -43,9 +44,10 @@ interface Trouble {
   pausedBecause: string
 }
 
+// `ctx.db` is the transaction that reads the companies too.
 async function findTrouble(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<Trouble> {
   const { nfe, cte } = ctx.config.sefaz.endpoints.distribution
-  const plan = await readWorkspace(ctx, workspaceId, (ctx) => readPlan(ctx, workspaceId))
+  const plan = await readPlan(ctx, workspaceId)
   return {
     outages: { nfe: await findOutage(ctx, nfe), cte: await findOutage(ctx, cte) },
     refusedCiencias: await countRefusedCiencias(ctx, workspaceId),

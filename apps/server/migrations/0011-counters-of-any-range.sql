@@ -1,6 +1,9 @@
 -- Any range of dates in a few rows of counters: years beside months and days, amounts of days too, and day counters from a thousand documents
 -- a month on, not from twenty thousand. What is still counted row by row (part of a day, a search) is added up in the index.
 
+-- In the order in which whoever writes a page takes them: a process that is running meanwhile waits, and then counts by years too.
+lock table document, count_month, count_day in access exclusive mode;
+
 create table count_year (
   workspace_id int not null, type smallint not null, year date not null, company_id int not null,
   roles smallint not null, status smallint not null, n int not null, amount numeric(24, 2) not null,
@@ -44,7 +47,9 @@ begin
      or not exists (select 1 from count_month where workspace_id = p_ws group by type, month having sum(n) >= 1000) then
     return false;
   end if;
-  if not pg_try_advisory_xact_lock(7316010, p_ws) then
+  -- Who changes the plan or adds a company holds the row and waits for a conversation, which waits for this lock: the row comes first.
+  perform 1 from workspace where id = p_ws for no key update skip locked;
+  if not found or not pg_try_advisory_xact_lock(7316010, p_ws) then
     return false;
   end if;
   update workspace set large = true where id = p_ws and not large;
@@ -58,8 +63,12 @@ end $f$;
 
 truncate count_day;
 alter table count_day add column amount numeric(24, 2) not null;
-update workspace set large = false where large;
-select enlarge_workspace(id) from workspace;
+-- One by one each would hold a lock to the end, and a large installation has more workspaces than a server has locks.
+update workspace w
+   set large = exists (select 1 from count_month m where m.workspace_id = w.id group by m.type, m.month having sum(m.n) >= 1000);
+insert into count_day (workspace_id, type, day, company_id, roles, status, n, amount)
+select d.workspace_id, d.type, d.issued_at::date, d.company_id, d.roles, d.status, count(*)::int, sum(d.amount)
+  from document d join workspace w on w.id = d.workspace_id and w.large group by 1, 2, 3, 4, 5, 6;
 
 -- Read from the index alone, which asks that most pages were vacuumed; the update of a counter costs an entry of it instead.
 alter table count_month drop constraint count_month_pkey, add primary key (workspace_id, type, month, company_id, roles, status) include (n, amount);
