@@ -14,7 +14,7 @@ const help = `Tarefas de quem cuida do servidor:
   npm run admin -- plano        mostra e muda os planos: listar, ativar, encerrar
   npm run admin -- contatos     mostra o que visitantes escreveram em "Fale com a Gente"
   npm run admin -- emails       mostra os e-mails que não saíram, e por quê
-  npm run admin -- --help       mostra esta ajuda
+  npm run admin -- --help       mostra esta ajuda, também depois de uma tarefa
 
 rotate-key
   Pare o programa antes, em todas as máquinas. A troca é feita por inteiro ou não é feita; se for interrompida, rode-a
@@ -56,8 +56,9 @@ const withWords = ['emails', 'plano']
 
 await live(async () => {
   const [command, ...rest] = process.argv.slice(2)
-  if (command === '--help' && rest.length === 0) return console.log(help)
-  const task = command !== undefined && (rest.length === 0 || withWords.includes(command)) ? tasks[command] : undefined
+  const named = command !== undefined && Object.hasOwn(tasks, command)
+  if ((command === '--help' && rest.length === 0) || (named && rest.includes('--help'))) return console.log(help)
+  const task = named && (rest.length === 0 || withWords.includes(command)) ? tasks[command] : undefined
   if (!task) {
     const names = new Intl.ListFormat('pt-BR', { type: 'disjunction' }).format(Object.keys(tasks))
     throw new StartError(`Use: npm run admin -- ${names}. O que fazem: npm run admin -- --help.`)

@@ -2,7 +2,7 @@ import { login as logIn, signUp } from '@vigia/contract/accounts'
 import { createCompany, listCompanies } from '@vigia/contract/companies'
 import type { Envelope, RouteData, RouteDefinition, RouteRequest } from '@vigia/contract/route'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
-import { type Config, grantPlan, listPlans, operate } from '@vigia/server/start'
+import { type Config, findPlan, grantPlan, operate, shareAccount } from '@vigia/server/start'
 import type { SimulatedCompany, SimulatorProcess } from './simulator-process.ts'
 
 /** The companies of the workspace that fills itself: two of the old numbers and one with letters. */
@@ -41,10 +41,14 @@ export async function seedDemo(
   return true
 }
 
-/** Gives a workspace a plan without end, as who runs the installation would; where somebody gave or ended one before, that stays. */
-export async function givePlan(config: Config, email: string): Promise<void> {
+/**
+ * Does what who runs the installation would: the account, whose password everybody may read, becomes a shared one, and its workspace gets a
+ * plan without end; where somebody gave or ended one before, that stays.
+ */
+export async function openToAll(config: Config, email: string): Promise<void> {
   await operate(config, async (ctx) => {
-    const listed = (await listPlans(ctx)).find(({ emails }) => emails.includes(email.toLowerCase()))
+    await shareAccount(ctx, email)
+    const listed = await findPlan(ctx, email)
     const hadPlan = listed?.plan.situation === 'active' || listed?.plan.paidUntil !== null
     if (listed && !hadPlan) await grantPlan(ctx, email, { type: 3, until: null })
   })

@@ -3,7 +3,7 @@ import { access, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Config, migrateOnly, type Role, readConfig, type Server, start } from '@vigia/server/start'
-import { companies, givePlan, seedDemo } from './demo.ts'
+import { companies, openToAll, seedDemo } from './demo.ts'
 import { StartError } from './lifetime.ts'
 import { portInUse, requirePort } from './ports.ts'
 import { type SimulatorProcess, startSimulator } from './simulator-process.ts'
@@ -76,7 +76,7 @@ export async function launch(
     if (over) return
   }
   if (simulator && config.demo && (await seedDemo(url, config.demo, simulator, say)))
-    await givePlan(config, config.demo.email)
+    await openToAll(config, config.demo.email)
   if (over) return
 
   report(config, mode, siteUrl ?? (config.port === 0 ? url : config.publicUrl), (performance.now() - since) / 1000)
@@ -159,6 +159,8 @@ function report(config: Config, mode: Mode, siteUrl: string, seconds: number): v
   if (mode === 'serve' && config.simulator && config.demo)
     lines.push(`  Entre com   ${config.demo.email}   senha: ${config.demo.password}`)
   lines.push(`  Dados em    ${config.databaseUrl ? new URL(config.databaseUrl).host : config.dataDir}`)
+  const { smtpUrl } = config.mail
+  lines.push(`  E-mails     ${smtpUrl ? `por ${new URL(smtpUrl).host}` : `em ${path.join(config.dataDir, 'outbox')}`}`)
   lines.push(`  SEFAZ       ${config.sefaz.ambiente}`, '', 'Ctrl+C encerra.')
   console.log(lines.join('\n'))
 }

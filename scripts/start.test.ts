@@ -113,6 +113,9 @@ test('one command brings everything up, Ctrl+C takes it down, and a second start
     expect(product.output()).toContain(demo.email)
     expect(product.output().includes('Cadastrando as empresas')).toBe(word === 'first')
     expect(await companiesOf(env)).toHaveLength(3)
+    // Its password is published: no visitor takes it from the others.
+    const taken = { senhaAtual: demo.senha, senha: 'de-um-visitante', senhaNovamente: 'de-um-visitante' }
+    expect((await (await enter(env)).call('PUT', '/v1/api/Usuarios/senha', taken)).status).toBe(409)
     const page = await fetch(`http://localhost:${env.PORT}/`)
     expect(await page.text()).toContain('<div id="root"')
 

@@ -190,7 +190,7 @@ async function exists(path: string): Promise<boolean> {
   )
 }
 
-export { listPlans } from './accounts/accounts.ts'
+export { findPlan, listPlans, shareAccount } from './accounts/accounts.ts'
 export { grantPlan, withdrawPlan } from './capture/capture.ts'
 export { checkCompany, checkFile } from './capture/check.ts'
 export { findCompleteness } from './capture/completeness.ts'

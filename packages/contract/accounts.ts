@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optionalPhone, requiredEmail } from './fields.ts'
+import { isSamePassword, line, optionalPhone, password, passwordLength, requiredEmail } from './fields.ts'
 import { route } from './route.ts'
 
 // Section 5 gives the login its own words.
@@ -8,29 +8,25 @@ const email = requiredEmail('Email deve ter um formato válido')
 /** Login form (sections 3 and 5). */
 export const LoginForm = z.object({
   email,
-  senha: z
-    .string({ error: 'Senha é obrigatória' })
-    .min(1, { error: 'Senha é obrigatória', abort: true })
-    .refine(
-      (senha) => senha === '' || (senha.length >= 6 && senha.length <= 100),
-      'Senha deve ter entre 6 e 100 caracteres',
-    ),
+  senha: password({
+    missing: 'Senha é obrigatória',
+    short: 'Senha deve ter entre 6 e 100 caracteres',
+    long: 'Senha deve ter entre 6 e 100 caracteres',
+  }),
 })
 
 /** Sign-up payload (sections 3 and 5); `celular` holds digits only and is omitted when empty. */
 export const SignUpForm = z.object({
-  nome: z
-    .string({ error: 'Nome é obrigatório' })
-    .trim()
+  nome: line('Nome', 'Nome é obrigatório')
     .min(1, { error: 'Nome é obrigatório', abort: true })
     .min(3, 'Nome deve ter pelo menos 3 caracteres')
     .max(100, 'Nome deve ter no máximo 100 caracteres'),
   email: requiredEmail('Email inválido'),
-  senha: z
-    .string({ error: 'Senha é obrigatória' })
-    .min(1, { error: 'Senha é obrigatória', abort: true })
-    .min(6, 'Senha deve ter pelo menos 6 caracteres')
-    .max(100, 'Senha deve ter no máximo 100 caracteres'),
+  senha: password({
+    missing: 'Senha é obrigatória',
+    short: 'Senha deve ter pelo menos 6 caracteres',
+    long: 'Senha deve ter no máximo 100 caracteres',
+  }),
   celular: optionalPhone,
   tipoPlano: z.union([z.literal(1), z.literal(2)], { error: 'Tipo de plano deve ser 1 ou 2' }).default(1),
 })
@@ -38,11 +34,11 @@ export const SignUpForm = z.object({
 /** Who forgot the password (section 5). */
 export const RecoveryForm = z.object({ email })
 
-const chosenPassword = z
-  .string({ error: 'Nova senha é obrigatória' })
-  .min(1, { error: 'Nova senha é obrigatória', abort: true })
-  .min(6, 'A senha deve ter pelo menos 6 caracteres')
-  .max(100, 'A senha deve ter no máximo 100 caracteres')
+const chosenPassword = password({
+  missing: 'Nova senha é obrigatória',
+  short: 'A senha deve ter pelo menos 6 caracteres',
+  long: 'A senha deve ter no máximo 100 caracteres',
+})
 const repeated = { error: 'As senhas não coincidem', path: ['senhaNovamente'] }
 
 /** A new password by the link of an e-mail (sections 3 and 5); `urlAcesso` is the token of the link, or the whole link. */
@@ -56,18 +52,20 @@ export const NewPasswordForm = z
     senha: chosenPassword,
     senhaNovamente: z.string({ error: 'As senhas não coincidem' }),
   })
-  .refine((form) => form.senha === form.senhaNovamente, repeated)
+  .refine((form) => isSamePassword(form.senha, form.senhaNovamente), repeated)
 
 /** A new password by somebody who knows the old one; ours. */
 export const ChangePasswordForm = z
   .object({
-    senhaAtual: z.string({ error: 'Senha atual é obrigatória' }).min(1, 'Senha atual é obrigatória').max(100, {
-      error: 'A senha atual não confere.',
-    }),
+    senhaAtual: z
+      .string({ error: 'Senha atual é obrigatória' })
+      .min(1, 'Senha atual é obrigatória')
+      .refine((text) => passwordLength(text) <= 100, 'A senha atual não confere.')
+      .meta({ maxLength: 100 }),
     senha: chosenPassword,
     senhaNovamente: z.string({ error: 'As senhas não coincidem' }),
   })
-  .refine((form) => form.senha === form.senhaNovamente, repeated)
+  .refine((form) => isSamePassword(form.senha, form.senhaNovamente), repeated)
 
 /** Whether the service is up (section 7). */
 export const health = route({
@@ -162,7 +160,7 @@ export const changePassword = route({
   path: '/v1/api/Usuarios/senha',
   access: 'session',
   summary: 'Troca a senha de quem sabe a atual e encerra as outras sessões.',
-  refusals: [429],
+  refusals: [409, 429],
   body: ChangePasswordForm,
   data: z.null(),
 })
@@ -181,7 +179,7 @@ export const SessionRow = z.object({
   navegador: z.string().nullable(),
 })
 
-/** The open sessions of the account, the newest first; ours. */
+/** The open sessions of the account, the newest first; of a shared account only the one that asks. Ours. */
 export const listSessions = route({
   method: 'GET',
   path: '/v1/api/Auth/sessoes',
@@ -196,7 +194,7 @@ export const endSessions = route({
   path: '/v1/api/Auth/encerrar-sessoes',
   access: 'session',
   summary: 'Encerra uma sessão desta conta ou, sem `idSessao`, todas as outras.',
-  refusals: [404],
+  refusals: [404, 409],
   body: z.object({ idSessao: z.string({ error: 'idSessao deve ser um texto.' }).optional() }),
   data: z.object({ encerradas: z.number() }),
 })

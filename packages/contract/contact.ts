@@ -1,17 +1,15 @@
 import { z } from 'zod'
-import { optionalPhone, requiredEmail } from './fields.ts'
+import { line, optionalPhone, requiredEmail } from './fields.ts'
 import { route } from './route.ts'
 
 /** "Fale com a Gente" (section 2). */
 export const ContactForm = z.object({
-  nome: z
-    .string({ error: 'Nome é obrigatório' })
-    .trim()
+  nome: line('Nome', 'Nome é obrigatório')
     .min(1, { error: 'Nome é obrigatório', abort: true })
     .max(100, 'Nome deve ter no máximo 100 caracteres'),
   email: requiredEmail('Email inválido'),
   celular: optionalPhone,
-  empresa: z.string().trim().max(200, 'Empresa deve ter no máximo 200 caracteres').optional(),
+  empresa: line('Empresa').max(200, 'Empresa deve ter no máximo 200 caracteres').optional(),
   mensagem: z
     .string({ error: 'Mensagem é obrigatória' })
     .trim()

@@ -17,18 +17,19 @@ export const wholeNumber = (message: string) =>
 export const LocalDateTime = (field: string) =>
   z
     .string()
-    .regex(/^(?:19|2\d)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/, {
+    .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/, {
       error: `${field} deve estar no formato aaaa-MM-ddTHH:mm:ss`,
       abort: true,
     })
     .refine((text) => {
       const day = text.slice(0, 10)
-      return new Date(`${day}T00:00:00Z`).toISOString().slice(0, 10) === day
+      return day >= '0001' && new Date(`${day}T00:00:00Z`).toISOString().slice(0, 10) === day
     }, `${field} não é uma data válida`)
 
-// Each part of the domain begins where the last dot ended: there is one way to match, so that a long text costs no more than its length.
-/** An e-mail address. */
-export const emailShape = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/
+// What makes of one address several, or another one, to some server: lists, routes, comments, quotes, and what nobody sees (\p{C}). Each part
+// of the domain begins where the last dot ended: there is one way to match, so that a long text costs no more than its length.
+/** An e-mail address that every mail server takes for one mailbox. */
+export const emailShape = /^[^\s\p{C}@<>()[\]\\,;:"]+@[^\s\p{C}@<>()[\]\\,;:".]+(\.[^\s\p{C}@<>()[\]\\,;:".]+)+$/u
 
 /** An e-mail that must be given, trimmed (section 5); a blank one counts as missing. */
 export const requiredEmail = (message: string) =>
@@ -39,13 +40,61 @@ export const requiredEmail = (message: string) =>
     .max(254, { error: message, abort: true })
     .regex(emailShape, message)
 
+// A letter, a digit or a sign that leaves ink: the fillers of Hangul and the empty pattern of Braille are some that leave none.
+const visible = /(?!\u2800)(?=\P{Default_Ignorable_Code_Point})[\p{L}\p{N}\p{P}\p{S}]/u
+
+// Signs of direction come along when a name is pasted from a telephone's contacts, and nobody knows that they are there: they are left out,
+// not refused.
+function asLine(text: string): string {
+  const line = text
+    .replace(/[\u202A-\u202E\u2066-\u2069]/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return visible.test(line) ? line : ''
+}
+
+/** A text on one line: whitespace collapsed, nothing that moves what stands beside it. Without anything to see it is empty. */
+export const line = (field: string, missing?: string) =>
+  z
+    .string(missing && { error: missing })
+    .overwrite(asLine)
+    .refine((text) => !/\p{Cc}/u.test(text), {
+      error: `${field} tem caracteres que não podem ser usados`,
+      abort: true,
+    })
+
+// No text of a hundred characters is longer, however its accents are written; putting those of a very long one in order takes long.
+const passwordUnitsMax = 1_000
+
+/** Characters of a password, counted alike wherever one is typed: a letter with its accent is one, whatever keyboard wrote it. */
+export function passwordLength(text: string): number {
+  return text.length > passwordUnitsMax ? Number.POSITIVE_INFINITY : [...text.normalize('NFC')].length
+}
+
+/** Whether two texts are the same password: to who types them, one letter has one look. */
+export function isSamePassword(one: string, other: string): boolean {
+  if (one === other) return true
+  if (Math.max(one.length, other.length) > passwordUnitsMax) return false
+  return one.normalize('NFC') === other.normalize('NFC')
+}
+
+/** A password (section 5), kept as it was typed. */
+export const password = (words: { missing: string; short: string; long: string }) =>
+  z
+    .string({ error: words.missing })
+    .min(1, { error: words.missing, abort: true })
+    .refine((text) => passwordLength(text) >= 6, words.short)
+    .refine((text) => passwordLength(text) <= 100, words.long)
+    .meta({ minLength: 6, maxLength: 100 })
+
 const badPhone = 'Número de celular deve ter entre 10 e 11 dígitos'
 
-/** A phone (section 5): digits only on the wire; a mask is taken off, and nothing but a mask is no number. */
+/** A phone (section 5): digits only on the wire; a mask is taken off. */
 export const optionalPhone = z
   .string({ error: badPhone })
   .max(30, badPhone)
-  .transform((text) => text.replace(/\D/g, '') || undefined)
+  // Nothing but the signs of a mask is no number.
+  .transform((text) => (/^[\s()+\-._]*$/.test(text) ? undefined : text.replace(/\D/g, '')))
   .pipe(
     z
       .string()

@@ -47,7 +47,7 @@ export const Plan = z.object({
   pagoAte: z.string().nullable(),
   capturaPausada: z.boolean(),
   empresas: count,
-  /** Documents that arrived in this month; beyond the limit they are captured and kept all the same. */
+  /** Documents that arrived in this month, counted up to a hundred thousand; beyond the limit they are captured and kept all the same. */
   documentosNoMes: count,
 })
 /** What the browser receives as the plan. */

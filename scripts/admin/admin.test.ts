@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { describeMessages } from './contacts.ts'
 import { describeMails } from './mails.ts'
@@ -22,6 +24,32 @@ const mail = {
   createdAt: at,
   nextAt: new Date('2026-07-31T14:12:00Z'),
 }
+
+const program = fileURLToPath(new URL('../admin.ts', import.meta.url))
+const run = (line: string) =>
+  new Promise<{ code: unknown; out: string; said: string }>((resolve) => {
+    execFile(process.execPath, [program, ...line.split(' ').filter(Boolean)], (error, out, said) =>
+      resolve({ code: error?.code ?? 0, out, said }),
+    )
+  })
+
+test.each(['--help', 'plano --help', 'emails --help', 'contatos --help', 'plano ativar --help'])(
+  '"%s" shows the help',
+  async (line) => {
+    const { code, out, said } = await run(line)
+    expect([code, said]).toEqual([0, ''])
+    expect(out).toMatch(/^Tarefas de quem cuida do servidor:[\s\S]*plano ativar --email/)
+  },
+)
+
+test.each(['', 'constructor', '__proto__', 'toString --help', 'contatos todos', 'inventada --help'])(
+  '"%s" is no task',
+  async (line) => {
+    const { code, said } = await run(line)
+    expect(code).toBe(1)
+    expect(said).toMatch(/^\nUse: npm run admin -- rotate-key, rebuild, plano, contatos ou emails\./)
+  },
+)
 
 test('messages are shown with who wrote them, the suspects marked', () => {
   expect(describeMessages([])).toContain('Nenhuma mensagem')

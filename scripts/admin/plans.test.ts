@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describePlans, readPlanOrder } from './plans.ts'
+import { describeOverflow, describePlans, readPlanOrder } from './plans.ts'
 
 const now = new Date('2026-11-20T01:00:00Z')
 const read = (line: string) => readPlanOrder(line.split(' ').filter(Boolean), now)
@@ -32,6 +32,12 @@ test.each([
   ['encerrar --email a@x.example --tipo basico', /^Use: /],
   ['ativar --email a@x.example', /^--tipo deve ser basico, profissional ou corporativo\. Nada foi alterado\.$/],
   ['ativar --email a@x.example --tipo ouro', /^--tipo deve ser/],
+  ['ativar --email a@x.example --tipo constructor', /^--tipo deve ser/],
+  ['ativar --email a@x.example --tipo __proto__', /^--tipo deve ser/],
+  ['ativar --email a@x.example --email b@x.example --tipo basico', /^--email foi informado mais de uma vez\. Nada/],
+  ['ativar --email a@x.example --tipo basico --tipo=corporativo', /^--tipo foi informado mais de uma vez/],
+  ['ativar --email a@x.example --tipo basico --ate 2026-12-01 --ate 2026-12-01', /^--ate foi informado mais de uma/],
+  ['encerrar --email a@x.example --email a@x.example', /^--email foi informado mais de uma vez/],
   ['ativar --email a@x.example --tipo basico --ate 2026-02-30', /^--ate deve ser um dia como/],
   ['ativar --email a@x.example --tipo basico --ate amanha', /^--ate deve ser um dia como/],
   ['ativar --email a@x.example --tipo basico --ate 2026-11-18', /^O dia 2026-11-18 já passou\. Nada foi alterado\./],
@@ -48,12 +54,18 @@ test('plans are shown with how they stand', () => {
     documentsPerMonthMax: null,
     situation: 'trial' as const,
     trialUntil: at,
+    paidFrom: null,
     paidUntil: null,
     endsAt: at,
     leftMs: 0,
     endsWith: 'trial' as const,
     pausedAt: null,
   }
+  expect(describeOverflow({ plan, companies: 10 })).toEqual([])
+  expect(describeOverflow({ plan: { ...plan, companiesMax: null }, companies: 99 })).toEqual([])
+  expect(describeOverflow({ plan: { ...plan, companiesMax: 1 }, companies: 2 })).toEqual([
+    'A conta tem 2 empresas, e o plano prevê 1: as que existem continuam, uma nova não cabe.',
+  ])
   const row = { plan, name: 'Ana\x1b[2J', emails: ['ana@x.example'], companies: 3 }
   expect(describePlans([])).toContain('Nenhuma conta')
   expect(describePlans([row])).toBe(

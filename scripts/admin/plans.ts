@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type Config, grantPlan, listPlans, operate, withdrawPlan } from '@vigia/server/start'
+import { type Config, findPlan, grantPlan, listPlans, operate, withdrawPlan } from '@vigia/server/start'
 import { StartError } from '../lifetime.ts'
 import { moment, printable } from './screen.ts'
 
@@ -23,14 +23,14 @@ export async function managePlans(config: Config, args: string[]): Promise<void>
     if (order.task === 'list') return console.log(describePlans(await listPlans(ctx)))
     const changed =
       order.task === 'activate' ? await grantPlan(ctx, order.email, order) : await withdrawPlan(ctx, order.email)
-    if (changed === null)
+    const listed = await findPlan(ctx, order.email)
+    if (changed === null || listed === null)
       throw new StartError(
         `Não há conta com o e-mail ${order.email}. Nada foi alterado. Veja as contas com npm run admin -- plano listar.`,
       )
-    const email = order.email.trim().toLowerCase()
-    const listed = (await listPlans(ctx)).filter((one) => one.emails.includes(email))
     console.log(order.task === 'activate' ? told[`${changed}`].activate : told[`${changed}`].end)
-    console.log(describePlans(listed))
+    if (order.task === 'activate') for (const line of describeOverflow(listed)) console.log(line)
+    console.log(describePlans([listed]))
   })
 }
 
@@ -59,7 +59,8 @@ export function readPlanOrder(args: string[], now: Date): PlanOrder {
     if (tipo !== undefined || ate !== undefined) throw new StartError(usage)
     return { task: 'end', email }
   }
-  const type = types[tipo?.toLowerCase() ?? '']
+  const name = tipo?.toLowerCase() ?? ''
+  const type = Object.hasOwn(types, name) ? types[name] : undefined
   if (!type)
     throw new StartError(
       `--tipo deve ser ${Object.keys(types)
@@ -70,17 +71,18 @@ export function readPlanOrder(args: string[], now: Date): PlanOrder {
 }
 
 function parse(args: string[]) {
-  const text = { type: 'string' } as const
+  // Of an option that is given twice the last one would count, and nobody can tell which one was meant.
+  const text = { type: 'string', multiple: true } as const
+  let parsed: { values: Partial<Record<'email' | 'tipo' | 'ate', string[]>>; positionals: string[] }
   try {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: { email: text, tipo: text, ate: text },
-    })
-    return { ...values, words: positionals }
+    parsed = parseArgs({ args, allowPositionals: true, options: { email: text, tipo: text, ate: text } })
   } catch (cause) {
     throw new StartError(usage, { cause })
   }
+  const { values, positionals } = parsed
+  for (const [name, given] of Object.entries(values))
+    if (given.length > 1) throw new StartError(`--${name} foi informado mais de uma vez. Nada foi alterado. ${usage}`)
+  return { email: values.email?.[0], tipo: values.tipo?.[0], ate: values.ate?.[0], words: positionals }
 }
 
 function readDay(text: string, now: Date): string {
@@ -94,6 +96,13 @@ function readDay(text: string, now: Date): string {
       `O dia ${text} já passou. Nada foi alterado. Para encerrar um plano agora: npm run admin -- plano encerrar --email E.`,
     )
   return text
+}
+
+/** What to know of a workspace with more companies than its plan has room for. */
+export function describeOverflow({ plan, companies }: Pick<Listed, 'plan' | 'companies'>): string[] {
+  const max = plan.companiesMax
+  if (max === null || companies <= max) return []
+  return [`A conta tem ${companies} empresas, e o plano prevê ${max}: as que existem continuam, uma nova não cabe.`]
 }
 
 /** `listed` for a terminal. */

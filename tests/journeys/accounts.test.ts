@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { expectAccessible, login, shown, tabTo, useSite } from './site.ts'
 
 const site = useSite({ roles: ['api'] })
+const takenBefore = 'Se já havia uma conta com este email, a senha dela continua a mesma: enviamos um email explicando.'
 
 test('a visitor signs up, is told what is wrong, and logs in', async () => {
   const page = await site.visit('/')
@@ -39,6 +40,8 @@ test('a visitor signs up, is told what is wrong, and logs in', async () => {
   })
   await shown(page.getByText('Conta criada com sucesso! Faça login para continuar.'))
   await page.waitForURL('**/login')
+  await shown(page.getByText(takenBefore))
+  await expectAccessible(page)
 
   await page.getByLabel('Senha', { exact: true }).fill('segredo-123')
   await page.getByRole('button', { name: 'Entrar' }).click()
@@ -68,6 +71,7 @@ test('a wrong password is said and the form stays', async () => {
   const page = await site.visit('/login')
   await page.getByRole('button', { name: 'Entrar' }).click()
   await shown(page.getByText('Email é obrigatório'))
+  expect(await page.getByText(takenBefore).count()).toBe(0)
   await shown(page.getByText('Senha é obrigatória'))
   await page.getByLabel('Email').fill('carla')
   await page.getByLabel('Senha', { exact: true }).fill('12345')

@@ -1,6 +1,12 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { RecoveryForm } from '@vigia/contract/accounts'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { forgetOld } from './accounts.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { isMailbox } from '../platform/mail-message.ts'
+import { startMailWorker } from '../platform/mail-worker.ts'
+import { accountMails, forgetOld } from './accounts.ts'
 import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
 
 let accounts: Accounts
@@ -137,14 +143,83 @@ describe('the letter about a taken e-mail', () => {
     const person = newPerson()
     await accounts.signUp(person)
     await accounts.signUp(person)
-    expect(await accounts.letter('conta-existente', person.email)).not.toBeNull()
-    await accounts.rows(`update mail set state = 'sent', settled_at = now() where recipient = $1`, person.email)
-    expect(await accounts.letter('conta-existente', person.email)).toBeNull()
-    await accounts.rows(`update mail set settled_at = now() - interval '61 minutes' where recipient = $1`, person.email)
-    expect(await accounts.letter('conta-existente', person.email)).not.toBeNull()
+    await accounts.signUp(person)
+    const [first, second] = await accounts.attempts('conta-existente', person.email)
+    expect(await first!()).not.toBeNull()
+    expect(await second!()).toBeNull()
+    // The one that was chosen may have to be sent again.
+    expect(await first!()).not.toBeNull()
+    await accounts.rows(`update throttle set until = now() - interval '1 second'`)
+    expect(await second!()).not.toBeNull()
+    expect(await first!()).toBeNull()
     await accounts.rows(`insert into mail (kind, recipient) values ('conta-existente', 'ninguem@exemplo.com.br')`)
     expect(await accounts.letter('conta-existente', 'ninguem@exemplo.com.br')).toBeNull()
   })
+
+  test('is one for twenty sign-ups at once and two processes that send', async () => {
+    const person = newPerson()
+    await accounts.rows('delete from mail')
+    await accounts.signUp(person)
+    await Promise.all(Array.from({ length: 20 }, () => accounts.signUp(person)))
+    const dataDir = await mkdtemp(join(tmpdir(), 'vigia-accounts-'))
+    const ctx = { ...accounts.ctx, config: { ...accounts.ctx.config, dataDir } }
+    const workers = [1, 2].map(() => startMailWorker(ctx, accountMails))
+    const states = () => accounts.rows(`select state, count(*)::int as n from mail group by state order by state`)
+    await vi.waitFor(
+      async () =>
+        expect(await states()).toEqual([
+          { state: 'dropped', n: 19 },
+          { state: 'sent', n: 1 },
+        ]),
+      { timeout: 60_000 },
+    )
+    await Promise.all(workers.map((worker) => worker[Symbol.asyncDispose]()))
+    expect(await readdir(join(dataDir, 'outbox'))).toHaveLength(1)
+    await rm(dataDir, { recursive: true })
+  }, 90_000)
+})
+
+test('an e-mail that a form takes is one that mail is sent to, and the other way round where its domain has a dot', () => {
+  const sign = fc.oneof(
+    fc.constantFrom(
+      'a',
+      'é',
+      '.',
+      '-',
+      '+',
+      "'",
+      '@',
+      ',',
+      ';',
+      ':',
+      '<',
+      '>',
+      '(',
+      ')',
+      '[',
+      ']',
+      '\\',
+      '"',
+      ' ',
+      '\n',
+    ),
+    fc.constantFrom('\0', '\u0085', '\u00ad', '\u200b', '\u202e', '\u2028', '\ufeff', '\ud800', '\ue000', '🧾'),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+  )
+  const part = fc.array(sign, { maxLength: 4 }).map((signs) => signs.join(''))
+  const email = fc.oneof(
+    fc.tuple(part, part).map(([local, domain]) => `a${local}@x${domain}y.br`),
+    part.map((text) => `ana@x.br${text}`),
+    part,
+  )
+  fc.assert(
+    fc.property(email, (text) => {
+      const email = text.trim()
+      const hasDots = /@[^@.]+(\.[^@.]+)+$/.test(email)
+      expect([email, RecoveryForm.safeParse({ email }).success]).toEqual([email, isMailbox(email) && hasDots])
+    }),
+    { numRuns: 3_000 },
+  )
 })
 
 test('no password and no token is in the database, in any table and in any way of writing it', async () => {

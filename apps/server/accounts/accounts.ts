@@ -7,7 +7,8 @@ import { AppError } from '../platform/errors.ts'
 import type { Caller, Session } from '../platform/http.ts'
 import { queueMail } from '../platform/mail.ts'
 import { countTry, type Limit, networkOf } from '../platform/throttle.ts'
-import { hashPassword } from './passwords.ts'
+import { hashPassword, lockAccount } from './passwords.ts'
+import { findAccount } from './sessions.ts'
 
 export { accountMails } from './mails.ts'
 export { planMails } from './plan-mails.ts'
@@ -16,7 +17,9 @@ export {
   countArrivals,
   describePlan,
   endPlan,
+  findPlan,
   findWorkspaceOf,
+  keptByAuthority,
   listPlans,
   notePaused,
   type Plan,
@@ -80,6 +83,37 @@ export async function getAccount({ db }: Pick<Context, 'db'>, { workspaceId, acc
   )
   if (!account) throw new AppError('not-found', 'Conta não encontrada.')
   return account
+}
+
+/**
+ * Makes the account with the e-mail one that many use, each knowing its password: they do not see or end the sessions of each other, nobody
+ * replaces the password, and nothing is kept of where they come from. Returns whether there is such an account.
+ */
+export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): Promise<boolean> {
+  const account = await findAccount({ db }, email)
+  if (!account) return false
+  const { workspaceId, accountId } = account
+  await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    await lockAccount({ db }, account)
+    const own = { workspace_id: workspaceId, account_id: accountId }
+    await db
+      .updateTable('account')
+      .set({ shared: true })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', accountId)
+      .execute()
+    await db
+      .updateTable('session')
+      .set({ address: null, agent: null })
+      .where((where) => where.and(own))
+      .execute()
+    const unused = db
+      .updateTable('password_recovery')
+      .where((where) => where.and(own))
+      .where('used_at', 'is', null)
+    await unused.set({ used_at: sql<Date>`now()` }).execute()
+  })
+  return true
 }
 
 /** Removes what nobody asks for any more: sessions that expired, links older than thirty days, counts of tries whose time is over. */

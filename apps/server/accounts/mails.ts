@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Context } from '../platform/context.ts'
-import { asOperator } from '../platform/database.ts'
 import type { Letter, MailKind } from '../platform/mail.ts'
+import { isUsedUp, type Limit, mayTry } from '../platform/throttle.ts'
 import { createLink } from './recovery.ts'
 import { findAccount } from './sessions.ts'
 
@@ -10,14 +9,15 @@ const Occasion = z.object({ at: z.iso.datetime(), address: z.string() })
 
 /** The letters about accounts, by kind. None of them names the person: whoever signs up chooses that name, and may choose any e-mail. */
 export const accountMails: Record<string, MailKind> = {
-  'conta-existente': async (ctx, { recipient }) => {
-    if (!(await findAccount(ctx, recipient)) || (await wasToldLately(ctx, recipient))) return null
+  'conta-existente': async (ctx, { id, recipient }) => {
+    const account = await findAccount(ctx, recipient)
+    if (!account || account.shared || !(await mayTell(ctx, recipient, id))) return null
     return accountExists(ctx.config)
   },
 
-  'recuperar-senha': async (ctx, { recipient, payload }) => {
+  'recuperar-senha': async (ctx, { id, recipient, payload }) => {
     const occasion = Occasion.parse(payload)
-    const link = await createLink(ctx, recipient, occasion.address)
+    const link = await createLink(ctx, { mailId: id, email: recipient, address: occasion.address })
     return link && recoveryLink(ctx.config, link, occasion)
   },
 
@@ -25,19 +25,17 @@ export const accountMails: Record<string, MailKind> = {
     passwordChanged(config, Occasion.extend({ how: z.enum(['link', 'session']) }).parse(payload)),
 }
 
-// Anybody may type the e-mail into the sign-up, over and over.
-async function wasToldLately(ctx: Pick<Context, 'db'>, recipient: string): Promise<boolean> {
-  return asOperator(ctx, async ({ db }) => {
-    const earlier = await db
-      .selectFrom('mail')
-      .select('id')
-      .where('kind', '=', 'conta-existente')
-      .where('recipient', '=', recipient)
-      .where('state', '=', 'sent')
-      .where('settled_at', '>', sql<Date>`now() - interval '1 hour'`)
-      .limit(1)
-      .executeTakeFirst()
-    return earlier !== undefined
+const hourMs = 3_600_000
+const perOwner: Limit = { name: 'conta existente', times: 1, withinMs: hourMs }
+const perMail: Limit = { name: 'conta existente, e-mail', times: 1, withinMs: hourMs }
+
+// Anybody may type the e-mail into the sign-up, over and over. The mail that was chosen goes on when it could not leave at once.
+async function mayTell({ db }: Pick<Context, 'db'>, recipient: string, mailId: bigint): Promise<boolean> {
+  const mail = String(mailId)
+  return db.transaction().execute(async (db) => {
+    const isChosen = await mayTry({ db }, perOwner, recipient)
+    if (isChosen) await mayTry({ db }, perMail, mail)
+    return isChosen || isUsedUp({ db }, perMail, mail)
   })
 }
 
@@ -63,7 +61,7 @@ function recoveryLink(
   return {
     subject: `Crie uma senha nova para a sua conta no ${productName}`,
     paragraphs: [
-      'Alguém pediu para trocar a senha da conta com este e-mail. Se foi você, use o botão abaixo.',
+      'Alguém pediu para trocar a senha da conta com este e-mail. Se foi você, abra o endereço abaixo.',
       `O link vale até ${moment.format(expiresAt)}, no horário de Brasília, e uma vez só.`,
       'Se não foi você, não é preciso fazer nada: a senha continua a mesma, e só quem recebe este e-mail pode usar o link.',
     ],

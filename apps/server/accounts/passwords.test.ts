@@ -1,5 +1,7 @@
+import { hash } from '@node-rs/argon2'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Accounts, openAccounts } from './testing.ts'
+import { type Accounts, newPerson, openAccounts } from './testing.ts'
 
 let accounts: Accounts
 beforeAll(async () => {
@@ -80,5 +82,66 @@ describe('a change of password', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
     const won = answers[0]!.status === 200 ? 'primeira' : 'segunda'
     expect((await accounts.logIn({ ...person, senha: `senha-${won}` })).status).toBe(200)
+  })
+})
+
+describe('a password with accents', () => {
+  const typed = 'avó-e-vovô'
+  const [together, apart] = [typed.normalize('NFC'), typed.normalize('NFD')]
+
+  test.each([
+    ['together', together, apart],
+    ['apart', apart, together],
+  ])('that one keyboard sends %s is the same from another', async (_, senha, other) => {
+    const person = await accounts.enter(newPerson({ senha }))
+    expect((await accounts.logIn({ ...person, senha: other })).status).toBe(200)
+    expect((await change(person.token, other, together, apart)).status).toBe(200)
+    for (const written of [together, apart])
+      expect((await accounts.logIn({ ...person, senha: written })).status).toBe(200)
+    expect((await accounts.logIn({ ...person, senha: 'avo-e-vovo' })).status).toBe(401)
+  })
+
+  test('of before still opens as it was typed', async () => {
+    const person = await accounts.enter()
+    const known = await hash(apart, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
+    await accounts.rows('update account set password_hash = $1 where email = $2', known, person.email)
+    expect((await accounts.logIn({ ...person, senha: apart })).status).toBe(200)
+    expect((await change(person.token, apart)).status).toBe(200)
+  })
+
+  test('costs as much to check whether or not there is an account', async () => {
+    const person = newPerson()
+    await accounts.signUp(person)
+    const measure = async (email: string) => {
+      const began = performance.now()
+      await accounts.logIn({ email, senha: apart })
+      return performance.now() - began
+    }
+    const [known, unknown]: [number[], number[]] = [[], []]
+    for (let i = 0; i < 6; i++) {
+      known.push(await measure(person.email))
+      unknown.push(await measure('ninguem-com-acento@exemplo.com.br'))
+    }
+    // Without the second checking it would be half.
+    expect(Math.min(...unknown)).toBeGreaterThan(Math.min(...known) * 0.7)
+    expect(Math.min(...known)).toBeGreaterThan(Math.min(...unknown) * 0.7)
+  })
+
+  test('of any kind that a sign-up takes opens a session, however it is typed then', async () => {
+    const sign = fc.constantFrom('a', '7', '🔑', 'é', 'e\u0301', '\u0301', 'ỗ', '한', '𝅗𝅥', ' ', '\u200d', '"')
+    const senha = fc.oneof(
+      fc.array(sign, { minLength: 1, maxLength: 14 }).map((signs) => signs.join('')),
+      fc.array(sign, { minLength: 92, maxLength: 104 }).map((signs) => signs.join('')),
+      fc.string({ unit: 'binary', minLength: 5, maxLength: 12 }),
+    )
+    await fc.assert(
+      fc.asyncProperty(senha, fc.constantFrom('NFC', 'NFD'), async (senha, form) => {
+        const person = newPerson({ senha })
+        const taken = (await accounts.signUp(person)).status
+        const opened = await accounts.logIn({ ...person, senha: senha.normalize(form) })
+        expect([taken, opened.status]).toEqual(taken === 200 ? [200, 200] : [400, 400])
+      }),
+      { numRuns: 40 },
+    )
   })
 })

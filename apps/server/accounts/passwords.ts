@@ -6,7 +6,7 @@ import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Caller, Session } from '../platform/http.ts'
 import { queueMail } from '../platform/mail.ts'
-import { countTry, forgetTries, type Limit } from '../platform/throttle.ts'
+import { countTry, forgetTries, type Limit, tooMany } from '../platform/throttle.ts'
 import { tokenHash } from './tokens.ts'
 
 // Argon2id with the parameters of OWASP: 19 MiB, two passes.
@@ -14,26 +14,43 @@ const argon = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 // Of a password that nobody has: an unknown e-mail costs as much time as a known one.
 const nobody = '$argon2id$v=19$m=19456,t=2,p=1$J8CMWI3coC8R1Flq8Ds9Rg$RQIhUxz96/Gu/Xci+fLipjILpi5lshF0VBsAYYQhync'
 
+// The same letter with its accent is one character or two, as the keyboard likes.
+const asTyped = (password: string) => password.normalize('NFC')
+
 export function hashPassword(password: string): Promise<string> {
-  return hash(password, argon)
+  return hash(asTyped(password), argon)
 }
 
 /** Whether `password` is the one of `known`; without `known` it never is, after the same time. */
 export async function matchesPassword(known: string | undefined, password: string): Promise<boolean> {
-  return (await verify(known ?? nobody, password)) && known !== undefined
+  const stored = known ?? nobody
+  const typed = asTyped(password)
+  // Older hashes are of what the keyboard sent.
+  const matches = (await verify(stored, typed)) || (typed !== password && (await verify(stored, password)))
+  return matches && known !== undefined
 }
 
-const turns = new Map<string, Promise<unknown>>()
+const lanes = new Map<string, { last: Promise<unknown>; length: number }>()
+const waitingMax = 20
+// By then they have had their turn.
+const laneMs = 5_000
 
-/** Carries out `work` when what came before it in the same lane has ended: guesses sent at once count like guesses sent in a row. */
-export async function inTurn<T>(lane: string, work: () => Promise<T>): Promise<T> {
-  const before = turns.get(lane)
-  const turn = (before ?? Promise.resolve()).then(work, work)
-  turns.set(lane, turn)
+/**
+ * Carries out `work` when what came before it in the same lane has ended: guesses sent at once count like guesses sent in a row. Refused when
+ * twenty wait already.
+ */
+export async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const lane = lanes.get(name) ?? { last: Promise.resolve(), length: 0 }
+  if (lane.length > waitingMax) throw tooMany(laneMs)
+  lanes.set(name, lane)
+  const turn = lane.last.then(work, work)
+  lane.last = turn
+  lane.length++
   try {
     return await turn
   } finally {
-    if (turns.get(lane) === turn) turns.delete(lane)
+    lane.length--
+    if (lane.length === 0) lanes.delete(name)
   }
 }
 
@@ -46,6 +63,11 @@ export async function changePassword(
   current: string,
   password: string,
 ): Promise<void> {
+  if (session.shared)
+    throw new AppError(
+      'conflict',
+      'Esta conta é compartilhada: todos entram com a mesma senha, e por isso ela não pode ser trocada. Nada foi alterado. Para ter uma senha só sua, crie uma conta.',
+    )
   const who = `${session.workspaceId}/${session.accountId}`
   const changed = await inTurn(`account ${who}`, async () => {
     await countTry({ db }, currentLimit, who)
@@ -94,7 +116,7 @@ export function lockAccount({ db }: Pick<Context, 'db'>, { workspaceId, accountI
 /** Replaces the password in the transaction that holds the account; ends its links and its sessions, but for the one of `keep`. */
 export async function replacePassword(
   { db }: Pick<Context, 'db'>,
-  owner: Owner & Pick<Caller, 'address'>,
+  owner: Owner & Partial<Pick<Caller, 'address'>>,
   { passwordHash, how, keep }: { passwordHash: string; how: 'link' | 'session'; keep?: string },
 ): Promise<{ email: string }> {
   const { workspaceId, accountId, address } = owner

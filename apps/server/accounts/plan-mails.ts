@@ -1,9 +1,10 @@
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
-import type { Letter, MailKind, WaitingMail } from '../platform/mail.ts'
+import { type Letter, type MailKind, type WaitingMail, whyReceived } from '../platform/mail.ts'
 import {
   activate,
   countArrivals,
+  countCompanies,
   dayText,
   keptByAuthority,
   momentText,
@@ -14,9 +15,6 @@ import {
   whatIsSafe,
 } from './plans.ts'
 
-const why =
-  'Você recebe este aviso porque tem uma conta neste workspace. Avisamos antes de o teste ou o plano terminar e quando ele termina.'
-
 /** The letters about plans, by kind. */
 export const planMails: Readonly<Record<string, MailKind>> = {
   'plano-termina': (ctx, mail) =>
@@ -25,9 +23,12 @@ export const planMails: Readonly<Record<string, MailKind>> = {
     ),
 
   'plano-terminou': (ctx, mail) =>
-    writeOf(ctx, mail, (plan, { endsAt }: { endsAt: string }) =>
-      plan.situation === 'ended' && plan.endsAt?.toISOString() === endsAt ? hasEnded(ctx.config, plan) : null,
-    ),
+    writeOf(ctx, mail, async (plan, { endsAt }: { endsAt: string }, ctx) => {
+      if (plan.situation !== 'ended' || plan.endsAt?.toISOString() !== endsAt) return null
+      return (await countCompanies(ctx, mail.workspaceId!)) > 0
+        ? captureRests(ctx.config, plan)
+        : endedUnused(ctx.config, plan)
+    }),
 
   'plano-documentos': (ctx, mail) =>
     writeOf(ctx, mail, async (plan, { month }: { month: string }, ctx) => {
@@ -36,50 +37,78 @@ export const planMails: Readonly<Record<string, MailKind>> = {
     }),
 }
 
+/** A letter about a plan before what all of them have. */
+type PlanLetter = Pick<Letter, 'subject' | 'paragraphs'> & { when: string }
+
 // Of the plan as it stands when the letter leaves.
 async function writeOf<Payload>(
   ctx: Context,
-  { workspaceId, payload }: WaitingMail,
-  write: (plan: Plan, payload: Payload, ctx: Context) => Letter | null | Promise<Letter | null>,
+  { workspaceId, recipient, payload }: WaitingMail,
+  write: (plan: Plan, payload: Payload, ctx: Context) => PlanLetter | null | Promise<PlanLetter | null>,
 ): Promise<Letter | null> {
   if (workspaceId === null) return null
-  return readWorkspace(ctx, workspaceId, async (ctx) =>
-    write(await readPlan(ctx, workspaceId), payload as Payload, ctx),
-  )
+  return readWorkspace(ctx, workspaceId, async (ctx) => {
+    const letter = await write(await readPlan(ctx, workspaceId), payload as Payload, ctx)
+    if (!letter) return null
+    const { when, ...words } = letter
+    const { contactEmail, productName, publicUrl } = ctx.config
+    return {
+      ...words,
+      button: { label: 'Fale com a Gente', url: `${publicUrl}/#contato` },
+      footnote: `${whyReceived(ctx.config)} A conta é ${recipient}. ${when}`,
+      ...(contactEmail !== undefined && { replyTo: { name: productName, address: contactEmail } }),
+    }
+  })
 }
 
-function endsSoon(config: Context['config'], plan: Plan): Letter {
-  const { name, endsWith, endsAt, leftMs } = plan
-  const what = endsWith === 'trial' ? `O período de teste do ${config.productName}` : `O plano ${name}`
-  const days = Math.max(1, Math.ceil((leftMs ?? 0) / 86_400_000))
+const aroundTheEnd = 'Avisamos antes de o teste ou o plano terminar e quando ele termina.'
+const sentAnyway = 'As manifestações que você pedir continuam sendo enviadas.'
+
+function whatEnds({ productName }: Context['config'], { endsWith, name }: Plan): string {
+  return endsWith === 'trial' ? `O período de teste do ${productName}` : `O plano ${name}`
+}
+
+function endsSoon(config: Context['config'], plan: Plan): PlanLetter {
+  const what = whatEnds(config, plan)
+  const days = Math.max(1, Math.ceil((plan.leftMs ?? 0) / 86_400_000))
   return {
     subject: `${what} termina em ${days === 1 ? '1 dia' : `${days} dias`}`,
     paragraphs: [
-      `${what} termina em ${momentText(endsAt!)}, no horário de Brasília. Até lá nada muda.`,
-      `Depois, sem um plano ativo, a captura pausa: nada mais é consultado na SEFAZ e a ciência automática para. ${whatIsSafe} As manifestações que você pedir continuam sendo enviadas.`,
-      keptByAuthority,
+      `${what} termina em ${momentText(plan.endsAt!)}, no horário de Brasília. Até lá nada muda.`,
+      `Depois, sem um plano ativo, a captura pausa: nada mais é consultado na SEFAZ e a ciência automática para. ${whatIsSafe} ${sentAnyway}`,
+      keptByAuthority('um plano ativado'),
       activate(config),
     ],
-    ...contact(config),
-    footnote: why,
+    when: aroundTheEnd,
   }
 }
 
-function hasEnded(config: Context['config'], plan: Plan): Letter {
+function captureRests(config: Context['config'], plan: Plan): PlanLetter {
   return {
     subject: `A captura foi pausada: ${plan.endsWith === 'trial' ? 'o período de teste' : `o plano ${plan.name}`} terminou em ${dayText(plan.endsAt!)}`,
     paragraphs: [
       `${reasonOf(plan)}. Desde então a captura está pausada em todas as empresas: nada é consultado na SEFAZ e a ciência automática parou.`,
-      `${whatIsSafe} As manifestações que você pedir continuam sendo enviadas.`,
-      keptByAuthority,
+      `${whatIsSafe} ${sentAnyway}`,
+      keptByAuthority('um plano ativado'),
       activate(config),
     ],
-    ...contact(config),
-    footnote: why,
+    when: aroundTheEnd,
   }
 }
 
-function manyDocuments(config: Context['config'], { name }: Plan, n: number, max: number): Letter {
+function endedUnused(config: Context['config'], plan: Plan): PlanLetter {
+  return {
+    subject: `${whatEnds(config, plan)} terminou em ${dayText(plan.endsAt!)}`,
+    paragraphs: [
+      `${reasonOf(plan)}. A conta não tem empresas cadastradas, e por isso nada deixou de ser capturado.`,
+      'A conta continua aberta. Para cadastrar uma empresa é preciso um plano ativo.',
+      activate(config),
+    ],
+    when: aroundTheEnd,
+  }
+}
+
+function manyDocuments(config: Context['config'], { name }: Plan, n: number, max: number): PlanLetter {
   const [arrived, allowed] = [n, max].map((count) => count.toLocaleString('pt-BR'))
   const over = n > max
   return {
@@ -93,15 +122,6 @@ function manyDocuments(config: Context['config'], { name }: Plan, n: number, max
         : 'Por enquanto nada muda. Mesmo que o limite seja passado, os documentos continuam sendo capturados e guardados.',
       `Se os próximos meses forem assim, o plano Profissional não tem limite de documentos. ${activate(config)}`,
     ],
-    ...contact(config),
-    footnote:
-      'Você recebe este aviso porque tem uma conta neste workspace. Avisamos uma vez perto do limite do mês e uma vez quando ele é passado.',
-  }
-}
-
-function contact({ contactEmail, productName, publicUrl }: Context['config']): Pick<Letter, 'button' | 'replyTo'> {
-  return {
-    button: { label: 'Fale com a Gente', url: `${publicUrl}/#contato` },
-    ...(contactEmail !== undefined && { replyTo: { name: productName, address: contactEmail } }),
+    when: 'Avisamos uma vez perto do limite do mês e uma vez quando ele é passado.',
   }
 }

@@ -17,6 +17,8 @@ export interface Plan extends PlanKind {
   /** `ended`: neither the trial nor a paid plan lasts. */
   situation: 'trial' | 'active' | 'ended'
   trialUntil: Date
+  /** Since when the paid plan lasts, or the last one did; null: there was none. */
+  paidFrom: Date | null
   /** Of the paid plan that lasts, or of the last one; null: there was none, or its end is not known. */
   paidUntil: Date | null
   /** When the workspace has neither, or since when; null: no end is known. */
@@ -29,21 +31,26 @@ export interface Plan extends PlanKind {
   pausedAt: Date | null
 }
 
-const paidLasts = sql<boolean>`coalesce(paid_from <= now() and (paid_until is null or paid_until > now()), false)`
+// Whoever waited for a lock reads the time after it: a transaction may have begun before what it waited for.
+const now = sql<Date>`statement_timestamp()`
+const paidLasts = sql<boolean>`(paid_from is not null and (paid_until is null or paid_until > ${now}))`
 // A plan without a known end that lasts has none.
 const end = sql<Date | null>`case when ${paidLasts} and paid_until is null then null else greatest(trial_until, paid_until) end`
 
 /** The plan of a workspace. `ctx.db` is a transaction inside it; `lock`: nobody else changes it before that ends. */
 export async function readPlan({ db }: WithDatabase, workspaceId: number, { lock = false } = {}): Promise<Plan> {
-  let query = db
+  // In a statement of its own. Rows that name the workspace may be written meanwhile.
+  if (lock) await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute()
+  const { plan, ...row } = await db
     .selectFrom('workspace')
-    .select(['plan', 'trial_until as trialUntil', 'paid_until as paidUntil', 'paused_at as pausedAt'])
+    .select(['plan', 'trial_until as trialUntil', 'paid_from as paidFrom', 'paid_until as paidUntil'])
+    .select('paused_at as pausedAt')
     .select([
       sql<
         Plan['situation']
-      >`case when ${paidLasts} then 'active' when trial_until > now() then 'trial' else 'ended' end`.as('situation'),
+      >`case when ${paidLasts} then 'active' when trial_until > ${now} then 'trial' else 'ended' end`.as('situation'),
       end.as('endsAt'),
-      sql<number | null>`(extract(epoch from ${end} - now()) * 1000)::float8`.as('leftMs'),
+      sql<number | null>`(extract(epoch from ${end} - ${now}) * 1000)::float8`.as('leftMs'),
       sql<
         Plan['endsWith']
       >`case when paid_until > trial_until or ${paidLasts} and paid_until is null then 'plan' else 'trial' end`.as(
@@ -51,9 +58,7 @@ export async function readPlan({ db }: WithDatabase, workspaceId: number, { lock
       ),
     ])
     .where('id', '=', workspaceId)
-  // Rows that name the workspace may be written meanwhile.
-  if (lock) query = query.forNoKeyUpdate()
-  const { plan, ...row } = await query.executeTakeFirstOrThrow()
+    .executeTakeFirstOrThrow()
   const type = plan as PlanType
   return { type, ...planKinds[type], ...row }
 }
@@ -81,20 +86,27 @@ export async function requireRoomForCompany(ctx: WithContact, workspaceId: numbe
 /** Refuses to ask the authority for a workspace of which neither trial nor plan lasts. `ctx.db` is a transaction inside it. */
 export async function requireCapture(ctx: WithContact, workspaceId: number): Promise<void> {
   const plan = await readPlan(ctx, workspaceId)
-  if (plan.situation === 'ended') throw new AppError('plan-limit', pausedSentence(plan, ctx.config))
+  if (plan.situation === 'ended') throw new AppError('plan-limit', endedSentence(plan, ctx.config))
 }
 
 /** Why nothing is captured for a workspace whose plan has ended, what is safe, and what to do. */
 export function pausedSentence(plan: Plan, config: Words): string {
-  return `${reasonOf(plan)}, e por isso a captura está pausada: nada é consultado na SEFAZ. ${whatIsSafe} ${keptByAuthority} ${activate(config)}`
+  return `${reasonOf(plan)}, e por isso a captura está pausada: nada é consultado na SEFAZ. ${whatIsSafe} ${keptByAuthority('um plano ativado')} ${activate(config)}`
+}
+
+function endedSentence(plan: Plan, config: Words): string {
+  if (plan.pausedAt !== null) return pausedSentence(plan, config)
+  // The next review of the workspace does it.
+  return `${reasonOf(plan)}, e a captura será pausada em até uma hora. Até lá ela ainda consulta a SEFAZ sozinha, mas não a pedido. ${whatIsSafe} ${keptByAuthority('um plano ativado')} ${activate(config)}`
 }
 
 /** What stays as it is when a plan ends. */
 export const whatIsSafe =
   'Os documentos já guardados estão seguros e continuam disponíveis para consulta, impressão e exportação.'
-/** What the authority does meanwhile. */
-export const keptByAuthority =
-  'A SEFAZ guarda cada documento por cerca de 90 dias e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos: com um plano ativado antes disso, a captura continua de onde parou.'
+/** What the authority does while nothing is captured, and what makes capture go on. */
+export function keptByAuthority(remedy: 'um plano ativado' | 'um certificado novo'): string {
+  return `A SEFAZ guarda cada documento por cerca de 90 dias e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos: com ${remedy} antes disso, a captura continua de onde parou.`
+}
 
 type Words = Pick<Context['config'], 'contactEmail'>
 
@@ -131,7 +143,8 @@ export function momentText(date: Date): string {
   return momentFormat.format(date).replace(', ', ' às ')
 }
 
-async function countCompanies({ db }: WithDatabase, workspaceId: number): Promise<number> {
+/** How many companies a workspace has. `ctx.db` is a transaction inside it. */
+export async function countCompanies({ db }: WithDatabase, workspaceId: number): Promise<number> {
   const { n } = await db
     .selectFrom('company')
     .select(sql<number>`count(*)::int`.as('n'))
@@ -169,24 +182,32 @@ export interface DescribedPlan extends Plan {
   /** The whole truth in a sentence or two. */
   message: string
   companies: number
+  /** Counted up to a hundred thousand; the message says when there are more. */
   documentsThisMonth: number
 }
+
+// Twenty milliseconds of counting; the index has no sums.
+const arrivalsCounted = 100_000
 
 /** The plan of a workspace, what of it is used, and how it stands in words. */
 export async function describePlan(ctx: WithContact, workspaceId: number): Promise<DescribedPlan> {
   return readWorkspace(ctx, workspaceId, async (ctx) => {
     const plan = await readPlan(ctx, workspaceId)
     const companies = await countCompanies(ctx, workspaceId)
-    const documentsThisMonth = await countArrivals(ctx, workspaceId)
+    const arrived = await countArrivals(ctx, workspaceId, arrivalsCounted + 1)
+    const documentsThisMonth = Math.min(arrived, arrivalsCounted)
+    const told = `${arrived > arrivalsCounted ? 'mais de ' : ''}${number(documentsThisMonth)} documentos`
     const sentences = [standing(plan, ctx.config)]
     if (plan.companiesMax !== null && companies > plan.companiesMax)
       sentences.push(
         `Há ${companies} empresas cadastradas, mais do que o plano permite: todas continuam como estão, e novas não podem ser cadastradas.`,
       )
-    if (plan.documentsPerMonthMax !== null && documentsThisMonth > plan.documentsPerMonthMax)
+    if (plan.documentsPerMonthMax !== null && arrived > plan.documentsPerMonthMax)
       sentences.push(
-        `Chegaram ${number(documentsThisMonth)} documentos neste mês, mais do que os ${number(plan.documentsPerMonthMax)} do plano: todos estão guardados, e os próximos também serão.`,
+        `Chegaram ${told} neste mês, mais do que os ${number(plan.documentsPerMonthMax)} do plano: todos estão guardados, e os próximos também serão.`,
       )
+    else if (arrived > arrivalsCounted)
+      sentences.push(`Chegaram ${told} neste mês, e todos estão guardados; até aí eles são contados um a um.`)
     return { ...plan, message: sentences.join(' '), companies, documentsThisMonth }
   })
 }
@@ -194,7 +215,7 @@ export async function describePlan(ctx: WithContact, workspaceId: number): Promi
 const number = (n: number) => n.toLocaleString('pt-BR')
 
 function standing(plan: Plan, config: Words): string {
-  const { name, situation, paidUntil, trialUntil, pausedAt } = plan
+  const { name, situation, paidUntil, trialUntil } = plan
   if (situation === 'active') {
     return paidUntil === null
       ? `O plano ${name} está ativo.`
@@ -202,17 +223,14 @@ function standing(plan: Plan, config: Words): string {
   }
   if (situation === 'trial')
     return `Teste grátis do plano ${name} até ${momentText(trialUntil)}. Depois, sem um plano ativo, a captura pausa e o que já foi guardado continua disponível. ${activate(config)}`
-  // The next review of the workspace does it, within the hour.
-  return pausedAt === null
-    ? `${reasonOf(plan)}, e a captura será pausada em até uma hora. ${whatIsSafe} ${keptByAuthority} ${activate(config)}`
-    : pausedSentence(plan, config)
+  return endedSentence(plan, config)
 }
 
 /** Writes down whether capture is paused because neither trial nor plan lasts. `ctx.db` is a transaction inside the workspace. */
 export async function notePaused({ db }: WithDatabase, workspaceId: number, paused: boolean): Promise<void> {
   await db
     .updateTable('workspace')
-    .set({ paused_at: paused ? sql<Date>`now()` : null })
+    .set({ paused_at: paused ? sql<Date>`coalesce(paused_at, ${now})` : null })
     .where('id', '=', workspaceId)
     .execute()
 }
@@ -238,7 +256,7 @@ export async function activatePlan(
       .updateTable('workspace')
       .set({
         plan: type,
-        paid_from: sql<Date>`case when ${paidLasts} then paid_from else now() end`,
+        paid_from: sql<Date>`case when ${paidLasts} then paid_from else ${now} end`,
         paid_until: paidUntil,
       })
       .where('id', '=', workspaceId)
@@ -261,7 +279,7 @@ export async function endPlan(ctx: WithDatabase, workspaceId: number): Promise<b
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     const before = await readPlan({ db }, workspaceId, { lock: true })
     if (before.situation !== 'active') return false
-    await db.updateTable('workspace').set({ paid_until: sql<Date>`now()` }).where('id', '=', workspaceId).execute()
+    await db.updateTable('workspace').set({ paid_until: now }).where('id', '=', workspaceId).execute()
     const after = await readPlan({ db }, workspaceId)
     const goesOn = after.situation === 'trial' ? `: o período de teste continua até ${dayText(after.trialUntil)}` : ''
     await recordDeed(
@@ -300,23 +318,28 @@ export interface ListedPlan {
 
 /** The plans of all workspaces, oldest workspace first. */
 export async function listPlans(ctx: WithDatabase): Promise<ListedPlan[]> {
-  const workspaces = await asOperator(ctx, ({ db }) =>
-    db.selectFrom('workspace').select(['id', 'name']).orderBy('id').execute(),
-  )
+  const workspaces = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').orderBy('id').execute())
   const listed: ListedPlan[] = []
-  for (const { id, name } of workspaces) {
-    listed.push(
-      await readWorkspace(ctx, id, async ({ db }) => {
-        const accounts = await db
-          .selectFrom('account')
-          .select('email')
-          .where('workspace_id', '=', id)
-          .orderBy('id')
-          .execute()
-        const emails = accounts.map((account) => account.email)
-        return { plan: await readPlan({ db }, id), name, emails, companies: await countCompanies({ db }, id) }
-      }),
-    )
-  }
+  for (const { id } of workspaces) listed.push(await readListed(ctx, id))
   return listed
+}
+
+/** The plan of the workspace of an account, by its e-mail; null: there is no such account. */
+export async function findPlan(ctx: WithDatabase, email: string): Promise<ListedPlan | null> {
+  const workspaceId = await findWorkspaceOf(ctx, email)
+  return workspaceId === null ? null : readListed(ctx, workspaceId)
+}
+
+async function readListed(ctx: WithDatabase, id: number): Promise<ListedPlan> {
+  return readWorkspace(ctx, id, async ({ db }) => {
+    const { name } = await db.selectFrom('workspace').select('name').where('id', '=', id).executeTakeFirstOrThrow()
+    const accounts = await db
+      .selectFrom('account')
+      .select('email')
+      .where('workspace_id', '=', id)
+      .orderBy('id')
+      .execute()
+    const emails = accounts.map((account) => account.email)
+    return { plan: await readPlan({ db }, id), name, emails, companies: await countCompanies({ db }, id) }
+  })
 }

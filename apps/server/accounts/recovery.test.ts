@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Letter } from '../platform/mail.ts'
 import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
 
 let accounts: Accounts
@@ -100,10 +101,54 @@ describe('the letter', () => {
     expect((await accounts.deeds(person.email)).at(-1)).toEqual({
       action: 'senha',
       actor: 'Alguém sem login',
-      description: `Link de recuperação de senha enviado para ${person.email}; vale por uma hora.`,
+      description: `Link de recuperação de senha pedido para ${person.email}.`,
       address: '192.0.2.4',
       account_id: null,
     })
+  })
+})
+
+describe('a letter that leaves at the third attempt', () => {
+  const attemptsOf = async () => {
+    const person = newPerson()
+    await accounts.signUp(person)
+    await request(person.email)
+    await request(person.email)
+    const [write, other] = await accounts.attempts('recuperar-senha', person.email)
+    const tokenOf = async (write: () => Promise<Letter | null>) => (await write())!.button!.url.split('/').at(-1)!
+    return { person, write: write!, attempt: () => tokenOf(write!), another: () => tokenOf(other!) }
+  }
+  const links = `select used_at is not null as used from password_recovery r
+                  join account a on (a.workspace_id, a.id) = (r.workspace_id, r.account_id) where a.email = $1`
+
+  test('brings one link, and the audit tells once that it was asked for', async () => {
+    const { person, attempt, another } = await attemptsOf()
+    const tokens = [await attempt(), await attempt(), await attempt()]
+    expect(await accounts.rows(links, person.email)).toEqual([{ used: false }])
+    const asked = (await accounts.deeds(person.email)).filter(({ action }) => action === 'senha')
+    expect(asked.map(({ description }) => description)).toEqual([
+      `Link de recuperação de senha pedido para ${person.email}.`,
+    ])
+    for (const token of tokens.slice(0, 2)) expect((await check(token)).status).toBe(404)
+    // Another mail has a link of its own.
+    expect((await check(await another())).status).toBe(200)
+    expect(await accounts.rows(links, person.email)).toHaveLength(2)
+    expect((await update(tokens[2]!)).status).toBe(200)
+  })
+
+  test('is not written again after the link of an earlier attempt was used', async () => {
+    const { person, write, attempt } = await attemptsOf()
+    expect((await update(await attempt())).status).toBe(200)
+    expect(await write()).toBeNull()
+    expect(await accounts.rows(links, person.email)).toEqual([{ used: true }])
+  })
+
+  test('and is written by two at once brings one link that works', async () => {
+    const { person, attempt } = await attemptsOf()
+    const tokens = await Promise.all([attempt(), attempt(), attempt()])
+    const answers = await Promise.all(tokens.map(check))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404])
+    expect((await accounts.deeds(person.email)).filter(({ action }) => action === 'senha')).toHaveLength(1)
   })
 })
 

@@ -25,30 +25,44 @@ export async function requestRecovery({ db }: WithDatabase, email: string, { add
   await queueMail({ db }, { kind: 'recuperar-senha', recipient, payload, usefulMs: 6 * hourMs })
 }
 
-/** The token of a new link for the account with the e-mail, valid for one hour; null when there is none. */
+/**
+ * The token of a new link for the account with the e-mail, valid for one hour, in the place of the one that an earlier attempt to send the same
+ * mail made. Null: there is no such account, its password is not for its users to replace, or the earlier link was used.
+ */
 export async function createLink(
   { db }: WithDatabase,
-  email: string,
-  address: string,
+  { mailId, email, address }: { mailId: bigint; email: string; address: string },
 ): Promise<{ token: string; expiresAt: Date } | null> {
   const account = await findAccount({ db }, email)
-  if (!account) return null
+  if (!account || account.shared) return null
   const { workspaceId, accountId } = account
   const token = createToken()
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
-    const { expires_at } = await db
+    const link = await db
       .insertInto('password_recovery')
       .values({
         token_hash: tokenHash(token),
         workspace_id: workspaceId,
         account_id: accountId,
         expires_at: sql<Date>`now() + interval '1 hour'`,
+        mail_id: mailId,
       })
-      .returning('expires_at')
-      .executeTakeFirstOrThrow()
-    const sentence = `Link de recuperação de senha enviado para ${email}; vale por uma hora.`
-    await recordDeed({ db }, { workspaceId, accountName: stranger, address }, 'senha', sentence)
-    return { token, expiresAt: expires_at }
+      .onConflict((conflict) =>
+        conflict
+          .columns(['workspace_id', 'mail_id'])
+          .doUpdateSet(({ ref }) => ({
+            token_hash: ref('excluded.token_hash'),
+            expires_at: ref('excluded.expires_at'),
+          }))
+          .where('password_recovery.used_at', 'is', null),
+      )
+      // A row that was updated bears the mark of this transaction.
+      .returning(['expires_at', sql<boolean>`xmax = 0`.as('first')])
+      .executeTakeFirst()
+    if (!link) return null
+    const sentence = `Link de recuperação de senha pedido para ${email}.`
+    if (link.first) await recordDeed({ db }, { workspaceId, accountName: stranger, address }, 'senha', sentence)
+    return { token, expiresAt: link.expires_at }
   })
 }
 

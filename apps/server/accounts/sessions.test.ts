@@ -134,18 +134,45 @@ describe('guesses', () => {
     expect((await accounts.logIn(person)).status).toBe(whose === 'an account' ? 200 : 401)
   })
 
-  test('sent all at once from one address fail fifty times; the right password waits there too, and nowhere else', async () => {
+  test('sent at once from one address fail fifty times; the right password waits there too, and nowhere else', async () => {
     const person = newPerson()
     await accounts.signUp(person)
     // Of IPv6 everybody has a whole network.
     const address = (i: number) => `2001:db8:0:7::${(i + 1).toString(16)}`
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, i) => accounts.logIn({ ...newPerson(), senha: wrong }, { address: address(i) })),
-    )
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(50).fill(401), ...Array(10).fill(429)])
+    const guess = (i: number) => accounts.logIn({ ...newPerson(), senha: wrong }, { address: address(i) })
+    const statuses: number[] = []
+    for (let i = 0; i < 60; i += 20)
+      for (const { status } of await Promise.all(Array.from({ length: 20 }, (_, j) => guess(i + j))))
+        statuses.push(status)
+    expect(statuses.sort()).toEqual([...Array(50).fill(401), ...Array(10).fill(429)])
     expect((await accounts.logIn(person, { address: address(99) })).status).toBe(429)
     expect((await accounts.logIn(person)).status).toBe(200)
   })
+
+  test.each(['one address', 'one e-mail'])(
+    'of which more than twenty wait for %s are refused at once, in words',
+    async (lane) => {
+      const person = newPerson()
+      await accounts.signUp(person)
+      await accounts.rows('truncate throttle')
+      const address = newAddress()
+      const guess = () =>
+        lane === 'one address' ? accounts.logIn({ ...newPerson(), senha: wrong }, { address }) : accounts.logIn(person)
+      const answers = await Promise.all(Array.from({ length: 200 }, guess))
+      const refused = answers.filter(({ status }) => status === 429)
+      // The limits alone would let 50 and 60 through.
+      expect(answers.length - refused.length).toBeLessThan(45)
+      expect(refused.at(-1)).toMatchObject({
+        retryAfter: expect.stringMatching(/^[1-9]\d*$/),
+        envelope: {
+          message: expect.stringMatching(/^Muitas tentativas em pouco tempo\. .*espere \d+ minutos? e tente/),
+        },
+      })
+      // Those were not looked at: nothing is counted for them, and the lane is free again.
+      await accounts.rows('truncate throttle')
+      expect((await accounts.logIn(person, lane === 'one address' ? { address } : {})).status).toBe(200)
+    },
+  )
 
   test('do not keep twenty people of one address with the right password from entering at once', async () => {
     const person = newPerson()
@@ -247,5 +274,43 @@ describe('a session', () => {
       })
     }
     expect((await ownAccount(stranger.token)).status).toBe(200)
+  })
+})
+
+describe('logins that succeed', () => {
+  test('are sixty in fifteen minutes, for each account', async () => {
+    const [person, other] = [newPerson(), newPerson()]
+    for (const someone of [person, other]) await accounts.signUp(someone)
+    expect((await accounts.logIn(person)).status).toBe(200)
+    await accounts.rows("update throttle set count = 59 where count = 1 and until < now() + interval '16 minutes'")
+    const answers = [await accounts.logIn(person), await accounts.logIn(person)]
+    expect(answers.map(({ status }) => status)).toEqual([200, 429])
+    expect(answers[1]!.envelope.message).toMatch(/^Muitas tentativas em pouco tempo\. .*espere \d+ minutos e tente/)
+    // The password was right each time: none of them counts as a guess.
+    for (let i = 0; i < 11; i++) expect((await accounts.logIn(person)).status).toBe(429)
+    expect((await accounts.logIn(other)).status).toBe(200)
+    await accounts.rows(`update throttle set until = now() - interval '1 second' where count >= 60`)
+    expect((await accounts.logIn(person)).status).toBe(200)
+  })
+
+  test('leave the fifty newest sessions of the account open, also when they come at once', async () => {
+    const person = await accounts.enter()
+    const bystander = await accounts.enter()
+    await accounts.rows(
+      `insert into session (token_hash, workspace_id, account_id, created_at, expires_at)
+       select sha256(n::text::bytea), workspace_id, account_id, created_at - n * interval '1 minute', expires_at
+         from session, generate_series(1, 49) n where account_id = (select id from account where email = $1)`,
+      person.email,
+    )
+    const opened = await Promise.all(Array.from({ length: 10 }, () => accounts.logIn(person)))
+    expect(opened.map(({ status }) => status)).toEqual(Array(10).fill(200))
+    const left = await accounts.rows<{ old: boolean }>(
+      `select token_hash in (select sha256(n::text::bytea) from generate_series(40, 49) n) as old
+         from session where account_id = (select id from account where email = $1)`,
+      person.email,
+    )
+    expect(left).toEqual(Array(50).fill({ old: false }))
+    for (const token of [person.token, bystander.token, ...opened.map(({ envelope }) => envelope.data.token)])
+      expect((await ownAccount(token)).status).toBe(200)
   })
 })

@@ -9,10 +9,14 @@ import { inTurn, matchesPassword } from './passwords.ts'
 import { createToken, tokenHash } from './tokens.ts'
 
 const sessionDays = 30
+// Of one account; an older one ends when another begins. Of a shared one each visitor has one.
+const sessionsMax = 50
+const sharedSessionsMax = 1_000
 
 /** Failed logins with an e-mail. */
 export const loginLimit: Limit = { name: 'login', times: 10, withinMs: 15 * 60_000 }
 const networkLimit: Limit = { name: 'login de endereço', times: 50, withinMs: 15 * 60_000 }
+const entranceLimit: Limit = { name: 'entrada', times: 60, withinMs: 15 * 60_000 }
 
 type WithDatabase = Pick<Context, 'db'>
 
@@ -21,12 +25,13 @@ interface KnownAccount {
   workspacePublicId: string
   accountId: number
   passwordHash: string
+  shared: boolean
 }
 
 /** The account with the e-mail, or null. */
 export async function findAccount({ db }: WithDatabase, email: string): Promise<KnownAccount | null> {
   const { rows } = await sql<KnownAccount>`
-    select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId", password_hash as "passwordHash"
+    select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId", password_hash as "passwordHash", shared
       from account_for_login(${email.toLowerCase()})`.execute(db)
   return rows[0] ?? null
 }
@@ -46,10 +51,10 @@ export async function logIn(
     await countTry({ db }, loginLimit, email)
     const account = await findAccount({ db }, email)
     const matches = await matchesPassword(account?.passwordHash, credentials.password)
-    const token = account && matches ? await openSession({ db }, account, caller) : null
-    if (account && token) {
+    if (account && matches) {
       await forgetTries({ db }, loginLimit, email)
-      return { token, workspacePublicId: account.workspacePublicId }
+      const token = await openSession({ db }, account, caller)
+      if (token) return { token, workspacePublicId: account.workspacePublicId }
     }
     await countTry({ db }, networkLimit, network)
     // After the answer, whose time must not tell that there is an account.
@@ -63,19 +68,31 @@ export async function logIn(
 async function openSession(
   { db }: WithDatabase,
   { workspaceId, accountId, passwordHash }: KnownAccount,
-  { address, agent }: Caller,
+  caller: Caller,
 ): Promise<string | null> {
   const token = createToken()
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
+    // Held until the end, like a password that is replaced: logins of one account take turns.
     const account = await db
       .selectFrom('account')
-      .select('name')
+      .select(['name', 'shared', 'entered_at'])
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', accountId)
       .where('password_hash', '=', passwordHash)
-      .forShare()
+      .forNoKeyUpdate()
       .executeTakeFirst()
     if (!account) return null
+    const who = `${workspaceId}/${accountId}`
+    // Of those who share an account nobody keeps the others out.
+    await countTry({ db }, entranceLimit, account.shared ? `${who} ${networkOf(caller.address)}` : who)
+    if (!account.entered_at)
+      await db
+        .updateTable('account')
+        .set({ entered_at: sql<Date>`now()` })
+        .where('workspace_id', '=', workspaceId)
+        .where('id', '=', accountId)
+        .execute()
+    const from = account.shared ? null : caller
     await db
       .insertInto('session')
       .values({
@@ -83,17 +100,32 @@ async function openSession(
         workspace_id: workspaceId,
         account_id: accountId,
         expires_at: sql<Date>`now() + ${sessionDays} * interval '1 day'`,
-        address,
-        agent,
+        address: from?.address,
+        agent: from?.agent,
       })
       .execute()
-    await recordDeed({ db }, { workspaceId, accountId, accountName: account.name, address }, 'login', 'Entrou.')
+    await endOldest({ db }, { workspaceId, accountId }, account.shared ? sharedSessionsMax : sessionsMax)
+    const actor = { workspaceId, accountId, accountName: account.name, address: from?.address }
+    await recordDeed({ db }, actor, 'login', 'Entrou.')
     return token
   })
 }
 
+// Nobody looks at more, and each is one more that somebody may find.
+async function endOldest(
+  { db }: WithDatabase,
+  { workspaceId, accountId }: Pick<KnownAccount, 'workspaceId' | 'accountId'>,
+  kept: number,
+): Promise<void> {
+  await sql`
+    delete from session where token_hash in (
+      select token_hash from session where workspace_id = ${workspaceId} and account_id = ${accountId}
+       order by created_at desc, token_hash offset ${kept})`.execute(db)
+}
+
 async function noteRefusal({ db }: WithDatabase, account: KnownAccount, email: string, caller: Caller): Promise<void> {
-  const actor = { workspaceId: account.workspaceId, accountName: stranger, address: caller.address }
+  const address = account.shared ? undefined : caller.address
+  const actor = { workspaceId: account.workspaceId, accountName: stranger, address }
   await inWorkspace({ db }, account.workspaceId, (ctx) =>
     recordDeed(ctx, actor, 'login-recusado', `Login de ${email} recusado: a senha não conferiu.`),
   )
@@ -106,16 +138,17 @@ export const stranger = 'Alguém sem login'
 export async function findSession({ db }: WithDatabase, token: string, caller: Caller): Promise<Session | null> {
   const { rows } = await sql<Omit<Session, 'token' | 'address'> & { seenLongAgo: boolean }>`
     select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId",
-           account_name as "accountName", session_public_id as "publicId", seen_at <= now() - interval '1 hour' as "seenLongAgo"
+           account_name as "accountName", shared, session_public_id as "publicId", seen_at <= now() - interval '1 hour' as "seenLongAgo"
       from session_for_token(${tokenHash(token)})`.execute(db)
   if (!rows[0]) return null
   const { seenLongAgo, ...found } = rows[0]
-  const session = { ...found, token, address: caller.address }
+  const session = { ...found, token, ...(!found.shared && { address: caller.address }) }
   if (seenLongAgo) await noteSeen({ db }, session, caller)
   return session
 }
 
-async function noteSeen({ db }: WithDatabase, session: Session, { address, agent }: Caller): Promise<void> {
+async function noteSeen({ db }: WithDatabase, session: Session, caller: Caller): Promise<void> {
+  const { address, agent } = session.shared ? { address: null, agent: null } : caller
   await inWorkspace({ db }, session.workspaceId, ({ db }) =>
     db
       .updateTable('session')
@@ -139,8 +172,8 @@ export async function logOut({ db }: WithDatabase, session: Session): Promise<vo
   })
 }
 
-/** The open sessions of the account, the newest first. */
-export async function listSessions({ db }: WithDatabase, { workspaceId, accountId }: Session) {
+/** The open sessions of the account, the newest first; those of others who share it are not shown. */
+export async function listSessions({ db }: WithDatabase, { workspaceId, accountId, shared, publicId }: Session) {
   return inWorkspace({ db }, workspaceId, ({ db }) =>
     db
       .selectFrom('session')
@@ -148,6 +181,7 @@ export async function listSessions({ db }: WithDatabase, { workspaceId, accountI
       .where('workspace_id', '=', workspaceId)
       .where('account_id', '=', accountId)
       .where('expires_at', '>', sql<Date>`now()`)
+      .$if(shared, (query) => query.where('public_id', '=', publicId))
       .orderBy('created_at', 'desc')
       .orderBy('public_id')
       .execute(),
@@ -162,6 +196,11 @@ export async function endSessions(
   session: Session,
   publicId: string | undefined,
 ): Promise<number> {
+  if (session.shared && publicId !== session.publicId)
+    throw new AppError(
+      'conflict',
+      'Esta conta é compartilhada, e as outras sessões são de outras pessoas: nenhuma foi encerrada. Para encerrar a sua, use "Sair".',
+    )
   if (publicId !== undefined && !uuidShape.test(publicId)) throw unknownSession()
   return inWorkspace({ db }, session.workspaceId, async ({ db }) => {
     const open = db

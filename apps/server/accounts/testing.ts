@@ -61,7 +61,7 @@ export async function openAccounts() {
     config: readConfig({ PUBLIC_URL: 'https://vigia.exemplo.com.br', DATA_DIR: tmpdir() }, tmpdir()),
     log: createLogger('silent'),
     vault: createVault(randomBytes(32)),
-    ids: createPublicIds(randomBytes(32)),
+    ids: createPublicIds(randomBytes(16)),
   }
   const app = await serveRoutes(ctx, accountRoutes, findSession)
 
@@ -100,15 +100,20 @@ export async function openAccounts() {
       const { envelope } = await logIn(person, options)
       return { ...person, token: envelope.data.token as string }
     },
-    /** The letter of the newest mail of the kind to the recipient, as the one who sends it would have it. */
-    async letter(kind: string, recipient: string): Promise<Letter | null> {
-      const [mail] = await rows<{ workspaceId: number | null; payload: unknown }>(
-        `select workspace_id as "workspaceId", payload from mail where kind = $1 and recipient = $2 order by id desc limit 1`,
+    /** What writes the letter of each mail of the kind to the recipient, the oldest first: every call is an attempt to send it. */
+    async attempts(kind: string, recipient: string): Promise<(() => Promise<Letter | null>)[]> {
+      const mails = await rows<{ id: string; workspaceId: number | null; payload: unknown }>(
+        `select id, workspace_id as "workspaceId", payload from mail where kind = $1 and recipient = $2 order by id`,
         kind,
         recipient,
       )
-      if (!mail) throw new Error(`no mail ${kind} to ${recipient}`)
-      return accountMails[kind]!(ctx, { ...mail, recipient })
+      return mails.map((mail) => () => accountMails[kind]!(ctx, { ...mail, id: BigInt(mail.id), recipient }))
+    },
+    /** The letter of the newest mail of the kind to the recipient, as the one who sends it would have it. */
+    async letter(kind: string, recipient: string): Promise<Letter | null> {
+      const write = (await this.attempts(kind, recipient)).at(-1)
+      if (!write) throw new Error(`no mail ${kind} to ${recipient}`)
+      return write()
     },
     deeds: (email: string) =>
       rows<{ action: string; actor: string; description: string; address: string; account_id: number | null }>(

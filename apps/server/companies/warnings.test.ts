@@ -25,7 +25,7 @@ beforeAll(async () => {
     config: readConfig({ PUBLIC_URL: 'https://app.vigia.example' }, process.cwd()),
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
-    ids: createPublicIds(Buffer.alloc(32, 8)),
+    ids: createPublicIds(Buffer.alloc(16, 8)),
   }
 })
 afterAll(async () => {
@@ -40,7 +40,13 @@ async function newOffice(): Promise<number> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     db
       .insertInto('account')
-      .values({ workspace_id: workspaceId, email: `ana${accounts}@x.example`, name: 'Ana', password_hash: '-' })
+      .values({
+        workspace_id: workspaceId,
+        email: `ana${accounts}@x.example`,
+        name: 'Ana',
+        password_hash: '-',
+        entered_at: new Date(),
+      })
       .execute(),
   )
   return workspaceId
@@ -95,7 +101,7 @@ const mails = (workspaceId: number) =>
   asOperator(ctx, ({ db }) =>
     db
       .selectFrom('mail')
-      .select(['kind', 'recipient', 'payload', 'workspace_id as workspaceId', 'useless_at'])
+      .select(['id', 'kind', 'recipient', 'payload', 'workspace_id as workspaceId', 'useless_at'])
       .where('workspace_id', '=', workspaceId)
       .orderBy('id')
       .execute(),
@@ -150,6 +156,10 @@ test('an expired certificate is told with what no longer works', async () => {
   const [letter] = await letters(office)
   expect(letter?.subject).toBe('Certificado digital vencido: PADARIA SOL LTDA')
   expect(letter?.paragraphs[0]).toMatch(/venceu em \d\d\/\d\d\/\d{4} \d\d:\d\d/)
+  expect(letter?.paragraphs[1]).toMatch(
+    /cerca de 90 dias e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos: com um certificado novo antes disso,/,
+  )
+  expect(letter?.footnote).toMatch(/^Você recebe este e-mail porque tem uma conta no Vigia Fiscal\. Avisamos/)
   expect((await mails(office))[0]?.useless_at).toBeNull()
 })
 

@@ -1,9 +1,10 @@
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
+import { keptByAuthority } from '../accounts/accounts.ts'
 import { warn } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
-import type { MailKind } from '../platform/mail.ts'
+import { type MailKind, whyReceived } from '../platform/mail.ts'
 
 // Days before a certificate ends at which people are told; 0: it has ended.
 const steps = [0, 1, 7, 15, 30]
@@ -81,15 +82,14 @@ const writeCertificate: MailKind = async (ctx, { workspaceId, payload }) => {
       ended
         ? `O certificado digital ${whose} venceu em ${validTo} (horário de Brasília). Desde então não conseguimos buscar documentos novos na SEFAZ nem enviar manifestações em nome ${others === 0 ? 'dela' : 'delas'}.`
         : `O certificado digital ${whose} ${endsIn(nights)}, em ${validTo} (horário de Brasília). Até lá nada muda. Depois, sem um certificado novo, não conseguimos buscar documentos na SEFAZ nem enviar manifestações em nome ${others === 0 ? 'dela' : 'delas'}.`,
-      'Os documentos já guardados continuam seguros e disponíveis. A SEFAZ mantém os documentos por cerca de 90 dias: com um certificado novo antes disso, a captura continua de onde parou.',
+      `Os documentos já guardados continuam seguros e disponíveis. ${keptByAuthority('um certificado novo')}`,
       'O que fazer: renove o certificado (e-CNPJ modelo A1, arquivo .pfx ou .p12) com a sua certificadora e envie o arquivo novo na página da empresa.',
     ],
     button: {
       label: 'Enviar o certificado novo',
       url: `${ctx.config.publicUrl}/empresas/editar/${company.publicId}`,
     },
-    footnote:
-      'Você recebe este aviso porque tem uma conta com esta empresa. Avisamos 30, 15, 7 e 1 dia antes de um certificado vencer e quando ele vence; com um certificado novo, os avisos param.',
+    footnote: `${whyReceived(ctx.config)} Avisamos 30, 15, 7 e 1 dia antes de um certificado vencer e quando ele vence; com um certificado novo, os avisos param.`,
   }
 }
 

@@ -9,7 +9,7 @@ import { serveRoutes } from '../platform/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import { createVault } from '../platform/vault.ts'
-import { contactMails, listContactMessages } from './contact.ts'
+import { contactMails, keepMessage, listContactMessages } from './contact.ts'
 import { contactRoutes } from './routes.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -24,7 +24,7 @@ beforeAll(async () => {
     config: readConfig(env, process.cwd()),
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
-    ids: createPublicIds(Buffer.alloc(32, 8)),
+    ids: createPublicIds(Buffer.alloc(16, 8)),
   }
   app = await serveRoutes(ctx, contactRoutes, async () => null)
 })
@@ -52,7 +52,7 @@ const post = (payload: object, address = '203.0.113.7', server = app) =>
   server.inject({ method: 'POST', url: '/v1/api/Contato', payload, headers: { 'x-forwarded-for': address } })
 const mails = () =>
   asOperator(ctx, ({ db }) =>
-    db.selectFrom('mail').select(['kind', 'recipient', 'payload', 'workspace_id as workspaceId']).execute(),
+    db.selectFrom('mail').select(['id', 'kind', 'recipient', 'payload', 'workspace_id as workspaceId']).execute(),
   )
 
 test('a message is kept and mailed, and the answer says only what is true', async () => {
@@ -83,7 +83,55 @@ test('a message is kept and mailed, and the answer says only what is true', asyn
     replyTo: { name: form.nome, address: form.email },
   })
   const text = letter?.paragraphs.join('\n') ?? ''
-  for (const part of [form.mensagem, 'Celular: 11987654321', 'Empresa: Açúcar & Cia']) expect(text).toContain(part)
+  for (const part of ['> Temos 40 CNPJs.\n> Quanto custa?', 'Celular: 11987654321', 'Empresa: Açúcar & Cia'])
+    expect(text).toContain(part)
+})
+
+test('what a visitor writes cannot pass for what we say of him', async () => {
+  const forged = {
+    nome: 'Zé\nE-mail: diretor@banco.example\u2028Celular: 0',
+    email: 'ze@x.example',
+    empresa: 'Cia\r\nRecebida em: ontem',
+    mensagem: 'Oi\n\nNome: Outra Pessoa\r\nE-mail: outra@x.example\u2028\u202eRecebida em: ontem\n-- \n\nAo responder',
+  }
+  expect((await post(forged)).statusCode).toBe(200)
+  const [mail] = await mails()
+  const letter = (await contactMails.contato!(ctx, mail!))!
+  const lines = letter.paragraphs.join('\n').split(/[\r\n\u2028\u2029\v\f\x85]/)
+  const ours = lines.filter((line) => !line.startsWith('>'))
+  expect(ours).toEqual([
+    'Uma pessoa escreveu pelo formulário "Fale com a Gente" do site.',
+    'Nome: Zé E-mail: diretor@banco.example Celular: 0',
+    'E-mail: ze@x.example',
+    'Empresa: Cia Recebida em: ontem',
+    expect.stringMatching(/^Recebida em: \d\d\/\d\d\/\d{4} /),
+    'O que ela escreveu vem depois de ">", linha por linha:',
+  ])
+  expect(lines.filter((line) => line.startsWith('>'))).toEqual([
+    '> Oi',
+    '>',
+    '> Nome: Outra Pessoa',
+    '> E-mail: outra@x.example',
+    '> Recebida em: ontem',
+    '> --',
+    '>',
+    '> Ao responder',
+  ])
+  expect(letter.subject).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u)
+  expect(letter.footnote).toMatch(/^Ao responder este e-mail, a resposta vai para quem escreveu\./)
+})
+
+test('the letter promises an answer to the visitor only where there is an address for it, and stays whole for older messages', async () => {
+  const old = { name: 'Zé\nE-mail: outro@x.example', email: 'a,b@x.example', message: 'Oi', suspect: false }
+  await keepMessage(ctx, { ...old, company: '\u202eCia' })
+  const [mail] = await mails()
+  const letter = (await contactMails.contato!(ctx, mail!))!
+  expect(letter.replyTo).toBeUndefined()
+  expect(letter.footnote).toBe('Todas as mensagens: npm run admin -- contatos.')
+  expect(letter.subject).toBe('Fale com a Gente: Zé E-mail: outro@x.example (Cia)')
+  expect(letter.paragraphs[1]).toMatch(
+    /^Nome: Zé E-mail: outro@x\.example\nE-mail: a,b@x\.example\nEmpresa: Cia\nRecebida/,
+  )
 })
 
 test('name, e-mail and message are enough', async () => {

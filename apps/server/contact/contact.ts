@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
 import { type MailKind, queueMail } from '../platform/mail.ts'
+import { isMailbox } from '../platform/mail-message.ts'
 
 /** What a visitor writes to whoever runs the product. */
 export interface ContactMessage {
@@ -53,20 +54,38 @@ const writeContact: MailKind = async (ctx, { payload }) => {
       .executeTakeFirst(),
   )
   if (!row) return null
+  const [name, email, company] = [row.name, row.email, row.company ?? ''].map(onOneLine) as [string, string, string]
   const from = [
-    `Nome: ${row.name}`,
-    `E-mail: ${row.email}`,
+    `Nome: ${name}`,
+    `E-mail: ${email}`,
     ...(row.phone ? [`Celular: ${row.phone}`] : []),
-    ...(row.company ? [`Empresa: ${row.company}`] : []),
+    ...(company ? [`Empresa: ${company}`] : []),
     `Recebida em: ${row.at} (horário de Brasília)`,
   ]
+  const canAnswer = isMailbox(row.email)
   return {
-    subject: `Fale com a Gente: ${row.name}${row.company ? ` (${row.company})` : ''}`,
-    paragraphs: ['Uma pessoa escreveu pelo formulário "Fale com a Gente" do site:', row.message, from.join('\n')],
-    footnote:
-      'Ao responder este e-mail, a resposta vai para quem escreveu. Todas as mensagens: npm run admin -- contatos.',
-    replyTo: { name: row.name, address: row.email },
+    subject: `Fale com a Gente: ${name}${company ? ` (${company})` : ''}`,
+    paragraphs: [
+      'Uma pessoa escreveu pelo formulário "Fale com a Gente" do site.',
+      from.join('\n'),
+      'O que ela escreveu vem depois de ">", linha por linha:',
+      quote(row.message),
+    ],
+    footnote: `${canAnswer ? 'Ao responder este e-mail, a resposta vai para quem escreveu. ' : ''}Todas as mensagens: npm run admin -- contatos.`,
+    ...(canAnswer && { replyTo: { name, address: row.email } }),
   }
+}
+
+// What a visitor wrote stays apart from what we say of it: without lines that look like ours, and in the order in which it is written.
+function quote(message: string): string {
+  return message
+    .split(/\r\n?|[\n\v\f\x85\p{Zl}\p{Zp}]/u)
+    .map((line) => `> ${onOneLine(line)}`.trimEnd())
+    .join('\n')
+}
+
+function onOneLine(text: string): string {
+  return text.replace(/[\u202A-\u202E\u2066-\u2069]/g, '').replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
 /** The letters of this slice. */

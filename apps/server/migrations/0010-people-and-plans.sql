@@ -24,6 +24,22 @@ create index capture_line_next_ix on capture_line (next_at) where next_at is not
 drop index capture_line_gap_ix;
 create index capture_line_gap_ix on capture_line (gap_at) where gap_at is not null and not paused;
 
+-- The first login; null: perhaps somebody signed up with the e-mail of another person, who is told of nothing then.
+alter table account add column entered_at timestamptz;
+-- Whoever was here before has logged in to register a company; other logins are known while their sessions are kept.
+update account a set entered_at = now()
+ where exists (select from company c where c.workspace_id = a.workspace_id)
+    or exists (select from session s where s.workspace_id = a.workspace_id and s.account_id = a.id);
+
+-- Its password is known to many: nobody may replace it, and nothing is kept of where it is used from.
+alter table account add column shared boolean not null default false;
+drop function account_for_login(text);
+create function account_for_login(p_email text)
+  returns table (workspace_id int, workspace_public_id uuid, account_id int, password_hash text, shared boolean)
+  language sql stable security definer set search_path = public
+  as $$ select a.workspace_id, w.public_id, a.id, a.password_hash, a.shared
+          from account a join workspace w on w.id = a.workspace_id where a.email = p_email $$;
+
 alter table session
   -- By which a person tells one session from another.
   add column public_id uuid not null unique default gen_random_uuid(),
@@ -33,9 +49,9 @@ alter table session
 
 drop function session_for_token(bytea);
 create function session_for_token(p_token_hash bytea)
-  returns table (workspace_id int, workspace_public_id uuid, account_id int, account_name text, session_public_id uuid, seen_at timestamptz)
+  returns table (workspace_id int, workspace_public_id uuid, account_id int, account_name text, shared boolean, session_public_id uuid, seen_at timestamptz)
   language sql stable security definer set search_path = public
-  as $$ select s.workspace_id, w.public_id, s.account_id, a.name, s.public_id, s.seen_at
+  as $$ select s.workspace_id, w.public_id, s.account_id, a.name, a.shared, s.public_id, s.seen_at
           from session s
           join workspace w on w.id = s.workspace_id
           join account a on a.workspace_id = s.workspace_id and a.id = s.account_id
@@ -49,6 +65,9 @@ create table password_recovery (
   created_at timestamptz not null default now(),
   expires_at timestamptz not null,
   used_at timestamptz,
+  -- The mail that carries it: each attempt to send that mail puts a new link in the place of the one before.
+  mail_id bigint,
+  unique (workspace_id, mail_id),
   foreign key (workspace_id, account_id) references account (workspace_id, id) on delete cascade
 );
 create index password_recovery_account_ix on password_recovery (workspace_id, account_id);
@@ -90,8 +109,10 @@ create table mail (
   settled_at timestamptz,
   message_id uuid not null default gen_random_uuid()
 );
-create index mail_waiting_ix on mail (next_at) where state = 'waiting';
+-- Those that were never tried apart from those that failed: each is claimed without passing by the others.
+create index mail_waiting_ix on mail (least(failures, 1), next_at, id) where state = 'waiting';
 create index mail_settled_ix on mail (settled_at) where state <> 'waiting';
+create index mail_unsent_ix on mail (created_at, id) where state in ('waiting', 'failed') or (state = 'dropped' and failures > 0);
 alter table mail enable row level security;
 create policy operator on mail using (operating()) with check (true);
 

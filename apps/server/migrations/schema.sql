@@ -1,7 +1,7 @@
 -- The schema after all migrations, for the reader. Written by `vitest -u` of schema.test.ts; never executed.
 
 -- tables
-account (workspace_id integer not null, id integer not null, email text not null, name text not null, phone text, password_hash text not null, created_at timestamp with time zone not null default now())
+account (workspace_id integer not null, id integer not null, email text not null, name text not null, phone text, password_hash text not null, created_at timestamp with time zone not null default now(), entered_at timestamp with time zone, shared boolean not null default false)
 audit (workspace_id integer not null, id bigint not null, at timestamp with time zone not null default now(), account_id integer, actor text not null, action text not null, description text not null, address text, search text not null)
 capture_call (line_id integer not null, id bigint not null, at timestamp with time zone not null default now(), query text not null, nsu_before bigint not null, nsu_after bigint not null, c_stat smallint, x_motivo text, documents smallint not null default 0, bytes integer not null default 0, duration_ms integer not null default 0, error text, next_at timestamp with time zone, allowed_at timestamp with time zone)
 capture_gap (line_id integer not null, from_nsu bigint not null, to_nsu bigint not null, found_at timestamp with time zone not null default now(), lost boolean not null default false)
@@ -24,7 +24,7 @@ migration (name text not null, sha256 text not null, applied_at timestamp with t
 notice (workspace_id integer not null, key text not null, at timestamp with time zone not null default now())
 outgoing_event (workspace_id integer not null, id bigint not null, company_id integer not null, document_id bigint not null, type smallint not null, cnpj text not null, chave text not null, tp_evento integer not null, sequence smallint not null, state text not null default 'waiting'::text, message text not null default ''::text, justification text, corrections jsonb, why text not null, requested_by integer, requested_at timestamp with time zone not null default now(), next_at timestamp with time zone not null default now(), lease_by uuid, lease_until timestamp with time zone, failures smallint not null default 0, signed_xml text, sent_at timestamp with time zone, c_stat smallint, x_motivo text, protocol text, registered_at timestamp with time zone, answer_xml text, answered_at timestamp with time zone)
 outgoing_event_call (workspace_id integer not null, id bigint not null, event_id bigint not null, at timestamp with time zone not null default now(), c_stat smallint, x_motivo text, error text, duration_ms integer not null default 0)
-password_recovery (token_hash bytea not null, workspace_id integer not null, account_id integer not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone)
+password_recovery (token_hash bytea not null, workspace_id integer not null, account_id integer not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, used_at timestamp with time zone, mail_id bigint)
 receipt (workspace_id integer not null, company_id integer not null, service smallint not null, codec smallint not null, nsu bigint not null, received_at timestamp with time zone not null default now(), schema text not null, problem text, unread boolean not null, content bytea not null)
 session (token_hash bytea not null, workspace_id integer not null, account_id integer not null, created_at timestamp with time zone not null default now(), expires_at timestamp with time zone not null, public_id uuid not null default gen_random_uuid(), address text, agent text, seen_at timestamp with time zone not null default now())
 supplier (workspace_id integer not null, id integer not null default nextval('supplier_id_seq'::regclass), tax_id text not null, name text not null, search text not null)
@@ -84,6 +84,7 @@ outgoing_event_call: FOREIGN KEY (workspace_id, event_id) REFERENCES outgoing_ev
 outgoing_event_call: PRIMARY KEY (workspace_id, id)
 password_recovery: FOREIGN KEY (workspace_id, account_id) REFERENCES account(workspace_id, id) ON DELETE CASCADE
 password_recovery: PRIMARY KEY (token_hash)
+password_recovery: UNIQUE (workspace_id, mail_id)
 receipt: PRIMARY KEY (workspace_id, company_id, service, nsu)
 session: FOREIGN KEY (workspace_id, account_id) REFERENCES account(workspace_id, id) ON DELETE CASCADE
 session: PRIMARY KEY (token_hash)
@@ -110,7 +111,8 @@ CREATE INDEX document_number_ix ON public.document USING btree (workspace_id, nu
 CREATE INDEX document_rare_ix ON public.document USING btree (workspace_id, type, status, issued_at, id) INCLUDE (roles, company_id) WHERE (status <> ALL (ARRAY[2, 8]))
 CREATE INDEX document_supplier_ix ON public.document USING btree (workspace_id, supplier_id, type, issued_at, id) INCLUDE (roles, status, company_id, amount)
 CREATE INDEX mail_settled_ix ON public.mail USING btree (settled_at) WHERE (state <> 'waiting'::text)
-CREATE INDEX mail_waiting_ix ON public.mail USING btree (next_at) WHERE (state = 'waiting'::text)
+CREATE INDEX mail_unsent_ix ON public.mail USING btree (created_at, id) WHERE ((state = ANY (ARRAY['waiting'::text, 'failed'::text])) OR ((state = 'dropped'::text) AND (failures > 0)))
+CREATE INDEX mail_waiting_ix ON public.mail USING btree (LEAST(failures, 1), next_at, id) WHERE (state = 'waiting'::text)
 CREATE INDEX outgoing_event_author_ix ON public.outgoing_event USING btree (cnpj, chave) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text]))
 CREATE INDEX outgoing_event_blocked_ix ON public.outgoing_event USING btree (cnpj, type) WHERE ((state = ANY (ARRAY['waiting'::text, 'sending'::text])) AND (c_stat = ANY (ARRAY[656, 678])))
 CREATE INDEX outgoing_event_call_ix ON public.outgoing_event_call USING btree (workspace_id, event_id)
@@ -155,6 +157,7 @@ CREATE UNIQUE INDEX outgoing_event_call_pkey ON public.outgoing_event_call USING
 CREATE UNIQUE INDEX outgoing_event_pkey ON public.outgoing_event USING btree (workspace_id, id)
 CREATE UNIQUE INDEX outgoing_event_uk ON public.outgoing_event USING btree (workspace_id, company_id, chave, tp_evento, sequence) WHERE (state <> 'rejected'::text)
 CREATE UNIQUE INDEX password_recovery_pkey ON public.password_recovery USING btree (token_hash)
+CREATE UNIQUE INDEX password_recovery_workspace_id_mail_id_key ON public.password_recovery USING btree (workspace_id, mail_id)
 CREATE UNIQUE INDEX receipt_pkey ON public.receipt USING btree (workspace_id, company_id, service, nsu)
 CREATE UNIQUE INDEX session_pkey ON public.session USING btree (token_hash)
 CREATE UNIQUE INDEX session_public_id_key ON public.session USING btree (public_id)
@@ -200,7 +203,7 @@ workspace: using ((id = current_ws())) with check ((id = current_ws()))
 workspace: using (operating()) with check (operating())
 
 -- functions
-account_for_login(p_email text) returns TABLE(workspace_id integer, workspace_public_id uuid, account_id integer, password_hash text) security definer
+account_for_login(p_email text) returns TABLE(workspace_id integer, workspace_public_id uuid, account_id integer, password_hash text, shared boolean) security definer
 add_to_counters(p_ws integer, p_company integer, p_type smallint, p_issued timestamp without time zone[], p_roles smallint[], p_status smallint[], p_sign integer[], p_amount numeric[]) returns void
 apply_events(p_ws integer, p_company integer, p_type smallint, p_chaves text[]) returns void
 base_event_code(s smallint) returns integer
@@ -219,6 +222,6 @@ operating() returns boolean
 protocol_number(p text) returns numeric
 recovery_for_token(p_token_hash bytea) returns TABLE(workspace_id integer, account_id integer, expires_at timestamp with time zone, used_at timestamp with time zone) security definer
 restate_receipts(p_ws integer, p_company integer, p_service smallint, p_nsu bigint[], p_problem text[], p_unread boolean[]) returns void security definer
-session_for_token(p_token_hash bytea) returns TABLE(workspace_id integer, workspace_public_id uuid, account_id integer, account_name text, session_public_id uuid, seen_at timestamp with time zone) security definer
+session_for_token(p_token_hash bytea) returns TABLE(workspace_id integer, workspace_public_id uuid, account_id integer, account_name text, shared boolean, session_public_id uuid, seen_at timestamp with time zone) security definer
 undo_events(p_ws integer, p_company integer, p_chaves text[]) returns void
 weightier_status(a smallint, b smallint) returns smallint

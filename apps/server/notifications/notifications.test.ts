@@ -22,7 +22,7 @@ beforeAll(async () => {
     config: readConfig({}, process.cwd()),
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
-    ids: createPublicIds(Buffer.alloc(32, 8)),
+    ids: createPublicIds(Buffer.alloc(16, 8)),
   }
 })
 afterAll(async () => {
@@ -32,15 +32,16 @@ afterAll(async () => {
 
 async function newOffice(...emails: string[]): Promise<number> {
   const workspaceId = await newWorkspace(ctx.db)
-  await inWorkspace(ctx, workspaceId, async ({ db }) => {
-    for (const email of emails)
-      await db
-        .insertInto('account')
-        .values({ workspace_id: workspaceId, email, name: 'Ana', password_hash: '-' })
-        .execute()
-  })
+  for (const email of emails) await addAccount(workspaceId, email, new Date())
   return workspaceId
 }
+const addAccount = (workspaceId: number, email: string, enteredAt: Date | null) =>
+  inWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .insertInto('account')
+      .values({ workspace_id: workspaceId, email, name: 'Ana', password_hash: '-', entered_at: enteredAt })
+      .execute(),
+  )
 const mailsOf = (workspaceId: number) =>
   asOperator(ctx, ({ db }) =>
     db
@@ -69,6 +70,19 @@ test('a warning goes to every account of the workspace, once', async () => {
   expect(await mailsOf(other)).toMatchObject([{ payload: {}, useless_at: null }])
 })
 
+test('nobody is told whose e-mail somebody only signed up with', async () => {
+  const office = await newOffice()
+  await addAccount(office, 'estranha@um.example', null)
+  const warning = { key: 'teste/3', kind: 'teste-acaba' }
+  expect(await warn(ctx, office, warning)).toBe(false)
+  expect(await mailsOf(office)).toEqual([])
+  // It is told once somebody is there, and then to them alone.
+  await addAccount(office, 'eva@um.example', new Date())
+  expect(await warn(ctx, office, warning)).toBe(true)
+  expect(await warn(ctx, office, warning)).toBe(false)
+  expect(await mailsOf(office)).toMatchObject([{ recipient: 'eva@um.example' }])
+})
+
 test('a warning is told only when the transaction that it belongs to is', async () => {
   const office = await newOffice('dora@um.example')
   const failing = inWorkspace(ctx, office, async (ctx) => {
@@ -78,6 +92,22 @@ test('a warning is told only when the transaction that it belongs to is', async 
   await expect(failing).rejects.toThrow('not after all')
   expect(await mailsOf(office)).toEqual([])
   expect(await warn(ctx, office, { key: 'k', kind: 'x' })).toBe(true)
+})
+
+test('a review that was put off before the clock was set back is made', async () => {
+  const [near, astray] = [await newOffice(), await newOffice()]
+  const putOff = (workspaceId: number, time: string) =>
+    inWorkspace(ctx, workspaceId, ({ db }) =>
+      sql`update workspace set review_at = now() + ${time}::interval where id = ${workspaceId}`.execute(db),
+    )
+  await putOff(near, '60 minutes')
+  await putOff(astray, '9 days')
+  const seen: number[] = []
+  {
+    await using _ = startReviewWorker(ctx, [async (_, workspaceId) => void seen.push(workspaceId)])
+    await vi.waitFor(() => expect(seen).toContain(astray), patience)
+  }
+  expect(seen).not.toContain(near)
 })
 
 test('every workspace is looked at once an hour, and one failure stops no other review', async () => {

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
 import { keepWorking } from '../platform/keep-working.ts'
@@ -36,10 +36,15 @@ export function startReviewWorker(ctx: Context, reviews: readonly Review[]): Asy
 }
 
 async function claimWorkspace(ctx: Pick<Context, 'db'>): Promise<number | null> {
+  const due = sql`review_at <= now()`
+  // Later than any review is put off: the clock was set back since.
+  const astray = sql`review_at > ${inMinutes(everyMinutes + 1)}`
+  const next = (condition: RawBuilder<unknown>) =>
+    sql`(select id from workspace where ${condition} order by review_at limit 1 for no key update skip locked)`
   return asOperator(ctx, async ({ db }) => {
     const { rows } = await sql<{ id: number }>`
       update workspace set review_at = ${inMinutes(everyMinutes)}
-       where id = (select id from workspace where review_at <= now() order by review_at limit 1 for no key update skip locked)
+       where id = coalesce(${next(due)}, ${next(astray)})
       returning id`.execute(db)
     return rows[0]?.id ?? null
   })

@@ -11,6 +11,10 @@ export async function serveDocs(app: FastifyInstance, document: OpenApiDocument)
       void reply.headers({ 'content-security-policy': docsPolicy, 'cache-control': 'no-cache' })
       done()
     })
+    // The page of the library says that it is English; what it shows is not.
+    scope.addHook('onSend', async (_, __, payload) =>
+      typeof payload === 'string' ? payload.replace('<html lang="en">', '<html lang="pt-BR">') : payload,
+    )
     await scope.register(swagger, { mode: 'static', specification: { document } })
     await scope.register(swaggerUi, {
       routePrefix: '/docs',

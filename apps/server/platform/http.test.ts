@@ -217,7 +217,7 @@ describe('methods', () => {
   ] as const)('%s %s is told what there is', async (method, url, allow) => {
     const { status, head, body } = await send(`${method} ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
     expect(status).toBe(405)
-    expect(head.toLowerCase()).toContain(`allow: ${allow.toLowerCase()}`)
+    expect(head.toLowerCase()).toContain(`allow: ${allow.toLowerCase()}\r\n`)
     expect(body).toContain('"statusCode":405')
   })
 
@@ -358,6 +358,8 @@ describe('connections', () => {
   })
 
   test.each([
+    ['no host', 'GET /v1/api/Pdf HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['no host, to nowhere', 'GET /v1/api/Nada HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ['headers of 20 kB', `GET /v1/api/Pdf HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['an address of 20 kB', `GET /v1/api/Pdf?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
     ['what is not HTTP', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n', 400],
@@ -371,6 +373,10 @@ describe('connections', () => {
     const answer = await send(text)
     expect(answer.status).toBe(status)
     expect(JSON.parse(answer.body)).toMatchObject({ success: false, statusCode: status })
+  })
+
+  test('HTTP/1.0 needs no host', async () => {
+    expect((await send('GET /v1/api/Pdf HTTP/1.0\r\n\r\n')).status).toBe(200)
   })
 
   test('an address of 10 kB is nobody’s', async () => {

@@ -20,10 +20,13 @@ export interface Session {
   workspacePublicId: string
   accountId: number
   accountName: string
+  /** Its account is used by many. */
+  shared: boolean
   /** Names the session to its owner; the token opens it. */
   publicId: string
   token: string
-  address: string
+  /** Absent: nothing is kept of where a shared account is used from. */
+  address?: string
 }
 
 /** The session that a token opened, or null when it has ended. */
@@ -77,7 +80,13 @@ export async function serveRoutes(
     bodyLimit: bodyBytesMax,
     // Until the last byte of the request has arrived.
     requestTimeout: 30_000,
-    http: { maxHeaderSize: headerBytesMax, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 },
+    http: {
+      maxHeaderSize: headerBytesMax,
+      headersTimeout: 15_000,
+      connectionsCheckingInterval: 5_000,
+      // Node would refuse it without a word; the hook below says what is wrong.
+      requireHostHeader: false,
+    },
     trustProxy: ctx.config.trustedProxies.length > 0 ? [...ctx.config.trustedProxies] : false,
     // The size of the headers is the limit of every parameter.
     routerOptions: { maxParamLength: headerBytesMax },
@@ -94,9 +103,12 @@ export async function serveRoutes(
   )
   app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply))
   const notFound = (request: FastifyRequest, reply: FastifyReply) =>
-    fail(ctx, refuseAddress(handlers, request, reply), request, reply)
+    fail(ctx, refuseAddress(app, handlers, request, reply), request, reply)
   app.setNotFoundHandler(notFound)
   app.addHook('onRequest', async (request, reply) => {
+    const { httpVersion, headers } = request.raw
+    if (httpVersion === '1.1' && headers.host === undefined)
+      throw new AppError('invalid-input', 'A requisição não traz o cabeçalho Host.')
     // Before a body is looked at.
     return request.is404 ? notFound(request, reply) : undefined
   })
@@ -180,13 +192,20 @@ function isReadable(url: string): boolean {
 }
 
 // What is no route: no address at all, nobody's, or one that is called by another method.
-function refuseAddress(handlers: Handled[], request: FastifyRequest, reply: FastifyReply): AppError {
+function refuseAddress(
+  app: FastifyInstance,
+  handlers: Handled[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): AppError {
   if (!isReadable(request.originalUrl)) return new AppError('invalid-input', 'O endereço não está bem escrito.')
   const path = request.url.split('?')[0]!
   const methods = handlers.flatMap(({ route }) => {
     const pattern = new RegExp(`^${route.path.replace(/\{\w+\}/g, '[^/]+')}$`)
     return pattern.test(path) ? [route.method] : []
   })
+  // An address that is no route of the contract: the metrics, the description, a file of the site.
+  if (methods.length === 0 && !/[:*]/.test(path) && app.hasRoute({ method: 'GET', url: path })) methods.push('GET')
   if (methods.length === 0) return new AppError('not-found', 'Endereço não encontrado.')
   void reply.header('allow', [...(methods.includes('GET') ? ['HEAD'] : []), ...methods].join(', '))
   return new AppError('wrong-method', `Este endereço aceita somente ${methods.join(' e ')}.`)

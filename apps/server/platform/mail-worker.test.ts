@@ -13,7 +13,7 @@ import { asOperator, openDatabase } from './database.ts'
 import { createPublicIds } from './ids.ts'
 import { openMailServer, refusal, type TestMailServer } from './mail.testing.ts'
 import { type MailKind, queueMail } from './mail.ts'
-import { deleteSettledMails, leaseMs, listUnsentMails, retryFailedMails } from './mail-queue.ts'
+import { claimMail, deleteSettledMails, leaseMs, listUnsentMails, retryFailedMails, settleMail } from './mail-queue.ts'
 import { startMailWorker } from './mail-worker.ts'
 import { createVault } from './vault.ts'
 
@@ -48,7 +48,7 @@ function context(env: Record<string, string> = {}): Context {
     config: readConfig({ DATA_DIR: folder, ...smtp, ...env }, folder),
     log: pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     vault: createVault(Buffer.alloc(32, 7)),
-    ids: createPublicIds(Buffer.alloc(32, 8)),
+    ids: createPublicIds(Buffer.alloc(16, 8)),
   }
 }
 
@@ -212,11 +212,96 @@ test('what cannot or need not be said does not leave', async () => {
     { state: 'waiting', failures: 1 },
     { state: 'failed', problem: 'Este programa não conhece e-mails do tipo "inventado".' },
     { state: 'failed' },
-    { state: 'failed', recipient: 'a@b.example,c@d.example' },
+    { state: 'dropped', recipient: 'a@b.example,c@d.example', problem: expect.stringContaining('não é um endereço') },
     { state: 'dropped', problem: expect.stringContaining('tarde demais') },
   )
   expect(server.received).toEqual([])
-  expect(logged.filter(({ level }) => level === 50)).toHaveLength(4)
+  const said = (level: number) => logged.filter((line) => line.level === level).map(({ msg }) => msg)
+  expect(said(50).sort()).toEqual([
+    'a letter could not be written',
+    'a mail is of an unknown kind',
+    'a mail is of an unknown kind',
+  ])
+  expect(said(40)).toContain('a mail has no usable recipient')
+})
+
+test('a mailbox that does not exist is for the operator to see, and no error of ours', async () => {
+  await server[Symbol.asyncDispose]()
+  server = await openMailServer({ onRcptTo: (_, __, done) => done(refusal(550, '5.1.1 no such mailbox')) })
+  await queue()
+  await using _ = work()
+  await becomes({ state: 'failed', settled: true })
+  expect(logged.filter(({ msg }) => msg === 'a mail was refused for good')).toMatchObject([{ level: 40 }])
+})
+
+test('recipients whose server hangs keep no fresh mail from leaving', async () => {
+  await server[Symbol.asyncDispose]()
+  const hanging = new Set<string>()
+  server = await openMailServer({
+    onRcptTo: ({ address }, _, done) => {
+      if (address.endsWith('@lento.example')) hanging.add(address)
+      else done()
+    },
+  })
+  const slow = Array.from({ length: 8 }, (_, index) => `r${index}@lento.example`)
+  for (const recipient of slow) await queue({ recipient })
+  await operate(sql`update mail set failures = 1, next_at = now() - interval '1 hour'`)
+  await using _ = work()
+  await vi.waitFor(() => expect(hanging.size).toBeGreaterThanOrEqual(2), patience)
+  const fresh = Array.from({ length: 12 }, (_, index) => `f${index}@empresa.example`)
+  for (const recipient of fresh) await queue({ recipient })
+  await vi.waitFor(() => expect(server.received).toHaveLength(fresh.length), patience)
+  expect(server.received.flatMap(({ to }) => to).sort()).toEqual(fresh.sort())
+  const held = (await rows()).filter(({ leased, recipient }) => leased && slow.includes(recipient))
+  expect(held.length).toBeLessThanOrEqual(2)
+}, 80_000)
+
+test('retries leave although fresh mail never ends', async () => {
+  const names = Array.from({ length: 30 }, (_, index) => `n${index}`)
+  for (const name of names) await queue({ payload: { name } })
+  await operate(sql`update mail set next_at = now() - interval '1 hour'`)
+  await queue({ payload: { name: 'again' } })
+  await operate(sql`update mail set failures = 1 where payload->>'name' = 'again'`)
+  await using _ = work()
+  await becomes(...Array(31).fill({ state: 'sent' }))
+  const place = server.received.findIndex(({ mail }) => mail.subject === 'Aviso para again')
+  expect(place).toBeLessThan(10)
+})
+
+test('no query reads the whole table', async () => {
+  await operate(sql`
+    insert into mail (kind, recipient, state, failures, settled_at, created_at)
+    select 'aviso', 'x@x.example', case when i % 200 = 0 then 'failed' else 'sent' end, 0, now() - i * interval '5 minutes', now() - i * interval '5 minutes'
+      from generate_series(1, 30000) i`)
+  for (const name of ['first', 'again']) await queue({ payload: { name } })
+  await operate(sql`update mail set failures = 3 where payload->>'name' = 'again'`)
+  const owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  await owner.query('vacuum analyze mail')
+  await owner.end()
+  const count = async (db: Context['db']) => {
+    const { rows } = await sql<{ scans: number }>`
+      select seq_scan::int as scans from pg_stat_xact_user_tables where relname = 'mail'`.execute(db)
+    return rows[0]!.scans
+  }
+  const scansOf = (query: (ctx: Pick<Context, 'db'>) => Promise<unknown>) =>
+    db.transaction().execute(async (db) => {
+      const before = await count(db)
+      await query({ db })
+      return (await count(db)) - before
+    })
+  const queries: [string, (ctx: Pick<Context, 'db'>) => Promise<unknown>][] = [
+    ['claim', (ctx) => claimMail(ctx, 'first')],
+    ['claim again', (ctx) => claimMail(ctx, 'again')],
+    ['settle', (ctx) => settleMail(ctx, { id: 1n, lease: new Date().toISOString() }, { state: 'sent' })],
+    ['list', listUnsentMails],
+    ['retry', retryFailedMails],
+    ['delete', deleteSettledMails],
+  ]
+  for (const [name, query] of queries) expect([name, await scansOf(query)]).toEqual([name, 0])
+  const reading = (ctx: Pick<Context, 'db'>) =>
+    asOperator(ctx, ({ db }) => sql`select count(*) from mail where recipient = 'x'`.execute(db))
+  expect(await scansOf(reading)).toBeGreaterThan(0)
 })
 
 test('without a mail server a mail becomes a file, and the log says where, not what', async () => {

@@ -12,6 +12,8 @@ const hourMs = 60 * minuteMs
 const waits = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, ...Array<number>(11).fill(6 * hourMs)]
 
 const atOnce = 4
+// What failed before may fail slowly again, and must not keep those from leaving that were never tried.
+const againAtOnce = 2
 const idleMs = 1_000
 const sendMs = 3 * minuteMs
 // What a message under way gets when the program ends.
@@ -20,13 +22,20 @@ const graceMs = 5_000
 /** Sends the mails that are due, until disposed; `kinds` write the letters. */
 export function startMailWorker(ctx: Context, kinds: Readonly<Record<string, MailKind>>): AsyncDisposable {
   const transport = openTransport(ctx.config)
+  let retrying = 0
   return keepWorking(
     {
-      claim: () => claimMail(ctx),
+      claim: async () => (retrying < againAtOnce ? await claimMail(ctx, 'again') : null) ?? claimMail(ctx, 'first'),
       carryOut: async (mail, signal) => {
         const claimedAt = performance.now()
-        const outcome = await sendMail(ctx, kinds, transport, mail, signal)
-        await settle(ctx, mail, outcome, claimedAt + leaseMs, signal)
+        const lane = mail.failures > 0 ? 1 : 0
+        retrying += lane
+        try {
+          const outcome = await sendMail(ctx, kinds, transport, mail, signal)
+          await settle(ctx, mail, outcome, claimedAt + leaseMs, signal)
+        } finally {
+          retrying -= lane
+        }
       },
       atOnce,
       idleMs,
@@ -50,12 +59,17 @@ async function sendMail(
     return { state: 'dropped', problem: 'Ficou tarde demais para este e-mail: o que ele diria já não serve.' }
   }
   const write = Object.hasOwn(kinds, mail.kind) ? kinds[mail.kind] : undefined
-  if (!write || !isMailbox(mail.recipient)) {
-    const problem = write
-      ? 'O endereço do destinatário não é um endereço de e-mail que se possa usar.'
-      : `Este programa não conhece e-mails do tipo "${mail.kind}".`
-    log.error(about, write ? 'a mail has no usable recipient' : 'a mail is of an unknown kind')
-    return { state: 'failed', problem }
+  if (!write) {
+    log.error(about, 'a mail is of an unknown kind')
+    return { state: 'failed', problem: `Este programa não conhece e-mails do tipo "${mail.kind}".` }
+  }
+  // Anybody may sign up with such an address: it is nobody's failure.
+  if (!isMailbox(mail.recipient)) {
+    log.warn(about, 'a mail has no usable recipient')
+    return {
+      state: 'dropped',
+      problem: 'O endereço do destinatário não é um endereço de e-mail que se possa usar.',
+    }
   }
   let message: Buffer
   try {
@@ -78,7 +92,8 @@ async function sendMail(
       log.warn({ ...about, ...facts }, 'a mail could not leave')
       return again(ctx, mail, problem)
     }
-    log.error({ ...about, ...facts }, 'a mail was refused for good')
+    // Nor is a mailbox that does not exist.
+    log[facts.command === 'RCPT TO' ? 'warn' : 'error']({ ...about, ...facts }, 'a mail was refused for good')
     return { state: 'failed', problem }
   }
 }

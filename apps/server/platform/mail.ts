@@ -5,6 +5,7 @@ import type { Context } from './context.ts'
 export interface Letter {
   /** Says what and which company. */
   subject: string
+  /** A plain text shows them too, and has no button: they speak of the address below. */
   paragraphs: string[]
   button?: { label: string; url: string }
   /** In small print below. */
@@ -13,8 +14,15 @@ export interface Letter {
   replyTo?: { name: string; address: string }
 }
 
+/** Why somebody gets a letter that nobody asked for, as the first sentence of its footnote. */
+export function whyReceived({ productName }: Pick<Context['config'], 'productName'>): string {
+  return `Você recebe este e-mail porque tem uma conta no ${productName}.`
+}
+
 /** A mail that waits to leave. */
 export interface WaitingMail {
+  /** The same for every attempt to send it. */
+  id: bigint
   workspaceId: number | null
   recipient: string
   /** What `queueMail` was given. */

@@ -53,11 +53,19 @@ describe('who may see them', () => {
     },
   )
 
+  test('it is only asked for', async () => {
+    const response = await fetch(`${server.url}/metrics`, { method: 'POST', headers: { authorization } })
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe('HEAD, GET')
+    expect(await response.json()).toMatchObject({ success: false, statusCode: 405 })
+  })
+
   test('without a token in the configuration there is no such address', async () => {
     await using other = await start(config(), { roles: ['api'] })
     const response = await fetch(`${other.url}/metrics`, { headers: { authorization } })
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject({ success: false, message: 'Endereço não encontrado.' })
+    expect((await fetch(`${other.url}/metrics`, { method: 'POST' })).status).toBe(404)
   })
 })
 

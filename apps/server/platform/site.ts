@@ -32,7 +32,8 @@ export async function serveSite(app: FastifyInstance, directory: string, product
     })
     scope.get('/*', { exposeHeadRoute: true }, (request, reply) => {
       const path = request.url.split('?')[0]!
-      if (ofPrograms.test(path) || /\.\w+$/.test(path)) return reply.callNotFound()
+      const isForPeople = /text\/html|\*\/\*/.test(request.headers.accept ?? '*/*')
+      if (!isForPeople || ofPrograms.test(path) || /\.\w+$/.test(path)) return reply.callNotFound()
       return reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(page)
     })
   })

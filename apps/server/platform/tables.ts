@@ -30,6 +30,8 @@ export interface AccountTable {
   phone: Optional<string | null>
   password_hash: string
   created_at: Timestamp
+  shared: Generated<boolean>
+  entered_at: Optional<Date | null>
 }
 export interface SessionTable {
   token_hash: Buffer
@@ -49,6 +51,7 @@ export interface PasswordRecoveryTable {
   created_at: Timestamp
   expires_at: Timestamp
   used_at: Optional<Date | null>
+  mail_id: Optional<bigint | null>
 }
 export interface ThrottleTable {
   key: Buffer

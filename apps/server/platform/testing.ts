@@ -8,7 +8,7 @@ export const testCaller: Caller = { address: '127.0.0.1', agent: 'teste' }
 
 /** A session as a handler receives it, without a row of its own. */
 export function testSession(workspaceId: number, accountId = 1): Session {
-  const names = { workspacePublicId: '', accountName: 'Ana Souza', publicId: '' }
+  const names = { workspacePublicId: '', accountName: 'Ana Souza', shared: false, publicId: '' }
   return { workspaceId, accountId, ...names, token: '', address: testCaller.address }
 }
 

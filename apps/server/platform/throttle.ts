@@ -14,15 +14,35 @@ export interface Limit {
 type WithDatabase = Pick<Context, 'db'>
 
 /** Refuses when `who` has used up `limit`; counts nothing. */
-export async function requireUnderLimit({ db }: WithDatabase, limit: Limit, who: string): Promise<void> {
+export async function requireUnderLimit(ctx: WithDatabase, limit: Limit, who: string): Promise<void> {
+  const leftMs = await findWait(ctx, limit, who)
+  if (leftMs !== null) throw tooMany(leftMs)
+}
+
+/** Whether `who` has used up `limit`; counts nothing. */
+export async function isUsedUp(ctx: WithDatabase, limit: Limit, who: string): Promise<boolean> {
+  return (await findWait(ctx, limit, who)) !== null
+}
+
+async function findWait({ db }: WithDatabase, limit: Limit, who: string): Promise<number | null> {
   const { rows } = await sql<{ leftMs: number }>`
     select (extract(epoch from until - now()) * 1000)::float8 as "leftMs" from throttle
      where key = ${keyOf(limit, who)} and until > now() and count >= ${limit.times}`.execute(db)
-  if (rows[0]) throw refusal(rows[0].leftMs)
+  return rows[0]?.leftMs ?? null
 }
 
 /** Counts one try of `who` and refuses when there were too many. Tries that are refused do not lengthen the wait. */
-export async function countTry({ db }: WithDatabase, limit: Limit, who: string): Promise<void> {
+export async function countTry(ctx: WithDatabase, limit: Limit, who: string): Promise<void> {
+  const { count, leftMs } = await addTry(ctx, limit, who)
+  if (count > limit.times) throw tooMany(leftMs)
+}
+
+/** Counts one try of `who`; false when there were too many. Of those that come at once no more get through than of those that come in a row. */
+export async function mayTry(ctx: WithDatabase, limit: Limit, who: string): Promise<boolean> {
+  return (await addTry(ctx, limit, who)).count <= limit.times
+}
+
+async function addTry({ db }: WithDatabase, limit: Limit, who: string): Promise<{ count: number; leftMs: number }> {
   const { rows } = await sql<{ count: number; leftMs: number }>`
     insert into throttle as t (key, count, until)
     values (${keyOf(limit, who)}, 1, now() + ${limit.withinMs} * interval '1 ms')
@@ -30,8 +50,7 @@ export async function countTry({ db }: WithDatabase, limit: Limit, who: string):
        set count = case when t.until <= now() then 1 else least(t.count, ${limit.times}) + 1 end,
            until = case when t.until <= now() then excluded.until else t.until end
     returning count, (extract(epoch from until - now()) * 1000)::float8 as "leftMs"`.execute(db)
-  const { count, leftMs } = rows[0]!
-  if (count > limit.times) throw refusal(leftMs)
+  return rows[0]!
 }
 
 /** `who` begins anew. */
@@ -58,7 +77,8 @@ function keyOf({ name }: Limit, who: string): Buffer {
   return createHash('sha256').update(`${name} ${who}`).digest()
 }
 
-function refusal(leftMs: number): AppError {
+/** The refusal of what may be tried again in `leftMs`. */
+export function tooMany(leftMs: number): AppError {
   const minutes = Math.max(1, Math.ceil(leftMs / 60_000))
   return new AppError(
     'too-many',

@@ -22,6 +22,8 @@ interface LoginState {
   from?: string
   expired?: boolean
   email?: string
+  /** Right after a sign-up. */
+  signedUp?: boolean
   /** Opens the recovery at once. */
   recover?: boolean
 }
@@ -116,7 +118,20 @@ function Welcome({ state, entering, sentTo }: WelcomeProps) {
       </Link>
     </Notice>
   ) : null
-  return notice && <div className="mb-5">{notice}</div>
+  // The answer to a sign-up does not tell whether the e-mail was taken.
+  const hint = state.signedUp && !sentTo && (
+    <p className="text-muted text-sm">
+      Se já havia uma conta com este email, a senha dela continua a mesma: enviamos um email explicando.
+    </p>
+  )
+  return (
+    (notice || hint) && (
+      <div className="mb-5 grid gap-4">
+        {notice}
+        {hint}
+      </div>
+    )
+  )
 }
 
 interface ForgottenPasswordProps {

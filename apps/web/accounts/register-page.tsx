@@ -30,7 +30,10 @@ export function RegisterPage() {
   const { errors } = formState
   const submit = handleSubmit((form) => {
     const body = { ...form, tipoPlano } as const
-    action.mutate({ body }, { onSuccess: () => void navigate('/login', { state: { email: body.email } }) })
+    action.mutate(
+      { body },
+      { onSuccess: () => void navigate('/login', { state: { email: body.email, signedUp: true } }) },
+    )
   })
   return (
     <Frame title="Criar Conta" subtitle="Crie sua conta grátis">

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { shareAccount } from './accounts.ts'
+import { type Accounts, newPerson, openAccounts, type Person } from './testing.ts'
+
+let accounts: Accounts
+let person: Person
+beforeAll(async () => {
+  accounts = await openAccounts()
+  person = newPerson()
+  await accounts.signUp(person)
+  await shareAccount(accounts.ctx, person.email.toUpperCase())
+})
+afterAll(() => accounts[Symbol.asyncDispose]())
+
+const visit = async (address: string, agent: string) =>
+  (await accounts.logIn(person, { address, agent })).envelope.data.token as string
+const seen = async (token: string) =>
+  (await accounts.call('GET', '/v1/api/Auth/sessoes', { token })).envelope.data as Record<string, unknown>[]
+const everything = async () => {
+  let text = ''
+  for (const table of ['session', 'audit', 'account', 'mail', 'password_recovery', 'workspace'])
+    for (const { row } of await accounts.rows<{ row: string }>(`select t::text as row from ${table} t`))
+      text += `${row}\n`
+  return text
+}
+
+describe('an account that many share', () => {
+  test('keeps its password, and says so calmly', async () => {
+    const token = await visit('192.0.2.11', 'Navegador')
+    const json = { senhaAtual: person.senha, senha: 'senha-de-um-visitante', senhaNovamente: 'senha-de-um-visitante' }
+    expect(await accounts.call('PUT', '/v1/api/Usuarios/senha', { token, json })).toMatchObject({
+      status: 409,
+      envelope: {
+        success: false,
+        message: expect.stringMatching(/^Esta conta é compartilhada: .*Nada foi alterado\./),
+      },
+    })
+    expect((await accounts.logIn(person)).status).toBe(200)
+    expect((await accounts.logIn({ ...person, senha: 'senha-de-um-visitante' })).status).toBe(401)
+  })
+
+  test('shows each visitor his own session only, and ends no other', async () => {
+    const [one, other] = [await visit('192.0.2.11', 'Navegador'), await visit('192.0.2.12', 'Outro')]
+    const [mine, theirs] = [await seen(one), await seen(other)]
+    expect(mine).toEqual([expect.objectContaining({ atual: true, endereco: null, navegador: null })])
+    expect(theirs).toHaveLength(1)
+    for (const idSessao of [undefined, theirs[0]!.idSessao, crypto.randomUUID(), 'x'])
+      expect(
+        await accounts.call('POST', '/v1/api/Auth/encerrar-sessoes', { token: one, json: { idSessao } }),
+      ).toMatchObject({
+        status: 409,
+        envelope: { message: expect.stringMatching(/^Esta conta é compartilhada, .*use "Sair"\.$/) },
+      })
+    expect(await seen(other)).toHaveLength(1)
+    expect((await accounts.call('POST', '/v1/api/Auth/sair', { token: one })).status).toBe(200)
+    expect((await accounts.call('GET', '/v1/api/Usuarios/conta', { token: one })).status).toBe(401)
+    expect(await seen(other)).toHaveLength(1)
+  })
+
+  test('gets no letter by which somebody could take it, and whoever asks learns nothing of that', async () => {
+    const recover = (email: string) => accounts.call('POST', '/v1/api/RecuperarSenha', { json: { email } })
+    expect(await recover(person.email)).toEqual(await recover('ninguem@exemplo.com.br'))
+    expect(await accounts.letter('recuperar-senha', person.email)).toBeNull()
+    const fresh = await accounts.signUp(newPerson())
+    expect(await accounts.signUp(person)).toEqual(fresh)
+    expect(await accounts.letter('conta-existente', person.email)).toBeNull()
+    expect(await accounts.rows('select 1 from password_recovery')).toEqual([])
+  })
+
+  test('tells nobody from where the others came, nor with what', async () => {
+    const token = await visit('198.51.100.7', 'NavegadorDeAlguem')
+    await accounts.rows(`update session set seen_at = now() - interval '2 hours'`)
+    const again = { token, address: '198.51.100.8', agent: 'NavegadorDeAlguem' }
+    expect((await accounts.call('GET', '/v1/api/Usuarios/conta', again)).status).toBe(200)
+    expect(await everything()).not.toContain('198.51.100')
+    await accounts.call('POST', '/v1/api/Auth/sair', again)
+    await accounts.logIn(
+      { ...person, senha: 'um-palpite-errado' },
+      { address: '198.51.100.9', agent: 'NavegadorDeAlguem' },
+    )
+    const deeds = () => accounts.deeds(person.email)
+    await vi.waitFor(async () => expect((await deeds()).at(-1)?.action).toBe('login-recusado'), { timeout: 10_000 })
+    expect((await deeds()).map(({ action }) => action)).toEqual(
+      expect.arrayContaining(['login', 'sessao', 'login-recusado']),
+    )
+    expect(await everything()).toContain(person.email)
+    expect(await everything()).not.toMatch(/198\.51\.100|NavegadorDeAlguem/)
+  })
+
+  test('is kept open by one visitor for the others', async () => {
+    await visit('203.0.113.1', 'x')
+    await accounts.rows(`update throttle set count = 60 where count = 1 and until < now() + interval '16 minutes'`)
+    expect((await accounts.logIn(person, { address: '203.0.113.1' })).status).toBe(429)
+    expect((await accounts.logIn(person, { address: '203.0.113.2' })).status).toBe(200)
+    const first = await visit('203.0.113.3', 'x')
+    await accounts.rows(
+      `insert into session (token_hash, workspace_id, account_id, created_at, expires_at)
+       select sha256(n::text::bytea), workspace_id, id, now() + interval '1 minute', now() + interval '1 day'
+         from account, generate_series(1, 60) n where shared`,
+    )
+    await visit('203.0.113.4', 'x')
+    expect(await seen(first)).toHaveLength(1)
+  })
+})
+
+test('sharing an account takes along what was kept of it, ends its links, and leaves others as they are', async () => {
+  const [own, other] = [await accounts.enter(), await accounts.enter()]
+  const links: string[] = []
+  for (const { email } of [own, other]) {
+    await accounts.call('POST', '/v1/api/RecuperarSenha', { json: { email } })
+    links.push((await accounts.letter('recuperar-senha', email))!.button!.url.split('/').at(-1)!)
+  }
+  expect(await shareAccount(accounts.ctx, own.email)).toBe(true)
+  expect(await shareAccount(accounts.ctx, own.email)).toBe(true)
+  expect(await shareAccount(accounts.ctx, 'ninguem@exemplo.com.br')).toBe(false)
+  expect(await seen(own.token)).toMatchObject([{ endereco: null, navegador: null }])
+  expect(await seen(other.token)).toMatchObject([{ endereco: expect.stringMatching(/^10\./), navegador: 'teste' }])
+  const statuses = await Promise.all(links.map((link) => accounts.call('GET', `/v1/api/RecuperarSenha/${link}`)))
+  expect(statuses.map(({ status }) => status)).toEqual([410, 200])
+  const json = { senhaAtual: other.senha, senha: 'senha-escolhida', senhaNovamente: 'senha-escolhida' }
+  expect((await accounts.call('PUT', '/v1/api/Usuarios/senha', { token: other.token, json })).status).toBe(200)
+})
