@@ -3,7 +3,7 @@ import type { Code } from './codes.ts'
 import { wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
-/** What the menu "Manifestar" offers (section 3); 5 and 6 of the CT-e are ours, and mean nothing to who sends an NF-e's code by mistake. */
+/** What the menu "Manifestar" offers (section 3); the last two of the CT-e are ours, named by their `tpEvento`: no small number sent by mistake means one. */
 export const manifestationTypes: { nfe: readonly Code[]; cte: readonly Code[] } = {
   nfe: [
     { code: 1, label: 'Ciência' },
@@ -14,8 +14,8 @@ export const manifestationTypes: { nfe: readonly Code[]; cte: readonly Code[] } 
   cte: [
     { code: 1, label: 'Cancelamento' },
     { code: 2, label: 'Carta Correção' },
-    { code: 5, label: 'Prestação em Desacordo' },
-    { code: 6, label: 'Cancelamento do Desacordo' },
+    { code: 610110, label: 'Prestação em Desacordo' },
+    { code: 610111, label: 'Cancelamento do Desacordo' },
   ],
 }
 

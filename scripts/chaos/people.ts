@@ -30,7 +30,7 @@ const kinds: readonly Kind[] = [
   { service: 'nfe', tpEvento: 210200, tipoManifestacao: 2 },
   { service: 'nfe', tpEvento: 210220, tipoManifestacao: 3 },
   { service: 'nfe', tpEvento: 210240, tipoManifestacao: 4 },
-  { service: 'cte', tpEvento: 610110, tipoManifestacao: 5 },
+  { service: 'cte', tpEvento: 610110, tipoManifestacao: 610110 },
 ]
 
 const people = 6

@@ -315,17 +315,19 @@ describe('CT-e', () => {
   test('who pays disagrees, and takes it back', async () => {
     const [row] = untouched(await listOf(main.cnpj, `${authorizedOnly}&TipoParticipacao=7`))
     used.add(row!.chave)
-    const short = await manifest('cte', [row!], 5, { justificativa: 'caro' })
+    const short = await manifest('cte', [row!], 610110, { justificativa: 'caro' })
     expect(short.body.message).toBe(
       'A justificativa da Prestação em Desacordo precisa ter de 15 a 255 caracteres (até 200 neste formulário), e tem 4.',
     )
-    expect((await manifest('cte', [row!], 6)).body.message).toBe('Não há desacordo registrado que possa ser cancelado.')
-    expect(outcome(await manifest('cte', [row!], 5))).toMatchObject({ message: '1 evento registrado.' })
+    expect((await manifest('cte', [row!], 610111)).body.message).toBe(
+      'Não há desacordo registrado que possa ser cancelado.',
+    )
+    expect(outcome(await manifest('cte', [row!], 610110))).toMatchObject({ message: '1 evento registrado.' })
     expect((await rowOf(row!.chave, 2)).status).toEqual({
       codigoEvento: 610110,
       descricaoEvento: 'Prestação do Serviço em Desacordo',
     })
-    expect(outcome(await manifest('cte', [row!], 6))).toMatchObject({ message: '1 evento registrado.' })
+    expect(outcome(await manifest('cte', [row!], 610111))).toMatchObject({ message: '1 evento registrado.' })
     expect(await sentAbout(row!)).toMatchObject([
       { tpEvento: 610110, cStat: 135 },
       { tpEvento: 610111, cStat: 135 },

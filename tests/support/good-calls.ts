@@ -130,7 +130,11 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     id: 'idsDFe',
   }),
   'POST /v1/api/DocumentosFiscais/manifestar-cte': async (two) => ({
-    body: { justificativa: 'Serviço em desacordo com o combinado', idsDFe: [two.mine.cte[0]!], tipoManifestacao: 5 },
+    body: {
+      justificativa: 'Serviço em desacordo com o combinado',
+      idsDFe: [two.mine.cte[0]!],
+      tipoManifestacao: 610110,
+    },
     id: 'idsDFe',
   }),
   'GET /v1/api/Empresas/obter-empresas': () => ({ query: { busca: 'alfa' } }),

@@ -14,7 +14,7 @@ export interface Kind {
   text: 'demanded' | 'taken' | 'kept'
 }
 
-/** The choices of each family (section 3 of the specification; 5 and 6 of the CT-e are ours). */
+/** The choices of each family (section 3 of the specification; the last two of the CT-e are ours). */
 export const kinds: Readonly<Record<Service, readonly Kind[]>> = {
   nfe: [
     { choice: 1, tpEvento: 210210, of: 'da Ciência', text: 'kept' },
@@ -26,8 +26,8 @@ export const kinds: Readonly<Record<Service, readonly Kind[]>> = {
     { choice: 1, tpEvento: 110111, of: 'do Cancelamento', text: 'demanded' },
     // Its words are corrections: corrections.ts.
     { choice: 2, tpEvento: 110110, of: 'da Carta de Correção', text: 'kept' },
-    { choice: 5, tpEvento: 610110, of: 'da Prestação em Desacordo', text: 'demanded' },
-    { choice: 6, tpEvento: 610111, of: 'do Cancelamento do Desacordo', text: 'kept' },
+    { choice: 610110, tpEvento: 610110, of: 'da Prestação em Desacordo', text: 'demanded' },
+    { choice: 610111, tpEvento: 610111, of: 'do Cancelamento do Desacordo', text: 'kept' },
   ],
 }
 

@@ -154,7 +154,7 @@ describe('a request', () => {
 
   test.each([
     ['nfe', [2, 3, 2], [210200, 210220, 210200]],
-    ['cte', [5, 6, 5], [610110, 610111, 610110]],
+    ['cte', [610110, 610111, 610110], [610110, 610111, 610110]],
   ] as const)('of %s %j: the last one counts, on its way or registered', async (service, choices, codes) => {
     for (const settled of [false, true]) {
       await inCapture(ctx, ({ db }) => db.deleteFrom('outgoing_event').execute())
@@ -375,7 +375,7 @@ describe('what may not be sent', () => {
     ],
     [
       'cte',
-      5,
+      610110,
       'curta',
       'A justificativa da Prestação em Desacordo precisa ter de 15 a 255 caracteres (até 200 neste formulário), e tem 5.',
     ],

@@ -699,13 +699,13 @@ describe('events of CT-e', () => {
 
   test('a disagreement is withdrawn by its protocol', async () => {
     await store(ctx, office, 'cte', [arrive(1, cteProc({ issuer: '11222333000181', payer: author }))])
-    await ask('cte', 5, { justification: 'o frete cobrado diverge' })
+    await ask('cte', 610110, { justification: 'o frete cobrado diverge' })
     const { events } = await turn(135)
     expect(events[0]!.signed.xml).toContain('<xObs>o frete cobrado diverge</xObs>')
-    await ask('cte', 6)
+    await ask('cte', 610111)
     const { events: withdrawal } = await turn(135)
     expect(withdrawal[0]!.signed.xml).toContain(`<nProtEvPrestDes>${protocol}</nProtEvPrestDes>`)
-    expect(await ask('cte', 6, { justification: 'de novo' })).toMatchObject([{ state: 'refused' }])
+    expect(await ask('cte', 610111, { justification: 'de novo' })).toMatchObject([{ state: 'refused' }])
     expect(withdrawal[0]!.signed.chave).toBe(cteChave({ issuer: '11222333000181' }))
   })
 })

@@ -83,7 +83,7 @@ export const fieldWords: Record<string, FieldWords> = {
   idsDFe: { description: 'Os documentos, até 300 de cada vez.' },
   tipoManifestacao: {
     description:
-      'NF-e: 1 Ciência, 2 Confirmação, 3 Desconhecimento, 4 Não Realizada. CT-e: 1 Cancelamento, 2 Carta Correção, 5 Prestação em Desacordo, 6 Cancelamento do Desacordo.',
+      'NF-e: 1 Ciência, 2 Confirmação, 3 Desconhecimento, 4 Não Realizada. CT-e: 1 Cancelamento, 2 Carta Correção, 610110 Prestação em Desacordo, 610111 Cancelamento do Desacordo.',
   },
   correcoes: { description: 'Campos de uma Carta de Correção; sem eles, a justificativa vai como observação.' },
   grupoAlterado: { description: 'Grupo do XML do CT-e, como compl.' },
