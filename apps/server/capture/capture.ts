@@ -6,7 +6,7 @@ import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
-import { followWishes, lockLines } from './subscriptions.ts'
+import { awake, followWishes, lockLines } from './subscriptions.ts'
 
 export { followPlan, grantPlan, warnOfPlan, withdrawPlan } from './plan.ts'
 
@@ -39,7 +39,7 @@ export async function subscribe(
     // A new company is captured by the hour, whatever others want for its CNPJ.
     const lines = await db
       .updateTable('capture_line')
-      .set({ automatic: true, paused: false })
+      .set({ automatic: true, ...awake })
       .where('cnpj', '=', company.cnpj)
       .returning('id')
       .execute()

@@ -14,7 +14,8 @@ import { findHolder, type Holder } from './holder.ts'
 import { claimOne, fromNow, holdLine, type Line, releaseLine } from './lease.ts'
 import { type Outcome, quotaWait } from './ledger.ts'
 import { findMissing, findRest } from './missing.ts'
-import { announce, connectAs, send, urlOf } from './query.ts'
+import { announce, announceAs, connectAs, send, urlOf } from './query.ts'
+import { recover } from './recovery.ts'
 import { settleSingle } from './refill.ts'
 
 /** What came of a check, in lines for who runs the installation. */
@@ -131,30 +132,25 @@ const patienceMs = 30_000
 async function claimPatiently(ctx: CaptureContext, id: number): Promise<Line | null> {
   for (const since = performance.now(); ; await setTimeout(500)) {
     const line = await claimOne(ctx, id)
-    if (line || performance.now() - since > patienceMs) return line
+    // Of a conversation that is paused nobody else would settle it.
+    if (line && line.askedMsAgo !== null) await recover(ctx, line)
+    else if (line || performance.now() - since > patienceMs) return line
   }
 }
 
 async function checkLine(ctx: CaptureContext, line: Line, subject: Subject, ca: string[]): Promise<Finding> {
   const refusal = await inCapture(ctx, (ctx) => refuseToAsk(ctx, line))
   if (refusal) return refusal
-  const holder = subject.given ?? (await findHolder(ctx, line, 'conferir o acesso (consNSU)'))
-  if (!holder && line.hasPaused) {
-    return notAsked('Não há certificado digital que possa ser usado para este CNPJ.', [
-      'O período de teste ou o plano de quem o cadastrou terminou, e o certificado dele não é usado. Nada foi enviado.',
-      'Ative um plano: npm run admin -- plano ativar.',
-    ])
-  }
-  if (!holder) {
-    return notAsked('Não há certificado digital válido para este CNPJ.', [
-      'O que havia venceu, ou foi recusado pela SEFAZ há menos de um dia. Nada foi enviado.',
-      'Envie um certificado novo na página da empresa.',
-    ])
-  }
+  const registered = subject.given ? null : await findHolder(ctx, line, 'conferir o acesso (consNSU)')
+  const holder = subject.given ?? registered
+  if (!holder) return inCapture(ctx, (ctx) => explainNoHolder(ctx, line))
   // A query may as well bring something that is missing; else it asks for what is already here.
   const missing = await inCapture(ctx, (ctx) => findMissing(ctx, line))
   const position = missing ?? (line.lastNsu || 1n)
-  await inCapture(ctx, (ctx) => announce(ctx, line, { NSU: position }))
+  if (!registered) await inCapture(ctx, (ctx) => announce(ctx, line, { NSU: position }))
+  // The plan of its workspace has ended meanwhile; that of another one may last.
+  else if (!(await announceAs(ctx, line, registered, { NSU: position }, { inOutage: true })))
+    return checkLine(ctx, line, subject, ca)
   const connection = connectAs(ctx, holder, ca)
   let outcome: Outcome
   try {
@@ -169,6 +165,24 @@ async function checkLine(ctx: CaptureContext, line: Line, subject: Subject, ca: 
   })
   line.asking = false
   return { ...describe(ctx, line, outcome, line.lastNsu > 0n), certificate: certificateOf(holder) }
+}
+
+// `ctx.db` is a transaction of the capture.
+async function explainNoHolder({ db }: Pick<CaptureContext, 'db'>, line: Line): Promise<Finding> {
+  const { paused } = await db
+    .selectFrom('capture_line')
+    .select('paused')
+    .where('id', '=', line.id)
+    .executeTakeFirstOrThrow()
+  return paused
+    ? notAsked('Não há certificado digital que possa ser usado para este CNPJ.', [
+        'O período de teste ou o plano de quem o cadastrou terminou, e o certificado dele não é usado. Nada foi enviado.',
+        'Ative um plano: npm run admin -- plano ativar.',
+      ])
+    : notAsked('Não há certificado digital válido para este CNPJ.', [
+        'O que havia venceu, ou foi recusado pela SEFAZ há menos de um dia. Nada foi enviado.',
+        'Envie um certificado novo na página da empresa.',
+      ])
 }
 
 // `ctx.db` is a transaction of the capture.

@@ -67,7 +67,7 @@ export async function readCompleteness(
            coalesce(sum(greatest(nsu_after - nsu_before - documents, 0)) filter (where is_page and nsu_before > 0), 0)::int as "passedOver",
            count(*)::int as queries, (count(*) filter (where c_stat is null))::int as unanswered
       from placed group by month order by month`.execute(db)
-  const gaps = await readGaps({ db }, lineId, told)
+  const gaps = await readGaps({ db }, lineId, told, until)
   return rows.map((row) => ({ ...row, gaps: gaps.filter((gap) => gap.month === row.month).map(withoutMonth) }))
 }
 
@@ -78,6 +78,7 @@ async function readGaps(
   { db }: Pick<Context, 'db'>,
   lineId: number,
   told: RawBuilder<unknown>,
+  until: Date | null,
 ): Promise<(Gap & { month: string })[]> {
   const { rows } = await sql<
     Pick<Gap, 'from' | 'to' | 'foundAt'> & { month: string; xMotivo: string; errors: string[] | null }
@@ -95,20 +96,45 @@ async function readGaps(
      order by id`.execute(db)
   const open = await db
     .selectFrom('capture_gap')
-    .select(['from_nsu', 'to_nsu', 'lost'])
+    .select(['from_nsu', 'to_nsu'])
+    .select(sql<boolean>`lost and found_at <= coalesce(${until}::timestamptz, 'infinity')`.as('lost'))
     .where('line_id', '=', lineId)
     .orderBy('from_nsu')
     .execute()
-  // Neither list overlaps itself, and both go upwards.
+  const changed = until ? await listChanged({ db }, lineId, until) : []
+  // Neither of the first two lists overlaps itself, and all go upwards.
   let first = 0
+  let next = 0
   return rows.map(({ errors, xMotivo, ...gap }) => {
     const count = { lost: 0, missing: 0 }
     while (first < open.length && open[first]!.to_nsu < gap.from) first++
     for (let place = first; place < open.length && open[place]!.from_nsu <= gap.to; place++)
       count[open[place]!.lost ? 'lost' : 'missing'] += overlap(gap, open[place]!)
+    while (next < changed.length && changed[next]!.nsu < gap.from) next++
+    for (; next < changed.length && changed[next]!.nsu <= gap.to; next++) {
+      count.missing += changed[next]!.wasLost ? -1 : 1
+      count.lost += Number(changed[next]!.wasLost)
+    }
     const fetched = Number(gap.to - gap.from + 1n) - count.lost - count.missing
     return { ...gap, ...count, fetched, why: `${blockCause(errors?.some(isLoss) ?? false)} (${xMotivo})` }
   })
+}
+
+// Positions of which `capture_gap` does not tell how they stood then: fetched since, or lost by then in a row that has grown since.
+async function listChanged(
+  { db }: Pick<Context, 'db'>,
+  lineId: number,
+  until: Date,
+): Promise<{ nsu: bigint; wasLost: boolean }[]> {
+  const { rows } = await sql<{ nsu: bigint; wasLost: boolean }>`
+    select nsu, coalesce(g.lost, false) as "wasLost"
+      from (select nsu_before as nsu, min(at) filter (where c_stat = 138) as fetched_at, min(at) filter (where c_stat = 137) as expired_at
+              from capture_call where line_id = ${lineId} and query = 'consNSU' and c_stat in (137, 138) group by nsu_before) c
+      left join lateral (select * from capture_gap where line_id = ${lineId} and from_nsu <= c.nsu order by from_nsu desc limit 1) g
+             on c.nsu <= g.to_nsu
+     where (g.line_id is null and fetched_at > ${until}) or (g.lost and g.found_at > ${until} and expired_at <= ${until})
+     order by nsu`.execute(db)
+  return rows
 }
 
 function overlap(gap: Pick<Gap, 'from' | 'to'>, row: { from_nsu: bigint; to_nsu: bigint }): number {

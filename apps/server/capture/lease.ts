@@ -80,9 +80,9 @@ function missingOf(paused: readonly ServiceCode[]): RawBuilder<unknown> {
   return sql`gap_at <= now() and not paused and (state = 'waiting' or allowed_at <= now()) and service <> all(${[...paused]}::smallint[]) and ${free} order by gap_at`
 }
 
-/** Takes the conversation `id` beside all others, if nobody holds it and no query of it is without an answer. */
+/** Takes the conversation `id` beside all others, if nobody holds it. */
 export async function claimOne(ctx: ClaimContext, id: number): Promise<Line | null> {
-  return claim(ctx, [{ turn: 'check', candidates: sql`id = ${id} and asked_at is null and ${free}` }], heldMax + 1)
+  return claim(ctx, [{ turn: 'check', candidates: sql`id = ${id} and ${free}` }], heldMax + 1)
 }
 
 async function claim({ db, config }: ClaimContext, attempts: Attempt[], placesMax = heldMax): Promise<Line | null> {

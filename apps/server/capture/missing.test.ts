@@ -223,6 +223,50 @@ describe('what is missing', () => {
   })
 })
 
+describe('the completeness of somebody who does not receive any more', () => {
+  const block = async (before: bigint, after: bigint) => {
+    await inTransaction(({ db }) =>
+      sql`insert into capture_call (line_id, query, nsu_before, nsu_after, c_stat, x_motivo)
+          values (${line.id}, 'distNSU', ${before}, ${after}, 656, 'x')`.execute(db),
+    )
+    await miss(before + 1n, after)
+  }
+  const clock = async () => {
+    const { rows } = await sql<{ at: Date }>`
+      select date_trunc('milliseconds', clock_timestamp()) + interval '1 ms' as at, pg_sleep(0.01)`.execute(ctx.db)
+    return rows[0]!.at
+  }
+  const gapsUntil = async (until: Date | null) => {
+    const months = await inTransaction((ctx) => readCompleteness(ctx, line.id, until))
+    return months.flatMap((month) => month.gaps).map(({ fetched, lost, missing }) => ({ fetched, lost, missing }))
+  }
+
+  test('tells what became of the missing until then, not what others were given later', async () => {
+    await block(3n, 9n)
+    expect([await ask(138), await ask(137)]).toEqual([9n, 8n])
+    const stopped = await clock()
+    expect(await gapsUntil(stopped)).toEqual([{ fetched: 1, lost: 1, missing: 4 }])
+    expect([await ask(137), await ask(138), await ask(138)]).toEqual([7n, 6n, 5n])
+    await block(9n, 12n)
+    // What was lost by then is part of what was lost later.
+    expect(await gaps()).toEqual(['4-4', 'lost 7-8', '10-12'])
+    expect(await gapsUntil(stopped)).toEqual([{ fetched: 1, lost: 1, missing: 4 }])
+    expect(await gapsUntil(null)).toEqual([
+      { fetched: 3, lost: 2, missing: 1 },
+      { fetched: 0, lost: 0, missing: 3 },
+    ])
+  })
+
+  test('nor what was given up later as a whole', async () => {
+    await block(0n, 4_000n)
+    for (let time = 0; time < 20; time++) await ask(137)
+    const stopped = await clock()
+    await askUntilNothing(() => 137)
+    expect(await gapsUntil(stopped)).toEqual([{ fetched: 0, lost: 20, missing: 3_980 }])
+    expect(await gapsUntil(null)).toEqual([{ fetched: 0, lost: 4_000, missing: 0 }])
+  })
+})
+
 test('the completeness of a year of the worst kind is read at once', async () => {
   await inTransaction(async ({ db }) => {
     // Every fourth query finds that another program took two positions; one of them is fetched, one is lost.
@@ -236,13 +280,15 @@ test('the completeness of a year of the worst kind is read at once', async () =>
     await sql`insert into capture_gap (line_id, from_nsu, to_nsu, lost)
       select ${line.id}::int, i + 3, i + 3, true from generate_series(2, 39999, 4) i`.execute(db)
   })
-  const before = performance.now()
-  const months = await inTransaction((ctx) => readCompleteness(ctx, line.id))
-  expect(performance.now() - before).toBeLessThan(15_000)
-  const all = months.flatMap((month) => month.gaps)
-  expect(months).toHaveLength(13)
-  expect(all.length).toBeGreaterThan(5_000)
-  expect(all.every((gap) => gap.lost + gap.fetched + gap.missing === 2 && /se perdeu no caminho/.test(gap.why))).toBe(
-    true,
-  )
+  for (const until of [null, new Date(Date.now() - 86_400_000)]) {
+    const before = performance.now()
+    const months = await inTransaction((ctx) => readCompleteness(ctx, line.id, until))
+    expect(performance.now() - before).toBeLessThan(15_000)
+    const all = months.flatMap((month) => month.gaps)
+    expect(months).toHaveLength(13)
+    expect(all.length).toBeGreaterThan(5_000)
+    expect(all.every((gap) => gap.lost + gap.fetched + gap.missing === 2 && /se perdeu no caminho/.test(gap.why))).toBe(
+      true,
+    )
+  }
 })

@@ -7,9 +7,10 @@ import { requestSync, resume } from './capture.ts'
 import { bringForward, catchUp, deliverLate, deliverPage } from './delivery.ts'
 import { findHolder } from './holder.ts'
 import { claimLine, holdLine, type Line, releaseLine } from './lease.ts'
-import { followPlan, grantPlan, warnOfPlan, withdrawPlan } from './plan.ts'
+import { grantPlan, warnOfPlan, withdrawPlan } from './plan.ts'
 import { announceAs } from './query.ts'
 import { decide } from './rules.ts'
+import * as testing from './testing.ts'
 import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm, type TestContext } from './testing.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
@@ -29,28 +30,10 @@ const setWorkspace = (workspaceId: number, change: string) =>
     sql`update workspace set ${sql.raw(change)} where id = ${workspaceId}`.execute(db),
   )
 
-async function pause(workspaceId: number): Promise<void> {
-  await setWorkspace(workspaceId, "trial_until = now() - interval '1 second'")
-  await followPlan(ctx, workspaceId)
-}
-
-async function goOn(workspaceId: number): Promise<void> {
-  await setWorkspace(workspaceId, "trial_until = now() + interval '1 day'")
-  await followPlan(ctx, workspaceId)
-}
-
-const linesOf = (cnpj = ours) =>
-  inCapture(ctx, ({ db }) =>
-    db
-      .selectFrom('capture_line')
-      .selectAll()
-      .select(sql<number>`(extract(epoch from next_at - now()) / 60)::float8`.as('nextIn'))
-      .where('cnpj', '=', cnpj)
-      .orderBy('service')
-      .execute(),
-  )
-const change = (set: string, cnpj = ours) =>
-  inCapture(ctx, ({ db }) => sql`update capture_line set ${sql.raw(set)} where cnpj = ${cnpj}`.execute(db))
+const pause = (workspaceId: number) => testing.pause(ctx, workspaceId)
+const goOn = (workspaceId: number) => testing.goOn(ctx, workspaceId)
+const linesOf = () => testing.linesOf(ctx)
+const change = (set: string) => testing.changeLines(ctx, set)
 
 const rest = () =>
   decide(
@@ -134,9 +117,9 @@ describe('a CNPJ of one workspace only', () => {
       "allowed_at = '-infinity', state = 'blocked', message = 'bloqueada', next_at = now() - interval '9 days'",
     )
     await goOn(workspaceId)
-    // Late already, and it stays so.
+    // What came up meanwhile is not overdue.
     for (const line of await linesOf())
-      expect(line).toMatchObject({ message: 'bloqueada', nextIn: expect.closeTo(-9 * 24 * 60, -1) })
+      expect(line).toMatchObject({ message: 'bloqueada', nextIn: expect.closeTo(0, 1) })
     expect(await claimLine(ctx)).not.toBeNull()
   })
 
@@ -291,14 +274,7 @@ test('an automatic Ciência does not begin while the workspace is paused', async
 describe('what the operator does', () => {
   async function newAccount(): Promise<{ workspaceId: number; email: string }> {
     const { workspaceId } = await newCompany(ctx)
-    const email = `${crypto.randomUUID()}@exemplo.com.br`
-    await inWorkspace(ctx, workspaceId, ({ db }) =>
-      db
-        .insertInto('account')
-        .values({ workspace_id: workspaceId, email, name: 'Ana', password_hash: 'x', entered_at: new Date() })
-        .execute(),
-    )
-    return { workspaceId, email }
+    return { workspaceId, ...(await testing.addAccount(ctx, workspaceId)) }
   }
   const corporate = { type: 3, until: null } as const
   const paused = async () => (await linesOf()).map((line) => line.paused)
@@ -334,7 +310,7 @@ describe('what the operator does', () => {
         .orderBy('key')
         .execute(),
     )
-    return notices.map(({ key }) => key.replace(/\/\d{4}-[^/]*/, ''))
+    return notices.map(({ key }) => key.replace(/\/\d{4}-[^/]*/g, ''))
   }
 
   test('people are told of the end of the trial three days and one day before, and when it has come, once each', async () => {
@@ -357,5 +333,27 @@ describe('what the operator does', () => {
     expect(await told(workspaceId)).toEqual(['plano/7'])
     await setWorkspace(workspaceId, "paid_until = now() + interval '20 hours'")
     expect(await told(workspaceId)).toEqual(['plano/7', 'plano/1'])
+  })
+
+  test('again when a plan was ended and activated to the same day', async () => {
+    const { workspaceId, email } = await newAccount()
+    await setWorkspace(workspaceId, "trial_until = now() - interval '1 hour'")
+    const inFiveDays = new Date(Date.now() + 5 * 86_400_000)
+    const until = inFiveDays.toLocaleDateString('sv-SE', { timeZone: 'America/Sao_Paulo' })
+    await grantPlan(ctx, email, { type: 2, until })
+    expect(await told(workspaceId)).toEqual(['plano/7'])
+    await withdrawPlan(ctx, email)
+    expect(await told(workspaceId)).toEqual(['plano/7', 'plano/0'])
+    await grantPlan(ctx, email, { type: 2, until })
+    expect(await told(workspaceId)).toEqual(['plano/7', 'plano/0', 'plano/7'])
+  })
+
+  test('of the end of a trial once, though a plan was active for a while', async () => {
+    const { workspaceId, email } = await newAccount()
+    await setWorkspace(workspaceId, "trial_until = now() + interval '71 hours'")
+    expect(await told(workspaceId)).toEqual(['plano/3'])
+    await grantPlan(ctx, email, corporate)
+    await withdrawPlan(ctx, email)
+    expect(await told(workspaceId)).toEqual(['plano/3'])
   })
 })

@@ -10,10 +10,12 @@ import {
   readPlan,
   thisMonth,
 } from '../accounts/accounts.ts'
+import { noneAccepted } from '../companies/companies.ts'
 import { warn } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, readWorkspace } from '../platform/database.ts'
-import { followWishes, lockLines } from './subscriptions.ts'
+import { noCertificate } from './rules.ts'
+import { awake, followWishes, lockLines } from './subscriptions.ts'
 
 type WithDatabase = Pick<Context, 'db'>
 
@@ -27,18 +29,30 @@ export async function followPlan(ctx: WithDatabase, workspaceId: number): Promis
     // Against a company that is being added: its subscription is seen below, or it sees that the plan has ended.
     const plan = await readPlan(ctx, workspaceId, { lock: true })
     const paused = plan.situation === 'ended'
-    if (paused === (plan.pausedAt !== null)) return
-    await notePaused(ctx, workspaceId, paused)
+    if (paused === (plan.pausedAt !== null) && !(await hasStray(ctx, workspaceId, paused))) return
     const lineIds = await lockLines(
       ctx,
       sql`select line_id from capture_subscription where workspace_id = ${workspaceId}`,
     )
+    // When the last page under way has come: what it brought is told.
+    await notePaused(ctx, workspaceId, paused)
     await ctx.db.updateTable('capture_subscription').set({ paused }).where('workspace_id', '=', workspaceId).execute()
+    for (const lineId of await listShared(ctx, lineIds)) await followWishes(ctx, lineId)
     if (paused) await restLines(ctx, lineIds)
     else await wakeLines(ctx, lineIds)
-    for (const lineId of await listShared(ctx, lineIds)) await followWishes(ctx, lineId)
     await enterWorkspace(ctx, workspaceId)
   })
+}
+
+// A company may have come while the clock said something else.
+async function hasStray({ db }: WithDatabase, workspaceId: number, paused: boolean): Promise<boolean> {
+  const { rows } = await sql`
+    select from capture_subscription s join capture_line l on l.id = s.line_id
+     where s.workspace_id = ${workspaceId}
+       and (s.paused <> ${paused}
+            or l.paused = exists (select 1 from capture_subscription o where o.line_id = l.id and not o.paused))
+     limit 1`.execute(db)
+  return rows.length > 0
 }
 
 // What others receive goes on; what nobody does is not asked for, and all that is known of it stays.
@@ -54,14 +68,16 @@ const goesOnAsked = 'A captura foi retomada e continua quando a sincronização 
 
 // A line that others asked for meanwhile goes on as it stands, unless it stopped for want of a certificate: there is one more now.
 async function wakeLines({ db }: WithDatabase, lineIds: number[]): Promise<void> {
-  const wakes = sql`(l.paused or l.state = 'stopped')`
+  const wantsCertificate = sql`(state = 'stopped' and message in (${noCertificate.message}, ${noneAccepted}))`
+  const wakes = sql`(paused or ${wantsCertificate})`
   await sql`
     update capture_line l
-       set paused = false,
-           next_at = case when ${wakes} then least(next_at, greatest(now(), allowed_at)) else next_at end,
+       set paused = ${awake.paused},
+           next_at = case when ${wantsCertificate} and not paused then least(next_at, greatest(now(), allowed_at)) else ${awake.next_at} end,
+           gap_at = ${awake.gap_at},
            message = case when not ${wakes} or state = 'blocked' then message
                           when automatic or wanted then ${goesOn} else ${goesOnAsked} end,
-           state = case when state = 'stopped' then 'waiting' else state end,
+           state = case when ${wakes} and state = 'stopped' then 'waiting' else state end,
            -- What others received in between is not sent by the authority again.
            catch_up = catch_up or exists (select 1 from capture_subscription s
                                            where s.line_id = l.id and not s.paused and s.proved_at is not null
@@ -142,9 +158,11 @@ async function warnOfEnd(ctx: WithDatabase, workspaceId: number, plan: Plan): Pr
   const step = list.find((days) => daysLeft <= days)
   if (step === undefined) return
   const endsAt = plan.endsAt.toISOString()
+  // A plan that was ended and activated again may have the same end.
+  const since = plan.endsWith === 'plan' && plan.paidFrom ? [plan.paidFrom.toISOString()] : []
   const next = list[list.indexOf(step) - 1]
   await warn(ctx, workspaceId, {
-    key: `plano/${endsAt}/${step}`,
+    key: ['plano', ...since, endsAt, step].join('/'),
     kind: step === 0 ? 'plano-terminou' : 'plano-termina',
     payload: { endsAt },
     // From then on the next one says it better.

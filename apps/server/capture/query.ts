@@ -36,19 +36,21 @@ export async function ask(
 
 /**
  * Writes down that a query leaves now, with the certificate of `holder`. That is committed before it does: whoever finds it without an answer
- * knows that the authority may have counted it. Returns false when the service serves nobody now, or the holder's workspace was paused
- * meanwhile: then nothing may leave.
+ * knows that the authority may have counted it. Returns false when the holder's workspace was paused meanwhile, or the service serves nobody
+ * now (`inOutage`: that is what is to be looked into): then nothing may leave.
  */
 export async function announceAs(
   ctx: QueryContext,
   line: Line,
   holder: Pick<Holder, 'workspaceId' | 'companyId'>,
   query: { ultNSU: bigint } | { NSU: bigint },
+  { inOutage = false } = {},
 ): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {
     // The line before the row of its service, as everybody who locks both does.
     await lockLine(ctx, line)
-    if ((await isPaused(ctx, line, holder)) || !(await mayCall(ctx, urlOf(ctx, line.service)))) return false
+    if (await isPaused(ctx, line, holder)) return false
+    if (!inOutage && !(await mayCall(ctx, urlOf(ctx, line.service)))) return false
     await announce(ctx, line, query)
     return true
   })

@@ -12,6 +12,16 @@ export async function lockLines({ db }: WithDatabase, chosen: RawBuilder<unknown
 }
 
 /**
+ * What becomes of a line when somebody receives what it brings. What came up while it was paused is not overdue: whoever waited meanwhile
+ * goes first.
+ */
+export const awake = {
+  paused: false,
+  next_at: sql<Date | null>`case when paused then greatest(now(), allowed_at) else next_at end`,
+  gap_at: sql<Date | null>`case when paused and gap_at is not null then greatest(now(), gap_at) else gap_at end`,
+}
+
+/**
  * Tells a line that is locked whether somebody wants it by the hour, of those who receive; where all are paused it stays as they wanted it.
  * `ctx.db` is a transaction of the capture, which is in some workspace afterwards.
  */

@@ -8,6 +8,7 @@ import { createLogger } from '../platform/log.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { subscribe } from './capture.ts'
+import { followPlan } from './plan.ts'
 
 export const ours = '44555666000181'
 /** Of a real hour: nothing becomes due by waiting. */
@@ -68,6 +69,57 @@ export async function newCompany(
   })
   await subscribe({ db }, id, company, { proved })
   return { workspaceId: id, companyId: company.id }
+}
+
+/** Ends or renews the trial of a workspace, by the clock alone. */
+export async function setTrial(ctx: TestContext, workspaceId: number, lasts: boolean): Promise<void> {
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update workspace set trial_until = now() + ${lasts ? '1 day' : '-1 second'}::interval where id = ${workspaceId}`.execute(
+      db,
+    ),
+  )
+}
+
+/** Ends the trial of a workspace, and with it its capture. */
+export async function pause(ctx: TestContext, workspaceId: number): Promise<void> {
+  await setTrial(ctx, workspaceId, false)
+  await followPlan(ctx, workspaceId)
+}
+
+/** Renews the trial of a workspace, and with it its capture. */
+export async function goOn(ctx: TestContext, workspaceId: number): Promise<void> {
+  await setTrial(ctx, workspaceId, true)
+  await followPlan(ctx, workspaceId)
+}
+
+/** The conversations of a CNPJ; `nextIn`: minutes to the next query. */
+export function linesOf(ctx: TestContext, cnpj = ours) {
+  return inCapture(ctx, ({ db }) =>
+    db
+      .selectFrom('capture_line')
+      .selectAll()
+      .select(sql<number>`(extract(epoch from next_at - now()) / 60)::float8`.as('nextIn'))
+      .where('cnpj', '=', cnpj)
+      .orderBy('service')
+      .execute(),
+  )
+}
+
+/** Changes the conversations of a CNPJ. */
+export async function changeLines(ctx: TestContext, set: string, cnpj = ours): Promise<void> {
+  await inCapture(ctx, ({ db }) => sql`update capture_line set ${sql.raw(set)} where cnpj = ${cnpj}`.execute(db))
+}
+
+/** An account of a workspace that somebody has entered. */
+export async function addAccount(ctx: TestContext, workspaceId: number): Promise<{ email: string }> {
+  const email = `${crypto.randomUUID()}@exemplo.com.br`
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .insertInto('account')
+      .values({ workspace_id: workspaceId, email, name: 'Ana', password_hash: 'x', entered_at: new Date() })
+      .execute(),
+  )
+  return { email }
 }
 
 /** Keeps a certificate for a company, and answers its number; its key is the text `key`. */

@@ -339,15 +339,17 @@ describe('a process that dies between a query and its answer', () => {
     expect(await inTransaction((ctx) => wasAnswerLost(ctx, line))).toBe(false)
   })
 
-  test('a check beside the capture leaves such a line, and a held one, alone', async () => {
+  test('a check beside the capture leaves a held line alone, and finds such a one', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
     expect(await claimOne(other, line.id)).toBeNull()
     await inTransaction((ctx) => announce(ctx, line, { ultNSU: 0n }))
-    await die(line)
     expect(await claimOne(other, line.id)).toBeNull()
-    await recover(other, (await claimLine(other))!)
-    expect((await claimOne(other, line.id))?.id).toBe(line.id)
+    await die(line)
+    const found = (await claimOne(other, line.id))!
+    expect(found).toMatchObject({ id: line.id, askedMsAgo: expect.any(Number) })
+    await recover(other, found)
+    expect(await claimOne(other, line.id)).toMatchObject({ id: line.id, askedMsAgo: null })
   })
 })
 
