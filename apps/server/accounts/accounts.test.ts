@@ -126,7 +126,7 @@ describe('a sign-up', () => {
     const address = newAddress()
     await accounts.rows('truncate throttle')
     await accounts.signUp(newPerson(), address)
-    await accounts.rows('update throttle set count = 99')
+    await accounts.rows('update throttle set count = 299')
     expect((await accounts.signUp(newPerson(), address)).status).toBe(200)
     const refused = await accounts.signUp(newPerson(), address)
     expect(refused.status).toBe(429)

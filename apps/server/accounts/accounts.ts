@@ -32,7 +32,7 @@ export {
 } from './plans.ts'
 export { findSession } from './sessions.ts'
 
-const networkLimit: Limit = { name: 'cadastro', times: 100, withinMs: 3_600_000 }
+const networkLimit: Limit = { name: 'cadastro', times: 300, withinMs: 3_600_000 }
 
 export interface NewAccount {
   name: string

@@ -31,13 +31,14 @@ export async function matchesPassword(known: string | undefined, password: strin
 }
 
 const lanes = new Map<string, { last: Promise<unknown>; length: number }>()
-const waitingMax = 20
+// An office whose people all come back at once waits two seconds at most.
+const waitingMax = 100
 // By then they have had their turn.
 const laneMs = 5_000
 
 /**
  * Carries out `work` when what came before it in the same lane has ended: guesses sent at once count like guesses sent in a row. Refused when
- * twenty wait already.
+ * a hundred wait already.
  */
 export async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
   const lane = lanes.get(name) ?? { last: Promise.resolve(), length: 0 }

@@ -16,7 +16,7 @@ const sharedSessionsMax = 1_000
 /** Failed logins with an e-mail. */
 export const loginLimit: Limit = { name: 'login', times: 10, withinMs: 15 * 60_000 }
 const networkLimit: Limit = { name: 'login de endereço', times: 50, withinMs: 15 * 60_000 }
-const entranceLimit: Limit = { name: 'entrada', times: 60, withinMs: 15 * 60_000 }
+const entranceLimit: Limit = { name: 'entrada', times: 300, withinMs: 15 * 60_000 }
 
 type WithDatabase = Pick<Context, 'db'>
 
