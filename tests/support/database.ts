@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { inject } from 'vitest'
 
@@ -14,7 +15,23 @@ export async function createDatabase(): Promise<TestDatabase> {
   await execute(server, `create database ${name} template template`)
   return {
     url: new URL(`/${name}`, server).href,
-    [Symbol.asyncDispose]: () => execute(server, `drop database if exists ${name} with (force)`),
+    [Symbol.asyncDispose]: () => dropDatabase(server, name),
+  }
+}
+
+const dropsMax = 100
+
+/** Drops a database of the PostgreSQL at `server`. An autovacuum at work there may not be ended by who is no superuser; it ends by itself. */
+export async function dropDatabase(server: string, name: string): Promise<void> {
+  for (let times = 1; ; times++) {
+    try {
+      return await execute(server, `drop database if exists ${name} with (force)`)
+    } catch (error) {
+      const insufficientPrivilege = '42501'
+      if (!(error instanceof pg.DatabaseError) || error.code !== insufficientPrivilege || times === dropsMax)
+        throw error
+      await setTimeout(100)
+    }
   }
 }
 

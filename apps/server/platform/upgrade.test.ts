@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { dropDatabase } from '../../../tests/support/database.ts'
 
 const folder = new URL('../migrations/', import.meta.url)
 const name = `test_${randomBytes(6).toString('hex')}`
@@ -25,8 +26,8 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await Promise.all([migrating.end(), older.end()])
-  await admin.query(`drop database ${name} with (force)`)
   await admin.end()
+  await dropDatabase(inject('postgresUrl'), name)
 })
 
 const counted = (table: string, unit: string) =>
