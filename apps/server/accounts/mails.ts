@@ -17,7 +17,7 @@ export const accountMails: Record<string, MailKind> = {
 
   'recuperar-senha': async (ctx, { id, recipient, payload }) => {
     const occasion = Occasion.parse(payload)
-    const link = await createLink(ctx, { mailId: id, email: recipient, address: occasion.address })
+    const link = await createLink(ctx, { mailId: id, email: recipient, ...occasion })
     return link && recoveryLink(ctx.config, link, occasion)
   },
 

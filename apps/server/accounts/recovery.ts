@@ -8,7 +8,7 @@ import { queueMail } from '../platform/mail.ts'
 import { countTry, forgetTries, type Limit, networkOf } from '../platform/throttle.ts'
 import { hashPassword, lockAccount, replacePassword } from './passwords.ts'
 import { findAccount, loginLimit, stranger } from './sessions.ts'
-import { createToken, tokenHash } from './tokens.ts'
+import { tokenHash } from './tokens.ts'
 
 const hourMs = 3_600_000
 const emailLimit: Limit = { name: 'recuperação', times: 5, withinMs: hourMs }
@@ -26,17 +26,17 @@ export async function requestRecovery({ db }: WithDatabase, email: string, { add
 }
 
 /**
- * The token of a new link for the account with the e-mail, valid for one hour, in the place of the one that an earlier attempt to send the same
- * mail made. Null: there is no such account, its password is not for its users to replace, or the earlier link was used.
+ * The token of the link that a mail brings to the account with the e-mail, valid for one hour from now on. It is the same at each attempt to
+ * send the mail: the letter of an attempt that seemed to fail may have arrived. Null: there is no such account, its password is not for its users to replace, or the earlier link was used.
  */
 export async function createLink(
-  { db }: WithDatabase,
-  { mailId, email, address }: { mailId: bigint; email: string; address: string },
+  { db, vault }: Pick<Context, 'db' | 'vault'>,
+  { mailId, email, at, address }: { mailId: bigint; email: string; at: string; address: string },
 ): Promise<{ token: string; expiresAt: Date } | null> {
   const account = await findAccount({ db }, email)
   if (!account || account.shared) return null
   const { workspaceId, accountId } = account
-  const token = createToken()
+  const token = vault.derive(`recovery ${mailId} ${at} ${workspaceId}/${accountId}`).toString('base64url')
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
     const link = await db
       .insertInto('password_recovery')

@@ -282,15 +282,17 @@ describe('logins that succeed', () => {
     expect((await accounts.logIn(person)).status).toBe(200)
   })
 
-  test('leave the fifty newest sessions of the account open, also when they come at once', async () => {
+  test('leave the fifty sessions of the account open that were seen last, also when they come at once', async () => {
     const person = await accounts.enter()
     const bystander = await accounts.enter()
     await accounts.rows(
-      `insert into session (token_hash, workspace_id, account_id, created_at, expires_at)
-       select sha256(n::text::bytea), workspace_id, account_id, created_at - n * interval '1 minute', expires_at
+      `insert into session (token_hash, workspace_id, account_id, created_at, seen_at, expires_at)
+       select sha256(n::text::bytea), workspace_id, account_id, created_at, seen_at - n * interval '1 minute', expires_at
          from session, generate_series(1, 49) n where account_id = (select id from account where email = $1)`,
       person.email,
     )
+    // The one in use was opened long before all others.
+    await accounts.rows("update session set created_at = now() - interval '20 days' where seen_at = created_at")
     const opened = await Promise.all(Array.from({ length: 10 }, () => accounts.logIn(person)))
     expect(opened.map(({ status }) => status)).toEqual(Array(10).fill(200))
     const left = await accounts.rows<{ old: boolean }>(

@@ -9,7 +9,7 @@ import { inTurn, matchesPassword } from './passwords.ts'
 import { createToken, tokenHash } from './tokens.ts'
 
 const sessionDays = 30
-// Of one account; an older one ends when another begins. Of a shared one each visitor has one.
+// Of one account; the one not seen for longest ends when another begins. Of a shared one each visitor has one.
 const sessionsMax = 50
 const sharedSessionsMax = 1_000
 
@@ -120,7 +120,7 @@ async function endOldest(
   await sql`
     delete from session where token_hash in (
       select token_hash from session where workspace_id = ${workspaceId} and account_id = ${accountId}
-       order by created_at desc, token_hash offset ${kept})`.execute(db)
+       order by seen_at desc, created_at desc, token_hash offset ${kept})`.execute(db)
 }
 
 async function noteRefusal({ db }: WithDatabase, account: KnownAccount, email: string, caller: Caller): Promise<void> {

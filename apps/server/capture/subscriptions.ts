@@ -18,7 +18,8 @@ export async function lockLines({ db }: WithDatabase, chosen: RawBuilder<unknown
 export const awake = {
   paused: false,
   next_at: sql<Date | null>`case when paused then greatest(now(), allowed_at) else next_at end`,
-  gap_at: sql<Date | null>`case when paused and gap_at is not null then greatest(now(), gap_at) else gap_at end`,
+  // A query for a missing position that nobody settled is known by its time.
+  gap_at: sql<Date | null>`case when paused and gap_at is not null and asked_at is distinct from gap_at then greatest(now(), gap_at) else gap_at end`,
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
 
 /** Encrypts secrets at rest with AES-256-GCM under the master key. */
 export interface Vault {
@@ -7,6 +7,8 @@ export interface Vault {
   /** `purpose` binds the ciphertext to its place: it must be the same to decrypt. */
   encrypt(plain: string, purpose: string): Buffer
   decrypt(sealed: Uint8Array, purpose: string): string
+  /** 32 bytes that nobody without the key can guess, and always the same for `purpose`. */
+  derive(purpose: string): Buffer
 }
 
 const ivBytes = 12
@@ -17,6 +19,7 @@ export function createVault(masterKey: Uint8Array): Vault {
   if (masterKey.length !== 32) throw new Error('the master key has 32 bytes')
   return {
     keyId: createHash('sha256').update('vigia key id').update(masterKey).digest('hex').slice(0, 16),
+    derive: (purpose) => createHmac('sha256', masterKey).update(`vigia derived ${purpose}`).digest(),
     encrypt(plain, purpose) {
       const iv = randomBytes(ivBytes)
       const cipher = createCipheriv('aes-256-gcm', masterKey, iv).setAAD(Buffer.from(purpose))
