@@ -148,6 +148,11 @@ export async function listCertificates(
     .execute()
 }
 
+/** The certificate `k` of a company `c`, after a `from`: the one that `takeCertificate` takes or, when none is valid any more, the last that was. */
+export const usedCertificate = sql`certificate k
+   where k.workspace_id = c.workspace_id and left(k.holder_cnpj, 8) = left(c.cnpj, 8) and k.replaced_at is null
+   order by k.valid_to > now() desc, coalesce(k.refused_at > now() - interval '1 day', false), k.valid_to desc, k.id limit 1`
+
 /**
  * Takes the key of the best certificate for a CNPJ out of the vault; null when none is valid any more. Each time is noted with the web
  * service and the purpose. `ctx.db` is a transaction inside the workspace.

@@ -8,9 +8,9 @@ import { damagedProblem } from '../platform/damage.ts'
 import { enterWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http.ts'
-import type { Service } from '../platform/service.ts'
+import { lateMinutes, type Service } from '../platform/service.ts'
 import { likeLiteral, searchable } from '../platform/text.ts'
-import { replaceCertificate, requireSameBase, storeCertificate } from './certificates.ts'
+import { replaceCertificate, requireSameBase, storeCertificate, usedCertificate } from './certificates.ts'
 import { type Switch, switched } from './switches.ts'
 
 export {
@@ -180,22 +180,14 @@ export async function getCompany({ db }: Pick<Context, 'db'>, workspaceId: numbe
   }))
 }
 
-// The certificate that counts is the one that `takeCertificate` would take.
 function selectCompanies(db: Context['db'], workspaceId: number) {
   return db
     .selectFrom('company as c')
     .select(['c.id', 'c.public_id', 'c.name', 'c.cnpj', 'c.active', 'c.automatic'])
-    .select(
-      sql<Date | null>`(select k.valid_to from certificate k
-         where k.workspace_id = c.workspace_id and left(k.holder_cnpj, 8) = left(c.cnpj, 8) and k.replaced_at is null
-         order by k.valid_to > now() desc, coalesce(k.refused_at > now() - interval '1 day', false), k.valid_to desc limit 1)`.as(
-        'valid_to',
-      ),
-    )
+    .select(sql<Date | null>`(select k.valid_to from ${usedCertificate})`.as('valid_to'))
     .where('c.workspace_id', '=', workspaceId)
 }
 
-const lateMinutes = 15
 const lastSuccess = sql`(select k.at from capture_call k
                           where k.line_id = l.id and k.query = 'distNSU' and k.c_stat in (137, 138) and k.at <= w.paused_at
                           order by k.id desc limit 1)`

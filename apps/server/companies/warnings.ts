@@ -5,6 +5,7 @@ import { warn } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { type MailKind, whyReceived } from '../platform/mail.ts'
+import { usedCertificate } from './certificates.ts'
 
 // Days before a certificate ends at which people are told; 0: it has ended.
 const steps = [0, 1, 7, 15, 30]
@@ -40,7 +41,6 @@ export async function warnOfCertificates(ctx: Pick<Context, 'db'>, workspaceId: 
   }
 }
 
-// The choice is that of the list of companies, and with it that of `takeCertificate`.
 async function listUsedCertificates(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<UsedCertificate[]> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<UsedCertificate>`
@@ -51,9 +51,7 @@ async function listUsedCertificates(ctx: Pick<Context, 'db'>, workspaceId: numbe
              (k.valid_to at time zone 'America/Sao_Paulo')::date - (now() at time zone 'America/Sao_Paulo')::date as nights
         from company c
         cross join lateral (
-          select k.id, k.company_id, k.valid_to from certificate k
-           where k.workspace_id = c.workspace_id and left(k.holder_cnpj, 8) = left(c.cnpj, 8) and k.replaced_at is null
-           order by k.valid_to > now() desc, coalesce(k.refused_at > now() - interval '1 day', false), k.valid_to desc, k.id limit 1) k
+          select k.id, k.company_id, k.valid_to from ${usedCertificate}) k
        where c.workspace_id = ${workspaceId} and c.active
        group by k.id, k.valid_to
        order by k.valid_to, k.id`.execute(db)

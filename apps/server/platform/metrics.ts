@@ -7,10 +7,8 @@ import type { Context, Database } from './context.ts'
 import { asOperator, inCapture, poolUse } from './database.ts'
 import { AppError } from './errors.ts'
 import { addressOf, bearerOf } from './http.ts'
-import { type ServiceCode, serviceOf } from './service.ts'
+import { lateMinutes, type ServiceCode, serviceOf } from './service.ts'
 
-// After this, people are told that a capture is late too.
-const lateMinutes = 15
 // A scrape that waits for the database longer than this is answered without its figures.
 const figuresMs = 3_000
 

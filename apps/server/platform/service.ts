@@ -16,3 +16,6 @@ export function serviceOf(code: number): Service {
 export function nsuText(nsu: bigint): string {
   return String(nsu).padStart(15, '0')
 }
+
+/** A conversation that should have asked so long ago is late. */
+export const lateMinutes = 15
