@@ -1,71 +1,8 @@
 import { z } from 'zod'
-import { isSamePassword, line, optionalPhone, password, passwordLength, requiredEmail } from './fields.ts'
+import { ChangePasswordForm, LoginForm, NewPasswordForm, RecoveryForm, SignUpForm } from './forms.ts'
 import { route } from './route.ts'
 
-// Section 5 gives the login its own words.
-const email = requiredEmail('Email deve ter um formato válido')
-
-/** Login form (sections 3 and 5). */
-export const LoginForm = z.object({
-  email,
-  senha: password({
-    missing: 'Senha é obrigatória',
-    short: 'Senha deve ter entre 6 e 100 caracteres',
-    long: 'Senha deve ter entre 6 e 100 caracteres',
-  }),
-})
-
-/** Sign-up payload (sections 3 and 5); `celular` holds digits only and is omitted when empty. */
-export const SignUpForm = z.object({
-  nome: line('Nome', 'Nome é obrigatório')
-    .min(1, { error: 'Nome é obrigatório', abort: true })
-    .min(3, 'Nome deve ter pelo menos 3 caracteres')
-    .max(100, 'Nome deve ter no máximo 100 caracteres'),
-  email: requiredEmail('Email inválido'),
-  senha: password({
-    missing: 'Senha é obrigatória',
-    short: 'Senha deve ter pelo menos 6 caracteres',
-    long: 'Senha deve ter no máximo 100 caracteres',
-  }),
-  celular: optionalPhone,
-  tipoPlano: z.union([z.literal(1), z.literal(2)], { error: 'Tipo de plano deve ser 1 ou 2' }).default(1),
-})
-
-/** Who forgot the password (section 5). */
-export const RecoveryForm = z.object({ email })
-
-const chosenPassword = password({
-  missing: 'Nova senha é obrigatória',
-  short: 'A senha deve ter pelo menos 6 caracteres',
-  long: 'A senha deve ter no máximo 100 caracteres',
-})
-const repeated = { error: 'As senhas não coincidem', path: ['senhaNovamente'] }
-
-/** A new password by the link of an e-mail (sections 3 and 5); `urlAcesso` is the token of the link, or the whole link. */
-export const NewPasswordForm = z
-  .object({
-    urlAcesso: z
-      .string({ error: 'Informe o link de recuperação.' })
-      .trim()
-      .min(1, 'Informe o link de recuperação.')
-      .max(500, 'O link de recuperação não é válido.'),
-    senha: chosenPassword,
-    senhaNovamente: z.string({ error: 'As senhas não coincidem' }),
-  })
-  .refine((form) => isSamePassword(form.senha, form.senhaNovamente), repeated)
-
-/** A new password by somebody who knows the old one; ours. */
-export const ChangePasswordForm = z
-  .object({
-    senhaAtual: z
-      .string({ error: 'Senha atual é obrigatória' })
-      .min(1, 'Senha atual é obrigatória')
-      .refine((text) => passwordLength(text) <= 100, 'A senha atual não confere.')
-      .meta({ maxLength: 100 }),
-    senha: chosenPassword,
-    senhaNovamente: z.string({ error: 'As senhas não coincidem' }),
-  })
-  .refine((form) => isSamePassword(form.senha, form.senhaNovamente), repeated)
+export { ChangePasswordForm, LoginForm, NewPasswordForm, RecoveryForm, SignUpForm } from './forms.ts'
 
 /** Whether the service is up (section 7). */
 export const health = route({
@@ -151,6 +88,8 @@ export const getAccount = route({
     email: z.string(),
     celular: z.string().nullable(),
     criadaEm: z.string(),
+    /** Many log in with it: its password and the sessions of the others are nobody's to change. */
+    compartilhada: z.boolean(),
   }),
 })
 

@@ -55,3 +55,22 @@ export const planKinds: Readonly<Record<1 | 2 | 3, PlanKind>> = {
   2: { name: 'Profissional', companiesMax: 10, documentsPerMonthMax: null },
   3: { name: 'Corporativo', companiesMax: null, documentsPerMonthMax: null },
 }
+
+/** What the menu "Manifestar" offers (section 3); the last two of the CT-e are ours, named by their `tpEvento`: no small number sent by mistake means one. */
+export const manifestationTypes: { nfe: readonly Code[]; cte: readonly Code[] } = {
+  nfe: [
+    { code: 1, label: 'Ciência' },
+    { code: 2, label: 'Confirmação' },
+    { code: 3, label: 'Desconhecimento' },
+    { code: 4, label: 'Não Realizada' },
+  ],
+  cte: [
+    { code: 1, label: 'Cancelamento' },
+    { code: 2, label: 'Carta Correção' },
+    { code: 610110, label: 'Prestação em Desacordo' },
+    { code: 610111, label: 'Cancelamento do Desacordo' },
+  ],
+}
+
+/** Characters that the form takes as a justificativa (section 5). */
+export const justificationMax = 200

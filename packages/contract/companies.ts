@@ -1,8 +1,17 @@
-import { parseCnpj } from '@vigia/dfe/cnpj'
-import { ufByCode } from '@vigia/dfe/uf'
 import { z } from 'zod'
-import { emailShape, wholeNumber } from './fields.ts'
+import { EditCompanyForm, LogoForm, NewCompanyForm } from './forms.ts'
 import { route } from './route.ts'
+
+export { EditCompanyForm, LogoForm, logoSizeMax, NewCompanyForm } from './forms.ts'
+
+const CaptureState = z.object({
+  servico: z.enum(['nfe', 'cte']),
+  estado: z.enum(['aguardando', 'capturando', 'bloqueada', 'falha', 'parada']),
+  mensagem: z.string(),
+  proximaConsulta: z.string().nullable(),
+  ultimoNsu: z.string(),
+  maxNsu: z.string(),
+})
 
 /** Company row of the list (section 3). Dates are ISO 8601 instants. */
 export const CompanyRow = z.object({
@@ -13,17 +22,12 @@ export const CompanyRow = z.object({
   ultimaSincronizacaoNFe: z.string().nullable(),
   ultimaSincronizacaoCTe: z.string().nullable(),
   validadeCertificadoA1: z.string().nullable(),
-  /** Ours, beyond the specification: what the capture of each service says, and when it asks again. */
-  captura: z.array(
-    z.object({
-      servico: z.enum(['nfe', 'cte']),
-      estado: z.enum(['aguardando', 'capturando', 'bloqueada', 'falha', 'parada']),
-      mensagem: z.string(),
-      proximaConsulta: z.string().nullable(),
-      ultimoNsu: z.string(),
-      maxNsu: z.string(),
-    }),
-  ),
+  /** Ours, beyond the specification, from here on. Whether the authority is asked by the hour. */
+  sincronizacaoAutomatica: z.boolean(),
+  /** What the capture of each service says, and when it asks again. */
+  captura: z.array(CaptureState),
+  /** Documents of both kinds issued in the current month. */
+  documentosNoMes: z.number(),
 })
 /** What the browser receives as a company row (section 3). */
 export type CompanyRow = z.output<typeof CompanyRow>
@@ -58,77 +62,32 @@ export const CompanyDetail = z.object({
     ultimoNsu: z.string(),
     mensagemSincronizacao: z.string(),
   }),
+  /** Ours, from here on. */
+  ativa: z.boolean(),
+  captura: z.array(CaptureState),
+  /** The certificate that speaks for the company; null when there is none. Times are ISO 8601 instants. */
+  certificado: z
+    .object({
+      titular: z.string(),
+      cnpj: z.string(),
+      emissor: z.string(),
+      validoDe: z.string(),
+      validoAte: z.string(),
+      /** It was uploaded for another company with the same base. */
+      deOutraEmpresa: z.boolean(),
+      enviadoPor: z.string(),
+      enviadoEm: z.string(),
+      /** The newest uses, at most twenty. */
+      usos: z.array(z.object({ quando: z.string(), servico: z.string(), finalidade: z.string() })),
+    })
+    .nullable(),
+  /** Since when and by whose wish the Ciência leaves by itself; null when it does not. */
+  cienciaAutomatica: z.object({ desde: z.string(), por: z.string() }).nullable(),
+  /** The documents that this company issues are printed with a logo. */
+  temLogo: z.boolean(),
 })
 /** What the browser receives as a company to edit (section 3). */
 export type CompanyDetail = z.output<typeof CompanyDetail>
-
-const chooseBoth = 'Por favor, selecione um certificado e digite a senha.'
-const chooseFile = 'Por favor, selecione um arquivo .pfx ou .p12'
-const noUf = 'Uf deve ser o código de um estado, como 35 para São Paulo'
-const isPfx = (file: File) => /\.(pfx|p12)$/i.test(file.name)
-
-/** New company: certificate and password (sections 5 and 7). */
-export const NewCompanyForm = z.object({
-  Certificado: z.file({ error: chooseBoth }).refine(isPfx, chooseFile),
-  Senha: z.string({ error: chooseBoth }).min(1, chooseBoth),
-  /** Ours, beyond the specification: the filial to register, when the certificate is its matriz's. */
-  Cnpj: z
-    .string()
-    .refine((text) => text.trim() === '' || parseCnpj(text) !== null, 'CNPJ inválido. Confira os 14 caracteres.')
-    .optional(),
-})
-
-// Browsers and other clients write a switch in several ways.
-const flag = (field: string) =>
-  z
-    .union([z.boolean(), z.stringbool({ truthy: ['true', '1', 'on'], falsy: ['false', '0', 'off'] })], {
-      error: `${field} deve ser true ou false`,
-    })
-    .optional()
-
-/** Changes of a company (sections 5 and 7); what is omitted keeps its value. */
-export const EditCompanyForm = z
-  .object({
-    IdEmpresa: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.'),
-    RazaoSocial: z
-      .string({ error: 'Razão social é obrigatória' })
-      .trim()
-      .min(1, 'Razão social é obrigatória')
-      .max(200, 'Razão social deve ter no máximo 200 caracteres'),
-    Email: z
-      .string({ error: 'Email inválido' })
-      .trim()
-      .max(254, { error: 'Email inválido', abort: true })
-      .refine((email) => email === '' || emailShape.test(email), 'Email inválido')
-      .optional(),
-    Uf: wholeNumber(noUf)
-      .refine((code) => ufByCode(code) !== undefined, noUf)
-      .optional(),
-    SincronizacaoAutomatica: flag('SincronizacaoAutomatica'),
-    'ConfiguracoesNfe.Emitente': flag('ConfiguracoesNfe.Emitente'),
-    'ConfiguracoesNfe.Destinatario': flag('ConfiguracoesNfe.Destinatario'),
-    'ConfiguracoesNfe.Transportador': flag('ConfiguracoesNfe.Transportador'),
-    'ConfiguracoesNfe.Terceiro': flag('ConfiguracoesNfe.Terceiro'),
-    'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': flag('ConfiguracoesNfe.ManifestarCienciaAutomaticamente'),
-    'ConfiguracoesCte.Emitente': flag('ConfiguracoesCte.Emitente'),
-    'ConfiguracoesCte.Remetente': flag('ConfiguracoesCte.Remetente'),
-    'ConfiguracoesCte.Destinatario': flag('ConfiguracoesCte.Destinatario'),
-    'ConfiguracoesCte.Expedidor': flag('ConfiguracoesCte.Expedidor'),
-    'ConfiguracoesCte.Recebedor': flag('ConfiguracoesCte.Recebedor'),
-    'ConfiguracoesCte.Tomador': flag('ConfiguracoesCte.Tomador'),
-    'ConfiguracoesCte.Terceiro': flag('ConfiguracoesCte.Terceiro'),
-    'CertificadoDigital.Certificado': z
-      .union([z.file(), z.literal('')], { error: chooseFile })
-      // A file field in which nothing was chosen arrives as an empty file without a name.
-      .transform((file) => (file === '' || (file.size === 0 && !isPfx(file)) ? undefined : file))
-      .refine((file) => !file || isPfx(file), { error: chooseFile, abort: true })
-      .optional(),
-    'CertificadoDigital.Senha': z.string().optional(),
-  })
-  .refine((form) => !form['CertificadoDigital.Certificado'] || form['CertificadoDigital.Senha'], {
-    error: chooseBoth,
-    path: ['CertificadoDigital.Senha'],
-  })
 
 /** The companies of the workspace (section 7). */
 export const listCompanies = route({
@@ -160,6 +119,60 @@ export const updateCompany = route({
   refusals: [404, 409],
   form: EditCompanyForm,
   data: z.null(),
+})
+
+/** Takes away the certificate that was uploaded for a company; ours. */
+export const removeCertificate = route({
+  method: 'POST',
+  path: '/v1/api/Empresas/remover-certificado',
+  access: 'session',
+  summary: 'Apaga o certificado enviado para a empresa. Sem outro da mesma raiz, a captura dela para.',
+  refusals: [404, 409],
+  query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
+  data: z.null(),
+})
+
+/** The logo of a company, as it is printed; ours. */
+export const getLogo = route({
+  method: 'GET',
+  path: '/v1/api/Empresas/logo',
+  access: 'session',
+  summary: 'Mostra o logotipo que sai no DANFE e no DACTE que a empresa emite.',
+  refusals: [404],
+  query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
+  produces: 'image/png',
+})
+
+/** Sets the logo of a company, in place of the one that it had; ours. */
+export const sendLogo = route({
+  method: 'POST',
+  path: '/v1/api/Empresas/logo',
+  access: 'session',
+  summary: 'Guarda o logotipo que sai no DANFE e no DACTE que a empresa emite.',
+  refusals: [404, 409],
+  form: LogoForm,
+  data: z.null(),
+})
+
+/** Takes the logo of a company away; ours. */
+export const removeLogo = route({
+  method: 'POST',
+  path: '/v1/api/Empresas/remover-logo',
+  access: 'session',
+  summary: 'Remove o logotipo da empresa: o DANFE e o DACTE saem sem ele.',
+  refusals: [404, 409],
+  query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
+  data: z.null(),
+})
+
+/** A certificate of a made-up company, which the simulated authority knows; ours, in the ambiente `simulado` only. */
+export const downloadTestCertificate = route({
+  method: 'GET',
+  path: '/v1/api/Empresas/certificado-de-teste',
+  access: 'session',
+  summary: 'Certificado A1 de uma empresa inventada, para experimentar na SEFAZ simulada.',
+  refusals: [404, 429],
+  produces: 'application/x-pkcs12',
 })
 
 /** Registers a company by its certificate (section 7). */

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
-import { DocumentFilter } from './documents.ts'
+import { describe, expect, test } from 'vitest'
+import { DocumentQuery, ExportForm, selectionMax } from './documents.ts'
 
-const parse = (query: Record<string, string>) => DocumentFilter.safeParse({ TipoDFe: '0', ...query })
+const parse = (query: Record<string, string>) => DocumentQuery.safeParse({ TipoDFe: '0', ...query })
 
 test('the page defaults to 1 and texts become numbers', () => {
   expect(parse({ Status: '3', TipoParticipacao: '0' }).data).toEqual({
@@ -24,4 +24,25 @@ test.each([
   [{ DataDe: '2026-03-01T00:00:00', DataAte: '2026-02-01T00:00:00' }],
 ])('%j is refused', (query) => {
   expect(parse(query).success).toBe(false)
+})
+
+describe('an export', () => {
+  const filtro = { TipoDFe: 0 }
+
+  test('holds XML and spreadsheet unless told otherwise', () => {
+    expect(ExportForm.parse({ filtro })).toEqual({ filtro, xml: true, pdf: false, planilha: true })
+  })
+
+  test.each([
+    [{}],
+    [{ filtro, idsDFe: ['x'] }],
+    [{ idsDFe: [] }],
+    [{ idsDFe: Array(selectionMax + 1).fill('x') }],
+    [{ filtro: {} }],
+    [{ filtro: { TipoDFe: 0, DataDe: '2026-03-01T00:00:00', DataAte: '2026-02-01T00:00:00' } }],
+    [{ filtro, xml: false, planilha: false }],
+    [{ filtro, xml: 'sim' }],
+  ])('%# is refused', (form) => {
+    expect(ExportForm.safeParse(form).success).toBe(false)
+  })
 })

@@ -5,24 +5,31 @@ import { route } from './route.ts'
 const code = (min: number, max: number, message: string) =>
   z.coerce.number({ error: message }).int(message).min(min, message).max(max, message)
 
+const filterShape = {
+  TipoDFe: z.coerce
+    .number({ error: 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)' })
+    .refine((type) => type === 0 || type === 2, 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'),
+  CampoPesquisa: z.string().trim().max(200, 'CampoPesquisa deve ter no máximo 200 caracteres').optional(),
+  IdEmpresa: z.string().optional(),
+  Status: code(1, 8, 'Status desconhecido').optional(),
+  TipoParticipacao: code(0, 7, 'TipoParticipacao desconhecido').optional(),
+  DataDe: LocalDateTime('DataDe').optional(),
+  DataAte: LocalDateTime('DataAte').optional(),
+}
+const inOrder = (filter: { DataDe?: string | undefined; DataAte?: string | undefined }) =>
+  !filter.DataDe || !filter.DataAte || filter.DataDe <= filter.DataAte
+const disorder = { message: 'A data inicial deve ser anterior à data final', path: ['DataDe'] }
+
+/** The documents that a selection or an export is about: the filters of the list without its page. Ours. */
+export const DocumentFilter = z.object(filterShape).refine(inOrder, disorder)
+
 /** Filters of the list (section 7). Dates are the local date and time printed on the document. */
-export const DocumentFilter = z
+export const DocumentQuery = z
   .object({
-    TipoDFe: z.coerce
-      .number({ error: 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)' })
-      .refine((type) => type === 0 || type === 2, 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'),
-    CampoPesquisa: z.string().trim().max(200, 'CampoPesquisa deve ter no máximo 200 caracteres').optional(),
+    ...filterShape,
     PaginaAtual: code(1, 1_000_000_000, 'PaginaAtual deve ser um número a partir de 1').default(1),
-    IdEmpresa: z.string().optional(),
-    Status: code(1, 8, 'Status desconhecido').optional(),
-    TipoParticipacao: code(0, 7, 'TipoParticipacao desconhecido').optional(),
-    DataDe: LocalDateTime('DataDe').optional(),
-    DataAte: LocalDateTime('DataAte').optional(),
   })
-  .refine((filter) => !filter.DataDe || !filter.DataAte || filter.DataDe <= filter.DataAte, {
-    message: 'A data inicial deve ser anterior à data final',
-    path: ['DataDe'],
-  })
+  .refine(inOrder, disorder)
 
 /** Fiscal document row of the list (section 3); `dataEmissao` is written as in the document, offset included. */
 export const DocumentRow = z.object({
@@ -35,6 +42,14 @@ export const DocumentRow = z.object({
   tipoParticipacao: z.number(),
   status: z.object({ codigoEvento: z.number(), descricaoEvento: z.string() }),
   notaCompleta: z.boolean(),
+  /** Ours, from here on: the company that it was delivered to, and when it arrived here (ISO 8601 instant). */
+  idEmpresa: z.string(),
+  empresa: z.string(),
+  chegadaEm: z.string(),
+  /** The next answer with a deadline that is still open, and the last instant for it; null when none is. */
+  prazo: z.object({ para: z.enum(['ciencia', 'manifestacao', 'desacordo']), ate: z.string() }).nullable(),
+  /** The event that is on its way from here, in words. */
+  eventoEmEnvio: z.string().nullable(),
 })
 /** What the browser receives as a document row (section 3). */
 export type DocumentRow = z.output<typeof DocumentRow>
@@ -46,7 +61,7 @@ export const listDocuments = route({
   access: 'session',
   summary: 'Lista os documentos fiscais do filtro, 50 por página, do mais novo ao mais antigo.',
   refusals: [404],
-  query: DocumentFilter,
+  query: DocumentQuery,
   data: z.object({
     items: z.array(DocumentRow),
     totalDePaginas: z.number(),
@@ -57,6 +72,150 @@ export const listDocuments = route({
 })
 
 const documentParams = z.object({ idDfe: z.string() })
+
+/** Documents that one selection names at most. */
+export const selectionMax = 5_000
+
+/** The documents of a whole filter by their names, in the order of the list; ours. */
+export const selectDocuments = route({
+  method: 'GET',
+  path: '/v1/api/DocumentosFiscais/selecao',
+  access: 'session',
+  summary: `Os identificadores de todos os documentos do filtro, até ${selectionMax.toLocaleString('pt-BR')}.`,
+  refusals: [404, 409],
+  query: DocumentFilter,
+  data: z.object({ ids: z.array(z.string()) }),
+})
+
+/** A label and its words, already written for people. */
+const Fact = z.object({ rotulo: z.string(), valor: z.string() })
+
+/** One entry of a document's history. */
+export const TimelineEntry = z.object({
+  /** ISO 8601 instant. */
+  quando: z.string(),
+  tpEvento: z.number().nullable(),
+  descricao: z.string(),
+  /** Who did it, in words: a party of the document, a person of this workspace, the automatic Ciência, the SEFAZ. */
+  autor: z.string(),
+  /** `chegada`: the document or a part of it arrived here. `sefaz`: the authority registered it. `envio`: it left from here. */
+  origem: z.enum(['chegada', 'sefaz', 'envio']),
+  situacao: z.enum(['registrado', 'em-envio', 'recusado', 'desfeito']),
+  texto: z.string().nullable(),
+  protocolo: z.string().nullable(),
+  /** What its printed sheet is asked for by; null: there is no more to print than stands here. */
+  idEvento: z.string().nullable(),
+})
+/** What the browser receives as an entry of a history. */
+export type TimelineEntry = z.output<typeof TimelineEntry>
+
+/** A document as its panel shows it. Texts are written for people; amounts in reais. */
+export const DocumentDetail = z.object({
+  documento: DocumentRow,
+  /** "NF-e 1.234 da Papelaria Sol". */
+  nome: z.string(),
+  /** Groups of facts in the order of reading: who, what, values, transport. */
+  secoes: z.array(z.object({ titulo: z.string(), campos: z.array(Fact) })),
+  /** Of an NF-e its products; of a CT-e the parts of the freight, the deliveries or what a GTV-e carries; empty for a summary. */
+  itens: z.array(
+    z.object({
+      numero: z.number(),
+      codigo: z.string(),
+      descricao: z.string(),
+      quantidade: z.string(),
+      unidade: z.string(),
+      valorUnitario: z.string(),
+      valor: z.number(),
+      /** NCM, CFOP and the like, in one line. */
+      detalhe: z.string(),
+    }),
+  ),
+  /** Documents that this one names: notes carried, notes returned, the CT-e that it replaces. */
+  relacionados: z.array(
+    z.object({
+      relacao: z.string(),
+      chave: z.string(),
+      tipo: z.enum(['nfe', 'cte', 'outro']),
+      /** Null: it is not in this workspace. */
+      idDfe: z.string().nullable(),
+    }),
+  ),
+  /** Newest first. */
+  historico: z.array(TimelineEntry),
+  /** Why only a summary is here and how to get the rest; null for a complete document. */
+  falta: z.string().nullable(),
+})
+/** What the browser receives as a document's details. */
+export type DocumentDetail = z.output<typeof DocumentDetail>
+
+/** Everything that is known of one document; ours. */
+export const getDocument = route({
+  method: 'GET',
+  path: '/v1/api/DocumentosFiscais/detalhes/{idDfe}',
+  access: 'session',
+  summary: 'O conteúdo de um documento, o histórico dele e os documentos que ele cita.',
+  refusals: [404],
+  params: documentParams,
+  data: DocumentDetail,
+})
+
+/** The file as the authority delivered it, byte for byte; ours. */
+export const downloadXml = route({
+  method: 'GET',
+  path: '/v1/api/DocumentosFiscais/xml/{idDfe}',
+  access: 'session',
+  summary: 'O XML de um documento como a SEFAZ o entregou; o do resumo, enquanto só ele chegou.',
+  refusals: [404],
+  params: documentParams,
+  produces: 'application/xml',
+})
+
+/** Documents that one export holds at most; with PDFs fewer, because each is laid out anew. */
+export const exportMax = { documents: 100_000, withPdf: 5_000 }
+
+/** What an export holds, and of which documents: a whole filter, or those that are named. */
+export const ExportForm = z
+  .object({
+    filtro: DocumentFilter.optional(),
+    idsDFe: z
+      .array(z.string(), { error: 'Escolha os documentos.' })
+      .min(1, 'Escolha os documentos.')
+      .max(selectionMax, `Escolha no máximo ${selectionMax.toLocaleString('pt-BR')} documentos de cada vez.`)
+      .optional(),
+    xml: z.boolean().default(true),
+    pdf: z.boolean().default(false),
+    planilha: z.boolean().default(true),
+  })
+  .refine((form) => (form.filtro === undefined) !== (form.idsDFe === undefined), {
+    message: 'Informe um filtro ou os documentos.',
+    path: ['idsDFe'],
+  })
+  .refine((form) => form.xml || form.pdf || form.planilha, {
+    message: 'Escolha o que exportar.',
+    path: ['xml'],
+  })
+
+/** Prepares a ZIP and says where it is fetched; ours. */
+export const exportDocuments = route({
+  method: 'POST',
+  path: '/v1/api/DocumentosFiscais/exportar',
+  access: 'session',
+  summary: 'Prepara um ZIP com XML, PDF e planilha dos documentos; `endereco` vale por dez minutos e dispensa o token.',
+  refusals: [404, 409],
+  body: ExportForm,
+  data: z.object({ endereco: z.string(), nome: z.string(), totalDeItens: z.number(), validoAte: z.string() }),
+})
+
+/** The ZIP itself, written while it is sent; ours. */
+export const downloadExport = route({
+  method: 'GET',
+  path: '/v1/api/DocumentosFiscais/exportacao/{bilhete}',
+  access: 'public',
+  summary: 'O ZIP que `exportar` preparou.',
+  refusals: [404, 410],
+  params: z.object({ bilhete: z.string() }),
+  produces: 'application/zip',
+})
 
 /** The DANFE of an NF-e (section 7). */
 export const printDanfe = route({
@@ -77,5 +236,16 @@ export const printDacte = route({
   summary: 'DACTE de um CT-e, em PDF.',
   refusals: [404, 409],
   params: documentParams,
+  produces: 'application/pdf',
+})
+
+/** The sheet of a Carta de Correção, a cancellation or any other event of a document; ours. */
+export const printDocumentEvent = route({
+  method: 'GET',
+  path: '/v1/api/DocumentosFiscais/evento/{idDfe}/{idEvento}',
+  access: 'session',
+  summary: 'Um evento registrado de um documento (Carta de Correção, cancelamento ou outro), em PDF.',
+  refusals: [404, 409],
+  params: z.object({ idDfe: z.string(), idEvento: z.string() }),
   produces: 'application/pdf',
 })

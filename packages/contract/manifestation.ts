@@ -1,79 +1,11 @@
 import { z } from 'zod'
-import type { Code } from './codes.ts'
+import { manifestationTypes } from './codes.ts'
 import { wholeNumber } from './fields.ts'
+import { CorrectionForm, CteManifestationForm, ManifestationForm, unknownType } from './forms.ts'
 import { route } from './route.ts'
 
-/** What the menu "Manifestar" offers (section 3); the last two of the CT-e are ours, named by their `tpEvento`: no small number sent by mistake means one. */
-export const manifestationTypes: { nfe: readonly Code[]; cte: readonly Code[] } = {
-  nfe: [
-    { code: 1, label: 'Ciência' },
-    { code: 2, label: 'Confirmação' },
-    { code: 3, label: 'Desconhecimento' },
-    { code: 4, label: 'Não Realizada' },
-  ],
-  cte: [
-    { code: 1, label: 'Cancelamento' },
-    { code: 2, label: 'Carta Correção' },
-    { code: 610110, label: 'Prestação em Desacordo' },
-    { code: 610111, label: 'Cancelamento do Desacordo' },
-  ],
-}
-
-const noDocument = 'Selecione pelo menos um documento para manifestar.'
-const unknownType = 'Tipo de manifestação desconhecido.'
-const noReason = 'A justificativa é obrigatória'
-
-/** Characters that the form takes as a justificativa (section 5). */
-export const justificationMax = 200
-
-const typeOf = (family: keyof typeof manifestationTypes) =>
-  wholeNumber(unknownType).refine((code) => manifestationTypes[family].some((type) => type.code === code), unknownType)
-
-/** Payload of a manifestação of NF-e (sections 3 and 5). */
-export const ManifestationForm = z.object({
-  justificativa: z
-    .string({ error: noReason })
-    .trim()
-    .min(1, noReason)
-    .max(justificationMax, `A justificativa deve ter no máximo ${justificationMax} caracteres`),
-  idsDFe: z
-    .array(z.string(), { error: noDocument })
-    .min(1, noDocument)
-    .max(300, 'Selecione no máximo 300 documentos de cada vez.'),
-  tipoManifestacao: typeOf('nfe'),
-})
-
-const nameOfField = (what: string) =>
-  z
-    .string({ error: `Informe ${what} de cada correção.` })
-    .trim()
-    .regex(/^[A-Za-z][A-Za-z0-9]{0,19}$/, `${what} de uma correção é um nome do XML, com até 20 letras e números.`)
-
-/** One field of a Carta de Correção; ours, the specification gives one free text. */
-export const CorrectionForm = z.object({
-  grupoAlterado: nameOfField('grupoAlterado'),
-  campoAlterado: nameOfField('campoAlterado'),
-  valorAlterado: z
-    .string({ error: 'Informe valorAlterado de cada correção.' })
-    .trim()
-    .min(1, 'Informe valorAlterado de cada correção.')
-    .max(500, 'O novo valor de uma correção deve ter no máximo 500 caracteres.'),
-  nroItemAlterado: z
-    .int('O número do item corrigido vai de 1 a 99.')
-    .min(1, 'O número do item corrigido vai de 1 a 99.')
-    .max(99, 'O número do item corrigido vai de 1 a 99.')
-    .optional(),
-})
-
-/** Payload of an event of CT-e (sections 3 and 5). */
-export const CteManifestationForm = ManifestationForm.extend({
-  tipoManifestacao: typeOf('cte'),
-  correcoes: z
-    .array(CorrectionForm, { error: 'As correções não estão no formato esperado.' })
-    .min(1, 'Informe pelo menos uma correção.')
-    .max(50, 'Informe no máximo 50 correções de cada vez.')
-    .optional(),
-})
+export { justificationMax, manifestationTypes } from './codes.ts'
+export { CorrectionForm, CteManifestationForm, ManifestationForm } from './forms.ts'
 
 /** What became of the event of one document by the time of the answer. */
 export const ManifestedDocument = z.object({
@@ -110,6 +42,30 @@ export const manifestCte = route({
   refusals: [404, 409],
   body: CteManifestationForm,
   data: outcome,
+})
+
+/** What would leave, asked before anything does; ours. */
+export const previewManifestation = route({
+  method: 'POST',
+  path: '/v1/api/DocumentosFiscais/previa-manifestacao',
+  access: 'session',
+  summary: 'Diz de quais documentos um evento sairia, e por que os outros ficariam de fora. Não envia nada.',
+  refusals: [404],
+  body: z
+    .object({
+      TipoDFe: z.union([z.literal(0), z.literal(2)], { error: 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)' }),
+      tipoManifestacao: wholeNumber(unknownType),
+      idsDFe: ManifestationForm.shape.idsDFe,
+    })
+    .refine(
+      ({ TipoDFe, tipoManifestacao }) =>
+        manifestationTypes[TipoDFe === 0 ? 'nfe' : 'cte'].some((type) => type.code === tipoManifestacao),
+      { message: unknownType, path: ['tipoManifestacao'] },
+    ),
+  data: z.object({
+    permitidos: z.array(z.string()),
+    impedidos: z.array(z.object({ idDfe: z.string(), numero: z.number(), emitente: z.string(), motivo: z.string() })),
+  }),
 })
 
 /** An event that left from here or is about to. Times are ISO 8601 instants. */

@@ -15,11 +15,32 @@ export const Dashboard = z.object({
       qtdCte: z.number(),
       totalNfeCte: z.number(),
       ativa: z.boolean(),
+      /** Ours. */
+      idEmpresa: z.string(),
     }),
   ),
   ultimosDocumentosProcessados: z.array(
-    z.object({ tipoDfe: z.number(), nomeEmitente: z.string(), chaveDfe: z.string(), dataCadastro: z.string() }),
+    z.object({
+      tipoDfe: z.number(),
+      nomeEmitente: z.string(),
+      chaveDfe: z.string(),
+      dataCadastro: z.string(),
+      /** Ours. */
+      idDfe: z.string(),
+    }),
   ),
+  /** Ours: the days of the current month until today (aaaa-MM-dd), by date of issue, those without documents too. */
+  documentosPorDia: z.array(z.object({ dia: z.string(), qtdNfe: z.number(), qtdCte: z.number() })),
+  /** Ours: what asks for a person. */
+  pendencias: z.object({
+    /** NF-e of the last 90 days of which only the summary is here. */
+    resumos: z.number(),
+    /** NF-e of the last 90 days that the companies know of and have not answered for good (Ciência). */
+    aguardandoResposta: z.number(),
+    /** NF-e and CT-e of the current month that were cancelled. */
+    canceladasNfe: z.number(),
+    canceladosCte: z.number(),
+  }),
 })
 /** What the browser receives as the dashboard (section 3). */
 export type Dashboard = z.output<typeof Dashboard>

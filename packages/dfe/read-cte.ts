@@ -59,7 +59,7 @@ function partiesOf(infCte: XmlElement): Party[] {
 }
 
 // The group that holds the tomador's own data, or the party it points at; undefined when that party is absent.
-function tomadorOf(infCte: XmlElement): XmlElement | undefined {
+export function tomadorOf(infCte: XmlElement): XmlElement | undefined {
   const own = child(infCte, 'toma') ?? child(infCte, 'ide/toma4') ?? child(infCte, 'ide/tomaTerceiro')
   if (own !== undefined) return own
   const ide = child(infCte, 'ide')

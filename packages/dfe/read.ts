@@ -4,6 +4,16 @@ import { readCte } from './read-cte.ts'
 import { readEvent, readEventSummary } from './read-event.ts'
 import { readNfe, readNfeSummary } from './read-nfe.ts'
 
+export {
+  type CteDetails,
+  type CteParty,
+  type Fields,
+  type NfeDetails,
+  type NfeItem,
+  type Reference,
+  readDetails,
+} from './details.ts'
+
 /** Someone named in a document, with the code of the part it plays (codes of `roleNames`). */
 export interface Party {
   role: number

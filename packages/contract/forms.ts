@@ -1,0 +1,231 @@
+import { parseCnpj } from '@vigia/dfe/cnpj'
+import { ufByCode } from '@vigia/dfe/uf'
+import { z } from 'zod'
+import { justificationMax, manifestationTypes } from './codes.ts'
+import {
+  emailShape,
+  isSamePassword,
+  line,
+  optionalPhone,
+  password,
+  passwordLength,
+  requiredEmail,
+  wholeNumber,
+} from './fields.ts'
+
+// What people fill in, apart from the calls that carry it: a page that shows no form does not load the means to check one.
+
+// Section 5 gives the login its own words.
+const email = requiredEmail('Email deve ter um formato válido')
+
+/** Login form (sections 3 and 5). */
+export const LoginForm = z.object({
+  email,
+  senha: password({
+    missing: 'Senha é obrigatória',
+    short: 'Senha deve ter entre 6 e 100 caracteres',
+    long: 'Senha deve ter entre 6 e 100 caracteres',
+  }),
+})
+
+/** Sign-up payload (sections 3 and 5); `celular` holds digits only and is omitted when empty. */
+export const SignUpForm = z.object({
+  nome: line('Nome', 'Nome é obrigatório')
+    .min(1, { error: 'Nome é obrigatório', abort: true })
+    .min(3, 'Nome deve ter pelo menos 3 caracteres')
+    .max(100, 'Nome deve ter no máximo 100 caracteres'),
+  email: requiredEmail('Email inválido'),
+  senha: password({
+    missing: 'Senha é obrigatória',
+    short: 'Senha deve ter pelo menos 6 caracteres',
+    long: 'Senha deve ter no máximo 100 caracteres',
+  }),
+  celular: optionalPhone,
+  tipoPlano: z.union([z.literal(1), z.literal(2)], { error: 'Tipo de plano deve ser 1 ou 2' }).default(1),
+})
+
+/** Who forgot the password (section 5). */
+export const RecoveryForm = z.object({ email })
+
+const chosenPassword = password({
+  missing: 'Nova senha é obrigatória',
+  short: 'A senha deve ter pelo menos 6 caracteres',
+  long: 'A senha deve ter no máximo 100 caracteres',
+})
+const repeated = { error: 'As senhas não coincidem', path: ['senhaNovamente'] }
+
+/** A new password by the link of an e-mail (sections 3 and 5); `urlAcesso` is the token of the link, or the whole link. */
+export const NewPasswordForm = z
+  .object({
+    urlAcesso: z
+      .string({ error: 'Informe o link de recuperação.' })
+      .trim()
+      .min(1, 'Informe o link de recuperação.')
+      .max(500, 'O link de recuperação não é válido.'),
+    senha: chosenPassword,
+    senhaNovamente: z.string({ error: 'As senhas não coincidem' }),
+  })
+  .refine((form) => isSamePassword(form.senha, form.senhaNovamente), repeated)
+
+/** A new password by somebody who knows the old one; ours. */
+export const ChangePasswordForm = z
+  .object({
+    senhaAtual: z
+      .string({ error: 'Senha atual é obrigatória' })
+      .min(1, 'Senha atual é obrigatória')
+      .refine((text) => passwordLength(text) <= 100, 'A senha atual não confere.')
+      .meta({ maxLength: 100 }),
+    senha: chosenPassword,
+    senhaNovamente: z.string({ error: 'As senhas não coincidem' }),
+  })
+  .refine((form) => isSamePassword(form.senha, form.senhaNovamente), repeated)
+
+/** "Fale com a Gente" (section 2). */
+export const ContactForm = z.object({
+  nome: line('Nome', 'Nome é obrigatório')
+    .min(1, { error: 'Nome é obrigatório', abort: true })
+    .max(100, 'Nome deve ter no máximo 100 caracteres'),
+  email: requiredEmail('Email inválido'),
+  celular: optionalPhone,
+  empresa: line('Empresa').max(200, 'Empresa deve ter no máximo 200 caracteres').optional(),
+  mensagem: z
+    .string({ error: 'Mensagem é obrigatória' })
+    .trim()
+    .min(1, { error: 'Mensagem é obrigatória', abort: true })
+    .max(4000, 'A mensagem deve ter no máximo 4000 caracteres'),
+  /** Hidden from people: what fills it in is a program. */
+  confirmacao: z.string().max(1000).optional(),
+})
+
+const chooseBoth = 'Por favor, selecione um certificado e digite a senha.'
+const chooseFile = 'Por favor, selecione um arquivo .pfx ou .p12'
+const noUf = 'Uf deve ser o código de um estado, como 35 para São Paulo'
+const isPfx = (file: File) => /\.(pfx|p12)$/i.test(file.name)
+
+/** New company: certificate and password (sections 5 and 7). */
+export const NewCompanyForm = z.object({
+  Certificado: z.file({ error: chooseBoth }).refine(isPfx, chooseFile),
+  Senha: z.string({ error: chooseBoth }).min(1, chooseBoth),
+  /** Ours, beyond the specification: the filial to register, when the certificate is its matriz's. */
+  Cnpj: z
+    .string()
+    .refine((text) => text.trim() === '' || parseCnpj(text) !== null, 'CNPJ inválido. Confira os 14 caracteres.')
+    .optional(),
+})
+
+// Browsers and other clients write a switch in several ways.
+const flag = (field: string) =>
+  z
+    .union([z.boolean(), z.stringbool({ truthy: ['true', '1', 'on'], falsy: ['false', '0', 'off'] })], {
+      error: `${field} deve ser true ou false`,
+    })
+    .optional()
+
+/** Changes of a company (sections 5 and 7); what is omitted keeps its value. */
+export const EditCompanyForm = z
+  .object({
+    IdEmpresa: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.'),
+    RazaoSocial: z
+      .string({ error: 'Razão social é obrigatória' })
+      .trim()
+      .min(1, 'Razão social é obrigatória')
+      .max(200, 'Razão social deve ter no máximo 200 caracteres'),
+    Email: z
+      .string({ error: 'Email inválido' })
+      .trim()
+      .max(254, { error: 'Email inválido', abort: true })
+      .refine((email) => email === '' || emailShape.test(email), 'Email inválido')
+      .optional(),
+    Uf: wholeNumber(noUf)
+      .refine((code) => ufByCode(code) !== undefined, noUf)
+      .optional(),
+    SincronizacaoAutomatica: flag('SincronizacaoAutomatica'),
+    'ConfiguracoesNfe.Emitente': flag('ConfiguracoesNfe.Emitente'),
+    'ConfiguracoesNfe.Destinatario': flag('ConfiguracoesNfe.Destinatario'),
+    'ConfiguracoesNfe.Transportador': flag('ConfiguracoesNfe.Transportador'),
+    'ConfiguracoesNfe.Terceiro': flag('ConfiguracoesNfe.Terceiro'),
+    'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': flag('ConfiguracoesNfe.ManifestarCienciaAutomaticamente'),
+    'ConfiguracoesCte.Emitente': flag('ConfiguracoesCte.Emitente'),
+    'ConfiguracoesCte.Remetente': flag('ConfiguracoesCte.Remetente'),
+    'ConfiguracoesCte.Destinatario': flag('ConfiguracoesCte.Destinatario'),
+    'ConfiguracoesCte.Expedidor': flag('ConfiguracoesCte.Expedidor'),
+    'ConfiguracoesCte.Recebedor': flag('ConfiguracoesCte.Recebedor'),
+    'ConfiguracoesCte.Tomador': flag('ConfiguracoesCte.Tomador'),
+    'ConfiguracoesCte.Terceiro': flag('ConfiguracoesCte.Terceiro'),
+    'CertificadoDigital.Certificado': z
+      .union([z.file(), z.literal('')], { error: chooseFile })
+      // A file field in which nothing was chosen arrives as an empty file without a name.
+      .transform((file) => (file === '' || (file.size === 0 && !isPfx(file)) ? undefined : file))
+      .refine((file) => !file || isPfx(file), { error: chooseFile, abort: true })
+      .optional(),
+    'CertificadoDigital.Senha': z.string().optional(),
+  })
+  .refine((form) => !form['CertificadoDigital.Certificado'] || form['CertificadoDigital.Senha'], {
+    error: chooseBoth,
+    path: ['CertificadoDigital.Senha'],
+  })
+
+/** What a logo may measure, in pixels; the page makes larger pictures smaller before it sends them. */
+export const logoSizeMax = { width: 600, height: 400 }
+
+const choosePicture = 'Por favor, selecione uma imagem PNG'
+
+/** The logo of a company; ours. */
+export const LogoForm = z.object({
+  IdEmpresa: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.'),
+  Logo: z.file({ error: choosePicture }).min(1, choosePicture),
+})
+
+const noDocument = 'Selecione pelo menos um documento para manifestar.'
+/** A kind of manifestação that there is not. */
+export const unknownType = 'Tipo de manifestação desconhecido.'
+const noReason = 'A justificativa é obrigatória'
+
+const typeOf = (family: keyof typeof manifestationTypes) =>
+  wholeNumber(unknownType).refine((code) => manifestationTypes[family].some((type) => type.code === code), unknownType)
+
+/** Payload of a manifestação of NF-e (sections 3 and 5). */
+export const ManifestationForm = z.object({
+  justificativa: z
+    .string({ error: noReason })
+    .trim()
+    .min(1, noReason)
+    .max(justificationMax, `A justificativa deve ter no máximo ${justificationMax} caracteres`),
+  idsDFe: z
+    .array(z.string(), { error: noDocument })
+    .min(1, noDocument)
+    .max(300, 'Selecione no máximo 300 documentos de cada vez.'),
+  tipoManifestacao: typeOf('nfe'),
+})
+
+const nameOfField = (what: string) =>
+  z
+    .string({ error: `Informe ${what} de cada correção.` })
+    .trim()
+    .regex(/^[A-Za-z][A-Za-z0-9]{0,19}$/, `${what} de uma correção é um nome do XML, com até 20 letras e números.`)
+
+/** One field of a Carta de Correção; ours, the specification gives one free text. */
+export const CorrectionForm = z.object({
+  grupoAlterado: nameOfField('grupoAlterado'),
+  campoAlterado: nameOfField('campoAlterado'),
+  valorAlterado: z
+    .string({ error: 'Informe valorAlterado de cada correção.' })
+    .trim()
+    .min(1, 'Informe valorAlterado de cada correção.')
+    .max(500, 'O novo valor de uma correção deve ter no máximo 500 caracteres.'),
+  nroItemAlterado: z
+    .int('O número do item corrigido vai de 1 a 99.')
+    .min(1, 'O número do item corrigido vai de 1 a 99.')
+    .max(99, 'O número do item corrigido vai de 1 a 99.')
+    .optional(),
+})
+
+/** Payload of an event of CT-e (sections 3 and 5). */
+export const CteManifestationForm = ManifestationForm.extend({
+  tipoManifestacao: typeOf('cte'),
+  correcoes: z
+    .array(CorrectionForm, { error: 'As correções não estão no formato esperado.' })
+    .min(1, 'Informe pelo menos uma correção.')
+    .max(50, 'Informe no máximo 50 correções de cada vez.')
+    .optional(),
+})

@@ -1,0 +1,264 @@
+import { XmlError } from '@vigia/xml/parse'
+import { child, children, openDocument, value, type XmlElement } from './document.ts'
+import { tomadorOf } from './read-cte.ts'
+
+/** Texts under their official names, as the file writes them; what is absent or empty is not there (MOC 7.0 and MOC CT-e 4.00, leiautes). */
+export type Fields = Readonly<Record<string, string | undefined>>
+
+/** A document that this one names, and the elements that do so, as `NFref/refNFe` or `infDoc/infNFe` (MOC 7.0; MOC CT-e 4.00). */
+export interface Reference {
+  by: string
+  chave: string
+}
+
+/** A det of an NF-e: `prod` with the texts of its ICMS, IPI and IBSCBS groups (MOC 7.0). */
+export interface NfeItem {
+  nItem?: string
+  prod: Fields
+  infAdProd?: string
+  ICMS: Fields
+  IPI: Fields
+  IBSCBS: Fields
+}
+
+/** What an NF-e or its resumo says to whoever reads it (MOC 7.0; NT 2025.002; NT 2014.002). */
+export interface NfeDetails {
+  type: 'nfe'
+  root: string
+  ide: Fields
+  /** A party with its address: emit, dest, retirada, entrega. */
+  emit: Fields
+  dest: Fields
+  retirada: Fields
+  entrega: Fields
+  det: NfeItem[]
+  ICMSTot: Fields
+  ISSQNtot: Fields
+  retTrib: Fields
+  /** vBCIBSCBS, vIBS, vIBSUF, vIBSMun, vCBS, vIS and vNFTot, wherever the layout keeps them. */
+  IBSCBSTot: Fields
+  fat: Fields
+  dup: Fields[]
+  detPag: Fields[]
+  transp: Fields
+  transporta: Fields
+  veicTransp: Fields
+  vol: Fields[]
+  infAdic: Fields
+  compra: Fields
+  infProt: Fields
+  references: Reference[]
+}
+
+/** Someone named in a CT-e: the group that names him (`toma` also for toma4 and tomaTerceiro), and whether he pays. */
+export interface CteParty {
+  group: 'emit' | 'rem' | 'exped' | 'receb' | 'dest' | 'toma'
+  pays: boolean
+  fields: Fields
+}
+
+/** What a CT-e of any of its layouts says to whoever reads it (MOC CT-e 4.00, Anexo I). */
+export interface CteDetails {
+  type: 'cte'
+  root: string
+  ide: Fields
+  parties: CteParty[]
+  /** vTPrest and vRec or vTRec. */
+  vPrest: Fields
+  Comp: Fields[]
+  ICMS: Fields
+  IBSCBS: Fields
+  /** vTotTrib, vTotDFe, infAdFisco. */
+  imp: Fields
+  infCarga: Fields
+  infQ: Fields[]
+  infServico: Fields
+  /** Of the GTV-e: what is carried, by kind. */
+  infEspecie: Fields[]
+  /** Of the Simplificado: its deliveries. */
+  det: Fields[]
+  compl: Fields
+  /** xCampo and xTexto. */
+  ObsCont: Fields[]
+  /** dProg, dIni, dFim, hProg, hIni, hFim, and dPrev of the road. */
+  Entrega: Fields
+  fat: Fields
+  dup: Fields[]
+  infProt: Fields
+  references: Reference[]
+}
+
+/** What an NF-e, a resNFe or a CT-e says, for people to read; null when the bytes are none of them. It never throws (MOC 7.0; MOC CT-e 4.00). */
+export function readDetails(xml: Uint8Array): NfeDetails | CteDetails | null {
+  let root: XmlElement
+  try {
+    root = openDocument(xml, unread)
+  } catch (error) {
+    if (!(error instanceof XmlError)) throw error
+    return null
+  }
+  if (root.name === 'resNFe') return summaryDetails(root)
+  const infNFe = child(root.name === 'NFe' ? root : child(root, 'NFe'), 'infNFe')
+  if (infNFe) return nfeDetails(root, infNFe)
+  const infCte = child(root, 'infCte') ?? root.children.map((inner) => child(inner, 'infCte')).find(Boolean)
+  return infCte ? cteDetails(root, infCte) : null
+}
+
+const unread: ReadonlySet<string> = new Set(['Signature', 'infNFeSupl', 'infCTeSupl', 'infRespTec'])
+
+function nfeDetails(root: XmlElement, infNFe: XmlElement): NfeDetails {
+  const total = child(infNFe, 'total')
+  const transp = child(infNFe, 'transp')
+  const groups = (path: string) => children(infNFe, path).map(texts)
+  return {
+    type: 'nfe',
+    root: root.name,
+    ide: texts(child(infNFe, 'ide')),
+    emit: party(child(infNFe, 'emit')),
+    dest: party(child(infNFe, 'dest')),
+    retirada: party(child(infNFe, 'retirada')),
+    entrega: party(child(infNFe, 'entrega')),
+    det: children(infNFe, 'det').map(nfeItem),
+    ICMSTot: texts(child(total, 'ICMSTot')),
+    ISSQNtot: texts(child(total, 'ISSQNtot')),
+    retTrib: texts(child(total, 'retTrib')),
+    IBSCBSTot: picked(total, [
+      'IBSCBSTot/vBCIBSCBS',
+      'IBSCBSTot/gIBS/vIBS',
+      'IBSCBSTot/gIBS/gIBSUF/vIBSUF',
+      'IBSCBSTot/gIBS/gIBSMun/vIBSMun',
+      'IBSCBSTot/gCBS/vCBS',
+      'ISTot/vIS',
+      'vNFTot',
+    ]),
+    fat: texts(child(infNFe, 'cobr/fat')),
+    dup: groups('cobr/dup'),
+    // Up to layout 3.10 the payments of an NF-e stood in pag itself.
+    detPag: [...groups('pag/detPag'), ...groups('pag')].filter(({ tPag }) => tPag !== undefined),
+    transp: texts(transp),
+    transporta: party(child(transp, 'transporta')),
+    veicTransp: texts(child(transp, 'veicTransp')),
+    vol: groups('transp/vol'),
+    infAdic: texts(child(infNFe, 'infAdic')),
+    compra: texts(child(infNFe, 'compra')),
+    infProt: texts(child(root, 'protNFe/infProt')),
+    references: referencesOf(infNFe),
+  }
+}
+
+function nfeItem(det: XmlElement): NfeItem {
+  const imposto = child(det, 'imposto')
+  const taxed = child(imposto, 'IBSCBS/gIBSCBS')
+  return {
+    nItem: det.attributes.nItem,
+    prod: texts(child(det, 'prod')),
+    infAdProd: value(det, 'infAdProd'),
+    // The group has the name of its situation: ICMS00, ICMSSN102, IPITrib.
+    ICMS: texts(child(imposto, 'ICMS')?.children[0]),
+    IPI: texts(child(imposto, 'IPI/IPITrib') ?? child(imposto, 'IPI/IPINT')),
+    IBSCBS: { ...texts(child(imposto, 'IBSCBS')), ...picked(taxed, ['vBC', 'vIBS', 'gCBS/vCBS']) },
+  }
+}
+
+// A resNFe has the names of an NF-e without its groups (NT 2014.002).
+function summaryDetails(root: XmlElement): NfeDetails {
+  return {
+    ...nfeDetails(root, root),
+    ide: picked(root, ['dhEmi', 'dEmi', 'tpNF']),
+    emit: picked(root, ['CNPJ', 'CPF', 'xNome', 'IE']),
+    ICMSTot: picked(root, ['vNF']),
+    infProt: picked(root, ['nProt', 'dhRecbto']),
+    references: [],
+  }
+}
+
+function cteDetails(root: XmlElement, infCte: XmlElement): CteDetails {
+  // The Simplificado and the GTV-e have no infCTeNorm around these groups.
+  const norm = child(infCte, 'infCTeNorm') ?? infCte
+  const prest = child(infCte, 'vPrest') ?? child(infCte, 'total')
+  const imp = child(infCte, 'imp')
+  const carga = child(norm, 'infCarga')
+  const service = child(norm, 'infServico')
+  const taxed = child(imp, 'IBSCBS/gIBSCBS')
+  const groups = (node: XmlElement | undefined, path: string) => children(node, path).map(texts)
+  return {
+    type: 'cte',
+    root: root.name,
+    ide: texts(child(infCte, 'ide')),
+    parties: cteParties(infCte),
+    vPrest: texts(prest),
+    Comp: groups(prest, 'Comp'),
+    ICMS: texts(child(imp, 'ICMS')?.children[0]),
+    IBSCBS: { ...texts(child(imp, 'IBSCBS')), ...picked(taxed, ['vBC', 'vIBS', 'gCBS/vCBS']) },
+    imp: texts(imp),
+    infCarga: texts(carga),
+    infQ: [...groups(carga, 'infQ'), ...groups(service, 'infQ')],
+    infServico: texts(service),
+    infEspecie: groups(infCte, 'detGTV/infEspecie'),
+    det: groups(infCte, 'det'),
+    compl: texts(child(infCte, 'compl')),
+    ObsCont: children(infCte, 'compl/ObsCont').map((note) => ({ ...texts(note), xCampo: note.attributes.xCampo })),
+    Entrega: deliveryTimes(infCte, norm),
+    fat: texts(child(norm, 'cobr/fat')),
+    dup: groups(norm, 'cobr/dup'),
+    infProt: texts(child(root, 'protCTe/infProt')),
+    references: referencesOf(infCte),
+  }
+}
+
+function cteParties(infCte: XmlElement): CteParty[] {
+  const tomador = tomadorOf(infCte)
+  const named = (['emit', 'rem', 'exped', 'receb', 'dest'] as const).flatMap((group) => {
+    const element = child(infCte, group)
+    return element ? [{ group, pays: element === tomador, fields: party(element) }] : []
+  })
+  if (!tomador || named.some(({ pays }) => pays)) return named
+  return [...named, { group: 'toma', pays: true, fields: party(tomador) }]
+}
+
+function deliveryTimes(infCte: XmlElement, norm: XmlElement): Fields {
+  const when = child(infCte, 'compl/Entrega')?.children ?? []
+  const dPrev = value(norm, 'infModal/rodo/dPrev') ?? value(norm, 'infDoc/infNFe/dPrev')
+  const entries = when.flatMap((group) => Object.entries(texts(group)))
+  return Object.fromEntries(dPrev === undefined ? entries : [...entries, ['dPrev', dPrev]])
+}
+
+// Names repeat in no layout within one group; of a file in which they do, the first counts.
+function texts(group: XmlElement | undefined): Fields {
+  const entries = (group?.children ?? []).flatMap((element) => {
+    const text = element.children.length === 0 ? element.text.trim() : ''
+    return text === '' ? [] : [[element.name, text] as const]
+  })
+  return Object.fromEntries(entries.reverse())
+}
+
+// enderEmit, enderDest, enderReme, enderExped, enderReceb, enderToma: one for each party.
+function party(group: XmlElement | undefined): Fields {
+  return { ...texts(group?.children.find((element) => /^ender[A-Z]/.test(element.name))), ...texts(group) }
+}
+
+function picked(node: XmlElement | undefined, paths: string[]): Fields {
+  return Object.fromEntries(
+    paths.flatMap((path) => {
+      const text = value(node, path)
+      return text === undefined ? [] : [[path.slice(path.lastIndexOf('/') + 1), text]]
+    }),
+  )
+}
+
+// Wherever a layout puts them: new groups that name documents come every year. Forty-four equal digits stand for a chave that is kept from
+// the readers of autXML (MOC CT-e 4.00, infDoc).
+function referencesOf(document: XmlElement): Reference[] {
+  const found = new Map<string, string>()
+  const visit = (element: XmlElement, path: string) => {
+    for (const inner of element.children) {
+      const by = `${path}/${inner.name}`
+      const text = inner.children.length === 0 ? inner.text.trim() : ''
+      if (/^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.test(text) && !/^(.)\1+$/.test(text) && !found.has(text))
+        found.set(text, by)
+      visit(inner, inner.name)
+    }
+  }
+  visit(document, document.name)
+  return [...found].map(([chave, by]) => ({ by, chave }))
+}
