@@ -1,13 +1,16 @@
 import { formatChave } from '@vigia/dfe/chave'
-import { child, children, openDocument, value, type XmlElement } from '@vigia/dfe/document'
+import { child, openDocument, type XmlElement } from '@vigia/dfe/document'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { dacte, PrintError } from './dacte.ts'
-import { dateTime, money } from './formats.ts'
-import { nfeKey, writeCte } from './support/cte.ts'
+import { modals, nfeKey, writeCte, writeCteOs, writeGtve, writeSimplificado } from './support/cte.ts'
+import { dacteFaults } from './support/dacte-fields.ts'
 import { layoutFaults } from './support/faults.ts'
 import { readGraphics } from './support/graphics.ts'
 import { samples } from './support/samples.ts'
-import { scan } from './support/scan.ts'
+import { dotsPerInchFor, scan } from './support/scan.ts'
+import { readSheets } from './support/sheet.ts'
+import { inBothOrientations, orientations, withTexts, withTpImp } from './support/variants.ts'
 import { readWords, squeezed } from './support/words.ts'
 
 const lorem = (length: number) =>
@@ -32,11 +35,21 @@ const written: [string, Uint8Array][] = [
       infModal: `<aereo><natCarga><xDime>1X1</xDime><cInfManu>01</cInfManu></natCarga><tarifa><CL>M</CL><vTar>1.00</vTar></tarifa>${dangerous.repeat(60)}</aereo>`,
     }),
   ],
+  ...Object.values(modals).map((infModal, i): [string, Uint8Array] => [
+    `modal ${i + 1}`,
+    writeCte({ modal: `0${i + 1}`, infModal }),
+  ]),
+  ['complementar', writeCte({ complements: 10 })],
+  ['CT-e OS', writeCteOs()],
+  ['Simplificado', writeSimplificado(60)],
+  ['GTV-e', writeGtve()],
+  ['letters in the CNPJ', writeCte({ cnpj: '12ABC34501DE35' })],
   ['test environment', writeCte({ tpAmb: '2' })],
+  ['EPEC', writeCte({ tpEmis: '4', pending: true })],
 ]
 const archived = samples('cte').map(({ name, bytes }): [string, Uint8Array] => [name, bytes])
 
-describe.each([...written, ...archived])('%s', (_, bytes) => {
+describe.each(inBothOrientations([...written, ...archived]))('%s, %s', (_, orientation, bytes) => {
   const pdf = dacte(bytes)
   const pages = readGraphics(pdf)
   const root = openDocument(bytes)
@@ -44,6 +57,11 @@ describe.each([...written, ...archived])('%s', (_, bytes) => {
 
   test('nothing overlaps, crosses a rule or leaves the sheet', () => {
     expect(layoutFaults(pages)).toEqual([])
+    for (const page of pages) {
+      expect(page.width > page.height ? 'landscape' : 'portrait').toBe(orientation)
+      // One right edge for everything that is drawn.
+      expect(Math.max(...page.rules.flatMap((rule) => [rule.x1, rule.x2]))).toBeCloseTo(page.width - 14, 0)
+    }
   })
 
   test('identical input gives identical bytes', () => {
@@ -52,8 +70,8 @@ describe.each([...written, ...archived])('%s', (_, bytes) => {
 
   test('every printed field equals its source', async () => {
     const read = await readWords(pdf)
-    const text = squeezed(read.pages)
-    for (const expected of expectedTexts(infCte)) expect(text).toContain(squeeze(expected))
+    const document = [root, ...root.children].find((one) => child(one, 'infCte'))!
+    expect(dacteFaults(document, child(root, 'protCTe/infProt'), readSheets(read.pages, pages))).toEqual([])
     expect(read.language).toBe('pt-BR')
   })
 
@@ -64,7 +82,7 @@ describe.each([...written, ...archived])('%s', (_, bytes) => {
       const runs = page.runs.map((run) => run.text)
       expect(runs).toContain(`${i + 1}/${pages.length}`)
       expect(runs).toContain(formatChave(chave))
-      const codes = await scan(page, 300)
+      const codes = await scan(page, dotsPerInchFor(chave))
       expect(codes).toContainEqual({ format: 'Code128', text: chave })
       if (qr) expect(codes).toContainEqual({ format: 'QRCode', text: qr })
       else expect(codes).toHaveLength(1)
@@ -80,37 +98,6 @@ function find(node: XmlElement, name: string): XmlElement | undefined {
   }
   return undefined
 }
-
-function expectedTexts(infCte: XmlElement): string[] {
-  const norm = child(infCte, 'infCTeNorm') ?? infCte
-  const parties = ['emit', 'rem', 'dest', 'exped', 'receb', 'toma'].flatMap((group) => {
-    const party = child(infCte, group)
-    const address = party?.children.find((one) => one.name.startsWith('ender'))
-    return [value(party, 'xNome'), value(address, 'xBairro'), value(address, 'xMun'), value(party, 'IE')]
-  })
-  const texts = [
-    ...parties,
-    value(infCte, 'ide/natOp'),
-    dateTime(value(infCte, 'ide/dhEmi')),
-    value(infCte, 'ide/xMunIni'),
-    value(infCte, 'ide/toma4/xNome'),
-    value(infCte, 'ide/toma4/enderToma/xMun'),
-    money(value(infCte, 'vPrest/vTPrest')),
-    money(value(infCte, 'total/vTPrest')),
-    ...children(infCte, 'vPrest/Comp').flatMap((comp) => [value(comp, 'xNome'), money(value(comp, 'vComp'))]),
-    value(norm, 'infCarga/proPred'),
-    ...children(norm, 'infDoc/infNFe').map((one) => value(one, 'chave')),
-    ...children(norm, 'infDoc/infNF').map((one) => value(one, 'nDoc')),
-    ...children(infCte, 'det').flatMap((det) => children(det, 'infNFe').map((one) => value(one, 'chNFe'))),
-    ...children(infCte, 'compl/ObsFisco').map((one) => value(one, 'xTexto')),
-    value(norm, 'infModal/rodo/RNTRC'),
-    value(norm, 'infCteSub/chCte'),
-    child(infCte, 'infCteComp')?.children[0]?.text,
-  ]
-  return texts.filter((text) => text !== undefined)
-}
-
-const squeeze = (text: string) => text.normalize('NFC').replace(/\s+/g, '')
 
 async function textOf(pdf: Uint8Array): Promise<string> {
   return squeezed((await readWords(pdf)).pages)
@@ -147,6 +134,13 @@ describe('contents', () => {
     expect(text).not.toContain('0,000')
   })
 
+  test('the protocol of another document authorises nothing', async () => {
+    const xml = new TextDecoder().decode(writeCte())
+    const text = await textOf(dacte(new TextEncoder().encode(xml.replace(/<chCTe>\d/, '<chCTe>9'))))
+    expect(text).toContain('SEMVALORFISCAL-SEMPROTOCOLODEAUTORIZAÇÃODEUSO')
+    expect(text).not.toMatch(/13526000000000[12]/)
+  })
+
   test('cancelled', async () => {
     const pdf = dacte(writeCte(), { cancelled: { protocol: '135260000000008', at: '2026-08-13T08:00:00-03:00' } })
     const text = await textOf(pdf)
@@ -175,15 +169,82 @@ describe('contents', () => {
     for (const piece of expected) expect(text).toContain(piece)
   })
 
+  test.each(orientations)('FS-DA before the authorisation has a second bar code in %s', async (orientation) => {
+    const pdf = dacte(withTpImp(writeCte({ tpEmis: '5', pending: true }), orientation === 'landscape' ? '2' : '1'))
+    const pages = readGraphics(pdf)
+    expect(layoutFaults(pages)).toEqual([])
+    const codes = await scan(pages[0]!, 150)
+    const lengths = codes.filter(({ format }) => format === 'Code128').map(({ text }) => text.length)
+    expect(lengths.toSorted()).toEqual([36, 44])
+    expect(codes).toContainEqual({ format: 'Code128', text: '355991648520001810000000012345612126' })
+  })
+
+  test('the number and the moment of the EPEC event stand in the place of the protocol', async () => {
+    const epec = { protocol: '135260000000077', at: '2026-08-12T09:45:00-03:00' }
+    const text = await textOf(dacte(writeCte({ tpEmis: '4', pending: true }), { epec }))
+    expect(text).toContain('PROTOCOLODEAUTORIZAÇÃODOEPEC')
+    expect(text).toContain('135260000000077-12/08/202609:45:00')
+  })
+
   test('a GTV-e prints a plain form', async () => {
-    const xml = `<GTVeProc><GTVe><infCte Id="CTe35260899387251000138640010000012341876543210"><ide><CFOP>5359</CFOP><natOp>GTV</natOp><mod>64</mod><serie>1</serie><nCT>9</nCT><dhEmi>2026-08-12T09:30:00-03:00</dhEmi><tpAmb>1</tpAmb><tpCTe>4</tpCTe><modal>01</modal><tpServ>9</tpServ><dhSaidaOrig>2026-08-12T10:00:00-03:00</dhSaidaOrig><dhChegadaDest>2026-08-12T11:00:00-03:00</dhChegadaDest><toma><toma>1</toma></toma></ide><emit><CNPJ>99387251000138</CNPJ><xNome>Valores Ltda</xNome></emit><rem><CNPJ>99164852000181</CNPJ><xNome>Banco Remetente</xNome></rem><dest><CNPJ>99164852000181</CNPJ><xNome>Loja Destino</xNome></dest><origem><xLgr>Rua Origem</xLgr><nro>1</nro></origem><destino><xLgr>Rua Destino</xLgr><nro>2</nro></destino><detGTV><infEspecie><tpEspecie>1</tpEspecie><vEspecie>5000.00</vEspecie><tpNumerario>1</tpNumerario></infEspecie><qCarga>3.0000</qCarga><infVeiculo><placa>ABC1D23</placa><UF>SP</UF></infVeiculo></detGTV></infCte></GTVe><protCTe><infProt><nProt>1</nProt><cStat>100</cStat></infProt></protCTe></GTVeProc>`
-    const pdf = dacte(new TextEncoder().encode(xml))
+    const pdf = dacte(writeGtve())
     const text = await textOf(pdf)
     for (const piece of ['DAGTV-E', 'BancoRemetente', 'LojaDestino', 'RuaOrigem', '5.000,00', 'ABC1D23SP']) {
       expect(text).toContain(piece)
     }
     expect(layoutFaults(readGraphics(pdf))).toEqual([])
   })
+})
+
+test.each(orientations)('the number of the sheet stands on the baseline of its row in %s', async (orientation) => {
+  const { pages } = await readWords(dacte(writeCte({ documents: 0, tpImp: orientation === 'landscape' ? '2' : '1' })))
+  const [model, sheet] = ['57', '1/1'].map((text) => pages[0]!.find((word) => word.text === text)!)
+  expect(sheet!.baseline).toBeCloseTo(model!.baseline, 0)
+})
+
+test('an aéreo with dangerous goods stands on one landscape sheet', () => {
+  const air = writeCte({ modal: '02', infModal: modals.air, xObs: 'Entregar na doca três', tpImp: '2' })
+  expect(readGraphics(dacte(air))).toHaveLength(1)
+})
+
+test.each(['0', '1', '3', ''])('tpImp %s prints in portrait', (tpImp) => {
+  for (const { width, height } of readGraphics(dacte(withTpImp(writeCte(), tpImp)))) expect(width).toBeLessThan(height)
+})
+
+const limits = {
+  ...{ xNome: 60, xLgr: 255, nro: 60, xCpl: 60, xBairro: 60, xMun: 60, xPais: 60, natOp: 60, IE: 14 },
+  ...{ proPred: 60, xOutCat: 30, tpMed: 20, xObs: 2000, xTexto: 160, RNTRC: 8 },
+}
+
+test.each(orientations)('texts of any length leave no fault in %s', (orientation) => {
+  const words = fc.constantFrom('MERCADORIA ', 'tecido de algodão, cor ', 'WWWWWWWWWW', '1/2"-')
+  const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 7, maxLength: 37 })
+  fc.assert(
+    fc.property(words, shares, fc.nat(60), fc.nat(40), fc.nat(20), (text, lengths, documents, components, measures) => {
+      const varied = withTexts(writeCte({ documents, components, measures, xObs: 'X' }), limits, text, lengths)
+      const pdf = dacte(withTpImp(varied, orientation === 'landscape' ? '2' : '1'))
+      expect(layoutFaults(readGraphics(pdf))).toEqual([])
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test.each(orientations)(
+  'a form whose every text is as long and wide as it may be fills more sheets in %s',
+  async (orientation) => {
+    const cte = writeCte({ documents: 30, components: 12, measures: 9, xObs: 'X' })
+    const pdf = dacte(withTpImp(withTexts(cte, limits, 'W', [1]), orientation === 'landscape' ? '2' : '1'))
+    expect(layoutFaults(readGraphics(pdf))).toEqual([])
+    const text = await textOf(pdf)
+    for (let n = 1; n <= 30; n++) expect(text).toContain(nfeKey(n))
+    for (const value of ['120,10', '900,5', '1.234,56', '148,15']) expect(text).toContain(value)
+  },
+)
+
+test('a landscape form without room for its texts stands upright', () => {
+  const bytes = withTpImp(withTexts(writeCte({ components: 11 }), limits, 'W', [0, 0, 1, 0, 0, 1, 0, 0, 0, 0]), '2')
+  const [page] = readGraphics(dacte(bytes))
+  expect(page!.width).toBeLessThan(page!.height)
 })
 
 describe('what is not a CT-e', () => {

@@ -1,7 +1,7 @@
 import { value } from '@vigia/dfe/document'
 import { canhoto } from './dacte/canhoto.ts'
 import { type Cargo, cargo, furtherInsurance, insurance } from './dacte/cargo.ts'
-import { type Cte, readCte, stampLines } from './dacte/cte.ts'
+import { type Cte, readCte, stampLines, upright } from './dacte/cte.ts'
 import { type DocumentTable, documentTable } from './dacte/documents.ts'
 import { header } from './dacte/header.ts'
 import { type Modal, modal } from './dacte/modal.ts'
@@ -11,14 +11,14 @@ import { cargoFlow, service } from './dacte/service.ts'
 import { type Components, components, taxes } from './dacte/values.ts'
 import { documentNumber, series } from './formats.ts'
 import { assemble } from './layout/assemble.ts'
-import { type Block, sheet, stack, title } from './layout/block.ts'
+import { type Block, type Sheet, stack, title } from './layout/block.ts'
 import { continuedText } from './layout/continued.ts'
 import { paginate, type TableRow } from './layout/table.ts'
 import { paragraphs } from './layout/text.ts'
 import { type TextBoxes, textBoxes } from './layout/text-box.ts'
 import { Canvas } from './pdf/canvas.ts'
 import type { Ansi } from './pdf/winansi.ts'
-import { assertRoom, openPrintable, PrintError, type PrintOptions } from './printable.ts'
+import { assertRoom, openPrintable, PrintError, type PrintOptions, printedOn } from './printable.ts'
 
 export type { PrintOptions }
 export { PrintError }
@@ -26,16 +26,20 @@ export { PrintError }
 const textSize = 7
 // Least height below the header: every further sheet carries something.
 const bodyMin = 300
-// Least room for the documents on the first sheet, title and heading included.
-const documentsMin = 58
-const observationsMin = 36
+// Least room for the documents on the first sheet, title and heading included, and for OBSERVAÇÕES; lines of the texts below when
+// they are cut, and when they are short.
+const least = {
+  portrait: { documents: 58, observations: 36, lines: 3, blank: 3 },
+  landscape: { documents: 36, observations: 28, lines: 2, blank: 1 },
+}
 
-/** The DACTE of a CT-e (57, 67, Simplificado, GTV-e) as a PDF in A4 portrait (MOC CT-e 4.00, Anexo II). Throws `PrintError`. */
+/** The DACTE of a CT-e (57, 67, Simplificado, GTV-e) as a PDF in A4, portrait or landscape as the issuer chose (MOC CT-e 4.00, Anexo II). Throws `PrintError`. */
 export function dacte(cteProc: Uint8Array, options: PrintOptions = {}): Uint8Array {
-  return printCte(readCte(openPrintable(cteProc), options))
+  return printedOn(readCte(openPrintable(cteProc), options), upright, printCte)
 }
 
 function printCte(cte: Cte): Uint8Array {
+  const { sheet } = cte
   const head = header(cte)
   assertRoom(sheet.bottom - sheet.top - head.height, bodyMin)
   const documents = documentTable(cte)
@@ -45,7 +49,12 @@ function printCte(cte: Cte): Uint8Array {
   const body = sheet.top + head.height
   const next = sheet.bottom - body - heading.height - documents.headingHeight
   const pages = paginate(documents.rows, first.rowsRoom, next)
-  const canvases = pages.map((rows, i) => {
+  const filled = first.ahead.map((block) => {
+    const canvas = new Canvas()
+    block.draw(canvas, sheet.left, body)
+    return canvas
+  })
+  const listed = pages.map((rows, i) => {
     const canvas = new Canvas()
     if (i === 0) {
       first.receipt?.draw(canvas, sheet.left, sheet.top)
@@ -59,7 +68,8 @@ function printCte(cte: Cte): Uint8Array {
     }
     return canvas
   })
-  drawContinuations(first.rest, pages, canvases, body, documents)
+  const canvases = [...filled, ...listed]
+  drawContinuations(first.rest, pages, canvases, body, documents, sheet)
   const headerCanvas = new Canvas()
   head.draw(headerCanvas, sheet.left, sheet.top)
   canvases.forEach((canvas, i) => {
@@ -68,9 +78,11 @@ function printCte(cte: Cte): Uint8Array {
   const number = documentNumber(value(cte.ide, 'nCT')) ?? ''
   return assemble({
     title: `DACTE ${number} série ${series(value(cte.ide, 'serie')) ?? ''} - ${cte.chave}`,
+    sheet,
     header: headerCanvas,
     headerHeight: head.height,
     firstShift: first.shift,
+    picture: cte.logo,
     stamp: stampLines(cte),
     sheets: canvases,
   })
@@ -86,6 +98,8 @@ interface Rest {
 }
 
 interface FirstSheet {
+  /** What fills sheets of its own before this one: none, unless every text is as long and as wide as it may be. */
+  ahead: Block[]
   receipt: Block | undefined
   /** Height of the receipt: how much lower the header stands than on the other sheets. */
   shift: number
@@ -116,8 +130,8 @@ const variants: readonly Variant[] = [
 
 interface Upper {
   receipt: Block | undefined
-  block: Block
-  /** Height of the receipt and of the block. */
+  blocks: (Block | undefined)[]
+  /** Height of the receipt and of the blocks. */
   height: number
   measures: string[]
   components: string[]
@@ -129,11 +143,11 @@ function upperBlocks(cte: Cte, variant: Variant): Upper {
   const carried: Cargo = cargo(cte, variant.measures)
   const values: Components = components(cte, variant.components)
   const parties = participants(cte, variant.secondPair)
-  const block = stack(service(cte), parties, tomador(cte), carried.block, values.block, taxes(cte))
+  const blocks = [service(cte), parties, tomador(cte), carried.block, values.block, taxes(cte)]
   return {
     receipt,
-    block,
-    height: block.height + (receipt?.height ?? 0),
+    blocks,
+    height: stack(receipt, ...blocks).height,
     measures: carried.overflow,
     components: values.overflow,
     parties: variant.secondPair ? [] : secondPairText(cte),
@@ -146,39 +160,52 @@ function inOneText(pieces: readonly string[]): Ansi[] {
 
 // Shares the first sheet out: the fixed blocks above, texts below as far as they leave room for some documents.
 function firstSheet(cte: Cte, headerHeight: number, documents: DocumentTable): FirstSheet {
+  const { sheet } = cte
+  const {
+    observations: observationsMin,
+    documents: documentsMin,
+    lines,
+    blank,
+  } = least[sheet.landscape ? 'landscape' : 'portrait']
   const way: Modal = modal(cte)
   const list = way.list.flatMap(paragraphs)
-  const modalList = list.length > 0 ? textBoxes([{ label: '', text: list, share: 1 }], textSize, 1) : undefined
+  const modalList =
+    list.length > 0 ? textBoxes([{ label: '', text: list, share: 1 }], sheet.width, textSize, 1) : undefined
   const notes = textBoxes(
     [
       { label: 'USO EXCLUSIVO DO EMISSOR DO CT-E', text: issuerNotes(cte), share: 0.62 },
       { label: 'RESERVADO AO FISCO', text: fiscoNotes(cte), share: 0.38 },
     ],
+    sheet.width,
     textSize,
-    3,
+    lines,
+    blank,
   )
   const fixedLower = [insurance(cte), cargoFlow(cte)]
   const fixedHeight = stack(...fixedLower, way.block).height
-  const least = fixedHeight + observationsMin + (modalList?.least ?? 0) + notes.least + documentsLeast(documents)
+  const firstDocuments = documentsLeast(documents, documentsMin)
+  const fixed = fixedHeight + observationsMin + (modalList?.least ?? 0) + notes.least + firstDocuments
   const whole = sheet.bottom - sheet.top - headerHeight
   let upper = upperBlocks(cte, variants[0]!)
   for (const variant of variants.slice(1)) {
-    if (upper.height + least <= whole) break
+    if (upper.height + fixed <= whole) break
     upper = upperBlocks(cte, variant)
   }
-  assertRoom(whole - upper.height - least, -documentsLeast(documents) + title('').height + documents.headingHeight)
+  const leastBelow = fixed - firstDocuments + title('').height + documents.headingHeight
+  const { ahead, block, height } = spill(upper, whole, whole - leastBelow, sheet)
   const text = [...upper.parties.flatMap(paragraphs), ...remarks(cte), ...furtherInsurance(cte).flatMap(paragraphs)]
-  const observations = textBoxes([{ label: 'OBSERVAÇÕES', text, share: 1 }], textSize, 3)
-  const room = whole - upper.height - fixedHeight
-  const heights = shareOut([observations, modalList, notes], room - documentsLeast(documents))
+  const observations = textBoxes([{ label: 'OBSERVAÇÕES', text, share: 1 }], sheet.width, textSize, lines, blank)
+  const room = whole - height - fixedHeight
+  const heights = shareOut([observations, modalList, notes], room - firstDocuments)
   const [obs, modalTexts, uso] = [observations.fit(heights[0]!), modalList?.fit(heights[1]!), notes.fit(heights[2]!)]
   const lower = stack(...fixedLower, obs.block, way.block, modalTexts?.block, uso.block)
-  const documentsTop = sheet.top + headerHeight + upper.height
+  const documentsTop = sheet.top + headerHeight + height
   const documentsBottom = sheet.bottom - lower.height
   return {
+    ahead,
     receipt: upper.receipt,
     shift: upper.receipt?.height ?? 0,
-    upper: upper.block,
+    upper: block,
     documentsTop,
     documentsBottom,
     rowsRoom: documentsBottom - documentsTop - title('').height - documents.headingHeight,
@@ -194,7 +221,22 @@ function firstSheet(cte: Cte, headerHeight: number, documents: DocumentTable): F
   }
 }
 
-function documentsLeast(documents: DocumentTable): number {
+// The last blocks that fit above the documents, and the others on sheets before, as few as hold them. A landscape form stands upright instead.
+function spill({ blocks, height }: Upper, whole: number, room: number, sheet: Sheet) {
+  if (height <= room) return { ahead: [], block: stack(...blocks), height }
+  assertRoom(sheet.landscape ? -1 : room, 0)
+  const before: Block[][] = [[]]
+  const kept = blocks.filter((block) => block !== undefined)
+  while (stack(...kept).height > room) {
+    const block = kept.shift()!
+    assertRoom(whole, block.height)
+    if (stack(...before.at(-1)!, block).height > whole) before.push([])
+    before.at(-1)!.push(block)
+  }
+  return { ahead: before.map((sheet) => stack(...sheet)), block: stack(...kept), height: stack(...kept).height }
+}
+
+function documentsLeast(documents: DocumentTable, documentsMin: number): number {
   const rows = documents.rows.slice(0, 2).reduce((sum, row) => sum + row.height, 0)
   return Math.max(documentsMin, title('').height + documents.headingHeight + Math.min(rows, 90))
 }
@@ -216,12 +258,13 @@ function drawContinuations(
   canvases: Canvas[],
   body: number,
   documents: DocumentTable,
+  sheet: Sheet,
 ): void {
   const last = pages.length - 1
-  let canvas = last > 0 ? canvases[last] : undefined
+  let canvas = last > 0 ? canvases.at(-1) : undefined
   let top = last > 0 ? body + usedHeight(pages[last]!, documents) : body
   for (const { heading, text } of rest) {
-    const end = continuedText(`${heading} - CONTINUAÇÃO`, text, textSize, {
+    const end = continuedText(`${heading} - CONTINUAÇÃO`, text, textSize, sheet, {
       canvas,
       top,
       nextTop: body,

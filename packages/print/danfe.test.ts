@@ -1,13 +1,17 @@
 import { formatChave } from '@vigia/dfe/chave'
-import { child, children, openDocument, value, type XmlElement } from '@vigia/dfe/document'
+import { child, openDocument, value } from '@vigia/dfe/document'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { danfe, PrintError } from './danfe.ts'
-import { date, documentNumber, money, quantity } from './formats.ts'
+import { documentNumber } from './formats.ts'
+import { danfeFaults } from './support/danfe-fields.ts'
 import { layoutFaults } from './support/faults.ts'
 import { readGraphics } from './support/graphics.ts'
 import { writeNfe } from './support/nfe.ts'
 import { samples } from './support/samples.ts'
-import { scan } from './support/scan.ts'
+import { dotsPerInchFor, scan } from './support/scan.ts'
+import { readSheets } from './support/sheet.ts'
+import { inBothOrientations, orientations, withTexts, withTpImp } from './support/variants.ts'
 import { readWords, squeezed } from './support/words.ts'
 
 const lorem = (length: number) =>
@@ -25,6 +29,8 @@ const written: [string, Uint8Array][] = [
   ['5000 characters', writeNfe({ items: 1, infCpl: lorem(5000) })],
   ['100 items and 5000 characters', writeNfe({ items: 100, infCpl: lorem(5000) })],
   ['NT 2026.010', writeNfe({ emission: '2026-12-05T10:15:30-03:00', items: 3 })],
+  ['NT 2026.010 with every tax', writeNfe({ newTaxes: true, items: 12, duplicatas: 3 })],
+  ['letters in the CNPJ', writeNfe({ cnpj: '12ABC34501DE35' })],
   ['FS-DA', writeNfe({ tpEmis: '5', cStat: null })],
   ['EPEC', writeNfe({ tpEmis: '4', cStat: null })],
   ['without protocol', writeNfe({ cStat: null })],
@@ -33,7 +39,7 @@ const written: [string, Uint8Array][] = [
 ]
 const archived = samples('nfe', /^procNFe/).map(({ name, bytes }): [string, Uint8Array] => [name, bytes])
 
-describe.each([...written, ...archived])('%s', (_, bytes) => {
+describe.each(inBothOrientations([...written, ...archived]))('%s, %s', (_, orientation, bytes) => {
   const pdf = danfe(bytes)
   const pages = readGraphics(pdf)
   const root = openDocument(bytes)
@@ -41,6 +47,11 @@ describe.each([...written, ...archived])('%s', (_, bytes) => {
 
   test('nothing overlaps, crosses a rule or leaves the sheet', () => {
     expect(layoutFaults(pages)).toEqual([])
+    for (const page of pages) {
+      expect(page.width > page.height ? 'landscape' : 'portrait').toBe(orientation)
+      // One right edge for everything that is drawn.
+      expect(Math.max(...page.rules.flatMap((rule) => [rule.x1, rule.x2]))).toBeCloseTo(page.width - 14, 0)
+    }
   })
 
   test('identical input gives identical bytes', () => {
@@ -49,9 +60,7 @@ describe.each([...written, ...archived])('%s', (_, bytes) => {
 
   test('every printed field equals its source', async () => {
     const read = await readWords(pdf)
-    const text = squeezed(read.pages)
-    for (const expected of expectedTexts(infNFe)) expect(text).toContain(squeeze(expected))
-    for (const paragraph of runningTexts(infNFe)) expectInOrder(text, paragraph)
+    expect(danfeFaults(infNFe, child(root, 'protNFe/infProt'), readSheets(read.pages, pages))).toEqual([])
     expect(read.language).toBe('pt-BR')
     expect(read.title).toContain('DANFE')
   })
@@ -63,73 +72,11 @@ describe.each([...written, ...archived])('%s', (_, bytes) => {
       expect(runs).toContain(`FOLHA ${i + 1}/${pages.length}`)
       expect(runs).toContain(formatChave(chave))
       expect(runs).toContain(`Nº ${documentNumber(value(infNFe, 'ide/nNF'))}`)
-      if (i > 1 && i < pages.length - 1) continue
-      const codes = await scan(page, 300)
+      const codes = await scan(page, dotsPerInchFor(chave))
       expect(codes).toContainEqual({ format: 'Code128', text: chave })
     }
   })
 })
-
-function expectedTexts(infNFe: XmlElement): string[] {
-  const items = children(infNFe, 'det').flatMap((det) => {
-    const prod = child(det, 'prod')
-    return [
-      value(prod, 'cProd'),
-      value(prod, 'xProd'),
-      value(prod, 'NCM'),
-      value(prod, 'CFOP'),
-      quantity(value(prod, 'qCom')),
-      quantity(value(prod, 'vUnCom')),
-      money(value(prod, 'vProd')),
-    ]
-  })
-  const totals = child(infNFe, 'total/ICMSTot')?.children ?? []
-  const boxes = new Set(['vBC', 'vICMS', 'vBCST', 'vST', 'vProd', 'vFrete', 'vSeg', 'vDesc', 'vIPI', 'vOutro', 'vNF'])
-  const texts = [
-    value(infNFe, 'emit/xNome'),
-    value(infNFe, 'emit/enderEmit/xLgr'),
-    value(infNFe, 'emit/IE'),
-    value(infNFe, 'dest/xNome'),
-    value(infNFe, 'dest/enderDest/xCpl'),
-    value(infNFe, 'dest/enderDest/xMun'),
-    value(infNFe, 'dest/IE'),
-    value(infNFe, 'ide/natOp'),
-    date(value(infNFe, 'ide/dhEmi') ?? value(infNFe, 'ide/dEmi')),
-    value(infNFe, 'transp/transporta/xNome'),
-    ...totals.filter((total) => boxes.has(total.name)).map((total) => money(total.text)),
-    ...items,
-  ]
-  return texts.filter((text) => text !== undefined)
-}
-
-function runningTexts(infNFe: XmlElement): string[] {
-  const texts = [
-    value(infNFe, 'infAdic/infCpl'),
-    value(infNFe, 'infAdic/infAdFisco'),
-    ...children(infNFe, 'det').map((det) => value(det, 'infAdProd')),
-    ...children(infNFe, 'cobr/dup').flatMap((dup) => [
-      value(dup, 'nDup'),
-      date(value(dup, 'dVenc')),
-      money(value(dup, 'vDup')),
-    ]),
-    ...children(infNFe, 'infAdic/obsCont').map((obs) => value(obs, 'xTexto')),
-    ...children(infNFe, 'transp/vol').flatMap((vol) => [value(vol, 'esp'), value(vol, 'marca'), value(vol, 'nVol')]),
-  ]
-  return texts.filter((text) => text !== undefined)
-}
-
-const squeeze = (text: string) => text.normalize('NFC').replace(/\s+/g, '')
-
-// A text may be cut by the end of a sheet: its words are all there, one after the other.
-function expectInOrder(text: string, paragraph: string): void {
-  if (text.includes(squeeze(paragraph))) return
-  let from = 0
-  for (const word of paragraph.split(/\s+/)) {
-    const at = text.indexOf(squeeze(word), from)
-    expect(at, word).not.toBe(-1)
-    from = at
-  }
-}
 
 async function textOf(pdf: Uint8Array): Promise<string> {
   return squeezed((await readWords(pdf)).pages)
@@ -140,6 +87,13 @@ describe('situations', () => {
     const text = await textOf(danfe(writeNfe({ emission: '2026-08-12T23:15:30+05:00' })))
     expect(text).toContain('12/08/2026')
     expect(text).toContain('23:15:30')
+  })
+
+  test('the protocol of another document authorises nothing', async () => {
+    const xml = new TextDecoder().decode(writeNfe())
+    const text = await textOf(danfe(new TextEncoder().encode(xml.replace(/<chNFe>\d/, '<chNFe>9'))))
+    expect(text).toContain('SEMVALORFISCAL-SEMPROTOCOLODEAUTORIZAÇÃODEUSO')
+    expect(text).not.toMatch(/13526000000000[12]/)
   })
 
   test('cancelled: stamp, event and the protocol of the authorisation', async () => {
@@ -162,11 +116,23 @@ describe('situations', () => {
     expect(text).toContain('NF-EDENEGADA-UsoDenegado')
   })
 
-  test('FS-DA before the authorisation has a second bar code', async () => {
-    const pdf = danfe(writeNfe({ tpEmis: '5', cStat: null }))
-    const codes = await scan(readGraphics(pdf)[0]!, 300)
-    expect(codes).toHaveLength(2)
-    expect(codes.map((code) => code.text.length).toSorted()).toEqual([36, 44])
+  test.each(orientations)(
+    'FS-DA before the authorisation has a second bar code on every sheet, %s',
+    async (orientation) => {
+      const note = writeNfe({ tpEmis: '5', cStat: null, items: 120, tpImp: orientation === 'landscape' ? '2' : '1' })
+      for (const page of readGraphics(danfe(note))) {
+        const codes = await scan(page, 150)
+        // UF, FS-DA, destinatário, R$ 100,00, own ICMS and ICMS ST, day 12.
+        expect(codes).toContainEqual({ format: 'Code128', text: '355991648520001810000000001000011122' })
+        expect(codes.map((code) => code.text.length).toSorted()).toEqual([36, 44])
+      }
+    },
+  )
+
+  test('the number and the moment of the EPEC event stand in the place of the protocol', async () => {
+    const epec = { protocol: '891260000000077', at: '2026-08-12T10:20:00-03:00' }
+    const text = await textOf(danfe(writeNfe({ tpEmis: '4', cStat: null }), { epec }))
+    expect(text).toContain('PROTOCOLODEAUTORIZAÇÃODOEPEC891260000000077-12/08/202610:20:00')
   })
 
   test('a chave with letters decodes and the CNPJ keeps them', async () => {
@@ -199,23 +165,102 @@ describe('situations', () => {
     const [sample] = samples('invalidos', /nfe-sem-protocolo/)
     if (!sample) return
     const url = value(openDocument(sample.bytes), 'infNFeSupl/qrCode')
-    const codes = await scan(readGraphics(danfe(sample.bytes))[0]!, 300)
+    const codes = await scan(readGraphics(danfe(sample.bytes))[0]!, 150)
     expect(codes).toContainEqual({ format: 'QRCode', text: url })
   })
 
-  test('characters outside the font are spelled', async () => {
+  test('characters outside WinAnsi are found, those outside the font are spelled', async () => {
     const text = await textOf(danfe(writeNfe({ infCpl: 'resistência 10 Ω ≤ 5 中' })))
-    expect(text).toContain('resistência10Ohm<=5[U+4E2D]')
+    expect(text).toContain('resistência10Ω≤5[U+4E2D]')
   })
 })
 
+test('the receipt keeps to two lines and leaves the street out rather than take a third', () => {
+  const note = withTexts(writeNfe(), { xNome: 45, xLgr: 40, xBairro: 20 }, 'COMERCIAL DE TINTAS E ', [1])
+  const texts = readGraphics(danfe(note))[0]!.runs.map((run) => run.text)
+  const from = texts.findIndex((text) => text.startsWith('RECEBEMOS DE'))
+  const sentence = texts.slice(from, texts.indexOf('DATA DE RECEBIMENTO'))
+  expect(sentence).toHaveLength(2)
+  expect(sentence.join(' ')).toMatch(/DESTINATÁRIO: COMERCIAL DE TINTAS .* São Paulo - SP$/)
+})
+
+describe('landscape', () => {
+  test.each(['0', '1', '3', '6', '9', ''])('tpImp %s prints in portrait', (tpImp) => {
+    for (const { width, height } of readGraphics(danfe(withTpImp(writeNfe(), tpImp))))
+      expect(width).toBeLessThan(height)
+  })
+
+  test('the receipt is a strip at the left of the first sheet, and the others keep its margin', () => {
+    const pages = readGraphics(danfe(withTpImp(writeNfe({ items: 120 }), '2')))
+    const edges = pages.map((page) => Math.min(...page.runs.filter((run) => !run.upwards).map((run) => run.x)))
+    const strips = pages.map((page) => page.runs.filter((run) => run.upwards))
+    expect(pages.length).toBeGreaterThan(2)
+    expect(new Set(edges.map(Math.round)).size).toBe(1)
+    expect(strips[0]!.map((run) => run.text)).toContain('IDENTIFICAÇÃO E ASSINATURA DO RECEBEDOR')
+    expect(Math.max(...strips[0]!.map((run) => run.x))).toBeLessThan(edges[0]!)
+    expect(strips.slice(1).flat()).toEqual([])
+    // Of what stands upright only the cut line is dashed, however many items divide the table.
+    const upright = pages[0]!.rules.filter((rule) => rule.dashed && Math.abs(rule.x1 - rule.x2) < 1)
+    expect(upright.map((rule) => Math.round(Math.abs(rule.y1 - rule.y2)))).toEqual([567])
+  })
+
+  test('columns stand beside each other that portrait stacks, with IBS and CBS too', async () => {
+    const stacked = writeNfe({ items: 3, emission: '2026-12-05T10:15:30-03:00' })
+    const headings = async (bytes: Uint8Array) => (await readWords(danfe(bytes))).pages[0]!.map((word) => word.text)
+    const place = async (bytes: Uint8Array) => {
+      const [page] = (await readWords(danfe(bytes))).pages
+      return (
+        page!.find((word) => word.text === 'CFOP')!.baseline - page!.find((word) => word.text === 'O/CST')!.baseline
+      )
+    }
+    expect(await headings(withTpImp(stacked, '2'))).toContain('VALOR DOS TRIBUTOS')
+    expect(await place(withTpImp(stacked, '2'))).toBeCloseTo(0)
+    expect(await place(stacked)).toBeGreaterThan(4)
+  })
+})
+
+const limits = {
+  ...{ xNome: 60, xLgr: 60, nro: 60, xCpl: 60, xBairro: 60, xMun: 60, natOp: 60, IE: 14, xEnder: 60 },
+  ...{ cProd: 60, xProd: 120, infAdProd: 500, esp: 60, marca: 60, nVol: 60, nFat: 60, nDup: 60 },
+  ...{ infAdFisco: 2000, infCpl: 5000 },
+}
+
+test.each(orientations)('texts of any length leave no fault in %s', (orientation) => {
+  const words = fc.constantFrom('MERCADORIA ', 'tecido de algodão, cor ', 'WWWWWWWWWW', '1/2"-')
+  const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 7, maxLength: 37 })
+  const emission = fc.constantFrom('2026-08-12T10:15:30-03:00', '2026-12-12T10:15:30-03:00')
+  fc.assert(
+    fc.property(words, shares, emission, fc.nat(40), (text, lengths, emitted, duplicatas) => {
+      const note = writeNfe({ long: true, items: 3, duplicatas, infCpl: 'X', emission: emitted })
+      const varied = withTexts(note, limits, text, lengths)
+      const pdf = danfe(withTpImp(varied, orientation === 'landscape' ? '2' : '1'))
+      expect(layoutFaults(readGraphics(pdf))).toEqual([])
+    }),
+    { numRuns: 30 },
+  )
+})
+
 describe('what is not an NF-e', () => {
+  const nfce = '<nfeProc><NFe><infNFe><ide><mod>65</mod></ide></infNFe></NFe></nfeProc>'
   test.each([
-    ['not XML', 'hello'],
-    ['another document', '<resNFe/>'],
-    ['model 65', '<nfeProc><NFe><infNFe><ide><mod>65</mod></ide></infNFe></NFe></nfeProc>'],
-  ])('%s', (_, xml) => {
-    expect(() => danfe(new TextEncoder().encode(xml))).toThrow(PrintError)
+    ['not XML', 'hello', 'O arquivo não é um XML bem formado.'],
+    ['another document', '<resNFe/>', 'O arquivo não contém uma NF-e.'],
+    ['model 65', nfce, 'O DANFE é da NF-e modelo 55; o documento é do modelo 65.'],
+  ])('%s', (_, xml, sentence) => {
+    expect(() => danfe(new TextEncoder().encode(xml))).toThrow(new PrintError(sentence))
+  })
+
+  test('of the samples only what is cut off or of another kind is refused', () => {
+    const refused = [...samples('nfe'), ...samples('invalidos', /^nfe|^xml/)].flatMap(({ name, bytes }) => {
+      try {
+        danfe(bytes)
+        return []
+      } catch (error) {
+        expect(error).toBeInstanceOf(PrintError)
+        return [name]
+      }
+    })
+    expect(refused.filter((name) => !/^nfce-65|^xml-truncado/.test(name))).toEqual([])
   })
 
   test('an NF-e with almost nothing prints its form', () => {

@@ -5,19 +5,19 @@ import { canhoto } from './danfe/canhoto.ts'
 import { header } from './danfe/header.ts'
 import { issqn } from './danfe/issqn.ts'
 import { itemTable } from './danfe/items.ts'
-import { type Note, readNote, stampLines } from './danfe/note.ts'
+import { type Note, readNote, stampLines, upright } from './danfe/note.ts'
 import { destinatario, place, placeText } from './danfe/parties.ts'
 import { totals } from './danfe/totals.ts'
 import { transport, transportOverflow, volumeRowsMax } from './danfe/transport.ts'
 import { documentNumber, series } from './formats.ts'
 import { assemble } from './layout/assemble.ts'
-import { type Block, sheet, stack, title } from './layout/block.ts'
+import { type Block, beside, type Sheet, stack, title } from './layout/block.ts'
 import { continuedText } from './layout/continued.ts'
 import { qrBlock } from './layout/qrcode.ts'
 import { paginate, type Table, type TableRow } from './layout/table.ts'
 import { Canvas } from './pdf/canvas.ts'
 import type { Ansi } from './pdf/winansi.ts'
-import { assertRoom, openPrintable, PrintError, type PrintOptions } from './printable.ts'
+import { assertRoom, openPrintable, PrintError, type PrintOptions, printedOn } from './printable.ts'
 
 export type { PrintOptions }
 export { PrintError }
@@ -33,21 +33,27 @@ const textShareMax = 0.4
 // The code itself must measure 25 mm or more, its quiet zone apart (NT 2026.010, 4.5).
 const qrSide = 92
 
-/** The DANFE of an NF-e, model 55, as a PDF in A4 portrait (MOC NF-e 7.0, Anexo II; NT 2026.010). Throws `PrintError`. */
+/** The DANFE of an NF-e, model 55, as a PDF in A4, portrait or landscape as the issuer chose (MOC NF-e 7.0, Anexo II; NT 2026.010). Throws `PrintError`. */
 export function danfe(nfeProc: Uint8Array, options: PrintOptions = {}): Uint8Array {
-  const note = readNote(openPrintable(nfeProc), options)
-  return printNote(note)
+  return printedOn(readNote(openPrintable(nfeProc), options), upright, (note) => {
+    const receipt = canhoto(note)
+    // In landscape every sheet keeps the margin of the receipt, so that header and columns stand in one place.
+    return printNote(note.sheet.landscape ? { ...note, sheet: beside(note.sheet, receipt.height) } : note, receipt)
+  })
 }
 
-function printNote(note: Note): Uint8Array {
+function printNote(note: Note, receipt: Block): Uint8Array {
+  const { sheet } = note
   const head = header(note)
   assertRoom(sheet.bottom - sheet.top - head.height, bodyMin)
   const products = itemTable(note)
-  const first = firstSheet(note, head.height, products)
+  const first = firstSheet(note, head.height, products, receipt)
   const next = sheet.bottom - sheet.top - head.height - productsTitle.height - products.headingHeight
   const pages = paginate(products.rows, first.rowsRoom, next)
-  const canvases = pages.map((rows, i) => (i === 0 ? drawFirst(first, rows) : drawItems(products, head.height, rows)))
-  drawContinuation(first.rest, pages, canvases, head.height, products.headingHeight)
+  const canvases = pages.map((rows, i) =>
+    i === 0 ? drawFirst(first, rows, sheet) : drawItems(products, head.height, rows, sheet),
+  )
+  drawContinuation(first.rest, pages, canvases, head.height, products.headingHeight, sheet)
   const headerCanvas = new Canvas()
   head.draw(headerCanvas, sheet.left, sheet.top)
   canvases.forEach((canvas, i) => {
@@ -56,15 +62,17 @@ function printNote(note: Note): Uint8Array {
   const number = documentNumber(value(note.ide, 'nNF')) ?? ''
   return assemble({
     title: `DANFE ${number} série ${series(value(note.ide, 'serie')) ?? ''} - ${note.chave}`,
+    sheet,
     header: headerCanvas,
     headerHeight: head.height,
     firstShift: first.shift,
+    picture: note.logo,
     stamp: stampLines(note),
     sheets: canvases,
   })
 }
 
-function drawItems(products: Table, headerHeight: number, rows: readonly TableRow[]): Canvas {
+function drawItems(products: Table, headerHeight: number, rows: readonly TableRow[], sheet: Sheet): Canvas {
   const canvas = new Canvas()
   const top = sheet.top + headerHeight
   const height = rows.reduce((sum, row) => sum + row.height, products.headingHeight)
@@ -77,7 +85,7 @@ const productsTitle = title('DADOS DOS PRODUTOS / SERVIÇOS')
 
 interface FirstSheet {
   receipt: Block | undefined
-  /** Height of the receipt: how much lower the header stands than on the other sheets. */
+  /** Height of a receipt at the top: how much lower the header stands than on the other sheets. */
   shift: number
   /** Everything between the header and the products. */
   upper: Block
@@ -106,7 +114,6 @@ const variants: readonly Variant[] = [
 ]
 
 interface Blocks {
-  receipt: Block | undefined
   before: Block
   after: Block
   /** What the variant leaves to INFORMAÇÕES COMPLEMENTARES. */
@@ -116,7 +123,6 @@ interface Blocks {
 function blocksOf(note: Note, variant: Variant): Blocks {
   const { places } = variant
   return {
-    receipt: variant.receipt ? canhoto(note) : undefined,
     before: stack(
       destinatario(note),
       places ? place(note, 'retirada') : undefined,
@@ -131,35 +137,41 @@ function blocksOf(note: Note, variant: Variant): Blocks {
 }
 
 // Shares the first sheet out: fixed blocks, duplicatas as far as they leave room, then products and texts.
-function firstSheet(note: Note, headerHeight: number, products: Table): FirstSheet {
+function firstSheet(note: Note, headerHeight: number, products: Table, receipt: Block): FirstSheet {
+  const { sheet } = note
   const services = issqn(note)
   const servicesHeight = services?.height ?? 0
   const qr = qrBlock(note.qrCode, qrSide)
-  const leastText = additionalHeightMin(qr)
+  const leastText = additionalHeightMin(note, qr)
   const firstItem = Math.min(products.rows[0]?.height ?? 0, itemHeightKept)
   const leastItems = productsTitle.height + products.headingHeight + Math.max(itemsHeightMin, firstItem)
   const whole = sheet.bottom - sheet.top - headerHeight - servicesHeight
-  const freeBeside = (one: Blocks) => whole - (one.receipt?.height ?? 0) - one.before.height - one.after.height
+  const freeBeside = (one: Blocks) => whole - shift - one.before.height - one.after.height
+  let shift = sheet.landscape ? 0 : receipt.height
   let blocks = blocksOf(note, variants[0]!)
   for (const variant of variants.slice(1)) {
     if (freeBeside(blocks) >= leastText + leastItems + (hasBilling(note) ? billingHeightMin : 0)) break
+    if (!variant.receipt) shift = 0
     blocks = blocksOf(note, variant)
   }
   const free = freeBeside(blocks)
-  assertRoom(free, leastText + productsTitle.height + products.headingHeight + billingHeightMin)
-  const bills: Billing | undefined = billing(note, free - leastText - leastItems)
+  const spare = free - leastText - productsTitle.height - products.headingHeight
+  assertRoom(spare, 0)
+  const bills: Billing | undefined = billing(
+    note,
+    Math.max(free - leastText - leastItems, Math.min(billingHeightMin, spare)),
+  )
   const upper = stack(blocks.before, bills?.block, blocks.after)
-  const room = free - (bills?.block.height ?? 0)
+  const room = free - (bills?.block?.height ?? 0)
   const texts = additional(note, additionalText(note, bills?.overflow ?? [], blocks.moved), qr)
   const rowsHeight = products.rows.reduce((sum, row) => sum + row.height, 0)
   const itemsHeight = productsTitle.height + products.headingHeight + rowsHeight
   const textHeight = textRoom(room, itemsHeight, leastItems, leastText, texts.wholeHeight)
   const dados = texts.fit(textHeight)
-  const shift = blocks.receipt?.height ?? 0
   const productsTop = sheet.top + headerHeight + shift + upper.height
   const productsBottom = sheet.bottom - servicesHeight - textHeight
   return {
-    receipt: blocks.receipt,
+    receipt: sheet.landscape || shift > 0 ? receipt : undefined,
     shift,
     upper,
     products,
@@ -181,10 +193,14 @@ function textRoom(room: number, itemsHeight: number, leastItems: number, leastTe
   return leastText
 }
 
-function drawFirst(first: FirstSheet, rows: readonly TableRow[]): Canvas {
+function drawFirst(first: FirstSheet, rows: readonly TableRow[], sheet: Sheet): Canvas {
   const canvas = new Canvas()
-  const { upper, lower, products, productsTop, productsBottom } = first
-  first.receipt?.draw(canvas, sheet.left, sheet.top)
+  const { receipt, upper, lower, products, productsTop, productsBottom } = first
+  if (receipt && sheet.landscape) {
+    canvas.upwards(sheet.left - receipt.height, sheet.bottom, (strip) => receipt.draw(strip, 0, 0))
+  } else {
+    receipt?.draw(canvas, sheet.left, sheet.top)
+  }
   upper.draw(canvas, sheet.left, productsTop - upper.height)
   productsTitle.draw(canvas, sheet.left, productsTop)
   products.draw(canvas, sheet.left, productsTop + productsTitle.height, rows, productsBottom)
@@ -199,12 +215,13 @@ function drawContinuation(
   canvases: Canvas[],
   headerHeight: number,
   headingHeight: number,
+  sheet: Sheet,
 ): void {
   if (text.length === 0) return
   const last = pages.length - 1
   const used = pages[last]!.reduce((sum, row) => sum + row.height, productsTitle.height + headingHeight)
   const below = sheet.top + headerHeight
-  continuedText('INFORMAÇÕES COMPLEMENTARES - CONTINUAÇÃO', text, textSize, {
+  continuedText('INFORMAÇÕES COMPLEMENTARES - CONTINUAÇÃO', text, textSize, sheet, {
     canvas: last > 0 ? canvases[last] : undefined,
     top: last > 0 ? below + used : sheet.bottom,
     nextTop: below,

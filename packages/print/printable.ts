@@ -1,9 +1,26 @@
-import { openDocument, type XmlElement } from '@vigia/dfe/document'
+import { openDocument, value, type XmlElement } from '@vigia/dfe/document'
+import { dateTime, joined } from './formats.ts'
+import type { Sheet } from './layout/block.ts'
 
 /** What the product knows about a document beyond its bytes. */
 export interface PrintOptions {
   /** The registered cancelamento (events 110111 and 110112): its protocol and its dhRegEvento. */
   cancelled?: { protocol?: string; at?: string }
+  /** The EPEC event (110140): its nProt and its dhRegEvento, for a form printed before the authorisation. */
+  epec?: { protocol?: string; at?: string }
+  /** Of the emitente: a PNG of eight bits a colour, without transparency. */
+  logo?: Uint8Array
+}
+
+/** Number and moment of an answer of the tax authority, as the forms print them. */
+export function answerText(protocol: string | undefined, at: string | undefined): string | undefined {
+  return joined(' - ', protocol, protocol && dateTime(at))
+}
+
+/** The answer of the tax authority, unless it is about another document: then nothing authorises this one. */
+export function ownAnswer(answer: XmlElement | undefined, about: string, chave: string): XmlElement | undefined {
+  const other = value(answer, about)
+  return other === undefined || chave === '' || other === chave ? answer : undefined
 }
 
 /** The bytes are not a document this package prints; the message is a sentence for the person. */
@@ -20,9 +37,25 @@ export function openPrintable(bytes: Uint8Array): XmlElement {
   }
 }
 
+/** Prints a form as its issuer chose; texts that find no room on the low landscape sheet stand on an upright one. */
+export function printedOn<Form extends { sheet: Sheet }>(
+  form: Form,
+  upright: Sheet,
+  print: (form: Form) => Uint8Array,
+): Uint8Array {
+  try {
+    return print(form)
+  } catch (error) {
+    if (form.sheet.landscape && error instanceof NoRoom) return print({ ...form, sheet: upright })
+    throw error
+  }
+}
+
+class NoRoom extends PrintError {}
+
 /** Refuses a form whose fixed blocks leave no room on the sheet: only texts longer than the layouts allow can do that. */
 export function assertRoom(room: number, least: number): void {
   if (room < least) {
-    throw new PrintError('O documento tem textos maiores do que o leiaute permite e não cabe na folha.')
+    throw new NoRoom('O documento tem textos maiores do que o leiaute permite e não cabe na folha.')
   }
 }

@@ -1,8 +1,8 @@
-import { value } from '@vigia/dfe/document'
+import { value, type XmlElement } from '@vigia/dfe/document'
 import { documentNumber, series } from '../formats.ts'
-import type { Block } from '../layout/block.ts'
-import { sheet } from '../layout/block.ts'
+import type { Block, Sheet } from '../layout/block.ts'
 import { fieldRow } from '../layout/fields.ts'
+import type { Canvas } from '../pdf/canvas.ts'
 import { bold, roman } from '../pdf/fonts.ts'
 import { winAnsi } from '../pdf/winansi.ts'
 import type { Cte } from './cte.ts'
@@ -15,7 +15,8 @@ const declaration =
 const names: Record<Cte['layout'], string> = { cte: 'CT-E', simplificado: 'CT-E', os: 'CT-E OS', gtve: 'GTV-E' }
 
 /** The receipt at the top of the first sheet, with its cut line (MOC CT-e 4.00, Anexo II, 2.21.5). */
-export function canhoto({ ide, layout }: Cte): Block {
+export function canhoto({ ide, layout, sheet }: Cte): Block {
+  if (sheet.landscape) return lowCanhoto(ide, layout, sheet)
   const widths = { who: 155, signature: 165, when: 150, number: sheet.width - 470 }
   const one = (label: string, width: number, height: number) =>
     fieldRow([{ label, width: 1 }], width, { height, size: 7 })
@@ -41,12 +42,53 @@ export function canhoto({ ide, layout }: Cte): Block {
         box.draw(canvas, x + widths.who + widths.signature, top + i * rowHeight)
       })
       const left = x + sheet.width - widths.number
-      canvas.aligned(left, widths.number, top + 11, winAnsi(names[layout]), bold, 10, 'center')
-      const number = winAnsi(`Nº ${documentNumber(value(ide, 'nCT')) ?? ''}`)
-      canvas.aligned(left, widths.number, top + 22.5, number, bold, 10, 'center')
-      const serie = winAnsi(`SÉRIE ${series(value(ide, 'serie')) ?? ''}`)
-      canvas.aligned(left, widths.number, top + 34, serie, bold, 10, 'center')
+      numberBox(canvas, left, top + 11, widths.number, ide, layout)
       canvas.line(x, y + height + 4, x + sheet.width, y + height + 4, 'cut')
     },
   }
+}
+
+// In landscape the boxes stand in one row, because height is what the sheet lacks.
+function lowCanhoto(ide: XmlElement, layout: Cte['layout'], sheet: Sheet): Block {
+  const numberWidth = 100
+  const width = sheet.width - numberWidth
+  const labels = [
+    ['NOME', 165],
+    ['RG', 95],
+    ['ASSINATURA / CARIMBO', 190],
+    ['TÉRMINO DA PRESTAÇÃO - DATA/HORA', 132],
+    ['INÍCIO DA PRESTAÇÃO - DATA/HORA', 132],
+  ] as const
+  const boxes = fieldRow(
+    labels.map(([label, share]) => ({ label, width: share })),
+    width,
+    { height: 24 },
+  )
+  const height = sentenceHeight + boxes.height
+  return {
+    height: height + 8,
+    draw(canvas, x, y) {
+      canvas.box(x, y, sheet.width, height)
+      canvas.aligned(x, width, y + 8.3, winAnsi(declaration), roman, 6.5, 'center')
+      boxes.draw(canvas, x, y + sentenceHeight)
+      canvas.line(x + width, y, x + width, y + height)
+      numberBox(canvas, x + width, y + 10.5, numberWidth, ide, layout)
+      canvas.line(x, y + height + 4, x + sheet.width, y + height + 4, 'cut')
+    },
+  }
+}
+
+function numberBox(
+  canvas: Canvas,
+  x: number,
+  baseline: number,
+  width: number,
+  ide: XmlElement,
+  layout: Cte['layout'],
+): void {
+  const number = `Nº ${documentNumber(value(ide, 'nCT')) ?? ''}`
+  const serie = `SÉRIE ${series(value(ide, 'serie')) ?? ''}`
+  ;[names[layout], number, serie].forEach((line, n) => {
+    canvas.aligned(x, width, baseline + n * 11.5, winAnsi(line), bold, 10, 'center')
+  })
 }

@@ -1,13 +1,13 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { joined, money, quantity } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { sheet, stack } from '../layout/block.ts'
+import { type Sheet, stack } from '../layout/block.ts'
 import { type Field, fieldRow } from '../layout/fields.ts'
 import type { Cte } from './cte.ts'
 import { codeAndWord, word, words } from './words.ts'
 
-const style = { size: 9, height: 21 }
-const perRow = 5
+// Measures beside each other.
+const perRow = { portrait: 5, landscape: 7 }
 
 /** The block of what is carried, and the measures for which it has no room. */
 export interface Cargo {
@@ -17,6 +17,7 @@ export interface Cargo {
 
 /** Carga, or the service of the CT-e OS, or the values of the GTV-e (MOC CT-e 4.00, Anexo II, correlation table). */
 export function cargo(cte: Cte, rowsMax: number): Cargo {
+  const { sheet } = cte
   if (cte.layout === 'os') return { block: hiredService(cte), overflow: [] }
   if (cte.layout === 'gtve') return valuables(cte, rowsMax)
   const carga = child(cte.norm, 'infCarga')
@@ -36,33 +37,34 @@ export function cargo(cte: Cte, rowsMax: number): Cargo {
     head.push({ label: 'VALOR PARA AVERBAÇÃO', value: money(insured), width: 22, align: 'right' })
   }
   const measures = children(carga, 'infQ').map((infQ) => measure(infQ, cte.layout === 'simplificado'))
-  const { rows, rest } = grid(measures, rowsMax)
-  return { block: stack(fieldRow(head, sheet.width, style), ...rows), overflow: rest }
+  const { rows, rest } = grid(measures, rowsMax, sheet)
+  return { block: stack(fieldRow(head, sheet.width, sheet.row), ...rows), overflow: rest }
 }
 
 // One cell per infQ with the name the issuer gave it: nothing is sorted into fixed boxes and nothing is added up.
 function measure(infQ: XmlElement, coded: boolean): Field {
   const name = value(infQ, 'tpMed')
   return {
-    label: (coded ? word(words.tpMed, name) : name) ?? '',
+    label: (coded ? word(words.tpMed, name)?.toUpperCase() : name) ?? '',
     value: joined(' ', quantity(value(infQ, 'qCarga')), word(words.cUnid, value(infQ, 'cUnid'))),
     width: 1,
     align: 'right',
   }
 }
 
-function grid(cells: readonly Field[], rowsMax: number): { rows: Block[]; rest: string[] } {
+function grid(cells: readonly Field[], rowsMax: number, sheet: Sheet): { rows: Block[]; rest: string[] } {
+  const count = perRow[sheet.landscape ? 'landscape' : 'portrait']
   const rows: Block[] = []
-  const shown = cells.slice(0, perRow * rowsMax)
-  for (let from = 0; from < shown.length; from += perRow) {
-    const row = shown.slice(from, from + perRow)
-    if (from > 0) while (row.length < perRow) row.push({ label: '', width: 1 })
-    rows.push(fieldRow(row, sheet.width, style))
+  const shown = cells.slice(0, count * rowsMax)
+  for (let from = 0; from < shown.length; from += count) {
+    const row = shown.slice(from, from + count)
+    if (from > 0) while (row.length < count) row.push({ label: '', width: 1 })
+    rows.push(fieldRow(row, sheet.width, sheet.row))
   }
   return { rows, rest: cells.slice(shown.length).map((cell) => `${cell.label}: ${cell.value ?? ''}`) }
 }
 
-function hiredService({ norm }: Cte): Block | undefined {
+function hiredService({ norm, sheet }: Cte): Block | undefined {
   const service = child(norm, 'infServico')
   if (!service) return undefined
   return fieldRow(
@@ -71,11 +73,11 @@ function hiredService({ norm }: Cte): Block | undefined {
       { label: 'QUANTIDADE', value: quantity(value(service, 'infQ/qCarga')), width: 1, align: 'right' },
     ],
     sheet.width,
-    style,
+    sheet.row,
   )
 }
 
-function valuables({ infCte }: Cte, rowsMax: number): Cargo {
+function valuables({ infCte, sheet }: Cte, rowsMax: number): Cargo {
   const detail = child(infCte, 'detGTV')
   const species = children(detail, 'infEspecie').map((one): Field => {
     const kind = [word(words.tpEspecie, value(one, 'tpEspecie')), word(words.tpNumerario, value(one, 'tpNumerario'))]
@@ -89,14 +91,14 @@ function valuables({ infCte }: Cte, rowsMax: number): Cargo {
   const vehicles = children(detail, 'infVeiculo').map((one) =>
     joined(' ', value(one, 'placa'), value(one, 'UF'), value(one, 'RNTRC')),
   )
-  const { rows, rest } = grid(species, rowsMax)
+  const { rows, rest } = grid(species, rowsMax, sheet)
   const last = fieldRow(
     [
       { label: 'QUANTIDADE DE VOLUMES / MALOTES', value: quantity(value(detail, 'qCarga')), width: 1, align: 'right' },
       { label: 'VEÍCULOS', value: joined(' / ', ...vehicles), width: 3 },
     ],
     sheet.width,
-    style,
+    sheet.row,
   )
   return { block: stack(...rows, last), overflow: rest }
 }
@@ -104,7 +106,7 @@ function valuables({ infCte }: Cte, rowsMax: number): Cargo {
 const insuranceRowsMax = 2
 
 /** The seguro of the layouts that still have it (CT-e OS, CT-e 2.00): rows for the first ones. */
-export function insurance({ norm }: Cte): Block | undefined {
+export function insurance({ norm, sheet }: Cte): Block | undefined {
   const groups = children(norm, 'seg').slice(0, insuranceRowsMax)
   if (groups.length === 0) return undefined
   return stack(
@@ -116,7 +118,7 @@ export function insurance({ norm }: Cte): Block | undefined {
           { label: 'NÚMERO DA APÓLICE', value: value(seg, 'nApol'), width: 1 },
         ],
         sheet.width,
-        style,
+        sheet.row,
       ),
     ),
   )

@@ -1,6 +1,7 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { dateTime } from '../formats.ts'
-import { PrintError, type PrintOptions } from '../printable.ts'
+import { type Sheet, sheetFor } from '../layout/block.ts'
+import { type Picture, readPng } from '../pdf/png.ts'
+import { answerText, ownAnswer, PrintError, type PrintOptions } from '../printable.ts'
 
 /** Layout of the CT-e family: model 57, 67 (Outros Serviços), 57 Simplificado and 64 (GTV-e). */
 export type Layout = 'cte' | 'os' | 'simplificado' | 'gtve'
@@ -12,6 +13,7 @@ export interface Cte {
   ide: XmlElement
   /** Where infCarga, infDoc and infModal are: infCTeNorm, or infCte itself in the Simplificado and the GTV-e. */
   norm: XmlElement | undefined
+  sheet: Sheet
   chave: string
   /** protCTe/infProt. */
   protocol: XmlElement | undefined
@@ -21,9 +23,15 @@ export interface Cte {
   homologation: boolean
   denied: boolean
   cancelled: { protocol?: string; at?: string } | undefined
+  logo: Picture | undefined
+  /** What is known of the EPEC event. */
+  epec: PrintOptions['epec']
 }
 
 const layouts: Record<string, Layout> = { CTe: 'cte', CTeOS: 'os', CTeSimp: 'simplificado', GTVe: 'gtve' }
+const rows = { portrait: { size: 9, height: 21 }, landscape: { size: 9, height: 18.2 } }
+/** The sheet of a DACTE in portrait. */
+export const upright = sheetFor('1', rows)
 const deniedStatus = new Set(['110', '205', '301', '302', '303'])
 
 /** Finds the CT-e in a processed document (or a bare one) and decides its situation (MOC CT-e 4.00, Anexo II). */
@@ -33,19 +41,24 @@ export function readCte(root: XmlElement, options: PrintOptions): Cte {
   const infCte = child(document, 'infCte')
   const ide = child(infCte, 'ide')
   if (!layout || !infCte || !ide) throw new PrintError('O arquivo não contém um CT-e.')
-  const protocol = child(root, 'protCTe/infProt')
+  const answer = child(root, 'protCTe/infProt')
+  const chave = (infCte.attributes.Id ?? value(answer, 'chCTe') ?? '').replace(/^CTe/, '')
+  const protocol = ownAnswer(answer, 'chCTe', chave)
   const status = value(protocol, 'cStat') ?? ''
   return {
     layout,
     infCte,
     ide,
     norm: layout === 'cte' || layout === 'os' ? child(infCte, 'infCTeNorm') : infCte,
-    chave: (infCte.attributes.Id ?? value(protocol, 'chCTe') ?? '').replace(/^CTe/, ''),
+    sheet: sheetFor(value(ide, 'tpImp'), rows),
+    chave,
     protocol,
     fisco: child(root, 'protCTe/infFisco'),
     qrCode: value(document, 'infCTeSupl/qrCodCTe'),
     homologation: value(ide, 'tpAmb') === '2',
     denied: deniedStatus.has(status),
+    logo: options.logo && readPng(options.logo),
+    epec: options.epec,
     cancelled:
       options.cancelled ??
       (status === '101' || status === '135'
@@ -61,9 +74,7 @@ export function lacksProtocol({ protocol }: Cte): boolean {
 
 /** Number and moment of the authorisation. */
 export function protocolText({ protocol }: Cte): string | undefined {
-  const number = value(protocol, 'nProt')
-  const at = dateTime(value(protocol, 'dhRecbto'))
-  return number && at ? `${number} - ${at}` : number
+  return answerText(value(protocol, 'nProt'), value(protocol, 'dhRecbto'))
 }
 
 /** The words of the diagonal stamp. */
@@ -76,6 +87,11 @@ export function stampLines(cte: Cte): string[] {
 /** EPEC and FS-DA may be printed before the authorisation (MOC CT-e 4.00, contingência). */
 export function inContingency({ ide }: Cte): boolean {
   return ['4', '5'].includes(value(ide, 'tpEmis') ?? '')
+}
+
+/** FS-DA whose authorisation is not in the file: a second bar code takes the place of consulta and protocol. */
+export function needsDataCode(cte: Cte): boolean {
+  return lacksProtocol(cte) && value(cte.ide, 'tpEmis') === '5'
 }
 
 /** The keys of the CT-e that this one complements, in every spelling the layouts have had. */

@@ -1,7 +1,6 @@
 import { chaveParts, formatChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { date, joined, money, taxId } from '../formats.ts'
-import { sheet } from '../layout/block.ts'
 import { type Column, cellPadding, type Table, type TableRow, table } from '../layout/table.ts'
 import { emWidth, roman } from '../pdf/fonts.ts'
 import { winAnsi } from '../pdf/winansi.ts'
@@ -33,7 +32,11 @@ export function documentTable(cte: Cte): DocumentTable {
   if (cte.layout === 'simplificado') return deliveries(cte)
   const carried = [...relatedCtes(cte), ...originals(cte), ...previous(cte)]
   const complements = complemented(cte).length > 0
-  return twoColumns(complements ? 'DETALHAMENTO DO CT-E COMPLEMENTADO' : 'DOCUMENTOS ORIGINÁRIOS', carried)
+  return twoColumns(
+    complements ? 'DETALHAMENTO DO CT-E COMPLEMENTADO' : 'DOCUMENTOS ORIGINÁRIOS',
+    carried,
+    cte.sheet.width,
+  )
 }
 
 const columns: Column<Carried>[] = [
@@ -43,8 +46,8 @@ const columns: Column<Carried>[] = [
   { title: ['SÉRIE/Nº DOC.'], align: 'right', widest: 62, cells: (one) => [one.number] },
 ]
 
-function twoColumns(title: string, carried: readonly Carried[]): DocumentTable {
-  const half = sheet.width / 2
+function twoColumns(title: string, carried: readonly Carried[], width: number): DocumentTable {
+  const half = width / 2
   // The longest key decides the size: it stands on one line whenever it can.
   const longest = Math.max(0, ...carried.map((one) => emWidth(winAnsi(one.document[0] ?? ''), roman)))
   const keyWidth = (size: number) => (Math.min(longest, keyMax) * size) / 1000 + 2 * cellPadding
@@ -261,7 +264,7 @@ function deliveries(cte: Cte): DocumentTable {
   })
   const replaced = relatedCtes(cte).map((one) => `${one.type} ${one.document.join(' ')}`)
   if (replaced.length > 0) rows.push({ number: '', from: '', to: '', lines: replaced, amount: '', receivable: '' })
-  const whole = table(rows, [deliveryColumns], { width: sheet.width, sizes, freeMin: () => 170, freeEnough: 220 })
+  const whole = table(rows, [deliveryColumns], { width: cte.sheet.width, sizes, freeMin: () => 170, freeEnough: 220 })
   return { title: 'ENTREGAS', headingHeight: whole.headingHeight, rows: whole.rows, draw: whole.draw }
 }
 

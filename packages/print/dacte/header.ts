@@ -3,24 +3,32 @@ import { child, value } from '@vigia/dfe/document'
 import { cep, dateTime, documentNumber, joined, phone, series, taxId } from '../formats.ts'
 import { barcode } from '../layout/barcode.ts'
 import type { Block } from '../layout/block.ts'
-import { padding, sheet } from '../layout/block.ts'
+import { padding } from '../layout/block.ts'
 import { fieldRow, fittingSize } from '../layout/fields.ts'
+import { besideLogo } from '../layout/logo.ts'
 import { qrBlock } from '../layout/qrcode.ts'
 import { leading, wrap } from '../layout/text.ts'
 import type { Canvas } from '../pdf/canvas.ts'
 import { bold, roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import { type Cte, inContingency, lacksProtocol, protocolText } from './cte.ts'
+import { answerText } from '../printable.ts'
+import { type Cte, inContingency, lacksProtocol, needsDataCode, protocolText } from './cte.ts'
+import { dataCodeOfCte } from './parties.ts'
 import { codeAndWord, word, words } from './words.ts'
 
 const issuerWidth = 182
-const qrSide = 104
-const titleHeight = 36
-const rowHeight = 24
-const barsHeight = 51
+// In landscape identification and bar code stand side by side, and the emitente takes what they leave.
+const identificationWidth = 268
+const qrSides = { portrait: 104, landscape: 96 }
+const titleHeights = { portrait: 36, landscape: 42 }
+// The label of the moment of issue takes two lines.
+const rowHeight = 26.5
+const barsHeight = 48.5
 const keyHeight = 20
 const consultHeight = 27
+// A bar code takes the place of the consulta in an FS-DA.
+const dataCodeHeight = 44
 
 const titles: Record<Cte['layout'], [string, string]> = {
   cte: ['DACTE', 'DOCUMENTO AUXILIAR DO CONHECIMENTO DE TRANSPORTE ELETRÔNICO'],
@@ -36,25 +44,49 @@ export interface Header extends Block {
 
 /** Emitente, identification, bar code, key, protocol and the QR code of the file. */
 export function header(cte: Cte): Header {
-  const issuer = issuerBox(cte)
+  const { sheet } = cte
+  const drawing = sheet.landscape ? landscape(cte) : portrait(cte)
+  return {
+    ...drawing,
+    sheetNumber(canvas, y, text) {
+      const [from, width] = sheetBox(drawing.identificationWidth)
+      const baseline = y + drawing.titleHeight + rowHeight - 5.4
+      canvas.aligned(sheet.left + drawing.issuerWidth + from, width, baseline, winAnsi(text), bold, 9, 'center')
+    },
+  }
+}
+
+interface Drawing extends Block {
+  titleHeight: number
+  issuerWidth: number
+  identificationWidth: number
+}
+
+// Key, consulta and protocol below the identification, the bar code and the QR code.
+function portrait(cte: Cte): Drawing {
+  const { sheet } = cte
+  const titleHeight = titleHeights.portrait
+  const qrSide = qrSides.portrait
   const qr = qrBlock(cte.qrCode, qrSide - 4)
+  const issuer = besideLogo(cte.logo, issuerWidth, (width) => issuerBox(cte, width))
   const rest = sheet.width - issuerWidth
   const middle = rest - (qr ? qrSide : 0)
-  const upper = titleHeight + rowHeight + barsHeight
   const identification = identificationRow(cte, middle)
   const bars = barcode(cte.chave, middle, 43)
-  const key = winAnsi(formatChave(cte.chave))
-  const keySize = fittingSize([{ value: key, font: bold, room: rest - 2 * padding }], 11, 7)
-  const height = Math.max(issuer.height, upper + keyHeight + consultHeight)
+  const consultHeight = consultOf(cte)
+  const height = Math.max(issuer.height, titleHeight + rowHeight + barsHeight + keyHeight + consultHeight)
   const lower = height - keyHeight - consultHeight
   return {
     height,
+    titleHeight,
+    issuerWidth,
+    identificationWidth: middle,
     draw(canvas, x, y) {
       canvas.box(x, y, sheet.width, height)
       issuer.draw(canvas, x, y + (height - issuer.height) / 2)
       const left = x + issuerWidth
       canvas.line(left, y, left, y + height)
-      titleBox(canvas, left, y, middle, cte)
+      titleBox(canvas, left, y, middle, titleHeight, cte)
       identification.draw(canvas, left, y + titleHeight)
       bars?.draw(canvas, left, y + titleHeight + rowHeight + (lower - titleHeight - rowHeight - 43) / 2)
       if (qr) {
@@ -62,25 +94,72 @@ export function header(cte: Cte): Header {
         qr.draw(canvas, left + middle + 2, y + (lower - qr.height) / 2)
       }
       canvas.line(left, y + lower, x + sheet.width, y + lower)
-      canvas.text(left + padding, y + lower + 6.4, winAnsi('CHAVE DE ACESSO'), roman, 6)
-      canvas.aligned(left, rest, y + lower + 16.3, key, bold, keySize, 'center')
+      keyBox(canvas, left, y + lower, rest, cte)
       canvas.line(left, y + lower + keyHeight, x + sheet.width, y + lower + keyHeight)
-      consultAndProtocol(canvas, left, y + lower + keyHeight, rest, cte)
-    },
-    sheetNumber(canvas, y, text) {
-      const [from, width] = sheetBox(middle)
-      const baseline = y + titleHeight + rowHeight - 5.4
-      canvas.aligned(sheet.left + issuerWidth + from, width, baseline, winAnsi(text), bold, 9, 'center')
+      const consultWidth = rest * (needsDataCode(cte) ? 0.55 : 0.46)
+      consultBox(canvas, left, y + lower + keyHeight, consultWidth, cte)
+      canvas.line(left + consultWidth, y + lower + keyHeight, left + consultWidth, y + height)
+      protocolBox(canvas, left + consultWidth, y + lower + keyHeight, rest - consultWidth, cte)
     },
   }
 }
 
-function issuerBox({ infCte }: Cte): Block {
+// Four columns: emitente; title, identification and protocol; bar code, key and consulta; QR code.
+function landscape(cte: Cte): Drawing {
+  const { sheet } = cte
+  const titleHeight = titleHeights.landscape
+  const qrSide = qrSides.landscape
+  const qr = qrBlock(cte.qrCode, qrSide - 4)
+  const codeWidth = /^[0-9]*$/.test(cte.chave) ? 236 : 276
+  const qrWidth = qr ? qrSide : 0
+  const issuerWidth = sheet.width - identificationWidth - codeWidth - qrWidth
+  const issuer = besideLogo(cte.logo, issuerWidth, (width) => issuerBox(cte, width))
+  const identification = identificationRow(cte, identificationWidth)
+  const bars = barcode(cte.chave, codeWidth, 43)
+  const consultHeight = consultOf(cte)
+  const height = Math.max(issuer.height, qrSide, 48 + keyHeight + consultHeight)
+  return {
+    height,
+    titleHeight,
+    issuerWidth,
+    identificationWidth,
+    draw(canvas, x, y) {
+      canvas.box(x, y, sheet.width, height)
+      issuer.draw(canvas, x, y + (height - issuer.height) / 2)
+      const left = x + issuerWidth
+      canvas.line(left, y, left, y + height)
+      titleBox(canvas, left, y, identificationWidth, titleHeight, cte)
+      identification.draw(canvas, left, y + titleHeight)
+      protocolBox(canvas, left, y + titleHeight + rowHeight, identificationWidth, cte)
+      const code = left + identificationWidth
+      const key = y + height - keyHeight - consultHeight
+      canvas.line(code, y, code, y + height)
+      bars?.draw(canvas, code, y + (height - keyHeight - consultHeight - 43) / 2)
+      canvas.line(code, key, code + codeWidth, key)
+      keyBox(canvas, code, key, codeWidth, cte)
+      canvas.line(code, key + keyHeight, code + codeWidth, key + keyHeight)
+      consultBox(canvas, code, key + keyHeight, codeWidth, cte)
+      if (qr) {
+        canvas.line(code + codeWidth, y, code + codeWidth, y + height)
+        qr.draw(canvas, code + codeWidth + 2, y + (height - qr.height) / 2)
+      }
+    },
+  }
+}
+
+function keyBox(canvas: Canvas, x: number, y: number, width: number, { chave }: Cte): void {
+  const key = winAnsi(formatChave(chave))
+  const size = fittingSize([{ value: key, font: bold, room: width - 2 * padding }], 11, 7)
+  canvas.text(x + padding, y + 6.4, winAnsi('CHAVE DE ACESSO'), roman, 6)
+  canvas.aligned(x, width, y + 16.3, key, bold, size, 'center')
+}
+
+function issuerBox({ infCte }: Cte, width: number): Block {
   const emit = child(infCte, 'emit')
   const address = child(emit, 'enderEmit')
   const postal = cep(value(address, 'CEP'))
   const telephone = phone(value(address, 'fone'))
-  const room = issuerWidth - 4 * padding
+  const room = width - 4 * padding
   const lines: { text: Ansi; size: number }[] = []
   const add = (text: string | undefined, size: number) => {
     if (text) lines.push(...wrap(winAnsi(text), bold, size, room).map((line) => ({ text: line, size })))
@@ -110,7 +189,7 @@ function issuerBox({ infCte }: Cte): Block {
   }
 }
 
-function titleBox(canvas: Canvas, x: number, y: number, width: number, { ide, layout }: Cte): void {
+function titleBox(canvas: Canvas, x: number, y: number, width: number, height: number, { ide, layout }: Cte): void {
   const modalWidth = 84
   const nameWidth = width - modalWidth
   const [name, meaning] = titles[layout]
@@ -118,7 +197,7 @@ function titleBox(canvas: Canvas, x: number, y: number, width: number, { ide, la
   wrap(winAnsi(meaning), roman, 7.5, nameWidth - 2 * padding).forEach((line, n) => {
     canvas.aligned(x, nameWidth, y + 22.5 + n * leading(7.5), line, roman, 7.5, 'center')
   })
-  canvas.line(x + nameWidth, y, x + nameWidth, y + titleHeight)
+  canvas.line(x + nameWidth, y, x + nameWidth, y + height)
   canvas.text(x + nameWidth + padding, y + 6.8, winAnsi('MODAL'), roman, 6)
   const modal = winAnsi((word(words.modal, value(ide, 'modal')) ?? '').toUpperCase())
   const size = fittingSize([{ value: modal, font: bold, room: modalWidth - 2 * padding }], 12, 7)
@@ -126,7 +205,7 @@ function titleBox(canvas: Canvas, x: number, y: number, width: number, { ide, la
 }
 
 // Shares of the boxes of the identification row; the fourth is the number of the sheet.
-const shares = [31, 26, 51, 26, 83, 64]
+const shares = [34, 26, 51, 30, 83, 57]
 
 function identificationRow({ infCte, ide }: Cte, width: number): Block {
   const values: [string, string | undefined][] = [
@@ -152,26 +231,37 @@ function sheetBox(width: number): [number, number] {
 const consult =
   'Consulta de autenticidade no portal nacional do CT-e, www.cte.fazenda.gov.br/portal, ou no site da Sefaz Autorizadora'
 
-function consultAndProtocol(canvas: Canvas, x: number, y: number, width: number, cte: Cte): void {
-  const consultWidth = width * 0.46
-  wrap(winAnsi(consult), roman, 7, consultWidth - 2 * padding).forEach((line, n) => {
-    canvas.aligned(x, consultWidth, y + 7.4 + n * leading(7), line, roman, 7, 'center')
+function consultOf(cte: Cte): number {
+  return needsDataCode(cte) ? dataCodeHeight : consultHeight
+}
+
+function consultBox(canvas: Canvas, x: number, y: number, width: number, cte: Cte): void {
+  if (needsDataCode(cte)) {
+    canvas.text(x + padding, y + 6.4, winAnsi('DADOS DO CT-E'), roman, 6)
+    barcode(dataCodeOfCte(cte), width, 28)?.draw(canvas, x, y + 11)
+    return
+  }
+  const lines = wrap(winAnsi(consult), roman, 7, width - 2 * padding)
+  const first = y + (consultHeight - lines.length * leading(7)) / 2 + 6
+  lines.forEach((line, n) => {
+    canvas.aligned(x, width, first + n * leading(7), line, roman, 7, 'center')
   })
-  const left = x + consultWidth
-  canvas.line(left, y, left, y + consultHeight)
-  const room = width - consultWidth
-  canvas.text(left + padding, y + 6.8, winAnsi(protocolLabel(cte)), roman, 6)
+}
+
+function protocolBox(canvas: Canvas, x: number, y: number, width: number, cte: Cte): void {
+  canvas.text(x + padding, y + 6.8, winAnsi(protocolLabel(cte)), roman, 6)
   const lines = protocolLines(cte)
   const size = lines.length > 1 ? 7.5 : 9
   lines.forEach((line, n) => {
     const font = lines.length > 1 && n === 0 ? bold : roman
     const text = winAnsi(line)
-    const fitting = fittingSize([{ value: text, font, room: room - 2 * padding }], size, 6)
-    canvas.aligned(left, room, y + (lines.length > 1 ? 14.6 : 18.5) + n * 8.6, text, font, fitting, 'center')
+    const fitting = fittingSize([{ value: text, font, room: width - 2 * padding }], size, 6)
+    canvas.aligned(x, width, y + (lines.length > 1 ? 14.6 : 18.5) + n * 8.6, text, font, fitting, 'center')
   })
 }
 
 function protocolLabel(cte: Cte): string {
+  if (needsDataCode(cte)) return 'DADOS DO CT-E'
   if (cte.denied) return 'PROTOCOLO DE DENEGAÇÃO DE USO'
   const epec = lacksProtocol(cte) && value(cte.ide, 'tpEmis') === '4'
   return epec ? 'PROTOCOLO DE AUTORIZAÇÃO DO EPEC' : 'PROTOCOLO DE AUTORIZAÇÃO DE USO'
@@ -179,7 +269,8 @@ function protocolLabel(cte: Cte): string {
 
 // The phrase of the test environment takes the place of the protocol (MOC CT-e 4.00, Anexo II, 2.20); the number stays below it.
 function protocolLines(cte: Cte): string[] {
-  const number = protocolText(cte)
+  if (needsDataCode(cte)) return [formatChave(dataCodeOfCte(cte))]
+  const number = protocolText(cte) ?? answerText(cte.epec?.protocol, cte.epec?.at)
   const lines: string[] = []
   if (cte.homologation) lines.push('EMITIDO EM AMBIENTE DE HOMOLOGAÇÃO - SEM VALOR FISCAL')
   else if (lacksProtocol(cte) && !inContingency(cte)) lines.push('SEM PROTOCOLO DE AUTORIZAÇÃO DE USO')

@@ -1,12 +1,10 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { date, joined, money, phone, quantity, taxId } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { sheet, stack, title } from '../layout/block.ts'
+import { stack, title } from '../layout/block.ts'
 import { type Field, fieldRow } from '../layout/fields.ts'
 import type { Cte } from './cte.ts'
 import { word, words } from './words.ts'
-
-const style = { size: 9, height: 21 }
 
 /** INFORMAÇÕES ESPECÍFICAS DO MODAL: its rows of boxes, and its lists, which may continue on the next sheet. */
 export interface Modal {
@@ -16,7 +14,7 @@ export interface Modal {
 
 type Parts = { rows: Field[][]; list: (string | undefined)[] }
 
-const readers: Record<string, (modal: XmlElement) => Parts> = {
+const readers: Record<string, (modal: XmlElement, ide: XmlElement) => Parts> = {
   rodo: road,
   rodoOS: roadOfOtherServices,
   aereo: air,
@@ -27,11 +25,11 @@ const readers: Record<string, (modal: XmlElement) => Parts> = {
 }
 
 /** The block of the modal of the file, whatever its layout (MOC CT-e 4.00, Anexo II, 2.21.4). */
-export function modal({ norm }: Cte): Modal {
+export function modal({ ide, norm, sheet }: Cte): Modal {
   const group = child(norm, 'infModal')?.children[0]
-  const parts: Parts = (group && readers[group.name]?.(group)) ?? { rows: [], list: [] }
+  const parts: Parts = (group && readers[group.name]?.(group, ide)) ?? { rows: [], list: [] }
   const list = [...parts.list, ...children(norm, 'veicNovos').map(newVehicle)].filter((line) => line !== undefined)
-  const rows = parts.rows.map((fields) => fieldRow(fields, sheet.width, style))
+  const rows = parts.rows.map((fields) => fieldRow(fields, sheet.width, sheet.row))
   const name = titles[group?.name ?? ''] ?? ''
   return { block: rows.length > 0 ? stack(title(`INFORMAÇÕES ESPECÍFICAS DO MODAL${name}`), ...rows) : undefined, list }
 }
@@ -137,7 +135,7 @@ function roadOfOtherServices(rodo: XmlElement): Parts {
   }
 }
 
-function air(aereo: XmlElement): Parts {
+function air(aereo: XmlElement, ide: XmlElement): Parts {
   const handling = children(aereo, 'natCarga/cInfManu').map((code) =>
     joined(' - ', code.text.trim(), word(words.cInfManu, code.text.trim())),
   )
@@ -157,7 +155,8 @@ function air(aereo: XmlElement): Parts {
         ),
         field('CÓDIGO DA TARIFA', value(aereo, 'tarifa/cTar')),
         field('VALOR DA TARIFA', money(value(aereo, 'tarifa/vTar')), 1.1, 'right'),
-        field('PRODUTOS PERIGOSOS', children(aereo, 'peri').length > 0 ? 'Sim' : undefined),
+        field('RETIRA', word({ 0: 'Sim', 1: 'Não' }, value(ide, 'retira')), 0.5),
+        field('PRODUTOS PERIGOSOS', children(aereo, 'peri').length > 0 ? 'Sim' : undefined, 0.8),
       ],
     ],
     list: [

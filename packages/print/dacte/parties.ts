@@ -1,7 +1,8 @@
 import { child, value, type XmlElement } from '@vigia/dfe/document'
 import { cep, joined, phone, taxId } from '../formats.ts'
+import { dataCode } from '../layout/barcode.ts'
 import type { Block } from '../layout/block.ts'
-import { padding, sheet, stack } from '../layout/block.ts'
+import { padding, type Sheet, stack } from '../layout/block.ts'
 import { fieldRow, fittingSize } from '../layout/fields.ts'
 import { leading, wrap } from '../layout/text.ts'
 import { roman } from '../pdf/fonts.ts'
@@ -12,7 +13,6 @@ const nominal = 8.5
 const smallest = 7
 const firstLabel = 49
 const secondLabel = 54
-const secondShare = 0.5
 
 interface PartyFacts {
   name: string | undefined
@@ -56,10 +56,15 @@ function partyFacts({ infCte }: Cte, group: string): PartyFacts {
 
 /** Remetente and destinatário, expedidor and recebedor, side by side; a pair the file lacks is left out (MOC CT-e 4.00, Anexo II, 2.7). */
 export function participants(cte: Cte, secondPair: boolean): Block {
+  const { sheet } = cte
   const has = (group: string) => child(cte.infCte, group) !== undefined
   const pair = (left: [string, string], right: [string, string]) =>
     has(left[1]) || has(right[1])
-      ? sideBySide(partyBox(left[0], partyFacts(cte, left[1])), partyBox(right[0], partyFacts(cte, right[1])))
+      ? sideBySide(
+          partyBox(left[0], partyFacts(cte, left[1]), sheet),
+          partyBox(right[0], partyFacts(cte, right[1]), sheet),
+          sheet,
+        )
       : undefined
   const places = child(cte.infCte, 'origem') ?? child(cte.infCte, 'destino')
   return stack(
@@ -67,8 +72,9 @@ export function participants(cte: Cte, secondPair: boolean): Block {
     secondPair ? pair(['EXPEDIDOR', 'exped'], ['RECEBEDOR', 'receb']) : undefined,
     places &&
       sideBySide(
-        partyBox('ORIGEM', facts(undefined, child(cte.infCte, 'origem'))),
-        partyBox('DESTINO', facts(undefined, child(cte.infCte, 'destino'))),
+        partyBox('ORIGEM', facts(undefined, child(cte.infCte, 'origem')), sheet),
+        partyBox('DESTINO', facts(undefined, child(cte.infCte, 'destino')), sheet),
+        sheet,
       ),
   )
 }
@@ -94,7 +100,7 @@ export function secondPairText(cte: Cte): string[] {
   return [...sentence('EXPEDIDOR', 'exped'), ...sentence('RECEBEDOR', 'receb')]
 }
 
-function sideBySide(left: Block, right: Block): Block {
+function sideBySide(left: Block, right: Block, sheet: Sheet): Block {
   const height = Math.max(left.height, right.height)
   const half = sheet.width / 2
   return {
@@ -117,9 +123,9 @@ interface Cell {
 }
 
 // Labels in one column, values in another; a value that does not fit shrinks, then wraps.
-function partyBox(title: string, party: PartyFacts): Block {
+function partyBox(title: string, party: PartyFacts, sheet: Sheet): Block {
   const width = sheet.width / 2
-  const split = width * secondShare
+  const split = width * (sheet.landscape ? 0.64 : 0.5)
   const cell = (label: string, text: string | undefined, x: number, labelWidth: number, right: number): Cell => {
     const valueX = x + labelWidth
     const room = right - valueX - padding
@@ -132,14 +138,26 @@ function partyBox(title: string, party: PartyFacts): Block {
     cell(first[0], first[1], padding, firstLabel, split),
     cell(second[0], second[1], split, secondLabel, width),
   ]
-  const rows = [
-    whole(title, party.name),
-    whole('ENDEREÇO', party.street),
-    two(['BAIRRO', party.district], ['CEP', party.postal]),
-    two(['MUNICÍPIO', joined(' - ', party.city, party.uf)], ['PAÍS', party.country]),
-    two(['CNPJ/CPF', party.id], ['INSC. ESTADUAL', party.ie]),
-    whole('FONE', party.telephone),
-  ]
+  const city = joined(' - ', party.city, party.uf)
+  const rows = sheet.landscape
+    ? [
+        two([title, party.name], ['CNPJ/CPF', party.id]),
+        two(['ENDEREÇO', party.street], ['INSC. ESTADUAL', party.ie]),
+        [
+          cell('BAIRRO', party.district, padding, firstLabel, width * 0.42),
+          cell('PAÍS', party.country, width * 0.42, 20, split),
+          cell('CEP', party.postal, split, secondLabel, width),
+        ],
+        two(['MUNICÍPIO', city], ['FONE', party.telephone]),
+      ]
+    : [
+        whole(title, party.name),
+        whole('ENDEREÇO', party.street),
+        two(['BAIRRO', party.district], ['CEP', party.postal]),
+        two(['MUNICÍPIO', city], ['PAÍS', party.country]),
+        two(['CNPJ/CPF', party.id], ['INSC. ESTADUAL', party.ie]),
+        whole('FONE', party.telephone),
+      ]
   const step = leading(nominal) + 0.2
   // Further lines of a value that wrapped are set at the smallest size and stand closer.
   const closer = leading(smallest)
@@ -165,6 +183,7 @@ const tomaGroups = ['rem', 'exped', 'receb', 'dest']
 
 /** TOMADOR DO SERVIÇO, always filled when the file says who it is (MOC CT-e 4.00, Anexo II, correlation table). */
 export function tomador(cte: Cte): Block {
+  const { sheet } = cte
   const party = tomadorFacts(cte)
   return stack(
     fieldRow(
@@ -176,7 +195,7 @@ export function tomador(cte: Cte): Block {
         { label: 'PAÍS', value: party.country, width: 18 },
       ],
       sheet.width,
-      { size: 9, height: 21 },
+      sheet.row,
     ),
     fieldRow(
       [
@@ -186,9 +205,25 @@ export function tomador(cte: Cte): Block {
         { label: 'FONE', value: party.telephone, width: 17 },
       ],
       sheet.width,
-      { size: 9, height: 21 },
+      sheet.row,
     ),
   )
+}
+
+/** The 36 digits of the second bar code of an FS-DA, by analogy with the DANFE: no text of the CT-e fixes them. */
+export function dataCodeOfCte(cte: Cte): string {
+  const { ide, infCte } = cte
+  const { uf, id } = tomadorFacts(cte)
+  const icms = child(infCte, 'imp/ICMS')?.children[0]
+  return dataCode({
+    uf,
+    tpEmis: value(ide, 'tpEmis'),
+    id: id?.replace(/[^0-9A-Z]/g, ''),
+    amount: value(infCte, 'vPrest/vTPrest') ?? value(infCte, 'total/vTPrest'),
+    ownIcms: value(icms, 'vICMS') ?? value(icms, 'vICMSOutraUF'),
+    substitution: value(icms, 'vICMSSTRet'),
+    issued: value(ide, 'dhEmi'),
+  })
 }
 
 function tomadorFacts(cte: Cte): PartyFacts {

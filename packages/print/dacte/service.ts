@@ -1,18 +1,16 @@
 import { child, children, value } from '@vigia/dfe/document'
 import { dateTime, joined } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { sheet, stack } from '../layout/block.ts'
+import { stack } from '../layout/block.ts'
 import { type Field, fieldRow } from '../layout/fields.ts'
 import type { Cte } from './cte.ts'
 import { typeOfCte } from './header.ts'
 import { tomadorCode } from './parties.ts'
 import { codeAndWord, word, words } from './words.ts'
 
-const style = { size: 9, height: 21 }
-
 /** Type of the CT-e and of the service, tomador, globalizado; CFOP and route (MOC CT-e 4.00, Anexo II, correlation table). */
 export function service(cte: Cte): Block {
-  const { ide, layout, norm } = cte
+  const { ide, layout, norm, sheet } = cte
   const first: Field[] = [
     { label: 'TIPO DO CT-E', value: typeOfCte(cte), width: 22 },
     { label: 'TIPO DO SERVIÇO', value: codeAndWord(words.tpServ, value(ide, 'tpServ')), width: 26 },
@@ -33,7 +31,7 @@ export function service(cte: Cte): Block {
     { label: 'INÍCIO DA PRESTAÇÃO', value: joined(' - ', value(ide, 'xMunIni'), value(ide, 'UFIni')), width: 30 },
     { label: 'TÉRMINO DA PRESTAÇÃO', value: joined(' - ', value(ide, 'xMunFim'), value(ide, 'UFFim')), width: 30 },
   ]
-  return stack(fieldRow(first, sheet.width, style), fieldRow(route, sheet.width, style), between(cte))
+  return stack(fieldRow(first, sheet.width, sheet.row), fieldRow(route, sheet.width, sheet.row), between(cte))
 }
 
 function tomadorWord(cte: Cte): string | undefined {
@@ -43,7 +41,7 @@ function tomadorWord(cte: Cte): string | undefined {
 }
 
 // The states on the way of the CT-e OS, the departure and the arrival of the GTV-e.
-function between({ ide, layout }: Cte): Block | undefined {
+function between({ ide, layout, sheet }: Cte): Block | undefined {
   if (layout === 'gtve') {
     return fieldRow(
       [
@@ -51,16 +49,16 @@ function between({ ide, layout }: Cte): Block | undefined {
         { label: 'CHEGADA AO DESTINO', value: dateTime(value(ide, 'dhChegadaDest')), width: 1 },
       ],
       sheet.width,
-      style,
+      sheet.row,
     )
   }
   const states = children(ide, 'infPercurso').map((step) => value(step, 'UFPer'))
   if (layout !== 'os' || states.length === 0) return undefined
-  return fieldRow([{ label: 'PERCURSO DO VEÍCULO', value: joined(' - ', ...states), width: 1 }], sheet.width, style)
+  return fieldRow([{ label: 'PERCURSO DO VEÍCULO', value: joined(' - ', ...states), width: 1 }], sheet.width, sheet.row)
 }
 
 /** PREVISÃO DO FLUXO DA CARGA, for any modal that has it (MOC CT-e 4.00, Anexo II, correlation table). */
-export function cargoFlow({ infCte }: Cte): Block | undefined {
+export function cargoFlow({ infCte, sheet }: Cte): Block | undefined {
   const fluxo = child(infCte, 'compl/fluxo')
   if (!fluxo || fluxo.children.length === 0) return undefined
   return fieldRow(
@@ -75,6 +73,6 @@ export function cargoFlow({ infCte }: Cte): Block | undefined {
       { label: 'ROTA', value: value(fluxo, 'xRota'), width: 14 },
     ],
     sheet.width,
-    style,
+    sheet.row,
   )
 }

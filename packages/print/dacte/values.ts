@@ -1,18 +1,19 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { joined, money, percent } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { padding, sheet, stack, title } from '../layout/block.ts'
+import { padding, type Sheet, stack, title } from '../layout/block.ts'
 import { type Field, fieldRow, fittingSize } from '../layout/fields.ts'
 import { leading, wrap } from '../layout/text.ts'
 import { emWidth, roman } from '../pdf/fonts.ts'
 import { type Ansi, winAnsi } from '../pdf/winansi.ts'
 import type { Cte } from './cte.ts'
 
-const style = { size: 9, height: 21 }
-const pairs = 3
+// Components beside each other.
+const pairsPerRow = { portrait: 3, landscape: 5 }
 const rowHeight = 11
 const totalsWidth = 132
 const headHeight = 8.5
+const leastTotal = { portrait: 21, landscape: 19 }
 
 /** COMPONENTES DO VALOR, and the components for which the box has no room. */
 export interface Components {
@@ -21,14 +22,15 @@ export interface Components {
 }
 
 /** COMPONENTES DO VALOR DA PRESTAÇÃO DO SERVIÇO: every Comp beside the totals (MOC CT-e 4.00, Anexo II, correlation table). */
-export function components({ infCte, layout }: Cte, rowsMax: number): Components {
+export function components({ infCte, layout, sheet }: Cte, rowsMax: number): Components {
   if (layout === 'gtve') return { block: undefined, overflow: [] }
   const prest = child(infCte, layout === 'simplificado' ? 'total' : 'vPrest')
   const all = children(prest, 'Comp').map(component)
   const total: Field = { label: 'VALOR TOTAL DO SERVIÇO', value: money(value(prest, 'vTPrest')), ...totalField }
   const due = money(value(prest, 'vRec') ?? value(prest, 'vTRec'))
   const receivable: Field = { label: 'VALOR A RECEBER', value: due, ...totalField }
-  if (all.length === 0) return { block: fieldRow([total, receivable], sheet.width, style), overflow: [] }
+  if (all.length === 0) return { block: fieldRow([total, receivable], sheet.width, sheet.row), overflow: [] }
+  const pairs = pairsPerRow[sheet.landscape ? 'landscape' : 'portrait']
   const shown = all.slice(0, pairs * rowsMax)
   const width = (sheet.width - totalsWidth) / pairs
   const rows: Cell[][] = []
@@ -38,7 +40,10 @@ export function components({ infCte, layout }: Cte, rowsMax: number): Components
   const heights = rows.map((row) =>
     Math.max(...row.map((cell) => rowHeight + (cell.lines.length - 1) * leading(cell.size))),
   )
-  const height = Math.max(headHeight + heights.reduce((sum, one) => sum + one, 0) + 2, 42)
+  const height = Math.max(
+    headHeight + heights.reduce((sum, one) => sum + one, 0) + 2,
+    2 * leastTotal[sheet.landscape ? 'landscape' : 'portrait'],
+  )
   const totals = [total, receivable].map((field) => fieldRow([field], totalsWidth, { height: height / 2 }))
   const box: Block = {
     height,
@@ -108,7 +113,7 @@ const exemptions: Record<string, string> = {
 }
 
 /** INFORMAÇÕES RELATIVAS AO IMPOSTO, with the federal taxes of the CT-e OS and the IBS and CBS when the file has them. */
-export function taxes({ infCte }: Cte): Block | undefined {
+export function taxes({ infCte, sheet }: Cte): Block | undefined {
   const imp = child(infCte, 'imp')
   if (!imp) return undefined
   const icms = child(imp, 'ICMS')?.children[0]
@@ -141,9 +146,9 @@ export function taxes({ infCte }: Cte): Block | undefined {
   }
   return stack(
     title('INFORMAÇÕES RELATIVAS AO IMPOSTO'),
-    fieldRow(fields, sheet.width, style),
-    federalTaxes(child(imp, 'infTribFed')),
-    newTaxes(child(imp, 'IBSCBS')),
+    fieldRow(fields, sheet.width, sheet.row),
+    federalTaxes(child(imp, 'infTribFed'), sheet),
+    newTaxes(child(imp, 'IBSCBS'), sheet),
   )
 }
 
@@ -156,7 +161,7 @@ function situation(icms: XmlElement | undefined): string | undefined {
   return exemptions[cst ?? ''] ?? situations[icms?.name ?? ''] ?? cst
 }
 
-function federalTaxes(group: XmlElement | undefined): Block | undefined {
+function federalTaxes(group: XmlElement | undefined, sheet: Sheet): Block | undefined {
   if (!group) return undefined
   const amount = (label: string, name: string): Field => ({
     label,
@@ -173,12 +178,12 @@ function federalTaxes(group: XmlElement | undefined): Block | undefined {
       amount('VALOR DA CSLL', 'vCSLL'),
     ],
     sheet.width,
-    style,
+    sheet.row,
   )
 }
 
 // The manual of the DACTE has no field for them yet: one row of ours, blank where the file has no value (NT 2025.001 RTC).
-function newTaxes(group: XmlElement | undefined): Block | undefined {
+function newTaxes(group: XmlElement | undefined, sheet: Sheet): Block | undefined {
   if (!group) return undefined
   const taxed = child(group, 'gIBSCBS')
   const rateAndValue = (tax: XmlElement | undefined, rate: string, amount: string) => {
@@ -213,6 +218,6 @@ function newTaxes(group: XmlElement | undefined): Block | undefined {
       },
     ],
     sheet.width,
-    style,
+    sheet.row,
   )
 }

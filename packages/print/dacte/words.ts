@@ -109,11 +109,10 @@ export const words = {
 
 /** The word for a code; a code without a word as it is, and nothing for none. */
 export function word(table: Record<string, string>, code: string | undefined): string | undefined {
-  return code === undefined ? undefined : (table[code] ?? code)
+  return code === undefined || !Object.hasOwn(table, code) ? code : table[code]
 }
 
 /** The code with its word, `01 - Rodoviário`. */
 export function codeAndWord(table: Record<string, string>, code: string | undefined): string | undefined {
-  const text = code === undefined ? undefined : table[code]
-  return text === undefined ? code : `${code} - ${text}`
+  return code === undefined || !Object.hasOwn(table, code) ? code : `${code} - ${table[code]}`
 }

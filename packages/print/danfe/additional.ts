@@ -1,7 +1,7 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { dateTime, documentNumber, joined, money, taxId } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { padding, sheet, title } from '../layout/block.ts'
+import { padding, title } from '../layout/block.ts'
 import { cut, leading, paragraphs, wrap } from '../layout/text.ts'
 import { roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
@@ -14,7 +14,7 @@ import { totalsWithoutBox } from './totals.ts'
 export const textSize = 7
 
 const labelHeight = 9
-const textWidthShare = 0.63
+const textWidthShare = { portrait: 0.63, landscape: 0.72 }
 // A height made of whole lines must give the same number of lines back.
 const rounding = 0.01
 const continues = winAnsi('CONTINUA NA PRÓXIMA FOLHA')
@@ -32,7 +32,7 @@ export function additionalText(
   const texts = [
     ...contingency(note),
     ...situation(note),
-    duplicatas.length > 0 ? `DUPLICATAS: ${duplicatas.join('; ')}` : undefined,
+    duplicatas.length > 0 ? `FATURA / DUPLICATAS: ${duplicatas.join('; ')}` : undefined,
     ...moved,
     totalsWithoutBox(note, `${fisco ?? ''}\n${issuer ?? ''}`),
     fisco && `Interesse do fisco: ${fisco}`,
@@ -153,13 +153,14 @@ export interface Additional {
 }
 
 /** The smallest height of DADOS ADICIONAIS, title included. */
-export function additionalHeightMin(qr: Block | undefined): number {
-  return qr ? Math.max(92, qr.height + 18) : 92
+export function additionalHeightMin({ sheet }: Note, qr: Block | undefined): number {
+  return Math.max(sheet.landscape ? 62 : 92, qr ? qr.height + 18 : 0)
 }
 
 /** Lays out INFORMAÇÕES COMPLEMENTARES and RESERVADO AO FISCO (MOC NF-e 7.0, Anexo II, 3.1.8 and 3.1.9). */
 export function additional(note: Note, text: readonly Ansi[], qr: Block | undefined): Additional {
-  const width = sheet.width * textWidthShare
+  const { sheet } = note
+  const width = sheet.width * textWidthShare[sheet.landscape ? 'landscape' : 'portrait']
   const room = width - 2 * padding
   const step = leading(textSize)
   const heading = title('DADOS ADICIONAIS')

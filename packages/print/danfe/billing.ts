@@ -1,16 +1,16 @@
 import { child, children, value } from '@vigia/dfe/document'
 import { date, money } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { sheet, stack, title } from '../layout/block.ts'
-import { fieldRow } from '../layout/fields.ts'
+import { type Sheet, stack, title } from '../layout/block.ts'
+import { type Field, fieldRow } from '../layout/fields.ts'
 import { emWidth, roman } from '../pdf/fonts.ts'
 import { type Ansi, winAnsi } from '../pdf/winansi.ts'
 import type { Note } from './note.ts'
 
-/** FATURA / DUPLICATAS and the duplicatas for which the sheet has no room. */
+/** FATURA / DUPLICATAS and what of it the sheet has no room for. */
 export interface Billing {
-  block: Block
-  /** "número vencimento valor" of each duplicata left out of the grid. */
+  block: Block | undefined
+  /** "número vencimento valor" of each duplicata left out of the grid; before them the fatura when it has no room either. */
   overflow: string[]
 }
 
@@ -20,6 +20,7 @@ export const billingHeightMin = 42
 const size = 7
 const rowHeight = 10.5
 const cellGap = 5
+const noteHeight = 10
 
 /** True when the file has the group cobr. */
 export function hasBilling({ infNFe }: Note): boolean {
@@ -28,42 +29,45 @@ export function hasBilling({ infNFe }: Note): boolean {
 
 /** FATURA / DUPLICATAS in at most `heightMax`; undefined when the file has no cobr (MOC NF-e 7.0, Anexo II, 3.3.2). */
 export function billing(note: Note, heightMax: number): Billing | undefined {
+  const { sheet } = note
   const cobr = child(note.infNFe, 'cobr')
   if (!cobr) return undefined
   const fat = child(cobr, 'fat')
-  const head = stack(
-    title('FATURA / DUPLICATAS'),
-    fat &&
-      fieldRow(
-        [
-          { label: 'NÚMERO DA FATURA', value: value(fat, 'nFat'), width: 2 },
-          { label: 'VALOR ORIGINAL', value: money(value(fat, 'vOrig')), width: 1, align: 'right' },
-          { label: 'DESCONTO', value: money(value(fat, 'vDesc')), width: 1, align: 'right' },
-          { label: 'VALOR LÍQUIDO', value: money(value(fat, 'vLiq')), width: 1, align: 'right' },
-        ],
-        sheet.width,
-        { height: 20, size: 9 },
-      ),
-  )
+  const fields: Field[] = [
+    { label: 'NÚMERO DA FATURA', value: value(fat, 'nFat'), width: 2 },
+    { label: 'VALOR ORIGINAL', value: money(value(fat, 'vOrig')), width: 1, align: 'right' },
+    { label: 'DESCONTO', value: money(value(fat, 'vDesc')), width: 1, align: 'right' },
+    { label: 'VALOR LÍQUIDO', value: money(value(fat, 'vLiq')), width: 1, align: 'right' },
+  ]
+  const row = { height: sheet.landscape ? 18 : 20, size: 9 }
+  const head = stack(title('FATURA / DUPLICATAS'), fat && fieldRow(fields, sheet.width, row))
   const cells = children(cobr, 'dup').map((dup) =>
     [value(dup, 'nDup'), date(value(dup, 'dVenc')), money(value(dup, 'vDup'))].map((text) => winAnsi(text ?? '')),
   )
+  const sentences = cells.map((cell) => cell.filter((text) => text !== '').join(' '))
+  if (heightMax < head.height + (cells.length > 0 ? noteHeight : 0)) {
+    const fatura = fields.filter((field) => field.value).map((field) => `${field.label}: ${field.value}`)
+    return { block: undefined, overflow: [...fatura, ...sentences] }
+  }
   const columns = [0, 1, 2].map((i) => Math.max(0, ...cells.map((cell) => (emWidth(cell[i]!, roman) * size) / 1000)))
   const natural = columns.reduce((sum, width) => sum + width + cellGap, cellGap)
-  const perRow = Math.min(6, Math.max(1, Math.floor(sheet.width / natural)))
-  const noteHeight = 10
+  const perRow = Math.min(sheet.landscape ? 8 : 6, Math.max(1, Math.floor(sheet.width / natural)))
   let rowsMax = Math.max(0, Math.floor((heightMax - head.height) / rowHeight))
   if (rowsMax * perRow < cells.length) rowsMax = Math.max(0, rowsMax - Math.ceil(noteHeight / rowHeight))
   const shown = cells.slice(0, rowsMax * perRow)
-  const left = cells.slice(shown.length)
+  const overflow = sentences.slice(shown.length)
   return {
-    block: stack(head, grid(shown, columns, perRow), left.length > 0 ? leftOut(left.length, noteHeight) : undefined),
-    overflow: left.map((cell) => cell.filter((text) => text !== '').join(' ')),
+    block: stack(
+      head,
+      grid(shown, columns, perRow, sheet),
+      overflow.length > 0 ? leftOut(overflow.length, sheet) : undefined,
+    ),
+    overflow,
   }
 }
 
 // Number at the left of its cell, value at the right, the date between them; reading goes along the rows.
-function grid(cells: readonly Ansi[][], columns: readonly number[], perRow: number): Block {
+function grid(cells: readonly Ansi[][], columns: readonly number[], perRow: number, sheet: Sheet): Block {
   const rows = Math.ceil(cells.length / perRow)
   const width = sheet.width / perRow
   const [first = 0, second = 0, third = 0] = columns
@@ -86,10 +90,10 @@ function grid(cells: readonly Ansi[][], columns: readonly number[], perRow: numb
   }
 }
 
-function leftOut(count: number, height: number): Block {
+function leftOut(count: number, sheet: Sheet): Block {
   const text = winAnsi(`+ ${count} DUPLICATAS NAS INFORMAÇÕES COMPLEMENTARES`)
   return {
-    height,
+    height: noteHeight,
     draw: (canvas, x, y) => canvas.aligned(x, sheet.width, y + 7.4, text, roman, 6.5, 'center'),
   }
 }

@@ -1,25 +1,28 @@
 import { value } from '@vigia/dfe/document'
 import { date, documentNumber, joined, money, series } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { padding, sheet } from '../layout/block.ts'
+import { padding } from '../layout/block.ts'
 import { fieldRow } from '../layout/fields.ts'
 import { leading, wrap } from '../layout/text.ts'
 import { bold, roman } from '../pdf/fonts.ts'
-import { winAnsi } from '../pdf/winansi.ts'
+import { type Ansi, winAnsi } from '../pdf/winansi.ts'
 import type { Note } from './note.ts'
 import { street } from './parties.ts'
 
-const numberWidth = 112
+const numberWidth = 88
+const sentencePadding = 3.5
 
-/** The receipt at the top of the first sheet, with its cut line (MOC NF-e 7.0, Anexo II, 3.3.1 and 3.8). */
+/**
+ * The receipt of the first sheet with its cut line, as long as the short side of the sheet: at the top in portrait, a strip to be
+ * read upwards at the left in landscape (MOC NF-e 7.0, Anexo II, 3.3.1 and 3.8).
+ */
 export function canhoto(note: Note): Block {
-  const width = sheet.width - numberWidth
-  const sentence = winAnsi(receiptSentence(note))
-  const room = width - 2 * padding
-  const sizes = [8, 7.5, 7, 6.5, 6]
-  const size = sizes.find((size) => wrap(sentence, roman, size, room).length <= 2) ?? 6
-  const lines = wrap(sentence, roman, size, room)
-  const sentenceHeight = Math.max(23, lines.length * leading(size) + 5)
+  const { sheet } = note
+  const length = sheet.landscape ? sheet.bottom - sheet.top : sheet.width
+  const width = length - numberWidth
+  const { lines, size } = receiptText(note, width - 2 * padding)
+  const sentenceHeight = Math.max(23, lines.length * leading(size) + 2 * sentencePadding)
+  const above = (sentenceHeight - lines.length * leading(size)) / 2
   const signature = fieldRow(
     [
       { label: 'DATA DE RECEBIMENTO', width: 41 },
@@ -34,28 +37,41 @@ export function canhoto(note: Note): Block {
   return {
     height: height + 9,
     draw(canvas, x, y) {
-      canvas.box(x, y, sheet.width, height)
+      canvas.box(x, y, length, height)
       canvas.line(x, y + sentenceHeight, x + width, y + sentenceHeight)
       canvas.line(x + width, y, x + width, y + height)
       lines.forEach((line, n) => {
-        canvas.text(x + padding, y + 2 + size * 0.86 + n * leading(size), line, roman, size)
+        canvas.text(x + padding, y + above + size * 0.86 + n * leading(size), line, roman, size)
       })
       signature.draw(canvas, x, y + sentenceHeight)
       const middle = y + height / 2
       canvas.aligned(x + width, numberWidth, middle - 9, winAnsi('NF-e'), bold, 12, 'center')
       canvas.aligned(x + width, numberWidth, middle + 4, number, bold, 10, 'center')
       canvas.aligned(x + width, numberWidth, middle + 16, serie, bold, 10, 'center')
-      canvas.line(x, y + height + 4.5, x + sheet.width, y + height + 4.5, 'cut')
+      canvas.line(x, y + height + 4.5, x + length, y + height + 4.5, 'cut')
     },
   }
 }
 
-function receiptSentence({ infNFe, ide }: Note): string {
+// Two lines, with as much of the recipient's address (which stands whole in its own block) as they hold; without it more lines if need be.
+function receiptText(note: Note, room: number): { lines: Ansi[]; size: number } {
+  const { infNFe } = note
+  const address = [street(infNFe, 'dest/enderDest'), value(infNFe, 'dest/enderDest/xBairro')]
+  const sentences = [address, address.slice(0, 1), []].map((parts) => winAnsi(receiptSentence(note, parts)))
+  for (const sentence of sentences) {
+    for (const size of [8, 7.5, 7, 6.5, 6]) {
+      const lines = wrap(sentence, roman, size, room)
+      if (lines.length <= 2) return { lines, size }
+    }
+  }
+  return { lines: wrap(sentences.at(-1)!, roman, 6.5, room), size: 6.5 }
+}
+
+function receiptSentence({ infNFe, ide }: Note, address: readonly (string | undefined)[]): string {
   const recipient = joined(
     ' - ',
     value(infNFe, 'dest/xNome'),
-    street(infNFe, 'dest/enderDest'),
-    value(infNFe, 'dest/enderDest/xBairro'),
+    ...address,
     value(infNFe, 'dest/enderDest/xMun'),
     value(infNFe, 'dest/enderDest/UF'),
   )

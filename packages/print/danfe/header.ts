@@ -3,30 +3,31 @@ import { child, value } from '@vigia/dfe/document'
 import { cep, documentNumber, joined, phone, series, taxId } from '../formats.ts'
 import { barcode } from '../layout/barcode.ts'
 import type { Block } from '../layout/block.ts'
-import { padding, sheet, stack } from '../layout/block.ts'
+import { padding, type Sheet, stack } from '../layout/block.ts'
 import { fieldRow, fittingSize } from '../layout/fields.ts'
+import { besideLogo } from '../layout/logo.ts'
 import { leading, wrap } from '../layout/text.ts'
 import type { Canvas } from '../pdf/canvas.ts'
 import { bold, type Font, roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
+import { answerText } from '../printable.ts'
 import { additionalDataCode } from './contingency.ts'
 import type { Note } from './note.ts'
 import { protocolText } from './note.ts'
 import { street } from './parties.ts'
 
-const danfeWidth = 100
-// 80 mm for a numeric chave; a chave with letters has up to a third more modules and needs the room to stay readable.
-const codeWidths = { numeric: 233, letters: 276 }
-
 interface Widths {
   issuer: number
+  danfe: number
   code: number
 }
 
-function widthsFor(chave: string): Widths {
-  const code = /^[0-9]*$/.test(chave) ? codeWidths.numeric : codeWidths.letters
-  return { issuer: sheet.width - danfeWidth - code, code }
+// In portrait 80 mm for a numeric chave; a chave with letters has up to a third more modules and needs the room to stay readable.
+function widthsFor({ chave, sheet }: Note): Widths {
+  const code = sheet.landscape ? 276 : /^[0-9]*$/.test(chave) ? 233 : 276
+  const danfe = sheet.landscape ? 152 : 100
+  return { issuer: sheet.width - danfe - code, danfe, code }
 }
 
 /** The header that every sheet repeats, and where the number of the sheet goes (MOC NF-e 7.0, Anexo II, 3.1, 3.5 and 3.8). */
@@ -36,26 +37,30 @@ export interface Header extends Block {
 
 /** Identification of the emitente, the DANFE box, the bar code and the rows below them. */
 export function header(note: Note): Header {
-  const widths = widthsFor(note.chave)
-  const issuer = issuerBox(note, widths.issuer)
-  const code = codeBox(note, widths.code)
-  const height = Math.max(112, issuer.height, code.height)
+  const { sheet } = note
+  const widths = widthsFor(note)
+  const drawing = danfeDrawings[sheet.landscape ? 'landscape' : 'portrait']
+  const issuer = besideLogo(note.logo, widths.issuer, (width) => issuerBox(note, width))
+  const code = codeBox(note, widths.code, drawing.height)
+  const height = Math.max(code.height, issuer.height)
   const boxes: Block = {
     height,
     draw(canvas, x, y) {
       canvas.box(x, y, sheet.width, height)
       canvas.line(x + widths.issuer, y, x + widths.issuer, y + height)
-      canvas.line(x + widths.issuer + danfeWidth, y, x + widths.issuer + danfeWidth, y + height)
+      canvas.line(x + widths.issuer + widths.danfe, y, x + widths.issuer + widths.danfe, y + height)
       issuer.draw(canvas, x, y + (height - issuer.height) / 2)
-      danfeBox(canvas, x + widths.issuer, y, note)
-      code.draw(canvas, x + widths.issuer + danfeWidth, y)
+      danfeBox(canvas, x + widths.issuer, y, widths.danfe, drawing, note)
+      code.draw(canvas, x + widths.issuer + widths.danfe, y)
     },
   }
-  const whole = stack(boxes, ...rows(note, widths.code))
+  const whole = stack(boxes, ...rows(note, widths.code, sheet))
   return {
     ...whole,
     sheetNumber(canvas, y, text) {
-      canvas.aligned(sheet.left + widths.issuer, danfeWidth, y + 106, winAnsi(text), bold, 10, 'center')
+      const left = sheet.left + widths.issuer + drawing.numbersLeft
+      const [, , baseline] = drawing.numbers
+      canvas.aligned(left, widths.danfe - drawing.numbersLeft, y + baseline, winAnsi(text), bold, 10, 'center')
     },
   }
 }
@@ -90,22 +95,51 @@ function issuerBox({ infNFe }: Note, issuerWidth: number): Block {
   }
 }
 
-function danfeBox(canvas: Canvas, x: number, y: number, { ide }: Note): void {
-  const centred = (baseline: number, text: string, font: Font, size: number) =>
-    canvas.aligned(x, danfeWidth, y + baseline, winAnsi(text), font, size, 'center')
-  centred(15, 'DANFE', bold, 14)
-  centred(25, 'DOCUMENTO AUXILIAR', roman, 8)
-  centred(33.8, 'DA NOTA FISCAL', roman, 8)
-  centred(42.6, 'ELETRÔNICA', roman, 8)
-  canvas.text(x + 8, y + 56, winAnsi('0 - ENTRADA'), roman, 8)
-  canvas.text(x + 8, y + 66, winAnsi('1 - SAÍDA'), roman, 8)
-  canvas.box(x + 70, y + 50, 18, 18)
-  canvas.aligned(x + 70, 18, y + 63, winAnsi(value(ide, 'tpNF') ?? ''), bold, 12, 'center')
-  centred(82, `Nº ${documentNumber(value(ide, 'nNF')) ?? ''}`, bold, 10)
-  centred(94, `SÉRIE ${series(value(ide, 'serie')) ?? ''}`, bold, 10)
+// The DANFE box: in portrait number, series and sheet stand below the type of operation, in landscape beside it.
+interface DanfeDrawing {
+  height: number
+  meaning: readonly string[]
+  operation: number
+  numbersLeft: number
+  /** Baselines of number, series and sheet. */
+  numbers: readonly [number, number, number]
 }
 
-function codeBox(note: Note, codeWidth: number): Block {
+const danfeDrawings: Record<'portrait' | 'landscape', DanfeDrawing> = {
+  portrait: {
+    height: 112,
+    meaning: ['DOCUMENTO AUXILIAR', 'DA NOTA FISCAL', 'ELETRÔNICA'],
+    operation: 50,
+    numbersLeft: 0,
+    numbers: [82, 94, 106],
+  },
+  landscape: {
+    height: 88,
+    meaning: ['DOCUMENTO AUXILIAR DA', 'NOTA FISCAL ELETRÔNICA'],
+    operation: 51,
+    numbersLeft: 77,
+    numbers: [54, 66.5, 79],
+  },
+}
+
+function danfeBox(canvas: Canvas, x: number, y: number, width: number, drawing: DanfeDrawing, { ide }: Note): void {
+  const { operation, numbersLeft, numbers } = drawing
+  const centred = (baseline: number, text: string, font: Font, size: number, from = 0) =>
+    canvas.aligned(x + from, width - from, y + baseline, winAnsi(text), font, size, 'center')
+  centred(15, 'DANFE', bold, 14)
+  drawing.meaning.forEach((line, n) => {
+    centred(25 + n * leading(8), line, roman, 8)
+  })
+  const box = numbersLeft > 0 ? 58 : 70
+  canvas.text(x + (numbersLeft > 0 ? 4 : 8), y + operation + 6, winAnsi('0 - ENTRADA'), roman, 8)
+  canvas.text(x + (numbersLeft > 0 ? 4 : 8), y + operation + 16, winAnsi('1 - SAÍDA'), roman, 8)
+  canvas.box(x + box, y + operation, 18, 18)
+  canvas.aligned(x + box, 18, y + operation + 13, winAnsi(value(ide, 'tpNF') ?? ''), bold, 12, 'center')
+  centred(numbers[0], `Nº ${documentNumber(value(ide, 'nNF')) ?? ''}`, bold, 10, numbersLeft)
+  centred(numbers[1], `SÉRIE ${series(value(ide, 'serie')) ?? ''}`, bold, 10, numbersLeft)
+}
+
+function codeBox(note: Note, codeWidth: number, least: number): Block {
   const key = winAnsi(formatChave(note.chave))
   const room = codeWidth - 2 * padding
   const size = fittingSize([{ value: key, font: bold, room }], 10, 7)
@@ -115,8 +149,9 @@ function codeBox(note: Note, codeWidth: number): Block {
   const textTop = keyTop + 20
   const bars = barcode(note.chave, codeWidth, 34)
   const secondBars = second && barcode(second, codeWidth, 28)
+  const height = Math.max(least, textTop + (second ? 46 : consult.length * leading(8) + 7))
   return {
-    height: textTop + (second ? 46 : consult.length * leading(8) + 7),
+    height,
     draw(canvas, x, y) {
       bars?.draw(canvas, x, y + 4.5)
       canvas.line(x, y + keyTop, x + codeWidth, y + keyTop)
@@ -127,7 +162,7 @@ function codeBox(note: Note, codeWidth: number): Block {
         canvas.text(x + padding, y + textTop + 6.4, winAnsi('DADOS DA NF-E'), roman, 6)
         secondBars.draw(canvas, x, y + textTop + 11)
       } else {
-        const first = y + textTop + 11 + Math.max(0, 3 - consult.length) * 5
+        const first = y + (textTop + height - consult.length * leading(8)) / 2 + 7
         consult.forEach((line, n) => {
           canvas.aligned(x, codeWidth, first + n * leading(8), line, roman, 8, 'center')
         })
@@ -143,7 +178,7 @@ function consultText(note: Note): string {
   return 'Consulta de autenticidade no portal nacional da NF-e www.nfe.fazenda.gov.br/portal ou no site da Sefaz Autorizadora'
 }
 
-function rows(note: Note, codeWidth: number): Block[] {
+function rows(note: Note, codeWidth: number, sheet: Sheet): Block[] {
   const { infNFe, ide } = note
   const emit = child(infNFe, 'emit')
   const lower = [
@@ -153,6 +188,7 @@ function rows(note: Note, codeWidth: number): Block[] {
         { ...authorisation(note), width: codeWidth },
       ],
       sheet.width,
+      sheet.row,
     ),
     fieldRow(
       [
@@ -161,6 +197,7 @@ function rows(note: Note, codeWidth: number): Block[] {
         { label: 'CNPJ / CPF', value: taxId(value(emit, 'CNPJ'), value(emit, 'CPF')), width: 1 },
       ],
       sheet.width,
+      sheet.row,
     ),
   ]
   if (note.newTaxes) {
@@ -171,6 +208,7 @@ function rows(note: Note, codeWidth: number): Block[] {
           { label: 'TIPO DE REGIME DE APURAÇÃO DO IBS E DA CBS', width: 1 },
         ],
         sheet.width,
+        sheet.row,
       ),
     )
   }
@@ -181,7 +219,9 @@ function authorisation(note: Note): { label: string; value?: string | undefined 
   if (note.contingency === '2' || note.contingency === '5') {
     return { label: 'DADOS DA NF-E', value: formatChave(additionalDataCode(note)) }
   }
-  if (note.contingency === '4') return { label: 'PROTOCOLO DE AUTORIZAÇÃO DO EPEC' }
+  if (note.contingency === '4') {
+    return { label: 'PROTOCOLO DE AUTORIZAÇÃO DO EPEC', value: answerText(note.epec?.protocol, note.epec?.at) }
+  }
   const label = note.denied ? 'PROTOCOLO DE DENEGAÇÃO DE USO' : 'PROTOCOLO DE AUTORIZAÇÃO DE USO'
   return { label, value: protocolText(note) }
 }

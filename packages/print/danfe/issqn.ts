@@ -1,12 +1,12 @@
 import { child, value } from '@vigia/dfe/document'
 import { money } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { sheet, stack, title } from '../layout/block.ts'
+import { stack, title } from '../layout/block.ts'
 import { fieldRow } from '../layout/fields.ts'
 import type { Note } from './note.ts'
 
 /** CÁLCULO DO ISSQN, when the file has the total (MOC NF-e 7.0, Anexo II, 3.3.3). */
-export function issqn({ infNFe }: Note): Block | undefined {
+export function issqn({ infNFe, sheet }: Note): Block | undefined {
   const total = child(infNFe, 'total/ISSQNtot')
   if (!total) return undefined
   return stack(
@@ -19,6 +19,7 @@ export function issqn({ infNFe }: Note): Block | undefined {
         { label: 'VALOR DO ISSQN', value: money(value(total, 'vISS')), width: 1, align: 'right' },
       ],
       sheet.width,
+      sheet.row,
     ),
   )
 }

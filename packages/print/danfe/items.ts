@@ -1,4 +1,3 @@
-import { sheet } from '../layout/block.ts'
 import { type Column, type Table, table } from '../layout/table.ts'
 import { type Item, readItem } from './item.ts'
 import type { Note } from './note.ts'
@@ -10,10 +9,16 @@ const descriptionMin = 150
 
 /** DADOS DOS PRODUTOS / SERVIÇOS: columns chosen once for all sheets, description never cut (MOC NF-e 7.0, Anexo II, 3.2 and 3.8). */
 export function itemTable(note: Note): Table {
+  const { sheet } = note
   const items = note.items.map(readItem)
   if (note.newTaxes) {
     const rows: NewTaxItem[] = items.map((item) => ({ ...item, taxes: readNewTaxes(item) }))
-    return table(rows, newTaxColumns(rows), { width: sheet.width, sizes, freeMin: () => 120, freeEnough: 160 })
+    return table(rows, newTaxColumns(rows, sheet.landscape), {
+      width: sheet.width,
+      sizes,
+      freeMin: () => 120,
+      freeEnough: 160,
+    })
   }
   const discount = items.some((item) => item.discount !== '')
   const st = items.some((item) => item.icmsSt.base !== '' || item.icmsSt.value !== '')

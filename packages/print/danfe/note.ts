@@ -1,12 +1,14 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { dateTime } from '../formats.ts'
-import { PrintError, type PrintOptions } from '../printable.ts'
+import { type Sheet, sheetFor } from '../layout/block.ts'
+import { type Picture, readPng } from '../pdf/png.ts'
+import { answerText, ownAnswer, PrintError, type PrintOptions } from '../printable.ts'
 
 /** The parts of an NF-e the blocks read, and what is decided once for the whole form. */
 export interface Note {
   infNFe: XmlElement
   ide: XmlElement
   items: XmlElement[]
+  sheet: Sheet
   chave: string
   /** protNFe/infProt. */
   protocol: XmlElement | undefined
@@ -18,7 +20,16 @@ export interface Note {
   cancelled: { protocol?: string; at?: string } | undefined
   /** tpEmis 2, 4 or 5 whose authorisation is not in the file. */
   contingency: '2' | '4' | '5' | undefined
+  logo: Picture | undefined
+  /** What is known of the EPEC event. */
+  epec: PrintOptions['epec']
 }
+
+// MOC NF-e 7.0, Anexo II, 3.8: rows of 8.5 mm in portrait and of 6.4 mm in landscape, to which descenders add a little.
+const rows = { portrait: { height: 24 }, landscape: { height: 19 } }
+
+/** The sheet of a DANFE in portrait. */
+export const upright = sheetFor('1', rows)
 
 const deniedStatus = new Set(['110', '205', '301', '302', '303'])
 const cancelledStatus = new Set(['101', '151', '155'])
@@ -30,7 +41,9 @@ export function readNote(root: XmlElement, options: PrintOptions): Note {
   if (!infNFe || !ide) throw new PrintError('O arquivo não contém uma NF-e.')
   const model = value(ide, 'mod')
   if (model !== '55') throw new PrintError(`O DANFE é da NF-e modelo 55; o documento é do modelo ${model ?? '?'}.`)
-  const protocol = child(root, 'protNFe/infProt')
+  const answer = child(root, 'protNFe/infProt')
+  const chave = (infNFe.attributes.Id ?? value(answer, 'chNFe') ?? '').replace(/^NFe/, '')
+  const protocol = ownAnswer(answer, 'chNFe', chave)
   const status = value(protocol, 'cStat') ?? ''
   const items = children(infNFe, 'det')
   const emission = value(ide, 'tpEmis')
@@ -39,13 +52,16 @@ export function readNote(root: XmlElement, options: PrintOptions): Note {
     infNFe,
     ide,
     items,
-    chave: (infNFe.attributes.Id ?? value(protocol, 'chNFe') ?? '').replace(/^NFe/, ''),
+    sheet: sheetFor(value(ide, 'tpImp'), rows),
+    chave,
     protocol,
     qrCode: value(root, root.name === 'NFe' ? 'infNFeSupl/qrCode' : 'NFe/infNFeSupl/qrCode'),
     newTaxes: usesNewTaxes(infNFe, ide, items),
     homologation: value(ide, 'tpAmb') === '2',
     denied: deniedStatus.has(status),
     cancelled: options.cancelled ?? cancellationInFile(root, status, protocol),
+    logo: options.logo && readPng(options.logo),
+    epec: options.epec,
     contingency: pending && (emission === '2' || emission === '4' || emission === '5') ? emission : undefined,
   }
 }
@@ -57,9 +73,7 @@ export function lacksProtocol(note: Note): boolean {
 
 /** Number and moment of the authorisation, as the second variable field prints them. */
 export function protocolText(note: Note): string | undefined {
-  const number = value(note.protocol, 'nProt')
-  const at = dateTime(value(note.protocol, 'dhRecbto'))
-  return number && at ? `${number} - ${at}` : number
+  return answerText(value(note.protocol, 'nProt'), value(note.protocol, 'dhRecbto'))
 }
 
 /** The words of the diagonal stamp. */

@@ -1,7 +1,7 @@
 import { child, value, type XmlElement } from '@vigia/dfe/document'
 import { cep, date, joined, phone, taxId, time } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { sheet, stack, title } from '../layout/block.ts'
+import { stack, title } from '../layout/block.ts'
 import { fieldRow } from '../layout/fields.ts'
 import type { Note } from './note.ts'
 
@@ -12,7 +12,7 @@ export function street(node: XmlElement | undefined, path: string): string | und
 }
 
 /** DESTINATÁRIO / REMETENTE; its boxes stay when the file has no recipient (MOC NF-e 7.0, Anexo II, 3.8). */
-export function destinatario({ infNFe, ide }: Note): Block {
+export function destinatario({ infNFe, ide, sheet }: Note): Block {
   const dest = child(infNFe, 'dest')
   const address = child(dest, 'enderDest')
   const leaves = value(ide, 'dhSaiEnt') ?? value(ide, 'dSaiEnt')
@@ -33,6 +33,7 @@ export function destinatario({ infNFe, ide }: Note): Block {
         },
       ],
       sheet.width,
+      sheet.row,
     ),
     fieldRow(
       [
@@ -42,6 +43,7 @@ export function destinatario({ infNFe, ide }: Note): Block {
         { label: 'DATA DA SAÍDA/ENTRADA', value: date(leaves), width: 31.2, align: 'center' },
       ],
       sheet.width,
+      sheet.row,
     ),
     fieldRow(
       [
@@ -57,12 +59,14 @@ export function destinatario({ infNFe, ide }: Note): Block {
         },
       ],
       sheet.width,
+      sheet.row,
     ),
   )
 }
 
 /** INFORMAÇÕES DO LOCAL DE RETIRADA or DE ENTREGA, when the file has the group (NT 2018.005). */
 export function place(note: Note, group: 'retirada' | 'entrega'): Block | undefined {
+  const { sheet } = note
   const at = child(note.infNFe, group)
   if (!at) return undefined
   return stack(
@@ -74,6 +78,7 @@ export function place(note: Note, group: 'retirada' | 'entrega'): Block | undefi
         { label: 'INSCRIÇÃO ESTADUAL', value: value(at, 'IE'), width: 41.5 },
       ],
       sheet.width,
+      sheet.row,
     ),
     fieldRow(
       [
@@ -82,6 +87,7 @@ export function place(note: Note, group: 'retirada' | 'entrega'): Block | undefi
         { label: 'CEP', value: cep(value(at, 'CEP')), width: 26.7, align: 'center' },
       ],
       sheet.width,
+      sheet.row,
     ),
     fieldRow(
       [
@@ -90,6 +96,7 @@ export function place(note: Note, group: 'retirada' | 'entrega'): Block | undefi
         { label: 'FONE / FAX', value: phone(value(at, 'fone')), width: 53.7 },
       ],
       sheet.width,
+      sheet.row,
     ),
   )
 }

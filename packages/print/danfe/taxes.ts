@@ -1,5 +1,5 @@
 import { child, value, type XmlElement } from '@vigia/dfe/document'
-import { money, percent, quantity } from '../formats.ts'
+import { joined, money, percent, quantity } from '../formats.ts'
 import type { Column } from '../layout/table.ts'
 import type { Item } from './item.ts'
 
@@ -12,7 +12,7 @@ export interface NewTaxItem extends Item {
     bases: (readonly [string, string])[]
     /** Two taxes side by side in each line. */
     lines: (readonly [Tax, Tax])[]
-    codes: string
+    codes: string[]
   }
 }
 
@@ -51,14 +51,11 @@ export function readNewTaxes(item: Item): NewTaxItem['taxes'] {
   return {
     bases,
     lines: ibscbs ? lines : compact([icms, ipi, st, is]),
+    // Two lines, so that a narrow column need not break a code from its name.
     codes: [
-      item.ncm && `[NCM ${item.ncm}]`,
-      code('CST IBS/CBS', value(ibscbs, 'CST')),
-      code('cClassTrib', value(ibscbs, 'cClassTrib')),
-      code('cClassTribIS', value(selective, 'cClassTribIS')),
-    ]
-      .filter((text) => text)
-      .join(' '),
+      joined(' ', item.ncm && `[NCM ${item.ncm}]`, code('cClassTrib', value(ibscbs, 'cClassTrib'))),
+      joined(' ', code('CST IBS/CBS', value(ibscbs, 'CST')), code('cClassTribIS', value(selective, 'cClassTribIS'))),
+    ].filter((text) => text !== undefined),
   }
 }
 
@@ -84,17 +81,25 @@ function code(label: string, text: string | undefined): string | undefined {
 
 type TaxColumn = Column<NewTaxItem>
 
-/** The columns of the product table with IBS, CBS and IS (NT 2026.010, 4.3). */
-export function newTaxColumns(items: readonly NewTaxItem[]): TaxColumn[][] {
+/** The columns of the product table with IBS, CBS and IS (NT 2026.010, 4.3); a wide sheet first tries one field in each of them. */
+export function newTaxColumns(items: readonly NewTaxItem[], wide: boolean): TaxColumn[][] {
   const second = items.some((item) => item.taxes.lines.some(([, right]) => right !== none))
   const discount = items.some((item) => item.discount !== '')
-  const columns: TaxColumn[] = [
-    { title: ['CÓDIGO'], align: 'left', widest: 52, cells: (item) => [item.code] },
-    {
-      title: ['DESCRIÇÃO DO PRODUTO / SERVIÇO'],
-      align: 'left',
-      cells: (item) => [item.description[0] ?? '', item.taxes.codes, ...item.description.slice(1)],
-    },
+  const code: TaxColumn = { title: ['CÓDIGO'], align: 'left', widest: 52, cells: (item) => [item.code] }
+  const description: TaxColumn = {
+    title: ['DESCRIÇÃO DO PRODUTO / SERVIÇO'],
+    align: 'left',
+    cells: (item) => [item.description[0] ?? '', ...item.taxes.codes, ...item.description.slice(1)],
+  }
+  const taxes: TaxColumn[] = [
+    { title: ['BASES DE CÁLCULO'], align: 'left', widest: 60, cells: (item) => item.taxes.bases.map(([name]) => name) },
+    { title: [], align: 'right', widest: 70, cells: (item) => item.taxes.bases.map(([, amount]) => amount) },
+    ...taxColumns('ALÍQUOTAS', 1, second),
+    ...taxColumns('VALOR DOS TRIBUTOS', 2, second),
+  ]
+  const stacked: TaxColumn[] = [
+    code,
+    description,
     { title: ['O/CST', 'CFOP'], align: 'center', widest: 30, cells: (item) => [item.situation, item.cfop] },
     { title: ['QTD.', 'UN'], align: 'right', widest: 60, cells: (item) => [item.quantity, item.unit] },
     {
@@ -104,12 +109,24 @@ export function newTaxColumns(items: readonly NewTaxItem[]): TaxColumn[][] {
       cells: (item) => (discount ? [item.unitValue, item.discount] : [item.unitValue]),
     },
     { title: ['VLR TOTAL'], align: 'right', widest: 60, cells: (item) => [item.total] },
-    { title: ['BASES DE CÁLCULO'], align: 'left', widest: 60, cells: (item) => item.taxes.bases.map(([name]) => name) },
-    { title: [], align: 'right', widest: 70, cells: (item) => item.taxes.bases.map(([, amount]) => amount) },
-    ...taxColumns('ALÍQUOTAS', 1, second),
-    ...taxColumns('VALOR DOS TRIBUTOS', 2, second),
+    ...taxes,
   ]
-  return [columns]
+  if (!wide) return [stacked]
+  const beside: TaxColumn[] = [
+    code,
+    description,
+    { title: ['O/CST'], align: 'center', widest: 30, cells: (item) => [item.situation] },
+    { title: ['CFOP'], align: 'center', widest: 30, cells: (item) => [item.cfop] },
+    { title: ['UN'], align: 'center', widest: 40, cells: (item) => [item.unit] },
+    { title: ['QTD.'], align: 'right', widest: 72, cells: (item) => [item.quantity] },
+    { title: ['VLR UNIT.'], align: 'right', widest: 72, cells: (item) => [item.unitValue] },
+    ...(discount
+      ? [{ title: ['DESC.'], align: 'right', widest: 72, cells: (item) => [item.discount] } satisfies TaxColumn]
+      : []),
+    { title: ['VLR TOTAL'], align: 'right', widest: 72, cells: (item) => [item.total] },
+    ...taxes,
+  ]
+  return [beside, stacked]
 }
 
 function taxColumns(title: string, field: 1 | 2, second: boolean): TaxColumn[] {

@@ -1,7 +1,7 @@
 import { child, value, type XmlElement } from '@vigia/dfe/document'
 import { money, quantity } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { sheet, stack, title } from '../layout/block.ts'
+import { type Sheet, stack, title } from '../layout/block.ts'
 import { type Field, fieldRow } from '../layout/fields.ts'
 import type { Note } from './note.ts'
 
@@ -14,10 +14,10 @@ const vTotTrib: Total = ['VALOR APROX. DOS TRIBUTOS', 'ICMSTot/vTotTrib']
 /** The totals: CÁLCULO DO IMPOSTO of MOC NF-e 7.0 or the three blocks of NT 2026.010. */
 export function totals(note: Note): Block {
   const total = child(note.infNFe, 'total')
-  return note.newTaxes ? stack(...threeBlocks(total)) : taxCalculation(total)
+  return note.newTaxes ? stack(...threeBlocks(total, note.sheet)) : taxCalculation(total, note.sheet)
 }
 
-function taxCalculation(total: XmlElement | undefined): Block {
+function taxCalculation(total: XmlElement | undefined, sheet: Sheet): Block {
   const first: Total[] = [
     ['BASE DE CÁLCULO DO ICMS', 'ICMSTot/vBC'],
     ['VALOR DO ICMS', 'ICMSTot/vICMS'],
@@ -34,10 +34,10 @@ function taxCalculation(total: XmlElement | undefined): Block {
     ['VALOR DO IPI', 'ICMSTot/vIPI'],
     vNF,
   ]
-  return stack(title('CÁLCULO DO IMPOSTO'), totalRow(total, first), totalRow(total, second))
+  return stack(title('CÁLCULO DO IMPOSTO'), totalRow(total, first, sheet), totalRow(total, second, sheet))
 }
 
-function threeBlocks(total: XmlElement | undefined): Block[] {
+function threeBlocks(total: XmlElement | undefined, sheet: Sheet): Block[] {
   const order: Total[] = [
     ['VALOR TOTAL DOS PRODUTOS', 'ICMSTot/vProd'],
     ['VALOR DO FRETE', 'ICMSTot/vFrete'],
@@ -52,13 +52,13 @@ function threeBlocks(total: XmlElement | undefined): Block[] {
     order.push(['VALOR TOTAL COM IBS/CBS/IS', 'vNFTot'])
   }
   return [
-    stack(title('TOTAL DOS PRODUTOS E TOTAL DA NOTA'), totalRow(total, order)),
-    stack(title('TOTAL DO ICMS / IPI'), ...icmsRows(total)),
-    ...newTaxRows(total),
+    stack(title('TOTAL DOS PRODUTOS E TOTAL DA NOTA'), totalRow(total, order, sheet)),
+    stack(title('TOTAL DO ICMS / IPI'), ...icmsRows(total, sheet)),
+    ...newTaxRows(total, sheet),
   ]
 }
 
-function icmsRows(total: XmlElement | undefined): Block[] {
+function icmsRows(total: XmlElement | undefined, sheet: Sheet): Block[] {
   const always: Total[] = [
     ['BASE DE CÁLCULO DO ICMS', 'ICMSTot/vBC'],
     ['VALOR DO ICMS', 'ICMSTot/vICMS'],
@@ -77,35 +77,37 @@ function icmsRows(total: XmlElement | undefined): Block[] {
     ['VALOR DO ICMS MONOF. POR RETENÇÃO', 'ICMSTot/vICMSMonoReten'],
   ]
   const present = conditional.filter(([, path]) => /[1-9]/.test(value(total, path) ?? ''))
-  const rows = [totalRow(total, always)]
-  for (let from = 0; from < present.length; from += 4) rows.push(totalRow(total, present.slice(from, from + 4)))
+  const perRow = sheet.landscape ? 8 : 4
+  const rows = [totalRow(total, always, sheet)]
+  for (let from = 0; from < present.length; from += perRow) {
+    rows.push(totalRow(total, present.slice(from, from + perRow), sheet))
+  }
   return rows
 }
 
-function newTaxRows(total: XmlElement | undefined): Block[] {
+function newTaxRows(total: XmlElement | undefined, sheet: Sheet): Block[] {
   if (child(total, 'IBSCBSTot') === undefined && child(total, 'ISTot') === undefined) return []
-  const rows = [
-    totalRow(total, [
+  const rows: Total[][] = [
+    [
       ['VALOR DA CBS', 'IBSCBSTot/gCBS/vCBS'],
       ['VALOR DO IBS UF', 'IBSCBSTot/gIBS/gIBSUF/vIBSUF'],
       ['VALOR DO IBS MUNICÍPIO', 'IBSCBSTot/gIBS/gIBSMun/vIBSMun'],
       ['VALOR DO IMPOSTO SELETIVO', 'ISTot/vIS'],
-    ]),
+    ],
   ]
   if (child(total, 'IBSCBSTot/gMono') !== undefined) {
-    rows.push(
-      totalRow(total, [
-        ['VALOR DO IBS MONOFÁSICO', 'IBSCBSTot/gMono/vIBSMono'],
-        ['VALOR DA CBS MONOFÁSICA', 'IBSCBSTot/gMono/vCBSMono'],
-        ['VALOR DO IBS MONOF. POR RETENÇÃO', 'IBSCBSTot/gMono/vIBSMonoReten'],
-        ['VALOR DA CBS MONOF. POR RETENÇÃO', 'IBSCBSTot/gMono/vCBSMonoReten'],
-      ]),
-    )
+    rows.push([
+      ['VALOR DO IBS MONOFÁSICO', 'IBSCBSTot/gMono/vIBSMono'],
+      ['VALOR DA CBS MONOFÁSICA', 'IBSCBSTot/gMono/vCBSMono'],
+      ['VALOR DO IBS MONOF. POR RETENÇÃO', 'IBSCBSTot/gMono/vIBSMonoReten'],
+      ['VALOR DA CBS MONOF. POR RETENÇÃO', 'IBSCBSTot/gMono/vCBSMonoReten'],
+    ])
   }
-  return [stack(title('TOTAL DO IBS / CBS / IS'), ...rows)]
+  const lines = sheet.landscape ? [rows.flat()] : rows
+  return [stack(title('TOTAL DO IBS / CBS / IS'), ...lines.map((cells) => totalRow(total, cells, sheet)))]
 }
 
-function totalRow(total: XmlElement | undefined, cells: readonly Total[]): Block {
+function totalRow(total: XmlElement | undefined, cells: readonly Total[], sheet: Sheet): Block {
   const fields = cells.map(
     ([label, path, format = money]): Field => ({
       label,
@@ -116,7 +118,7 @@ function totalRow(total: XmlElement | undefined, cells: readonly Total[]): Block
       bold: path === vNF[1],
     }),
   )
-  return fieldRow(fields, sheet.width)
+  return fieldRow(fields, sheet.width, sheet.row)
 }
 
 // Totals without a field of their own: the issuer is expected to write them in the texts (MOC NF-e 7.0, Anexo II, 3.1.8).

@@ -1,7 +1,7 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { joined, quantity, taxId, weight } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { sheet, stack, title } from '../layout/block.ts'
+import { type Sheet, stack, title } from '../layout/block.ts'
 import { fieldRow } from '../layout/fields.ts'
 import type { Note } from './note.ts'
 
@@ -19,6 +19,7 @@ export const volumeRowsMax = 3
 
 /** TRANSPORTADOR / VOLUMES TRANSPORTADOS with a row for each of the first volumes (MOC NF-e 7.0, Anexo II, 3.8). */
 export function transport(note: Note, volumeRows: number): Block {
+  const { sheet } = note
   const transp = child(note.infNFe, 'transp')
   const carrier = child(transp, 'transporta')
   const vehicle = child(transp, 'veicTransp') ?? child(transp, 'reboque')
@@ -37,6 +38,7 @@ export function transport(note: Note, volumeRows: number): Block {
         { label: 'CNPJ / CPF', value: taxId(value(carrier, 'CNPJ'), value(carrier, 'CPF')), width: 40.2 },
       ],
       sheet.width,
+      sheet.row,
     ),
     fieldRow(
       [
@@ -46,12 +48,13 @@ export function transport(note: Note, volumeRows: number): Block {
         { label: 'INSCRIÇÃO ESTADUAL', value: value(carrier, 'IE'), width: 40.2 },
       ],
       sheet.width,
+      sheet.row,
     ),
-    ...(volumes.length > 0 ? volumes : [undefined]).map(volumeRow),
+    ...(volumes.length > 0 ? volumes : [undefined]).map((volume) => volumeRow(volume, sheet)),
   )
 }
 
-function volumeRow(volume: XmlElement | undefined): Block {
+function volumeRow(volume: XmlElement | undefined, sheet: Sheet): Block {
   return fieldRow(
     [
       { label: 'QUANTIDADE', value: value(volume, 'qVol'), width: 29.2, align: 'right' },
@@ -62,6 +65,7 @@ function volumeRow(volume: XmlElement | undefined): Block {
       { label: 'PESO LÍQUIDO', value: weight(value(volume, 'pesoL')), width: 33, align: 'right' },
     ],
     sheet.width,
+    sheet.row,
   )
 }
 

@@ -1,38 +1,54 @@
 import { Canvas, lowered, pageUnits } from '../pdf/canvas.ts'
+import type { Picture } from '../pdf/png.ts'
 import { stamp } from '../pdf/stamp.ts'
 import { winAnsi } from '../pdf/winansi.ts'
 import { Pdf } from '../pdf/writer.ts'
-import { sheet } from './block.ts'
+import type { Sheet } from './block.ts'
 
 /** The sheets of a form, ready for the file. */
 export interface Form {
   title: string
+  sheet: Sheet
   /** What every sheet repeats, drawn at the top of the sheet. */
   header: Canvas
   headerHeight: number
   /** How much lower the header stands on the first sheet. */
   firstShift: number
+  /** What the canvases draw as the picture of the file. */
+  picture?: Picture | undefined
   /** Words across the sheet, or none. */
   stamp: readonly string[]
   /** The rest of each sheet. */
   sheets: readonly Canvas[]
 }
 
-/** The file of a form. The header is one stream that all pages share. */
+/** The file of a form. The header is one stream that all pages share, and a part of the stream of a single page. */
 export function assemble(form: Form): Uint8Array {
-  const pdf = new Pdf()
-  const move = lowered(0)
-  const header = pdf.stream(form.header.content() + move.after)
-  const first = pdf.stream(opening(form, form.firstShift))
-  const others = form.sheets.length > 1 ? pdf.stream(opening(form, 0)) : first
-  form.sheets.forEach((canvas, i) => {
-    pdf.page([i === 0 ? first : others, header, pdf.stream(canvas.content())])
-  })
-  return pdf.bytes(winAnsi(form.title))
+  const pdf = new Pdf(form.sheet.page)
+  const header = form.header.content(0) + lowered(0).after
+  const { roles } = form.header
+  if (form.sheets.length === 1) {
+    const canvas = form.sheets[0]!
+    const content = opening(form, form.firstShift) + header + canvas.content(roles.length)
+    pdf.page([pdf.stream(content)], [...roles, ...canvas.roles])
+  } else {
+    const shared = pdf.stream(header)
+    const first = pdf.stream(opening(form, form.firstShift))
+    const others = pdf.stream(opening(form, 0))
+    form.sheets.forEach((canvas, i) => {
+      const own = pdf.stream(canvas.content(roles.length))
+      pdf.page([i === 0 ? first : others, shared, own], [...roles, ...canvas.roles])
+    })
+  }
+  const shown = [form.header, ...form.sheets].map((canvas) => canvas.shown)
+  return pdf.bytes(winAnsi(form.title), shown, form.picture)
 }
 
 function opening(form: Form, shift: number): string {
+  const { page, left, width, top, bottom } = form.sheet
   const under = new Canvas()
-  if (form.stamp.length > 0) stamp(under, form.stamp, sheet.top + shift + form.headerHeight, sheet.bottom)
-  return pageUnits + under.content() + lowered(shift).before
+  if (form.stamp.length > 0) {
+    stamp(under, form.stamp, { left, width, top: top + shift + form.headerHeight, bottom })
+  }
+  return pageUnits(page) + under.content(0) + lowered(shift).before
 }

@@ -1,10 +1,12 @@
+import { chaveCheckDigit } from '@vigia/dfe/chave'
+import { ufBySigla } from '@vigia/dfe/uf'
 import { code128Modules, code128Symbols } from '../pdf/code128.ts'
 import type { Block } from './block.ts'
 
-// MOC NF-e 7.0, Anexo II, 5: ten modules of white at each side and modules of 0.2 mm at least. 0.78 points are 0.275 mm, what a
-// numeric chave may take in a box of 80 mm.
+// MOC NF-e 7.0, Anexo II, 5: ten modules of white at each side and modules of 0.2 mm at least; MOC CT-e 4.00, Anexo II: of 0.3 mm at
+// most, which are 0.85 points. A numeric chave takes 0.28 mm in a box of 80 mm.
 const quietModules = 10
-const moduleMax = 0.78
+const moduleMax = 0.85
 
 /** A CODE-128 centred in a width, its quiet zones inside it; nothing for a text that a bar code cannot hold. */
 export function barcode(text: string, width: number, height: number): Block | undefined {
@@ -16,4 +18,29 @@ export function barcode(text: string, width: number, height: number): Block | un
     height,
     draw: (canvas, x, y) => canvas.bars(x + (width - total * module) / 2, y, module, height, modules),
   }
+}
+
+/** What the second bar code of a form in contingency says of its document, as the file has it. */
+export interface DataCode {
+  uf: string | undefined
+  tpEmis: string | undefined
+  id: string | undefined
+  amount: string | undefined
+  ownIcms: string | undefined
+  substitution: string | undefined
+  issued: string | undefined
+}
+
+/** The 36 digits of the second bar code (MOC NF-e 7.0, Anexo II, dados adicionais do código de barras). */
+export function dataCode(data: DataCode): string {
+  const uf = ufBySigla(data.uf ?? '')?.code ?? 99
+  const cents = (data.amount ?? '').replace(/^(\d+)(?:\.(\d*))?$/, (_, whole, fraction = '') => {
+    return whole + fraction.slice(0, 2).padEnd(2, '0')
+  })
+  const isPositive = (text: string | undefined) => (text !== undefined && /[1-9]/.test(text) ? 1 : 2)
+  const head = `${uf}${data.tpEmis ?? ''}${(data.id ?? '').padStart(14, '0')}${cents.padStart(14, '0')}`
+  const day = (data.issued ?? '').slice(8, 10).padStart(2, '0')
+  const body = `${head}${isPositive(data.ownIcms)}${isPositive(data.substitution)}${day}`
+  // The weights run from the right, so zeros at the left change nothing.
+  return `${body}${chaveCheckDigit(body.padStart(43, '0'))}`
 }

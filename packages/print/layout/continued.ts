@@ -2,7 +2,7 @@ import type { Canvas } from '../pdf/canvas.ts'
 import { roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import { padding, sheet, title } from './block.ts'
+import { padding, type Sheet, title } from './block.ts'
 import { cut, leading } from './text.ts'
 
 /** Where the rest of a text goes. */
@@ -23,6 +23,7 @@ export function continuedText(
   heading: string,
   text: readonly Ansi[],
   size: number,
+  sheet: Sheet,
   where: Continuation,
 ): { canvas: Canvas | undefined; top: number } {
   const step = leading(size)

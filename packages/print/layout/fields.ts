@@ -27,6 +27,8 @@ export interface RowStyle {
 // MOC NF-e 7.0, Anexo II, 3.7: labels 6 points, contents 10. The smallest size is our fitting rule.
 const labelSize = 6
 const labelLeading = 6.2
+// Rows lower than this, as those of the landscape forms, keep less white below their values.
+const lowRow = 20
 
 /**
  * A row of labelled boxes with one size and one baseline: the nominal size, reduced until the longest value fits on a line,
@@ -36,6 +38,7 @@ export function fieldRow(fields: readonly Field[], width: number, style: RowStyl
   const total = fields.reduce((sum, field) => sum + field.width, 0)
   const nominal = style.size ?? 10
   const smallest = style.smallest ?? 7
+  const least = style.height ?? 24
   const cells = fields.map((field) => {
     const font = field.bold ? bold : roman
     const value = winAnsi(field.value ?? '')
@@ -48,7 +51,7 @@ export function fieldRow(fields: readonly Field[], width: number, style: RowStyl
   const labelLines = Math.max(...labels.map((label) => label.length))
   const valueLines = Math.max(...lines.map((value) => value.length))
   const labelHeight = 1 + labelLines * labelLeading
-  const height = Math.max(style.height ?? 24, labelHeight + valueLines * leading(size) + 3)
+  const height = Math.max(least, labelHeight + valueLines * leading(size) + (least < lowRow ? 0.8 : 3))
   return {
     height,
     draw(canvas, x, y) {

@@ -224,7 +224,7 @@ function drawRow<Row>(
 }
 
 /** The part of a row that fits in a height and the rest, for a row taller than a sheet. */
-export function splitRow(row: TableRow, height: number): [TableRow, TableRow] {
+function splitRow(row: TableRow, height: number): [TableRow, TableRow] {
   const lines = Math.max(...row.cells.map((cell) => cell.length))
   const step = (row.height - rowPadding) / lines
   const keep = Math.max(1, Math.floor((height - rowPadding) / step))

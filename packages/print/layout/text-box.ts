@@ -1,7 +1,7 @@
 import { roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import { type Block, padding, sheet } from './block.ts'
+import { type Block, padding } from './block.ts'
 import { cut, leading } from './text.ts'
 
 /** Texts side by side in labelled boxes, which may be cut at a height and continue elsewhere. */
@@ -24,17 +24,24 @@ const below = 3
 // A height made of whole lines must give the same number of lines back.
 const rounding = 0.01
 
-/** Boxes of running text with `linesMin` lines at least. */
-export function textBoxes(boxes: readonly BoxText[], size: number, linesMin: number): TextBoxes {
+/** Boxes of running text with `linesMin` lines at least, or with `blankMin` when their texts are shorter. */
+export function textBoxes(
+  boxes: readonly BoxText[],
+  width: number,
+  size: number,
+  linesMin: number,
+  blankMin = linesMin,
+): TextBoxes {
   const step = leading(size)
   const labelHeight = boxes.some((box) => box.label !== '') ? 8.5 : 2
-  const room = (box: BoxText) => box.share * sheet.width - 2 * padding
+  const room = (box: BoxText) => box.share * width - 2 * padding
   const lines = boxes.map((box) => cut(box.text, roman, size, room(box), Number.POSITIVE_INFINITY).lines)
-  const height = (count: number) => labelHeight + Math.max(linesMin, count) * step + below
+  const height = (count: number) => labelHeight + Math.max(blankMin, count) * step + below
   const continues = winAnsi('CONTINUA NA PRÓXIMA FOLHA')
+  const longest = Math.max(...lines.map((one) => one.length))
   return {
-    whole: height(Math.max(...lines.map((one) => one.length))),
-    least: height(linesMin),
+    whole: height(longest),
+    least: height(Math.min(linesMin, longest)),
     fit(available) {
       const linesMax = Math.max(1, Math.floor((available - labelHeight - below) / step + rounding))
       const parts = boxes.map((box, i) => {
@@ -45,7 +52,7 @@ export function textBoxes(boxes: readonly BoxText[], size: number, linesMin: num
       const block: Block = {
         height: available,
         draw(canvas, x, y) {
-          canvas.box(x, y, sheet.width, available)
+          canvas.box(x, y, width, available)
           let left = x
           boxes.forEach((box, i) => {
             if (i > 0) canvas.line(left, y, left, y + available)
@@ -53,7 +60,7 @@ export function textBoxes(boxes: readonly BoxText[], size: number, linesMin: num
             parts[i]!.lines.forEach((line, n) => {
               canvas.text(left + padding, y + labelHeight + size * 0.84 + n * step, line, roman, size)
             })
-            left += box.share * sheet.width
+            left += box.share * width
           })
         },
       }

@@ -1,15 +1,24 @@
 import type { Font } from './fonts.ts'
-import { emWidth } from './fonts.ts'
+import { emWidth, placeOf, Shown } from './fonts.ts'
 import type { Ansi } from './winansi.ts'
 
-/** A4 portrait in points. */
-export const a4 = { width: 595.28, height: 841.89 }
+/** Width and height of a sheet of paper, in points. */
+export interface PageSize {
+  width: number
+  height: number
+}
+
+/** A4 portrait. */
+export const a4: PageSize = { width: 595.28, height: 841.89 }
 
 /** Where a text stands between `x` and `x + width`. */
 export type Align = 'left' | 'center' | 'right'
 
 // Contents are written in whole tenths of a point: exact for the eye, and integers are short and quick to write.
 const unitsPerPoint = 10
+
+/** What the pages call the picture of the file. */
+export const pictureName = 'L'
 
 /** Hair lines draw the form, a divider separates the items of a table, a cut shows where the paper is cut. */
 export type Rule = 'hair' | 'divider' | 'cut'
@@ -19,31 +28,56 @@ const rules: readonly Rule[] = ['hair', 'divider', 'cut']
 // Graphics state of each kind of rule, set in this order. Words follow: text knows neither stroke colour nor dashes.
 const ruleStates: Record<Rule, string> = { hair: '2.5 w', divider: '.4 G 2 w [6 10]0 d', cut: '0 G 4 w [30 20]0 d' }
 
+/** What a part of the document is for a screen reader (ISO 32000-1, 14.8.4): the title of a block, or all of its text. */
+export type Role = 'H2' | 'P'
+
 /**
  * What one stream of a page shows. Coordinates are points from the top left corner of the sheet. The stamp lies under
  * everything, rules under words.
  */
 export class Canvas {
+  #marks: { role: Role; words: string }[] = []
+  /** The characters of its texts. */
+  readonly shown: Shown
   #under = ''
   #shapes = ''
   #rules: Record<Rule, string> = { hair: '', divider: '', cut: '' }
-  #words = ''
+  #turned: { canvas: Canvas; place: string }[] = []
   #font: Font | undefined
   #size = 0
   #x = 0
   #y = 0
 
+  constructor(shown = new Shown()) {
+    this.shown = shown
+  }
+
+  /** The parts of the document that its texts are, in reading order. */
+  get roles(): Role[] {
+    return [...this.#turned.flatMap(({ canvas }) => canvas.roles), ...this.#marks.map(({ role }) => role)]
+  }
+
+  /** The title of what is drawn next: a part of its own, as is everything up to the next title. */
+  heading(x: number, baseline: number, text: Ansi, font: Font, size: number): void {
+    this.#marks.push({ role: 'H2', words: '' })
+    this.text(x, baseline, text, font, size)
+    this.#marks.push({ role: 'P', words: '' })
+  }
+
   /** A line of text whose baseline starts at this point. */
   text(x: number, baseline: number, text: Ansi, font: Font, size: number): void {
     if (text === '') return
+    this.shown.add(text, font)
+    if (this.#marks.length === 0) this.#marks.push({ role: 'P', words: '' })
+    const mark = this.#marks.at(-1)!
     if (font !== this.#font || size !== this.#size) {
-      this.#words += `/${font.resource} ${size * unitsPerPoint} Tf\n`
+      mark.words += `/${font.resource} ${size * unitsPerPoint} Tf\n`
       this.#font = font
       this.#size = size
     }
     const px = Math.round(x * unitsPerPoint)
     const py = flip(baseline)
-    this.#words += `${px - this.#x} ${py - this.#y} Td(${escaped(text)})Tj\n`
+    mark.words += `${px - this.#x} ${py - this.#y} Td${outsideWinAnsi.test(text) ? this.#mixed(text, font, size) : `(${escaped(text)})Tj`}\n`
     this.#x = px
     this.#y = py
   }
@@ -66,6 +100,12 @@ export class Canvas {
     const bottom = flip(y + height)
     const right = Math.round((x + width) * unitsPerPoint)
     this.#rules[rule] += `${left} ${bottom} ${right - left} ${flip(y) - bottom} re\n`
+  }
+
+  /** The picture of the file, between these edges. */
+  image(x: number, y: number, width: number, height: number): void {
+    const size = `${units(width * unitsPerPoint)} 0 0 ${units(height * unitsPerPoint)}`
+    this.#shapes += `q ${size} ${Math.round(x * unitsPerPoint)} ${flip(y + height)} cm /${pictureName} Do Q\n`
   }
 
   /** Bars of whole modules, from alternating widths of bar and space; all in one path, so that no renderer leaves seams. */
@@ -101,12 +141,38 @@ export class Canvas {
     this.#under += `q .86 G 1 J 1 j ${place} ${weight} w\n${operators}Q\n`
   }
 
-  /** The operators, for the writer. */
-  content(): string {
-    let out = this.#under + this.#shapes
-    for (const rule of rules) if (this.#rules[rule]) out += `${ruleStates[rule]}\n${this.#rules[rule]}S\n`
-    if (this.#words) out += `BT\n${this.#words}ET\n`
-    return out
+  /** A drawing turned to be read upwards: its top left corner stands at this point and its width goes up the sheet. */
+  upwards(x: number, y: number, draw: (canvas: Canvas) => void): void {
+    const canvas = new Canvas(this.shown)
+    draw(canvas)
+    this.#turned.push({ canvas, place: `0 1 -1 0 ${Math.round(x * unitsPerPoint)} ${flip(y)} cm` })
+  }
+
+  /** The operators, for the writer; its texts are marked with numbers from `firstMark` on. */
+  content(firstMark: number): string {
+    let shapes = this.#under + this.#shapes
+    for (const rule of rules) if (this.#rules[rule]) shapes += `${ruleStates[rule]}\n${this.#rules[rule]}S\n`
+    let turned = ''
+    let mark = firstMark
+    for (const { canvas, place } of this.#turned) {
+      turned += `q ${place}\n${canvas.content(mark)}Q\n`
+      mark += canvas.roles.length
+    }
+    const words = this.#marks.map(({ role, words }) => `/${role}<</MCID ${mark++}>>BDC\n${words}EMC\n`)
+    // What is turned comes first, because the dashes of a divider last to the end of the stream.
+    return `${turned}${artifact(shapes)}${words.length > 0 ? `BT\n${words.join('')}ET\n` : ''}`
+  }
+
+  // Each character outside WinAnsi in its further font; the line goes on where the text before it ended.
+  #mixed(text: string, font: Font, size: number): string {
+    const parts = text.split(/([^\0-\xff])/)
+    const shown = parts.map((part, i) => {
+      if (i % 2 === 0) return part === '' ? '' : `(${escaped(part)})Tj`
+      const { further, byte } = placeOf(part.charCodeAt(0))
+      const points = size * unitsPerPoint
+      return `/${font.resource}${further} ${points} Tf(${escaped(String.fromCharCode(byte))})Tj/${font.resource} ${points} Tf`
+    })
+    return shown.join('')
   }
 
   #shape(sx: number, sy: number, x: number, bottom: number, path: string): void {
@@ -115,8 +181,14 @@ export class Canvas {
   }
 }
 
+// Lines, bars and the stamp say nothing that the texts do not.
+function artifact(operators: string): string {
+  return operators === '' ? '' : `/Artifact BMC\n${operators}EMC\n`
+}
+
+// The origin of a page lies at its top left corner (see `pageUnits`), so that a canvas needs no page size.
 function flip(y: number): number {
-  return Math.round((a4.height - y) * unitsPerPoint)
+  return Math.round(-y * unitsPerPoint)
 }
 
 function units(value: number): number {
@@ -125,12 +197,16 @@ function units(value: number): number {
 
 const special = /[\\()]/
 
-function escaped(text: Ansi): string {
+const outsideWinAnsi = /[^\0-\xff]/
+
+function escaped(text: string): string {
   return special.test(text) ? text.replace(/[\\()]/g, '\\$&') : text
 }
 
-/** Operators that set the units of a page, before anything else on it. */
-export const pageUnits = `${1 / unitsPerPoint} 0 0 ${1 / unitsPerPoint} 0 0 cm\n`
+/** Operators that set the units and the origin of a page, before anything else on it. */
+export function pageUnits({ height }: PageSize): string {
+  return `${1 / unitsPerPoint} 0 0 ${1 / unitsPerPoint} 0 ${height} cm\n`
+}
 
 /** The operators of a canvas, drawn lower on the sheet. */
 export function lowered(by: number): { before: string; after: string } {

@@ -42,6 +42,6 @@ test.each([
     if (i % 2 === 0) bars.push({ x, y: 10, width: width * 0.72, height: 40 })
     x += width * 0.72
   }
-  const codes = await scan({ width: x + 20, height: 60, rules: [], bars, runs: [] }, 300)
+  const codes = await scan({ width: x + 20, height: 60, rules: [], bars, pictures: [], runs: [] }, 300)
   expect(codes).toEqual([{ format: 'Code128', text }])
 })

@@ -1,46 +1,44 @@
+import { bold as boldGlyphs, type Glyphs, regular } from './glyphs.ts'
 import type { Ansi } from './winansi.ts'
+import { unicodeOf } from './winansi.ts'
 
-/** A face of the form: the two Times of the fourteen standard fonts (ISO 32000-1, 9.6.2.2; MOC NF-e 7.0, Anexo II, 3.7). */
+/** A face of the form: Tinos, whose widths are those of Times New Roman (MOC NF-e 7.0, Anexo II, 3.7). */
 export interface Font {
-  /** Name of the resource in the page. */
+  /** Name of the resource in the page; for characters outside WinAnsi a number follows. */
   resource: string
-  baseFont: string
-  /** Advance widths by WinAnsi code, in thousandths of the size (Adobe font metrics). */
+  name: string
+  glyphs: Glyphs
+  /** Advance widths by character of an encoded text, in thousandths of the size. */
   widths: Uint16Array
+  /** Thickness of the upright strokes (ISO 32000-1, 9.8). */
+  stem: number
 }
 
-// Codes 32 to 255 in WinAnsi order; 0 where the encoding has no character.
-const romanWidths = `
-  250 333 408 500 500 833 778 180 333 333 500 564 250 333 250 278 500 500 500 500 500 500 500 500 500 500 278 278
-  564 564 564 444 921 722 667 667 722 611 556 722 722 333 389 722 611 889 722 722 556 722 667 556 611 722 722 944
-  722 722 611 333 278 333 469 500 333 444 500 444 500 444 333 500 500 278 278 500 278 778 500 500 500 500 333 389
-  278 500 500 722 500 500 444 480 200 480 541 0 500 0 333 500 444 1000 500 500 333 1000 556 333 889 0 611 0 0 333
-  333 444 444 350 500 1000 333 980 389 333 722 0 444 722 250 333 500 500 500 500 200 500 333 760 276 500 564 333
-  760 333 400 564 300 300 333 500 453 250 333 300 310 500 750 750 750 444 722 722 722 722 722 722 889 667 611 611
-  611 611 333 333 333 333 722 722 722 722 722 722 722 564 722 722 722 722 722 722 556 500 444 444 444 444 444 444
-  667 444 444 444 444 444 278 278 278 278 500 500 500 500 500 500 500 564 500 500 500 500 500 500 500 500`
-const boldWidths = `
-  250 333 555 500 500 1000 833 278 333 333 500 570 250 333 250 278 500 500 500 500 500 500 500 500 500 500 333 333
-  570 570 570 500 930 722 667 722 722 667 611 778 778 389 500 778 667 944 722 778 611 778 722 556 667 722 722 1000
-  722 722 667 333 278 333 581 500 333 500 556 444 556 444 333 500 556 278 333 556 278 833 556 500 556 556 444 389
-  333 556 500 722 500 500 444 394 220 394 520 0 500 0 333 500 500 1000 500 500 333 1000 556 333 1000 0 667 0 0 333
-  333 500 500 350 500 1000 333 1000 389 333 722 0 444 722 250 333 500 500 500 500 220 500 333 747 300 500 570 333
-  747 333 400 570 300 300 333 556 540 250 333 300 330 500 750 750 750 500 722 722 722 722 722 722 1000 722 667 667
-  667 667 389 389 389 389 722 722 778 778 778 778 778 570 778 722 722 722 722 722 611 556 500 500 500 500 500 500
-  722 444 444 444 444 444 278 278 278 278 500 556 500 500 500 500 500 570 500 556 556 556 556 500 556 500`
+/** Tinos Regular, for labels and values. */
+export const roman: Font = {
+  resource: 'R',
+  name: 'Tinos-Regular',
+  glyphs: regular,
+  widths: widthsOf(regular),
+  stem: 84,
+}
 
-/** Times-Roman, for labels and values. */
-export const roman: Font = { resource: 'R', baseFont: 'Times-Roman', widths: table(romanWidths) }
-
-/** Times-Bold, for titles, the chave and the values that stand out. */
-export const bold: Font = { resource: 'B', baseFont: 'Times-Bold', widths: table(boldWidths) }
+/** Tinos Bold, for titles, the chave and the values that stand out. */
+export const bold: Font = {
+  resource: 'B',
+  name: 'Tinos-Bold',
+  glyphs: boldGlyphs,
+  widths: widthsOf(boldGlyphs),
+  stem: 139,
+}
 
 /** Every face a page may name. */
 export const fonts: readonly Font[] = [roman, bold]
 
-function table(text: string): Uint16Array {
-  const widths = new Uint16Array(256)
-  widths.set(text.trim().split(/\s+/).map(Number), 32)
+function widthsOf(glyphs: Glyphs): Uint16Array {
+  const widths = new Uint16Array(Math.max(...glyphs.keys()) + 1)
+  for (const [code, { advance }] of glyphs) if (code > 0xff) widths[code] = advance
+  for (let byte = 0x20; byte <= 0xff; byte++) widths[byte] = glyphs.get(unicodeOf(byte))?.advance ?? 0
   return widths
 }
 
@@ -50,4 +48,50 @@ export function emWidth(text: Ansi, font: Font): number {
   let sum = 0
   for (let i = 0; i < text.length; i++) sum += widths[text.charCodeAt(i)]!
   return sum
+}
+
+// A simple font has one byte for a character. Those outside WinAnsi share further fonts, each with a place of its own that no
+// document changes; the places begin above the signs that a string must escape.
+const firstPlace = 0x60
+const places = 0x100 - firstPlace
+const outside = [...regular.keys()].filter((code) => code > 0xff).toSorted((a, b) => a - b)
+const order = new Map(outside.map((code, i) => [code, i]))
+
+/** Where a character outside WinAnsi stands: in which of the further fonts, from 1, and at which byte. */
+export function placeOf(code: number): { further: number; byte: number } {
+  const i = order.get(code)!
+  return { further: Math.floor(i / places) + 1, byte: firstPlace + (i % places) }
+}
+
+/** The character at a place. */
+export function characterAt(further: number, byte: number): string {
+  return String.fromCodePoint(outside[(further - 1) * places + byte - firstPlace]!)
+}
+
+/** The characters of encoded texts that a document shows in each face. */
+export class Shown {
+  readonly #bytes = fonts.map(() => new Uint8Array(256))
+  readonly #further = fonts.map(() => new Set<number>())
+
+  add(text: Ansi, font: Font): void {
+    const face = fonts.indexOf(font)
+    const bytes = this.#bytes[face]!
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i)
+      if (code <= 0xff) bytes[code] = 1
+      else this.#further[face]!.add(code)
+    }
+  }
+
+  /** The characters shown in a face in any of these, in order. */
+  static inAny(all: readonly Shown[], font: Font): number[] {
+    const face = fonts.indexOf(font)
+    const codes = new Set(all.flatMap((shown) => [...shown.#further[face]!]))
+    for (const shown of all) {
+      shown.#bytes[face]!.forEach((flag, byte) => {
+        if (flag === 1) codes.add(byte)
+      })
+    }
+    return [...codes].toSorted((a, b) => a - b)
+  }
 }

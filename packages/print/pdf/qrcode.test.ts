@@ -15,7 +15,7 @@ async function read(text: string): Promise<string | undefined> {
     })
   })
   const size = (dark.length + 8) * side
-  return (await scan({ width: size, height: size, rules: [], bars, runs: [] }, 144))[0]?.text
+  return (await scan({ width: size, height: size, rules: [], bars, pictures: [], runs: [] }, 144))[0]?.text
 }
 
 test.each([1, 14, 15, 62, 106, 107, 213, 500, 900, 1500, 2331])(

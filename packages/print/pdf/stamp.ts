@@ -1,5 +1,4 @@
 import type { Canvas } from './canvas.ts'
-import { a4 } from './canvas.ts'
 
 // Letters as strokes on a grid 14 high: [width, path]. Strokes instead of text keep the stamp out of selection and search,
 // where it would run through every line of the form; the same words stand as text among the additional data.
@@ -29,18 +28,26 @@ const lineHeight = 24
 // Letters of at most 20 mm (our limit in the forms' reference), on a grid 14 high.
 const scaleMax = 56 / 14
 
-/** A diagonal stamp, one line per word group, centred between two heights of the sheet and under everything else. */
-export function stamp(canvas: Canvas, lines: readonly string[], top: number, bottom: number): void {
+/** A part of the sheet. */
+export interface Area {
+  left: number
+  width: number
+  top: number
+  bottom: number
+}
+
+/** A diagonal stamp, one line per word group, centred in an area and under everything else. */
+export function stamp(canvas: Canvas, lines: readonly string[], { left, width, top, bottom }: Area): void {
   const widths = lines.map(lineWidth)
-  const angle = Math.atan2(bottom - top, a4.width) * 0.92
-  const length = Math.min(a4.width / Math.cos(angle), (bottom - top) / Math.sin(angle)) * 0.82
+  const angle = Math.atan2(bottom - top, width) * 0.92
+  const length = Math.min(width / Math.cos(angle), (bottom - top) / Math.sin(angle)) * 0.82
   const scale = Math.min(scaleMax, length / Math.max(...widths))
   const [sin, cos] = [Math.sin(angle) * scale, Math.cos(angle) * scale]
   lines.forEach((line, i) => {
     // From the centre of the sheet to the start of the baseline, along the line and then across it.
     const along = -widths[i]! / 2
     const across = (lines.length / 2 - i) * lineHeight - lineHeight + 5
-    const x = a4.width / 2 + along * cos - across * sin
+    const x = left + width / 2 + along * cos - across * sin
     const y = (top + bottom) / 2 - (along * sin + across * cos)
     canvas.under([cos, sin, -sin, cos, x, y], 2.6, strokes(line))
   })

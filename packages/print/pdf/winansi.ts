@@ -1,4 +1,9 @@
-/** Text in WinAnsiEncoding: one character per byte, the character code is the byte (ISO 32000-1, annex D.2). */
+import { regular } from './glyphs.ts'
+
+/**
+ * Text in WinAnsiEncoding: one character per byte, the character code is the byte (ISO 32000-1, annex D.2). A code above 255 is
+ * the code point of a character outside WinAnsi that our faces have.
+ */
 export type Ansi = string & { readonly ansi: unique symbol }
 
 // The characters of the bytes 0x80 to 0x9f, a space where the encoding has none.
@@ -10,63 +15,28 @@ const byCharacter = new Map<string, string>()
 for (let i = 0; i < high.length; i++)
   if (high[i] !== ' ') byCharacter.set(high.charAt(i), String.fromCharCode(0x80 + i))
 
-// Signs without a decomposition that fiscal texts do use. The others are spelled by code point: nothing becomes a silent '?'.
+/** The code point of a character whose byte in WinAnsi this is; the two that look like others have their glyph. */
+export function unicodeOf(byte: number): number {
+  if (byte === 0xa0) return 0x20
+  if (byte === 0xad) return 0x2d
+  return byte >= 0x80 && byte <= 0x9f ? high.charCodeAt(byte - 0x80) : byte
+}
+
+// Signs without a decomposition that fiscal texts do use and the faces lack. The others are spelled by code point: nothing becomes a silent '?'.
 const spelled: Record<string, string> = {
-  '≤': '<=',
-  '≥': '>=',
-  '≠': '<>',
-  '≈': '~',
-  '→': '->',
-  '←': '<-',
   '⇒': '=>',
-  '−': '-',
-  '‐': '-',
-  '‑': '-',
-  '‒': '-',
-  '―': '\x97',
-  '∙': '\xb7',
   '⋅': '\xb7',
-  '●': '\x95',
-  '■': '\x95',
-  '▪': '\x95',
-  '√': 'raiz',
-  '∞': 'infinito',
   '∅': '\xd8',
   '⌀': '\xd8',
-  '′': "'",
-  '″': '"',
-  '⁄': '/',
-  '∕': '/',
   '✓': 'x',
-  μ: '\xb5',
-  Ω: 'Ohm',
-  Δ: 'Delta',
-  Σ: 'Sigma',
-  α: 'alfa',
-  β: 'beta',
-  γ: 'gama',
-  δ: 'delta',
-  ε: '\xe9psilon',
-  λ: 'lambda',
-  π: 'pi',
-  σ: 'sigma',
-  φ: 'fi',
-  Φ: '\xd8',
-  ω: 'omega',
-  θ: 'teta',
-  ı: 'i',
-  ł: 'l',
-  Ł: 'L',
-  đ: 'd',
-  Đ: '\xd0',
 }
 
 // Marks that take no room: zero-width characters, byte order mark, variation selectors, combining marks left alone.
 const invisible = /^[\p{Cf}\p{Mn}]$/u
 
 /**
- * The text in WinAnsi, the encoding of the standard fonts. A character it lacks is decomposed, then spelled, then written by its
- * code point; control characters become spaces. The place where an embedded font takes over later.
+ * The text in WinAnsi and what else our faces have. A character they lack is spelled, then decomposed, then written by its code
+ * point; control characters become spaces.
  */
 export function winAnsi(text: string): Ansi {
   if (plain.test(text)) return text as Ansi
@@ -80,7 +50,7 @@ function encoded(character: string): string {
   if ((code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code <= 0xff)) return character
   if (code < 0x20 || code === 0x7f) return ' '
   if (code < 0xa0) return high[code - 0x80] === ' ' ? ' ' : character
-  const direct = byCharacter.get(character) ?? spelled[character]
+  const direct = byCharacter.get(character) ?? (regular.has(code) ? character : spelled[character])
   if (direct !== undefined) return direct
   if (invisible.test(character)) return ''
   if (/^\p{Z}$/u.test(character)) return ' '

@@ -1,78 +1,157 @@
 import { deflateSync } from 'node:zlib'
-import { a4 } from './canvas.ts'
-import { fonts } from './fonts.ts'
+import { type PageSize, pictureName, type Role } from './canvas.ts'
+import { embed } from './embedded.ts'
+import { fonts, Shown } from './fonts.ts'
+import type { Picture } from './png.ts'
 import type { Ansi } from './winansi.ts'
 
+// Numbers of the objects that others name before they are written.
 const catalog = 1
 const pageTree = 2
-const resources = 3
-const information = 4
-const firstFont = 5
+const information = 3
+const structure = 4
+const whole = 5
+const fixed = 5
 
-/** A PDF 1.7 file in the making (ISO 32000-1). The same calls always give the same bytes: there is no date and no identifier in it. */
+/**
+ * A PDF 1.7 file in the making (ISO 32000-1). Everything but streams stands in one compressed object stream. The same calls
+ * always give the same bytes: there is no date and no identifier in it.
+ */
 export class Pdf {
-  #bodies: (Uint8Array<ArrayBuffer> | undefined)[] = new Array(firstFont + fonts.length).fill(undefined)
-  #pages: number[] = []
+  #objects = new Map<number, string>()
+  #streams = new Map<number, Buffer>()
+  #count = fixed
+  #pages: { number: number; roles: readonly Role[] }[] = []
+  readonly #size: PageSize
+
+  constructor(size: PageSize) {
+    this.#size = size
+  }
 
   /** Keeps a content stream; pages share a stream by naming it twice. */
   stream(content: string): number {
-    const plain = Buffer.from(content, 'latin1')
-    const packed = plain.length > 200
-    const data = packed ? deflateSync(plain) : plain
-    const filter = packed ? '/Filter/FlateDecode' : ''
-    const head = Buffer.from(`<<${filter}/Length ${data.length}>>stream\n`, 'latin1')
-    return this.#add(Buffer.concat([head, data, Buffer.from('\nendstream', 'latin1')]))
+    return this.#stream(Buffer.from(content, 'latin1'), '')
   }
 
-  /** Adds an A4 page that shows these streams one after the other. */
-  page(streams: readonly number[]): void {
-    const contents = streams.map((stream) => `${stream} 0 R`).join(' ')
-    this.#pages.push(this.#add(`<</Type/Page/Parent ${pageTree} 0 R/Contents[${contents}]>>`))
+  /** Adds a page that shows these streams one after the other, the parts marked in them having these roles. */
+  page(streams: readonly number[], roles: readonly Role[]): void {
+    const references = streams.map((stream) => `${stream} 0 R`).join(' ')
+    const contents = streams.length === 1 ? `/Contents ${references}` : `/Contents[${references}]`
+    const page = `<</Type/Page/Parent ${pageTree} 0 R/StructParents ${this.#pages.length}${contents}>>`
+    this.#pages.push({ number: this.#object(page), roles })
   }
 
-  /** The finished file. */
-  bytes(title: Ansi): Uint8Array {
-    const kids = this.#pages.map((page) => `${page} 0 R`).join(' ')
-    const fontNames = fonts.map((font, i) => `/${font.resource} ${firstFont + i} 0 R`).join('')
-    this.#set(catalog, `<</Type/Catalog/Pages ${pageTree} 0 R/Lang(pt-BR)/ViewerPreferences<</DisplayDocTitle true>>>>`)
-    this.#set(
-      pageTree,
-      `<</Type/Pages/Count ${this.#pages.length}/Kids[${kids}]/MediaBox[0 0 ${a4.width} ${a4.height}]/Resources ${resources} 0 R>>`,
+  /** The finished file; `shown` are the characters of all its pages. */
+  bytes(title: Ansi, shown: readonly Shown[], picture?: Picture): Uint8Array {
+    const kids = this.#pages.map(({ number }) => `${number} 0 R`).join(' ')
+    const writer = {
+      object: (body: string) => this.#object(body),
+      stream: (content: Buffer, entries: string) => this.#stream(content, entries),
+    }
+    const resources = fonts.map((font) => embed(font, Shown.inAny(shown, font), writer)).join('')
+    const pictures = picture ? `/XObject<</${pictureName} ${this.#picture(picture)} 0 R>>` : ''
+    this.#objects.set(
+      catalog,
+      `<</Type/Catalog/Pages ${pageTree} 0 R/Lang(pt-BR)/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot ${structure} 0 R>>`,
     )
-    this.#set(resources, `<</Font<<${fontNames}>>>>`)
-    this.#set(information, `<</Title(${title.replace(/[\\()]/g, '\\$&')})>>`)
-    fonts.forEach((font, i) => {
-      this.#set(firstFont + i, `<</Type/Font/Subtype/Type1/BaseFont/${font.baseFont}/Encoding/WinAnsiEncoding>>`)
-    })
+    this.#objects.set(
+      pageTree,
+      `<</Type/Pages/Count ${this.#pages.length}/Kids[${kids}]/MediaBox[0 0 ${this.#size.width} ${this.#size.height}]/Resources<</Font<<${resources}>>${pictures}>>>>`,
+    )
+    this.#objects.set(
+      information,
+      `<</Title(${title.replace(/[\\()]/g, '\\$&')})/Creator(Vigia Fiscal)/Producer(Vigia Fiscal)>>`,
+    )
+    this.#writeStructure()
     return this.#assemble()
   }
 
-  #add(body: Uint8Array<ArrayBuffer> | string): number {
-    this.#bodies.push(undefined)
-    this.#set(this.#bodies.length - 1, body)
-    return this.#bodies.length - 1
+  // ISO 32000-1, 14.7: one element for each marked part of each page, in reading order. A stream that pages share has its marks
+  // on each of them, and the parent tree leads from each page to that page's own elements.
+  #writeStructure(): void {
+    const parents = this.#pages.map(({ number, roles }) =>
+      roles.map((role, i) => `${this.#object(`<</S/${role}/P ${whole} 0 R/Pg ${number} 0 R/K ${i}>>`)} 0 R`).join(' '),
+    )
+    const tree = parents.map((elements, page) => `${page}[${elements}]`).join('')
+    this.#objects.set(structure, `<</Type/StructTreeRoot/K ${whole} 0 R/ParentTree<</Nums[${tree}]>>>>`)
+    this.#objects.set(whole, `<</S/Document/P ${structure} 0 R/K[${parents.join(' ')}]>>`)
   }
 
-  #set(number: number, body: Uint8Array<ArrayBuffer> | string): void {
-    this.#bodies[number] = typeof body === 'string' ? Buffer.from(body, 'latin1') : body
+  #object(body: string): number {
+    this.#objects.set(++this.#count, body)
+    return this.#count
+  }
+
+  #stream(content: Buffer, entries: string): number {
+    this.#streams.set(++this.#count, streamObject(content, entries))
+    return this.#count
+  }
+
+  #picture({ width, height, data }: Picture): number {
+    const kind = `/Type/XObject/Subtype/Image/Width ${width}/Height ${height}/ColorSpace/DeviceRGB/BitsPerComponent 8`
+    const rows = `/Filter/FlateDecode/DecodeParms<</Predictor 15/Colors 3/Columns ${width}>>`
+    this.#streams.set(++this.#count, writtenStream(data, kind + rows))
+    return this.#count
   }
 
   #assemble(): Uint8Array {
+    const container = this.#objectStream()
     // The second line holds bytes above 127, so that transports treat the file as binary (ISO 32000-1, 7.5.2).
-    const parts: Uint8Array<ArrayBuffer>[] = [Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1')]
+    const parts: Buffer[] = [Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1')]
     let length = parts[0]!.length
-    let table = '0000000000 65535 f \n'
-    this.#bodies.forEach((body, number) => {
-      if (body === undefined) return
-      table += `${String(length).padStart(10, '0')} 00000 n \n`
-      const head = Buffer.from(`${number} 0 obj\n`, 'latin1')
-      const tail = Buffer.from('\nendobj\n', 'latin1')
-      parts.push(head, body, tail)
-      length += head.length + body.length + tail.length
-    })
-    const size = this.#bodies.length
-    const trailer = `trailer\n<</Size ${size}/Root ${catalog} 0 R/Info ${information} 0 R>>\nstartxref\n${length}\n%%EOF\n`
-    parts.push(Buffer.from(`xref\n0 ${size}\n${table}${trailer}`, 'latin1'))
+    const offsets = new Map<number, number>()
+    const put = (number: number, body: Buffer) => {
+      offsets.set(number, length)
+      const head = Buffer.from(`${number} 0 obj`, 'latin1')
+      parts.push(head, body)
+      length += head.length + body.length
+    }
+    for (const [number, body] of this.#streams) put(number, body)
+    const table = ++this.#count
+    put(table, this.#crossReferences(container, offsets, length))
+    parts.push(Buffer.from(`startxref\n${offsets.get(table)}\n%%EOF\n`, 'latin1'))
     return new Uint8Array(Buffer.concat(parts))
   }
+
+  #objectStream(): number {
+    let places = ''
+    let bodies = ''
+    for (const [number, body] of this.#objects) {
+      places += `${number} ${bodies.length} `
+      bodies += `${body} `
+    }
+    const entries = `/Type/ObjStm/N ${this.#objects.size}/First ${places.length}`
+    return this.#stream(Buffer.from(places + bodies, 'latin1'), entries)
+  }
+
+  // ISO 32000-1, 7.5.8: the kind of each object, then its offset or the object stream it is in, then its place there.
+  #crossReferences(container: number, offsets: ReadonlyMap<number, number>, own: number): Buffer {
+    const places = new Map([...this.#objects.keys()].map((number, i) => [number, i]))
+    const [wide, deep] = [own > 0xffff ? 3 : 2, places.size > 0x100 ? 2 : 1]
+    const rows = Buffer.alloc((this.#count + 1) * (1 + wide + deep))
+    let at = 0
+    for (let number = 0; number <= this.#count; number++) {
+      const place = places.get(number)
+      const kind = number === 0 ? 0 : place === undefined ? 1 : 2
+      const where = number === this.#count ? own : place === undefined ? (offsets.get(number) ?? 0) : container
+      at = rows.writeUInt8(kind, at)
+      at = rows.writeUIntBE(where, at, wide)
+      at = rows.writeUIntBE(place ?? 0, at, deep)
+    }
+    const entries = `/Type/XRef/Size ${this.#count + 1}/W[1 ${wide} ${deep}]/Root ${catalog} 0 R/Info ${information} 0 R`
+    return streamObject(rows, entries)
+  }
+}
+
+const packedFrom = 100
+
+function streamObject(content: Buffer, entries: string): Buffer {
+  const packed = content.length >= packedFrom
+  const data = packed ? deflateSync(content, { level: 9 }) : content
+  return writtenStream(data, `${entries}${packed ? '/Filter/FlateDecode' : ''}`)
+}
+
+function writtenStream(data: Buffer, entries: string): Buffer {
+  const head = `<<${entries}/Length ${data.length}>>stream\n`
+  return Buffer.concat([Buffer.from(head, 'latin1'), data, Buffer.from('\nendstream\nendobj\n', 'latin1')])
 }

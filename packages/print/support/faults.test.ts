@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Canvas, pageUnits } from '../pdf/canvas.ts'
+import { a4, Canvas, pageUnits } from '../pdf/canvas.ts'
 import { roman } from '../pdf/fonts.ts'
 import { winAnsi } from '../pdf/winansi.ts'
 import { Pdf } from '../pdf/writer.ts'
@@ -9,9 +9,9 @@ import { readGraphics } from './graphics.ts'
 function faults(draw: (canvas: Canvas) => void): string[] {
   const canvas = new Canvas()
   draw(canvas)
-  const pdf = new Pdf()
-  pdf.page([pdf.stream(pageUnits + canvas.content())])
-  return layoutFaults(readGraphics(pdf.bytes(winAnsi('teste'))))
+  const pdf = new Pdf(a4)
+  pdf.page([pdf.stream(pageUnits(a4) + canvas.content(0))], canvas.roles)
+  return layoutFaults(readGraphics(pdf.bytes(winAnsi('teste'), [canvas.shown])))
 }
 
 const word = winAnsi('PALAVRA')

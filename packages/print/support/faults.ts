@@ -1,4 +1,4 @@
-import type { PageGraphics, Run } from './graphics.ts'
+import type { Bar, PageGraphics, Rule, Run } from './graphics.ts'
 
 /** Sentences about texts that touch one another, cross a rule or leave the printed area; empty for a good form. */
 export function layoutFaults(pages: readonly PageGraphics[]): string[] {
@@ -15,11 +15,37 @@ interface Box {
 
 // Labels of the product table may be set in 5 points, everything else in 6 (MOC NF-e 7.0, Anexo II, 3.7).
 const sizeMin = 5
+// 2 mm, on every side (MOC NF-e 7.0, Anexo II, 3.6.2).
+const marginMin = 5.6
 
 function pageFaults(page: PageGraphics): string[] {
   const faults: string[] = quietZoneFaults(page)
   for (const run of page.runs) if (run.size < sizeMin) faults.push(`"${run.text}" is set in ${run.size} points`)
+  const outside = (x: number, y: number) =>
+    x < marginMin || y < marginMin || x > page.width - marginMin || y > page.height - marginMin
+  for (const { x1, y1, x2, y2 } of page.rules) {
+    if (outside(x1, y1) || outside(x2, y2))
+      faults.push(`a rule at ${Math.round(x1)},${Math.round(y1)} leaves the sheet`)
+  }
+  for (const bar of page.bars) {
+    if (outside(bar.x, bar.y) || outside(bar.x + bar.width, bar.y + bar.height)) faults.push('a bar leaves the sheet')
+  }
+  for (const { x, y, width, height } of page.pictures) {
+    const inside = ({ x1, y1, x2, y2 }: Rule) =>
+      x1 < x + width && x2 > x && Math.max(y1, y2) > y && Math.min(y1, y2) < y + height
+    if (outside(x, y) || outside(x + width, y + height)) faults.push('the logo leaves the sheet')
+    if (page.rules.some(inside)) faults.push('the logo crosses a rule')
+  }
   const boxes = page.runs.map((word): Box => {
+    if (word.upwards) {
+      return {
+        word,
+        left: word.x - 0.66 * word.size,
+        right: word.x + 0.19 * word.size,
+        top: word.baseline - word.width + 0.15,
+        bottom: word.baseline - 0.15,
+      }
+    }
     const lead = word.text.length - word.text.trimStart().length
     return {
       word,
@@ -30,7 +56,7 @@ function pageFaults(page: PageGraphics): string[] {
     }
   })
   for (const box of boxes) {
-    if (box.left < 5.6 || box.right > page.width - 5.6 || box.top < 5.6 || box.bottom > page.height - 5.6) {
+    if (outside(box.left, box.top) || outside(box.right, box.bottom)) {
       faults.push(`"${box.word.text}" leaves the sheet`)
     }
     for (const { x1, y1, x2, y2 } of page.rules) {
@@ -41,12 +67,10 @@ function pageFaults(page: PageGraphics): string[] {
         : y1 > box.top && y1 < box.bottom && low < box.right && high > box.left
       if (crosses) faults.push(`"${box.word.text}" crosses a rule at ${Math.round(x1)},${Math.round(y1)}`)
     }
-    for (const bar of page.bars) {
-      if (bar.x < box.right && bar.x + bar.width > box.left && bar.y < box.bottom && bar.y + bar.height > box.top) {
-        faults.push(`"${box.word.text}" stands on a bar code`)
-        break
-      }
-    }
+    const isUnder = (bar: Bar) =>
+      bar.x < box.right && bar.x + bar.width > box.left && bar.y < box.bottom && bar.y + bar.height > box.top
+    if (page.bars.some(isUnder)) faults.push(`"${box.word.text}" stands on a bar code`)
+    if (page.pictures.some(isUnder)) faults.push(`"${box.word.text}" stands on the logo`)
   }
   const sorted = boxes.toSorted((a, b) => a.top - b.top)
   for (let i = 0; i < sorted.length; i++) {

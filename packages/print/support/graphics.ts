@@ -1,5 +1,5 @@
 import { inflateSync } from 'node:zlib'
-import { emWidth, fonts } from '../pdf/fonts.ts'
+import { characterAt, emWidth, fonts } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 
 /** A straight rule of a page, in points from the top left corner. */
@@ -8,6 +8,7 @@ export interface Rule {
   y1: number
   x2: number
   y2: number
+  dashed: boolean
 }
 
 /** A filled rectangle of a page, in points from the top left corner. */
@@ -25,6 +26,8 @@ export interface Run {
   baseline: number
   width: number
   size: number
+  /** Turned, to be read from bottom to top; `x` and `baseline` are where it starts. */
+  upwards: boolean
 }
 
 /** What a page draws. */
@@ -33,6 +36,7 @@ export interface PageGraphics {
   height: number
   rules: Rule[]
   bars: Bar[]
+  pictures: Bar[]
   runs: Run[]
 }
 
@@ -40,40 +44,66 @@ type Matrix = readonly [number, number, number, number, number, number]
 
 /** Reads rules, bars and texts back from the content streams of a file of our writer. */
 export function readGraphics(pdf: Uint8Array): PageGraphics[] {
-  const file = Buffer.from(pdf).toString('latin1')
-  const media = /\/MediaBox\[0 0 ([\d.]+) ([\d.]+)\]/.exec(file)
+  const objects = readObjects(pdf)
+  const tree = objects.get(2)!.head
+  const media = /\/MediaBox\[0 0 ([\d.]+) ([\d.]+)\]/.exec(tree)
   const [width, height] = [Number(media?.[1]), Number(media?.[2])]
-  const kids = /\/Kids\[([^\]]*)\]/.exec(file)?.[1] ?? ''
-  return [...kids.matchAll(/(\d+) 0 R/g)].map(([, page]) => {
-    const body = object(file, Number(page))
-    const streams = [...(/\/Contents\[([^\]]*)\]/.exec(body)?.[1] ?? '').matchAll(/(\d+) 0 R/g)]
-    const content = streams.map(([, number]) => stream(file, Number(number))).join('\n')
-    return { width, height, ...interpret(content, height) }
+  return references(/\/Kids\[([^\]]*)\]/.exec(tree)?.[1]).map((page) => {
+    const contents = /\/Contents ?(\[[^\]]*\]|\d+ 0 R)/.exec(objects.get(page)!.head)?.[1]
+    const content = references(contents).map((number) => objects.get(number)!.data.toString('latin1'))
+    return { width, height, ...interpret(content.join('\n'), height) }
   })
 }
 
-function object(file: string, number: number): string {
-  const start = file.indexOf(`\n${number} 0 obj\n`)
-  return file.slice(start, file.indexOf('endobj', start))
+function references(text = ''): number[] {
+  return [...text.matchAll(/(\d+) 0 R/g)].map(([, number]) => Number(number))
 }
 
-function stream(file: string, number: number): string {
-  const start = file.indexOf(`\n${number} 0 obj\n`)
-  const length = Number(/\/Length (\d+)/.exec(file.slice(start, start + 200))?.[1])
-  const from = file.indexOf('stream\n', start) + 7
-  const data = Buffer.from(file.slice(from, from + length), 'latin1')
-  return file.slice(start, from).includes('/FlateDecode')
-    ? inflateSync(data).toString('latin1')
-    : data.toString('latin1')
+/** An object of a file: its dictionary as text, and the plain bytes of its stream. */
+export interface PdfObject {
+  head: string
+  data: Buffer
+}
+
+/** The objects of a file of our writer by number, those of its object stream among them. */
+export function readObjects(pdf: Uint8Array): Map<number, PdfObject> {
+  const file = Buffer.from(pdf).toString('latin1')
+  const objects = new Map<number, PdfObject>()
+  const begin = /(?<=\n)(\d+) 0 obj(<<.*?>>)stream\n/sy
+  for (let at = file.indexOf('\n', 10) + 1; ; ) {
+    begin.lastIndex = at
+    const found = begin.exec(file)
+    if (!found) return objects
+    const [whole, number, head = ''] = found
+    const from = at + whole.length
+    const length = Number(/\/Length (\d+)/.exec(head)?.[1])
+    const raw = Buffer.from(file.slice(from, from + length), 'latin1')
+    const data = head.includes('/FlateDecode') ? inflateSync(raw) : raw
+    objects.set(Number(number), { head, data })
+    if (head.includes('/Type/ObjStm')) for (const [inner, body] of contained(head, data)) objects.set(inner, body)
+    at = file.indexOf('endobj\n', from + length) + 'endobj\n'.length
+  }
+}
+
+function contained(head: string, data: Buffer): [number, PdfObject][] {
+  const text = data.toString('latin1')
+  const first = Number(/\/First (\d+)/.exec(head)?.[1])
+  const pairs = [...text.slice(0, first).matchAll(/(\d+) (\d+)/g)].map(([, number, at]) => [Number(number), Number(at)])
+  return pairs.map(([number, at], i) => {
+    const end = pairs[i + 1]?.[1] ?? text.length
+    return [number!, { head: text.slice(first + at!, first + end).trim(), data: Buffer.alloc(0) }]
+  })
 }
 
 // Understands the operators our canvas writes; strokes under the form (the stamp) are left out.
 function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'width' | 'height'> {
   const rules: Rule[] = []
   const bars: Bar[] = []
-  const stack: { matrix: Matrix; stamp: boolean }[] = []
+  const pictures: Bar[] = []
+  const stack: { matrix: Matrix; stamp: boolean; dashed: boolean }[] = []
   let matrix: Matrix = [1, 0, 0, 1, 0, 0]
   let stamp = false
+  let dashed = false
   let numbers: number[] = []
   let path: { rects: Bar[]; lines: Rule[] } = { rects: [], lines: [] }
   let at: [number, number] = [0, 0]
@@ -83,31 +113,48 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
   }
   const runs: Run[] = []
   let font = fonts[0]!
+  let further = 0
   let size = 0
+  // A text that follows another without a move goes on in the same run.
+  let moved = true
   for (const [token] of content.matchAll(/\((?:[^\\()]|\\.)*\)|\[[^\]]*\]|\/\w+|[^\s()[\]/]+/g)) {
     if (!Number.isNaN(Number(token))) {
       numbers.push(Number(token))
       continue
     }
     if (token.startsWith('/')) {
-      font = fonts.find((one) => one.resource === token.slice(1))!
+      if (!/^\/[RB]\d*$/.test(token)) continue
+      font = fonts.find((one) => one.resource === token[1]) ?? font
+      further = Number(token.slice(2))
       continue
     }
     if (token.startsWith('(')) {
-      const text = token.slice(1, -1).replace(/\\(.)/g, '$1')
+      const bytes = token.slice(1, -1).replace(/\\(.)/g, '$1')
+      const text = further === 0 ? bytes : characterAt(further, bytes.charCodeAt(0))
       const [x, baseline] = point(at[0], at[1])
-      const points = size * matrix[0]
-      runs.push({ text, x, baseline, width: (emWidth(text as Ansi, font) * points) / 1000, size: points })
+      const upwards = matrix[1] > 0
+      const points = size * (upwards ? matrix[1] : matrix[0])
+      const width = (emWidth(text as Ansi, font) * points) / 1000
+      const last = runs.at(-1)
+      if (moved || !last) runs.push({ text, x, baseline, width, size: points, upwards })
+      else {
+        last.text += text
+        last.width += width
+      }
+      moved = false
       continue
     }
-    if (token.startsWith('[')) continue
+    if (token.startsWith('[')) {
+      dashed = token !== '[]'
+      continue
+    }
     const [n0 = 0, n1 = 0, n2 = 0, n3 = 0, n4 = 0, n5 = 0] = numbers
     switch (token) {
       case 'q':
-        stack.push({ matrix, stamp })
+        stack.push({ matrix, stamp, dashed })
         break
       case 'Q':
-        ;({ matrix, stamp } = stack.pop()!)
+        ;({ matrix, stamp, dashed } = stack.pop()!)
         break
       case 'G':
         if (n0 > 0.8) stamp = true
@@ -124,6 +171,12 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
         ]
         break
       }
+      case 'Do': {
+        const [left, bottom] = point(0, 0)
+        const [right, top] = point(1, 1)
+        pictures.push({ x: left, y: top, width: right - left, height: bottom - top })
+        break
+      }
       case 'BT':
         at = [0, 0]
         break
@@ -132,13 +185,14 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
         break
       case 'Td':
         at = [at[0] + n0, at[1] + n1]
+        moved = true
         break
       case 'm':
         at = point(n0, n1)
         break
       case 'l': {
         const to = point(n0, n1)
-        path.lines.push({ x1: at[0], y1: at[1], x2: to[0], y2: to[1] })
+        path.lines.push({ x1: at[0], y1: at[1], x2: to[0], y2: to[1], dashed })
         at = to
         break
       }
@@ -153,20 +207,21 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
         path = { rects: [], lines: [] }
         break
       case 'S':
-        if (!stamp) rules.push(...path.lines, ...path.rects.flatMap(outline))
+        if (!stamp) rules.push(...path.lines, ...path.rects.flatMap((box) => outline(box, dashed)))
         path = { rects: [], lines: [] }
         break
     }
     numbers = []
   }
-  return { rules, bars, runs }
+  return { rules, bars, pictures, runs }
 }
 
-function outline({ x, y, width, height }: Bar): Rule[] {
+function outline({ x, y, width, height }: Bar, dashed: boolean): Rule[] {
+  const [right, bottom] = [x + width, y + height]
   return [
-    { x1: x, y1: y, x2: x + width, y2: y },
-    { x1: x, y1: y + height, x2: x + width, y2: y + height },
-    { x1: x, y1: y, x2: x, y2: y + height },
-    { x1: x + width, y1: y, x2: x + width, y2: y + height },
+    { x1: x, y1: y, x2: right, y2: y, dashed },
+    { x1: x, y1: bottom, x2: right, y2: bottom, dashed },
+    { x1: x, y1: y, x2: x, y2: bottom, dashed },
+    { x1: right, y1: y, x2: right, y2: bottom, dashed },
   ]
 }

@@ -14,6 +14,15 @@ export interface Code {
 
 const surroundings = 12
 
+/** At which a reader must find the code of a chave: letters take more and so narrower bars (MOC NF-e 7.0, Anexo II; NT Conjunta DF-e 2025.001). */
+export function dotsPerInchFor(chave: string): number {
+  return /^\d+$/.test(chave) ? 150 : 300
+}
+
+// A module of 0.28 mm measures 1.6 dots at 150 dpi: below this a reader has to look between the dots, as a camera does and zxing alone
+// does not.
+const finestPlain = 200
+
 /**
  * What a reader finds on a page at a resolution: bars are painted by the share of each dot they cover, as printers and screens
  * do. Only the part of the page with bars is painted, and the white around it.
@@ -36,12 +45,25 @@ export async function scan(page: PageGraphics, dotsPerInch: number): Promise<Cod
       }
     }
   }
-  const data = new Uint8ClampedArray(width * height * 4)
-  ink.forEach((covered, i) => {
-    data.fill(255 - 255 * Math.min(1, covered), i * 4, i * 4 + 3)
-    data[i * 4 + 3] = 255
-  })
-  const image = { data, width, height, colorSpace: 'srgb' } as ImageData
+  const image = seen(ink, width, height, dotsPerInch < finestPlain ? 2 : 1)
   const codes = await readBarcodes(image, { formats: ['Code128', 'QRCode'], tryHarder: true, maxNumberOfSymbols: 4 })
   return codes.map((code) => ({ format: code.format, text: code.text }))
+}
+
+// The picture, or one with dots between the dots of each line.
+function seen(ink: Float32Array, width: number, height: number, times: number): ImageData {
+  const wide = width * times
+  const data = new Uint8ClampedArray(wide * height * 4)
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < wide; x++) {
+      const at = Math.min(width - 1, Math.max(0, (x + 0.5) / times - 0.5))
+      const left = Math.floor(at)
+      const right = Math.min(width - 1, left + 1)
+      const covered = ink[y * width + left]! * (left + 1 - at) + ink[y * width + right]! * (at - left)
+      const dot = (y * wide + x) * 4
+      data.fill(255 - 255 * Math.min(1, covered), dot, dot + 3)
+      data[dot + 3] = 255
+    }
+  }
+  return { data, width: wide, height, colorSpace: 'srgb' } as ImageData
 }

@@ -21,8 +21,8 @@ export async function readWords(pdf: Uint8Array): Promise<{ title: string; langu
     const words: Word[] = []
     for (const item of (await page.getTextContent({ disableNormalization: true })).items) {
       if (!('str' in item) || item.str.trim() === '') continue
-      const [, , , size = 0, x = 0, y = 0] = item.transform as number[]
-      words.push({ text: item.str, x, baseline: height - y, width: item.width, size })
+      const [, , c = 0, d = 0, x = 0, y = 0] = item.transform as number[]
+      words.push({ text: item.str, x, baseline: height - y, width: item.width, size: Math.hypot(c, d) })
     }
     pages.push(words)
   }

@@ -1,0 +1,135 @@
+import { formatChave } from '@vigia/dfe/chave'
+import { openDocument, value, type XmlElement } from '@vigia/dfe/document'
+import { describe, expect, test } from 'vitest'
+import { PrintError, printEvent } from './event.ts'
+import { dateTime } from './formats.ts'
+import { nfeKey } from './support/cte.ts'
+import { condition, type EventOptions, writeCorrections, writeEvent } from './support/event.ts'
+import { layoutFaults } from './support/faults.ts'
+import { readGraphics } from './support/graphics.ts'
+import { writeNfe } from './support/nfe.ts'
+import { samples } from './support/samples.ts'
+import { dotsPerInchFor, scan } from './support/scan.ts'
+import { readWords, squeezed } from './support/words.ts'
+
+const long = 'Onde se lê «PARAFUSO SEXTAVADO», leia-se «PORCA»; '.repeat(400).trim()
+const written: [string, Uint8Array][] = [
+  ['a Carta de Correção', writeEvent()],
+  ['a text far beyond its layout', writeEvent({ detail: `<xCorrecao>${long}</xCorrecao>` })],
+  ['a cancelamento', writeEvent({ tpEvento: '110111', detail: '<nProt>1</nProt><xJust>Erro de digitação</xJust>' })],
+  ['an event that nobody knows yet', writeEvent({ tpEvento: '999999', detail: '<g n="1"><a>2</a></g>' })],
+  ['a Carta de Correção of a CT-e', writeCorrections(3)],
+  ['99 corrections of 500 characters', writeCorrections(99, 500)],
+  ['the test environment', writeEvent({ tpAmb: '2' })],
+]
+const archived = samples('eventos', /^procEvento/).map(({ name, bytes }): [string, Uint8Array] => [name, bytes])
+
+describe.each([...written, ...archived])('%s', (_, bytes) => {
+  const pdf = printEvent(bytes)
+  const pages = readGraphics(pdf)
+  const infEvento = find(openDocument(bytes), 'infEvento')!
+  const key = (value(infEvento, 'chNFe') ?? value(infEvento, 'chCTe'))!
+
+  test('nothing overlaps, crosses a rule or leaves the sheet', () => {
+    expect(layoutFaults(pages)).toEqual([])
+  })
+
+  test('identical input gives identical bytes', () => {
+    expect(printEvent(bytes)).toEqual(pdf)
+  })
+
+  test('whatever the event says is on it', async () => {
+    const { pages, language } = await readWords(pdf)
+    const text = squeezed(pages)
+    expect(language).toBe('pt-BR')
+    for (const expected of [
+      `${value(infEvento, 'tpEvento')} - ${value(find(infEvento, 'detEvento'), 'descEvento') ?? ''}`,
+      dateTime(value(infEvento, 'dhEvento'))!,
+      ...leaves(find(infEvento, 'detEvento')!),
+    ])
+      expectInOrder(text, expected)
+  })
+
+  test('every sheet has its number, the chave and the bar code', async () => {
+    for (const [i, page] of pages.entries()) {
+      const runs = page.runs.map((run) => run.text)
+      expect(runs).toContain(`FOLHA ${i + 1}/${pages.length}`)
+      expect(runs).toContain(formatChave(key))
+      expect(await scan(page, dotsPerInchFor(key))).toContainEqual({ format: 'Code128', text: key })
+    }
+  })
+})
+
+test('registration, protocol and parties of the document stand on it', async () => {
+  const { pages, title } = await readWords(printEvent(writeEvent(), writeNfe()))
+  const text = squeezed(pages)
+  for (const expected of [
+    'CARTA DE CORREÇÃO',
+    '135 - Evento registrado e vinculado a NF-e',
+    '135260000000777',
+    '12/08/2026 10:15:31',
+    '35 - SEFAZ SP',
+    '1 - Produção',
+    '99.387.251/0001-38 - Emitente Comércio Ltda',
+    'Destinatária Comércio Ltda',
+    '99.164.852/0001-81',
+    condition,
+  ])
+    expectInOrder(text, expected)
+  expect(title).toMatch(/^Carta de Correção 3 - NF-e \d+ - \d{44}$/)
+})
+
+test('without its document the sheet has what the chave tells', async () => {
+  const text = squeezed((await readWords(printEvent(writeEvent()))).pages)
+  expect(text).toContain('EMITENTE')
+  expect(text).not.toContain('DESTINATÁRIO')
+})
+
+test('the summary of a note names its emitente', async () => {
+  const summary = `<resNFe xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.01"><chNFe>${nfeKey(1)}</chNFe><CNPJ>99387251000138</CNPJ><xNome>Papelaria Sol</xNome><IE>123456</IE><dhEmi>2026-08-11T10:00:00-03:00</dhEmi></resNFe>`
+  const text = squeezed((await readWords(printEvent(writeEvent(), Buffer.from(summary)))).pages)
+  for (const expected of ['99.387.251/0001-38 - Papelaria Sol', '123456', '11/08/2026']) expectInOrder(text, expected)
+})
+
+test('the stamp is for events without value alone', () => {
+  const size = (options: EventOptions) => printEvent(writeEvent(options)).length
+  const stamped = size({ tpAmb: '2' }) - size({})
+  expect(stamped).toBeGreaterThan(100)
+  expect(size({ cStat: '999' }) - size({})).toBeGreaterThan(100)
+  expect(printEvent(writeEvent(), undefined, { undone: true }).length - size({})).toBeGreaterThan(100)
+})
+
+test.each([
+  ['no XML', 'nada'],
+  ['a summary', '<resEvento xmlns="http://www.portalfiscal.inf.br/nfe"><chNFe>1</chNFe></resEvento>'],
+  ['a document', '<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe"/>'],
+])('%s is no event', (_, text) => {
+  expect(() => printEvent(Buffer.from(text))).toThrow(PrintError)
+})
+
+function find(node: XmlElement | undefined, name: string): XmlElement | undefined {
+  if (node === undefined || node.name === name) return node
+  for (const inner of node.children) {
+    const found = find(inner, name)
+    if (found) return found
+  }
+  return undefined
+}
+
+function leaves(element: XmlElement): string[] {
+  if (element.children.length > 0) return element.children.flatMap(leaves)
+  return element.text.trim() ? [element.text] : []
+}
+
+const squeeze = (text: string) => text.normalize('NFC').replace(/\s+/g, '')
+
+// A text may be cut by the end of a sheet: its words are all there, one after the other.
+function expectInOrder(text: string, paragraph: string): void {
+  if (text.includes(squeeze(paragraph))) return
+  let from = 0
+  for (const word of paragraph.split(/\s+/)) {
+    const at = text.indexOf(squeeze(word), from)
+    expect(at, word).not.toBe(-1)
+    from = at
+  }
+}

@@ -1,0 +1,398 @@
+import { chaveParts, formatChave } from '@vigia/dfe/chave'
+import { child, children, value, type XmlElement } from '@vigia/dfe/document'
+import { eventKind, registrationOf } from '@vigia/dfe/events'
+import { ufByCode } from '@vigia/dfe/uf'
+import { date, dateTime, documentNumber, joined, series, taxId } from './formats.ts'
+import { assemble } from './layout/assemble.ts'
+import { barcode } from './layout/barcode.ts'
+import { type Block, padding, sheetFor, stack, title } from './layout/block.ts'
+import { continuedText } from './layout/continued.ts'
+import { fieldRow, fittingSize } from './layout/fields.ts'
+import { paginate, type Table, table } from './layout/table.ts'
+import { leading, paragraphs, wrap } from './layout/text.ts'
+import { Canvas } from './pdf/canvas.ts'
+import { bold, roman } from './pdf/fonts.ts'
+import { winAnsi } from './pdf/winansi.ts'
+import { openPrintable, PrintError } from './printable.ts'
+
+export { PrintError }
+
+const sheet = sheetFor(undefined, { portrait: {}, landscape: {} })
+const textSize = 10
+// The condition of use is long and the same in every letter.
+const conditionSize = 8
+
+/** An event as its sheet needs it. */
+interface PrintedEvent {
+  family: 'nfe' | 'cte'
+  /** "NF-e", "CT-e OS". */
+  model: string
+  chave: string
+  infEvento: XmlElement
+  /** What the authority answered. */
+  answer: XmlElement | undefined
+  tpEvento: number
+  name: string
+  sequence: string
+  /** detEvento, or the one group inside it where a CT-e says what happened. */
+  detail: XmlElement | undefined
+  registered: boolean
+  /** infNFe or infCte of the document, or its resNFe, when it is known. */
+  document: XmlElement | undefined
+}
+
+/**
+ * A registered event (Carta de Correção, cancelamento or any other of an NF-e or a CT-e) as a PDF in A4 portrait. There is no official form:
+ * everything that procEventoNFe or procEventoCTe says is on it (MOC NF-e 7.0, MOC CT-e 4.00: eventos). `document` (or its
+ * resNFe) adds the names of its parties, `undone` the stamp of an event that another one took back. Throws `PrintError`.
+ */
+export function printEvent(procEvento: Uint8Array, document?: Uint8Array, { undone = false } = {}): Uint8Array {
+  const event = readEvent(openPrintable(procEvento), document && openPrintable(document))
+  const head = header(event)
+  const canvases = [new Canvas()]
+  const bodyTop = sheet.top + head.height
+  const fixed = stack(registration(event), parties(event))
+  fixed.draw(canvases[0]!, sheet.left, bodyTop)
+  let where: Place = { canvas: canvases[0], top: bodyTop + fixed.height }
+  const nextCanvas = () => {
+    canvases.push(new Canvas())
+    return canvases.at(-1)!
+  }
+  const corrected = corrections(event)
+  if (corrected) where = drawTable('CORREÇÕES', corrected, { ...where, nextTop: bodyTop, nextCanvas })
+  for (const { heading, text, size } of texts(event))
+    where = continuedText(heading, paragraphs(text), size, sheet, { ...where, nextTop: bodyTop, nextCanvas })
+  const headerCanvas = new Canvas()
+  head.draw(headerCanvas, sheet.left, sheet.top)
+  canvases.forEach((canvas, i) => {
+    head.sheetNumber(canvas, `FOLHA ${i + 1}/${canvases.length}`)
+  })
+  const { numero } = chaveParts(event.chave)
+  const worthless = !event.registered || value(event.infEvento, 'tpAmb') === '2'
+  return assemble({
+    sheet,
+    title: `${event.name} ${event.sequence} - ${event.model} ${numero} - ${event.chave}`,
+    header: headerCanvas,
+    headerHeight: head.height,
+    firstShift: 0,
+    stamp: [...(undone ? ['CANCELADO'] : []), ...(worthless ? ['SEM VALOR FISCAL'] : [])],
+    sheets: canvases,
+  })
+}
+
+const models: Record<string, string> = { 55: 'NF-e', 57: 'CT-e', 64: 'GTV-e', 65: 'NFC-e', 67: 'CT-e OS' }
+
+function readEvent(root: XmlElement, document: XmlElement | undefined): PrintedEvent {
+  const family = root.name === 'procEventoCTe' ? 'cte' : 'nfe'
+  const [eventPath, answerPath, chaveName] =
+    family === 'cte' ? ['eventoCTe', 'retEventoCTe', 'chCTe'] : ['evento', 'retEvento', 'chNFe']
+  const infEvento = child(root, `${eventPath}/infEvento`)
+  const chave = value(infEvento, chaveName) ?? ''
+  if (!/^procEvento(NFe|CTe)$/.test(root.name) || !infEvento || chave.length !== 44)
+    throw new PrintError('O arquivo não contém um evento completo.')
+  // A CT-e 2.00 authoriser put the registration beside the event.
+  const answer = child(root, `${answerPath}/infEvento`) ?? child(root, 'infEvento')
+  const tpEvento = Number(value(infEvento, 'tpEvento'))
+  const detEvento = child(infEvento, 'detEvento')
+  const detail = value(detEvento, 'descEvento') || family === 'nfe' ? detEvento : (detEvento?.children[0] ?? detEvento)
+  const kind = eventKind(family, tpEvento)
+  const own = value(detail, 'descEvento') ?? value(answer, 'xEvento')
+  return {
+    family,
+    model: models[chaveParts(chave).mod] ?? 'Documento',
+    chave,
+    infEvento,
+    answer,
+    tpEvento,
+    name: (kind?.ownWords ? own : (kind?.description ?? own)) ?? 'Evento',
+    sequence: value(infEvento, 'nSeqEvento') ?? '1',
+    detail,
+    registered: registrationOf(family, value(answer, 'cStat')) !== 'none',
+    document: bodyOf(document),
+  }
+}
+
+// nfeProc/NFe/infNFe, cteProc/CTe/infCte (or CTeOS, CTeSimp, GTVe), or the bare document.
+function bodyOf(root: XmlElement | undefined): XmlElement | undefined {
+  if (root?.name === 'resNFe') return root
+  const is = ({ name }: XmlElement) => name === 'infNFe' || name === 'infCte'
+  return root?.children.find(is) ?? root?.children.flatMap((inner) => inner.children).find(is)
+}
+
+interface Header extends Block {
+  sheetNumber(canvas: Canvas, text: string): void
+}
+
+const codeWidth = 290
+
+function header({ family, name, model, chave }: PrintedEvent): Header {
+  const titleWidth = sheet.width - codeWidth
+  const room = titleWidth - 4 * padding
+  const heading = winAnsi(name.toUpperCase())
+  const headingSize = fittingSize([{ value: heading, font: bold, room }], 14, 11)
+  const lines = wrap(heading, bold, headingSize, room)
+  const { serie, numero } = chaveParts(chave)
+  const about = winAnsi(`${model} Nº ${documentNumber(String(numero)) ?? ''} - SÉRIE ${series(String(serie)) ?? ''}`)
+  const key = winAnsi(formatChave(chave))
+  const bars = barcode(chave, codeWidth, 34)
+  const consult = wrap(winAnsi(consultText[family]), roman, 8, codeWidth - 4 * padding)
+  const linesHeight = lines.length * leading(headingSize)
+  const height = Math.max(92, linesHeight + 52)
+  return {
+    height,
+    draw(canvas, x, y) {
+      canvas.box(x, y, sheet.width, height)
+      canvas.line(x + titleWidth, y, x + titleWidth, y + height)
+      lines.forEach((line, n) => {
+        const baseline = y + 8 + headingSize + n * leading(headingSize)
+        canvas.aligned(x + 2 * padding, room, baseline, line, bold, headingSize, 'center')
+      })
+      canvas.aligned(x, titleWidth, y + linesHeight + 24, about, bold, 10, 'center')
+      const code = x + titleWidth
+      bars?.draw(canvas, code, y + 4.5)
+      canvas.line(code, y + 43, x + sheet.width, y + 43)
+      canvas.text(code + padding, y + 49.4, winAnsi('CHAVE DE ACESSO'), roman, 6)
+      canvas.aligned(code, codeWidth, y + 59, key, bold, 10, 'center')
+      canvas.line(code, y + 63, x + sheet.width, y + 63)
+      consult.forEach((line, n) => {
+        canvas.aligned(code, codeWidth, y + 74 + n * leading(8), line, roman, 8, 'center')
+      })
+    },
+    sheetNumber(canvas, text) {
+      canvas.aligned(sheet.left, titleWidth, sheet.top + height - 9, winAnsi(text), bold, 10, 'center')
+    },
+  }
+}
+
+const consultText = {
+  nfe: 'Consulta de autenticidade no portal nacional da NF-e www.nfe.fazenda.gov.br/portal ou no site da Sefaz Autorizadora',
+  cte: 'Consulta de autenticidade no portal nacional do CT-e www.cte.fazenda.gov.br/portal ou no site da Sefaz Autorizadora',
+}
+
+const environments: Record<string, string> = { 1: '1 - Produção', 2: '2 - Homologação' }
+
+function registration(event: PrintedEvent): Block {
+  const { infEvento, answer, tpEvento, sequence, detail, registered } = event
+  const words = value(detail, 'descEvento') ?? value(answer, 'xEvento') ?? event.name
+  const author = taxId(value(infEvento, 'CNPJ'), value(infEvento, 'CPF'))
+  const body = value(infEvento, 'cOrgao')
+  const environment = value(infEvento, 'tpAmb')
+  const status = joined(' - ', value(answer, 'cStat'), value(answer, 'xMotivo'))
+  return stack(
+    title('EVENTO'),
+    fieldRow(
+      [
+        { label: 'TIPO E DESCRIÇÃO DO EVENTO', value: `${tpEvento} - ${words}`, width: 110 },
+        { label: 'Nº SEQUENCIAL', value: sequence, width: 24, align: 'center' },
+        {
+          label: 'DATA E HORA DO EVENTO',
+          value: dateTime(value(infEvento, 'dhEvento')),
+          width: 42,
+          align: 'center',
+        },
+        { label: 'AMBIENTE', value: environments[environment ?? ''] ?? environment, width: 32, align: 'center' },
+      ],
+      sheet.width,
+    ),
+    fieldRow(
+      [
+        { label: 'AUTOR DO EVENTO', value: joined(' - ', author, partyName(event, infEvento)), width: 134 },
+        { label: 'ÓRGÃO', value: joined(' - ', body, bodyName(Number(body))), width: 74 },
+      ],
+      sheet.width,
+    ),
+    title('REGISTRO NA SEFAZ'),
+    fieldRow(
+      [
+        {
+          label: 'SITUAÇÃO',
+          value: status ?? (registered ? undefined : 'O arquivo não traz o registro do evento'),
+          width: 110,
+        },
+        { label: 'PROTOCOLO', value: value(answer, 'nProt'), width: 54, align: 'center' },
+        {
+          label: 'DATA E HORA DO REGISTRO',
+          value: dateTime(value(answer, 'dhRegEvento')),
+          width: 44,
+          align: 'center',
+        },
+      ],
+      sheet.width,
+    ),
+  )
+}
+
+// Tabela de órgãos: a state, or 90 and above for those of the Union (MOC NF-e 7.0; MOC CT-e 4.00).
+function bodyName(code: number): string | undefined {
+  const state = ufByCode(code)
+  return state ? `SEFAZ ${state.uf}` : bodies[code]
+}
+
+const bodies: Record<number, string> = { 90: 'Receita Federal ou Suframa', 91: 'Ambiente Nacional' }
+
+const partyNames = {
+  nfe: [
+    ['emit', 'EMITENTE'],
+    ['dest', 'DESTINATÁRIO / REMETENTE'],
+  ],
+  cte: [
+    ['emit', 'EMITENTE'],
+    ['toma', 'TOMADOR DO SERVIÇO'],
+    ['rem', 'REMETENTE'],
+    ['dest', 'DESTINATÁRIO'],
+  ],
+} as const
+
+// A chave whose CNPJ part begins with three zeros holds the CPF of the emitente.
+function issuerOf(chave: string): string | undefined {
+  const { cnpj } = chaveParts(chave)
+  return /^000\d{11}$/.test(cnpj) ? taxId(undefined, cnpj.slice(3)) : taxId(cnpj, undefined)
+}
+
+function parties({ family, model, chave, document }: PrintedEvent): Block {
+  const { serie, numero, aamm } = chaveParts(chave)
+  const ide = child(document, 'ide')
+  const summary = document?.name === 'resNFe' ? document : undefined
+  const issued = date(value(ide, 'dhEmi') ?? value(ide, 'dEmi') ?? value(summary, 'dhEmi'))
+  const rows = partyNames[family].flatMap(([group, label]) => {
+    // A summary is about its emitente.
+    const party = group === 'emit' ? (summary ?? child(document, group)) : child(document, group)
+    const id = taxId(value(party, 'CNPJ'), value(party, 'CPF')) ?? value(party, 'idEstrangeiro')
+    if (!party && group !== 'emit') return []
+    return [
+      fieldRow(
+        [
+          { label, value: value(party, 'xNome'), width: 134 },
+          { label: 'CNPJ / CPF', value: group === 'emit' ? (id ?? issuerOf(chave)) : id, width: 40, align: 'center' },
+          { label: 'INSCRIÇÃO ESTADUAL', value: value(party, 'IE'), width: 34, align: 'center' },
+        ],
+        sheet.width,
+      ),
+    ]
+  })
+  return stack(
+    title('DOCUMENTO'),
+    fieldRow(
+      [
+        { label: 'MODELO', value: `${chaveParts(chave).mod} - ${model}`, width: 60 },
+        { label: 'NÚMERO', value: documentNumber(String(numero)), width: 50, align: 'center' },
+        { label: 'SÉRIE', value: series(String(serie)), width: 30, align: 'center' },
+        {
+          label: 'EMISSÃO',
+          value: issued ?? `${aamm.slice(2)}/20${aamm.slice(0, 2)}`,
+          width: 68,
+          align: 'center',
+        },
+      ],
+      sheet.width,
+    ),
+    ...rows,
+  )
+}
+
+function partyName({ document }: PrintedEvent, infEvento: XmlElement): string | undefined {
+  const id = value(infEvento, 'CNPJ') ?? value(infEvento, 'CPF')
+  const party = [document, ...(document?.children ?? [])].find(
+    (group) => value(group, 'xNome') && id === (value(group, 'CNPJ') ?? value(group, 'CPF')),
+  )
+  return value(party, 'xNome')
+}
+
+/** The corrections of a CT-e name fields; those of an NF-e are a text. */
+function corrections({ detail }: PrintedEvent): Table | undefined {
+  const rows = children(detail, 'infCorrecao')
+  if (rows.length === 0) return undefined
+  const column = (heading: string, widest: number, name: string) => ({
+    title: [heading],
+    align: 'left' as const,
+    widest,
+    cells: (row: XmlElement) => [value(row, name) ?? ''],
+  })
+  const changed = { title: ['VALOR ALTERADO'], align: 'left' as const }
+  return table(
+    rows,
+    [
+      [
+        column('GRUPO ALTERADO', 110, 'grupoAlterado'),
+        column('CAMPO ALTERADO', 110, 'campoAlterado'),
+        column('ITEM', 30, 'nroItemAlterado'),
+        { ...changed, cells: (row) => paragraphs(value(row, 'valorAlterado') ?? '') },
+      ],
+    ],
+    { width: sheet.width, sizes: [10, 9, 8], freeMin: () => 250, freeEnough: 350 },
+  )
+}
+
+interface Place {
+  canvas: Canvas | undefined
+  top: number
+}
+
+interface Where extends Place {
+  nextTop: number
+  nextCanvas(): Canvas
+}
+
+function drawTable(heading: string, shown: Table, where: Where): Place {
+  const head = title(heading)
+  const taken = head.height + shown.headingHeight
+  const room = (top: number) => sheet.bottom - top - taken
+  let { canvas, top } = where
+  paginate(shown.rows, room(top), room(where.nextTop)).forEach((rows, i) => {
+    if (i > 0) {
+      canvas = where.nextCanvas()
+      top = where.nextTop
+    }
+    const bottom = top + taken + rows.reduce((sum, row) => sum + row.height, 0)
+    head.draw(canvas!, sheet.left, top)
+    shown.draw(canvas!, sheet.left, top + head.height, rows, bottom)
+    top = bottom
+  })
+  return { canvas, top }
+}
+
+interface Text {
+  heading: string
+  text: string
+  size: number
+}
+
+const headings: Record<string, string> = {
+  xCorrecao: 'CORREÇÃO',
+  xJust: 'JUSTIFICATIVA',
+  xJustMotivo: 'JUSTIFICATIVA',
+  xObs: 'OBSERVAÇÃO',
+}
+
+/** The texts of the event under their names, then all else that it says by official name, then the condition of use. */
+function texts({ detail }: PrintedEvent): Text[] {
+  const own = (detail?.children ?? []).flatMap((element) => {
+    const heading = headings[element.name]
+    const text = element.text.trim()
+    return heading && text ? [{ heading, text, size: textSize }] : []
+  })
+  const lines = (detail?.children ?? []).flatMap((element) => (isShown(element) ? [] : linesOf(element, '')))
+  const condition = value(detail, 'xCondUso')
+  return [
+    ...own,
+    ...(lines.length > 0 ? [{ heading: 'DADOS DO EVENTO', text: lines.join('\n'), size: textSize }] : []),
+    ...(condition ? [{ heading: 'CONDIÇÃO DE USO', text: condition, size: conditionSize }] : []),
+  ]
+}
+
+const elsewhere = new Set(['descEvento', 'infCorrecao', 'xCondUso'])
+
+function isShown({ name }: XmlElement): boolean {
+  return elsewhere.has(name) || headings[name] !== undefined
+}
+
+function linesOf(element: XmlElement, path: string): string[] {
+  const name = `${path}${element.name}`
+  const attributes = Object.entries(element.attributes).filter(([attribute]) => !/^(xmlns|versao)/.test(attribute))
+  const text = element.children.length > 0 ? '' : element.text.trim()
+  return [
+    ...attributes.map(([attribute, text]) => `${name}/${attribute}: ${text}`),
+    ...(text ? [`${name}: ${text}`] : []),
+    ...element.children.flatMap((inner) => linesOf(inner, `${name}/`)),
+  ]
+}

@@ -1,0 +1,22 @@
+import type { Picture } from '../pdf/png.ts'
+import { type Block, padding } from './block.ts'
+
+const shareMax = 0.34
+const heightMax = 74
+
+/** A block with the picture of its company at the left, in at most a third of the width; what the block says keeps the rest. */
+export function besideLogo(logo: Picture | undefined, width: number, block: (width: number) => Block): Block {
+  if (!logo) return block(width)
+  const scale = Math.min((width * shareMax - 2 * padding) / logo.width, heightMax / logo.height)
+  const [across, high] = [logo.width * scale, logo.height * scale]
+  const left = across + 2 * padding
+  const text = block(width - left)
+  const height = Math.max(text.height, high + 4 * padding)
+  return {
+    height,
+    draw(canvas, x, y) {
+      canvas.image(x + 2 * padding, y + (height - high) / 2, across, high)
+      text.draw(canvas, x + left, y + (height - text.height) / 2)
+    },
+  }
+}

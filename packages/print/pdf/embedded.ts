@@ -1,0 +1,107 @@
+import { compactFont, glyphName } from './cff.ts'
+import { characterAt, type Font, placeOf } from './fonts.ts'
+import { unitsPerEm } from './glyphs.ts'
+import { unicodeOf } from './winansi.ts'
+
+/** Where the objects of a font go. */
+export interface ObjectWriter {
+  object(body: string): number
+  stream(content: Buffer, entries: string): number
+}
+
+// What surrounds every glyph that we keep, and the heights of the faces, in thousandths of the size.
+const box = [-200, -320, 1200, 1060]
+const heights = '/ItalicAngle 0/Ascent 891/Descent -216/CapHeight 655'
+const serif = 2
+const symbolic = 4
+const nonsymbolic = 32
+
+/** Embeds the glyphs of a face that a document shows; gives the entries of the resource dictionary. */
+export function embed(font: Font, shown: readonly number[], writer: ObjectWriter): string {
+  const resources: string[] = []
+  const bytes = shown.filter((code) => code <= 0xff)
+  if (bytes.length > 0) {
+    const codes = [...new Set(bytes.map(unicodeOf))]
+    const descriptor = program(font, codes, serif + nonsymbolic, writer)
+    const number = writer.object(simpleFont(descriptor, widths(font, bytes, bytes), '/Encoding/WinAnsiEncoding'))
+    resources.push(`/${font.resource} ${number} 0 R`)
+  }
+  const placed = shown.filter((code) => code > 0xff).map((code) => ({ code, ...placeOf(code) }))
+  for (const [further, characters] of Map.groupBy(placed, (one) => one.further)) {
+    const codes = characters.map(({ code }) => code)
+    const places = characters.map(({ byte }) => byte)
+    const descriptor = program(font, codes, serif + symbolic, writer)
+    const differences = characters.map(({ code, byte }) => `${byte}/${glyphName(code)}`).join(' ')
+    const toUnicode = writer.stream(Buffer.from(unicodeMap(further, places), 'latin1'), '')
+    const encoding = `/Encoding<</Differences[${differences}]>>/ToUnicode ${toUnicode} 0 R`
+    const number = writer.object(simpleFont(descriptor, widths(font, places, codes), encoding))
+    resources.push(`/${font.resource}${further} ${number} 0 R`)
+  }
+  return resources.join('')
+}
+
+interface Descriptor {
+  name: string
+  number: number
+}
+
+function program(font: Font, codes: readonly number[], flags: number, writer: ObjectWriter): Descriptor {
+  const name = `${subsetTag(codes)}+${font.name}`
+  const grid = box.map((edge) => Math.round((edge * unitsPerEm) / 1000))
+  const file = writer.stream(compactFont(name, font.glyphs, codes, grid), '/Subtype/Type1C')
+  const facts = `/FontBBox[${box.join(' ')}]${heights}/StemV ${font.stem}/Flags ${flags}`
+  const number = writer.object(`<</Type/FontDescriptor/FontName/${name}${facts}/FontFile3 ${file} 0 R>>`)
+  return { name, number }
+}
+
+function simpleFont({ name, number }: Descriptor, widths: string, encoding: string): string {
+  return `<</Type/Font/Subtype/Type1/BaseFont/${name}${encoding}/FontDescriptor ${number} 0 R${widths}>>`
+}
+
+// Widths of the places between the first and the last; characters that are not shown have none.
+function widths(font: Font, places: readonly number[], codes: readonly number[]): string {
+  const [first, last] = [places[0]!, places.at(-1)!]
+  const all = new Array<number>(last - first + 1).fill(0)
+  places.forEach((place, i) => {
+    all[place - first] = font.widths[codes[i]!]!
+  })
+  return `/FirstChar ${first}/LastChar ${last}/Widths[${all.join(' ')}]`
+}
+
+// Six letters that differ from one selection of glyphs to another (ISO 32000-1, 9.6.4).
+function subsetTag(codes: readonly number[]): string {
+  let hash = 0x811c9dc5
+  for (const code of codes) hash = Math.imul(hash ^ code, 0x01000193) >>> 0
+  let tag = ''
+  for (let i = 0; i < 6; i++) {
+    tag += String.fromCharCode(0x41 + (hash % 26))
+    hash = Math.floor(hash / 26)
+  }
+  return tag
+}
+
+// One character after the other in sections of a hundred at most (ISO 32000-1, 9.10.3).
+function unicodeMap(further: number, places: readonly number[]): string {
+  const hexadecimal = (value: number, digits: number) => value.toString(16).padStart(digits, '0')
+  const lines = places.map((byte) => {
+    return `<${hexadecimal(byte, 2)}><${hexadecimal(characterAt(further, byte).charCodeAt(0), 4)}>\n`
+  })
+  let sections = ''
+  for (let from = 0; from < lines.length; from += 100) {
+    const some = lines.slice(from, from + 100)
+    sections += `${some.length} beginbfchar\n${some.join('')}endbfchar\n`
+  }
+  return `/CIDInit/ProcSet findresource begin
+12 dict begin
+begincmap
+/CIDSystemInfo<</Registry(Adobe)/Ordering(UCS)/Supplement 0>>def
+/CMapName/Adobe-Identity-UCS def
+/CMapType 2 def
+1 begincodespacerange
+<00><ff>
+endcodespacerange
+${sections}endcmap
+CMapName currentdict/CMap defineresource pop
+end
+end`
+}
