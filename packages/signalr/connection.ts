@@ -1,0 +1,319 @@
+import { randomBytes } from 'node:crypto'
+import { type Incoming, Message, ProtocolError, parseRecord, RecordReader, refuseHandshake } from './records.ts'
+import type { Limits, Times } from './settings.ts'
+import type { Ears, Transport } from './transports.ts'
+
+/** Whom a token stands for. */
+export interface Identity<User> {
+  /** Tells users apart: connections of one key belong together. */
+  key: string
+  user: User
+  /** When the token ends, in milliseconds since 1970; absent: never by itself. */
+  expiresAt?: number
+}
+
+/** Who calls a method. */
+export interface Caller<User> {
+  user: User
+  /** May be told to anybody. */
+  connectionId: string
+}
+
+/** A connection that is open, as the hub hands it out. */
+export interface Client<User> {
+  readonly user: User
+  /** May be told to anybody. */
+  readonly connectionId: string
+  /**
+   * Settled when everything sent so far has arrived (true), or when the connection has ended before that was known (false). A WebSocket answers
+   * for that itself, a poll by the next one; of an event stream it is only known that it has left.
+   */
+  reached(): Promise<boolean>
+}
+
+/** What a client may call; what it returns is the result, and what it throws stays here. */
+export type Method<User> = (caller: Caller<User>, ...args: unknown[]) => unknown
+
+/** Where the hub writes what happens to it; no field ever holds a token. */
+export interface Log {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** What a connection needs of its hub. */
+export interface House<User> {
+  times: Times
+  limits: Limits
+  log: Log
+  /** By their names in lower case. */
+  methods: ReadonlyMap<string, Method<User>>
+  counters: { opened: number; received: number; sent: number; cut: number }
+  /** Its handshake is done. */
+  opened(connection: Connection<User>): void
+  /** It is decided that the connection ends: nobody finds it any more. */
+  forget(connection: Connection<User>, wasOpen: boolean): void
+  /** Its transport is no more. */
+  bury(connection: Connection<User>): void
+}
+
+const handshakeDone = new Message({})
+const ping = new Message({ type: 6 })
+const goodbye = new Message({ type: 7 })
+
+/** A Close record; with `allowReconnect` a client that reconnects by itself comes back. */
+export function closeRecord(allowReconnect: boolean, error?: string): Message {
+  return new Message({ type: 7, error, allowReconnect })
+}
+
+const secret = () => randomBytes(24).toString('base64url')
+
+/** The conversation with one client. */
+export class Connection<User> implements Ears, Client<User> {
+  readonly id = secret()
+  /** Opens the connection; in version 0 the same as `id`. */
+  readonly token: string
+  readonly address: string
+  identity: Identity<User>
+  transport: Transport | undefined
+  state: 'waiting' | 'attached' | 'open' | 'ended' = 'waiting'
+  /** When it entered its state. */
+  since = performance.now()
+  readonly #house: House<User>
+  readonly #reader: RecordReader
+  #inbox: Buffer[] = []
+  #inboxBytes = 0
+  #working = false
+  #whenRoomy: (() => void) | undefined
+  #turn: Promise<void> = Promise.resolve()
+  #pingAt = 0
+  // The clock of silence starts with the client's first ping: one that came by long polling before never pings.
+  #hasPinged = false
+  #heardAt = 0
+
+  constructor(house: House<User>, identity: Identity<User>, address: string, version: number) {
+    this.#house = house
+    this.#reader = new RecordReader(house.limits.recordBytesMax)
+    this.identity = identity
+    this.address = address
+    this.token = version === 0 ? this.id : secret()
+  }
+
+  get user(): User {
+    return this.identity.user
+  }
+
+  get connectionId(): string {
+    return this.id
+  }
+
+  async reached(): Promise<boolean> {
+    return this.state === 'open' && this.transport !== undefined && this.transport.reached()
+  }
+
+  attach(transport: Transport): void {
+    this.transport = transport
+    this.#enter('attached')
+  }
+
+  /** A later request showed a token of the same user: what it says counts, unless it ends earlier. */
+  renew(identity: Identity<User>): void {
+    if ((identity.expiresAt ?? Infinity) >= (this.identity.expiresAt ?? Infinity)) this.identity = identity
+  }
+
+  /** Bodies are taken in in the order in which their requests arrived: wait for `before`, then call `done`. */
+  takeTurn(): { before: Promise<void>; done: () => void } {
+    const before = this.#turn
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#turn = before.then(() => promise)
+    return { before, done: resolve }
+  }
+
+  /** Settled when what was received is nearly worked off. */
+  async roomy(): Promise<void> {
+    if (this.#inboxBytes <= this.#house.limits.inboxBytesMax) return
+    await new Promise<void>((resolve) => {
+      this.#whenRoomy = resolve
+    })
+  }
+
+  receive(bytes: Buffer): void {
+    if (this.state === 'ended') return
+    for (const record of this.#reader.push(bytes)) {
+      this.#inbox.push(record)
+      this.#inboxBytes += record.length
+    }
+    if (!this.#working) void this.#work()
+    if (this.#inboxBytes > this.#house.limits.inboxBytesMax) this.transport?.pause()
+  }
+
+  /** Whether the message has been written; a client that takes too little is cut. */
+  send(message: Message): boolean {
+    if (this.state !== 'open' || !this.transport) return false
+    if (this.transport.backlog + message.record.length > this.#house.limits.backlogBytesMax) {
+      this.#cut('takes too little')
+      return false
+    }
+    this.transport.write(message)
+    this.#house.counters.sent += 1
+    return true
+  }
+
+  /** Says `last` and ends when it has left. */
+  close(why: string, last: Message, code = 1000): void {
+    const { state } = this
+    if (!this.#end(why)) return
+    // Before its handshake a client takes any record for the answer to it.
+    if (state === 'open') this.transport?.write(last)
+    this.transport?.end(code)
+  }
+
+  left(why: string): void {
+    this.#end(why)
+  }
+
+  gone(): void {
+    this.#end('connection ended')
+    this.#house.bury(this)
+  }
+
+  sweep(now: number, date: number): void {
+    const { times } = this.#house
+    if (this.state === 'waiting') {
+      if (now - this.since >= times.detachedMs) this.#end('not attached')
+      return
+    }
+    if (this.transport?.sweep(now)) this.#cut('nothing moves')
+    const { expiresAt = Infinity } = this.identity
+    if (date >= expiresAt + times.expiryGraceMs) this.close('token ended', closeRecord(true, 'The token has ended.'))
+    else if (this.state === 'attached' && now - this.since >= times.handshakeMs) this.#refuse('Handshake was canceled.')
+    else if (this.state === 'open' && this.transport?.name !== 'LongPolling') this.#keepAlive(now)
+  }
+
+  #keepAlive(now: number): void {
+    const { times } = this.#house
+    if (this.#working) this.#heardAt = now
+    if (this.#hasPinged && now - this.#heardAt >= times.clientSilenceMs) {
+      this.close('silence', closeRecord(true, 'The client has said nothing for too long.'))
+    } else if (now - this.#pingAt >= times.pingMs) {
+      this.#pingAt = now
+      if (this.transport?.backlog === 0) this.transport.write(ping)
+    }
+  }
+
+  // One record at a time; nothing is awaited where no method runs.
+  async #work(): Promise<void> {
+    this.#working = true
+    try {
+      while (this.#inbox.length > 0) {
+        const records = this.#inbox
+        this.#inbox = []
+        for (const record of records) {
+          const work = this.#take(record)
+          if (work) await work
+          if (this.state === 'ended') return
+          this.#inboxBytes -= record.length
+          if (this.#inboxBytes <= this.#house.limits.inboxBytesMax) this.#readOn()
+        }
+      }
+      if (this.#reader.tooLarge) throw new ProtocolError('A record is larger than allowed.')
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      this.#working = false
+      this.#readOn()
+    }
+  }
+
+  #readOn(): void {
+    this.transport?.resume()
+    this.#whenRoomy?.()
+    this.#whenRoomy = undefined
+  }
+
+  #fail(error: unknown): void {
+    const told = error instanceof ProtocolError ? error.message : 'The server failed.'
+    if (!(error instanceof ProtocolError)) this.#house.log.error({ err: error, ...this.#fields }, 'a record failed')
+    if (this.state === 'attached') this.#refuse(told)
+    else this.close(told, closeRecord(true, told), error instanceof ProtocolError ? 1000 : 1011)
+  }
+
+  #take(bytes: Buffer): Promise<void> | undefined {
+    this.#heardAt = performance.now()
+    if (this.state === 'attached') {
+      const problem = refuseHandshake(bytes)
+      if (problem) this.#refuse(problem)
+      else this.#open()
+      return
+    }
+    this.#house.counters.received += 1
+    const record = parseRecord(bytes)
+    if (record.kind === 'invocation') return this.#invoke(record)
+    if (record.kind === 'ping') this.#hasPinged = true
+    if (record.kind === 'close') this.close('client said goodbye', goodbye)
+  }
+
+  #open(): void {
+    this.transport?.write(handshakeDone)
+    this.#enter('open')
+    this.#pingAt = this.since
+    this.#house.counters.opened += 1
+    this.#house.log.debug(this.#fields, 'connection opened')
+    this.#house.opened(this)
+  }
+
+  #refuse(problem: string): void {
+    const { transport } = this
+    if (!this.#end(problem)) return
+    transport?.write(new Message({ error: problem }))
+    transport?.end(1000)
+  }
+
+  async #invoke({ id, target, args, streaming }: Incoming & { kind: 'invocation' }): Promise<void> {
+    const method = this.#house.methods.get(target.toLowerCase())
+    const complete = (outcome: object) => new Message({ type: 3, invocationId: id, ...outcome })
+    let completion: Message
+    if (!method) completion = complete({ error: `Unknown hub method '${target}'` })
+    else if (streaming) completion = complete({ error: `The hub method '${target}' does not stream` })
+    else {
+      try {
+        completion = complete({ result: await method({ user: this.identity.user, connectionId: this.id }, ...args) })
+      } catch (error) {
+        this.#house.log.error({ err: error, ...this.#fields }, 'a hub method failed')
+        completion = complete({ error: `The hub method '${target}' failed` })
+      }
+      this.#heardAt = performance.now()
+    }
+    // Whoever gave no id must get no answer.
+    if (id !== undefined) this.send(completion)
+  }
+
+  #cut(why: string): void {
+    if (!this.#end(why)) return
+    this.#house.counters.cut += 1
+    this.#house.log.info({ why, ...this.#fields }, 'connection cut')
+    this.transport?.cut(closeRecord(true, 'The client takes too little.'))
+  }
+
+  #end(why: string): boolean {
+    if (this.state === 'ended') return false
+    const wasOpen = this.state === 'open'
+    this.#enter('ended')
+    this.#inbox = []
+    this.#inboxBytes = 0
+    this.#readOn()
+    this.#house.forget(this, wasOpen)
+    this.#house.log.debug({ why, ...this.#fields }, 'connection ends')
+    return true
+  }
+
+  #enter(state: Connection<User>['state']): void {
+    this.state = state
+    this.since = performance.now()
+  }
+
+  get #fields(): object {
+    // An id that opens the connection is written nowhere.
+    return { connectionId: this.token === this.id ? undefined : this.id, transport: this.transport?.name }
+  }
+}

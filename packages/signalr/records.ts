@@ -1,0 +1,152 @@
+const separator = 0x1e
+
+/** What goes to clients; the same bytes serve every connection. */
+export class Message {
+  /** The JSON text and its separator. */
+  readonly record: Buffer
+  #event: Buffer | undefined
+
+  constructor(value: object) {
+    this.record = Buffer.from(`${JSON.stringify(value)}\x1e`)
+  }
+
+  /** The record as an event of `text/event-stream`; JSON has no raw line breaks. */
+  get event(): Buffer {
+    this.#event ??= Buffer.concat([Buffer.from('data: '), this.record, Buffer.from('\r\n\r\n')])
+    return this.#event
+  }
+}
+
+/** Cuts a stream of bytes into records, wherever its pieces begin and end. */
+export class RecordReader {
+  /** A record is longer than allowed: nothing is read any more. */
+  tooLarge = false
+  // Grows by doubling and is given up with each record: most clients leave nothing behind.
+  #rest: Buffer | undefined
+  #length = 0
+  readonly #bytesMax: number
+
+  /** `bytesMax` counts the separator. */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  /** The records that `piece` completes, without separators. */
+  push(piece: Buffer): Buffer[] {
+    const records: Buffer[] = []
+    let start = 0
+    while (!this.tooLarge && start < piece.length) {
+      const end = piece.indexOf(separator, start)
+      const part = piece.subarray(start, end < 0 ? piece.length : end)
+      // Without a separator there is at least one byte to come.
+      if (this.#length + part.length >= this.#bytesMax) {
+        this.tooLarge = true
+        this.#rest = undefined
+      } else if (end < 0) {
+        this.#keep(part)
+      } else {
+        records.push(this.#complete(part))
+      }
+      start = end < 0 ? piece.length : end + 1
+    }
+    return records
+  }
+
+  #keep(part: Buffer): void {
+    const length = this.#length + part.length
+    if (!this.#rest || this.#rest.length < length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(256, length, 2 * this.#length))
+      this.#rest?.copy(grown, 0, 0, this.#length)
+      this.#rest = grown
+    }
+    part.copy(this.#rest, this.#length)
+    this.#length = length
+  }
+
+  #complete(part: Buffer): Buffer {
+    if (!this.#rest) return part
+    const record = Buffer.concat([this.#rest.subarray(0, this.#length), part])
+    this.#rest = undefined
+    this.#length = 0
+    return record
+  }
+}
+
+/** What a client says; records that change nothing here are `other`. */
+export type Incoming =
+  | { kind: 'invocation'; id?: string; target: string; args: unknown[]; streaming: boolean }
+  | { kind: 'ping' }
+  | { kind: 'close' }
+  | { kind: 'other' }
+
+/** The client broke the protocol; the message may be told to it. */
+export class ProtocolError extends Error {
+  override name = 'ProtocolError'
+}
+
+/** Reads any record but the first of a connection. */
+export function parseRecord(bytes: Buffer): Incoming {
+  const record = parseObject(bytes)
+  switch (record.type) {
+    case 1:
+    case 4:
+      return parseInvocation(record)
+    case 2:
+    case 3:
+    case 5:
+      requireId(record)
+      return { kind: 'other' }
+    case 6:
+      return { kind: 'ping' }
+    case 7:
+      return { kind: 'close' }
+    default:
+      if (typeof record.type !== 'number') throw new ProtocolError('A record has no type.')
+      return { kind: 'other' }
+  }
+}
+
+function parseInvocation(record: Record<string, unknown>): Incoming {
+  const { type, target, arguments: args, invocationId } = record
+  if (typeof target !== 'string') throw new ProtocolError('An invocation has no target.')
+  if (!Array.isArray(args)) throw new ProtocolError('An invocation has no arguments.')
+  const streaming = type === 4
+  if (!streaming && (invocationId === undefined || invocationId === null))
+    return { kind: 'invocation', target, args, streaming }
+  return { kind: 'invocation', id: requireId(record), target, args, streaming }
+}
+
+function requireId({ invocationId }: Record<string, unknown>): string {
+  if (typeof invocationId !== 'string' || invocationId === '') throw new ProtocolError('A record has no invocationId.')
+  return invocationId
+}
+
+/** What is wrong with the first record of a connection, or null. */
+export function refuseHandshake(bytes: Buffer): string | null {
+  let handshake: Record<string, unknown>
+  try {
+    handshake = parseObject(bytes)
+  } catch {
+    return 'The handshake request is not valid.'
+  }
+  const { protocol, version } = handshake
+  if (typeof protocol !== 'string' || typeof version !== 'number') return 'The handshake request is not valid.'
+  if (protocol !== 'json') return `The protocol '${protocol}' is not supported.`
+  // Clients that were granted stateful reconnect elsewhere say 2; the records are the same.
+  if (version !== 1 && version !== 2) return `Version ${version} of the protocol 'json' is not supported.`
+  return null
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function parseObject(bytes: Buffer): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(bytes))
+  } catch {
+    throw new ProtocolError('A record is not valid JSON.')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ProtocolError('A record is not an object.')
+  return value as Record<string, unknown>
+}

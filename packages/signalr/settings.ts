@@ -1,0 +1,70 @@
+/** Every time of the protocol, in milliseconds; all may be scaled together. */
+export interface Times {
+  /** How often everything below is looked at, which is also its precision. */
+  sweepMs: number
+  /** From attaching to the handshake. */
+  handshakeMs: number
+  /** Between two pings to a client; below 30 s, when the official client gives up. */
+  pingMs: number
+  /** Longest silence of a client that has pinged once. */
+  clientSilenceMs: number
+  /** Longest wait of a poll; below 100 s, when the official client gives up, and below the patience of every proxy. */
+  pollMs: number
+  /** How long a connection that nobody is attached to is kept. */
+  detachedMs: number
+  /** How long written bytes may lie without moving. */
+  sendMs: number
+  /** How long an end may take: the close handshake of a WebSocket, the last bytes of a stream. */
+  closeMs: number
+  /** How long the end of the hub waits for all its clients to have heard of it. */
+  shutdownMs: number
+  /** Between two pings of the WebSocket itself; the third that finds two unanswered ends it. */
+  webSocketPingMs: number
+  /** From the end of a token to the end of its connections. */
+  expiryGraceMs: number
+}
+
+/** The times of ASP.NET Core, and for the last three our own. */
+export const defaultTimes: Times = {
+  sweepMs: 1_000,
+  handshakeMs: 15_000,
+  pingMs: 15_000,
+  clientSilenceMs: 30_000,
+  pollMs: 90_000,
+  detachedMs: 15_000,
+  sendMs: 10_000,
+  closeMs: 5_000,
+  shutdownMs: 2_000,
+  webSocketPingMs: 30_000,
+  expiryGraceMs: 5_000,
+}
+
+export interface Limits {
+  /** One record of a client, separator included. */
+  recordBytesMax: number
+  /** One WebSocket message or one POST of a client. */
+  bodyBytesMax: number
+  /** What a client has sent and methods have not worked off, before it is read no further. */
+  inboxBytesMax: number
+  /** What one client has not taken yet. */
+  backlogBytesMax: number
+  connectionsMax: number
+  connectionsPerUserMax: number
+  connectionsPerAddressMax: number
+  /** Negotiated and not attached. */
+  waitingMax: number
+  negotiationsPerMinuteMax: number
+}
+
+/** An office behind one address and a page in many tabs pass; after a restart everybody comes back at once. */
+export const defaultLimits: Limits = {
+  recordBytesMax: 32_768,
+  bodyBytesMax: 1_048_576,
+  inboxBytesMax: 65_536,
+  backlogBytesMax: 1_048_576,
+  connectionsMax: 20_000,
+  connectionsPerUserMax: 100,
+  connectionsPerAddressMax: 2_000,
+  waitingMax: 5_000,
+  negotiationsPerMinuteMax: 300,
+}

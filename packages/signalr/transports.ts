@@ -1,0 +1,348 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { WebSocket } from 'ws'
+import { answer, plainHeaders } from './http.ts'
+import type { Message } from './records.ts'
+import type { Times } from './settings.ts'
+
+export type TransportName = 'WebSockets' | 'ServerSentEvents' | 'LongPolling'
+
+/** What a transport tells its connection. */
+export interface Ears {
+  receive(bytes: Buffer): void
+  /** The client has said that it leaves, or its silence has. */
+  left(why: string): void
+  /** Nothing is held any more. Told once. */
+  gone(): void
+}
+
+/** The way of one connection to its client. */
+export interface Transport {
+  readonly name: TransportName
+  /** Bytes written and not yet taken. */
+  readonly backlog: number
+  write(message: Message): void
+  /** Whether what was written so far has arrived; false: it ended before that was known. */
+  reached(): Promise<boolean>
+  /** Ends when everything written has left. */
+  end(code: number): void
+  /** Ends at once. */
+  destroy(): void
+  /** Ends a client that takes too little: at once, or with `message` as all that is left to say to it. */
+  cut(message: Message): void
+  /** Looks after what only this transport needs; true when nothing moves any more. */
+  sweep(now: number): boolean
+  /** Stops and resumes reading, where the client is not made to wait for an answer anyway. */
+  pause(): void
+  resume(): void
+}
+
+/** Text messages; pings of the WebSocket itself find clients that vanished without a word. */
+export class WebSocketTransport implements Transport {
+  readonly name = 'WebSockets'
+  readonly #socket: WebSocket
+  readonly #ears: Ears
+  readonly #times: Times
+  readonly #flow: Flow
+  #beatAt: number
+  #beatsMissed = 0
+  #paused = false
+  #marks = 0
+  /** Who waits for the pong of a mark, in their order. */
+  readonly #waiting: { mark: number; resolve: (reached: boolean) => void }[] = []
+
+  constructor(socket: WebSocket, raw: Duplex, ears: Ears, times: Times, now: number) {
+    this.#socket = socket
+    this.#ears = ears
+    this.#times = times
+    this.#flow = new Flow(raw as Socket, now)
+    this.#beatAt = now
+    socket.binaryType = 'nodebuffer'
+    socket.on('message', (data) => ears.receive(data as Buffer))
+    socket.on('pong', (data) => {
+      this.#beatsMissed = 0
+      this.#answerUpTo(Number(String(data)), true)
+    })
+    // What is wrong with a frame: ws has closed by then.
+    socket.on('error', () => ears.left('broken frame or connection'))
+    socket.on('close', () => {
+      this.#answerUpTo(Infinity, false)
+      ears.gone()
+    })
+  }
+
+  get backlog(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  write(message: Message): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(message.record, { binary: false })
+  }
+
+  // Every WebSocket answers a ping behind what came before it; of several it may answer the last one only.
+  reached(): Promise<boolean> {
+    if (this.#socket.readyState !== this.#socket.OPEN) return Promise.resolve(false)
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    this.#marks += 1
+    this.#waiting.push({ mark: this.#marks, resolve })
+    this.#socket.ping(String(this.#marks))
+    return promise
+  }
+
+  #answerUpTo(mark: number, reached: boolean): void {
+    while (this.#waiting[0] && this.#waiting[0].mark <= mark) this.#waiting.shift()?.resolve(reached)
+  }
+
+  end(code: number): void {
+    this.#socket.close(code)
+  }
+
+  destroy(): void {
+    this.#socket.terminate()
+  }
+
+  cut(): void {
+    this.destroy()
+  }
+
+  sweep(now: number): boolean {
+    if (this.#socket.readyState !== this.#socket.OPEN) this.#ears.left('close frame')
+    else if (!this.#paused && now - this.#beatAt >= this.#times.webSocketPingMs) this.#beat(now)
+    return this.#flow.isStalled(now, this.#times.sendMs)
+  }
+
+  #beat(now: number): void {
+    if (this.#beatsMissed === 2) {
+      this.#ears.left('no pong')
+      this.destroy()
+      return
+    }
+    this.#beatAt = now
+    this.#beatsMissed += 1
+    this.#socket.ping()
+  }
+
+  pause(): void {
+    this.#paused = true
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    // Whoever sends more than is worked off may not have been able to send a pong either.
+    this.#beatsMissed = 0
+    this.#socket.resume()
+  }
+}
+
+/** One answer that never ends; what the client says comes by POST. */
+export class EventStreamTransport implements Transport {
+  readonly name = 'ServerSentEvents'
+  readonly #response: ServerResponse
+  readonly #times: Times
+  readonly #flow: Flow
+
+  constructor({ socket }: IncomingMessage, response: ServerResponse, ears: Ears, times: Times, now: number) {
+    this.#response = response
+    this.#times = times
+    this.#flow = new Flow(socket, now)
+    response.on('close', () => ears.gone())
+    response.writeHead(200, {
+      ...plainHeaders,
+      'Content-Type': 'text/event-stream',
+      'Content-Encoding': 'identity',
+      'X-Accel-Buffering': 'no',
+    })
+    // Some browsers say that the stream is open only after its first byte.
+    response.write(':\r\n')
+  }
+
+  get backlog(): number {
+    return this.#response.writableLength
+  }
+
+  write(message: Message): void {
+    this.#response.write(message.event)
+  }
+
+  reached(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const closed = () => resolve(false)
+      this.#response.once('close', closed)
+      this.#response.write(':\r\n', (error) => {
+        this.#response.off('close', closed)
+        resolve(!error)
+      })
+    })
+  }
+
+  end(): void {
+    this.#response.end()
+  }
+
+  destroy(): void {
+    this.#response.destroy()
+  }
+
+  cut(): void {
+    this.destroy()
+  }
+
+  sweep(now: number): boolean {
+    return this.#flow.isStalled(now, this.#times.sendMs)
+  }
+
+  pause(): void {}
+  resume(): void {}
+}
+
+/** One request after the other, each held until there is something to say. */
+export class LongPollingTransport implements Transport {
+  readonly name = 'LongPolling'
+  readonly #ears: Ears
+  readonly #times: Times
+  #queue: Message[] = []
+  #queuedBytes = 0
+  #started = false
+  #ending = false
+  #gone = false
+  /** The request that waits for something to say, and since when. */
+  #poll: ServerResponse | undefined
+  #pollAt = 0
+  /** The answer that is on its way, and the time of the last sign of life. */
+  #leaving: ServerResponse | undefined
+  #aliveAt: number
+  /** Who waits for what is queued, and for what has been answered, to have arrived. */
+  #waiting: ((reached: boolean) => void)[] = []
+  #answered: ((reached: boolean) => void)[] = []
+
+  constructor(ears: Ears, times: Times, now: number) {
+    this.#ears = ears
+    this.#times = times
+    this.#aliveAt = now
+  }
+
+  get backlog(): number {
+    return this.#queuedBytes + (this.#leaving?.writableLength ?? 0)
+  }
+
+  /** Holds a request, or answers it. */
+  poll(response: ServerResponse, now: number): void {
+    if (this.#poll) this.#answer(this.#poll, 204)
+    for (const resolve of this.#answered.splice(0)) resolve(true)
+    this.#poll = response
+    this.#pollAt = now
+    response.on('close', () => this.#closed(response))
+    if (this.#ending && this.#queue.length === 0) this.drop()
+    // The client says nothing before the first one is answered.
+    else if (!this.#started) this.#answer(response, 200)
+    else this.#deliver()
+    this.#started = true
+  }
+
+  /** Answers what is held: the client has ended the connection. */
+  drop(): void {
+    this.#queue = []
+    this.#queuedBytes = 0
+    if (this.#poll) this.#answer(this.#poll, 204)
+    this.#tellGone()
+  }
+
+  write(message: Message): void {
+    this.#queue.push(message)
+    this.#queuedBytes += message.record.length
+    this.#deliver()
+  }
+
+  reached(): Promise<boolean> {
+    if (this.#gone) return Promise.resolve(false)
+    return new Promise((resolve) => {
+      ;(this.#queue.length > 0 ? this.#waiting : this.#answered).push(resolve)
+    })
+  }
+
+  /** What is queued waits for the poll that is held or for the next one. */
+  end(): void {
+    this.#ending = true
+    if (this.#queue.length === 0 && !this.#leaving) this.drop()
+  }
+
+  destroy(): void {
+    this.#leaving?.destroy()
+    this.drop()
+  }
+
+  cut(message: Message): void {
+    this.#queue = []
+    this.#queuedBytes = 0
+    this.write(message)
+    this.end()
+  }
+
+  sweep(now: number): boolean {
+    if (this.#poll && now - this.#pollAt >= this.#times.pollMs) this.#answer(this.#poll, 200)
+    else if (this.#poll) this.#aliveAt = now
+    else if (!this.#leaving && now - this.#aliveAt >= this.#times.detachedMs) {
+      this.#ears.left('no poll')
+      this.destroy()
+    }
+    if (!this.#leaving || now - this.#aliveAt < this.#times.sendMs) return false
+    this.#leaving.destroy()
+    return true
+  }
+
+  pause(): void {}
+  resume(): void {}
+
+  #deliver(): void {
+    if (!this.#poll || this.#queue.length === 0) return
+    const body = Buffer.concat(this.#queue.map(({ record }) => record))
+    this.#queue = []
+    this.#queuedBytes = 0
+    this.#answered.push(...this.#waiting.splice(0))
+    this.#answer(this.#poll, 200, body)
+  }
+
+  #answer(poll: ServerResponse, status: number, body?: Buffer): void {
+    this.#poll = undefined
+    this.#leaving = poll
+    this.#aliveAt = performance.now()
+    answer(poll, status, body)
+  }
+
+  #closed(response: ServerResponse): void {
+    if (this.#poll === response) this.#poll = undefined
+    if (this.#leaving === response) this.#leaving = undefined
+    this.#aliveAt = performance.now()
+    if (this.#ending && this.#queue.length === 0) this.#tellGone()
+  }
+
+  #tellGone(): void {
+    if (this.#gone) return
+    this.#gone = true
+    for (const resolve of [...this.#answered.splice(0), ...this.#waiting.splice(0)]) resolve(false)
+    this.#ears.gone()
+  }
+}
+
+/** Whether anything still moves on a socket. */
+class Flow {
+  readonly #socket: Socket
+  #left = 0
+  #movedAt: number
+
+  constructor(socket: Socket, now: number) {
+    this.#socket = socket
+    this.#movedAt = now
+  }
+
+  isStalled(now: number, sendMs: number): boolean {
+    const { bytesWritten, writableLength } = this.#socket
+    const left = bytesWritten - writableLength
+    if (writableLength === 0 || left !== this.#left) this.#movedAt = now
+    this.#left = left
+    return now - this.#movedAt >= sendMs
+  }
+}
