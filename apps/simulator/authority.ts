@@ -2,6 +2,7 @@ import type { CallLog } from './calls.ts'
 import type { CertificationAuthority } from './certificates.ts'
 import type { Clock } from './clock.ts'
 import type { Faults } from './faults.ts'
+import type { Named } from './generate/generator.ts'
 import type { Random } from './generate/random.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -13,6 +14,8 @@ export interface Authority {
   faults: Faults
   calls: CallLog
   random: Random
+  /** Makes up a company and the documents of its last weeks. */
+  addCompany(): Promise<Named & { documents: number }>
   hourMs: number
   tpAmb: 1 | 2
 }

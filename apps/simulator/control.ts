@@ -64,6 +64,7 @@ const handlers: Record<string, Handler> = {
   'GET state': (authority) => state(authority),
   'POST clock': async (authority, { json }) => setClock(authority, await json()),
   'POST certificates': async (authority, { json }) => certificate(authority, await json()),
+  'POST companies': async (authority, { json }) => newCompany(authority, await json()),
   'POST publish': async (authority, { json }) => publish(authority, await json()),
   'POST documents': async (authority, { query, body }) => {
     const bytes = await body()
@@ -162,6 +163,18 @@ function certificate({ certification, clock }: Authority, order: Record<string, 
   }
   if (holder.cnpj === undefined && holder.cpf === undefined) throw new ControlError(400, 'cnpj or cpf is missing')
   return issuePfx(certification, holder, clock.now())
+}
+
+// A company that a newcomer can try the product with.
+async function newCompany(
+  { addCompany, certification, clock }: Authority,
+  order: Record<string, unknown>,
+): Promise<unknown> {
+  const senha = text(order, 'senha')
+  if (senha === undefined) throw new ControlError(400, 'senha is missing')
+  const { documents, ...company } = await addCompany()
+  const pfx = await issuePfx(certification, { ...company, senha }, clock.now())
+  return { ...company, documents, pfxBase64: Buffer.from(pfx).toString('base64') }
 }
 
 function publish({ ledger, clock }: Authority, order: Record<string, unknown>): unknown {

@@ -1,4 +1,4 @@
-import type { KeyObject } from 'node:crypto'
+import { type KeyObject, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { openArchive } from './archive.ts'
 import type { Authority } from './authority.ts'
@@ -6,17 +6,12 @@ import { createCallLog } from './calls.ts'
 import { type Holder, issuePfx, newPrivateKey, openCertificationAuthority } from './certificates.ts'
 import { createClock, instantOf } from './clock.ts'
 import { createFaults } from './faults.ts'
-import { openGenerator } from './generate/generator.ts'
+import { inventCompany } from './generate/cast.ts'
+import { type Generator, type Named, openGenerator } from './generate/generator.ts'
 import { createRandom } from './generate/random.ts'
 import { openLedger } from './ledger.ts'
 import type { Reception } from './publication.ts'
 import { listen } from './server.ts'
-
-export interface Company {
-  cnpj: string
-  nome: string
-  uf: string
-}
 
 export interface SimulatorOptions {
   /** 0: any free one. */
@@ -31,7 +26,7 @@ export interface SimulatorOptions {
   hourMs?: number
   seed?: number
   /** Get generated documents of the current month, on its first days also of the last days of the month before. */
-  companies?: Company[]
+  companies?: Named[]
   /** Where those documents begin instead: ISO 8601 or milliseconds. */
   since?: string | number
   /** About so many documents and events for each company instead of those of whole weeks. */
@@ -62,7 +57,8 @@ const defaultSeed = 20_260_706
 
 /** Starts the simulated tax authority. */
 export async function start(options: SimulatorOptions): Promise<Simulator> {
-  const { directory, archive, companies = [], documentsEach, liveEveryMs = 0, seed = defaultSeed, tpAmb = 2 } = options
+  const { directory, archive, documentsEach, liveEveryMs = 0, seed = defaultSeed, tpAmb = 2 } = options
+  const companies = [...(options.companies ?? [])]
   const since = typeof options.since === 'string' ? instantOf(options.since) : options.since
   if (since === undefined && options.since !== undefined) throw new Error(`since não é uma data: ${options.since}`)
   const log = options.log ?? (() => {})
@@ -75,7 +71,23 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
   const random = createRandom(`faults:${seed}`)
   const hourMs = options.hourMs ?? 3_600_000
   const faults = createFaults(clock, random)
-  const authority: Authority = { ledger, clock, certification, faults, calls: createCallLog(), random, hourMs, tpAmb }
+  let opened: Promise<Generator> | undefined
+  const openOnce = () => {
+    opened ??= openGenerator({ seed, tpAmb, directory, ledger, clock, certification }).catch((error: unknown) => {
+      // The next one tries again.
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+  const addCompany = async () => {
+    const company = inventCompany(createRandom(randomUUID()))
+    const receptions = await (await openOnce()).newcomer(company)
+    companies.push(company)
+    return { ...company, documents: receptions.length }
+  }
+  const calls = createCallLog()
+  const authority: Authority = { ledger, clock, certification, faults, calls, random, addCompany, hourMs, tpAmb }
   log(`semente ${seed}`)
 
   if (archive !== undefined) {
@@ -86,19 +98,17 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
       if (existsSync(archive)) report(files.read(), log)
     })
   }
-  if (companies.length > 0) {
-    const generator = await openGenerator({ seed, tpAmb, directory, ledger, clock, certification })
-    for (const company of companies) {
-      const receptions = await generator.history(company, since, documentsEach)
-      if (receptions.length > 0) log(`gerados ${receptions.length} documentos e eventos para ${company.nome}`)
-    }
-    if (liveEveryMs > 0) {
-      let last: Promise<unknown> = Promise.resolve()
-      resources.defer(() => last.then(() => {}))
-      repeat(liveEveryMs, () => {
-        last = last.then(() => generator.live(companies)).catch(console.error)
-      })
-    }
+  for (const company of companies) {
+    const receptions = await (await openOnce()).history(company, since, documentsEach)
+    if (receptions.length > 0) log(`gerados ${receptions.length} documentos e eventos para ${company.nome}`)
+  }
+  if (liveEveryMs > 0) {
+    let last: Promise<unknown> = Promise.resolve()
+    resources.defer(() => last.then(() => {}))
+    repeat(liveEveryMs, () => {
+      if (companies.length === 0) return
+      last = last.then(async () => (await openOnce()).live(companies)).catch(console.error)
+    })
   }
   // Nobody is served before everything is in its sequence.
   const server = resources.adopt(await listen(authority, options.port), (one) => one.close())

@@ -64,6 +64,12 @@ export function taxpayerOf(company: { cnpj: string; nome: string; uf: string }, 
   return { ...made, cnpj: company.cnpj, crt: '3' }
 }
 
+/** A company that nobody has heard of, at random. */
+export function inventCompany(random: Random): { cnpj: string; nome: string; uf: string } {
+  const nome = random.pick(random.pick(segments).names).replace('*', random.pick(nameWords))
+  return { cnpj: random.chance(0.4) ? cnpjWithLetters(random) : numericCnpj(random), nome, uf: random.pick(places).uf }
+}
+
 const streets = [
   'RUA DAS LARANJEIRAS',
   'AVENIDA BRASIL',

@@ -13,9 +13,18 @@ export interface Generator {
    * The documents since an instant, or else of the current month, up to now, or about so many of them; nothing when they were
    * made before.
    */
-  history(company: { cnpj: string; nome: string; uf: string }, since?: number, count?: number): Promise<Reception[]>
+  history(company: Named, since?: number, count?: number): Promise<Reception[]>
+  /** The last weeks of a busy company that nobody knew: enough for its first capture to take a while. */
+  newcomer(company: Named): Promise<Reception[]>
   /** One more document for one of the companies, now. */
-  live(companies: { cnpj: string; nome: string; uf: string }[]): Promise<Reception[]>
+  live(companies: Named[]): Promise<Reception[]>
+}
+
+/** A company that is named from outside. */
+export interface Named {
+  cnpj: string
+  nome: string
+  uf: string
 }
 
 export interface GeneratorOptions {
@@ -31,6 +40,9 @@ const dayMs = 86_400_000
 // A month with so few days still has nothing answered, carried or cancelled: what came just before it belongs to the picture.
 const youngMonthMs = 10 * dayMs
 const monthBeforeMs = 25 * dayMs
+// The retention of the authority is a little longer; each time as much happens as elsewhere in a month.
+const newcomerMs = 80 * dayMs
+const busyMs = 16 * dayMs
 
 export async function openGenerator(options: GeneratorOptions): Promise<Generator> {
   const { seed, tpAmb, ledger, clock } = options
@@ -51,11 +63,18 @@ export async function openGenerator(options: GeneratorOptions): Promise<Generato
     return receive(ledger, clock, incoming, { activateParties: false, authorizedHere: true })
   }
 
+  const finish = (stage: Stage, mark: string) => {
+    const receptions = deliver(stage)
+    ledger.append([{ type: 'note', name: mark, value: String(seed) }])
+    return receptions
+  }
+  // Ten minutes of slack, so that starting twice in a row makes the same documents.
+  const roundedNow = () => clock.now() - (clock.now() % 600_000)
+
   return {
     history: async (named, since, count) => {
       activate(ledger, named.cnpj, clock.now())
-      // Ten minutes of slack, so that starting twice in a row makes the same documents.
-      const now = clock.now() - (clock.now() % 600_000)
+      const now = roundedNow()
       const month = localDateTime(now).slice(0, 7)
       const mark = markOf(named.cnpj, now)
       if (ledger.notes.has(mark)) return []
@@ -68,9 +87,14 @@ export async function openGenerator(options: GeneratorOptions): Promise<Generato
         if (isYoung) await play(stage, first - monthBeforeMs, first)
         await play(stage, first, now)
       }
-      const receptions = deliver(stage)
-      ledger.append([{ type: 'note', name: mark, value: String(seed) }])
-      return receptions
+      return finish(stage, mark)
+    },
+    newcomer: async (named) => {
+      activate(ledger, named.cnpj, clock.now())
+      const now = roundedNow()
+      const stage = stageFor(taxpayerOf(named, seed), `newcomer:${seed}:${named.cnpj}`, now)
+      for (let from = now - newcomerMs; from < now; from += busyMs) await play(stage, from, from + busyMs)
+      return finish(stage, markOf(named.cnpj, now))
     },
     live: async (companies) => {
       const count = Number(ledger.notes.get('live') ?? 0) + 1
