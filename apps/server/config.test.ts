@@ -1,7 +1,7 @@
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ConfigError, ensureMasterKey, readConfig } from './config.ts'
 
 let dataDir: string
@@ -154,6 +154,90 @@ test('outside the simulation a demo login is complete or absent', () => {
   expect(problems({ SEFAZ_AMBIENTE: 'homologacao', DEMO_EMAIL: 'a@b.com' })[0]).toMatch(/^DEMO_EMAIL e DEMO_PASSWORD/)
 })
 
+test('what the pages tell comes from variables and a file', async () => {
+  const numeros = { uptime: '99,97%', notas: '3 mi', empresas: '812', suporte: '9h-18h' }
+  await writeFile(join(dataDir, 'site.json'), JSON.stringify({ numeros }))
+  const env = {
+    CONTACT_WHATSAPP: '5511912345678',
+    SITE_FILE: 'site.json',
+    SURVEY_URL: 'https://pesquisa.exemplo.com.br/js/widget.js',
+    SURVEY_ENVIRONMENT_ID: 'cm-1.x_2',
+  }
+  expect(readConfig(env, dataDir)).toMatchObject({
+    contactWhatsapp: '5511912345678',
+    site: { numeros },
+    survey: { url: env.SURVEY_URL, environmentId: env.SURVEY_ENVIRONMENT_ID },
+  })
+  expect(readConfig({}, dataDir)).toMatchObject({ contactWhatsapp: undefined, site: {}, survey: null })
+})
+
+test('a number of WhatsApp is digits with the code of the country', () => {
+  for (const text of ['+5511912345678', '(11) 91234-5678', '912345678', '5'.repeat(16)])
+    expect(problems({ CONTACT_WHATSAPP: text })).toEqual([
+      'CONTACT_WHATSAPP deve ter só dígitos, com o código do país e o DDD: 5511912345678.',
+    ])
+})
+
+test('a survey is complete or absent, and comes by https', () => {
+  const [SURVEY_URL, SURVEY_ENVIRONMENT_ID] = ['https://pesquisa.exemplo.com.br/a.js', 'amb']
+  const pair = ['SURVEY_URL e SURVEY_ENVIRONMENT_ID vão juntas: informe as duas ou nenhuma.']
+  expect(problems({ SURVEY_URL })).toEqual(pair)
+  expect(problems({ SURVEY_ENVIRONMENT_ID })).toEqual(pair)
+  expect(problems({ SURVEY_URL, SURVEY_ENVIRONMENT_ID })).toEqual([])
+  expect(problems({ SURVEY_URL: 'http://pesquisa.exemplo.com.br/a.js', SURVEY_ENVIRONMENT_ID })[0]).toMatch(
+    /^SURVEY_URL /,
+  )
+  expect(problems({ SURVEY_URL, SURVEY_ENVIRONMENT_ID: 'com espaço' })[0]).toMatch(/^SURVEY_ENVIRONMENT_ID /)
+})
+
+describe('SITE_FILE', () => {
+  const person = { nome: 'Ana', papel: 'Analista', texto: 'Bom.', nota: 5 }
+  const figures = { uptime: '99%', notas: '1', empresas: '2', suporte: '3' }
+  const told = async (content: unknown) => {
+    await writeFile(join(dataDir, 'site.json'), typeof content === 'string' ? content : JSON.stringify(content))
+    const file = join(dataDir, 'site.json')
+    return problems({ SITE_FILE: file }).map((problem) => problem.replace(`SITE_FILE (${file}): `, ''))
+  }
+
+  test('that cannot be read, or is no JSON, is told', async () => {
+    expect(problems({ SITE_FILE: '/nada/site.json' })).toEqual([
+      'SITE_FILE (/nada/site.json): não pôde ser lido (ENOENT).',
+    ])
+    expect(await told('{numeros}')).toEqual(['não é um arquivo JSON.'])
+  })
+
+  test('may be empty, or say one of the two', async () => {
+    expect(await told({})).toEqual([])
+    expect(await told({ numeros: figures })).toEqual([])
+    expect(await told({ depoimentos: Array.from({ length: 6 }, () => person) })).toEqual([])
+  })
+
+  test('is told every problem, each in a sentence with its place, beside those of the variables', async () => {
+    const depoimentos = [
+      { ...person, nome: ' ' },
+      { ...person, texto: 'x'.repeat(401) },
+      { ...person, nota: 6 },
+      { ...person, nota: 4.5 },
+      { ...person, papel: 7, empressa: 'X' },
+    ]
+    const { suporte: _, ...three } = figures
+    expect(await told({ numeros: { ...three, uptime: 'x'.repeat(21) }, depoimentos, numero: {} })).toEqual([
+      'numeros.uptime deve ter no máximo 20 caracteres.',
+      'numeros.suporte falta.',
+      'depoimentos.0.nome não pode ficar vazio.',
+      'depoimentos.1.texto deve ter no máximo 400 caracteres.',
+      'depoimentos.2.nota deve ser no máximo 5.',
+      'depoimentos.3.nota deve ser um número inteiro.',
+      'depoimentos.4.papel deve ser um texto.',
+      'depoimentos.4 tem campos que ninguém lê: empressa.',
+      'tem campos que ninguém lê: numero.',
+    ])
+    expect(await told({ depoimentos: [person] })).toEqual(['depoimentos deve ter 6 itens.'])
+    expect(await told([])).toEqual(['deve ser um objeto.'])
+    expect(problems({ SITE_FILE: '/nada', PORT: 'x' })).toHaveLength(2)
+  })
+})
+
 test('one port cannot serve two', () => {
   expect(problems({ PORT: '3443' })[0]).toMatch(/mesma porta \(3443\)/)
   expect(problems({ PORT: '0', SIMULATOR_PORT: '0' })).toEqual([])
@@ -181,4 +265,45 @@ test('a damaged master key is told, not replaced', async () => {
 test('a configured master key is used as it is', async () => {
   const masterKey = Buffer.alloc(32, 1)
   expect(await ensureMasterKey({ dataDir, masterKey })).toBe(masterKey)
+})
+
+test('the times of sessions and of the channel to open pages can all be a tenth', () => {
+  const normal = readConfig({}, '/')
+  expect(normal).toMatchObject({
+    sessionMs: 30 * 86_400_000,
+    announcementPauseMs: 60_000,
+    hub: {
+      sweepMs: 1_000,
+      pingMs: 15_000,
+      clientSilenceMs: 30_000,
+      handshakeMs: 15_000,
+      pollMs: 50_000,
+      detachedMs: 15_000,
+    },
+  })
+  const quick = readConfig(
+    {
+      SESSION_SECONDS: '2',
+      HUB_PING_MS: '1500',
+      HUB_CLIENT_TIMEOUT_MS: '3000',
+      HUB_HANDSHAKE_TIMEOUT_MS: '1500',
+      HUB_POLL_MS: '9000',
+      HUB_DETACHED_MS: '1500',
+      ANNOUNCEMENT_PAUSE_MS: '6000',
+    },
+    '/',
+  )
+  expect(quick).toMatchObject({
+    sessionMs: 2_000,
+    announcementPauseMs: 6_000,
+    hub: { sweepMs: 100, expiryGraceMs: 500, pingMs: 1_500, clientSilenceMs: 3_000, pollMs: 9_000 },
+  })
+  expect(problems({ SESSION_SECONDS: '2592001', HUB_PING_MS: '0', HUB_POLL_MS: '100000' })).toEqual([
+    'SESSION_SECONDS deve ser um número inteiro de 1 a 2592000.',
+    'HUB_PING_MS deve ser um número inteiro de 1 a 29000.',
+    'HUB_POLL_MS deve ser um número inteiro de 1 a 95000.',
+  ])
+  expect(problems({ HUB_CLIENT_TIMEOUT_MS: '15000' })).toEqual([
+    expect.stringMatching(/^HUB_CLIENT_TIMEOUT_MS deve ser maior/),
+  ])
 })

@@ -4,7 +4,9 @@ import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { type Endpoints, endpoints, simulatedEndpoints } from '@vigia/sefaz/endpoints'
 import { z } from 'zod'
+import { defaultPrintThreads } from './platform/printer.ts'
 import { readOrCreateSecret } from './platform/secret-file.ts'
+import { readSiteFile, type SiteFile } from './platform/site-file.ts'
 
 /** Everything the program takes from its environment, read once and frozen. */
 export interface Config {
@@ -24,20 +26,50 @@ export interface Config {
   mail: MailConfig
   /** Where messages of visitors go; absent: they are kept only. */
   contactEmail?: string
+  /** Digits with country and area code. */
+  contactWhatsapp?: string
+  /** What the landing page says of this installation; without it, examples. */
+  site: SiteFile
+  /** A script of somebody else that asks visitors for their opinion; null: there is none. */
+  survey: { url: string; environmentId: string } | null
   /** Pages of these origins may call the API. */
   corsOrigins: string[]
   /** Proxies (addresses or networks) that tell the truth about where a call comes from. */
   trustedProxies: string[]
+  /** Threads that lay out documents, at most. */
+  printThreads: number
   /** Opens `/metrics`; absent: there is none. */
   metricsToken?: string
+  /** How long a login lasts. */
+  sessionMs: number
+  hub: HubConfig
+  /** Between two messages about the same kind of thing to one workspace. */
+  announcementPauseMs: number
   sefaz: SefazConfig
-  simulator: { port: number; archive?: string; archiveAnswered: boolean } | null
+  simulator: {
+    port: number
+    archive?: string
+    archiveAnswered: boolean
+    /** Of the certificates of made-up companies that people download to try the product. */
+    certificatePassword: string
+  } | null
 }
 
 export interface MailConfig {
   /** Absent: letters become files in `dataDir/outbox`. */
   smtpUrl?: string
   from: string
+}
+
+/** Times of the channel to open pages, as `Times` of packages/signalr. */
+export interface HubConfig {
+  sweepMs: number
+  pingMs: number
+  clientSilenceMs: number
+  handshakeMs: number
+  pollMs: number
+  detachedMs: number
+  expiryGraceMs: number
 }
 
 export interface SefazConfig {
@@ -108,6 +140,21 @@ const secretKey = z
   )
   .transform((text) => Buffer.from(text, 'base64'))
 
+const whole = (max: number, fallback: number) =>
+  z
+    .string()
+    .refine(
+      (text) => /^\d{1,10}$/.test(text) && Number(text) >= 1 && Number(text) <= max,
+      `deve ser um número inteiro de 1 a ${max}`,
+    )
+    .default(String(fallback))
+    .transform(Number)
+
+// People are told that a session lasts thirty days at most.
+const sessionSecondsMax = 30 * 86_400
+// Of the client: it gives up after thirty seconds of silence, and abandons a poll after a hundred.
+const [pingMsMax, pollMsMax] = [29_000, 95_000]
+
 const environment = z.object({
   PORT: port(3000),
   DATA_DIR: z.string().default('./data'),
@@ -131,12 +178,34 @@ const environment = z.object({
   SMTP_URL: url(['smtp:', 'smtps:'], 'smtps://usuario:senha@servidor:465').optional(),
   MAIL_FROM: z.email('deve ser um e-mail').optional(),
   CONTACT_EMAIL: z.email('deve ser um e-mail').optional(),
+  CONTACT_WHATSAPP: z
+    .string()
+    .regex(/^\d{10,15}$/, 'deve ter só dígitos, com o código do país e o DDD: 5511912345678')
+    .optional(),
+  SITE_FILE: z.string().optional(),
+  SURVEY_URL: url(['https:'], 'https://pesquisa.exemplo.com.br/pesquisa.js').optional(),
+  SURVEY_ENVIRONMENT_ID: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/, 'deve ter só letras, números, ponto e hífen')
+    .optional(),
   CORS_ORIGINS: list(isOrigin, 'deve ter endereços como https://erp.exemplo.com.br, separados por vírgula'),
   TRUSTED_PROXIES: list(isNetwork, 'deve ter endereços IP ou redes como 10.0.0.0/8, separados por vírgula'),
+  PRINT_THREADS: z
+    .string()
+    .regex(/^([1-9]|[1-5]\d|6[0-4])$/, 'deve ser um número de 1 a 64')
+    .default(String(defaultPrintThreads))
+    .transform(Number),
   METRICS_TOKEN: z
     .string()
     .regex(/^[\w.~+/-]{16,200}$/, 'deve ter pelo menos 16 letras e números')
     .optional(),
+  SESSION_SECONDS: whole(sessionSecondsMax, sessionSecondsMax),
+  HUB_PING_MS: whole(pingMsMax, 15_000),
+  HUB_CLIENT_TIMEOUT_MS: whole(600_000, 30_000),
+  HUB_HANDSHAKE_TIMEOUT_MS: whole(600_000, 15_000),
+  HUB_POLL_MS: whole(pollMsMax, 50_000),
+  HUB_DETACHED_MS: whole(600_000, 15_000),
+  ANNOUNCEMENT_PAUSE_MS: whole(3_600_000, 60_000),
   SIMULATOR_PORT: port(3443),
   SIMULATOR_ARCHIVE: z.string().optional(),
   SIMULATOR_ARCHIVE_ANSWERED: flag,
@@ -151,8 +220,11 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string)
   const result = environment.safeParse(given)
   const problems = result.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`) ?? []
   problems.push(...combinations(given, result.data))
+  const siteFile = given.SITE_FILE && resolve(cwd, given.SITE_FILE)
+  const { site, problems: ofSite } = siteFile ? readSiteFile(siteFile) : { site: {}, problems: [] }
+  problems.push(...ofSite.map((problem) => `SITE_FILE (${siteFile}): ${problem}.`))
   if (!result.success || problems.length > 0) throw new ConfigError(problems)
-  return deepFreeze(toConfig(result.data, cwd))
+  return deepFreeze(toConfig(result.data, site, cwd))
 }
 
 // Looks at the raw values, so that these problems are reported together with those of single variables.
@@ -165,14 +237,18 @@ function combinations(given: Record<string, string | undefined>, env: Environmen
     )
   if (ambiente !== 'simulado' && !given.DEMO_EMAIL !== !given.DEMO_PASSWORD)
     problems.push('DEMO_EMAIL e DEMO_PASSWORD vão juntas: informe as duas ou nenhuma.')
+  if (!given.SURVEY_URL !== !given.SURVEY_ENVIRONMENT_ID)
+    problems.push('SURVEY_URL e SURVEY_ENVIRONMENT_ID vão juntas: informe as duas ou nenhuma.')
   if (given.SMTP_URL && !given.MAIL_FROM)
     problems.push('MAIL_FROM é obrigatória com SMTP_URL: é o endereço de quem envia os e-mails.')
+  if (env && env.HUB_CLIENT_TIMEOUT_MS <= env.HUB_PING_MS)
+    problems.push('HUB_CLIENT_TIMEOUT_MS deve ser maior que HUB_PING_MS: o navegador só responde quando ouve.')
   if (env && ambiente === 'simulado' && env.PORT !== 0 && env.PORT === env.SIMULATOR_PORT)
     problems.push(`PORT e SIMULATOR_PORT são a mesma porta (${env.PORT}): escolha outra para uma delas.`)
   return problems
 }
 
-function toConfig(env: Environment, cwd: string): Config {
+function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
   const dataDir = resolve(cwd, env.DATA_DIR)
   const simulated = env.SEFAZ_AMBIENTE === 'simulado'
   return {
@@ -187,18 +263,42 @@ function toConfig(env: Environment, cwd: string): Config {
     demo: demoLogin(env, simulated),
     mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM ?? 'nao-responda@vigiafiscal.example' },
     contactEmail: env.CONTACT_EMAIL ?? (simulated ? 'contato@vigiafiscal.example' : undefined),
+    contactWhatsapp: env.CONTACT_WHATSAPP,
+    site,
+    survey:
+      env.SURVEY_URL && env.SURVEY_ENVIRONMENT_ID
+        ? { url: env.SURVEY_URL, environmentId: env.SURVEY_ENVIRONMENT_ID }
+        : null,
     corsOrigins: env.CORS_ORIGINS,
     trustedProxies: env.TRUSTED_PROXIES,
+    printThreads: env.PRINT_THREADS,
     metricsToken: env.METRICS_TOKEN,
+    sessionMs: env.SESSION_SECONDS * 1000,
+    hub: hubConfig(env),
+    announcementPauseMs: env.ANNOUNCEMENT_PAUSE_MS,
     sefaz: sefazConfig(env, dataDir, cwd),
     simulator: simulated
       ? {
           port: env.SIMULATOR_PORT,
           archive: env.SIMULATOR_ARCHIVE && resolve(cwd, env.SIMULATOR_ARCHIVE),
           archiveAnswered: env.SIMULATOR_ARCHIVE_ANSWERED,
+          certificatePassword: 'teste-123',
         }
       : null,
   }
+}
+
+function hubConfig(env: Environment): HubConfig {
+  const times = {
+    pingMs: env.HUB_PING_MS,
+    clientSilenceMs: env.HUB_CLIENT_TIMEOUT_MS,
+    handshakeMs: env.HUB_HANDSHAKE_TIMEOUT_MS,
+    pollMs: env.HUB_POLL_MS,
+    detachedMs: env.HUB_DETACHED_MS,
+  }
+  // They are looked at often enough for the shortest of them, and the clocks of both sides may differ by a few looks.
+  const sweepMs = Math.max(10, Math.min(1_000, Math.round(Math.min(...Object.values(times)) / 15)))
+  return { ...times, sweepMs, expiryGraceMs: 5 * sweepMs }
 }
 
 function demoLogin(env: Environment, simulated: boolean): Config['demo'] {

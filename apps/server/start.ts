@@ -4,20 +4,25 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { accountMails, findSession, forgetOld, planMails } from './accounts/accounts.ts'
 import { accountRoutes } from './accounts/routes.ts'
-import { followPlan, warnOfPlan } from './capture/capture.ts'
+import { captureAnnouncements, followPlan, warnOfPlan } from './capture/capture.ts'
 import { completenessRoutes } from './capture/completeness.ts'
 import { captureRoutes } from './capture/routes.ts'
 import { askSoon, startCaptureWorker } from './capture/worker.ts'
-import { requireMasterKey } from './companies/companies.ts'
+import { companyAnnouncements, requireMasterKey } from './companies/companies.ts'
 import { companyRoutes } from './companies/routes.ts'
 import { certificateMails, warnOfCertificates } from './companies/warnings.ts'
 import { type Config, ensureMasterKey } from './config.ts'
 import { contactMails } from './contact/contact.ts'
 import { contactRoutes } from './contact/routes.ts'
 import { dashboardRoutes } from './dashboard/routes.ts'
+import { documentAnnouncements } from './documents/documents.ts'
 import { documentRoutes } from './documents/routes.ts'
+import { manifestationAnnouncements } from './manifestation/manifestation.ts'
 import { manifestationRoutes } from './manifestation/routes.ts'
 import { startManifestationWorker } from './manifestation/worker.ts'
+import { openHub } from './notifications/hub.ts'
+import { forgetAnnouncements } from './notifications/notifications.ts'
+import { startTeller } from './notifications/teller.ts'
 import { startReviewWorker } from './notifications/worker.ts'
 import type { Context, Database } from './platform/context.ts'
 import { openDatabase, type PoolOptions, pools, requireAppRole } from './platform/database.ts'
@@ -33,8 +38,9 @@ import { serveMetrics } from './platform/metrics.ts'
 import { migrate } from './platform/migrate.ts'
 import { describeApi } from './platform/openapi.ts'
 import { sharePostgres, startPostgres } from './platform/postgres.ts'
+import { createPrinter } from './platform/printer.ts'
 import type { Service } from './platform/service.ts'
-import { serveSite } from './platform/site.ts'
+import { serveSite, siteSettings } from './platform/site.ts'
 import { createVault } from './platform/vault.ts'
 
 export type Role = 'api' | 'worker'
@@ -80,12 +86,13 @@ export async function start(
   if (roles.includes('api')) {
     step('Abrindo a API e o site…')
     const serving = withPool('api')
-    const app = await serveRoutes(serving, routes, findSession)
-    stack.defer(() => closeSoon(app))
+    const hub = openHub(serving, databaseUrl, findSession)
+    const app = await serveRoutes(serving, routes, findSession, hub)
+    stack.defer(() => closeSoon(app, hub))
     const contract = routes.map(({ route }) => route)
     await serveDocs(app, describeApi(contract, config.productName))
-    serveMetrics(app, serving, contract, opened)
-    if (await exists(join(site, 'index.html'))) await serveSite(app, site, config.productName)
+    serveMetrics(app, serving, contract, opened, [hub.metrics])
+    if (await exists(join(site, 'index.html'))) await serveSite(app, site, siteSettings(config))
     url = await app.listen({ port: config.port, host: listenHost(config.publicUrl) })
   }
   if (roles.includes('worker')) {
@@ -97,8 +104,16 @@ export async function start(
     stack.use(startReviewWorker(working, [followPlan, warnOfPlan, warnOfCertificates]))
     const tidyUp = async () => {
       await forgetOld(working)
+      await forgetAnnouncements(working)
       await deleteSettledMails(working)
     }
+    const writers = {
+      ...companyAnnouncements,
+      ...documentAnnouncements,
+      ...manifestationAnnouncements,
+      ...captureAnnouncements,
+    }
+    stack.use(startTeller(working, writers))
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
     stack.use(startMailWorker(working, { ...accountMails, ...planMails, ...certificateMails, ...contactMails }))
   }
@@ -131,6 +146,7 @@ async function openContext(
     log: createLogger(config.logLevel),
     vault: createVault(await ensureMasterKey(config)),
     ids: createPublicIds(idKey),
+    printer: stack.use(createPrinter({ threads: config.printThreads })),
   }
   await requireAppRole(db)
   await requireMasterKey(ctx)
@@ -171,10 +187,12 @@ async function openStorage(
 const tidyUpEveryMs = 6 * 3_600_000
 const closingMs = 5_000
 
-// Calls under way may end; one that never would is cut off.
-async function closeSoon(app: FastifyInstance): Promise<void> {
+// Calls under way may end; one that never would is cut off. Who is sent away to come back later finds nobody listening here any more.
+async function closeSoon(app: FastifyInstance, hub: AsyncDisposable): Promise<void> {
   const impatience = setTimeout(() => app.server.closeAllConnections(), closingMs)
-  await app.close()
+  const closed = app.close()
+  await hub[Symbol.asyncDispose]()
+  await closed
   clearTimeout(impatience)
 }
 
@@ -198,6 +216,7 @@ export { rotateMasterKey } from './companies/rotation.ts'
 export { type Config, ConfigError, readConfig } from './config.ts'
 export { listContactMessages } from './contact/contact.ts'
 export { rebuildAll } from './documents/documents.ts'
+export { type Announcement, tellWorkspace } from './notifications/notifications.ts'
 export { InstallationError } from './platform/installation.ts'
 export { listUnsentMails, retryFailedMails } from './platform/mail-queue.ts'
 export { PostgresError } from './platform/postgres-error.ts'

@@ -77,6 +77,7 @@ describe('a sign-up', () => {
           nome: person.nome,
           email: person.email,
           celular: digits.join(''),
+          compartilhada: false,
           criadaEm: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
         })
       }),

@@ -30,7 +30,7 @@ export {
   requireRoomForCompany,
   thisMonth,
 } from './plans.ts'
-export { findSession } from './sessions.ts'
+export { findSession, listEnded } from './sessions.ts'
 
 const networkLimit: Limit = { name: 'cadastro', times: 300, withinMs: 3_600_000 }
 

@@ -118,13 +118,13 @@ describe('a password with accents', () => {
       return performance.now() - began
     }
     const [known, unknown]: [number[], number[]] = [[], []]
-    for (let i = 0; i < 6; i++) {
+    for (let i = 0; i < 10; i++) {
       known.push(await measure(person.email))
       unknown.push(await measure('ninguem-com-acento@exemplo.com.br'))
     }
     // Without the second checking it would be half.
-    expect(Math.min(...unknown)).toBeGreaterThan(Math.min(...known) * 0.7)
-    expect(Math.min(...known)).toBeGreaterThan(Math.min(...unknown) * 0.7)
+    expect(Math.min(...unknown)).toBeGreaterThan(Math.min(...known) * 0.6)
+    expect(Math.min(...known)).toBeGreaterThan(Math.min(...unknown) * 0.6)
   })
 
   test('of any kind that a sign-up takes opens a session, however it is typed then', async () => {

@@ -9,6 +9,7 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
+import { createPrinter } from '../platform/printer.ts'
 import { newWorkspace, testCaller } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { hashPassword } from './passwords.ts'
@@ -39,6 +40,7 @@ beforeAll(async () => {
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 7)),
+    printer: createPrinter(),
   }
 })
 afterAll(async () => {

@@ -95,6 +95,7 @@ export const accountRoutes = [
         email: account.email,
         celular: account.phone,
         criadaEm: account.created_at.toISOString(),
+        compartilhada: session.shared,
       },
     }
   }),

@@ -8,7 +8,6 @@ import { countTry, forgetTries, type Limit, networkOf, requireUnderLimit } from 
 import { inTurn, matchesPassword } from './passwords.ts'
 import { createToken, tokenHash } from './tokens.ts'
 
-const sessionDays = 30
 // Of one account; the one not seen for longest ends when another begins. Of a shared one each visitor has one.
 const sessionsMax = 50
 const sharedSessionsMax = 1_000
@@ -38,7 +37,7 @@ export async function findAccount({ db }: WithDatabase, email: string): Promise<
 
 /** Opens a session; null when e-mail and password do not match, after the same time whether or not the e-mail exists. */
 export async function logIn(
-  { db, log }: Pick<Context, 'db' | 'log'>,
+  { db, log, config }: Pick<Context, 'db' | 'log' | 'config'>,
   credentials: { email: string; password: string },
   caller: Caller,
 ): Promise<{ token: string; workspacePublicId: string } | null> {
@@ -53,7 +52,7 @@ export async function logIn(
     const matches = await matchesPassword(account?.passwordHash, credentials.password)
     if (account && matches) {
       await forgetTries({ db }, loginLimit, email)
-      const token = await openSession({ db }, account, caller)
+      const token = await openSession({ db, config }, account, caller)
       if (token) return { token, workspacePublicId: account.workspacePublicId }
     }
     await countTry({ db }, networkLimit, network)
@@ -66,7 +65,7 @@ export async function logIn(
 
 // Null: the password was replaced while it was being checked.
 async function openSession(
-  { db }: WithDatabase,
+  { db, config }: Pick<Context, 'db' | 'config'>,
   { workspaceId, accountId, passwordHash }: KnownAccount,
   caller: Caller,
 ): Promise<string | null> {
@@ -99,7 +98,7 @@ async function openSession(
         token_hash: tokenHash(token),
         workspace_id: workspaceId,
         account_id: accountId,
-        expires_at: sql<Date>`now() + ${sessionDays} * interval '1 day'`,
+        expires_at: sql<Date>`now() + ${config.sessionMs} * interval '1 ms'`,
         address: from?.address,
         agent: from?.agent,
       })
@@ -138,7 +137,7 @@ export const stranger = 'Alguém sem login'
 export async function findSession({ db }: WithDatabase, token: string, caller: Caller): Promise<Session | null> {
   const { rows } = await sql<Omit<Session, 'token' | 'address'> & { seenLongAgo: boolean }>`
     select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId",
-           account_name as "accountName", shared, session_public_id as "publicId", seen_at <= now() - interval '1 hour' as "seenLongAgo"
+           account_name as "accountName", shared, session_public_id as "publicId", expires_at as "expiresAt", seen_at <= now() - interval '1 hour' as "seenLongAgo"
       from session_for_token(${tokenHash(token)})`.execute(db)
   if (!rows[0]) return null
   const { seenLongAgo, ...found } = rows[0]
@@ -186,6 +185,25 @@ export async function listSessions({ db }: WithDatabase, { workspaceId, accountI
       .orderBy('public_id')
       .execute(),
   )
+}
+
+/** Which of the sessions `publicIds` of a workspace are over, for whatever reason. */
+export async function listEnded(
+  { db }: WithDatabase,
+  workspaceId: number,
+  publicIds: readonly string[],
+): Promise<string[]> {
+  if (publicIds.length === 0) return []
+  const open = await inWorkspace({ db }, workspaceId, ({ db }) =>
+    db
+      .selectFrom('session')
+      .select('public_id')
+      .where('workspace_id', '=', workspaceId)
+      .where('public_id', 'in', publicIds)
+      .execute(),
+  )
+  const known = new Set(open.map((row) => row.public_id))
+  return publicIds.filter((publicId) => !known.has(publicId))
 }
 
 const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -27,6 +27,8 @@ const everything = async () => {
 describe('an account that many share', () => {
   test('keeps its password, and says so calmly', async () => {
     const token = await visit('192.0.2.11', 'Navegador')
+    const { envelope } = await accounts.call('GET', '/v1/api/Usuarios/conta', { token })
+    expect(envelope.data).toMatchObject({ email: person.email, compartilhada: true })
     const json = { senhaAtual: person.senha, senha: 'senha-de-um-visitante', senhaNovamente: 'senha-de-um-visitante' }
     expect(await accounts.call('PUT', '/v1/api/Usuarios/senha', { token, json })).toMatchObject({
       status: 409,

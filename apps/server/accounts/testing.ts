@@ -10,6 +10,7 @@ import { serveRoutes } from '../platform/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import type { Letter } from '../platform/mail.ts'
+import { createPrinter } from '../platform/printer.ts'
 import { createVault } from '../platform/vault.ts'
 import { accountMails, findSession } from './accounts.ts'
 import { accountRoutes } from './routes.ts'
@@ -62,6 +63,7 @@ export async function openAccounts() {
     log: createLogger('silent'),
     vault: createVault(randomBytes(32)),
     ids: createPublicIds(randomBytes(16)),
+    printer: createPrinter(),
   }
   const app = await serveRoutes(ctx, accountRoutes, findSession)
 

@@ -13,13 +13,11 @@ import { newCompany as addCompany, openInstallation, retireLines, rhythm, type T
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: TestContext
 let db: TestContext['db']
-let log: TestContext['log']
 
 beforeAll(async () => {
   installation = await openInstallation()
   ctx = installation.openProcess()
   db = ctx.db
-  log = ctx.log
 })
 afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(() => retireLines(ctx))
@@ -36,12 +34,12 @@ const countDocuments = (workspaceId: number) =>
   })
 
 const turn = (line: NonNullable<Awaited<ReturnType<typeof claimLine>>>, first: number, last: number) =>
-  inCapture({ db, log }, async (ctx) => {
+  inCapture(ctx, async (ctx) => {
     const arrivals = Array.from({ length: last - first + 1 }, (_, index) =>
       arrive(first + index, nfeProc({ number: first + index })),
     )
     await holdLine(ctx, line, { last_nsu: BigInt(last) })
-    await deliverPage(ctx, line, arrivals, BigInt(first - 1), BigInt(last))
+    await deliverPage(ctx, line, arrivals, { before: BigInt(first - 1), after: BigInt(last), more: false })
     line.lastNsu = BigInt(last)
   })
 
@@ -112,7 +110,7 @@ test('a workspace that joins later gets what the first one has, by copies, and t
   const second = await newCompany()
   const woken = await claimNfe()
   expect(woken).toMatchObject({ id: line.id, due: false })
-  await catchUp({ db, log }, woken)
+  await catchUp({ ...ctx, db }, woken)
   expect(await countDocuments(second.workspaceId)).toBe(250)
   await turn(woken, 251, 260)
   await releaseLine({ db }, woken, nothingNew())
@@ -129,15 +127,19 @@ test('one that joins in the middle of a page misses nothing', async () => {
   await releaseLine({ db }, line, nothingNew())
   const woken = await claimNfe()
   expect(woken).toMatchObject({ id: line.id, due: false })
-  await catchUp({ db, log }, woken)
+  await catchUp({ ...ctx, db }, woken)
   expect(await countDocuments(late.workspaceId)).toBe(20)
 })
 
 test('events that come before their document find it in every workspace', async () => {
   const { workspaceId } = await newCompany()
   const line = await claimNfe()
-  await inCapture({ db, log }, async (ctx) => {
-    await deliverPage(ctx, line, [arrive(1, evento(110111)), arrive(2, nfeProc())], 0n, 2n)
+  await inCapture(ctx, async (ctx) => {
+    await deliverPage(ctx, line, [arrive(1, evento(110111)), arrive(2, nfeProc())], {
+      before: 0n,
+      after: 2n,
+      more: false,
+    })
   })
   const status = await inWorkspace({ db }, workspaceId, ({ db }) =>
     db.selectFrom('document').select('status').executeTakeFirst(),
@@ -151,7 +153,7 @@ test('a company whose certificate nothing has proved gets no page and no copy, a
   await turn(line, 1, 5)
   const stranger = await newCompany({ proved: false })
   await turn(line, 6, 10)
-  await catchUp({ db, log }, line)
+  await catchUp({ ...ctx, db }, line)
   await releaseLine({ db }, line, nothingNew())
   await expect(claimNfe()).rejects.toThrow('is due')
   expect([await countDocuments(owner.workspaceId), await countDocuments(stranger.workspaceId)]).toEqual([10, 0])
@@ -172,7 +174,7 @@ test('whose certificate the authority answered to is brought up to the others', 
     certificate: { key: '', certificate: '', chain: [] },
   }
   await inCapture({ db }, (ctx) => proveHolder(ctx, line, holder))
-  await catchUp({ db, log }, line)
+  await catchUp({ ...ctx, db }, line)
   expect(await countDocuments(late.workspaceId)).toBe(5)
 })
 

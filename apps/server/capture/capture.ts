@@ -6,8 +6,11 @@ import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
+import { hasCandidates } from './holder.ts'
+import { noCertificate } from './rules.ts'
 import { awake, followWishes, lockLines } from './subscriptions.ts'
 
+export { captureAnnouncements } from './announcements.ts'
 export { followPlan, grantPlan, warnOfPlan, withdrawPlan } from './plan.ts'
 
 /**
@@ -84,6 +87,40 @@ export async function resume(
          -- With the certificate of somebody who is paused nothing is asked.
          and exists (select 1 from capture_subscription s
                       where s.line_id = l.id and s.workspace_id = ${workspaceId} and not s.paused)`.execute(db)
+  })
+}
+
+/**
+ * Stops the conversations of a workspace's companies with the base of `cnpj` about which nobody can ask any more, because a certificate was
+ * taken away. One that is under way ends its turn with the key that it has. `ctx.db` is the transaction that did so.
+ */
+export async function stopWithoutCertificate(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  cnpj: string,
+): Promise<void> {
+  await inCapture(ctx, async ({ db }) => {
+    const lineIds = await lockLines({ db }, linesOfBase(workspaceId, cnpj))
+    // It was about the one that is gone.
+    await sql`
+      update capture_subscription set refused = null, refused_at = null
+       where workspace_id = ${workspaceId} and line_id = any (${lineIds}::int[])`.execute(db)
+    const { rows: lines } = await sql<{ id: number; cnpj: string }>`
+      select id, cnpj from capture_line
+       where id = any (${lineIds}::int[]) and not paused and (lease_until is null or lease_until < now()) order by id`.execute(
+      db,
+    )
+    const { state, message } = noCertificate
+    for (const line of lines) {
+      if (await hasCandidates({ db }, line)) continue
+      // What the authority does not allow before is not allowed with a new certificate either.
+      await db
+        .updateTable('capture_line')
+        .set({ state, message, next_at: null, wanted: false, failures: 0 })
+        .where('id', '=', line.id)
+        .execute()
+    }
+    await enterWorkspace({ db }, workspaceId)
   })
 }
 

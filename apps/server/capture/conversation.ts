@@ -154,7 +154,7 @@ export async function settlePage(
     if (decision.gap) await noteMissing(ctx, line, [decision.gap], decision.allowedInMs)
     const damaged = damagedPositions(arrivals).map((nsu) => ({ from: nsu, to: nsu }))
     if (damaged.length > 0) await noteMissing(ctx, line, damaged, ctx.config.sefaz.pagePauseMs)
-    await deliverPage(ctx, line, arrivals, before, after)
+    await deliverPage(ctx, line, arrivals, { before, after, more: decision.nextPage })
     const { nextInMs, allowedInMs } = decision
     const outcome = { answer, durationMs: answer.durationMs }
     await noteCall(ctx, line, { query: 'distNSU', before, after, outcome, nextInMs, allowedInMs })

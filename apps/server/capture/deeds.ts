@@ -2,6 +2,7 @@ import { participationFilter } from '@vigia/contract/codes'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
 import type { Certificate } from '@vigia/sefaz/certificate'
+import type { RemovedCertificate } from '../companies/companies.ts'
 import { recordDeed } from '../platform/audit.ts'
 import type { Context } from '../platform/context.ts'
 import type { Session } from '../platform/http.ts'
@@ -34,7 +35,7 @@ export async function lockSettings({ db }: WithDatabase, workspaceId: number, co
 
 const day = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeZone: 'America/Sao_Paulo' })
 const called = ({ name, cnpj }: { name: string; cnpj: string }) => `${name} (${formatCnpj(cnpj)})`
-const holderOf = (certificate: Certificate) =>
+const holderOf = (certificate: Pick<Certificate, 'name' | 'cnpj' | 'validTo'>) =>
   `o certificado digital de ${called(certificate)}, válido até ${day.format(certificate.validTo)}`
 
 /** Writes down that a company was registered, and its certificate handed over. */
@@ -73,6 +74,17 @@ export async function recordChanges(
         ? `Ligou a ciência automática da empresa ${called(after)}: a partir de agora a Ciência da Operação é registrada sozinha.`
         : `Desligou a ciência automática da empresa ${called(after)}: a partir de agora a Ciência da Operação não é mais registrada sozinha.`,
     )
+}
+
+/** Writes down that the certificate of a company was taken away. */
+export async function recordRemoval(
+  ctx: WithDatabase,
+  session: Session,
+  company: Settings,
+  certificate: RemovedCertificate,
+): Promise<void> {
+  const description = `Removeu ${holderOf(certificate)}, da empresa ${called(company)}; a chave privada foi apagada.`
+  await recordDeed(ctx, session, 'certificado', description)
 }
 
 /** Writes down that somebody asked for a query. */

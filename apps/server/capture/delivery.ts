@@ -2,13 +2,15 @@ import { createHash } from 'node:crypto'
 import { type DistributionAnswer, unzipDocument } from '@vigia/sefaz/distribution'
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import { type Arrival, type DocZip, listReceipts, readPage, receive } from '../documents/documents.ts'
+import { type Arrival, type DocZip, listReceipts, type Received, readPage, receive } from '../documents/documents.ts'
+import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { serviceOf } from '../platform/service.ts'
+import type { Arrived } from './announcements.ts'
 import { holdLine, LeaseLost, type Line, releaseLine } from './lease.ts'
 
-type DeliveryContext = Pick<Context, 'db' | 'log'>
+type DeliveryContext = Pick<Context, 'db' | 'log' | 'config'>
 
 /** Who receives what a line brings, and up to which NSU it has. */
 export interface Subscriber {
@@ -79,12 +81,11 @@ export async function deliverPage(
   ctx: DeliveryContext,
   line: Line,
   arrivals: Arrival[],
-  before: bigint,
-  after: bigint,
+  { before, after, more }: { before: bigint; after: bigint; more: boolean },
 ): Promise<void> {
   const all = await listSubscribers(ctx, line)
   const here = keepersOf(all, before).filter((one) => one.deliveredNsu === before)
-  for (const subscriber of here) await deliver(ctx, line, subscriber, arrivals, after)
+  for (const subscriber of here) await deliver(ctx, line, subscriber, { arrivals, deliveredNsu: after, more })
   // What has no position of its own does not lie between those where they stand and the cursor.
   if (arrivals.some(({ nsu }) => nsu <= 0n)) await beginAnew(ctx, line, all, here)
 }
@@ -100,7 +101,9 @@ export async function deliverLate(ctx: DeliveryContext, line: Line, arrivals: Ar
   for (const subscriber of keepers) {
     await enterWorkspace(ctx, subscriber.workspaceId)
     const fitting = await besideDamaged(ctx, line, subscriber, arrivals)
-    await receive(ctx, { ...subscriber, cnpj: line.cnpj }, serviceOf(line.service), fitting)
+    const received = await receive(ctx, { ...subscriber, cnpj: line.cnpj }, serviceOf(line.service), fitting)
+    // They come one by one, seconds apart.
+    await announceArrival(ctx, line, subscriber, received, true)
   }
   await beginAnew(ctx, line, all, keepers)
 }
@@ -197,13 +200,9 @@ async function copySome(ctx: DeliveryContext, line: Line): Promise<boolean> {
       copyAtOnce,
     )
     const arrivals = readPage(copies)
-    await deliver(
-      ctx,
-      line,
-      behind,
-      arrivals,
-      copies.length < copyAtOnce ? line.lastNsu : copies[copies.length - 1]!.nsu,
-    )
+    const more = copies.length === copyAtOnce
+    const deliveredNsu = more ? copies[copies.length - 1]!.nsu : line.lastNsu
+    await deliver(ctx, line, behind, { arrivals, deliveredNsu, more })
     return true
   })
 }
@@ -212,12 +211,27 @@ async function deliver(
   ctx: DeliveryContext,
   line: Line,
   to: Subscriber,
-  arrivals: Arrival[],
-  deliveredNsu: bigint,
+  { arrivals, deliveredNsu, more }: { arrivals: Arrival[]; deliveredNsu: bigint; more: boolean },
 ): Promise<void> {
   await enterWorkspace(ctx, to.workspaceId)
-  if (arrivals.length > 0) await receive(ctx, { ...to, cnpj: line.cnpj }, serviceOf(line.service), arrivals)
+  if (arrivals.length > 0) {
+    const received = await receive(ctx, { ...to, cnpj: line.cnpj }, serviceOf(line.service), arrivals)
+    await announceArrival(ctx, line, to, received, more)
+  }
   await noteDelivered(ctx, line, to, deliveredNsu)
+}
+
+async function announceArrival(
+  { db, config: { sefaz } }: DeliveryContext,
+  line: Pick<Line, 'service'>,
+  { workspaceId, companyId }: Subscriber,
+  { inserted, completed }: Received,
+  more: boolean,
+): Promise<void> {
+  if (inserted + completed === 0) return
+  const payload: Arrived = { service: serviceOf(line.service), inserted, completed, more }
+  const waitMs = more ? sefaz.pagePauseMs + sefaz.answerMs : undefined
+  await announce({ db }, workspaceId, { what: 'captura-concluida', companyId, payload, waitMs })
 }
 
 async function noteDelivered(

@@ -41,7 +41,7 @@ test('the end of a plan, a page and the growth of one workspace do not stop one 
     await holdLine(ctx, line, { last_nsu: 1n })
     held.resolve()
     await goOn.promise
-    await deliverPage(ctx, line, [arrive(1, nfeProc({ number: 1 }))], 0n, 1n)
+    await deliverPage(ctx, line, [arrive(1, nfeProc({ number: 1 }))], { before: 0n, after: 1n, more: false })
   })
   await held.promise
   const end = followPlan(ctx, workspaceId)

@@ -55,11 +55,12 @@ export async function findHolder(
     if (purpose === asking) line.wanted = false
     const { workspaceId, certificateId } = best
     try {
-      return await inCapture(ctx, async (ctx) => {
+      const holder = await inCapture(ctx, async (ctx) => {
         await enterWorkspace(ctx, workspaceId)
-        const { certificate } = await openKey(ctx, workspaceId, certificateId, use)
-        return { ...best, certificate }
+        const opened = await openKey(ctx, workspaceId, certificateId, use)
+        return opened && { ...best, certificate: opened.certificate }
       })
+      if (holder) return holder
     } catch (error) {
       if (!(error instanceof UnreadableCertificate)) throw error
       ctx.log.error({ err: error, workspaceId, certificateId }, 'a certificate does not open; another is asked with')
@@ -176,6 +177,11 @@ export async function makeWay(ctx: HolderContext, line: Line, holder: Holder, de
   await noteTry(ctx, line, holder, decision.nextInMs === null ? 24 * ctx.config.sefaz.hourMs : decision.allowedInMs)
   await noteRefusal(ctx, line, holder, decision.message)
   return orNext(ctx, line, { ...decision, message: noneAccepted })
+}
+
+/** Whether somebody has a certificate with which a line may be asked about, now or later. `ctx.db` is a transaction of the capture. */
+export async function hasCandidates(ctx: Pick<Context, 'db'>, line: Pick<Line, 'id' | 'cnpj'>): Promise<boolean> {
+  return (await listCandidates(ctx, line)).length > 0
 }
 
 /** What follows for a line that nobody could ask about; `ctx.db` is the transaction that writes it. */

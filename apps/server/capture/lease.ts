@@ -1,8 +1,10 @@
 import { type RawBuilder, sql, type UpdateObject } from 'kysely'
+import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import type { ServiceCode } from '../platform/service.ts'
+import { type ServiceCode, serviceOf } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
+import type { Changed } from './announcements.ts'
 import type { Decision, Standing } from './rules.ts'
 
 /** A conversation that this process holds: nobody else may ask for it while the lease lasts. */
@@ -128,13 +130,30 @@ export async function holdLine(
   line: Pick<Line, 'id' | 'leaseBy' | 'leaseMs'>,
   change: UpdateObject<Tables, 'capture_line'>,
 ): Promise<void> {
-  const { numUpdatedRows } = await db
+  const row = await db
     .updateTable('capture_line')
     .set({ lease_until: fromNow(line.leaseMs), ...change })
     .where('id', '=', line.id)
     .where('lease_by', '=', line.leaseBy)
+    .returning(['service', 'state', 'message', 'told_state as told'])
     .executeTakeFirst()
-  if (numUpdatedRows !== 1n) throw new LeaseLost(`the lease of line ${line.id} is gone`)
+  if (!row) throw new LeaseLost(`the lease of line ${line.id} is gone`)
+  const { service, state, message, told } = row
+  if (change.state === undefined || state === told) return
+  await announceState({ db }, line, { service: serviceOf(service), before: told, state, message })
+}
+
+// Once for each change: what is tried again and fails the same way is told to nobody.
+async function announceState({ db }: Pick<Context, 'db'>, { id }: Pick<Line, 'id'>, payload: Changed): Promise<void> {
+  await db.updateTable('capture_line').set({ told_state: payload.state }).where('id', '=', id).execute()
+  // What others are told of a CNPJ is not for who has proved nothing, unless nobody has.
+  const { rows } = await sql<{ workspaceId: number; companyId: number }>`
+    select workspace_id as "workspaceId", company_id as "companyId" from capture_subscription s
+     where line_id = ${id} and not paused
+       and (proved_at is not null or not exists (select 1 from capture_subscription p where p.line_id = s.line_id and p.proved_at is not null))
+     order by 1, 2`.execute(db)
+  for (const { workspaceId, companyId } of rows)
+    await announce({ db }, workspaceId, { what: 'captura-estado', companyId, payload })
 }
 
 /** Holds the row of a line to the end of the transaction: who adds a subscription or a certificate to it has done so, or waits. */

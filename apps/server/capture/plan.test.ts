@@ -58,7 +58,7 @@ async function take(line: Line, last: number): Promise<void> {
   )
   await inCapture(ctx, async (ctx) => {
     await holdLine(ctx, line, { last_nsu: BigInt(last) })
-    await deliverPage(ctx, line, arrivals, BigInt(first - 1), BigInt(last))
+    await deliverPage(ctx, line, arrivals, { before: BigInt(first - 1), after: BigInt(last), more: false })
   })
   line.lastNsu = BigInt(last)
 }
@@ -262,7 +262,7 @@ test('an automatic Ciência does not begin while the workspace is paused', async
   const issuedAt = `${new Date(Date.now() - 86_400_000).toISOString().slice(0, 19)}-03:00`
   await inCapture(ctx, async (ctx) => {
     await holdLine(ctx, line, { last_nsu: 1n })
-    await deliverPage(ctx, line, [arrive(1, resNFe({ issuedAt }))], 0n, 1n)
+    await deliverPage(ctx, line, [arrive(1, resNFe({ issuedAt }))], { before: 0n, after: 1n, more: false })
   })
   await releaseLine(ctx, line, null)
   await pause(workspaceId)

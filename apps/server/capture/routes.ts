@@ -1,6 +1,6 @@
-import { createCompany, synchronizeCompany, updateCompany } from '@vigia/contract/companies'
+import { createCompany, removeCertificate, synchronizeCompany, updateCompany } from '@vigia/contract/companies'
 import type { RouteInput } from '@vigia/contract/route'
-import { parseCnpj } from '@vigia/dfe/cnpj'
+import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
 import { chainsTo } from '@vigia/sefaz/chain'
 import * as companies from '../companies/companies.ts'
 import { wakeEvents } from '../manifestation/manifestation.ts'
@@ -8,10 +8,11 @@ import { readAuthorities } from '../platform/authorities.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http.ts'
 import { serviceOf } from '../platform/service.ts'
-import { followSwitch, requestSync, resume, type SyncRequest, subscribe } from './capture.ts'
-import { lockSettings, recordChanges, recordCreation, recordSync } from './deeds.ts'
+import { followSwitch, requestSync, resume, type SyncRequest, stopWithoutCertificate, subscribe } from './capture.ts'
+import { lockSettings, recordChanges, recordCreation, recordRemoval, recordSync } from './deeds.ts'
 
 export const captureRoutes = [
   handle(createCompany, async (ctx, { form, session }) => {
@@ -49,6 +50,20 @@ export const captureRoutes = [
     return { data: null, message: 'Empresa atualizada com sucesso!' }
   }),
 
+  handle(removeCertificate, async (ctx, { query, session }) => {
+    const { workspaceId, shared } = session
+    if (shared) throw new AppError('conflict', ofEverybody)
+    const companyId = await companies.getCompanyId(ctx, workspaceId, query.id)
+    return inWorkspace(ctx, workspaceId, async (ctx) => {
+      const company = await lockSettings(ctx, workspaceId, companyId)
+      const removed = await companies.removeCertificate(ctx, workspaceId, { id: companyId, cnpj: company.cnpj })
+      await stopWithoutCertificate(ctx, workspaceId, company.cnpj)
+      await recordRemoval(ctx, session, company, removed)
+      const speaker = await companies.findSpeaker(ctx, workspaceId, company.cnpj)
+      return { data: null, message: `Certificado removido e chave privada apagada. ${whatFollows(speaker)}` }
+    })
+  }),
+
   handle(synchronizeCompany, async (ctx, { query, session }) => {
     const companyId = await companies.getCompanyId(ctx, session.workspaceId, query.idEmpresa)
     const requests = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
@@ -58,7 +73,7 @@ export const captureRoutes = [
     const company = await companies.getCompany(ctx, session.workspaceId, query.idEmpresa)
     const times = requests.flatMap(({ at }) => (at ? [at.getTime()] : []))
     const proximaConsulta = times.length > 0 ? new Date(Math.min(...times)).toISOString() : null
-    const message = hasExpired(company) ? expired : await syncMessage(ctx, requests, company)
+    const message = whyNothingLeaves(company) ?? (await syncMessage(ctx, requests, company))
     return { data: { proximaConsulta }, message }
   }),
 ]
@@ -100,9 +115,21 @@ const late =
 const expired =
   'O certificado digital desta empresa venceu, e sem um certificado válido nada é consultado na SEFAZ. Os documentos já guardados estão seguros; envie um certificado novo na edição da empresa.'
 
+const ofEverybody =
+  'Esta conta é compartilhada: as empresas dela servem a todos que a visitam, e por isso os certificados não podem ser removidos. Nada foi alterado. Para experimentar, crie uma conta só sua.'
+
+function whatFollows(speaker: Awaited<ReturnType<typeof companies.findSpeaker>>): string {
+  return speaker?.valid
+    ? `A captura continua com o certificado de ${speaker.name} (${formatCnpj(speaker.cnpj)}), que tem a mesma raiz de CNPJ.`
+    : 'Sem outro certificado válido da mesma raiz de CNPJ, nada mais é consultado nem enviado à SEFAZ em nome desta empresa, nem das que usavam este certificado. Os documentos já guardados estão seguros; envie um certificado novo para a captura continuar.'
+}
+
 type Company = Awaited<ReturnType<typeof companies.getCompany>>
 
-const hasExpired = ({ valid_to }: Company) => valid_to !== null && valid_to.getTime() <= Date.now()
+function whyNothingLeaves({ valid_to, lines }: Company): string | null {
+  if (valid_to) return valid_to.getTime() <= Date.now() ? expired : null
+  return lines.every(({ state }) => state === 'stopped') ? companies.withoutCertificate : null
+}
 
 // One sentence when it is the same for both services.
 async function syncMessage(

@@ -5,6 +5,7 @@ import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
+import { createPrinter } from '../platform/printer.ts'
 import { testCaller, testSession } from '../platform/testing.ts'
 import { captureRoutes } from './routes.ts'
 import { decide } from './rules.ts'
@@ -16,7 +17,7 @@ let ctx: Context
 
 beforeAll(async () => {
   installation = await openInstallation()
-  ctx = { ...installation.openProcess(), ids: createPublicIds(Buffer.alloc(16, 1)) }
+  ctx = { ...installation.openProcess(), ids: createPublicIds(Buffer.alloc(16, 1)), printer: createPrinter() }
 })
 afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(async () => {
@@ -74,6 +75,7 @@ describe('a company whose certificate nothing has proved', () => {
 
   test('is told that the first query does not succeed, or is not made', async () => {
     const company = await newCompany(ctx, { proved: false })
+    await addCertificate(ctx, company, { holder: ours, key: 'x', validTo: '2090-01-01' })
     await change("state = 'failed', failures = 1, next_at = now() + interval '1 hour', message = 'de outro'")
     const failed = await told(company)
     expect(failed).toMatchObject({ estado: 'falha', proximaConsulta: null })

@@ -96,6 +96,53 @@ export async function replaceCertificate(
   await storeCertificate(ctx, session, companyId, certificate)
 }
 
+/** A certificate that was taken away. */
+export interface RemovedCertificate {
+  name: string
+  cnpj: string
+  validTo: Date
+}
+
+/**
+ * Takes the certificate of a company away: it stays on record as replaced, and its private key is destroyed with those of all that the
+ * company had before. Refuses when none was uploaded for it. `ctx.db` is a transaction inside the workspace.
+ */
+export async function removeCertificate(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  company: { id: number; cnpj: string },
+): Promise<RemovedCertificate> {
+  // Without the name of a key it is none that a rotation could seal again.
+  const { rows } = await sql<RemovedCertificate & { current: boolean }>`
+    update certificate set replaced_at = coalesce(replaced_at, now()), key_encrypted = '', key_id = ''
+     where workspace_id = ${workspaceId} and company_id = ${company.id}
+    returning old.replaced_at is null as current, holder_name as name, holder_cnpj as cnpj, valid_to as "validTo"`.execute(
+    ctx.db,
+  )
+  const removed = rows.find(({ current }) => current)
+  if (removed) return removed
+  const speaker = await findSpeaker(ctx, workspaceId, company.cnpj)
+  throw new AppError(
+    'conflict',
+    speaker
+      ? `Esta empresa não tem um certificado próprio: usa o de ${speaker.name} (${formatCnpj(speaker.cnpj)}), que tem a mesma raiz de CNPJ. Nada foi alterado. Para removê-lo, abra a edição daquela empresa.`
+      : 'Esta empresa não tem um certificado digital para remover. Nada foi alterado. Para a captura funcionar, envie um certificado na edição da empresa.',
+  )
+}
+
+/** The company whose certificate speaks for a CNPJ of the workspace, and whether that is valid still. `ctx.db` is a transaction inside the workspace. */
+export async function findSpeaker(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  cnpj: string,
+): Promise<{ name: string; cnpj: string; valid: boolean } | null> {
+  const { rows } = await sql<{ name: string; cnpj: string; valid: boolean }>`
+    select o.name, o.cnpj, k.valid_to > now() as valid
+      from ${usedCertificates(workspaceId)} k join company o on o.workspace_id = ${workspaceId} and o.id = k.company_id
+     where k.base = ${cnpjBase(cnpj)}`.execute(db)
+  return rows[0] ?? null
+}
+
 const dayFormat = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeZone: 'America/Sao_Paulo' })
 
 /** Binds an encrypted key to the company that it was uploaded for. */
@@ -148,10 +195,16 @@ export async function listCertificates(
     .execute()
 }
 
-/** The certificate `k` of a company `c`, after a `from`: the one that `takeCertificate` takes or, when none is valid any more, the last that was. */
-export const usedCertificate = sql`certificate k
-   where k.workspace_id = c.workspace_id and left(k.holder_cnpj, 8) = left(c.cnpj, 8) and k.replaced_at is null
-   order by k.valid_to > now() desc, coalesce(k.refused_at > now() - interval '1 day', false), k.valid_to desc, k.id limit 1`
+/**
+ * For each base of a workspace the certificate that speaks for its companies, to stand in a `from`: the one that `takeCertificate` takes or,
+ * when none is valid any more, the last that was. All at once, because row-level security keeps the base out of the index.
+ */
+export function usedCertificates(workspaceId: number): RawBuilder<unknown> {
+  return sql`(select distinct on (left(holder_cnpj, 8)) left(holder_cnpj, 8) as base, id, company_id, holder_cnpj, holder_name, issuer, valid_from, valid_to,
+                     uploaded_by, uploaded_at
+                from certificate where workspace_id = ${workspaceId} and replaced_at is null
+               order by left(holder_cnpj, 8), valid_to > now() desc, coalesce(refused_at > now() - interval '1 day', false), valid_to desc, id)`
+}
 
 /**
  * Takes the key of the best certificate for a CNPJ out of the vault; null when none is valid any more. Each time is noted with the web
@@ -163,8 +216,11 @@ export async function takeCertificate(
   cnpj: string,
   use: CertificateUse,
 ): Promise<OpenedCertificate | null> {
-  const [best] = await listCertificates(ctx, workspaceId, cnpj)
-  return best ? openKey(ctx, workspaceId, best.id, use) : null
+  for (const { id } of await listCertificates(ctx, workspaceId, cnpj)) {
+    const opened = await openKey(ctx, workspaceId, id, use)
+    if (opened) return opened
+  }
+  return null
 }
 
 /** What a key is taken out of the vault for. */
@@ -173,19 +229,24 @@ export interface CertificateUse {
   purpose: string
 }
 
-/** Takes the key of a certificate out of the vault and notes it; throws `UnreadableCertificate`. `ctx.db` is a transaction inside the workspace. */
+/**
+ * Takes the key of a certificate out of the vault and notes it; null when it was replaced or removed a moment ago. Throws
+ * `UnreadableCertificate`. `ctx.db` is a transaction inside the workspace.
+ */
 export async function openKey(
   { db, vault }: Pick<Context, 'db' | 'vault'>,
   workspaceId: number,
   certificateId: number,
   use: CertificateUse,
-): Promise<OpenedCertificate> {
+): Promise<OpenedCertificate | null> {
   const row = await db
     .selectFrom('certificate')
     .select(['id', 'company_id', 'certificate_pem', 'chain_pem', 'key_encrypted', 'valid_to'])
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', certificateId)
-    .executeTakeFirstOrThrow()
+    .where('replaced_at', 'is', null)
+    .executeTakeFirst()
+  if (!row) return null
   const key = openSealed(vault, row.key_encrypted, keyPurpose(workspaceId, row.company_id))
   await db
     .insertInto('certificate_use')

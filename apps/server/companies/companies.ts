@@ -3,18 +3,22 @@ import { ufBySigla } from '@vigia/dfe/uf'
 import type { Certificate } from '@vigia/sefaz/certificate'
 import { sql } from 'kysely'
 import { requireRoomForCompany } from '../accounts/accounts.ts'
+import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { damagedProblem } from '../platform/damage.ts'
 import { enterWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http.ts'
-import { lateMinutes, type Service } from '../platform/service.ts'
+import { lateMinutes, type Service, serviceCodes } from '../platform/service.ts'
 import { likeLiteral, searchable } from '../platform/text.ts'
-import { replaceCertificate, requireSameBase, storeCertificate, usedCertificate } from './certificates.ts'
-import { type Switch, switched } from './switches.ts'
+import type { Registered } from './announcements.ts'
+import { replaceCertificate, requireSameBase, storeCertificate, usedCertificates } from './certificates.ts'
+import { type Switch, shownTo, switched } from './switches.ts'
 
+export { companyAnnouncements } from './announcements.ts'
 export {
   type CertificateUse,
+  findSpeaker,
   keyPurpose,
   listCertificates,
   noteCertificateAccepted,
@@ -22,15 +26,22 @@ export {
   type OpenedCertificate,
   openCertificate,
   openKey,
+  type RemovedCertificate,
+  removeCertificate,
   requireMasterKey,
   takeCertificate,
   UnreadableCertificate,
 } from './certificates.ts'
+export { findLogoOf } from './logo.ts'
 export { type Hiding, hidesAnything, readHiding, type Switch, shownConditions, shownTo } from './switches.ts'
 
 /** What a conversation says when the authority accepts none of the certificates that there are for a CNPJ, whosever they are. */
 export const noneAccepted =
   'A SEFAZ não aceitou nenhum dos certificados digitais cadastrados para este CNPJ. Os documentos já guardados estão seguros; um certificado novo é usado assim que for enviado.'
+
+/** What the captures of a company say that stopped because it has no certificate at all. */
+export const withoutCertificate =
+  'Esta empresa está sem certificado digital, e sem ele nada é consultado na SEFAZ. Os documentos já guardados estão seguros; envie um certificado (arquivo .pfx ou .p12) na edição da empresa para a captura continuar.'
 
 const defaultUf = 35
 
@@ -72,6 +83,8 @@ export async function createCompany(
     )
   await requireRoomForCompany(ctx, session.workspaceId)
   await storeCertificate(ctx, session, row.id, certificate)
+  const payload: Registered = { cnpj, by: session.accountName }
+  await announce(ctx, session.workspaceId, { what: 'empresa-cadastrada', companyId: row.id, payload })
   return row
 }
 
@@ -152,7 +165,11 @@ export async function getCompanyId(
 /** Companies of the workspace by name, with the state of their captures; `text` searches name and CNPJ. */
 export async function listCompanies({ db }: Pick<Context, 'db'>, workspaceId: number, text: string | undefined) {
   return readWorkspace({ db }, workspaceId, async ({ db }) => {
-    let query = selectCompanies(db, workspaceId).orderBy('c.search').orderBy('c.id')
+    let query = selectCompanies(db, workspaceId)
+      .leftJoin(documentsOfMonth(workspaceId).as('m'), 'm.company_id', 'c.id')
+      .select(sql<number>`coalesce(m.n, 0)::int`.as('documents'))
+      .orderBy('c.search')
+      .orderBy('c.id')
     if (text) {
       const bare = text.toUpperCase().replace(/[^0-9A-Z]/g, '')
       query = query.where((where) =>
@@ -163,8 +180,8 @@ export async function listCompanies({ db }: Pick<Context, 'db'>, workspaceId: nu
       )
     }
     const companies = await query.execute()
-    const lines = await selectLines(db, workspaceId).execute()
-    return companies.map((company) => ({ ...company, lines: lines.filter((line) => line.company_id === company.id) }))
+    const lines = Map.groupBy(await selectLines(db, workspaceId).execute(), (line) => line.company_id)
+    return companies.map((company) => ({ ...company, lines: lines.get(company.id) ?? [] }))
   })
 }
 
@@ -173,34 +190,69 @@ export async function getCompany({ db }: Pick<Context, 'db'>, workspaceId: numbe
   const id = await getCompanyId({ db }, workspaceId, publicId)
   return readWorkspace({ db }, workspaceId, async ({ db }) => ({
     ...(await selectCompanies(db, workspaceId)
-      .select(['c.email', 'c.uf', 'c.shown_nfe', 'c.shown_cte', 'c.acknowledges_since'])
+      .leftJoin('account as a', (join) =>
+        join.onRef('a.workspace_id', '=', 'c.workspace_id').onRef('a.id', '=', 'c.acknowledges_by'),
+      )
+      .select(['c.email', 'c.uf', 'c.shown_nfe', 'c.shown_cte', 'c.acknowledges_since', 'a.name as acknowledges_by'])
+      .select(hasLogo)
       .where('c.id', '=', id)
       .executeTakeFirstOrThrow()),
     lines: await selectLines(db, workspaceId).where('s.company_id', '=', id).execute(),
   }))
 }
 
+const hasLogo =
+  sql<boolean>`exists (select from company_logo l where l.workspace_id = c.workspace_id and l.company_id = c.id)`.as(
+    'has_logo',
+  )
+
 function selectCompanies(db: Context['db'], workspaceId: number) {
   return db
     .selectFrom('company as c')
-    .select(['c.id', 'c.public_id', 'c.name', 'c.cnpj', 'c.active', 'c.automatic'])
-    .select(sql<Date | null>`(select k.valid_to from ${usedCertificate})`.as('valid_to'))
+    .leftJoin(sql<{ base: string; valid_to: Date }>`${usedCertificates(workspaceId)}`.as('k'), (join) =>
+      join.on('k.base', '=', sql`left(c.cnpj, 8)`),
+    )
+    .select(['c.id', 'c.public_id', 'c.name', 'c.cnpj', 'c.active', 'c.automatic', 'k.valid_to'])
     .where('c.workspace_id', '=', workspaceId)
 }
 
+// Issued in this month of São Paulo, without what the companies hide.
+const documentsOfMonth = (workspaceId: number) => sql<{ company_id: number; n: number }>`(
+  select o.id as company_id, sum(m.n) as n
+    from company o join count_month m on m.workspace_id = o.workspace_id and m.company_id = o.id
+   where o.workspace_id = ${workspaceId} and m.type in (${serviceCodes.nfe}, ${serviceCodes.cte})
+     and m.month = date_trunc('month', now() at time zone 'America/Sao_Paulo')::date and ${shownTo('o', 'm')}
+   group by o.id)`
+
 const lastSuccess = sql`(select k.at from capture_call k
-                          where k.line_id = l.id and k.query = 'distNSU' and k.c_stat in (137, 138) and k.at <= w.paused_at
+                          where k.line_id = l.id and k.query = 'distNSU' and k.c_stat in (137, 138) and k.at <= (select w.paused_at from workspace w where w.id = s.workspace_id)
                           order by k.id desc limit 1)`
 const ownNsu = sql`(select greatest(coalesce(max(r.nsu), 0), 0) from receipt r
                      where r.workspace_id = s.workspace_id and r.company_id = s.company_id and r.service = l.service)`
+// Of the positions that are lost, those of the time that the authority keeps anything.
+const gapsOfLine = sql<{ missing: number; lost: number }>`(
+  select coalesce(sum(to_nsu - from_nsu + 1) filter (where not lost), 0)::int as missing,
+         coalesce(sum(to_nsu - from_nsu + 1) filter (where lost and found_at > now() - interval '90 days'), 0)::int as lost
+    from capture_gap where line_id = l.id)`
 
 function selectLines(db: Context['db'], workspaceId: number) {
   return (
     db
       .selectFrom('capture_subscription as s')
       .innerJoin('capture_line as l', 'l.id', 's.line_id')
-      .innerJoin('workspace as w', 'w.id', 's.workspace_id')
-      .select(['s.company_id', 'l.service', 'l.state', 'l.failures', 'l.next_at', 'l.wanted', 's.refused', 's.paused'])
+      .innerJoinLateral(gapsOfLine.as('g'), (join) => join.onTrue())
+      .select([
+        's.company_id',
+        'l.service',
+        'l.state',
+        'l.failures',
+        'l.next_at',
+        'l.wanted',
+        's.refused',
+        's.paused',
+        'g.missing',
+        'g.lost',
+      ])
       // Of a workspace that is paused as it was before: what others receive meanwhile is not told.
       .select([
         sql<Date | null>`case when s.paused then ${lastSuccess} else l.last_success_at end`.as('last_success_at'),
@@ -212,18 +264,12 @@ function selectLines(db: Context['db'], workspaceId: number) {
         sql<string>`case when l.message = ${noneAccepted}::text then coalesce(s.refused, l.message) else l.message end`.as(
           'message',
         ),
-        sql<number>`(select coalesce(sum(to_nsu - from_nsu + 1), 0)::int from capture_gap g where g.line_id = l.id and not g.lost)`.as(
-          'missing',
-        ),
         sql<number>`(select count(*)::int from receipt r where r.workspace_id = s.workspace_id and r.company_id = s.company_id and r.service = l.service and r.unread
               -- Of what arrived damaged a whole copy was fetched, unless the position is still missing or is lost.
               and (r.problem is distinct from ${damagedProblem}
                    or exists (select 1 from capture_gap g where g.line_id = l.id and r.nsu between g.from_nsu and g.to_nsu)))`.as(
           'unread',
         ),
-        // Those of the time that the authority keeps anything.
-        sql<number>`(select coalesce(sum(to_nsu - from_nsu + 1), 0)::int from capture_gap g
-                    where g.line_id = l.id and g.lost and g.found_at > now() - interval '90 days')`.as('lost'),
         sql<boolean>`coalesce(l.lease_until > now(), false)`.as('leased'),
         // Null: nobody waits for a query that should have been made long ago.
         sql<Date | null>`case when l.next_at is not null and greatest(l.next_at, l.allowed_at) < now() - ${lateMinutes} * interval '1 minute'

@@ -91,6 +91,17 @@ describe('with the key in the data directory', () => {
     expect(await opened(old)).toBe('0 of 450')
   })
 
+  test('a certificate that was removed has no key to seal, and stops nobody', async () => {
+    await query(`update certificate set replaced_at = now(), key_encrypted = '', key_id = '' where company_id % 5 = 0`)
+    const [row] = await query<{ n: number }>('select count(*)::int as n from certificate where key_id = $1', [''])
+    expect(row!.n).toBe(90)
+    expect(await rotateMasterKey(config())).toBe(360)
+    expect(await opened(await inFile())).toBe('360 of 450')
+    const db = openDatabase(database.url)
+    await requireMasterKey({ db, vault: createVault(await inFile()) })
+    await db.destroy()
+  })
+
   // Each step is told before it is made: whoever throws there stops as a crash would.
   const crashes = [
     'Conferindo o banco',

@@ -1,13 +1,28 @@
-import { type CompanyDetail, type CompanyRow, getCompany, listCompanies } from '@vigia/contract/companies'
+import {
+  type CompanyDetail,
+  type CompanyRow,
+  downloadTestCertificate,
+  getCompany,
+  getLogo,
+  listCompanies,
+  removeLogo,
+  sendLogo,
+} from '@vigia/contract/companies'
+import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
 import { pausedSentence, readPlan } from '../accounts/accounts.ts'
+import { recordDeed } from '../platform/audit.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
-import { readWorkspace } from '../platform/database.ts'
+import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http.ts'
 import { nsuText, type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
+import { type CertificateCard, describeUse, readCertificateCard } from './certificate-card.ts'
 import * as companies from './companies.ts'
+import * as logo from './logo.ts'
 import { countRefusedCiencias } from './refusals.ts'
+import { makeTestCertificate } from './test-certificate.ts'
 
 type Company = Awaited<ReturnType<typeof companies.listCompanies>>[number]
 
@@ -29,11 +44,47 @@ export const companyRoutes = [
   ),
 
   handle(getCompany, (ctx, { query, session: { workspaceId } }) =>
-    readWorkspace(ctx, workspaceId, async (ctx) => ({
-      data: toDetail(await companies.getCompany(ctx, workspaceId, query.id), await findTrouble(ctx, workspaceId)),
-    })),
+    readWorkspace(ctx, workspaceId, async (ctx) => {
+      const company = await companies.getCompany(ctx, workspaceId, query.id)
+      const card = await readCertificateCard(ctx, workspaceId, company.id)
+      return { data: toDetail(company, card, await findTrouble(ctx, workspaceId)) }
+    }),
   ),
+
+  handle(getLogo, async (ctx, { query, session: { workspaceId } }) => {
+    const companyId = await companies.getCompanyId(ctx, workspaceId, query.id)
+    return { content: await logo.getLogo(ctx, workspaceId, companyId) }
+  }),
+
+  handle(sendLogo, async (ctx, { form, session }) => {
+    const { workspaceId, shared } = session
+    if (shared) throw new AppError('conflict', ofEverybody)
+    const { id, name, cnpj } = await companies.getCompany(ctx, workspaceId, form.IdEmpresa)
+    const file = new Uint8Array(await form.Logo.arrayBuffer())
+    await inWorkspace(ctx, workspaceId, async (ctx) => {
+      await logo.setLogo(ctx, workspaceId, id, file)
+      await recordDeed(ctx, session, 'empresa', `Enviou o logotipo da empresa ${name} (${formatCnpj(cnpj)}).`)
+    })
+    return { data: null, message: 'Logotipo guardado. Ele sai no DANFE e no DACTE que a empresa emite.' }
+  }),
+
+  handle(removeLogo, async (ctx, { query, session }) => {
+    const { workspaceId, shared } = session
+    if (shared) throw new AppError('conflict', ofEverybody)
+    const { id, name, cnpj } = await companies.getCompany(ctx, workspaceId, query.id)
+    await inWorkspace(ctx, workspaceId, async (ctx) => {
+      await logo.removeLogo(ctx, workspaceId, id)
+      await recordDeed(ctx, session, 'empresa', `Removeu o logotipo da empresa ${name} (${formatCnpj(cnpj)}).`)
+    })
+    return { data: null, message: 'Logotipo removido. Os documentos saem sem ele.' }
+  }),
+
+  handle(downloadTestCertificate, (ctx, { session }) => makeTestCertificate(ctx, session.workspaceId)),
 ]
+
+// What one visitor chooses as a picture all others would see.
+const ofEverybody =
+  'Esta conta é compartilhada: as empresas dela servem a todos que a visitam, e por isso o logotipo não pode ser trocado nem removido. Nada foi alterado. Para experimentar, crie uma conta só sua.'
 
 /** What is told beside the state of a capture. */
 interface Trouble {
@@ -68,20 +119,25 @@ function toRow(company: Company, trouble: Trouble): CompanyRow {
     ultimaSincronizacaoNFe: lastSuccess(serviceCodes.nfe),
     ultimaSincronizacaoCTe: lastSuccess(serviceCodes.cte),
     validadeCertificadoA1: company.valid_to?.toISOString() ?? null,
-    captura: company.lines.map((line) => toCapture(line, company.automatic, trouble)),
+    sincronizacaoAutomatica: company.automatic,
+    captura: company.lines.map((line) => toCapture(line, company, trouble)),
+    documentosNoMes: company.documents,
   }
 }
 
 const day = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeZone: 'America/Sao_Paulo' })
 
-function toDetail(company: Awaited<ReturnType<typeof companies.getCompany>>, trouble: Trouble): CompanyDetail {
+type Detail = Awaited<ReturnType<typeof companies.getCompany>>
+
+function toDetail(company: Detail, card: CertificateCard | null, trouble: Trouble): CompanyDetail {
   const nfe = (role: number) => (company.shown_nfe & (1 << role)) !== 0
   const cte = (role: number) => (company.shown_cte & (1 << role)) !== 0
-  const capture = (service: ServiceCode) => {
-    const line = company.lines.find((line) => line.service === service)
-    const { ultimoNsu, mensagem } = line
-      ? toCapture(line, company.automatic, trouble)
-      : { ultimoNsu: nsuText(0n), mensagem: '' }
+  const captura = company.lines.map((line) => toCapture(line, company, trouble))
+  const capture = (service: Service) => {
+    const { ultimoNsu, mensagem } = captura.find(({ servico }) => servico === service) ?? {
+      ultimoNsu: nsuText(0n),
+      mensagem: '',
+    }
     return { ultimoNsu, mensagemSincronizacao: mensagem }
   }
   return {
@@ -97,7 +153,7 @@ function toDetail(company: Awaited<ReturnType<typeof companies.getCompany>>, tro
       transportadorNFe: nfe(2),
       terceiroNFe: nfe(3),
       manifestarCienciaAutomaticamente: company.acknowledges_since !== null,
-      ...capture(serviceCodes.nfe),
+      ...capture('nfe'),
     },
     configuracaoCTe: {
       emitenteCTe: cte(0),
@@ -107,8 +163,35 @@ function toDetail(company: Awaited<ReturnType<typeof companies.getCompany>>, tro
       recebedorCTe: cte(6),
       tomadorCTe: cte(7),
       terceiroCTe: cte(3),
-      ...capture(serviceCodes.cte),
+      ...capture('cte'),
     },
+    ativa: company.active,
+    captura,
+    certificado: card && toCard(card),
+    cienciaAutomatica: company.acknowledges_since && {
+      desde: company.acknowledges_since.toISOString(),
+      por: company.acknowledges_by ?? nobody,
+    },
+    temLogo: company.has_logo,
+  }
+}
+
+const nobody = 'Alguém que não tem mais conta'
+
+function toCard(card: CertificateCard): NonNullable<CompanyDetail['certificado']> {
+  return {
+    titular: card.holder_name,
+    cnpj: card.holder_cnpj,
+    emissor: card.issuer,
+    validoDe: card.valid_from.toISOString(),
+    validoAte: card.valid_to.toISOString(),
+    deOutraEmpresa: card.of_another,
+    enviadoPor: card.uploaded_by ?? nobody,
+    enviadoEm: card.uploaded_at.toISOString(),
+    usos: card.uses.map(({ at, ...use }) => {
+      const { service, purpose } = describeUse(use)
+      return { quando: at.toISOString(), servico: service, finalidade: purpose }
+    }),
   }
 }
 
@@ -116,7 +199,7 @@ type Line = Company['lines'][number]
 
 function toCapture(
   line: Line,
-  automatic: boolean,
+  { automatic, valid_to }: Pick<Company, 'automatic' | 'valid_to'>,
   { outages, refusedCiencias, pausedBecause }: Trouble,
 ): CompanyRow['captura'][number] {
   const outage = outages[serviceOf(line.service)]
@@ -129,9 +212,13 @@ function toCapture(
   const positions = { ultimoNsu: nsuText(line.last_nsu), maxNsu: nsuText(line.max_nsu) }
   if (line.paused) return { servico, estado: 'parada', mensagem: pausedBecause, proximaConsulta: null, ...positions }
   // What others know of this CNPJ, and when they ask, is not shown to somebody whose certificate may be made up.
+  const nothing = { proximaConsulta: null, ultimoNsu: nsuText(0n), maxNsu: nsuText(0n) }
+  if (valid_to === null && line.state === 'stopped' && !line.leased) {
+    const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
+    return { servico, estado: 'parada', mensagem: companies.withoutCertificate, ...known }
+  }
   if (!line.proved) {
     const { estado, sentences } = unprovedState(line, outage, lateSince)
-    const nothing = { proximaConsulta: null, ultimoNsu: nsuText(0n), maxNsu: nsuText(0n) }
     return { servico, ...nothing, estado, mensagem: [...sentences, ...byHand].join(' ') }
   }
   const isFailing = lateSince !== null || (outage !== null && line.state === 'waiting')

@@ -3,12 +3,15 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
+import { toldOf } from '../notifications/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
+import { createPrinter } from '../platform/printer.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
+import { companyAnnouncements } from './announcements.ts'
 import { listCompanies } from './companies.ts'
 import { certificateMails, warnOfCertificates } from './warnings.ts'
 
@@ -26,6 +29,7 @@ beforeAll(async () => {
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 8)),
+    printer: createPrinter(),
   }
 })
 afterAll(async () => {
@@ -128,6 +132,27 @@ test('each step is told once, as time passes', async () => {
     counts.push((await mails(office)).length)
   }
   expect(counts).toEqual([0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
+})
+
+test('open pages are told of it with the letter, once', async () => {
+  const office = await newOffice()
+  await newCompany(office, matriz, 6.5, 'PADARIA SOL LTDA')
+  await review(office)
+  await review(office)
+  const told = () => toldOf(ctx, companyAnnouncements, office, 'certificado-vence')
+  expect(await told()).toEqual([
+    {
+      kind: 'alert',
+      header: 'Certificado digital perto de vencer',
+      body: expect.stringMatching(
+        /^O certificado de PADARIA SOL LTDA vence em \d dias\. .* envie o arquivo novo na página da empresa\.$/,
+      ),
+    },
+  ])
+  await moveTo(office, -0.1)
+  await review(office)
+  expect(await told()).toMatchObject([{ kind: 'error', header: 'Certificado digital vencido' }])
+  expect(await told()).toEqual([])
 })
 
 test('only the most urgent step is told, and it says what will happen and what to do', async () => {

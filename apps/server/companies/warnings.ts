@@ -1,11 +1,12 @@
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
 import { keptByAuthority } from '../accounts/accounts.ts'
-import { warn } from '../notifications/notifications.ts'
+import { announce, warn } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
-import { readWorkspace } from '../platform/database.ts'
+import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { type MailKind, whyReceived } from '../platform/mail.ts'
-import { usedCertificate } from './certificates.ts'
+import type { Ending } from './announcements.ts'
+import { usedCertificates } from './certificates.ts'
 
 // Days before a certificate ends at which people are told; 0: it has ended.
 const steps = [0, 1, 7, 15, 30]
@@ -27,16 +28,25 @@ interface UsedCertificate {
  * Companies that share a certificate share the letter.
  */
 export async function warnOfCertificates(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
-  for (const { id, daysLeft } of await listUsedCertificates(ctx, workspaceId)) {
+  for (const { id, daysLeft, companies, nights } of await listUsedCertificates(ctx, workspaceId)) {
     const step = steps.find((days) => daysLeft <= days)
     if (step === undefined) continue
     const next = steps[steps.indexOf(step) - 1]
-    await warn(ctx, workspaceId, {
-      key: `certificado/${id}/${step}`,
-      kind: 'certificado',
-      payload: { certificate: id },
-      // From then on the next one says it better.
-      ...(next !== undefined && { usefulMs: Math.max(0, Math.round((daysLeft - next) * dayMs)) }),
+    await inWorkspace(ctx, workspaceId, async (ctx) => {
+      const told = await warn(ctx, workspaceId, {
+        key: `certificado/${id}/${step}`,
+        kind: 'certificado',
+        payload: { certificate: id },
+        // From then on the next one says it better.
+        ...(next !== undefined && { usefulMs: Math.max(0, Math.round((daysLeft - next) * dayMs)) }),
+      })
+      const payload: Ending = {
+        company: companies[0]!.name,
+        companies: companies.length,
+        when: endsIn(nights),
+        ended: daysLeft <= 0,
+      }
+      if (told) await announce(ctx, workspaceId, { what: 'certificado-vence', payload })
     })
   }
 }
@@ -50,8 +60,7 @@ async function listUsedCertificates(ctx: Pick<Context, 'db'>, workspaceId: numbe
              to_char(k.valid_to at time zone 'America/Sao_Paulo', 'DD/MM/YYYY HH24:MI') as "validTo",
              (k.valid_to at time zone 'America/Sao_Paulo')::date - (now() at time zone 'America/Sao_Paulo')::date as nights
         from company c
-        cross join lateral (
-          select k.id, k.company_id, k.valid_to from ${usedCertificate}) k
+        join ${usedCertificates(workspaceId)} k on k.base = left(c.cnpj, 8)
        where c.workspace_id = ${workspaceId} and c.active
        group by k.id, k.valid_to
        order by k.valid_to, k.id`.execute(db)

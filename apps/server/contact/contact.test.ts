@@ -8,6 +8,7 @@ import { asOperator, openDatabase } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
+import { createPrinter } from '../platform/printer.ts'
 import { createVault } from '../platform/vault.ts'
 import { contactMails, keepMessage, listContactMessages } from './contact.ts'
 import { contactRoutes } from './routes.ts'
@@ -25,6 +26,7 @@ beforeAll(async () => {
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 8)),
+    printer: createPrinter(),
   }
   app = await serveRoutes(ctx, contactRoutes, async () => null)
 })

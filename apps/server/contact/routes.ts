@@ -1,4 +1,4 @@
-import { sendContact } from '@vigia/contract/contact'
+import { sendContact } from '@vigia/contract/site'
 import { handle } from '../platform/http.ts'
 import { countTry, type Limit, networkOf } from '../platform/throttle.ts'
 import { keepMessage } from './contact.ts'

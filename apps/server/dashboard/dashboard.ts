@@ -1,41 +1,119 @@
 import { sql } from 'kysely'
-import { shownTo } from '../companies/companies.ts'
+import { hidesAnything, shownTo } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
+import { type ServiceCode, serviceCodes } from '../platform/service.ts'
 
 export interface DashboardData {
-  companies: { name: string; active: boolean; nfe: number; cte: number }[]
-  latest: { type: number; issuer_name: string; chave: string; created_at: Date }[]
+  companies: {
+    publicId: string
+    name: string
+    active: boolean
+    nfe: number
+    cte: number
+    cancelledNfe: number
+    cancelledCte: number
+  }[]
+  latest: { id: bigint; type: number; issuer_name: string; chave: string; created_at: Date }[]
+  /** Of each day of the month until today, by date of issue. */
+  days: { day: string; nfe: number; cte: number }[]
+  /** NF-e of the last 90 days, today included. */
+  summaries: number
+  acknowledged: number
 }
 
-// Dates are texts in there.
+// Dates and large numbers are texts in there.
 interface AsJson {
   companies: DashboardData['companies']
-  latest: (Omit<DashboardData['latest'][number], 'created_at'> & { created_at: string })[]
+  latest: (Omit<DashboardData['latest'][number], 'id' | 'created_at'> & { id: string; created_at: string })[]
+  today: string
+  counted: { type: ServiceCode; day: string; n: number; summaries: number; acknowledged: number }[]
 }
 
-/** The month of the workspace by company, from the counters, and what arrived today, without what its companies hide; days and months are São Paulo's. */
+const { nfe, cte } = serviceCodes
+const [summary, cancelled, acknowledged] = [1, 3, 8]
+
+const today = sql`(now() at time zone 'America/Sao_Paulo')::date`
+const thisMonth = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')::date`
+const since = sql`(${today} - 89)`
+// The first month of which no day lies before `since`.
+const firstWhole = sql`date_trunc('month', ${since} + interval '1 month' - interval '1 day')::date`
+
+/**
+ * The month of the workspace by company and by day, what waits for an answer, and what arrived today, without what its companies hide; days
+ * and months are São Paulo's. All of it in one statement.
+ */
 export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<DashboardData> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<AsJson>`
-      select (select coalesce(json_agg(r), '[]') from (
-                select c.name, c.active, coalesce(sum(m.n) filter (where m.type = 0), 0) as nfe, coalesce(sum(m.n) filter (where m.type = 2), 0) as cte
-                  from company c
-                  left join count_month m on m.workspace_id = c.workspace_id and m.company_id = c.id
-                       and m.type in (0, 2) and m.month = date_trunc('month', now() at time zone 'America/Sao_Paulo')::date
-                       and ${shownTo('c', 'm')}
-                 where c.workspace_id = ${workspaceId}
-                 group by c.workspace_id, c.id order by c.search, c.id) r) as companies,
-             (select coalesce(json_agg(r), '[]') from (
-                select d.type, s.name as issuer_name, d.chave, d.created_at
-                  from document d
-                  join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
-                  join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-                 where d.workspace_id = ${workspaceId}
-                   and d.created_at >= date_trunc('day', now() at time zone 'America/Sao_Paulo') at time zone 'America/Sao_Paulo'
-                   and ${shownTo('c', 'd')}
-                 order by d.created_at desc, d.id desc limit 10) r) as latest`.execute(db)
-    const { companies, latest } = rows[0]!
-    return { companies, latest: latest.map((row) => ({ ...row, created_at: new Date(row.created_at) })) }
+      with w as materialized (select large, ${hidesAnything(workspaceId)} as hides from workspace where id = ${workspaceId})
+      select (select coalesce(json_agg(r), '[]') from (${byCompany(workspaceId)}) r) as companies,
+             (select coalesce(json_agg(r), '[]') from (${latestOfToday(workspaceId)}) r) as latest,
+             ${today}::text as today,
+             (select coalesce(json_agg(r), '[]') from (${byDay(workspaceId)}) r) as counted`.execute(db)
+    const { companies, latest, today: last, counted } = rows[0]!
+    const sum = (column: 'summaries' | 'acknowledged') => counted.reduce((total, row) => total + row[column], 0)
+    const on = (type: ServiceCode, day: string) => counted.find((row) => row.type === type && row.day === day)?.n ?? 0
+    return {
+      companies,
+      latest: latest.map((row) => ({ ...row, id: BigInt(row.id), created_at: new Date(row.created_at) })),
+      days: daysUntil(last).map((day) => ({ day, nfe: on(nfe, day), cte: on(cte, day) })),
+      summaries: sum('summaries'),
+      acknowledged: sum('acknowledged'),
+    }
   })
+}
+
+function daysUntil(day: string): string[] {
+  return Array.from({ length: Number(day.slice(8)) }, (_, n) => day.slice(0, 8) + String(n + 1).padStart(2, '0'))
+}
+
+// From the counters of the month.
+const byCompany = (workspaceId: number) => sql`
+  select c.public_id as "publicId", c.name, c.active,
+         coalesce(sum(m.n) filter (where m.type = ${nfe}), 0) as nfe, coalesce(sum(m.n) filter (where m.type = ${cte}), 0) as cte,
+         coalesce(sum(m.n) filter (where m.type = ${nfe} and m.status = ${cancelled}), 0) as "cancelledNfe",
+         coalesce(sum(m.n) filter (where m.type = ${cte} and m.status = ${cancelled}), 0) as "cancelledCte"
+    from company c
+    left join count_month m on m.workspace_id = c.workspace_id and m.company_id = c.id and m.type in (${nfe}, ${cte}) and m.month = ${thisMonth}
+         and ${shownTo('c', 'm')}
+   where c.workspace_id = ${workspaceId}
+   group by c.workspace_id, c.id order by c.search, c.id`
+
+// Whether a company hides it is looked up document by document, in the order of arrival: there are ten of them.
+const latestOfToday = (workspaceId: number) => sql`
+  select d.id::text, d.type, s.name as issuer_name, d.chave, d.created_at
+    from (select d.id, d.type, d.supplier_id, d.chave, d.created_at from document d
+           where d.workspace_id = ${workspaceId}
+             and d.created_at >= date_trunc('day', now() at time zone 'America/Sao_Paulo') at time zone 'America/Sao_Paulo'
+             and (select ${shownTo('c', 'd')} from company c where c.workspace_id = d.workspace_id and c.id = d.company_id)
+           order by d.created_at desc, d.id desc limit 10) d
+    join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
+   order by d.created_at desc, d.id desc`
+
+/**
+ * Documents by type and day, until today, and how many NF-e among them wait for an answer: of these the days of the last 90 before this month
+ * are there too, whole months of them as their first day. A small workspace keeps no counters of days, and its documents are counted.
+ */
+const byDay = (workspaceId: number) => {
+  // The company is looked up only where something is hidden at all: a join costs as much as the counting.
+  const shown = sql`(not (select hides from w)
+    or (select ${shownTo('c', 'k')} from company c where c.workspace_id = ${workspaceId} and c.id = k.company_id))`
+  const waits = (status: number) => sql`coalesce(sum(n) filter (where type = ${nfe} and status = ${status}), 0)`
+  const sums = sql`sum(n) as n, ${waits(summary)} as summaries, ${waits(acknowledged)} as acknowledged`
+  const waiting = sql`type = ${nfe} and status in (${summary}, ${acknowledged})`
+  const ofLarge = sql`workspace_id = ${workspaceId} and (select large from w)`
+  return sql`
+    select type, day, ${sums} from count_day k
+     where ${ofLarge} and type in (${nfe}, ${cte}) and day >= ${thisMonth} and day <= ${today} and ${shown} group by type, day
+    union all
+    select type, day, ${sums} from (
+      select company_id, roles, type, day, status, n from count_day where ${ofLarge} and ${waiting} and day >= ${since} and day < ${firstWhole}
+      union all
+      select company_id, roles, type, month, status, n from count_month where ${ofLarge} and ${waiting} and month >= ${firstWhole} and month < ${thisMonth}
+      union all
+      select company_id, roles, type, issued_at::date, status, 1 from document
+       where workspace_id = ${workspaceId} and not (select large from w) and type in (${nfe}, ${cte})
+         and issued_at >= ${since}::timestamp and issued_at < (${today} + 1)::timestamp) k
+     where ${shown} group by type, day`
 }

@@ -6,7 +6,8 @@ import { readDashboard } from './dashboard.ts'
 
 export const dashboardRoutes = [
   handle(getDashboard, async (ctx, { session }) => {
-    const { companies, latest } = await readDashboard(ctx, session.workspaceId)
+    const { workspaceId } = session
+    const { companies, latest, days, summaries, acknowledged } = await readDashboard(ctx, workspaceId)
     const sum = (pick: (company: (typeof companies)[number]) => number) =>
       companies.reduce((total, company) => total + pick(company), 0)
     return {
@@ -21,13 +22,22 @@ export const dashboardRoutes = [
           qtdCte: company.cte,
           totalNfeCte: company.nfe + company.cte,
           ativa: company.active,
+          idEmpresa: company.publicId,
         })),
         ultimosDocumentosProcessados: latest.map((row) => ({
           tipoDfe: row.type,
           nomeEmitente: row.issuer_name,
           chaveDfe: row.chave,
           dataCadastro: row.created_at.toISOString(),
+          idDfe: ctx.ids.encode(workspaceId, row.id),
         })),
+        documentosPorDia: days.map(({ day, nfe, cte }) => ({ dia: day, qtdNfe: nfe, qtdCte: cte })),
+        pendencias: {
+          resumos: summaries,
+          aguardandoResposta: acknowledged,
+          canceladasNfe: sum((company) => company.cancelledNfe),
+          canceladosCte: sum((company) => company.cancelledCte),
+        },
       },
     }
   }),

@@ -3,7 +3,8 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Hiding, shownConditions } from '../companies/companies.ts'
 import type { Database } from '../platform/context.ts'
 
-export interface Filter {
+/** Which documents are asked for. */
+export interface Criteria {
   type: 0 | 2
   text?: string
   companyId?: number
@@ -12,14 +13,18 @@ export interface Filter {
   /** Local date and time, both inclusive. */
   from?: string
   to?: string
+}
+
+/** One page of them. */
+export interface Filter extends Criteria {
   page: number
 }
 
-/** A filter in the one transaction that answers it. */
+/** Criteria in the one transaction that answers it. */
 export interface Query {
   db: Database
   workspaceId: number
-  filter: Filter
+  filter: Criteria
   /** What was searched for, as a condition on `document d`; null: nothing. */
   text: RawBuilder<unknown> | null
   hiding: Hiding[]
@@ -30,7 +35,7 @@ const earliest = '0001-01-01T00:00:00'
 const latest = '9999-01-01T00:00:00'
 
 /** The range of issue dates; from inclusive, until exclusive. */
-export function rangeOf({ from, to }: Filter): { from: string; until: string } {
+export function rangeOf({ from, to }: Criteria): { from: string; until: string } {
   return {
     from: from === undefined ? earliest : from < latest ? from : latest,
     until: to !== undefined && to < latest ? addSecond(to) : latest,

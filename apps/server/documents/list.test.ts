@@ -12,6 +12,7 @@ import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
+import { createPrinter } from '../platform/printer.ts'
 import { newWorkspace, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { receive } from './documents.ts'
@@ -27,7 +28,7 @@ import {
   type Typed,
   typed,
 } from './list.testing.ts'
-import { type Filter, pageSize, searchDocuments } from './list.ts'
+import { type Filter, pageSize, searchDocuments, selectIds } from './list.ts'
 import { newOffice, recipient, type Workspace } from './office.testing.ts'
 import { documentRoutes } from './routes.ts'
 
@@ -125,6 +126,8 @@ describe('against a model in memory', () => {
           expect(found.rows.map((row) => row.id)).toEqual(
             newestFirst.slice((filter.page - 1) * pageSize, filter.page * pageSize).map(({ id }) => id),
           )
+          const criteria = { ...filter, companyId, text: typed?.text.trim() }
+          expect(await selectIds({ db }, workspace.id, criteria, all.length)).toEqual(newestFirst.map(({ id }) => id))
         }
       }),
       { numRuns: 12, endOnFailure: true },
@@ -215,13 +218,43 @@ describe('in a workspace with tens of thousands of documents', () => {
       )
     },
   )
+
+  test('a selection holds the pages of the list, or says how many there are', async () => {
+    const max = 5_000
+    let refused = 0
+    await fc.assert(
+      fc.asyncProperty(filter, async ({ company, ...drawn }) => {
+        const question = { ...drawn, companyId: company === undefined ? undefined : companies[company] }
+        const { total } = await pageOf(workspaceId, { ...question, page: 1 })
+        const selected = selectIds({ db }, workspaceId, question, max)
+        if (total > max) {
+          refused++
+          await expect(selected).rejects.toMatchObject({
+            code: 'conflict',
+            message: expect.stringContaining(`tem ${total.toLocaleString('pt-BR')} documentos`),
+          })
+          return
+        }
+        const listed: bigint[] = []
+        for (let page = 1; page <= Math.ceil(total / pageSize); page++)
+          listed.push(...(await pageOf(workspaceId, { ...question, page })).rows.map(({ id }) => id))
+        expect(await selected).toEqual(listed)
+      }),
+      { numRuns: 40 },
+    )
+    expect(refused).toBeGreaterThan(0)
+  })
 })
 
 describe('the call', () => {
   let workspace: Workspace
-  let call: (query: string) => Promise<{ status: number; body: { message: string; errors: string[]; data: Listed } }>
+  let call: (
+    query: string,
+    path?: string,
+  ) => Promise<{ status: number; body: { message: string; errors: string[]; data: Listed } }>
   interface Listed {
-    items: { numero: number; dataEmissao: string }[]
+    ids: string[]
+    items: { idDfe: string; numero: number; dataEmissao: string }[]
     totalDePaginas: number
     totalDeItens: number
     valorTotal: number
@@ -257,11 +290,18 @@ describe('the call', () => {
           drafts.flatMap((one, index) => (one.type === type ? arrivalsOf(one, index) : [])),
         ),
       )
-    const ctx = { db, log, ids, vault: createVault(randomBytes(32)), config: readConfig({}, tmpdir()) }
+    const ctx = {
+      db,
+      log,
+      ids,
+      vault: createVault(randomBytes(32)),
+      config: readConfig({}, tmpdir()),
+      printer: createPrinter(),
+    }
     const app = await serveRoutes(ctx, documentRoutes, async () => testSession(workspace.id))
-    call = async (query) => {
+    call = async (query, path = '') => {
       const response = await app.inject({
-        url: `/v1/api/DocumentosFiscais?${query}`,
+        url: `/v1/api/DocumentosFiscais${path}?${query}`,
         headers: { authorization: `Bearer ${'x'.repeat(43)}` },
       })
       return { status: response.statusCode, body: response.json() }
@@ -290,6 +330,8 @@ describe('the call', () => {
     const numbers = pages.flatMap(({ body }) => body.data.items.map(({ numero }) => numero))
     expect(new Set(numbers).size).toBe(54)
     expect((await call('TipoDFe=0&PaginaAtual=2')).body).toEqual(pages[1]!.body)
+    const { body } = await call('TipoDFe=0', '/selecao')
+    expect(body.data.ids).toEqual(pages.flatMap(({ body }) => body.data.items.map(({ idDfe }) => idDfe)))
   })
 
   test.each([
@@ -333,6 +375,9 @@ describe('the call', () => {
       ).public_id
     expect((await call(`TipoDFe=0&IdEmpresa=${await publicId(workspace)}`)).body.data.totalDeItens).toBe(54)
     const other = await publicId(await newOffice(db))
-    for (const id of [other, 'x', '1']) expect((await call(`TipoDFe=0&IdEmpresa=${id}`)).status).toBe(404)
+    for (const id of [other, 'x', '1']) {
+      expect((await call(`TipoDFe=0&IdEmpresa=${id}`)).status).toBe(404)
+      expect((await call(`TipoDFe=0&IdEmpresa=${id}`, '/selecao')).status).toBe(404)
+    }
   })
 })

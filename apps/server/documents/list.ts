@@ -1,29 +1,16 @@
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding } from '../companies/companies.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, Database } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
-import { countAll, locate, type Part, walkedBy } from './count.ts'
-import { documentCondition, type Filter, type Query } from './filter.ts'
+import { AppError } from '../platform/errors.ts'
+import { countAll, locate, type Part, type Stretch, walkedBy } from './count.ts'
+import { type Criteria, documentCondition, type Filter, type Query } from './filter.ts'
+import { type DocumentListRow, readRows } from './rows.ts'
 import { searchCondition } from './search.ts'
 
-export type { Filter } from './filter.ts'
+export type { Criteria, Filter } from './filter.ts'
 
 export const pageSize = 50
-
-export interface DocumentListRow {
-  id: bigint
-  number: number
-  issuer_name: string
-  chave: string
-  amount: string
-  issued_at: string
-  issued_offset: number | null
-  roles: number
-  event_code: number
-  event_text: string | null
-  base_status: number
-  complete: boolean
-}
 
 export interface Page {
   rows: DocumentListRow[]
@@ -38,19 +25,62 @@ export interface Page {
  */
 export async function searchDocuments(ctx: Pick<Context, 'db'>, workspaceId: number, filter: Filter): Promise<Page> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    const text = filter.text ? await searchCondition(db, workspaceId, filter.text) : null
-    const hiding = text ? await readHiding({ db }, workspaceId) : []
-    const asked: Query = { db, workspaceId, filter, text, hiding }
-    const counted = await countAll(asked)
-    const query = { ...asked, hiding: counted.hiding }
-    const total = counted.stretches.reduce((sum, { n }) => sum + n, 0)
+    const { query, stretches, total } = await ask(db, workspaceId, filter)
     const offset = (filter.page - 1) * pageSize
     return {
       total,
-      amount: sumDecimals(counted.stretches.map(({ amount }) => amount)),
-      rows: offset < total ? await readPage(query, await locate(query, counted.stretches, offset, pageSize)) : [],
+      amount: sumDecimals(stretches.map(({ amount }) => amount)),
+      rows: offset < total ? await readPage(query, await locate(query, stretches, offset, pageSize)) : [],
     }
   })
+}
+
+/** The ids of all documents that the criteria find, in the order of the list; refuses more than `max` of them. */
+export async function selectIds(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  criteria: Criteria,
+  max: number,
+): Promise<bigint[]> {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { query, stretches, total } = await ask(db, workspaceId, criteria)
+    if (total > max)
+      throw new AppError(
+        'conflict',
+        `Este filtro tem ${total.toLocaleString('pt-BR')} documentos, e uma seleção alcança até ${max.toLocaleString('pt-BR')}. Nada mudou na sua seleção: escolha um período menor ou mais um filtro.`,
+      )
+    if (total === 0) return []
+    const { rows } = await sql<{ id: bigint }>`
+      select d.id from document d
+       where d.workspace_id = ${workspaceId} and d.id = any (array(${idsOf(query, await locate(query, stretches, 0, total))}))
+       order by d.issued_at desc, d.id desc`.execute(db)
+    return rows.map(({ id }) => id)
+  })
+}
+
+/** How many documents the criteria find; `ctx.db` is a transaction inside the workspace. */
+export async function countDocuments(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  criteria: Criteria,
+): Promise<number> {
+  return (await ask(db, workspaceId, criteria)).total
+}
+
+async function ask(
+  db: Database,
+  workspaceId: number,
+  filter: Criteria,
+): Promise<{ query: Query; stretches: Stretch[]; total: number }> {
+  const text = filter.text ? await searchCondition(db, workspaceId, filter.text) : null
+  const hiding = text ? await readHiding({ db }, workspaceId) : []
+  const asked: Query = { db, workspaceId, filter, text, hiding }
+  const counted = await countAll(asked)
+  return {
+    query: { ...asked, hiding: counted.hiding },
+    stretches: counted.stretches,
+    total: counted.stretches.reduce((sum, { n }) => sum + n, 0),
+  }
 }
 
 // Beyond so many entries of the index it is cheaper to walk it alone, and to visit the rows of the page only.
@@ -59,19 +89,15 @@ const visitedMax = 200
 async function readPage(query: Query, parts: Part[]): Promise<DocumentListRow[]> {
   const [part] = parts
   const near = part && parts.length === 1 && part.stretch.unit !== 'time' && walkedBy(part) <= visitedMax
-  const { rows } = await sql<DocumentListRow>`
-    select d.id, d.number, (select s.name from supplier s where s.workspace_id = d.workspace_id and s.id = d.supplier_id) as issuer_name,
-           d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.event_code, d.event_text, d.base_status, d.complete
-      from document d
-     where ${
-       near
-         ? within(query, part.stretch.from, part.stretch.until)
-         : sql`d.workspace_id = ${query.workspaceId} and d.id = any (array(${idsOf(query, parts)}))`
-     }
-     order by d.issued_at desc, d.id desc ${near ? sql`offset ${part.skip} limit ${part.take}` : sql``}`.execute(
+  return readRows(
     query.db,
+    query.workspaceId,
+    near
+      ? sql`where ${within(query, part.stretch.from, part.stretch.until)}
+             order by d.issued_at desc, d.id desc offset ${part.skip} limit ${part.take}`
+      : sql`where d.workspace_id = ${query.workspaceId} and d.id = any (array(${idsOf(query, parts)}))
+             order by d.issued_at desc, d.id desc`,
   )
-  return rows
 }
 
 function within(query: Query, from: unknown, until: unknown): RawBuilder<unknown> {

@@ -1,80 +1,84 @@
-import { dacte } from '@vigia/print/dacte'
-import { danfe, PrintError } from '@vigia/print/danfe'
-import { unzipDocument } from '@vigia/sefaz/distribution'
-import { readHiding, shownConditions } from '../companies/companies.ts'
+import { PrintError } from '@vigia/print/danfe'
+import { findLogoOf } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
-import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import type { PrintOrder } from '../platform/printer.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
+import { localText } from '../platform/text.ts'
+import { getEvent, getFile } from './files.ts'
 
-const printers = {
-  nfe: { print: danfe, name: 'o DANFE' },
-  cte: { print: dacte, name: 'o DACTE' },
-}
+/** The printed form of a kind of document. */
+export const forms = {
+  nfe: { form: 'danfe', name: 'DANFE' },
+  cte: { form: 'dacte', name: 'DACTE' },
+} as const
 
 /** The printed form of a document of the workspace. Refuses unknown ids, documents that its company hides, and notes of which only the summary arrived. */
 export async function printDocument(
-  { db, ids }: Pick<Context, 'db' | 'ids'>,
+  ctx: Pick<Context, 'db' | 'ids' | 'printer'>,
   workspaceId: number,
   publicId: string,
   kind: Service,
 ): Promise<Uint8Array> {
-  const id = ids.decode(workspaceId, publicId)
-  const found =
-    id === null ? undefined : await readWorkspace({ db }, workspaceId, ({ db }) => findForPrinting(db, workspaceId, id))
-  if (!found || found.type !== serviceCodes[kind]) throw new AppError('not-found', 'Documento não encontrado.')
+  const found = await getFile(ctx, workspaceId, publicId)
+  if (found.type !== serviceCodes[kind]) throw new AppError('not-found', 'Documento não encontrado.')
   if (!found.complete) {
     throw new AppError(
       'conflict',
       'Só o resumo desta nota chegou até agora. O DANFE fica disponível quando o XML completo for liberado pela SEFAZ.',
     )
   }
-  try {
-    const cancelled =
-      found.status === 3
-        ? { protocol: found.cancelProtocol ?? undefined, at: found.cancelledAt?.toISOString() }
-        : undefined
-    return printers[kind].print(unzipDocument(found.content), { cancelled })
-  } catch (cause) {
-    if (!(cause instanceof PrintError)) throw cause
+  const logo = await findLogoOf(ctx, workspaceId, found.issuerTaxId)
+  return print(ctx, orderOf(kind, found, logo), `o ${forms[kind].name} deste documento`)
+}
+
+/** The sheet of an event of a document of the workspace. Refuses unknown ids, and events of which only the summary arrived. */
+export async function printEvent(
+  ctx: Pick<Context, 'db' | 'ids' | 'printer'>,
+  workspaceId: number,
+  publicId: string,
+  name: string,
+): Promise<Uint8Array> {
+  const { document, event } = await getEvent(ctx, workspaceId, publicId, name)
+  if (event.summary)
     throw new AppError(
       'conflict',
-      `Não conseguimos montar ${printers[kind].name} deste documento. O XML original está guardado e íntegro.`,
-      { cause },
+      'Deste evento só o resumo chegou até agora, e ele não traz o texto. O que o resumo diz está no histórico do documento.',
     )
+  const order: PrintOrder = {
+    form: 'evento',
+    content: event.content,
+    document: document.content,
+    options: { undone: event.undone },
+  }
+  return print(ctx, order, 'a folha deste evento')
+}
+
+async function print({ printer }: Pick<Context, 'printer'>, order: PrintOrder, name: string): Promise<Uint8Array> {
+  try {
+    return await printer.print(order)
+  } catch (cause) {
+    if (!(cause instanceof PrintError)) throw cause
+    throw new AppError('conflict', `Não conseguimos montar ${name}. O XML original está guardado e íntegro.`, { cause })
   }
 }
 
-async function findForPrinting(db: Context['db'], workspaceId: number, id: bigint) {
-  const hiding = await readHiding({ db }, workspaceId)
-  return db
-    .selectFrom('document as d')
-    .innerJoin('receipt as r', (join) =>
-      join
-        .onRef('r.workspace_id', '=', 'd.workspace_id')
-        .onRef('r.company_id', '=', 'd.company_id')
-        .onRef('r.service', '=', 'd.type')
-        .onRef('r.nsu', '=', 'd.nsu'),
-    )
-    .leftJoin('document_event as e', (join) =>
-      join
-        .onRef('e.workspace_id', '=', 'd.workspace_id')
-        .onRef('e.company_id', '=', 'd.company_id')
-        .onRef('e.chave', '=', 'd.chave')
-        .on('e.status', '=', 3),
-    )
-    .select([
-      'd.type',
-      'd.complete',
-      'd.status',
-      'r.content',
-      'e.protocol as cancelProtocol',
-      'e.registered_at as cancelledAt',
-    ])
-    .where('d.workspace_id', '=', workspaceId)
-    .where('d.id', '=', id)
-    .where((where) => where.and(shownConditions(hiding, 'd')))
-    .orderBy('e.registered_at', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+/** A complete document, and what the product knows of a cancellation beyond it. */
+export interface Printable {
+  content: Uint8Array
+  /** As the filter knows it: 3 is a cancelled document. */
+  status: number
+  cancelProtocol: string | null
+  cancelledAt: Date | null
+}
+
+/** What to print of a complete document. */
+export function orderOf(
+  kind: Service,
+  { content, status, cancelProtocol, cancelledAt }: Printable,
+  logo?: Uint8Array,
+): PrintOrder {
+  const at = cancelledAt ? localText(cancelledAt) : undefined
+  const cancelled = status === 3 ? { protocol: cancelProtocol ?? undefined, at } : undefined
+  return { form: forms[kind].form, content, options: { cancelled, logo } }
 }

@@ -1,7 +1,9 @@
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
+import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
+import type { Cancelled } from './announcements.ts'
 import type { Arrival } from './arrival.ts'
 import { ingestRows } from './projection.ts'
 
@@ -29,6 +31,46 @@ export async function receive(
   service: Service,
   arrivals: Arrival[],
   again = false,
+): Promise<Received> {
+  const cancelled = again ? [] : await findConfirmed(db, to, arrivals)
+  const received = await store({ db, log }, to, service, arrivals, again)
+  for (const payload of cancelled)
+    await announce({ db }, to.workspaceId, { what: 'documento-cancelado', companyId: to.companyId, payload })
+  return received
+}
+
+const confirmation = 210200
+const cancellations = [110111, 110112]
+
+// Notes that the company has confirmed and that the arrivals cancel.
+async function findConfirmed(
+  db: Context['db'],
+  { workspaceId, companyId }: Recipient,
+  arrivals: readonly Arrival[],
+): Promise<Cancelled[]> {
+  const chaves = arrivals.flatMap(({ facts }) =>
+    facts?.kind === 'event' && cancellations.includes(facts.tpEvento) ? [facts.chave as string] : [],
+  )
+  if (chaves.length === 0) return []
+  const { rows } = await sql<Cancelled>`
+    select d.number, s.name as issuer
+      from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+     where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.chave = any (${chaves}::text[])
+       and exists (select 1 from document_event e
+                    where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
+                      and e.tp_evento = ${confirmation} and e.rank > 0 and not e.undone)
+       and not exists (select 1 from document_event e
+                        where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
+                          and e.tp_evento = any (${cancellations}::int[]))`.execute(db)
+  return rows
+}
+
+async function store(
+  { db, log }: Pick<Context, 'db' | 'log'>,
+  to: Recipient,
+  service: Service,
+  arrivals: Arrival[],
+  again: boolean,
 ): Promise<Received> {
   const fitting = arrivals.map((arrival) =>
     arrival.facts && (arrival.facts.type !== service || familyOf(arrival.facts.chave) !== service)

@@ -10,6 +10,7 @@ import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
+import { createPrinter } from '../platform/printer.ts'
 import { newWorkspace, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { type Arrival, considerSize, receive } from './documents.ts'
@@ -222,7 +223,8 @@ test('a hidden document is not printed, and appears again with its switch', asyn
   const [company] = companies as [(typeof companies)[0]]
   await give(company, [arrive(1, nfeProc({ recipient: company.cnpj }))])
   const { id } = (await everything())[0]!
-  const print = () => printDocument({ db, ids }, workspaceId, ids.encode(workspaceId, id), 'nfe')
+  await using printer = createPrinter()
+  const print = () => printDocument({ db, ids, printer }, workspaceId, ids.encode(workspaceId, id), 'nfe')
   expect((await print()).length).toBeGreaterThan(1_000)
   await turn(company.id, [[1, false]])
   await expect(print()).rejects.toMatchObject({ code: 'not-found', message: 'Documento não encontrado.' })

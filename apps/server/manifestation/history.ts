@@ -1,4 +1,3 @@
-import { eventKind } from '@vigia/dfe/events'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -77,9 +76,4 @@ async function readEvents({ db }: Pick<Context, 'db'>, workspaceId: number, { co
     .where('chave', '=', chave)
     .orderBy('id')
     .execute()
-}
-
-/** The name of an event, for people. */
-export function eventName(type: Candidate['type'], tpEvento: number): string {
-  return eventKind(type, tpEvento)?.description ?? `Evento ${tpEvento}`
 }

@@ -1,16 +1,16 @@
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
+import { ciencia, conclusive, deadlines } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
 import { serviceCodes } from '../platform/service.ts'
-import { deadlines } from './deadlines.ts'
+import { momentText } from '../platform/text.ts'
 import { certificateCodes } from './outcomes.ts'
 import { lockRequests } from './requests.ts'
-import { conclusive } from './rules.ts'
-import { momentText } from './wording.ts'
+
+export { manifestationAnnouncements } from './announcements.ts'
 
 const recipient = 1 << 1
-const ciencia = 210210
 const summaryOnly = 1
 // Answers of the destinatário, and cancellations.
 const decisive = [210200, 210210, 210220, 210240, 110111, 110112]

@@ -1,8 +1,8 @@
 import type { SefazError } from '@vigia/sefaz/error'
 import { type EventResult, eventOutcome } from '@vigia/sefaz/events'
 import type { Service } from '../platform/service.ts'
+import { momentText } from '../platform/text.ts'
 import type { QueuedEvent } from './queue.ts'
-import { momentText } from './wording.ts'
 
 /** What follows from an answer, or from its absence. */
 export interface Consequence {

@@ -1,11 +1,11 @@
 import { ufs } from '@vigia/dfe/uf'
 import { cteEventUrl } from '@vigia/sefaz/endpoints'
 import { type RawBuilder, sql } from 'kysely'
+import { conclusive } from '../documents/documents.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
-import { conclusive } from './rules.ts'
 
 /** Events of one author that leave together, held by this process while the lease lasts. */
 export interface Batch {

@@ -428,6 +428,24 @@ describe('a Carta de Correção', () => {
     ])
   })
 
+  test('of the same words is sent once, however late it is asked for again; of others in between it is sent anew', async () => {
+    const id = await idOf(cteChave())
+    const askLater = async (justification: string) => {
+      const [outcome] = await ask('cte', 2, [id], { justification })
+      const requested_at = new Date(Date.now() - 10 * 60_000)
+      await inWorkspace(ctx, office.workspaceId, ({ db }) =>
+        db.updateTable('outgoing_event').set({ state: 'registered', requested_at }).execute(),
+      )
+      return outcome
+    }
+    await askLater('AGENDAR')
+    expect(await askLater('AGENDAR')).toMatchObject({ state: 'registered' })
+    expect(await rows()).toHaveLength(1)
+    await askLater('NÃO AGENDAR')
+    await askLater('AGENDAR')
+    expect((await rows()).map((row) => row.sequence)).toEqual([1, 2, 3])
+  })
+
   test('that another system numbered takes the next number, and bars the cancellation', async () => {
     const id = await idOf(cteChave())
     await ask('cte', 2, [id])

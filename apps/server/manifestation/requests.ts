@@ -2,26 +2,31 @@ import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Correction } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
+import { conclusive, eventName } from '../documents/documents.ts'
 import { recordDeed } from '../platform/audit.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
+import { momentText } from '../platform/text.ts'
 import { correctionsOf } from './corrections.ts'
-import { eventName } from './history.ts'
 import { findHoldups } from './holdups.ts'
 import { type Kind, outgoingText } from './kinds.ts'
-import { conclusive, judge, rivalsOf } from './rules.ts'
-import { type Candidate, loadCandidates, type Outgoing } from './subjects.ts'
-import { momentText, numbersText } from './wording.ts'
+import { judge, rivalsOf, type Verdict } from './rules.ts'
+import { type Candidate, loadCandidates, loadNames, type Named, type Outgoing } from './subjects.ts'
+import { numbersText } from './wording.ts'
 
-/** What a person asks for, about one or many documents of one family. */
-export interface EventRequest {
+/** An event of one or many documents of one family. */
+export interface Wish {
   service: Service
   kind: Kind
   /** Public ids. */
   documents: string[]
+}
+
+/** What a person asks for. */
+export interface EventRequest extends Wish {
   justification: string
   /** Of a Carta de Correção, when the person names fields instead of writing a text. */
   corrections?: Correction[]
@@ -54,15 +59,10 @@ export async function requestEvents(
   outgoingText(request.kind, request.justification)
   const corrections =
     request.kind.tpEvento === letterOfCorrection ? correctionsOf(request.justification, request.corrections) : null
-  const ids = [...new Set(request.documents)].map((id) => ctx.ids.decode(session.workspaceId, id))
-  const documentIds = ids.filter((id) => id !== null)
-  const placed = await inWorkspace(ctx, session.workspaceId, async ({ db }) => {
-    await lockRequests({ db }, session.workspaceId)
-    const candidates = await loadCandidates({ db }, session.workspaceId, documentIds, request.service)
-    if (candidates.length < ids.length) throw new AppError('not-found', 'Documento não encontrado.')
-    const order = new Map(documentIds.map((id, index) => [id, index]))
-    candidates.sort((a, b) => order.get(a.documentId)! - order.get(b.documentId)!)
-    return place({ db }, session, request, corrections, candidates)
+  const placed = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
+    await lockRequests(ctx, session.workspaceId)
+    const candidates = await findCandidates(ctx, session.workspaceId, request)
+    return place(ctx, session, request, corrections, candidates)
   })
   const results = await awaitAnswers(ctx, session.workspaceId, placed, waitMs)
   return placed.map(({ candidate: { documentId, chave, number }, eventId, refusal, repeated }) => {
@@ -75,9 +75,92 @@ export async function requestEvents(
   })
 }
 
+/**
+ * What a request would come to, if it were made now and said something new: of each document why it would be refused, or null. Nothing is
+ * written, and nothing leaves. Refuses ids as the request does, but for documents that the switches hide by now: one among hundreds
+ * must not keep the others from being foretold.
+ */
+export async function previewEvents(
+  ctx: Pick<Context, 'db' | 'ids'>,
+  session: Session,
+  wish: Wish,
+): Promise<{ candidate: Named; refusal: string | null }[]> {
+  return readWorkspace(ctx, session.workspaceId, async (ctx) => {
+    const documentIds = decodeIds(ctx, session.workspaceId, wish.documents)
+    const candidates = await loadCandidates(ctx, session.workspaceId, documentIds, wish.service)
+    const shown = new Set(candidates.map(({ documentId }) => documentId))
+    const missing = documentIds.filter((id) => !shown.has(id))
+    const hidden = missing.length > 0 ? await loadNames(ctx, session.workspaceId, missing, wish.service) : []
+    if (hidden.length < missing.length) throw notFound()
+    const words = { ...wish, justification: null, corrections: null }
+    const decisions = await decide(ctx, session, words, candidates, new Date())
+    const previewed = [
+      ...decisions.map((decision) => ({
+        candidate: decision.candidate,
+        refusal: 'refusal' in decision ? decision.refusal : null,
+      })),
+      ...hidden.map((candidate) => ({ candidate, refusal: hiddenMeanwhile })),
+    ]
+    const order = new Map(documentIds.map((id, index) => [id, index]))
+    return previewed.sort((a, b) => order.get(a.candidate.documentId)! - order.get(b.candidate.documentId)!)
+  })
+}
+
+const hiddenMeanwhile =
+  'Este documento não aparece mais para as suas empresas: as configurações mudaram. Ele continua guardado.'
+const notFound = () => new AppError('not-found', 'Documento não encontrado.')
+
+// Each once.
+function decodeIds({ ids }: Pick<Context, 'ids'>, workspaceId: number, documents: string[]): bigint[] {
+  return [...new Set(documents)].map((id) => {
+    const decoded = ids.decode(workspaceId, id)
+    if (decoded === null) throw notFound()
+    return decoded
+  })
+}
+
+// In the order of the request, each once.
+async function findCandidates(
+  ctx: Pick<Context, 'db' | 'ids'>,
+  workspaceId: number,
+  { documents, service }: Wish,
+): Promise<Candidate[]> {
+  const documentIds = decodeIds(ctx, workspaceId, documents)
+  const candidates = await loadCandidates(ctx, workspaceId, documentIds, service)
+  if (candidates.length < documentIds.length) throw notFound()
+  const order = new Map(documentIds.map((id, index) => [id, index]))
+  return candidates.sort((a, b) => order.get(a.documentId)! - order.get(b.documentId)!)
+}
+
 /** Requests of one workspace are placed one after the other, each seeing the rows of those before. */
 export async function lockRequests({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
   await sql`select pg_advisory_xact_lock(7316012, ${workspaceId}::int)`.execute(db)
+}
+
+// Either the row that carries it out already, or the number to send with, or why it is not sent.
+type Decision = { candidate: Candidate } & ({ before: bigint } | Verdict)
+
+/** The words of a request; null: others than those of any request so far. */
+interface Words {
+  kind: Kind
+  justification: string | null
+  corrections: Correction[] | null
+}
+
+async function decide(
+  { db }: Pick<Context, 'db'>,
+  session: Session,
+  words: Words,
+  candidates: Candidate[],
+  now: Date,
+): Promise<Decision[]> {
+  const { tpEvento } = words.kind
+  const exhausted = await listExhausted({ db }, session.workspaceId, tpEvento, candidates)
+  return candidates.map((candidate) => {
+    const before = alreadyAsked(candidate, session, words, now)
+    if (before !== null) return { candidate, before }
+    return { candidate, ...(exhausted.has(candidate.documentId) ? tooOften : judge(tpEvento, candidate, now)) }
+  })
 }
 
 interface Placed {
@@ -100,15 +183,18 @@ async function place(
   const now = new Date()
   const placed: Placed[] = []
   const rows = []
-  const exhausted = await listExhausted({ db }, session.workspaceId, kind.tpEvento, candidates)
+  const decisions = await decide({ db }, session, { kind, justification, corrections }, candidates, now)
   const why = `Pedida por ${await nameOf({ db }, session)} em ${momentText(now)}.`
-  for (const candidate of candidates) {
-    const before = alreadyAsked(candidate, session, request, corrections, now)
-    const verdict =
-      before !== null ? null : exhausted.has(candidate.documentId) ? tooOften : judge(kind.tpEvento, candidate, now)
-    const refusal = verdict && 'refusal' in verdict ? verdict.refusal : ''
-    placed.push({ candidate, eventId: before, refusal, repeated: before !== null })
-    if (verdict === null || 'refusal' in verdict) continue
+  for (const decision of decisions) {
+    const { candidate } = decision
+    const before = 'before' in decision ? decision.before : null
+    placed.push({
+      candidate,
+      eventId: before,
+      refusal: 'refusal' in decision ? decision.refusal : '',
+      repeated: before !== null,
+    })
+    if (!('sequence' in decision)) continue
     rows.push({
       workspace_id: session.workspaceId,
       company_id: candidate.companyId,
@@ -117,7 +203,7 @@ async function place(
       cnpj: candidate.cnpj,
       chave: candidate.chave,
       tp_evento: kind.tpEvento,
-      sequence: verdict.sequence,
+      sequence: decision.sequence,
       message: 'Na fila de envio à SEFAZ.',
       justification,
       corrections: corrections && JSON.stringify(corrections),
@@ -195,21 +281,23 @@ const sameWishMs = 120_000
 // The row that carries the wish out already, or null. Whoever says A, then B, then A again wants A to count in the end; but a call of
 // somebody's that is repeated by itself must not win over what another person said in between.
 function alreadyAsked(
-  { outgoing }: Candidate,
+  { outgoing, own: counting }: Candidate,
   { accountId }: Session,
-  { kind: { tpEvento }, justification }: EventRequest,
-  corrections: Correction[] | null,
+  { kind: { tpEvento }, justification, corrections }: Words,
   now: Date,
 ): bigint | null {
   const sameWords = (event: Outgoing) =>
-    event.justification === justification && isDeepStrictEqual(event.corrections, corrections)
+    justification !== null && event.justification === justification && isDeepStrictEqual(event.corrections, corrections)
   const rivals = outgoing.filter((event) => rivalsOf(tpEvento).includes(event.tpEvento))
   const own = rivals.findLast((event) => event.requestedBy === accountId)
   if (own?.tpEvento === tpEvento && sameWords(own) && now.getTime() - own.requestedAt.getTime() < sameWishMs)
     return own.id
   const last = rivals.at(-1)
-  if (last?.tpEvento !== tpEvento || last.settled) return null
-  return tpEvento !== letterOfCorrection || sameWords(last) ? last.id : null
+  if (last?.tpEvento !== tpEvento) return null
+  if (tpEvento !== letterOfCorrection) return last.settled ? null : last.id
+  // The last letter counts: the same words again say nothing new, however late, unless somebody said others in between.
+  const standing = counting.findLast((event) => event.tpEvento === tpEvento)
+  return sameWords(last) && standing?.sequence === last.sequence ? last.id : null
 }
 
 async function nameOf({ db }: Pick<Context, 'db'>, session: Session): Promise<string> {

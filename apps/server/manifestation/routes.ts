@@ -4,15 +4,18 @@ import {
   type ManifestedDocument,
   manifestCte,
   manifestNfe,
+  previewManifestation,
 } from '@vigia/contract/manifestation'
 import type { z } from 'zod'
+import { eventName } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { handle, type Session } from '../platform/http.ts'
-import type { Service } from '../platform/service.ts'
-import { eventName, readHistory } from './history.ts'
-import { kinds } from './kinds.ts'
-import { type EventOutcome, requestEvents } from './requests.ts'
+import { type Service, serviceOf } from '../platform/service.ts'
+import { readHistory } from './history.ts'
+import { type Kind, kinds } from './kinds.ts'
+import { type EventOutcome, previewEvents, requestEvents } from './requests.ts'
+import type { Named } from './subjects.ts'
 import { count, numbersText } from './wording.ts'
 
 type Correction = z.output<typeof CorrectionForm>
@@ -27,6 +30,24 @@ interface Body {
 export const manifestationRoutes = [
   handle(manifestNfe, (ctx, { body, session }) => manifest(ctx, session, 'nfe', body)),
   handle(manifestCte, (ctx, { body, session }) => manifest(ctx, session, 'cte', body)),
+
+  handle(previewManifestation, async (ctx, { body, session }) => {
+    const service = serviceOf(body.TipoDFe)
+    const kind = kindOf(service, body.tipoManifestacao)
+    const previewed = await previewEvents(ctx, session, { service, kind, documents: body.idsDFe })
+    const idOf = ({ documentId }: Named) => ctx.ids.encode(session.workspaceId, documentId)
+    return {
+      data: {
+        permitidos: previewed.flatMap(({ candidate, refusal }) => (refusal === null ? idOf(candidate) : [])),
+        impedidos: previewed.flatMap(({ candidate, refusal }) => {
+          const { number, issuerName } = candidate
+          return refusal === null
+            ? []
+            : { idDfe: idOf(candidate), numero: number, emitente: issuerName, motivo: refusal }
+        }),
+      },
+    }
+  }),
 
   handle(listManifestations, async (ctx, { params, session }) => {
     const { candidate, events, options } = await readHistory(ctx, session.workspaceId, params.idDfe)
@@ -76,10 +97,15 @@ const rowStates = {
 } as const
 const outcomeStates = { registered: 'registrada', sending: 'enviando', refused: 'recusada' } as const
 
+// The contract takes no other choice.
+function kindOf(service: Service, choice: number): Kind {
+  return kinds[service].find((kind) => kind.choice === choice)!
+}
+
 async function manifest(ctx: Context, session: Session, service: Service, body: Body) {
   const outcomes = await requestEvents(ctx, session, {
     service,
-    kind: kinds[service].find((kind) => kind.choice === body.tipoManifestacao)!,
+    kind: kindOf(service, body.tipoManifestacao),
     documents: body.idsDFe,
     justification: body.justificativa,
     corrections: body.correcoes,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { deadlineOf } from './deadlines.ts'
+import { deadlineOf } from '../documents/documents.ts'
 import { judge, type Subject } from './rules.ts'
 
 const authorizedAt = new Date('2026-11-10T09:15:00-03:00')

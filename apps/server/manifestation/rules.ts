@@ -1,5 +1,5 @@
-import { deadlineOf } from './deadlines.ts'
-import { momentText } from './wording.ts'
+import { ciencia, conclusive, deadlineOf, disagreement } from '../documents/documents.ts'
+import { momentText } from '../platform/text.ts'
 
 /** What the rules look at in a document of the company that wants to register an event. */
 export interface Subject {
@@ -33,11 +33,6 @@ const issuer = 1 << 0
 const tomador = 1 << 7
 const gtv = '64'
 
-/** The answers of the destinatário of which the last one counts (NT 2020.001). */
-export const conclusive: readonly number[] = [210200, 210220, 210240]
-/** Prestação em Desacordo and its cancellation. */
-export const disagreement: readonly number[] = [610110, 610111]
-
 /** The events of which the last one counts, `tpEvento` among them. */
 export function rivalsOf(tpEvento: number): readonly number[] {
   return [conclusive, disagreement].find((events) => events.includes(tpEvento)) ?? [tpEvento]
@@ -49,16 +44,16 @@ export function judge(tpEvento: number, subject: Subject, now: Date): Verdict {
 }
 
 function judgeNfe(tpEvento: number, subject: Subject, now: Date): Verdict {
-  if (tpEvento !== 210210 && !conclusive.includes(tpEvento))
+  if (tpEvento !== ciencia && !conclusive.includes(tpEvento))
     return refuse('Este evento não é uma manifestação de NF-e.')
   if (!(subject.roles & recipient))
     return refuse('Só o destinatário da nota pode manifestar; a sua empresa não é a destinatária.')
   if (subject.status === 3) return refuse('A nota foi cancelada pelo emitente: não há mais o que manifestar.')
   if (subject.status === 9) return refuse('O uso da nota foi denegado: não há o que manifestar.')
   const answer = subject.own.findLast((event) => conclusive.includes(event.tpEvento))
-  if (tpEvento === 210210 && answer)
+  if (tpEvento === ciencia && answer)
     return refuse('A nota já tem uma manifestação final, que vale mais do que a Ciência.')
-  const standing = tpEvento === 210210 ? subject.own.find((event) => event.tpEvento === tpEvento) : answer
+  const standing = tpEvento === ciencia ? subject.own.find((event) => event.tpEvento === tpEvento) : answer
   // A second equal answer says nothing new, and uses up the one rectification that there is.
   if (standing?.tpEvento === tpEvento) return refuse(standsAlready(standing))
   const before = lastSequence(tpEvento, subject)

@@ -8,10 +8,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { createDatabase } from '../../../tests/support/database.ts'
 import { verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
 import { arrive, chaveOf, evento, resNFe } from '../documents/testing.ts'
+import { toldOf } from '../notifications/testing.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createVault } from '../platform/vault.ts'
+import { manifestationAnnouncements } from './announcements.ts'
 import { kinds } from './kinds.ts'
 import { acknowledgePending } from './manifestation.ts'
 import { decideAnswer, decideSilence, type Said } from './outcomes.ts'
@@ -707,5 +709,50 @@ describe('events of CT-e', () => {
     expect(withdrawal[0]!.signed.xml).toContain(`<nProtEvPrestDes>${protocol}</nProtEvPrestDes>`)
     expect(await ask('cte', 610111, { justification: 'de novo' })).toMatchObject([{ state: 'refused' }])
     expect(withdrawal[0]!.signed.chave).toBe(cteChave({ issuer: '11222333000181' }))
+  })
+})
+
+describe('what the authority said', () => {
+  const told = () => toldOf(ctx, manifestationAnnouncements, office.workspaceId, 'manifestacao-resultado')
+  const name = () =>
+    inWorkspace(
+      ctx,
+      office.workspaceId,
+      async ({ db }) => (await db.selectFrom('company').select('name').executeTakeFirstOrThrow()).name,
+    )
+
+  test('of a request in several lotes is told together', async () => {
+    await summaries(25)
+    await ask('nfe', 1)
+    await turn(135)
+    await makeDue()
+    await turn(135)
+    expect(await told()).toEqual([
+      {
+        kind: 'sucesso',
+        header: 'Manifestação registrada',
+        body: `25 eventos foram registrados na SEFAZ em nome de ${await name()}.`,
+      },
+    ])
+  })
+
+  test('of a refusal is told with where its reason is', async () => {
+    await summaries(1)
+    await ask('nfe', 1)
+    await turn(596)
+    expect(await told()).toMatchObject([
+      {
+        kind: 'error',
+        header: 'Manifestação recusada',
+        body: expect.stringMatching(/^1 evento foi recusado .* o motivo está no painel/),
+      },
+    ])
+  })
+
+  test('of what is not settled yet is not told', async () => {
+    await summaries(1)
+    await ask('nfe', 1)
+    await turn(null)
+    expect(await told()).toEqual([])
   })
 })

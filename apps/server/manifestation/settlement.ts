@@ -3,9 +3,11 @@ import { gzipSync } from 'node:zlib'
 import { processedEvent } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
 import { type Arrival, findXml, readArrival, receive } from '../documents/documents.ts'
+import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
+import type { Results } from './announcements.ts'
 import { type Consequence, instantOf, letterOfOthers, type Said } from './outcomes.ts'
 import { type Batch, fromNow } from './queue.ts'
 import type { ReadyEvent } from './signing.ts'
@@ -35,11 +37,16 @@ export async function settle(
     await enterWorkspace(ctx, batch.workspaceId)
     const arrivals: Arrival[] = []
     let registered = false
+    const results: Results = { registered: 0, refused: 0 }
     for (const answered of settled) {
       const one = (await isLetterOfOthers(ctx, batch, answered))
         ? { ...answered, consequence: letterOfOthers(answered.ready.event) }
         : answered
-      if (!(await writeOutcome(ctx, batch, one))) continue
+      const written = await writeOutcome(ctx, batch, one)
+      if (!written) continue
+      // Of what a switch wants, people hear only what they would not expect.
+      if (written.state === 'registered' && written.requestedBy !== null) results.registered += 1
+      if (written.state === 'rejected') results.refused += 1
       await noteSending(ctx, batch, one, durationMs)
       registered ||= one.consequence.state === 'registered'
       if (one.consequence.keeps && one.said?.xml)
@@ -47,6 +54,7 @@ export async function settle(
     }
     const block = settled.find((one) => one.consequence.blocksAuthor)
     if (block) await holdBack(ctx, batch, block.consequence)
+    await announceResults(ctx, batch, results)
     if (arrivals.length > 0) await deliver(ctx, batch, arrivals)
     return registered
   })
@@ -84,13 +92,13 @@ async function writeOutcome(
   ctx: Pick<Context, 'db' | 'config'>,
   { workspaceId, leaseBy }: Batch,
   { ready, consequence, said }: Settled,
-): Promise<boolean> {
+): Promise<{ state: Consequence['state']; requestedBy: number | null } | null> {
   const { event } = ready
   const { message, waitHours, countsAlone } = consequence
   // What may have been registered by an earlier sending stays unknown until the authority has said so.
   const state = consequence.state === 'waiting' && event.isUnknown ? 'sending' : consequence.state
   const registeredAt = instantOf(said ?? {})
-  const { numUpdatedRows } = await ctx.db
+  const row = await ctx.db
     .updateTable('outgoing_event')
     .set({
       state,
@@ -117,8 +125,25 @@ async function writeOutcome(
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', event.id)
     .where('lease_by', '=', leaseBy)
+    .returning('requested_by as requestedBy')
     .executeTakeFirst()
-  return numUpdatedRows === 1n
+  return row ? { state, requestedBy: row.requestedBy } : null
+}
+
+const moreToFollowMs = 15_000
+
+async function announceResults(
+  { db }: Pick<Context, 'db'>,
+  { workspaceId, companyId }: Batch,
+  payload: Results,
+): Promise<void> {
+  if (payload.registered + payload.refused === 0) return
+  const { rows } = await sql<{ more: boolean }>`
+    select exists (select 1 from outgoing_event
+                    where workspace_id = ${workspaceId} and company_id = ${companyId} and state in ('waiting', 'sending')
+                      and next_at <= now()) as more`.execute(db)
+  const waitMs = rows[0]?.more ? moreToFollowMs : undefined
+  await announce({ db }, workspaceId, { what: 'manifestacao-resultado', companyId, payload, waitMs })
 }
 
 async function noteSending(

@@ -2,7 +2,7 @@ import { readReceived } from '@vigia/dfe/read'
 import { type Correction, EventError, type SignedEvent, signCteEvent, signManifestation } from '@vigia/sefaz/events'
 import { sql, type UpdateObject } from 'kysely'
 import { type OpenedCertificate, takeCertificate } from '../companies/companies.ts'
-import { findXml } from '../documents/documents.ts'
+import { conclusive, disagreement, findXml } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -12,7 +12,6 @@ import { joinCorrections, readCorrections } from './corrections.ts'
 import { kinds, outgoingText } from './kinds.ts'
 import { isAboutCertificate, isSignedAnew, overtaken } from './outcomes.ts'
 import { type Batch, fromNow, type QueuedEvent } from './queue.ts'
-import { conclusive, disagreement } from './rules.ts'
 
 /** An event that is written down as signed and on its way: nothing but the network stands between it and the authority. */
 export interface ReadyEvent {

@@ -12,9 +12,13 @@ export interface Candidate extends Subject {
   cnpj: string
   chave: string
   number: number
+  issuerName: string
   /** What left from here about it, or is about to; what was rejected is not among it. */
   outgoing: Outgoing[]
 }
+
+/** What a document is called. */
+export type Named = Pick<Candidate, 'documentId' | 'number' | 'issuerName'>
 
 export interface Outgoing {
   id: bigint
@@ -35,6 +39,7 @@ interface DocumentRow {
   cnpj: string
   chave: string
   number: number
+  issuerName: string
   type: number
   roles: number
   status: number
@@ -72,8 +77,9 @@ export async function loadCandidates(
   ]
   const { rows: documents } = await sql<DocumentRow>`
     select d.id as "documentId", d.company_id as "companyId", c.cnpj, d.chave, d.number, d.type, d.roles, d.status,
-           d.authorized_at as "authorizedAt"
-      from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+           d.authorized_at as "authorizedAt", s.name as "issuerName"
+      from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+                      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
      where ${sql.join(conditions, sql` and `)}`.execute(db)
   const chaves = documents.map((document) => document.chave)
   const companyIds = [...new Set(documents.map((document) => document.companyId))]
@@ -112,6 +118,21 @@ export async function loadCandidates(
       outgoing: sent.filter((event) => !event.rejected),
     }
   })
+}
+
+/** The names of documents of the workspace and the family, whether the switches hide them or not. */
+export async function loadNames(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  documentIds: bigint[],
+  service: Service,
+): Promise<Named[]> {
+  const { rows } = await sql<Named>`
+    select d.id as "documentId", d.number, s.name as "issuerName"
+      from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+     where d.workspace_id = ${workspaceId} and d.id = any (${documentIds}::bigint[])
+       and d.type = ${serviceCodes[service]}`.execute(db)
+  return rows
 }
 
 // An event that left from here is also among the received ones once it is registered.

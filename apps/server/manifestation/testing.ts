@@ -8,6 +8,7 @@ import { inWorkspace } from '../platform/database.ts'
 import type { Session } from '../platform/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
+import { createPrinter } from '../platform/printer.ts'
 import type { Service } from '../platform/service.ts'
 import { newWorkspace, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
@@ -27,6 +28,7 @@ export function contextOf(db: Database): Context {
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 7)),
+    printer: createPrinter(),
   }
 }
 

@@ -2,22 +2,27 @@
 
 -- tables
 account (workspace_id integer not null, id integer not null, email text not null, name text not null, phone text, password_hash text not null, created_at timestamp with time zone not null default now(), entered_at timestamp with time zone, shared boolean not null default false)
+announcement (workspace_id integer not null, id bigint not null, at timestamp with time zone not null default clock_timestamp(), topic text not null, what text, kind text not null, header text not null, body text not null)
+announcement_position (session_id uuid not null, workspace_id integer not null, announcement_id bigint not null)
 audit (workspace_id integer not null, id bigint not null, at timestamp with time zone not null default now(), account_id integer, actor text not null, action text not null, description text not null, address text, search text not null)
 capture_call (line_id integer not null, id bigint not null, at timestamp with time zone not null default now(), query text not null, nsu_before bigint not null, nsu_after bigint not null, c_stat smallint, x_motivo text, documents smallint not null default 0, bytes integer not null default 0, duration_ms integer not null default 0, error text, next_at timestamp with time zone, allowed_at timestamp with time zone)
 capture_gap (line_id integer not null, from_nsu bigint not null, to_nsu bigint not null, found_at timestamp with time zone not null default now(), lost boolean not null default false)
-capture_line (id integer not null, service smallint not null, cnpj text not null, last_nsu bigint not null default 0, max_nsu bigint not null default 0, next_at timestamp with time zone, allowed_at timestamp with time zone not null default '-infinity'::timestamp with time zone, lease_by uuid, lease_until timestamp with time zone, state text not null default 'waiting'::text, message text not null default ''::text, failures smallint not null default 0, last_success_at timestamp with time zone, gap_at timestamp with time zone, catch_up boolean not null default false, asked_at timestamp with time zone, automatic boolean not null default true, wanted boolean not null default false, catch_up_at timestamp with time zone not null default '-infinity'::timestamp with time zone, lease_for text, paused boolean not null default false)
+capture_line (id integer not null, service smallint not null, cnpj text not null, last_nsu bigint not null default 0, max_nsu bigint not null default 0, next_at timestamp with time zone, allowed_at timestamp with time zone not null default '-infinity'::timestamp with time zone, lease_by uuid, lease_until timestamp with time zone, state text not null default 'waiting'::text, message text not null default ''::text, failures smallint not null default 0, last_success_at timestamp with time zone, gap_at timestamp with time zone, catch_up boolean not null default false, asked_at timestamp with time zone, automatic boolean not null default true, wanted boolean not null default false, catch_up_at timestamp with time zone not null default '-infinity'::timestamp with time zone, lease_for text, paused boolean not null default false, told_state text not null default 'waiting'::text)
 capture_refusal (line_id integer not null, workspace_id integer not null, certificate_id integer not null, at timestamp with time zone not null default now(), rests_until timestamp with time zone not null)
 capture_subscription (line_id integer not null, workspace_id integer not null, company_id integer not null, delivered_nsu bigint not null default 0, proved_at timestamp with time zone, refused text, refused_at timestamp with time zone, paused boolean not null default false)
 certificate (workspace_id integer not null, id integer not null, company_id integer not null, holder_cnpj text not null, holder_name text not null, issuer text not null, serial_number text not null, valid_from timestamp with time zone not null, valid_to timestamp with time zone not null, certificate_pem text not null, chain_pem text[] not null, key_encrypted bytea not null, key_id text not null, uploaded_by integer not null, uploaded_at timestamp with time zone not null default now(), replaced_at timestamp with time zone, refused_at timestamp with time zone)
 certificate_use (workspace_id integer not null, id bigint not null, certificate_id integer not null, at timestamp with time zone not null default now(), service text not null, purpose text not null)
 circuit (address text not null, failures integer not null default 0, open_until timestamp with time zone, since timestamp with time zone, reason text)
 company (workspace_id integer not null, id integer not null default nextval('company_id_seq'::regclass), public_id uuid not null default gen_random_uuid(), cnpj text not null, name text not null, search text not null, uf smallint not null, active boolean not null default true, created_at timestamp with time zone not null default now(), email text, automatic boolean not null default true, shown_nfe smallint not null default 511, shown_cte smallint not null default 511, acknowledges_since timestamp with time zone, acknowledges_by integer)
+company_logo (workspace_id integer not null, company_id integer not null, picture bytea not null)
 contact_message (id bigint not null, at timestamp with time zone not null default now(), name text not null, email text not null, phone text, company text, message text not null, suspect boolean not null)
 count_day (workspace_id integer not null, type smallint not null, day date not null, company_id integer not null, roles smallint not null, status smallint not null, n integer not null, amount numeric(24,2) not null)
 count_month (workspace_id integer not null, type smallint not null, month date not null, company_id integer not null, roles smallint not null, status smallint not null, n integer not null, amount numeric(24,2) not null)
 count_year (workspace_id integer not null, type smallint not null, year date not null, company_id integer not null, roles smallint not null, status smallint not null, n integer not null, amount numeric(24,2) not null)
 document (workspace_id integer not null, company_id integer not null, id bigint not null default nextval('document_id_seq'::regclass), issued_at timestamp without time zone not null, created_at timestamp with time zone not null default now(), authorized_at timestamp with time zone, nsu bigint not null, supplier_id integer not null, number integer not null, event_code integer not null, type smallint not null, series smallint not null, issued_offset smallint, roles smallint not null, status smallint not null, base_status smallint not null, complete boolean not null, amount numeric(15,2) not null, event_text text, chave text not null)
 document_event (workspace_id integer not null, company_id integer not null, chave text not null, tp_evento integer not null, sequence smallint not null, orgao smallint not null, type smallint not null, rank smallint not null, status smallint, summary boolean not null, registered_at timestamp with time zone not null, happened_at timestamp with time zone not null, nsu bigint not null, protocol text, author text, description text not null, justification text, known boolean not null, roles smallint not null, undoes integer, undoes_protocol text, undone boolean not null default false, stated boolean not null default false)
+document_export (workspace_id integer not null, id bigint not null, requested_at timestamp with time zone not null default now(), request jsonb not null)
+happening (workspace_id integer not null, id bigint not null, at timestamp with time zone not null default now(), what text not null, company_id integer, payload jsonb not null default '{}'::jsonb, ready_at timestamp with time zone not null default now())
 installation (singleton boolean not null default true, ambiente text not null, id_key bytea not null, created_at timestamp with time zone not null default now())
 mail (id bigint not null, workspace_id integer, kind text not null, recipient text not null, payload jsonb not null default '{}'::jsonb, state text not null default 'waiting'::text, created_at timestamp with time zone not null default now(), next_at timestamp with time zone not null default now(), useless_at timestamp with time zone, lease_until timestamp with time zone, failures integer not null default 0, problem text, settled_at timestamp with time zone, message_id uuid not null default gen_random_uuid())
 migration (name text not null, sha256 text not null, applied_at timestamp with time zone not null default now())
@@ -35,6 +40,11 @@ workspace (id integer not null, public_id uuid not null default gen_random_uuid(
 account: FOREIGN KEY (workspace_id) REFERENCES workspace(id)
 account: PRIMARY KEY (workspace_id, id)
 account: UNIQUE (email)
+announcement: CHECK ((kind = ANY (ARRAY['sucesso'::text, 'error'::text, 'alert'::text])))
+announcement: FOREIGN KEY (workspace_id) REFERENCES workspace(id)
+announcement: PRIMARY KEY (workspace_id, id)
+announcement_position: FOREIGN KEY (session_id) REFERENCES session(public_id) ON DELETE CASCADE
+announcement_position: PRIMARY KEY (session_id)
 audit: FOREIGN KEY (workspace_id) REFERENCES workspace(id)
 audit: PRIMARY KEY (workspace_id, id)
 capture_call: CHECK ((query = ANY (ARRAY['distNSU'::text, 'consNSU'::text])))
@@ -62,6 +72,8 @@ company: FOREIGN KEY (workspace_id) REFERENCES workspace(id)
 company: PRIMARY KEY (workspace_id, id)
 company: UNIQUE (public_id)
 company: UNIQUE (workspace_id, cnpj)
+company_logo: FOREIGN KEY (workspace_id, company_id) REFERENCES company(workspace_id, id)
+company_logo: PRIMARY KEY (workspace_id, company_id)
 contact_message: PRIMARY KEY (id)
 count_day: PRIMARY KEY (workspace_id, type, day, company_id, roles, status) INCLUDE (n, amount)
 count_month: PRIMARY KEY (workspace_id, type, month, company_id, roles, status) INCLUDE (n, amount)
@@ -69,6 +81,10 @@ count_year: PRIMARY KEY (workspace_id, type, year, company_id, roles, status) IN
 document: CHECK ((length(chave) = 44))
 document: PRIMARY KEY (workspace_id, id)
 document_event: PRIMARY KEY (workspace_id, company_id, chave, tp_evento, sequence, orgao)
+document_export: FOREIGN KEY (workspace_id) REFERENCES workspace(id)
+document_export: PRIMARY KEY (workspace_id, id)
+happening: FOREIGN KEY (workspace_id) REFERENCES workspace(id)
+happening: PRIMARY KEY (workspace_id, id)
 installation: CHECK (singleton)
 installation: PRIMARY KEY (singleton)
 mail: CHECK ((state = ANY (ARRAY['waiting'::text, 'sent'::text, 'failed'::text, 'dropped'::text])))
@@ -96,6 +112,8 @@ workspace: PRIMARY KEY (id)
 workspace: UNIQUE (public_id)
 
 -- indexes
+CREATE INDEX announcement_at_ix ON public.announcement USING btree (at)
+CREATE INDEX announcement_what_ix ON public.announcement USING btree (workspace_id, what, at)
 CREATE INDEX audit_at_ix ON public.audit USING btree (workspace_id, at DESC, id DESC) INCLUDE (action)
 CREATE INDEX capture_line_catch_up_ix ON public.capture_line USING btree (id) WHERE catch_up
 CREATE INDEX capture_line_gap_ix ON public.capture_line USING btree (gap_at) WHERE ((gap_at IS NOT NULL) AND (NOT paused))
@@ -110,6 +128,7 @@ CREATE INDEX document_list_ix ON public.document USING btree (workspace_id, type
 CREATE INDEX document_number_ix ON public.document USING btree (workspace_id, number)
 CREATE INDEX document_rare_ix ON public.document USING btree (workspace_id, type, status, issued_at, id) INCLUDE (roles, company_id) WHERE (status <> ALL (ARRAY[2, 8]))
 CREATE INDEX document_supplier_ix ON public.document USING btree (workspace_id, supplier_id, type, issued_at, id) INCLUDE (roles, status, company_id, amount)
+CREATE INDEX happening_newest_ix ON public.happening USING btree (workspace_id, what, company_id, id DESC)
 CREATE INDEX mail_settled_ix ON public.mail USING btree (settled_at) WHERE (state <> 'waiting'::text)
 CREATE INDEX mail_unsent_ix ON public.mail USING btree (created_at, id) WHERE ((state = ANY (ARRAY['waiting'::text, 'failed'::text])) OR ((state = 'dropped'::text) AND (failures > 0)))
 CREATE INDEX mail_waiting_ix ON public.mail USING btree (LEAST(failures, 1), next_at, id) WHERE (state = 'waiting'::text)
@@ -128,6 +147,8 @@ CREATE INDEX supplier_search_ix ON public.supplier USING btree (workspace_id, se
 CREATE INDEX workspace_review_ix ON public.workspace USING btree (review_at)
 CREATE UNIQUE INDEX account_email_key ON public.account USING btree (email)
 CREATE UNIQUE INDEX account_pkey ON public.account USING btree (workspace_id, id)
+CREATE UNIQUE INDEX announcement_pkey ON public.announcement USING btree (workspace_id, id)
+CREATE UNIQUE INDEX announcement_position_pkey ON public.announcement_position USING btree (session_id)
 CREATE UNIQUE INDEX audit_pkey ON public.audit USING btree (workspace_id, id)
 CREATE UNIQUE INDEX capture_call_pkey ON public.capture_call USING btree (line_id, id)
 CREATE UNIQUE INDEX capture_gap_pkey ON public.capture_gap USING btree (line_id, from_nsu)
@@ -139,6 +160,7 @@ CREATE UNIQUE INDEX certificate_current_uk ON public.certificate USING btree (wo
 CREATE UNIQUE INDEX certificate_pkey ON public.certificate USING btree (workspace_id, id)
 CREATE UNIQUE INDEX certificate_use_pkey ON public.certificate_use USING btree (workspace_id, id)
 CREATE UNIQUE INDEX circuit_pkey ON public.circuit USING btree (address)
+CREATE UNIQUE INDEX company_logo_pkey ON public.company_logo USING btree (workspace_id, company_id)
 CREATE UNIQUE INDEX company_pkey ON public.company USING btree (workspace_id, id)
 CREATE UNIQUE INDEX company_public_id_key ON public.company USING btree (public_id)
 CREATE UNIQUE INDEX company_workspace_id_cnpj_key ON public.company USING btree (workspace_id, cnpj)
@@ -148,7 +170,9 @@ CREATE UNIQUE INDEX count_month_pkey ON public.count_month USING btree (workspac
 CREATE UNIQUE INDEX count_year_pkey ON public.count_year USING btree (workspace_id, type, year, company_id, roles, status) INCLUDE (n, amount)
 CREATE UNIQUE INDEX document_chave_uk ON public.document USING btree (workspace_id, chave, company_id)
 CREATE UNIQUE INDEX document_event_pkey ON public.document_event USING btree (workspace_id, company_id, chave, tp_evento, sequence, orgao)
+CREATE UNIQUE INDEX document_export_pkey ON public.document_export USING btree (workspace_id, id)
 CREATE UNIQUE INDEX document_pkey ON public.document USING btree (workspace_id, id)
+CREATE UNIQUE INDEX happening_pkey ON public.happening USING btree (workspace_id, id)
 CREATE UNIQUE INDEX installation_pkey ON public.installation USING btree (singleton)
 CREATE UNIQUE INDEX mail_pkey ON public.mail USING btree (id)
 CREATE UNIQUE INDEX migration_pkey ON public.migration USING btree (name)
@@ -169,6 +193,10 @@ CREATE UNIQUE INDEX workspace_public_id_key ON public.workspace USING btree (pub
 
 -- policies
 account: using ((workspace_id = current_ws())) with check ((workspace_id = current_ws()))
+announcement: using ((workspace_id = current_ws())) with check ((workspace_id = current_ws()))
+announcement: using (operating()) with check ()
+announcement: using (operating()) with check ()
+announcement_position: using ((workspace_id = current_ws())) with check ((workspace_id = current_ws()))
 audit: using ((workspace_id = current_ws())) with check ((workspace_id = current_ws()))
 capture_call: using ((capturing() OR (EXISTS ( SELECT 1
    FROM capture_subscription s
@@ -185,12 +213,16 @@ certificate: using ((workspace_id = current_ws())) with check ((workspace_id = c
 certificate_use: using ((workspace_id = current_ws())) with check ((workspace_id = current_ws()))
 circuit: using (true) with check (true)
 company: using ((workspace_id = current_ws())) with check ((workspace_id = current_ws()))
+company_logo: using ((workspace_id = current_ws())) with check ((workspace_id = current_ws()))
 contact_message: using (operating()) with check (true)
 count_day: using ((workspace_id = current_ws())) with check ((workspace_id = current_ws()))
 count_month: using ((workspace_id = current_ws())) with check ((workspace_id = current_ws()))
 count_year: using ((workspace_id = current_ws())) with check ((workspace_id = current_ws()))
 document: using ((workspace_id = current_ws())) with check ((workspace_id = current_ws()))
 document_event: using ((workspace_id = current_ws())) with check ((workspace_id = current_ws()))
+document_export: using ((workspace_id = current_ws())) with check ((workspace_id = current_ws()))
+happening: using ((workspace_id = current_ws())) with check (((workspace_id = current_ws()) OR capturing()))
+happening: using (operating()) with check ()
 mail: using (operating()) with check (true)
 notice: using ((workspace_id = current_ws())) with check ((workspace_id = current_ws()))
 outgoing_event: using (((workspace_id = current_ws()) OR capturing())) with check (((workspace_id = current_ws()) OR capturing()))
@@ -222,6 +254,8 @@ operating() returns boolean
 protocol_number(p text) returns numeric
 recovery_for_token(p_token_hash bytea) returns TABLE(workspace_id integer, account_id integer, expires_at timestamp with time zone, used_at timestamp with time zone) security definer
 restate_receipts(p_ws integer, p_company integer, p_service smallint, p_nsu bigint[], p_problem text[], p_unread boolean[]) returns void security definer
-session_for_token(p_token_hash bytea) returns TABLE(workspace_id integer, workspace_public_id uuid, account_id integer, account_name text, shared boolean, session_public_id uuid, seen_at timestamp with time zone) security definer
+session_for_token(p_token_hash bytea) returns TABLE(workspace_id integer, workspace_public_id uuid, account_id integer, account_name text, shared boolean, session_public_id uuid, seen_at timestamp with time zone, expires_at timestamp with time zone) security definer
+tell_session_end() returns trigger
 undo_events(p_ws integer, p_company integer, p_chaves text[]) returns void
 weightier_status(a smallint, b smallint) returns smallint
+workspace_for_public_id(p_public_id uuid) returns integer security definer

@@ -6,6 +6,7 @@ import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
+import { createPrinter } from '../platform/printer.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { warn } from './notifications.ts'
@@ -23,6 +24,7 @@ beforeAll(async () => {
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 8)),
+    printer: createPrinter(),
   }
 })
 afterAll(async () => {

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
 import type { PublicIds } from './ids.ts'
 import type { Logger } from './log.ts'
+import type { Printer } from './printer.ts'
 import type { Tables } from './tables.ts'
 import type { Vault } from './vault.ts'
 
@@ -14,4 +15,5 @@ export interface Context {
   log: Logger
   vault: Vault
   ids: PublicIds
+  printer: Printer
 }

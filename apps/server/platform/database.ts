@@ -36,16 +36,7 @@ export const pools = {
 /** A pool of connections that act as `appRole`. Close with `destroy`. */
 export function openDatabase(url: string, options: Partial<PoolOptions> = {}): Database {
   const { connections, lockTimeoutMs } = { ...pools.task, ...options }
-  const address = new URL(url)
-  // Options of the address would take the place of ours instead of standing beside them, the role among them.
-  const theirs = address.searchParams.get('options') ?? ''
-  address.searchParams.delete('options')
-  const pool = new pg.Pool({
-    connectionString: address.href,
-    max: connections,
-    types,
-    options: `${theirs} -c role=${appRole} -c plan_cache_mode=force_custom_plan -c timezone=UTC -c lock_timeout=${lockTimeoutMs} -c default_text_search_config=pg_catalog.simple`,
-  })
+  const pool = new pg.Pool({ ...connectionTo(url, lockTimeoutMs), max: connections, types })
   // A lost connection is replaced by the pool, and whoever was using it gets an error of its own; without listeners it would end the
   // process.
   pool.on('error', () => {})
@@ -53,6 +44,19 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   poolOf.set(db, pool)
   return db
+}
+
+/** How the application connects to `url`: as `appRole`. */
+export function connectionTo(url: string, lockTimeoutMs: number): { connectionString: string; options: string } {
+  const address = new URL(url)
+  // Options of the address would take the place of ours instead of standing beside them, the role among them.
+  const theirs = address.searchParams.get('options') ?? ''
+  address.searchParams.delete('options')
+  return {
+    connectionString: address.href,
+    // To compile a statement takes longer than to carry it out: all of ours are short.
+    options: `${theirs} -c role=${appRole} -c plan_cache_mode=force_custom_plan -c jit=off -c timezone=UTC -c lock_timeout=${lockTimeoutMs} -c default_text_search_config=pg_catalog.simple`,
+  }
 }
 
 const poolOf = new WeakMap<Database, pg.Pool>()

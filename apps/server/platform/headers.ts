@@ -6,22 +6,25 @@ import type { Config } from '../config.ts'
 /** The policy of what is no page: nothing of it is ever loaded, run or framed. */
 export const closedPolicy = policy({ 'default-src': "'none'", 'frame-ancestors': "'none'" })
 
-/** The policy of the web application: what it needs comes from here. */
-export const sitePolicy = policy({
-  'default-src': "'self'",
-  'script-src': "'self'",
-  // Dialogs, menus and toasts of the libraries put <style> elements into the page; attributes of the page's own text are not styles.
-  'style-src': "'self' 'unsafe-inline'",
-  'style-src-attr': "'none'",
-  'img-src': "'self' data: blob:",
-  'font-src': "'self'",
-  'connect-src': "'self'",
-  'worker-src': "'self' blob:",
-  'object-src': "'none'",
-  'frame-ancestors': "'none'",
-  'base-uri': "'self'",
-  'form-action': "'self'",
-})
+/** The policy of the web application: what it needs comes from here, and a survey from `survey`, the origin of its script. */
+export function sitePolicy(survey: string | null): string {
+  const withSurvey = ["'self'", ...(survey ? [survey] : [])].join(' ')
+  return policy({
+    'default-src': "'self'",
+    'script-src': withSurvey,
+    // Dialogs, menus and toasts of the libraries put <style> elements into the page; attributes of the page's own text are not styles.
+    'style-src': "'self' 'unsafe-inline'",
+    'style-src-attr': "'none'",
+    'img-src': "'self' data: blob:",
+    'font-src': "'self'",
+    'connect-src': withSurvey,
+    'worker-src': "'self' blob:",
+    'object-src': "'none'",
+    'frame-ancestors': "'none'",
+    'base-uri': "'self'",
+    'form-action': "'self'",
+  })
+}
 
 /** The policy of the page of the API's description: like that of the site, with images that stand inside its style sheet. */
 export const docsPolicy = policy({
@@ -45,11 +48,8 @@ function policy(directives: Record<string, string>): string {
 const permissions = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'display-capture', 'midi']
 const yearSeconds = 365 * 24 * 3600
 
-/** Headers of every answer, whatever it is, and CORS for the configured origins and nobody else. */
-export async function addHeaders(
-  app: FastifyInstance,
-  { publicUrl, corsOrigins }: Pick<Config, 'publicUrl' | 'corsOrigins'>,
-): Promise<void> {
+/** Headers of every answer, whatever it is. */
+export async function addHeaders(app: FastifyInstance, { publicUrl }: Pick<Config, 'publicUrl'>): Promise<void> {
   await app.register(helmet, {
     // Each part of the product has its own, below and in its scope.
     contentSecurityPolicy: false,
@@ -66,6 +66,10 @@ export async function addHeaders(
     })
     done()
   })
+}
+
+/** CORS for the configured origins and nobody else. */
+export async function addCors(app: FastifyInstance, { corsOrigins }: Pick<Config, 'corsOrigins'>): Promise<void> {
   if (corsOrigins.length === 0) return
   await app.register(cors, {
     origin: [...corsOrigins],

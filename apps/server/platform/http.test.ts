@@ -1,5 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { route } from '@vigia/contract/route'
 import fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
@@ -41,7 +44,39 @@ const failing = route({
   params: z.object({ how: z.string() }),
   data: z.null(),
 })
+const file = route({
+  method: 'GET',
+  path: '/v1/api/Copia/{how}',
+  access: 'public',
+  summary: 'x',
+  params: z.object({ how: z.string() }),
+  produces: 'application/zip',
+})
+const list = route({
+  method: 'GET',
+  path: '/v1/api/Lista',
+  access: 'session',
+  summary: 'x',
+  query: z.object({ n: z.coerce.number() }),
+  data: z.array(z.string()),
+})
 const pdf = route({ method: 'GET', path: '/v1/api/Pdf', access: 'public', summary: 'x', produces: 'application/pdf' })
+
+// What became of the streams of `file`.
+const streams = { pulled: 0, closed: 0 }
+
+async function* pieces(how: string): AsyncGenerator<Buffer> {
+  try {
+    for (let piece = 0; how === 'endless' || piece < 4; piece++) {
+      streams.pulled++
+      yield Buffer.alloc(how === 'endless' ? 100_000 : 10, 'x')
+      if (how === 'slow') await setTimeout(300)
+      if (how === 'broken' && piece === 1) throw new Error('a disk with a secret')
+    }
+  } finally {
+    streams.closed++
+  }
+}
 
 const handlers = [
   handle(echo, async (_, { body }) => ({ data: body })),
@@ -53,7 +88,12 @@ const handlers = [
     if (params.how === 'busy') throw Object.assign(new Error('canceling statement'), { code: '55P03' })
     throw new Error('a bug with a secret')
   }),
-  handle(pdf, async () => new Uint8Array([37, 80, 68, 70])),
+  handle(file, async (_, { params }) => ({
+    content: Readable.from(pieces(params.how)),
+    fileName: 'Notas de "São João" (2026).zip',
+  })),
+  handle(list, async (_, { query }) => ({ data: Array.from({ length: query.n }, () => 'São João') })),
+  handle(pdf, async () => ({ content: new Uint8Array([37, 80, 68, 70]) })),
 ]
 
 const servers: FastifyInstance[] = []
@@ -236,6 +276,97 @@ describe('methods', () => {
       '4',
       '',
     ])
+  })
+})
+
+describe('what people read of theirs', () => {
+  const read = (n: number, accepted?: string) =>
+    app.inject({
+      url: `/v1/api/Lista?n=${n}`,
+      headers: { authorization, ...(accepted === undefined ? {} : { 'accept-encoding': accepted }) },
+    })
+
+  test.each([
+    ['gzip, deflate, br', 'br', brotliDecompressSync],
+    ['gzip', 'gzip', gunzipSync],
+    ['deflate', undefined, Buffer.from],
+    [undefined, undefined, Buffer.from],
+  ])('comes smaller to who accepts %s', async (accepted, encoding, open) => {
+    const { rawPayload, headers } = await read(500, accepted)
+    expect(headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(rawPayload.length),
+      'cache-control': 'no-store',
+      vary: 'Accept-Encoding',
+    })
+    expect(headers['content-encoding']).toBe(encoding)
+    expect(JSON.parse(open(rawPayload).toString()).data).toEqual(Array(500).fill('São João'))
+    if (encoding) expect(rawPayload.length).toBeLessThan(300)
+  })
+
+  test('comes as it is when it fits into a packet', async () => {
+    const { headers } = await read(5, 'br')
+    expect(headers).toMatchObject({ vary: 'Accept-Encoding' })
+    expect(headers).not.toHaveProperty('content-encoding')
+  })
+
+  test('says to whom it may be given where others may call', async () => {
+    const open = await serve({ CORS_ORIGINS: 'https://erp.exemplo.com.br' })
+    const headers = { authorization, 'accept-encoding': 'br', origin: 'https://erp.exemplo.com.br' }
+    expect((await open.inject({ url: '/v1/api/Lista?n=500', headers })).headers.vary).toBe('Origin, Accept-Encoding')
+  })
+
+  test('is all that is made smaller: the length of a compressed secret tells of it', async () => {
+    const payload = JSON.stringify({ nome: 'x'.repeat(5_000) })
+    const headers = { ...json, 'accept-encoding': 'br' }
+    const answer = await app.inject({ method: 'POST', url: '/v1/api/Eco', payload, headers })
+    expect(answer.headers).not.toHaveProperty('content-encoding')
+    expect(answer.json().data.nome).toHaveLength(5_000)
+  })
+})
+
+describe('files', () => {
+  const fetchFile = (how: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}/v1/api/Copia/${how}`, init)
+
+  test('have their name, in both ways to write it', async () => {
+    const { headers } = await fetchFile('short')
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'application/zip',
+      'content-disposition':
+        'attachment; filename="Notas de _S_o Jo_o_ (2026).zip"; filename*=UTF-8\'\'Notas%20de%20%22S%C3%A3o%20Jo%C3%A3o%22%20%282026%29.zip',
+      'cache-control': 'private, no-store',
+    })
+    expect((await app.inject('/v1/api/Pdf')).headers).not.toHaveProperty('content-disposition')
+  })
+
+  test('may take longer than a request is waited for', async () => {
+    expect(await (await fetchFile('slow')).text()).toBe('x'.repeat(40))
+  })
+
+  test('that break off are never taken for whole ones', async () => {
+    const response = await fetchFile('broken')
+    expect(response.status).toBe(200)
+    await expect(response.text()).rejects.toThrow()
+  })
+
+  test('are made as fast as they are taken, and no longer when the caller leaves', async () => {
+    const before = { ...streams }
+    const leaving = new AbortController()
+    const { body } = await fetchFile('endless', { signal: leaving.signal })
+    await body!.getReader().read()
+    // Until the buffers on the way are full.
+    for (let pulled = -1; pulled !== streams.pulled; await setTimeout(200)) pulled = streams.pulled
+    expect(streams.pulled - before.pulled).toBeLessThan(200)
+    expect(streams.closed).toBe(before.closed)
+    leaving.abort()
+    await expect.poll(() => streams.closed).toBe(before.closed + 1)
+  })
+
+  test('are not made for who asks for the headers only', async () => {
+    const before = streams.pulled
+    const { status, headers } = await fetchFile('endless', { method: 'HEAD' })
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/zip'])
+    expect(streams.pulled).toBe(before)
   })
 })
 

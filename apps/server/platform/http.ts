@@ -1,10 +1,14 @@
-import { isIP, type Socket } from 'node:net'
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BlockList, isIP, type Socket } from 'node:net'
+import { type Duplex, Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { Envelope, RouteData, RouteDefinition, RouteInput } from '@vigia/contract/route'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Context } from './context.ts'
+import { sendText } from './encoding.ts'
 import { AppError, type ErrorCode, errorCodes } from './errors.ts'
-import { addHeaders, closedPolicy } from './headers.ts'
+import { addCors, addHeaders, closedPolicy } from './headers.ts'
 import { fieldCharactersMax, parseJson, readInput } from './input.ts'
 
 /** Where a call comes from. */
@@ -24,6 +28,7 @@ export interface Session {
   shared: boolean
   /** Names the session to its owner; the token opens it. */
   publicId: string
+  expiresAt: Date
   token: string
   /** Absent: nothing is kept of where a shared account is used from. */
   address?: string
@@ -33,8 +38,19 @@ export interface Session {
 export type Authenticate = (ctx: Context, token: string, caller: Caller) => Promise<Session | null>
 
 type SessionOf<R extends RouteDefinition> = R['access'] extends 'session' ? Session : null
+
+/** The answer of a call that produces no envelope. */
+export interface FileAnswer {
+  /** A stream is read as fast as the caller takes it, and destroyed when the caller leaves. */
+  content: Uint8Array | Readable
+  /** Absent: it is shown, not saved. */
+  fileName?: string
+  /** Whoever has these bytes already may ask whether they still hold, instead of taking them again. */
+  keepable?: boolean
+}
+
 type Answer<R extends RouteDefinition> = R['produces'] extends string
-  ? Uint8Array
+  ? FileAnswer
   : { data: RouteData<R>; message?: string }
 
 /** A route with the function that carries it out. */
@@ -55,7 +71,15 @@ export function handle<const R extends RouteDefinition>(
   }
 }
 
-// A certificate file has a few kilobytes; nothing else is uploaded.
+/** Something that answers requests itself, bodies and upgrades included. */
+export interface Guest {
+  /** Its address; it has those below it too. */
+  path: string
+  handle(request: IncomingMessage, response: ServerResponse): boolean
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
+}
+
+// A certificate file has a few kilobytes, a logo is made as small by the page; nothing else is uploaded.
 const fileBytesMax = 128 * 1024
 const bodyBytesMax = 256 * 1024
 const headerBytesMax = 16 * 1024
@@ -69,11 +93,12 @@ const formLimits = {
   headerPairs: 20,
 }
 
-/** A Fastify server that answers `handlers`; call `listen` or `inject` on it. */
+/** A Fastify server that answers `handlers`, and has `guest` answer what is its own; call `listen` or `inject` on it. */
 export async function serveRoutes(
   ctx: Context,
   handlers: Handled[],
   authenticate: Authenticate,
+  guest?: Guest,
 ): Promise<FastifyInstance> {
   const app = Fastify({
     logger: false,
@@ -86,6 +111,8 @@ export async function serveRoutes(
       connectionsCheckingInterval: 5_000,
       // Node would refuse it without a word; the hook below says what is wrong.
       requireHostHeader: false,
+      // Whoever else wants to speak another protocol is answered in this one.
+      shouldUpgradeCallback: ({ url }) => guest !== undefined && isOf(guest, url),
     },
     trustProxy: ctx.config.trustedProxies.length > 0 ? [...ctx.config.trustedProxies] : false,
     // The size of the headers is the limit of every parameter.
@@ -96,6 +123,8 @@ export async function serveRoutes(
     genReqId: () => crypto.randomUUID(),
   })
   await addHeaders(app, ctx.config)
+  if (guest) receive(app, guest)
+  await addCors(app, ctx.config)
   await app.register(multipart, { limits: formLimits })
   app.removeContentTypeParser(['application/json', 'text/plain'])
   app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: FastifyRequest, body: string) =>
@@ -130,6 +159,23 @@ export async function serveRoutes(
   return app
 }
 
+function receive(app: FastifyInstance, guest: Guest): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!isOf(guest, request.raw.url)) return done()
+    for (const [name, value] of Object.entries(reply.getHeaders())) if (value) reply.raw.setHeader(name, value)
+    if (!guest.handle(request.raw, reply.raw)) return done()
+    reply.hijack()
+  })
+  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (!guest.upgrade(request, socket, head)) socket.destroy()
+  })
+}
+
+function isOf({ path }: Guest, url = ''): boolean {
+  const own = url.split('?', 1)[0]!
+  return own === path || own.startsWith(`${path}/`)
+}
+
 function addRoute(app: FastifyInstance, ctx: Context, { route, run }: Handled, authenticate: Authenticate): void {
   const sessions = new WeakMap<FastifyRequest, Session>()
   app.route({
@@ -142,11 +188,7 @@ function addRoute(app: FastifyInstance, ctx: Context, { route, run }: Handled, a
     handler: async (request, reply) => {
       const input = await readInput(route, request)
       const answer = await run(ctx, input, sessions.get(request) ?? null, callerOf(request))
-      if (route.produces)
-        return reply
-          .type(route.produces)
-          .header('cache-control', 'private, no-store')
-          .send(Buffer.from(answer as Uint8Array))
+      if (route.produces) return sendFile(ctx, request, reply.type(route.produces), answer as FileAnswer)
       const { data, message } = answer as { data: unknown; message?: string }
       const envelope: Envelope<unknown> = {
         success: true,
@@ -154,9 +196,61 @@ function addRoute(app: FastifyInstance, ctx: Context, { route, run }: Handled, a
         data,
         errors: [],
       }
-      return reply.header('cache-control', 'no-store').send(envelope)
+      void reply.header('cache-control', 'no-store')
+      if (!isCompressible(route)) return reply.send(envelope)
+      return sendText(request, reply.type('application/json; charset=utf-8'), Buffer.from(JSON.stringify(envelope)))
     },
   })
+}
+
+// What people read of theirs. The answers of the others may hold a token or a ticket, and the length of a compressed secret tells of it.
+function isCompressible({ method, access }: RouteDefinition): boolean {
+  return method === 'GET' && access === 'session'
+}
+
+// Nobody waits longer for a caller that takes nothing.
+const stalledMs = 5 * 60_000
+
+function sendFile(
+  { log }: Pick<Context, 'log'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { content, fileName, keepable = false }: FileAnswer,
+): FastifyReply {
+  // Of documents no copy stays on a machine that others use; programs that keep their own ask by the tag.
+  void reply.header('cache-control', 'private, no-store')
+  if (fileName !== undefined) void reply.header('content-disposition', attachment(fileName))
+  if (!(content instanceof Readable)) {
+    if (keepable) {
+      const tag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
+      void reply.header('etag', tag)
+      if (hasTag(request.headers['if-none-match'], tag)) return reply.status(304).send()
+    }
+    return reply.send(Buffer.from(content.buffer, content.byteOffset, content.length))
+  }
+  if (request.method === 'HEAD') {
+    // The library would read it to the end for nobody.
+    content.destroy()
+    return reply.send()
+  }
+  // The status has left by then: the caller sees the connection break off, never a shorter file.
+  content.on('error', (err) =>
+    log.error({ err, requestId: request.id, route: request.routeOptions.url }, 'a file broke off'),
+  )
+  reply.raw.setTimeout(stalledMs)
+  return reply.send(content)
+}
+
+// Proxies that compress on the way make a tag weak (RFC 9110 §13.1.2).
+function hasTag(given: string | undefined, tag: string): boolean {
+  return given?.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag) ?? false
+}
+
+// Both ways to write it, for programs that read only the first one (RFC 6266 §4.3, appendix D).
+function attachment(fileName: string): string {
+  const plain = fileName.replace(/[^\w .()-]/g, '_')
+  const exact = encodeURIComponent(fileName).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
+  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
 }
 
 /** How the HTTP library writes the path of `route`. */
@@ -166,14 +260,46 @@ export function addressOf({ path }: Pick<RouteDefinition, 'path'>): string {
 
 async function requireSession(ctx: Context, request: FastifyRequest, authenticate: Authenticate): Promise<Session> {
   const token = bearerOf(request)
-  const session = /^[\w-]{20,200}$/.test(token) ? await authenticate(ctx, token, callerOf(request)) : null
+  const session = await sessionOf(ctx, token, callerOf(request), authenticate)
   if (!session) throw new AppError('unauthenticated', 'Sessão expirada. Faça login novamente.')
   return session
+}
+
+/** The session of `token`, or null; what cannot be one is not looked up. */
+export async function sessionOf(
+  ctx: Context,
+  token: string,
+  caller: Caller,
+  authenticate: Authenticate,
+): Promise<Session | null> {
+  return /^[\w-]{20,200}$/.test(token) ? authenticate(ctx, token, caller) : null
 }
 
 /** The token that the call carries, or nothing. */
 export function bearerOf(request: FastifyRequest): string {
   return /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
+}
+
+/** Where a request comes from that did not pass through the routes, by what trusted proxies say. */
+export function rawCaller(
+  { trustedProxies }: Pick<Context['config'], 'trustedProxies'>,
+  { headers, socket }: IncomingMessage,
+): Caller {
+  const trusted = new BlockList()
+  for (const network of trustedProxies) {
+    const [address = '', bits] = network.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    trusted.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family)
+  }
+  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  const passedOn = headers['x-forwarded-for'] ?? ''
+  let address = socket.remoteAddress ?? ''
+  // From the nearest on, for as long as whoever says so is trusted.
+  for (const farther of String(passedOn).split(',').reverse()) {
+    if (!isTrusted(address) || !isIP(farther.trim())) break
+    address = farther.trim()
+  }
+  return { address, agent: (headers['user-agent'] ?? '').slice(0, 200) }
 }
 
 function callerOf(request: FastifyRequest): Caller {

@@ -15,6 +15,7 @@ import { openMailServer, refusal, type TestMailServer } from './mail.testing.ts'
 import { type MailKind, queueMail } from './mail.ts'
 import { claimMail, deleteSettledMails, leaseMs, listUnsentMails, retryFailedMails, settleMail } from './mail-queue.ts'
 import { startMailWorker } from './mail-worker.ts'
+import { createPrinter } from './printer.ts'
 import { createVault } from './vault.ts'
 
 const patience = { timeout: 25_000, interval: 50 }
@@ -49,6 +50,7 @@ function context(env: Record<string, string> = {}): Context {
     log: pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 8)),
+    printer: createPrinter(),
   }
 }
 

@@ -10,6 +10,7 @@ import { serveRoutes } from './http.ts'
 import { createPublicIds } from './ids.ts'
 import { createLogger } from './log.ts'
 import { serveMetrics } from './metrics.ts'
+import { createPrinter } from './printer.ts'
 import { newWorkspace } from './testing.ts'
 import { createVault } from './vault.ts'
 
@@ -93,6 +94,13 @@ test('what this process is, and its connections', async () => {
   expect(samples.get('vigia_database_connection_waiters{pool="api"}')).toBe(0)
 })
 
+test('what printing does', async () => {
+  const samples = await scrape()
+  expect(samples.get('vigia_print_threads')).toBe(0)
+  expect(samples.get('vigia_print_cache_bytes')).toBe(0)
+  expect(samples.get('vigia_print_waiting{lane="people"}')).toBe(0)
+})
+
 test('every figure of ours has a name of ours, a unit or a count, and words', async () => {
   const response = await fetch(`${server.url}/metrics`, { headers: { authorization } })
   const help = (await response.text()).split('\n').filter((line) => line.startsWith('# HELP vigia_'))
@@ -166,6 +174,7 @@ test('scrapes at once share one question, and a database that does not answer hi
     log: createLogger('info', { write: (line) => lines.push(line) }),
     vault: createVault(randomBytes(32)),
     ids: createPublicIds(randomBytes(16)),
+    printer: createPrinter(),
   }
   const app = await serveRoutes(ctx, [], async () => null)
   serveMetrics(

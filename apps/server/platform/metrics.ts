@@ -16,13 +16,14 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'OPTIONS']
 
 /**
  * Answers `GET /metrics` with figures for Prometheus to who sends the token of the configuration; without one there is no such address.
- * `pools` are the connections of this process by their names.
+ * `pools` are the connections of this process by their names, `others` what its parts count themselves.
  */
 export function serveMetrics(
   app: FastifyInstance,
   ctx: Context,
   routes: readonly RouteDefinition[],
   pools: Record<string, Database>,
+  others: readonly Registry[] = [],
 ): void {
   const { metricsToken } = ctx.config
   if (!metricsToken) return
@@ -34,7 +35,7 @@ export function serveMetrics(
     if (!isSame(bearerOf(request), metricsToken))
       throw new AppError('unauthenticated', 'Informe o token de METRICS_TOKEN.')
     const known = await figures()
-    const all = Registry.merge([ofProcess(), registry, ...(known ? [known] : [])])
+    const all = Registry.merge([ofProcess(), registry, ctx.printer.metrics, ...others, ...(known ? [known] : [])])
     return reply
       .type(all.contentType)
       .header('cache-control', 'no-store')

@@ -79,6 +79,30 @@ export interface NoticeTable {
   key: string
   at: Timestamp
 }
+export interface HappeningTable {
+  workspace_id: number
+  id: Generated<bigint>
+  at: Timestamp
+  what: string
+  company_id: number | null
+  payload: ColumnType<unknown, string | undefined, string>
+  ready_at: Timestamp
+}
+export interface AnnouncementTable {
+  workspace_id: number
+  id: Generated<bigint>
+  at: Timestamp
+  topic: string
+  what: Optional<string | null>
+  kind: 'sucesso' | 'error' | 'alert'
+  header: string
+  body: string
+}
+export interface AnnouncementPositionTable {
+  session_id: string
+  workspace_id: number
+  announcement_id: bigint
+}
 export interface ContactMessageTable {
   id: Generated<bigint>
   at: Timestamp
@@ -185,6 +209,17 @@ export interface DocumentTable {
   event_text: string | null
   chave: string
 }
+export interface DocumentExportTable {
+  workspace_id: number
+  id: Generated<bigint>
+  requested_at: Timestamp
+  request: ColumnType<unknown, string, string>
+}
+export interface CompanyLogoTable {
+  workspace_id: number
+  company_id: number
+  picture: Buffer
+}
 export interface DocumentEventTable {
   workspace_id: number
   company_id: number
@@ -262,6 +297,7 @@ export interface CaptureLineTable {
   catch_up_at: Timestamp
   lease_for: Optional<'due' | 'copies' | 'gap' | 'check' | null>
   paused: Generated<boolean>
+  told_state: Generated<'waiting' | 'blocked' | 'failed' | 'stopped'>
 }
 export interface CaptureRefusalTable {
   line_id: number
@@ -363,6 +399,8 @@ export interface Tables {
   supplier: SupplierTable
   document: DocumentTable
   document_event: DocumentEventTable
+  document_export: DocumentExportTable
+  company_logo: CompanyLogoTable
   count_month: CountMonthTable
   count_year: CountYearTable
   count_day: CountDayTable
@@ -379,6 +417,9 @@ export interface Tables {
   throttle: ThrottleTable
   mail: MailTable
   notice: NoticeTable
+  happening: HappeningTable
+  announcement: AnnouncementTable
+  announcement_position: AnnouncementPositionTable
   contact_message: ContactMessageTable
   audit: AuditTable
 }

@@ -8,7 +8,13 @@ export const testCaller: Caller = { address: '127.0.0.1', agent: 'teste' }
 
 /** A session as a handler receives it, without a row of its own. */
 export function testSession(workspaceId: number, accountId = 1): Session {
-  const names = { workspacePublicId: '', accountName: 'Ana Souza', shared: false, publicId: '' }
+  const names = {
+    workspacePublicId: '',
+    accountName: 'Ana Souza',
+    shared: false,
+    publicId: '',
+    expiresAt: new Date(8.64e15),
+  }
   return { workspaceId, accountId, ...names, token: '', address: testCaller.address }
 }
 

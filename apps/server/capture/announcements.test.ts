@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { documentAnnouncements } from '../documents/documents.ts'
+import { arrive, cteProc, evento, nfeProc, resNFe } from '../documents/testing.ts'
+import { toldOf } from '../notifications/testing.ts'
+import { inCapture } from '../platform/database.ts'
+import { captureAnnouncements } from './announcements.ts'
+import { deliverPage } from './delivery.ts'
+import { claimLine, consequences, holdLine, type Line, releaseLine } from './lease.ts'
+import { brokenOff, decide } from './rules.ts'
+import { changeLines, newCompany, openInstallation, pause, retireLines, rhythm, type TestContext } from './testing.ts'
+
+let installation: Awaited<ReturnType<typeof openInstallation>>
+let ctx: TestContext
+
+beforeAll(async () => {
+  installation = await openInstallation()
+  ctx = installation.openProcess()
+})
+afterAll(() => installation?.[Symbol.asyncDispose]())
+beforeEach(() => retireLines(ctx))
+
+const claim = async (): Promise<Line> => {
+  const line = await claimLine(ctx)
+  if (!line) throw new Error('nothing is due')
+  return line
+}
+const deliver = (line: Line, arrivals: ReturnType<typeof arrive>[], { more = false } = {}) =>
+  inCapture(ctx, async (ctx) => {
+    const [before, after] = [line.lastNsu, line.lastNsu + BigInt(arrivals.length)]
+    await holdLine(ctx, line, { last_nsu: after })
+    await deliverPage(ctx, line, arrivals, { before, after, more })
+    line.lastNsu = after
+  })
+const notes = (line: Line, count: number) =>
+  Array.from({ length: count }, (_, index) => {
+    const number = Number(line.lastNsu) + index + 1
+    return arrive(number, nfeProc({ number }))
+  })
+const told = (workspaceId: number, what = 'captura-concluida') =>
+  toldOf(ctx, { ...captureAnnouncements, ...documentAnnouncements }, workspaceId, what)
+
+describe('documents that arrive', () => {
+  test('in several pages are told together when the run ends', async () => {
+    const { workspaceId } = await newCompany(ctx)
+    const line = await claim()
+    await deliver(line, notes(line, 50), { more: true })
+    await deliver(line, notes(line, 3))
+    expect(await told(workspaceId)).toEqual([
+      { kind: 'sucesso', header: 'Captura concluída', body: '53 NF-e novas de EMPRESA.' },
+    ])
+    expect(await told(workspaceId)).toEqual([])
+  })
+
+  test('are told apart by family, and summaries that become whole too', async () => {
+    const { workspaceId } = await newCompany(ctx)
+    const [first, second] = [await claim(), await claim()]
+    const [nfe, cte] = first.service === 0 ? [first, second] : [second, first]
+    await deliver(nfe, [arrive(1, resNFe({ number: 1 })), arrive(2, nfeProc({ number: 2 }))])
+    await deliver(cte, [arrive(1, cteProc())])
+    expect(await told(workspaceId)).toMatchObject([{ body: '2 NF-e e 1 CT-e novos de EMPRESA.' }])
+    await deliver(nfe, [arrive(3, nfeProc({ number: 1 }))])
+    expect(await told(workspaceId)).toMatchObject([{ body: '1 NF-e ficou completa: EMPRESA.' }])
+    await deliver(nfe, [arrive(4, nfeProc({ number: 1 }))])
+    expect(await told(workspaceId)).toEqual([])
+  })
+
+  test('while the run goes on are told as that', async () => {
+    const { workspaceId } = await newCompany(ctx)
+    const line = await claim()
+    await deliver(line, notes(line, 1), { more: true })
+    expect(await told(workspaceId)).toMatchObject([{ header: 'Captura em andamento', body: '1 NF-e nova de EMPRESA.' }])
+  })
+
+  test('cancel a note that the company has confirmed: that is told, once', async () => {
+    const { workspaceId } = await newCompany(ctx)
+    const line = await claim()
+    await deliver(line, [...notes(line, 3), arrive(4, evento(210200, { number: 1 }))])
+    expect(await told(workspaceId, 'documento-cancelado')).toEqual([])
+    await deliver(line, [arrive(5, evento(110111, { number: 1 })), arrive(6, evento(110111, { number: 2 }))])
+    expect(await told(workspaceId, 'documento-cancelado')).toEqual([
+      {
+        kind: 'alert',
+        header: 'Nota confirmada foi cancelada',
+        body: 'A NF-e 1 de PAPELARIA SÃO JOÃO LTDA, que EMPRESA já tinha confirmado, foi cancelada por quem a emitiu. A confirmação continua guardada. Se a operação aconteceu, fale com quem emitiu.',
+      },
+    ])
+    await deliver(line, [arrive(7, evento(110111, { number: 1 }))])
+    expect(await told(workspaceId, 'documento-cancelado')).toEqual([])
+  })
+})
+
+const answer = (cStat: number) => ({ cStat, xMotivo: 'x', ultNSU: '0', maxNSU: '0', documents: [] })
+const standing = { lastNsu: 0n, maxNsu: 0n, failures: 0, first: false, recent: false, answerLost: false }
+const settle = (line: Line, cStat: number) =>
+  inCapture(ctx, (ctx) => holdLine(ctx, line, consequences(decide(answer(cStat), standing, rhythm))))
+
+describe('the state of a capture', () => {
+  test('is told when it changes, not at each try, and when it is well again', async () => {
+    const { workspaceId } = await newCompany(ctx)
+    const line = await claim()
+    await settle(line, 137)
+    expect(await told(workspaceId, 'captura-estado')).toEqual([])
+    await settle(line, 656)
+    const [blocked, ...more] = await told(workspaceId, 'captura-estado')
+    expect(more).toEqual([])
+    expect(blocked).toMatchObject({ kind: 'alert', header: 'Captura bloqueada pela SEFAZ' })
+    expect(blocked!.body).toMatch(
+      /^EMPRESA \((NF|CT)-e\): A SEFAZ bloqueou as consultas .* Nenhum documento foi pulado\.$/,
+    )
+    await settle(line, 656)
+    await settle(line, 656)
+    expect(await told(workspaceId, 'captura-estado')).toEqual([])
+    await settle(line, 137)
+    expect(await told(workspaceId, 'captura-estado')).toMatchObject([
+      { kind: 'sucesso', header: 'Captura normalizada', body: expect.stringMatching(/EMPRESA voltou ao normal/) },
+    ])
+  })
+
+  test('that came and went before anybody was told is told to nobody', async () => {
+    const { workspaceId } = await newCompany(ctx)
+    const line = await claim()
+    await settle(line, 108)
+    await settle(line, 137)
+    expect(await told(workspaceId, 'captura-estado')).toEqual([])
+  })
+
+  test('is told when a turn breaks off, and not again when a person lets it go on and it is well', async () => {
+    const { workspaceId } = await newCompany(ctx)
+    const line = await claim()
+    await releaseLine(ctx, line, brokenOff(0, rhythm))
+    expect(await told(workspaceId, 'captura-estado')).toMatchObject([
+      { header: 'Captura com falha', body: expect.stringMatching(/Os documentos já guardados estão seguros/) },
+    ])
+    await changeLines(ctx, "state = 'waiting', next_at = now(), allowed_at = now()")
+    await settle(await claim(), 137)
+    const second = await claimLine(ctx)
+    if (second) await settle(second, 137)
+    expect(await told(workspaceId, 'captura-estado')).toMatchObject([{ header: 'Captura normalizada' }])
+  })
+
+  test('is not told to who has proved nothing where others have, nor to who is paused', async () => {
+    const proved = await newCompany(ctx)
+    const stranger = await newCompany(ctx, { proved: false })
+    const paused = await newCompany(ctx)
+    await pause(ctx, paused.workspaceId)
+    await settle(await claim(), 656)
+    expect(await told(proved.workspaceId, 'captura-estado')).toHaveLength(1)
+    expect(await told(stranger.workspaceId, 'captura-estado')).toEqual([])
+    expect(await told(paused.workspaceId, 'captura-estado')).toEqual([])
+  })
+
+  test('of many companies is one sentence', () => {
+    const items = [...Array(1000).keys()].map((companyId) => ({
+      companyId,
+      company: `E${companyId}`,
+      payload: {
+        service: 'nfe',
+        before: companyId < 990 ? 'waiting' : 'failed',
+        state: companyId < 3 ? 'blocked' : companyId < 990 ? 'failed' : 'waiting',
+        message: 'x',
+      },
+    }))
+    expect(captureAnnouncements['captura-estado']!.write(items)).toEqual({
+      kind: 'alert',
+      header: 'Captura com problemas',
+      body: '3 empresas com bloqueio da SEFAZ e 987 empresas com falha: E0, E1 e mais 988 empresas. Os documentos já guardados estão seguros; o motivo e o que fazer estão em Empresas. 10 outras voltaram ao normal.',
+    })
+  })
+})

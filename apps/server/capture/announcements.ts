@@ -1,0 +1,116 @@
+import { counted, type Item, joined, named, type Writer } from '../notifications/notifications.ts'
+import type { Service } from '../platform/service.ts'
+import type { Decision } from './rules.ts'
+
+/** Documents that a company received. */
+export interface Arrived {
+  service: Service
+  /** Documents that were not here before. */
+  inserted: number
+  /** Summaries that became whole notes. */
+  completed: number
+  /** The capture goes on. */
+  more: boolean
+}
+
+const families = { nfe: 'NF-e', cte: 'CT-e' } as const
+
+const arrived: Writer = {
+  topic: 'captura',
+  write(items) {
+    const all = items.map(({ payload }) => payload as Arrived)
+    const sum = (service: Service) =>
+      all.filter((one) => one.service === service).reduce((total, one) => total + one.inserted, 0)
+    const [nfe, cte] = [sum('nfe'), sum('cte')]
+    const completed = all.reduce((total, one) => total + one.completed, 0)
+    const news = [...(nfe > 0 ? [`${number(nfe)} NF-e`] : []), ...(cte > 0 ? [`${number(cte)} CT-e`] : [])]
+    const whole = completed > 0 ? [counted(completed, 'NF-e ficou completa', 'NF-e ficaram completas')] : []
+    const whose = named(items.map(({ company }) => company))
+    const words = nfe + cte === 1 ? (nfe === 1 ? 'nova' : 'novo') : cte === 0 ? 'novas' : 'novos'
+    const body =
+      news.length > 0
+        ? `${joined(news)} ${words} de ${whose}${whole.length > 0 ? `; ${whole[0]}` : ''}.`
+        : `${whole[0]}: ${whose}.`
+    const last = new Map(items.map(({ companyId, payload }) => [companyId, (payload as Arrived).more]))
+    const goesOn = [...last.values()].some(Boolean)
+    return { kind: 'sucesso', header: goesOn ? 'Captura em andamento' : 'Captura concluída', body }
+  },
+}
+
+/** The state of a conversation with the authority has changed. */
+export interface Changed {
+  service: Service
+  before: Decision['state']
+  state: Decision['state']
+  message: string
+}
+
+const stateWords: Readonly<Record<Exclude<Decision['state'], 'waiting'>, { header: string; many: string }>> = {
+  blocked: { header: 'Captura bloqueada pela SEFAZ', many: 'com bloqueio da SEFAZ' },
+  failed: { header: 'Captura com falha', many: 'com falha' },
+  stopped: { header: 'Captura parada', many: 'parada' },
+}
+
+interface Line extends Changed {
+  companyId: number | null
+  company: string | null
+}
+
+const changed: Writer = {
+  topic: 'captura',
+  write(items) {
+    const lines = lastOf(items)
+    const troubled = lines.filter((line) => line.state !== 'waiting')
+    const recovered = lines.filter((line) => line.state === 'waiting')
+    if (troubled.length > 0) return tellTrouble(troubled, recovered)
+    if (recovered.length === 0) return null
+    const [{ service }] = recovered as [Line]
+    const services = recovered.every((line) => line.service === service) ? ` de ${families[service]}` : ''
+    const whose = named(recovered.map(({ company }) => company))
+    return {
+      kind: 'sucesso',
+      header: 'Captura normalizada',
+      body: `A captura${services} de ${whose} voltou ao normal e continua de onde estava. Nenhum documento guardado se perdeu.`,
+    }
+  },
+}
+
+// Of each conversation what it came to; nothing of one that is again as people know it.
+function lastOf(items: readonly Item[]): Line[] {
+  const lines = new Map<string, Line>()
+  for (const { companyId, company, payload } of items) {
+    const change = payload as Changed
+    const key = `${companyId} ${change.service}`
+    lines.set(key, { ...change, before: lines.get(key)?.before ?? change.before, companyId, company })
+  }
+  return [...lines.values()].filter(({ before, state }) => before !== state)
+}
+
+function tellTrouble(troubled: readonly Line[], recovered: readonly Line[]): ReturnType<Writer['write']> {
+  const [first] = troubled as [Line]
+  const companies = new Set(troubled.map(({ companyId }) => companyId))
+  const kind = troubled.some(({ state }) => state === 'stopped') ? 'error' : 'alert'
+  const state = first.state as keyof typeof stateWords
+  const isOne = companies.size === 1 && troubled.every((line) => line.state === first.state)
+  const services = joined([...new Set(troubled.map(({ service }) => families[service]))])
+  if (isOne) return { kind, header: stateWords[state].header, body: `${first.company} (${services}): ${first.message}` }
+  const kinds = Object.entries(stateWords).flatMap(([name, { many }]) => {
+    const count = new Set(troubled.filter((line) => line.state === name).map(({ companyId }) => companyId)).size
+    return count > 0 ? [`${counted(count, 'empresa', 'empresas')} ${many}`] : []
+  })
+  const better = new Set(recovered.map(({ companyId }) => companyId)).size
+  const again = better > 0 ? ` ${counted(better, 'outra voltou', 'outras voltaram')} ao normal.` : ''
+  return {
+    kind,
+    header: 'Captura com problemas',
+    body: `${joined(kinds)}: ${named(troubled.map(({ company }) => company))}. Os documentos já guardados estão seguros; o motivo e o que fazer estão em Empresas.${again}`,
+  }
+}
+
+const number = (n: number) => n.toLocaleString('pt-BR')
+
+/** The announcements of this slice. */
+export const captureAnnouncements: Readonly<Record<string, Writer>> = {
+  'captura-concluida': arrived,
+  'captura-estado': changed,
+}

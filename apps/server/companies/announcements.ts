@@ -1,0 +1,76 @@
+import { formatCnpj } from '@vigia/dfe/cnpj'
+import { counted, named, type Writer } from '../notifications/notifications.ts'
+
+/** A company was registered. */
+export interface Registered {
+  cnpj: string
+  by: string
+}
+
+const registered: Writer = {
+  topic: 'empresa',
+  write(items) {
+    const [first] = items
+    const { cnpj, by } = first!.payload as Registered
+    if (items.length === 1)
+      return {
+        kind: 'sucesso',
+        header: 'Empresa cadastrada',
+        body: `${first!.company} (${formatCnpj(cnpj)}) foi cadastrada por ${by}. A primeira captura começa em instantes.`,
+      }
+    return {
+      kind: 'sucesso',
+      header: 'Empresas cadastradas',
+      body: `${counted(items.length, 'empresa foi cadastrada', 'empresas foram cadastradas')}: ${named(items.map(({ company }) => company))}. As primeiras capturas começam em instantes.`,
+    }
+  },
+}
+
+/** A certificate ends soon or has ended. */
+export interface Ending {
+  company: string
+  /** How many companies it speaks for. */
+  companies: number
+  /** "vence em 7 dias". */
+  when: string
+  ended: boolean
+}
+
+const ending: Writer = {
+  topic: 'certificado',
+  write(items) {
+    const certificates = items.map(({ payload }) => payload as Ending)
+    const [first] = certificates as [Ending]
+    const ended = certificates.filter((one) => one.ended).length
+    const kind = ended > 0 ? 'error' : 'alert'
+    const whatToDo = 'Os documentos guardados continuam seguros. Renove-o e envie o arquivo novo na página da empresa.'
+    if (certificates.length === 1)
+      return {
+        kind,
+        header: first.ended ? 'Certificado digital vencido' : 'Certificado digital perto de vencer',
+        body: first.ended
+          ? `O certificado de ${whoseText(first)} venceu, e a captura parou. ${whatToDo}`
+          : `O certificado de ${whoseText(first)} ${first.when}. Depois disso a captura para. ${whatToDo}`,
+      }
+    const soon = certificates.length - ended
+    const what = [
+      ...(ended > 0 ? [counted(ended, 'certificado venceu', 'certificados venceram')] : []),
+      ...(soon > 0 ? [counted(soon, 'certificado está perto de vencer', 'certificados estão perto de vencer')] : []),
+    ].join(' e ')
+    return {
+      kind,
+      header: 'Certificados digitais',
+      body: `${what}: ${named(certificates.map(({ company }) => company))}. Os documentos guardados continuam seguros. Veja cada um em Empresas.`,
+    }
+  },
+}
+
+function whoseText({ company, companies }: Ending): string {
+  return companies === 1 ? company : `${company} e de mais ${counted(companies - 1, 'empresa', 'empresas')}`
+}
+
+/** The announcements of this slice. */
+export const companyAnnouncements: Readonly<Record<string, Writer>> = {
+  'empresa-cadastrada': registered,
+  'certificado-vence': ending,
+}

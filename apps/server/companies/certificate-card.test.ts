@@ -1,0 +1,139 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import type { Database } from '../platform/context.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { newWorkspace } from '../platform/testing.ts'
+import { describeUse, readCertificateCard } from './certificate-card.ts'
+
+const [matriz, filial, stranger] = ['12ABC34501DE35', '12ABC345000269', '44555666000181']
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Database
+let workspaceId: number
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase(database.url)
+})
+afterAll(async () => {
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  workspaceId = await newWorkspace(db)
+})
+
+const card = (companyId: number) => readCertificateCard({ db }, workspaceId, companyId)
+const inside = <T>(work: (db: Database) => Promise<T>) => inWorkspace({ db }, workspaceId, ({ db }) => work(db))
+
+async function addCompany(cnpj: string): Promise<number> {
+  const values = { workspace_id: workspaceId, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 }
+  return (await inside((db) => db.insertInto('company').values(values).returning('id').executeTakeFirstOrThrow())).id
+}
+
+async function addAccount(name: string): Promise<number> {
+  const values = { workspace_id: workspaceId, email: `${crypto.randomUUID()}@exemplo.com.br`, name, password_hash: 'x' }
+  return (await inside((db) => db.insertInto('account').values(values).returning('id').executeTakeFirstOrThrow())).id
+}
+
+async function addCertificate(companyId: number, holder: string, validTo: string, uploadedBy = 7): Promise<number> {
+  const { id } = await inside((db) =>
+    db
+      .insertInto('certificate')
+      .values({
+        workspace_id: workspaceId,
+        company_id: companyId,
+        holder_cnpj: holder,
+        holder_name: `TITULAR ${holder}`,
+        issuer: 'AC Teste',
+        serial_number: '1',
+        valid_from: '2020-01-01T00:00:00Z',
+        valid_to: validTo,
+        certificate_pem: 'x',
+        chain_pem: [],
+        key_encrypted: Buffer.from('x'),
+        key_id: 'x',
+        uploaded_by: uploadedBy,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow(),
+  )
+  return id
+}
+
+test('a company without a certificate has no card', async () => {
+  await addCertificate(await addCompany(stranger), stranger, '2077-01-01')
+  expect(await card(await addCompany(matriz))).toBeNull()
+})
+
+test('the card names holder, validity and who uploaded it', async () => {
+  const companyId = await addCompany(matriz)
+  await addCertificate(companyId, matriz, '2077-03-09T12:00:00Z', await addAccount('Ana Souza'))
+  expect(await card(companyId)).toEqual({
+    holder_name: `TITULAR ${matriz}`,
+    holder_cnpj: matriz,
+    issuer: 'AC Teste',
+    valid_from: new Date('2020-01-01T00:00:00Z'),
+    valid_to: new Date('2077-03-09T12:00:00Z'),
+    of_another: false,
+    uploaded_by: 'Ana Souza',
+    uploaded_at: expect.any(Date),
+    uses: [],
+  })
+})
+
+test('the card is that of the certificate that speaks for the company, whosever it is', async () => {
+  const [one, other] = [await addCompany(matriz), await addCompany(filial)]
+  await addCertificate(other, filial, '2001-01-01')
+  expect(await card(one)).toMatchObject({ holder_cnpj: filial, of_another: true, uploaded_by: null })
+  await addCertificate(one, matriz, '2077-01-01')
+  expect(await card(one)).toMatchObject({ holder_cnpj: matriz, of_another: false })
+  expect(await card(other)).toMatchObject({ holder_cnpj: matriz, of_another: true })
+})
+
+test('the newest twenty uses of that certificate are told, and no other', async () => {
+  const companyId = await addCompany(matriz)
+  const other = await addCertificate(await addCompany(filial), filial, '2050-01-01')
+  const used = await addCertificate(companyId, matriz, '2077-01-01')
+  await inside((db) =>
+    sql`insert into certificate_use (workspace_id, certificate_id, at, service, purpose)
+        select ${workspaceId}, case when i % 2 = 0 then ${used}::int else ${other}::int end, '2026-01-01'::timestamptz + i * interval '1 hour', 'NFeDistribuicaoDFe', i::text
+          from generate_series(1, 60) i`.execute(db),
+  )
+  const { uses } = (await card(companyId))!
+  expect(uses.map(({ purpose }) => Number(purpose))).toEqual(Array.from({ length: 20 }, (_, n) => 60 - 2 * n))
+})
+
+describe('a use in words', () => {
+  test.each([
+    ['NFeDistribuicaoDFe', 'consultar documentos (distNSU)', 'Consulta de NF-e na SEFAZ', 'Consultar documentos'],
+    [
+      'CTeDistribuicaoDFe',
+      'buscar documentos que faltam (consNSU)',
+      'Consulta de CT-e na SEFAZ',
+      'Buscar documentos que faltam',
+    ],
+    ['CTeDistribuicaoDFe', 'conferir o acesso (consNSU)', 'Consulta de CT-e na SEFAZ', 'Conferir o acesso'],
+    [
+      'NFeRecepcaoEvento4',
+      'envio de manifestações de NF-e do CNPJ 12ABC34501DE35 (3)',
+      'Manifestação de NF-e na SEFAZ',
+      'Envio de manifestações de NF-e do CNPJ 12.ABC.345/01DE-35 (3 notas)',
+    ],
+    [
+      'NFeRecepcaoEvento4',
+      'envio de manifestações de NF-e do CNPJ 44555666000181 (1)',
+      'Manifestação de NF-e na SEFAZ',
+      'Envio de manifestações de NF-e do CNPJ 44.555.666/0001-81 (1 nota)',
+    ],
+    [
+      'CTeRecepcaoEventoV4',
+      'envio do evento 110110 do CT-e 35261144555666000181570010000000011000000079',
+      'Evento de CT-e na SEFAZ',
+      'Envio de Carta de Correção do CT-e 35261144555666000181570010000000011000000079',
+    ],
+    ['ServicoNovo', 'envio do evento 999999 do CT-e X', 'ServicoNovo', 'Envio do evento 999999 do CT-e X'],
+  ])('%s, %s', (service, purpose, serviceWords, purposeWords) => {
+    expect(describeUse({ service, purpose })).toEqual({ service: serviceWords, purpose: purposeWords })
+  })
+})

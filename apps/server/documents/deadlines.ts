@@ -1,0 +1,104 @@
+import type { ServiceCode } from '../platform/service.ts'
+
+/** Until when an event may be registered, counted from the authorisation of the document. */
+export interface Deadline {
+  tpEvento: readonly number[]
+  hours: number
+  /** Documents authorised from this day on (São Paulo) follow it; a later row of the same event takes its place. */
+  since: string
+  /** The act that says so. */
+  source: string
+}
+
+/** The first answer of the destinatário, which releases the whole note. */
+export const ciencia = 210210
+/** The answers of the destinatário of which the last one counts (NT 2020.001). */
+export const conclusive: readonly number[] = [210200, 210220, 210240]
+/** Prestação em Desacordo and its cancellation. */
+export const disagreement: readonly number[] = [610110, 610111]
+
+const days = (count: number) => count * 24
+
+/** Deadlines change by law: a change is a new row, and old documents keep theirs. The authority has the last word (cStat 596, 220, 787). */
+export const deadlines: readonly Deadline[] = [
+  { tpEvento: [ciencia], hours: days(10), since: '2012-01-01', source: 'NT 2020.001' },
+  { tpEvento: conclusive, hours: days(180), since: '2012-01-01', source: 'Ajuste SINIEF 44/20' },
+  {
+    tpEvento: conclusive,
+    hours: days(90),
+    since: '2026-06-01',
+    source: 'Ajuste SINIEF 14/26; NT 2020.001 v1.60',
+  },
+  { tpEvento: [110111], hours: 168, since: '2012-01-01', source: 'MOC CT-e 4.00, regra 220' },
+  { tpEvento: [610110], hours: days(45), since: '2022-01-01', source: 'MOC CT-e 4.00, regra 787' },
+]
+
+/** The last instant in which `tpEvento` may be registered for a document, or null when there is none. */
+export function deadlineOf(tpEvento: number, authorizedAt: Date, table: readonly Deadline[] = deadlines): Date | null {
+  const day = new Date(authorizedAt.getTime() - 3 * 3_600_000).toISOString().slice(0, 10)
+  const rows = table.filter((row) => row.tpEvento.includes(tpEvento) && row.since <= day)
+  const row = rows.sort((a, b) => (a.since < b.since ? 1 : -1))[0]
+  return row ? new Date(authorizedAt.getTime() + row.hours * 3_600_000) : null
+}
+
+/** An event of the company about a document, registered or on its way. */
+export interface OwnAnswer {
+  tpEvento: number
+  sequence: number
+  pending: boolean
+}
+
+/** What decides which answer of the company is due. */
+export interface Answerable {
+  type: ServiceCode
+  chave: string
+  /** Bit mask of participation codes. */
+  roles: number
+  /** As the filter knows it. */
+  status: number
+  authorized_at: Date | null
+  complete: boolean
+  /** What left from here, oldest first; of a CT-e also the disagreements that came from elsewhere. */
+  own: OwnAnswer[]
+}
+
+/** The answer that a document waits for, and the last instant for it. */
+export interface Due {
+  answer: 'ciencia' | 'manifestacao' | 'desacordo'
+  until: Date
+}
+
+const [recipient, tomador] = [1 << 1, 1 << 7]
+const ended = [3, 9]
+const answeredStatuses = [4, 5, 6]
+const acknowledgedStatus = 8
+const gtv = '64'
+
+/**
+ * The next answer whose deadline lasts, or null. What is on its way does not count yet: it may be refused, and the deadline runs on. Whether
+ * an event may leave at this moment is judged by manifestation/rules.ts.
+ */
+export function dueAnswer(document: Answerable, now: Date): Due | null {
+  const { type, chave, roles, status, authorized_at, complete, own } = document
+  if (authorized_at === null || ended.includes(status)) return null
+  const due = (answer: Due['answer'], tpEvento: number): Due | null => {
+    const until = deadlineOf(tpEvento, authorized_at)
+    return until && now <= until ? { answer, until } : null
+  }
+  if (type === 2) {
+    if (!(roles & tomador) || chave.slice(20, 22) === gtv) return null
+    const [made, withdrawn] = disagreement.map((tpEvento) => sequencesOf(tpEvento, own).size)
+    return made! > withdrawn! ? null : due('desacordo', disagreement[0]!)
+  }
+  if (!(roles & recipient)) return null
+  const finals = own.filter(({ tpEvento }) => conclusive.includes(tpEvento))
+  if (answeredStatuses.includes(status) || finals.some(({ pending }) => !pending)) return null
+  // The Ciência only releases the XML: of a whole note the final answer is due, which counts without it too.
+  const acknowledged = complete || status === acknowledgedStatus || sequencesOf(ciencia, own).size > 0
+  return (acknowledged || finals.length > 0 ? null : due('ciencia', ciencia)) ?? due('manifestacao', conclusive[0]!)
+}
+
+// What left from here also comes back among the events.
+function sequencesOf(tpEvento: number, own: OwnAnswer[]): Set<number> {
+  return new Set(own.flatMap((event) => (event.tpEvento === tpEvento && !event.pending ? event.sequence : [])))
+}

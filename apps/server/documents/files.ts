@@ -1,0 +1,116 @@
+import { unzipDocument } from '@vigia/sefaz/distribution'
+import { readHiding, shownConditions } from '../companies/companies.ts'
+import type { Context } from '../platform/context.ts'
+import { readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { serviceOf } from '../platform/service.ts'
+
+/**
+ * The best file that arrived of a document of the workspace: the complete one, else the summary. Refuses unknown ids, those of others, and
+ * documents that the switches of their company hide, all in the same words.
+ */
+export async function getFile({ db, ids }: Pick<Context, 'db' | 'ids'>, workspaceId: number, publicId: string) {
+  const id = ids.decode(workspaceId, publicId)
+  const found =
+    id === null ? undefined : await readWorkspace({ db }, workspaceId, ({ db }) => findFile(db, workspaceId, id))
+  if (!found) throw new AppError('not-found', 'Documento não encontrado.')
+  return found
+}
+
+async function findFile(db: Context['db'], workspaceId: number, id: bigint) {
+  const hiding = await readHiding({ db }, workspaceId)
+  return db
+    .selectFrom('document as d')
+    .innerJoin('supplier as s', (join) =>
+      join.onRef('s.workspace_id', '=', 'd.workspace_id').onRef('s.id', '=', 'd.supplier_id'),
+    )
+    .innerJoin('receipt as r', (join) =>
+      join
+        .onRef('r.workspace_id', '=', 'd.workspace_id')
+        .onRef('r.company_id', '=', 'd.company_id')
+        .onRef('r.service', '=', 'd.type')
+        .onRef('r.nsu', '=', 'd.nsu'),
+    )
+    .leftJoin('document_event as e', (join) =>
+      join
+        .onRef('e.workspace_id', '=', 'd.workspace_id')
+        .onRef('e.company_id', '=', 'd.company_id')
+        .onRef('e.chave', '=', 'd.chave')
+        .on('e.status', '=', 3),
+    )
+    .select([
+      'd.id',
+      'd.type',
+      'd.company_id',
+      'd.chave',
+      'd.complete',
+      'd.status',
+      's.tax_id as issuerTaxId',
+      'r.content',
+      'r.received_at',
+      'e.protocol as cancelProtocol',
+      'e.registered_at as cancelledAt',
+    ])
+    .where('d.workspace_id', '=', workspaceId)
+    .where('d.id', '=', id)
+    .where((where) => where.and(shownConditions(hiding, 'd')))
+    .orderBy('e.registered_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** What arrived of an event of a document, and the document. Refuses documents like `getFile`, and events that it does not have. */
+export async function getEvent(ctx: Pick<Context, 'db' | 'ids'>, workspaceId: number, publicId: string, name: string) {
+  return readWorkspace(ctx, workspaceId, async (ctx) => {
+    const document = await getFile(ctx, workspaceId, publicId)
+    const event = await findEvent(ctx.db, workspaceId, document, name)
+    if (!event) throw new AppError('not-found', 'Evento não encontrado.')
+    return { document, event }
+  })
+}
+
+async function findEvent(
+  db: Context['db'],
+  workspaceId: number,
+  of: { company_id: number; chave: string },
+  name: string,
+) {
+  const [, tpEvento, sequence, orgao] = /^(\d{1,6})-(\d{1,4})-(\d{1,3})$/.exec(name) ?? []
+  return db
+    .selectFrom('document_event as e')
+    .innerJoin('receipt as r', (join) =>
+      join
+        .onRef('r.workspace_id', '=', 'e.workspace_id')
+        .onRef('r.company_id', '=', 'e.company_id')
+        .onRef('r.service', '=', 'e.type')
+        .onRef('r.nsu', '=', 'e.nsu'),
+    )
+    .select(['e.summary', 'e.undone', 'r.content'])
+    .where('e.workspace_id', '=', workspaceId)
+    .where('e.company_id', '=', of.company_id)
+    .where('e.chave', '=', of.chave)
+    .where('e.tp_evento', '=', Number(tpEvento ?? -1))
+    .where('e.sequence', '=', Number(sequence ?? -1))
+    .where('e.orgao', '=', Number(orgao ?? -1))
+    .executeTakeFirst()
+}
+
+/** What an event of a document is called: no two of them have the same three numbers. */
+export function eventId(event: { tp_evento: number; sequence: number; orgao: number }): string {
+  return `${event.tp_evento}-${event.sequence}-${event.orgao}`
+}
+
+/** The file as the authority delivered it, with a name to save it by. */
+export async function getXml(
+  ctx: Pick<Context, 'db' | 'ids'>,
+  workspaceId: number,
+  publicId: string,
+): Promise<{ content: Buffer; fileName: string }> {
+  const found = await getFile(ctx, workspaceId, publicId)
+  return { content: unzipDocument(found.content), fileName: xmlName(found) }
+}
+
+/** The name of the best file of a document. */
+export function xmlName({ chave, type, complete }: { chave: string; type: number; complete: boolean }): string {
+  return `${chave}-${complete ? 'proc' : 'res'}${serviceOf(type) === 'nfe' ? 'NFe' : 'CTe'}.xml`
+}

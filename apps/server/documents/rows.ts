@@ -1,0 +1,80 @@
+import { eventKind } from '@vigia/dfe/events'
+import { statusNames } from '@vigia/dfe/status'
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../platform/context.ts'
+import type { Service } from '../platform/service.ts'
+import { type Answerable, disagreement, dueAnswer, type OwnAnswer } from './deadlines.ts'
+
+/** A document as lists show it. */
+export interface DocumentListRow extends Answerable {
+  id: bigint
+  number: number
+  issuer_name: string
+  amount: string
+  issued_at: string
+  issued_offset: number | null
+  event_code: number
+  event_text: string | null
+  base_status: number
+  company_id: number
+  company_public_id: string
+  company_name: string
+  created_at: Date
+}
+
+/**
+ * Documents of a workspace with the events of their companies: those of `page`, which is what follows `from document d`. Only they pay for
+ * the events; `db` is inside the workspace.
+ */
+export async function readRows(
+  db: Database,
+  workspaceId: number,
+  page: RawBuilder<unknown>,
+): Promise<DocumentListRow[]> {
+  const { rows } = await sql<Omit<DocumentListRow, 'own'>>`
+    select d.id, d.type, d.number, (select s.name from supplier s where s.workspace_id = d.workspace_id and s.id = d.supplier_id) as issuer_name,
+           d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
+           d.created_at, d.authorized_at, d.company_id, c.public_id as company_public_id, c.name as company_name
+      from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id ${page}`.execute(db)
+  const documents = rows.map((row): DocumentListRow => ({ ...row, own: [] }))
+  await addOwnAnswers(db, workspaceId, documents)
+  return documents
+}
+
+async function addOwnAnswers(db: Database, workspaceId: number, documents: DocumentListRow[]): Promise<void> {
+  if (documents.length === 0) return
+  const ids = documents.map(({ id }) => id)
+  // The status of an NF-e tells how it was answered; what other programs said of a CT-e stands among its events only.
+  const open = documents.filter((document) => document.type === 2 && dueAnswer(document, new Date()))
+  const elsewhere = sql`
+    union all
+    select d.id, e.tp_evento, e.sequence, false, 0
+      from document d
+      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+      join document_event e on e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
+     where d.workspace_id = ${workspaceId} and d.id = any (${open.map(({ id }) => id)}::bigint[])
+       and e.tp_evento = any (${disagreement}::int[]) and e.rank > 0 and e.author = c.cnpj`
+  const { rows } = await sql<OwnAnswer & { id: bigint }>`
+    select o.document_id as id, o.tp_evento as "tpEvento", o.sequence, o.state <> 'registered' as pending, o.id as place
+      from outgoing_event o
+     where o.workspace_id = ${workspaceId} and o.document_id = any (${ids}::bigint[]) and o.state <> 'rejected'
+     ${open.length > 0 ? elsewhere : sql``}
+     order by place`.execute(db)
+  const byId = new Map(documents.map((document) => [document.id, document]))
+  for (const { id, tpEvento, sequence, pending } of rows) byId.get(id)?.own.push({ tpEvento, sequence, pending })
+}
+
+/** What a document shows as its status: its last event, or what it is without any. */
+export function eventText(
+  type: Service,
+  row: Pick<DocumentListRow, 'event_code' | 'event_text' | 'base_status'>,
+): string {
+  return (
+    row.event_text ?? eventKind(type, row.event_code)?.description ?? statusNames[row.base_status] ?? 'Desconhecido'
+  )
+}
+
+/** The name of an event, for people. */
+export function eventName(type: Service, tpEvento: number): string {
+  return eventKind(type, tpEvento)?.description ?? `Evento ${tpEvento}`
+}

@@ -1,0 +1,32 @@
+import { counted, named, type Writer } from '../notifications/notifications.ts'
+
+/** What the authority said of events. */
+export interface Results {
+  registered: number
+  refused: number
+}
+
+const results: Writer = {
+  topic: 'manifestacao',
+  write(items) {
+    const all = items.map(({ payload }) => payload as Results)
+    const registered = all.reduce((sum, one) => sum + one.registered, 0)
+    const refused = all.reduce((sum, one) => sum + one.refused, 0)
+    const whose = named(items.map(({ company }) => company))
+    const done = counted(registered, 'evento foi registrado', 'eventos foram registrados')
+    const not = counted(refused, 'evento foi recusado', 'eventos foram recusados')
+    const why = 'Nada mudou nesses documentos; o motivo está no painel de cada um.'
+    if (refused === 0)
+      return { kind: 'sucesso', header: 'Manifestação registrada', body: `${done} na SEFAZ em nome de ${whose}.` }
+    if (registered === 0)
+      return { kind: 'error', header: 'Manifestação recusada', body: `${not} pela SEFAZ em nome de ${whose}. ${why}` }
+    return {
+      kind: 'alert',
+      header: 'Manifestação registrada em parte',
+      body: `Em nome de ${whose}, ${done} na SEFAZ e ${not}. ${why.replace('nesses documentos', 'nos recusados')}`,
+    }
+  },
+}
+
+/** The announcements of this slice. */
+export const manifestationAnnouncements: Readonly<Record<string, Writer>> = { 'manifestacao-resultado': results }

@@ -1,0 +1,434 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import type { Context } from '../platform/context.ts'
+import { openDatabase } from '../platform/database.ts'
+import { type Config, readConfig, type Server, start } from '../start.ts'
+import { tellWorkspace } from './notifications.ts'
+
+const patience = { timeout: 25_000, interval: 20 }
+let database: Awaited<ReturnType<typeof createDatabase>>
+let dataDir: string
+let owner: pg.Client
+let ctx: Pick<Context, 'db'>
+// Two processes of one installation.
+let one: Server
+let two: Server
+
+const metricsToken = 'token-das-metricas'
+const config = (change: Partial<Config> = {}): Config => ({
+  ...readConfig(
+    { PORT: '0', DATA_DIR: dataDir, DATABASE_URL: database.url, LOG_LEVEL: 'silent', METRICS_TOKEN: metricsToken },
+    process.cwd(),
+  ),
+  ...change,
+})
+
+beforeAll(async () => {
+  database = await createDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'vigia-hub-'))
+  one = await start(config(), { roles: ['api'] })
+  two = await start(config(), { roles: ['api'] })
+  owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  ctx = { db: openDatabase(database.url) }
+})
+afterAll(async () => {
+  await ctx.db.destroy()
+  await owner.end()
+  await two[Symbol.asyncDispose]()
+  await one[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
+  await rm(dataDir, { recursive: true })
+})
+
+interface Login {
+  email: string
+  token: string
+  wsId: string
+}
+
+const call = (url: string, path: string, { token, json }: { token?: string; json?: object } = {}) =>
+  fetch(url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
+    body: JSON.stringify(json ?? {}),
+  })
+
+let people = 0
+async function signUp(server = one): Promise<Login> {
+  const email = `ana${++people}@exemplo.com.br`
+  await call(server.url, '/v1/api/Usuarios', { json: { nome: 'Ana Souza', email, senha: 'segredo1' } })
+  return logIn(email, server)
+}
+async function logIn(email: string, server = one): Promise<Login> {
+  const response = await call(server.url, '/v1/api/Auth', { json: { email, senha: 'segredo1' } })
+  return { email, ...((await response.json()) as { data: { token: string; wsId: string } }).data }
+}
+
+interface Page {
+  connection: HubConnection
+  got: string[]
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+function openPage(url: string, { token, wsId }: Login, transport = HttpTransportType.WebSockets): Page {
+  const connection = new HubConnectionBuilder()
+    .withUrl(`${url}/notification-hub`, { accessTokenFactory: () => token, transport })
+    .withAutomaticReconnect([0, 50, 100, 200, 400, 800, 1600, 3200])
+    .configureLogging(LogLevel.None)
+    .build()
+  const got: string[] = []
+  connection.on(wsId, (...args: string[]) => got.push(args.join('|')))
+  return { connection, got, [Symbol.asyncDispose]: () => connection.stop() }
+}
+
+async function enter(server: Server, login: Login, transport?: HttpTransportType): Promise<Page> {
+  const page = openPage(server.url, login, transport)
+  await page.connection.start()
+  return page
+}
+
+const tell = (wsId: string, body: string, count = 1) =>
+  tellWorkspace(ctx, wsId, { topic: 'aviso', kind: 'alert', header: 'Aviso', body }, count)
+const line = (body: string) => `Aviso|${body}|alert`
+const gets = (page: Page, ...bodies: string[]) => vi.waitFor(() => expect(page.got).toEqual(bodies.map(line)), patience)
+const positionOf = async ({ wsId }: Login) => {
+  const { rows } = await owner.query(
+    `select p.announcement_id::int as id from announcement_position p join workspace w on w.id = p.workspace_id where w.public_id = $1`,
+    [wsId],
+  )
+  return rows.map(({ id }) => id as number)
+}
+
+describe.each([
+  ['WebSockets', HttpTransportType.WebSockets],
+  ['event streams', HttpTransportType.ServerSentEvents],
+  ['long polling', HttpTransportType.LongPolling],
+])('by %s', (_, transport) => {
+  test('an announcement arrives at the pages of every process, in order', async () => {
+    const ana = await signUp()
+    await using here = await enter(one, ana, transport)
+    await using there = await enter(two, ana, transport)
+    await tell(ana.wsId, 'primeira')
+    await tell(ana.wsId, 'segunda')
+    await gets(here, 'primeira', 'segunda')
+    await gets(there, 'primeira', 'segunda')
+  })
+
+  test('what was missed is there after connecting again, once', async () => {
+    const ana = await signUp()
+    const page = await enter(one, ana, transport)
+    await tell(ana.wsId, 'vista')
+    await gets(page, 'vista')
+    await vi.waitFor(async () => expect(await positionOf(ana)).toHaveLength(1), patience)
+    await page.connection.stop()
+    await tell(ana.wsId, 'perdida')
+    await using again = await enter(two, ana, transport)
+    await gets(again, 'perdida')
+    await vi.waitFor(async () => expect(await positionOf(ana)).not.toContain(undefined), patience)
+    await tell(ana.wsId, 'nova')
+    await gets(again, 'perdida', 'nova')
+  })
+})
+
+test('what was announced since the login waits for the first connection, what was before it does not', async () => {
+  const ana = await signUp()
+  await tell(ana.wsId, 'antes')
+  const later = await logIn(ana.email)
+  await tell(ana.wsId, 'depois')
+  await using page = await enter(two, later)
+  await gets(page, 'depois')
+  await using first = await enter(two, ana)
+  await gets(first, 'antes', 'depois')
+})
+
+test('a thousand that were missed are the newest five hundred; a thousand that are live are all', async () => {
+  const ana = await signUp()
+  await using live = await enter(one, ana)
+  await tell(ana.wsId, 'x', 1000)
+  await vi.waitFor(() => expect(live.got).toHaveLength(1000), patience)
+  const other = await logIn(ana.email)
+  await tell(ana.wsId, 'y', 1000)
+  await using late = await enter(one, other)
+  await vi.waitFor(() => expect(late.got).toHaveLength(500), patience)
+  await tell(ana.wsId, 'z')
+  await vi.waitFor(() => expect(late.got).toHaveLength(501), patience)
+})
+
+test('what one page of a session got as missed, another page of it does not get', async () => {
+  const ana = await signUp()
+  await tell(ana.wsId, 'perdida')
+  const pages = await Promise.all([enter(one, ana), enter(one, ana), enter(one, ana)])
+  await vi.waitFor(async () => expect(await positionOf(ana)).toHaveLength(1), patience)
+  await tell(ana.wsId, 'agora')
+  for (const { got } of pages) await vi.waitFor(() => expect(got.at(-1)).toBe(line('agora')), patience)
+  expect(pages.flatMap(({ got }) => got).filter((text) => text === line('perdida'))).toHaveLength(1)
+  for (const page of pages) await page.connection.stop()
+})
+
+test('a page that is open hears what another page of its session hears, however late its turn comes', async () => {
+  const ana = await signUp()
+  await using here = await enter(one, ana)
+  await tell(ana.wsId, 'antes')
+  await gets(here, 'antes')
+  await vi.waitFor(async () => expect(await positionOf(ana)).toHaveLength(1), patience)
+  // Nobody reads what sessions were told before this ends.
+  const blocker = new pg.Client({ connectionString: database.url })
+  await blocker.connect()
+  await blocker.query('begin')
+  await blocker.query('lock table announcement_position in access exclusive mode')
+  await using there = await enter(two, ana)
+  await tell(ana.wsId, 'aberta nas duas')
+  await gets(here, 'antes', 'aberta nas duas')
+  await blocker.query(
+    `update announcement_position p set announcement_id = (select max(id) from announcement a where a.workspace_id = p.workspace_id)
+       from workspace w where w.id = p.workspace_id and w.public_id = $1`,
+    [ana.wsId],
+  )
+  await blocker.query('commit')
+  await blocker.end()
+  await gets(there, 'aberta nas duas')
+})
+
+test('nothing of another workspace is ever on the wire', async () => {
+  const [ana, bia] = [await signUp(), await signUp()]
+  const negotiated = await call(one.url, '/notification-hub/negotiate?negotiateVersion=1', bia)
+  const { connectionToken } = (await negotiated.json()) as { connectionToken: string }
+  const frames: string[] = []
+  const socket = new WebSocket(
+    `${one.url.replace('http', 'ws')}/notification-hub?id=${connectionToken}&access_token=${bia.token}`,
+  )
+  socket.addEventListener('message', ({ data }) => frames.push(String(data)))
+  await new Promise((resolve) => socket.addEventListener('open', resolve))
+  socket.send('{"protocol":"json","version":1}\x1e')
+  await vi.waitFor(() => expect(frames).toEqual(['{}\x1e']), patience)
+  await using page = await enter(one, ana)
+  await tell(ana.wsId, 'segredo da Ana')
+  await gets(page, 'segredo da Ana')
+  await tell(bia.wsId, 'da Bia')
+  await vi.waitFor(() => expect(frames).toHaveLength(2), patience)
+  expect(frames[1]).toBe(
+    `${JSON.stringify({ type: 1, target: bia.wsId, arguments: ['Aviso', 'da Bia', 'alert'] })}\x1e`,
+  )
+  socket.close()
+})
+
+describe('sessions', () => {
+  test('a token that is none is refused', async () => {
+    const ana = await signUp()
+    await expect(enter(one, { ...ana, token: 'x'.repeat(43) })).rejects.toThrow("Status code '401'")
+    await expect(enter(one, { ...ana, token: '' })).rejects.toThrow("Status code '401'")
+  })
+
+  test('logging out ends its connections in every process at once, and no other', async () => {
+    const ana = await signUp()
+    const other = await logIn(ana.email)
+    const ended: string[] = []
+    const pages = [await enter(one, ana), await enter(two, ana)]
+    pages.forEach(({ connection }, index) => {
+      connection.onclose(() => ended.push(`closed ${index}`))
+      connection.onreconnecting(() => ended.push(`reconnecting ${index}`))
+    })
+    await using stays = await enter(two, other)
+    expect((await call(one.url, '/v1/api/Auth/sair', ana)).status).toBe(200)
+    await vi.waitFor(() => expect(ended.sort()).toEqual(['closed 0', 'closed 1']), patience)
+    await expect(enter(two, ana)).rejects.toThrow("Status code '401'")
+    await tell(ana.wsId, 'para quem ficou')
+    await gets(stays, 'para quem ficou')
+    expect(pages.map(({ got }) => got)).toEqual([[], []])
+  })
+
+  test('replacing the password leaves the session that did so', async () => {
+    const ana = await signUp()
+    const other = await logIn(ana.email)
+    await using mine = await enter(one, ana)
+    const theirs = await enter(two, other)
+    const ended = new Promise((resolve) => theirs.connection.onclose(resolve))
+    const response = await fetch(`${one.url}/v1/api/Usuarios/senha`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${ana.token}` },
+      body: JSON.stringify({ senhaAtual: 'segredo1', senha: 'segredo-novo', senhaNovamente: 'segredo-novo' }),
+    })
+    expect(response.status).toBe(200)
+    await ended
+    await tell(ana.wsId, 'continua')
+    await gets(mine, 'continua')
+  })
+
+  test('that run out send their pages away to come back with another', async () => {
+    const hub = { ...config().hub, sweepMs: 20, expiryGraceMs: 20 }
+    await using server = await start(config({ sessionMs: 1_500, hub }), { roles: ['api'] })
+    const ana = await signUp(server)
+    await using page = await enter(server, ana)
+    const away = new Promise((resolve) => page.connection.onreconnecting(resolve))
+    await away
+    expect((await call(server.url, '/notification-hub/negotiate?negotiateVersion=1', ana)).status).toBe(401)
+  })
+})
+
+const loseListeners = () =>
+  owner.query(`select pg_terminate_backend(pid) from pg_stat_activity
+                where datname = current_database() and pid <> pg_backend_pid() and (query ilike 'listen %' or query = 'select 1')`)
+
+test('what happened while nobody listened is looked up', async () => {
+  const ana = await signUp()
+  const bia = await signUp()
+  await using page = await enter(one, ana)
+  const gone = await enter(one, bia)
+  const ended = new Promise((resolve) => gone.connection.onclose(resolve))
+  await vi.waitFor(async () => expect((await loseListeners()).rowCount).toBeGreaterThanOrEqual(2), patience)
+  await tell(ana.wsId, 'enquanto isso')
+  await owner.query(`alter table session disable trigger session_end`)
+  await owner.query(`delete from session s using workspace w where w.id = s.workspace_id and w.public_id = $1`, [
+    bia.wsId,
+  ])
+  await owner.query(`alter table session enable trigger session_end`)
+  await gets(page, 'enquanto isso')
+  // Whoever listens again before the session was removed has seen it alive.
+  await loseListeners()
+  await ended
+})
+
+test('a session whose end could not be looked up is looked up again', async () => {
+  const bia = await signUp()
+  const gone = await enter(one, bia)
+  const ended = new Promise((resolve) => gone.connection.onclose(resolve))
+  await owner.query('begin')
+  await owner.query(`alter table session disable trigger session_end`)
+  await owner.query(`delete from session s using workspace w where w.id = s.workspace_id and w.public_id = $1`, [
+    bia.wsId,
+  ])
+  await owner.query(`alter table session enable trigger session_end`)
+  await owner.query(`lock table session in access exclusive mode`)
+  await loseListeners()
+  const breakOff = () =>
+    owner.query(`select pg_terminate_backend(pid) from pg_locks where relation = 'session'::regclass and not granted`)
+  await vi.waitFor(async () => expect((await breakOff()).rowCount).toBeGreaterThan(0), patience)
+  await owner.query('commit')
+  await ended
+})
+
+test('what left and never arrived is sent again, once', async () => {
+  const ana = await signUp()
+  await using way = await openWay(one.url)
+  await using page = openPage(way.url, ana)
+  const back = new Promise((resolve) => page.connection.onreconnected(resolve))
+  await page.connection.start()
+  await tell(ana.wsId, 'chegou')
+  await gets(page, 'chegou')
+  await vi.waitFor(async () => expect(await positionOf(ana)).toHaveLength(1), patience)
+  const before = await positionOf(ana)
+  way.swallow()
+  await tell(ana.wsId, 'engolida')
+  await vi.waitFor(() => expect(way.swallowed()).toContain('engolida'), patience)
+  expect(await positionOf(ana)).toEqual(before)
+  way.breakOff()
+  await back
+  await gets(page, 'chegou', 'engolida')
+})
+
+// A way to the server that can lose what comes from it.
+async function openWay(url: string) {
+  const { hostname, port } = new URL(url)
+  const sockets = new Set<Socket>()
+  let loses = false
+  let lost = ''
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname)
+    const losing = () => loses
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        near.destroy()
+        far.destroy()
+        sockets.delete(socket)
+      })
+    }
+    near.on('data', (data) => far.write(data))
+    far.on('data', (data) => {
+      if (losing()) lost += data.toString()
+      else near.write(data)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    swallow() {
+      loses = true
+    },
+    swallowed: () => lost,
+    breakOff() {
+      loses = false
+      for (const socket of sockets) socket.destroy()
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+test('a process that stops sends its pages to come back elsewhere', async () => {
+  const server = await start(config(), { roles: ['api'] })
+  const ana = await signUp()
+  const page = await enter(server, ana)
+  const away = new Promise((resolve) => page.connection.onreconnecting(resolve))
+  await server[Symbol.asyncDispose]()
+  await away
+  await page.connection.stop()
+})
+
+describe('on the way in', () => {
+  test('the answers of the hub carry the headers of all others', async () => {
+    const { token } = await signUp()
+    const answer = await call(one.url, '/notification-hub/negotiate?negotiateVersion=1', { token })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect((await call(one.url, '/notification-hub-else')).status).toBe(404)
+  })
+
+  test('who wants to speak another protocol elsewhere is answered in this one', async () => {
+    const { hostname, port } = new URL(one.url)
+    const socket = connect(Number(port), hostname)
+    socket.write('GET /health HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n')
+    let text = ''
+    for await (const data of socket) text += String(data)
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK/)
+  })
+
+  test('pages of other origins may connect when they are configured', async () => {
+    await using server = await start(config({ corsOrigins: ['https://erp.exemplo.com.br'] }), { roles: ['api'] })
+    const preflight = await fetch(`${server.url}/notification-hub/negotiate?negotiateVersion=1`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://erp.exemplo.com.br',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,x-requested-with,x-signalr-user-agent',
+      },
+    })
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('x-signalr-user-agent')
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('https://erp.exemplo.com.br')
+  })
+})
+
+test('figures tell of connections and of what was sent', async () => {
+  const ana = await signUp()
+  await tell(ana.wsId, 'perdida')
+  await using page = await enter(one, ana)
+  await gets(page, 'perdida')
+  const response = await fetch(`${one.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
+  const text = await response.text()
+  const figure = (name: string) => Number(new RegExp(`^${name}\\S* (\\d+)$`, 'm').exec(text)?.[1])
+  expect(figure('vigia_hub_connections{transport="WebSockets"')).toBeGreaterThanOrEqual(1)
+  expect(figure('vigia_announcements_sent_total')).toBeGreaterThan(figure('vigia_announcements_replayed_total'))
+  expect(figure('vigia_announcements_replayed_total')).toBeGreaterThanOrEqual(1)
+})

@@ -1,0 +1,409 @@
+import { type Client, createHub, type Hub } from '@vigia/signalr/hub'
+import { sql } from 'kysely'
+import { Counter, Gauge, Registry } from 'prom-client'
+import { listEnded } from '../accounts/accounts.ts'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { type Authenticate, type Guest, rawCaller, sessionOf } from '../platform/http.ts'
+import { listen } from '../platform/listen.ts'
+import { networkOf } from '../platform/throttle.ts'
+import { announcementChannel } from './notifications.ts'
+
+/** Who listens at a connection. */
+interface Listener {
+  workspaceId: number
+  workspacePublicId: string
+  /** The public id of the session. */
+  sessionId: string
+}
+
+/** A connection that is open. */
+interface Seat {
+  client: Client<Listener>
+  /** The last announcement that it was sent; null: it has just come, and what its session missed is not sent yet. */
+  cursor: bigint | null
+  openedAt: number
+  /** The last announcement when it came: its session may have missed what is before, and it is sent all that is after. */
+  mark: bigint | null
+  /** It is not known yet whether what it was sent has arrived; since when. */
+  pendingSince: number | null
+}
+
+interface Told {
+  id: bigint
+  kind: string
+  header: string
+  body: string
+}
+
+interface Position {
+  /** The last announcement that is known to have arrived at the session. */
+  position: bigint
+  /** The last one of the workspace before the connection opened. */
+  mark: bigint
+}
+
+/** The channel to open pages. */
+export interface NotificationHub extends Guest, AsyncDisposable {
+  metrics: Registry
+}
+
+export const hubPath = '/notification-hub'
+const sessionChannel = 'vigia_session'
+
+/**
+ * Opens the channel to the pages of this process, on the database at `databaseUrl`. Every announcement goes to the connections of its
+ * workspace, and to no other; after connecting, a session gets what it missed. Dispose to send everybody away to come back later.
+ */
+export function openHub(ctx: Context, databaseUrl: string, authenticate: Authenticate): NotificationHub {
+  const audience = new Audience(ctx)
+  const hub = createHub<Listener>({
+    path: hubPath,
+    async authenticate(token, request) {
+      const session = await sessionOf(ctx, token, rawCaller(ctx.config, request), authenticate)
+      if (!session) return null
+      const { workspaceId, workspacePublicId, accountId, shared, publicId: sessionId, expiresAt } = session
+      // Of an account that many share, each visitor counts for himself.
+      const key = shared ? `session ${sessionId}` : `account ${workspaceId}/${accountId}`
+      return { key, user: { workspaceId, workspacePublicId, sessionId }, expiresAt: expiresAt.getTime() }
+    },
+    opened: (client) => audience.enter(client),
+    ended: (client) => audience.leave(client),
+    origins: [...ctx.config.corsOrigins, new URL(ctx.config.publicUrl).origin],
+    // One subscriber has a whole network of IPv6.
+    addressOf: (request) => networkOf(rawCaller(ctx.config, request).address),
+    log: ctx.log,
+    times: ctx.config.hub,
+  })
+  audience.hub = hub
+  const endSessions = (ids: ReadonlySet<string>) => hub.disconnect(({ sessionId }) => ids.has(sessionId))
+  const listening = listen(
+    databaseUrl,
+    {
+      channels: [announcementChannel, sessionChannel],
+      listening: () => audience.lookUp(endSessions),
+      heard(channel, payload) {
+        if (channel === sessionChannel) endSessions(new Set([payload]))
+        else audience.deliver(Number(payload.split('.', 1)[0]))
+      },
+    },
+    ctx.log,
+  )
+  return {
+    path: hubPath,
+    handle: (request, response) => hub.handle(request, response),
+    upgrade: (request, socket, head) => hub.upgrade(request, socket, head),
+    metrics: measure(hub, audience),
+    async [Symbol.asyncDispose]() {
+      await hub.close()
+      await listening[Symbol.asyncDispose]()
+      await audience[Symbol.asyncDispose]()
+    },
+  }
+}
+
+// Of more, the newest are told: nobody reads a thousand.
+const replayedMax = 500
+const readAtOnce = 500
+const againMs = 1_000
+// So soon after it was sent to one page of a session, another page of it does not get it as missed.
+const arrivingMs = 5_000
+
+/** The open connections of this process, by workspace, and what each was told. */
+class Audience implements AsyncDisposable {
+  hub: Hub<Listener> | undefined
+  readonly counters = { announced: 0, replayed: 0 }
+  readonly #ctx: Context
+  readonly #seats = new Map<number, Map<string, Seat>>()
+  /** Deliveries under way, by workspace; true: there is more since they began. */
+  readonly #delivering = new Map<number, boolean>()
+  /** What arrived at sessions and is not written yet. */
+  readonly #arrived = new Map<number, { upTo: Map<string, bigint>; written: Promise<void> }>()
+  /** Workspaces in which somebody waits for what another page of his session is being sent. */
+  readonly #deferred = new Set<number>()
+  #closed = false
+  readonly #running = new Set<Promise<void>>()
+
+  constructor(ctx: Context) {
+    this.#ctx = ctx
+  }
+
+  enter(client: Client<Listener>): void {
+    const { workspaceId } = client.user
+    const seats = this.#seats.get(workspaceId) ?? new Map<string, Seat>()
+    this.#seats.set(
+      workspaceId,
+      seats.set(client.connectionId, {
+        client,
+        cursor: null,
+        openedAt: performance.now(),
+        mark: null,
+        pendingSince: null,
+      }),
+    )
+    this.deliver(workspaceId)
+  }
+
+  leave({ user: { workspaceId }, connectionId }: Client<Listener>): void {
+    const seats = this.#seats.get(workspaceId)
+    seats?.delete(connectionId)
+    if (seats?.size === 0) this.#seats.delete(workspaceId)
+  }
+
+  /** Sends everybody in the workspace what he was not told yet. */
+  deliver(workspaceId: number): void {
+    if (this.#closed || !this.#seats.has(workspaceId)) return
+    const busy = this.#delivering.has(workspaceId)
+    this.#delivering.set(workspaceId, busy)
+    if (!busy) this.#run(this.#deliverAll(workspaceId))
+  }
+
+  /** Nothing was heard for a while: looks up what was announced and which sessions have ended since. */
+  lookUp(endSessions: (ids: ReadonlySet<string>) => void): void {
+    for (const workspaceId of this.#seats.keys()) {
+      this.deliver(workspaceId)
+      this.#run(this.#endEnded(workspaceId, endSessions))
+    }
+  }
+
+  // Until it is known: an ended session would be told everything for as long as its page is open.
+  async #endEnded(workspaceId: number, endSessions: (ids: ReadonlySet<string>) => void): Promise<void> {
+    const seats = this.#seats.get(workspaceId)
+    if (this.#closed || !seats) return
+    try {
+      const ended = await listEnded(this.#ctx, workspaceId, [...sessionsOf([...seats.values()])])
+      endSessions(new Set(ended))
+    } catch (error) {
+      setTimeout(() => this.#run(this.#endEnded(workspaceId, endSessions)), againMs).unref()
+      throw error
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+
+  #run(work: Promise<void>): void {
+    const running: Promise<void> = work
+      .catch((error: unknown) => this.#ctx.log.error({ err: error }, 'something of the notifications failed'))
+      .finally(() => this.#running.delete(running))
+    this.#running.add(running)
+  }
+
+  async #deliverAll(workspaceId: number): Promise<void> {
+    try {
+      do {
+        this.#delivering.set(workspaceId, false)
+        await this.#deliverOnce(workspaceId)
+      } while (this.#delivering.get(workspaceId) && !this.#closed)
+    } catch (error) {
+      // Listening again looks everything up, unless it was never interrupted.
+      setTimeout(() => this.deliver(workspaceId), againMs).unref()
+      throw error
+    } finally {
+      this.#delivering.delete(workspaceId)
+    }
+  }
+
+  async #deliverOnce(workspaceId: number): Promise<void> {
+    const seats = [...(this.#seats.get(workspaceId)?.values() ?? [])]
+    if (seats.length === 0) return
+    const newcomers = seats.filter(({ cursor }) => cursor === null)
+    // Before the positions are read: what arrives meanwhile may not be in them.
+    const arriving = sessionsOf(seats.filter(isArriving))
+    const positions = await this.#readPositions(workspaceId, newcomers)
+    const starts = this.#startsOf(workspaceId, seats, positions, arriving)
+    const told = await this.#readAfter(workspaceId, lowest([...starts.values()]))
+    const latest = told.at(-1)?.id
+    for (const announcement of told) {
+      const targets = new Set<string>()
+      for (const [seat, start] of starts) if (start < announcement.id) targets.add(seat.client.connectionId)
+      this.#send(announcement, seats[0]!.client.user.workspacePublicId, targets, newcomers)
+    }
+    for (const [seat, start] of starts) {
+      const isBehind = latest !== undefined && start < latest
+      seat.cursor = isBehind ? latest : start
+      if (isBehind) this.#awaitArrival(workspaceId, seat, latest)
+    }
+    if (told.length === readAtOnce) this.#delivering.set(workspaceId, true)
+    // What somebody waits for has arrived by now.
+    if (!seats.some(isArriving)) this.#deliverDeferred(workspaceId)
+  }
+
+  #send({ kind, header, body }: Told, target: string, targets: ReadonlySet<string>, newcomers: readonly Seat[]): void {
+    const sent = this.hub?.send((_, connectionId) => targets.has(connectionId), target, [header, body, kind]) ?? 0
+    if (sent === 0) return
+    const replayed = newcomers.filter(({ client }) => targets.has(client.connectionId)).length
+    this.counters.announced += sent
+    this.counters.replayed += Math.min(sent, replayed)
+  }
+
+  // Only one page of a session gets what the session missed: another waits until that has arrived, or has not.
+  #startsOf(
+    workspaceId: number,
+    seats: readonly Seat[],
+    positions: ReadonlyMap<Seat, Position>,
+    arriving: Set<string>,
+  ): Map<Seat, bigint> {
+    const starts = new Map<Seat, bigint>()
+    for (const seat of seats) {
+      const { sessionId } = seat.client.user
+      if (seat.cursor !== null) {
+        starts.set(seat, seat.cursor)
+        continue
+      }
+      const known = positions.get(seat)
+      // Its session has just ended: whoever tells so ends the connection.
+      if (!known) continue
+      seat.mark ??= known.mark
+      if (arriving.has(sessionId)) {
+        this.#deferred.add(workspaceId)
+        setTimeout(() => this.#deliverDeferred(workspaceId), arrivingMs).unref()
+        continue
+      }
+      const start = lowest([known.position, seat.mark])!
+      if (start < seat.mark) arriving.add(sessionId)
+      starts.set(seat, start)
+    }
+    return starts
+  }
+
+  #deliverDeferred(workspaceId: number): void {
+    if (this.#deferred.delete(workspaceId)) this.deliver(workspaceId)
+  }
+
+  async #readPositions(workspaceId: number, newcomers: readonly Seat[]): Promise<Map<Seat, Position>> {
+    if (newcomers.length === 0) return new Map()
+    const sessions = newcomers.map(({ client }) => client.user.sessionId)
+    const rows = await inWorkspace(this.#ctx, workspaceId, async ({ db }) => {
+      // By the clock of the database, and rather earlier than later: what is announced to an open page is never taken for seen elsewhere.
+      const clock = await sql<{
+        ms: number
+      }>`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`.execute(db)
+      const [now, nowThere] = [performance.now(), clock.rows[0]!.ms]
+      const openedThere = newcomers.map(({ openedAt }) => nowThere - (now - openedAt))
+      // A session that was never told anything gets what was announced since it began.
+      const { rows } = await sql<Position & { index: number }>`
+        select n.index::int, greatest(
+                 coalesce(p.announcement_id, (
+                   select max(a.id) from announcement a where a.workspace_id = s.workspace_id and a.at < s.created_at), 0),
+                 (select a.id from announcement a where a.workspace_id = s.workspace_id order by a.id desc offset ${replayedMax} limit 1)) as position,
+               coalesce((
+                 select a.id from announcement a
+                  where a.workspace_id = s.workspace_id and a.at < to_timestamp(n.opened / 1000)
+                  order by a.id desc limit 1), 0) as mark
+          from unnest(${sessions}::uuid[], ${openedThere}::float8[]) with ordinality n (session_id, opened, index)
+          join session s on s.public_id = n.session_id and s.workspace_id = ${workspaceId}
+          left join announcement_position p on p.session_id = s.public_id`.execute(db)
+      return rows
+    })
+    return new Map(rows.map(({ index, position, mark }) => [newcomers[index - 1]!, { position, mark }]))
+  }
+
+  async #readAfter(workspaceId: number, after: bigint | null): Promise<Told[]> {
+    if (after === null) return []
+    return inWorkspace(this.#ctx, workspaceId, ({ db }) =>
+      db
+        .selectFrom('announcement')
+        .select(['id', 'kind', 'header', 'body'])
+        .where('workspace_id', '=', workspaceId)
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(readAtOnce)
+        .execute(),
+    )
+  }
+
+  #awaitArrival(workspaceId: number, seat: Seat, upTo: bigint): void {
+    seat.pendingSince ??= performance.now()
+    const settled = () => {
+      if (seat.cursor === upTo) seat.pendingSince = null
+      this.#deliverDeferred(workspaceId)
+    }
+    const wait = async () => {
+      if (await seat.client.reached()) await this.#noteArrival(workspaceId, seat.client.user.sessionId, upTo)
+      settled()
+    }
+    this.#run(wait())
+  }
+
+  // Those that arrive at the same time are written together.
+  #noteArrival(workspaceId: number, sessionId: string, upTo: bigint): Promise<void> {
+    const arrived = this.#arrived.get(workspaceId)
+    if (arrived) {
+      arrived.upTo.set(sessionId, highest(upTo, arrived.upTo.get(sessionId) ?? 0n))
+      return arrived.written
+    }
+    const written = new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#writeArrivals(workspaceId))
+    this.#arrived.set(workspaceId, { upTo: new Map([[sessionId, upTo]]), written })
+    return written
+  }
+
+  async #writeArrivals(workspaceId: number): Promise<void> {
+    const { upTo } = this.#arrived.get(workspaceId)!
+    this.#arrived.delete(workspaceId)
+    const [sessions, ids] = [[...upTo.keys()], [...upTo.values()]]
+    await inWorkspace(this.#ctx, workspaceId, ({ db }) =>
+      sql`
+        insert into announcement_position as p (session_id, workspace_id, announcement_id)
+        select s.public_id, s.workspace_id, u.id from unnest(${sessions}::uuid[], ${ids}::bigint[]) u (session_id, id)
+          join session s on s.public_id = u.session_id and s.workspace_id = ${workspaceId}
+         order by 1
+        on conflict (session_id) do update set announcement_id = greatest(p.announcement_id, excluded.announcement_id)`.execute(
+        db,
+      ),
+    )
+  }
+}
+
+const isArriving = ({ pendingSince }: Seat) => pendingSince !== null && performance.now() - pendingSince < arrivingMs
+const sessionsOf = (seats: readonly Seat[]) => new Set(seats.map(({ client }) => client.user.sessionId))
+const highest = (a: bigint, b: bigint) => (a > b ? a : b)
+const lowest = (ids: readonly bigint[]) =>
+  ids.reduce<bigint | null>((low, id) => (low === null || id < low ? id : low), null)
+
+function measure(hub: Hub<Listener>, { counters }: Audience): Registry {
+  const registry = new Registry()
+  const registers = [registry]
+  new Gauge({
+    name: 'vigia_hub_connections',
+    help: 'Open pages that are told what happens, by transport ("waiting": not open yet).',
+    labelNames: ['transport'],
+    registers,
+    collect() {
+      const { open, waiting } = hub.metrics()
+      for (const [transport, count] of Object.entries(open)) this.set({ transport }, count)
+      this.set({ transport: 'waiting' }, waiting)
+    },
+  })
+  const counter = (name: string, help: string, read: () => number) =>
+    new Counter({
+      name: `vigia_${name}`,
+      help,
+      registers,
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
+  counter('announcements_sent_total', 'Announcements sent to connections.', () => counters.announced)
+  counter('announcements_replayed_total', 'Of those, the ones a session had missed.', () => counters.replayed)
+  counter(
+    'hub_connections_cut_total',
+    'Connections ended because their client took too little.',
+    () => hub.metrics().cut,
+  )
+  counter('hub_connections_opened_total', 'Connections opened.', () => hub.metrics().opened)
+  new Counter({
+    name: 'vigia_hub_refusals_total',
+    help: 'Requests to the hub that were refused, by status.',
+    labelNames: ['status'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [status, count] of Object.entries(hub.metrics().refused)) this.inc({ status }, count)
+    },
+  })
+  return registry
+}
