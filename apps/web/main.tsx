@@ -1,12 +1,17 @@
-import { StrictMode } from 'react'
+import { StrictMode, startTransition } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Router } from './router.tsx'
-import './styles.css'
+import { preload } from './screens.ts'
 
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
-createRoot(root).render(
+const application = (
   <StrictMode>
     <Router />
-  </StrictMode>,
+  </StrictMode>
 )
+// What index.html shows stands until the screen is here: drawn without it, React would show its own picture for a third of a second at
+// least. Who waits longer is told what for. A transition is drawn bit by bit, so that a slow phone hears a finger meanwhile.
+const patienceMs = 1_000
+await Promise.race([preload(location.pathname), new Promise((resolve) => setTimeout(resolve, patienceMs))])
+startTransition(() => createRoot(root).render(application))

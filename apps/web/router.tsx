@@ -1,64 +1,47 @@
 import { type ComponentType, lazy, Suspense, useState } from 'react'
-import { BrowserRouter, matchPath, Outlet, Route, Routes } from 'react-router'
-import { contactHash, useContact } from './lib/contact.ts'
-import { useSession } from './lib/session.ts'
+import { BrowserRouter, Outlet, Route, Routes, useLocation } from 'react-router'
+import { ContactHost, preloadContact } from './contact-host.tsx'
+import { contactHash } from './lib/contact.ts'
+import { notFound, type Piece, preload, publicScreens, workspace, workspaceScreens } from './screens.ts'
+import { App } from './shell/app.tsx'
 import { ErrorBoundary } from './ui/error-boundary.tsx'
+import { Logo } from './ui/logo.tsx'
 import { Waiting } from './ui/waiting.tsx'
 
-const loadApp = () => import('./shell/app.tsx')
-const loadWorkspace = () => import('./shell/workspace.tsx')
-const loadLanding = () => import('./landing/landing-page.tsx')
-const loadContact = () => import('./contact/contact-dialog.tsx')
-const loadDocuments = () => import('./documents/documents-page.tsx')
+const Workspace = drawn(workspace)
+const screens = {
+  ofVisitors: publicScreens.map((one) => ({ path: one.path, Screen: drawn(one) })),
+  ofWorkspaces: workspaceScreens.map((one) => ({ path: one.path, Screen: drawn(one) })),
+  elsewhere: { path: notFound.path, Screen: drawn(notFound) },
+}
 
-const App = screen(loadApp, 'App')
-const Workspace = screen(loadWorkspace, 'Workspace')
-const ContactDialog = screen(loadContact, 'ContactDialog')
-const Landing = screen(loadLanding, 'LandingPage')
+if (location.hash === contactHash) preloadContact()
 
-const publicScreens = [
-  page('/login', () => import('./accounts/login-page.tsx'), 'LoginPage'),
-  page('/register', () => import('./accounts/register-page.tsx'), 'RegisterPage'),
-  page('/atualizar-senha/:token?', () => import('./accounts/new-password-page.tsx'), 'NewPasswordPage'),
-]
-const workspaceScreens = [
-  page('/dashboard', () => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
-  page('/notas-fiscais', loadDocuments, 'NfePage'),
-  page('/cte', loadDocuments, 'CtePage'),
-  page('/empresas', () => import('./companies/companies-page.tsx'), 'CompaniesPage'),
-  page('/empresas/nova', () => import('./companies/new-company-page.tsx'), 'NewCompanyPage'),
-]
-const landing = { path: '/', load: loadLanding }
-const notFound = page('*', () => import('./shell/not-found-page.tsx'), 'NotFoundPage')
-
-preload(location.pathname)
-if (location.hash === contactHash) preload(contactHash)
-
+/** Every address but those of the finished pages, which the server answers itself: a link to them loads a page. */
 export function Router() {
   return (
     <ErrorBoundary>
       <BrowserRouter>
-        <Suspense fallback={null}>
+        <Suspense fallback={<Arriving />}>
           <Routes>
-            <Route path={landing.path} element={<Landing preload={preload} />} />
             <Route element={<App />}>
-              {publicScreens.map(({ path, Screen }) => (
+              {screens.ofVisitors.map(({ path, Screen }) => (
                 <Route key={path} path={path} element={<Screen />} />
               ))}
               <Route
                 element={
                   <Suspense fallback={<Waiting text="Verificando autenticação..." />}>
-                    <Workspace preload={preload}>
+                    <Workspace preload={preloadTarget}>
                       <Outlet />
                     </Workspace>
                   </Suspense>
                 }
               >
-                {workspaceScreens.map(({ path, Screen }) => (
+                {screens.ofWorkspaces.map(({ path, Screen }) => (
                   <Route key={path} path={path} element={<Screen key={path} />} />
                 ))}
               </Route>
-              <Route path={notFound.path} element={<notFound.Screen />} />
+              <Route path={screens.elsewhere.path} element={<screens.elsewhere.Screen />} />
             </Route>
           </Routes>
         </Suspense>
@@ -68,40 +51,31 @@ export function Router() {
   )
 }
 
-// Over every page; its code comes when it is first needed, and it stays for what was typed in it, as long as it is the same person.
-function Contact() {
-  const { open } = useContact()
-  const { session } = useSession()
-  const [needed, setNeeded] = useState(open)
-  if (open && !needed) setNeeded(true)
-  return <Suspense fallback={<Opening />}>{needed && <ContactDialog key={session?.wsId ?? 'visitor'} />}</Suspense>
-}
-
-function Opening() {
+// As index.html shows it, which stands there before.
+function Arriving() {
   return (
-    <Waiting
-      text="Abrindo o formulário..."
-      className="fade-in fill-mode-both fixed inset-x-4 bottom-4 z-50 mx-auto max-w-64 animate-in rounded bg-surface py-3 shadow-float delay-300"
-    />
+    <div className="grid min-h-dvh place-items-center">
+      <Logo className="size-14" />
+    </div>
   )
 }
 
-type Load<Name extends string> = () => Promise<Record<Name, ComponentType>>
-
-function page<Name extends string>(path: string, load: Load<Name>, name: Name) {
-  return { path, load, Screen: screen(load, name) }
+// The router writes addresses without telling anybody but its own: whoever moved on has left the form.
+function Contact() {
+  useLocation()
+  return <ContactHost />
 }
 
-function screen<Name extends string, Props>(load: () => Promise<Record<Name, ComponentType<Props>>>, name: Name) {
-  return lazy(() => load().then((module) => ({ default: module[name] })))
+function preloadTarget(target: string) {
+  if (target === contactHash) preloadContact()
+  else void preload(target)
 }
 
-// A screen, its layout and its providers are asked for together instead of one after the other.
-function preload(path: string) {
-  if (path === contactHash) return void loadContact().catch(() => undefined)
-  const matches = (candidate: { path: string }) => matchPath(candidate.path, path)
-  const inside = workspaceScreens.find(matches)
-  const target = inside ?? [landing, ...publicScreens].find(matches) ?? notFound
-  const needs = [target !== landing && loadApp, inside && loadWorkspace, target.load].filter((load) => !!load)
-  for (const load of needs) load().catch(() => undefined)
+// React shows what stands for a lazy component, and for a third of a second at least, even when its code is here already.
+function drawn<P extends object>(piece: Piece<P>) {
+  const Later = lazy(() => piece.load().then((Arrived) => ({ default: Arrived })))
+  return function Drawn(props: P) {
+    const [Here] = useState<ComponentType<P>>(() => piece.arrived ?? Later)
+    return <Here {...props} />
+  }
 }

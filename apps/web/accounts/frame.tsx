@@ -1,6 +1,6 @@
 import { ArrowLeft } from 'lucide-react'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { Link, NavigationType, useNavigationType } from 'react-router'
+import { NavigationType, useNavigationType } from 'react-router'
 import { productName } from '../lib/product.ts'
 import { Logo } from '../ui/logo.tsx'
 import { NightScene } from '../ui/night-scene.tsx'
@@ -20,10 +20,10 @@ export function Frame({ title, subtitle, children }: FrameProps) {
     <div className="grid min-h-dvh lg:grid-cols-[minmax(440px,1fr)_minmax(0,1.15fr)]">
       <div className="flex flex-col px-6 py-5 sm:px-10">
         <header>
-          <Link to="/" className="inline-flex items-center gap-2.5 font-semibold text-lg">
+          <a href="/" className="inline-flex min-h-8 items-center gap-2.5 font-semibold text-lg">
             <Logo className="size-8" />
             {productName}
-          </Link>
+          </a>
         </header>
         <main className="mx-auto flex w-full max-w-95 flex-1 flex-col justify-center py-10">
           <h1 ref={heading} tabIndex={-1} className="text-2xl tracking-[-0.01em] outline-none">
@@ -33,10 +33,10 @@ export function Frame({ title, subtitle, children }: FrameProps) {
           {children}
         </main>
         <footer>
-          <Link to="/" className="inline-flex items-center gap-1.5 text-muted hover:text-ink">
+          <a href="/" className="inline-flex min-h-6 items-center gap-1.5 text-muted hover:text-ink">
             <ArrowLeft aria-hidden className="size-4" />
             Voltar para página inicial
-          </Link>
+          </a>
         </footer>
       </div>
       <aside aria-label="Sobre o produto" className="night relative overflow-hidden max-lg:hidden">

@@ -1,12 +1,13 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { LoginForm, login } from '@vigia/contract/accounts'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { ApiError } from '../lib/api.ts'
 import { dismissNotifications, notifyError, notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import { openSession, useSession } from '../lib/session.ts'
+import { site } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
 import { Input } from '../ui/input.tsx'
@@ -32,14 +33,15 @@ export function LoginPage() {
   const navigate = useNavigate()
   const state: LoginState = useLocation().state ?? {}
   const [sentTo, setSentTo] = useState<string>()
-  const { register, handleSubmit, getValues, formState } = useForm({
+  const submit = useRef<HTMLButtonElement>(null)
+  const { register, handleSubmit, getValues, reset, formState } = useForm({
     resolver: zodResolver(LoginForm),
     defaultValues: { email: state.email ?? '', senha: '' },
   })
   const action = useAction(login, {
     errorToast: false,
     onSuccess: ({ data }) => {
-      if (!data) return
+      if (!data?.token) return notifyError('Credenciais inválidas.')
       openSession({ ...data, email: getValues('email').trim() })
       dismissNotifications()
       notifySuccess('Login realizado com sucesso!')
@@ -50,7 +52,7 @@ export function LoginPage() {
   })
   const { errors } = formState
   // The next screen may still be on its way after the answer.
-  const entering = action.isPending || action.isSuccess
+  const entering = action.isPending || Boolean(action.data?.data?.token)
   return (
     <Frame title="Entrar" subtitle="Faça login em sua conta">
       <Welcome state={state} entering={entering} sentTo={sentTo} />
@@ -80,7 +82,7 @@ export function LoginPage() {
             action.reset()
           }}
         />
-        <Button type="submit" size="lg" busy={entering}>
+        <Button ref={submit} type="submit" size="lg" busy={entering}>
           {entering ? 'Entrando...' : 'Entrar'}
         </Button>
       </form>
@@ -90,7 +92,31 @@ export function LoginPage() {
           Criar conta grátis
         </Link>
       </p>
+      {site.demo && (
+        <DemoAccount
+          onUse={() => {
+            reset({ ...site.demo })
+            submit.current?.focus()
+          }}
+        />
+      )}
     </Frame>
+  )
+}
+
+/** For who came to look; it only fills in what the landing page says. */
+function DemoAccount({ onUse }: { onUse: () => void }) {
+  return (
+    <p className="mt-2 text-muted">
+      Veio conhecer?{' '}
+      <button
+        type="button"
+        onClick={onUse}
+        className="min-h-6 rounded-control font-semibold text-brand underline underline-offset-3"
+      >
+        Usar a conta de demonstração
+      </button>
+    </p>
   )
 }
 

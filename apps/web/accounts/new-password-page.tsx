@@ -1,12 +1,13 @@
 import { zodResolver } from '@hookform/resolvers/zod'
+import { useQuery } from '@tanstack/react-query'
 import { checkRecovery, NewPasswordForm, updatePassword } from '@vigia/contract/accounts'
 import { type ReactNode, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { Link, useNavigate, useParams } from 'react-router'
-import { ApiError, errorMessage } from '../lib/api.ts'
+import { ApiError, call, errorMessage } from '../lib/api.ts'
 import { formatAtMoment } from '../lib/format.ts'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
-import { actionMessage, useAction, useRoute } from '../lib/query.ts'
+import { accepted, actionMessage, useAction } from '../lib/query.ts'
 import { closeSession } from '../lib/session.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
@@ -27,14 +28,19 @@ export function NewPasswordPage() {
 }
 
 function Checked({ token }: { token: string }) {
-  const link = useRoute(checkRecovery, { params: { token } }, { enabled: token !== '' })
+  const link = useQuery({
+    queryKey: [checkRecovery.path, token],
+    // Only `success` and `message` decide (section 7); until when it is good is told where that is known.
+    queryFn: async ({ signal }) => accepted<unknown>(await call(checkRecovery, { params: { token } }, { signal })),
+    enabled: token !== '',
+  })
   // Once a link was good the form stays: what was typed is not lost, and the link that this page uses up is no surprise to it.
-  const [validUntil, setValidUntil] = useState<string>()
-  if (link.data && !validUntil) setValidUntil(link.data.validoAte)
-  if (validUntil)
+  const [good, setGood] = useState<{ until: string | null }>()
+  if (link.data && !good) setGood({ until: readUntil(link.data.data) })
+  if (good)
     return (
       <Screen>
-        <NewPassword token={token} validUntil={validUntil} />
+        <NewPassword token={token} validUntil={good.until} />
       </Screen>
     )
   if (token && !link.error)
@@ -70,6 +76,11 @@ function Checked({ token }: { token: string }) {
   )
 }
 
+function readUntil(data: unknown): string | null {
+  const { validoAte } = Object(data) as { validoAte?: unknown }
+  return typeof validoAte === 'string' && !Number.isNaN(Date.parse(validoAte)) ? validoAte : null
+}
+
 // One frame for all states: when its title changes, whoever does not see that hears it.
 function Screen({ problem, children }: { problem?: string; children: ReactNode }) {
   return (
@@ -101,7 +112,7 @@ function Checking() {
   )
 }
 
-function NewPassword({ token, validUntil }: { token: string; validUntil: string }) {
+function NewPassword({ token, validUntil }: { token: string; validUntil: string | null }) {
   const navigate = useNavigate()
   const [now] = useState(() => new Date())
   const { register, handleSubmit, formState } = useForm({
@@ -144,8 +155,8 @@ function NewPassword({ token, validUntil }: { token: string; validUntil: string 
         {saving ? 'Atualizando...' : 'Atualizar Senha'}
       </Button>
       <p className="text-muted text-sm">
-        Este link vale uma vez só, e expira {formatAtMoment(validUntil, now)}. Com a senha nova, as sessões abertas em
-        outros aparelhos são encerradas.
+        Este link vale uma vez só{validUntil && `, e expira ${formatAtMoment(validUntil, now)}`}. Com a senha nova, as
+        sessões abertas em outros aparelhos são encerradas.
       </p>
     </form>
   )

@@ -54,6 +54,17 @@ export function RegisterPage() {
         <Button type="submit" size="lg" busy={action.isPending}>
           {action.isPending ? 'Criando conta...' : 'Cadastrar'}
         </Button>
+        <p className="text-muted text-sm">
+          Ao criar a conta você aceita os{' '}
+          <a href="/termos" className="text-ink underline underline-offset-3">
+            termos de uso
+          </a>{' '}
+          e a{' '}
+          <a href="/privacidade" className="text-ink underline underline-offset-3">
+            política de privacidade
+          </a>
+          .
+        </p>
         <p className="text-muted text-sm">{`Plano ${plan.name}: ${plan.price} por mês depois de 7 dias grátis.`}</p>
       </form>
       <p className="mt-6">

@@ -1,92 +1,218 @@
-import type { CompanyRow } from '@vigia/contract/companies'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { clsx } from 'clsx'
-import { CalendarX } from 'lucide-react'
-import { type Capture, captureSentence, lampOf } from '../lib/capture.ts'
-import { formatInstantDate, formatRelative } from '../lib/format.ts'
+import { Pencil } from 'lucide-react'
+import { useRef } from 'react'
+import { Link, useLocation } from 'react-router'
+import type { CompanyRow } from '../lib/answers.ts'
+import { type Capture, lampOf } from '../lib/capture.ts'
+import { formatCount } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
-import { Lamp } from '../ui/lamp.tsx'
+import { buttonClass } from '../ui/button.tsx'
+import { Checkbox } from '../ui/checkbox.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
+import { ServiceState, Validity } from './row-parts.tsx'
 import { SyncButton } from './sync-button.tsx'
+import { useWindowRows } from './window-rows.ts'
+import { problemsOf } from './work-list.ts'
+
+export interface Selection {
+  ids: ReadonlySet<string>
+  toggle: (id: string) => void
+  /** Takes all that are shown, or none. */
+  toggleAll: () => void
+}
 
 interface CompaniesListProps {
   /** Undefined while they travel. */
   companies: readonly CompanyRow[] | undefined
+  selection: Selection
   now: Date
 }
 
-export function CompaniesTable({ companies, now }: CompaniesListProps) {
+const none: readonly CompanyRow[] = []
+const skeletons = [0, 1, 2, 3]
+
+export function CompaniesTable({ companies, selection, now }: CompaniesListProps) {
+  const table = useRef<HTMLTableElement>(null)
+  const ids = (companies ?? none).map(({ id }) => id)
+  const rows = useWindowRows(table, ids, 73)
+  // A company with a problem takes two rows.
+  const lines = (companies ?? none).map((company) => (problemsOf(company, now).length > 0 ? 2 : 1))
+  const starts: number[] = []
+  let next = 2
+  for (const line of lines) {
+    starts.push(next)
+    next += line
+  }
   return (
-    <table className="w-full table-fixed text-left">
+    <table
+      ref={table}
+      aria-rowcount={rows.partial ? next - 1 : undefined}
+      className="w-full table-fixed border-separate border-spacing-0 text-left"
+    >
       <caption className="sr-only">Empresas</caption>
-      <colgroup>
-        <col />
-        <col className="w-38" />
-        <col className="w-[19%]" />
-        <col className="w-[19%]" />
-        <col className="w-28" />
-        <col className="w-21" />
-        <col className="w-12" />
-      </colgroup>
-      <thead>
-        <tr className="border-line border-b align-bottom text-muted text-sm [&>th]:px-2 [&>th]:py-2 [&>th]:font-semibold">
-          <th scope="col" className="pl-0!">
-            Empresa
-          </th>
-          <th scope="col">CNPJ</th>
-          <th scope="col">Última Sync NFe</th>
-          <th scope="col">Última Sync CTe</th>
-          <th scope="col">Validade do Certificado</th>
-          <th scope="col">Status</th>
-          <th scope="col" className="pr-0! text-right">
-            Ações
-          </th>
-        </tr>
-      </thead>
-      <tbody className="[&>tr>td]:px-2 [&>tr>td]:py-2 [&>tr>td]:align-top">
-        {companies?.map((company) => (
-          <CompanyRows key={company.id} company={company} now={now} />
-        ))}
-        {!companies &&
-          [0, 1, 2].map((index) => (
-            <tr key={index} aria-hidden className="h-15 border-line border-b">
-              <td colSpan={7} className="px-0!">
+      <Head companies={companies ?? none} selection={selection} />
+      <Room height={rows.before} />
+      {rows.indexes.map((index) => {
+        const company = companies?.[index]
+        if (!company) return null
+        return (
+          <tbody
+            key={company.id}
+            ref={rows.measure}
+            data-index={index}
+            className="[&>tr:last-child>td]:border-line [&>tr:last-child>td]:border-b [&>tr>td]:px-2 [&>tr>td]:align-top"
+          >
+            <Row
+              company={company}
+              selection={selection}
+              now={now}
+              rowIndex={rows.partial ? starts[index] : undefined}
+            />
+          </tbody>
+        )
+      })}
+      <Room height={rows.after} />
+      {!companies && (
+        <tbody>
+          {skeletons.map((index) => (
+            <tr key={index} aria-hidden className="h-[73px]">
+              <td colSpan={8} className="border-line border-b">
                 <Skeleton className="w-2/5" />
                 <Skeleton className="mt-3 h-2.5! w-3/5" />
               </td>
             </tr>
           ))}
-      </tbody>
+        </tbody>
+      )}
     </table>
   )
 }
 
-function CompanyRows({ company, now }: { company: CompanyRow; now: Date }) {
-  const problems = problemsOf(company)
+// The rows that are not in the page.
+function Room({ height }: { height: number }) {
+  if (height <= 0) return null
+  return (
+    <tbody aria-hidden>
+      <tr>
+        <td style={{ height }} />
+      </tr>
+    </tbody>
+  )
+}
+
+function Head({ companies, selection }: { companies: readonly CompanyRow[]; selection: Selection }) {
+  const head =
+    'sticky top-12 z-10 border-line border-b bg-paper px-2 py-2 align-bottom font-semibold text-muted text-sm'
   return (
     <>
-      <tr className={problems.length > 0 ? undefined : 'border-line border-b'}>
-        <td className="pl-0! font-semibold">{company.razaoSocial}</td>
+      <colgroup>
+        <col className="w-8" />
+        <col />
+        <col className="w-36" />
+        <col className="w-[16%]" />
+        <col className="w-[16%]" />
+        <col className="w-35" />
+        <col className="w-21" />
+        <col className="w-20" />
+      </colgroup>
+      <thead>
+        <tr>
+          <th scope="col" className={clsx(head, 'px-0!')}>
+            <SelectAll companies={companies} selection={selection} />
+          </th>
+          <th scope="col" className={head}>
+            Empresa
+          </th>
+          <th scope="col" className={head}>
+            CNPJ
+          </th>
+          <th scope="col" className={head}>
+            Última Sync NFe
+          </th>
+          <th scope="col" className={head}>
+            Última Sync CTe
+          </th>
+          <th scope="col" className={head}>
+            Validade do Certificado
+          </th>
+          <th scope="col" className={head}>
+            Status
+          </th>
+          <th scope="col" className={clsx(head, 'pr-0 text-right')}>
+            Ações
+          </th>
+        </tr>
+      </thead>
+    </>
+  )
+}
+
+// As large as a finger, without moving what stands beside it.
+const markClass = '-my-2 -ml-2.5 pointer-coarse:-my-3 pointer-coarse:-ml-3.5'
+
+export function SelectAll({ companies, selection }: { companies: readonly CompanyRow[]; selection: Selection }) {
+  const chosen = selection.ids.size
+  return (
+    <Checkbox
+      bare
+      className={markClass}
+      label={`Selecionar ${formatCount(companies.length, 'empresa', 'empresas')}`}
+      checked={chosen > 0 && chosen === companies.length}
+      partly={chosen > 0 && chosen < companies.length}
+      onChange={selection.toggleAll}
+    />
+  )
+}
+
+interface RowProps {
+  company: CompanyRow
+  selection: Selection
+  now: Date
+}
+
+function Row({ company, selection, now, rowIndex }: RowProps & { rowIndex: number | undefined }) {
+  const problems = problemsOf(company, now)
+  const chosen = selection.ids.has(company.id)
+  return (
+    <>
+      <tr aria-rowindex={rowIndex} className={clsx('[&>td]:pt-2.5 [&>td]:pb-2', chosen && 'bg-brand-soft')}>
+        <td className="px-0!">
+          <Checkbox
+            bare
+            className={markClass}
+            label={`Selecionar ${company.razaoSocial}`}
+            checked={chosen}
+            onChange={() => selection.toggle(company.id)}
+          />
+        </td>
+        <td>
+          <p className="line-clamp-3 break-words font-semibold" title={company.razaoSocial}>
+            {company.razaoSocial}
+          </p>
+          <p className="text-muted text-sm tabular-nums">{monthWords(company)}</p>
+        </td>
         <td className="whitespace-nowrap tabular-nums">{formatCnpj(company.cnpj)}</td>
         <td>
-          <Service company={company} service="nfe" now={now} />
+          <ServiceState company={company} service="nfe" now={now} />
         </td>
         <td>
-          <Service company={company} service="cte" now={now} />
+          <ServiceState company={company} service="cte" now={now} />
         </td>
         <td>
-          <Validity company={company} now={now} />
+          <Validity validity={company.validadeCertificadoA1} now={now} />
         </td>
         <td>
           <Activity company={company} />
         </td>
-        <td className="py-1! pr-0! text-right">
-          <SyncButton company={company} />
+        <td className="pt-1! pr-0! text-right">
+          <Deeds company={company} />
         </td>
       </tr>
       {problems.length > 0 && (
-        <tr className="border-line border-b">
-          <td colSpan={7} className="px-0! pt-0! pb-3!">
+        <tr aria-rowindex={rowIndex && rowIndex + 1} className={clsx(chosen && 'bg-brand-soft')}>
+          <td />
+          <td colSpan={7} className="pr-0! pb-2.5">
             <Problems problems={problems} />
           </td>
         </tr>
@@ -95,24 +221,20 @@ function CompanyRows({ company, now }: { company: CompanyRow; now: Date }) {
   )
 }
 
-// The same reason stops both services most of the time; it is said once.
-function problemsOf({ captura }: CompanyRow): Capture[] {
-  const troubled = captura.filter((capture) => lampOf(capture) === 'stopped' || lampOf(capture) === 'blocked')
-  return troubled.filter(
-    ({ mensagem }, index) => mensagem && troubled.findIndex((other) => other.mensagem === mensagem) === index,
-  )
+function monthWords({ documentosNoMes }: CompanyRow): string {
+  if (documentosNoMes === null) return ''
+  return documentosNoMes === 0
+    ? 'Nenhum documento no mês'
+    : formatCount(documentosNoMes, 'documento no mês', 'documentos no mês')
 }
 
-function Problems({ problems }: { problems: Capture[] }) {
+function Problems({ problems }: { problems: readonly Capture[] }) {
   return (
     <ul className="grid gap-1">
       {problems.map((capture) => (
         <li
           key={capture.mensagem}
-          className={clsx(
-            'rounded-control px-3 py-1.5',
-            lampOf(capture) === 'blocked' ? 'bg-warning-soft text-warning' : 'bg-error-soft text-error',
-          )}
+          className={clsx('text-sm', lampOf(capture) === 'blocked' ? 'text-warning' : 'text-error')}
         >
           {capture.mensagem}
         </li>
@@ -121,43 +243,31 @@ function Problems({ problems }: { problems: Capture[] }) {
   )
 }
 
-export function CompaniesItems({ companies, now }: CompaniesListProps) {
+export function CompaniesItems({ companies, selection, now }: CompaniesListProps) {
+  const list = useRef<HTMLUListElement>(null)
+  const ids = (companies ?? none).map(({ id }) => id)
+  const rows = useWindowRows(list, ids, 168)
   return (
-    <ul aria-label="Empresas" className="[&>li]:border-line [&>li]:border-b">
-      {companies?.map((company) => (
-        <li key={company.id} className="py-3">
-          <div className="flex items-start gap-2">
-            <div className="min-w-0 flex-1">
-              <p className="truncate font-semibold">{company.razaoSocial}</p>
-              <p className="text-muted text-sm tabular-nums">{formatCnpj(company.cnpj)}</p>
-            </div>
-            <Activity company={company} />
-            <SyncButton company={company} />
-          </div>
-          <dl className="mt-2 grid grid-cols-[auto_1fr] gap-x-3 gap-y-1.5 text-sm">
-            <dt className="text-muted">NFe</dt>
-            <dd>
-              <Service company={company} service="nfe" now={now} />
-            </dd>
-            <dt className="text-muted">CTe</dt>
-            <dd>
-              <Service company={company} service="cte" now={now} />
-            </dd>
-            <dt className="text-muted">Certificado</dt>
-            <dd>
-              <Validity company={company} now={now} />
-            </dd>
-          </dl>
-          {problemsOf(company).length > 0 && (
-            <div className="mt-2.5">
-              <Problems problems={problemsOf(company)} />
-            </div>
-          )}
-        </li>
-      ))}
+    <ul ref={list} aria-label="Empresas" style={{ paddingTop: rows.before, paddingBottom: Math.max(0, rows.after) }}>
+      {rows.indexes.map((index) => {
+        const company = companies?.[index]
+        if (!company) return null
+        return (
+          <li
+            key={company.id}
+            ref={rows.measure}
+            data-index={index}
+            aria-setsize={rows.partial ? ids.length : undefined}
+            aria-posinset={rows.partial ? index + 1 : undefined}
+            className={clsx('border-line border-b py-3', selection.ids.has(company.id) && 'bg-brand-soft')}
+          >
+            <Item company={company} selection={selection} now={now} />
+          </li>
+        )
+      })}
       {!companies &&
-        [0, 1, 2].map((index) => (
-          <li key={index} aria-hidden className="h-32 py-4">
+        skeletons.map((index) => (
+          <li key={index} aria-hidden className="h-42 border-line border-b py-4">
             <Skeleton className="w-3/5" />
             <Skeleton className="mt-3 w-2/5" />
           </li>
@@ -166,41 +276,73 @@ export function CompaniesItems({ companies, now }: CompaniesListProps) {
   )
 }
 
-interface ServiceProps {
-  company: CompanyRow
-  service: Capture['servico']
-  now: Date
-}
-
-/** When the service was last heard, and what its capture does now. */
-function Service({ company, service, now }: ServiceProps) {
-  const last = service === 'nfe' ? company.ultimaSincronizacaoNFe : company.ultimaSincronizacaoCTe
-  const capture = company.captura.find(({ servico }) => servico === service)
+function Item({ company, selection, now }: RowProps) {
+  const problems = problemsOf(company, now)
   return (
-    <div className="flex gap-2">
-      {capture && <Lamp state={lampOf(capture)} className="mt-0.5" />}
-      <div className="min-w-0">
-        <p>{formatRelative(last, now)}</p>
-        {capture && <p className="text-muted text-sm tabular-nums">{captureSentence(capture, now)}</p>}
+    <>
+      <div className="flex items-start gap-2">
+        <Checkbox
+          bare
+          className={markClass}
+          label={`Selecionar ${company.razaoSocial}`}
+          checked={selection.ids.has(company.id)}
+          onChange={() => selection.toggle(company.id)}
+        />
+        <div className="min-w-0 flex-1">
+          <p className="line-clamp-3 break-words font-semibold">{company.razaoSocial}</p>
+          <div className="mt-0.5 flex flex-wrap items-center gap-x-3 gap-y-0.5 text-muted text-sm tabular-nums">
+            {formatCnpj(company.cnpj)}
+            <Activity company={company} />
+            <span>{monthWords(company)}</span>
+          </div>
+        </div>
+        <Deeds company={company} />
       </div>
-    </div>
+      <dl className="mt-2 grid gap-x-6 gap-y-1.5 pl-8.5 text-sm pointer-coarse:pl-9.5 @min-[560px]/list:grid-cols-3 [&>div]:grid [&>div]:grid-cols-[4.75rem_1fr] @min-[560px]/list:[&>div]:grid-cols-1 [&_dt]:text-muted">
+        <div>
+          <dt>NFe</dt>
+          <dd>
+            <ServiceState company={company} service="nfe" now={now} />
+          </dd>
+        </div>
+        <div>
+          <dt>CTe</dt>
+          <dd>
+            <ServiceState company={company} service="cte" now={now} />
+          </dd>
+        </div>
+        <div>
+          <dt>Certificado</dt>
+          <dd>
+            <Validity validity={company.validadeCertificadoA1} now={now} />
+          </dd>
+        </div>
+      </dl>
+      {problems.length > 0 && (
+        <div className="mt-2 pl-8.5 pointer-coarse:pl-9.5">
+          <Problems problems={problems} />
+        </div>
+      )}
+    </>
   )
 }
 
-function Validity({ company, now }: { company: CompanyRow; now: Date }) {
-  const validity = company.validadeCertificadoA1
-  if (!validity) return <span className="text-muted">Não informado</span>
-  const expired = new Date(validity) < now
+function Deeds({ company }: { company: CompanyRow }) {
+  const { search } = useLocation()
   return (
-    <span className="tabular-nums">
-      {formatInstantDate(validity)}
-      {expired && (
-        <span className="flex items-center gap-1 text-error text-sm">
-          <CalendarX aria-hidden className="size-3.5" />
-          Vencido
-        </span>
-      )}
-    </span>
+    <div className="-mr-2 flex justify-end max-sm:-mt-1.5">
+      <SyncButton company={company} />
+      <Link
+        to={`/empresas/editar/${company.id}`}
+        // The way back leads to the same list.
+        state={{ list: search }}
+        aria-label={`Editar ${company.razaoSocial}`}
+        title="Editar"
+        className={buttonClass({ variant: 'ghost', size: 'icon' })}
+      >
+        <Pencil aria-hidden className="size-4" />
+      </Link>
+    </div>
   )
 }
 

@@ -1,9 +1,12 @@
-import { type CompanyRow, listCompanies } from '@vigia/contract/companies'
-import { Building2, Plus, Search } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { listCompanies } from '@vigia/contract/companies'
+import { clsx } from 'clsx'
+import { Building2, Check, Plus, Search } from 'lucide-react'
+import { useMemo, useRef, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
-import { lampOf } from '../lib/capture.ts'
-import { formatInteger } from '../lib/format.ts'
+import type { CompanyRow } from '../lib/answers.ts'
+import { capturesOf, isTroubled } from '../lib/capture.ts'
+import { companiesRefreshMs, useCompanies } from '../lib/companies.ts'
+import { formatCount, formatInteger } from '../lib/format.ts'
 import { productName } from '../lib/product.ts'
 import { useRoute } from '../lib/query.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
@@ -14,22 +17,26 @@ import { Input } from '../ui/input.tsx'
 import { useNarrow } from '../ui/narrow.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
-import { CompaniesItems, CompaniesTable } from './companies-list.tsx'
+import { Select } from '../ui/select.tsx'
+import { BulkSyncButton, BulkSyncResult, useBulkSync } from './bulk-sync.tsx'
+import { CompaniesItems, CompaniesTable, SelectAll } from './companies-list.tsx'
+import { arrange, countOf, type Narrowing, narrowings, orders, percentWords, readView, type View } from './work-list.ts'
 
 export function CompaniesPage() {
   const frame = useRef<HTMLElement>(null)
-  const narrow = useNarrow(frame, 780)
+  const narrow = useNarrow(frame, 880)
   const now = useNow()
-  const [params, setParams] = useSearchParams()
-  const [text, setText] = useState(params.get('busca') ?? '')
-  const busca = useDebounced(text.trim(), 300)
-  const all = useRoute(listCompanies, { query: {} }, { refreshMs: 10_000, errorToast: true })
-  const found = useRoute(listCompanies, { query: { busca } }, { refreshMs: 10_000, enabled: busca !== '' })
+  const { text, busca, view, search, choose } = useAddress()
+  const all = useCompanies({ errorToast: true })
+  const found = useRoute(listCompanies, { query: { busca } }, { refreshMs: companiesRefreshMs, enabled: busca !== '' })
   const list = busca === '' ? all : found
-  const search = (next: string) => {
-    setText(next)
-    setParams(next.trim() ? { busca: next.trim() } : {}, { replace: true })
-  }
+  const { order, narrowing } = view
+  const shown = useMemo(
+    () => list.data && arrange(list.data, { order, narrowing }, now),
+    [list.data, order, narrowing, now],
+  )
+  const selection = useSelection(shown)
+  const bulk = useBulkSync()
   const List = narrow ? CompaniesItems : CompaniesTable
   return (
     <Page
@@ -43,22 +50,32 @@ export function CompaniesPage() {
         </Link>
       }
     >
-      <Figures companies={all.data} />
-      <section ref={frame} aria-label="Lista de empresas" className="mt-8">
-        <div className="relative mb-4 max-w-sm">
-          <Search aria-hidden className="pointer-events-none absolute inset-y-0 left-2.5 my-auto size-4 text-muted" />
-          <Input
-            type="search"
-            aria-label="Buscar por nome, CNPJ..."
-            placeholder="Buscar por nome, CNPJ..."
-            autoComplete="off"
-            spellCheck={false}
-            maxLength={200}
-            value={text}
-            className="pl-8.5"
-            onChange={(event) => search(event.target.value)}
-          />
+      <Figures companies={all.data} now={now} />
+      <section ref={frame} aria-label="Lista de empresas" className="@container/list mt-6">
+        <ListTools
+          companies={list.data}
+          none={all.data?.length === 0}
+          text={text}
+          view={view}
+          now={now}
+          onSearch={search}
+          onChoose={choose}
+        />
+        <div className="mb-1 flex min-h-9 flex-wrap items-center gap-x-4 gap-y-2">
+          {narrow && shown && shown.length > 0 && <SelectAll companies={shown} selection={selection} />}
+          <p aria-live="polite" className="text-muted tabular-nums">
+            {shown && shown.length > 0 && countWords(shown, selection.chosen)}
+          </p>
+          {selection.chosen.length > 0 && (
+            <>
+              <BulkSyncButton companies={selection.chosen} onStart={() => void bulk.start(selection.chosen)} />
+              <Button size="sm" variant="ghost" onClick={selection.clear}>
+                Limpar seleção
+              </Button>
+            </>
+          )}
         </div>
+        {bulk.run && <BulkSyncResult run={bulk.run} now={now} onStop={bulk.stop} onClose={bulk.forget} />}
         {list.error && (
           <div className="mb-4">
             <Notice
@@ -74,12 +91,17 @@ export function CompaniesPage() {
             </Notice>
           </div>
         )}
-        {(list.data || !list.error) && (
+        {(shown || !list.error) && (
           <div className="ledger">
-            {list.data?.length === 0 ? (
-              <NoCompany searched={busca} onClear={() => search('')} />
+            {shown?.length === 0 ? (
+              <NoCompany
+                searched={busca}
+                narrowing={narrowing}
+                total={all.data?.length ?? 0}
+                onClear={() => (busca ? search('') : choose({ narrowing: null }))}
+              />
             ) : (
-              <List companies={list.data} now={now} />
+              <List companies={shown} selection={selection} now={now} />
             )}
           </div>
         )}
@@ -88,56 +110,195 @@ export function CompaniesPage() {
   )
 }
 
-function NoCompany({ searched, onClear }: { searched: string; onClear: () => void }) {
+function countWords(shown: readonly CompanyRow[], chosen: readonly CompanyRow[]): string {
+  const total = formatCount(shown.length, 'empresa', 'empresas')
+  return chosen.length > 0 ? `${formatCount(chosen.length, 'selecionada', 'selecionadas')} de ${total}` : total
+}
+
+// What is searched and how it is shown lives in the address, so that going back brings the same list.
+function useAddress() {
+  const [params, setParams] = useSearchParams()
+  const [text, setText] = useState(params.get('busca') ?? '')
+  const busca = useDebounced(text.trim(), 300)
+  const write = (name: string, value: string | null) =>
+    setParams(
+      (before) => {
+        const next = new URLSearchParams(before)
+        if (value) next.set(name, value)
+        else next.delete(name)
+        return next
+      },
+      { replace: true },
+    )
+  return {
+    text,
+    busca,
+    view: readView(params),
+    search: (next: string) => {
+      setText(next)
+      write('busca', next.trim())
+    },
+    choose: ({ order, narrowing }: Partial<View>) => {
+      if (order) write('ordem', order === orders[0][0] ? null : order)
+      if (narrowing !== undefined) write('so', narrowing)
+    },
+  }
+}
+
+// Only what is shown is selected: nothing happens to a company that nobody sees.
+function useSelection(shown: readonly CompanyRow[] | undefined) {
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set())
+  const chosen = useMemo(() => shown?.filter(({ id }) => marked.has(id)) ?? [], [shown, marked])
+  const ids = useMemo(() => new Set(chosen.map(({ id }) => id)), [chosen])
+  return {
+    ids,
+    chosen,
+    clear: () => setMarked(new Set()),
+    toggle: (id: string) => {
+      const next = new Set(ids)
+      if (!next.delete(id)) next.add(id)
+      setMarked(next)
+    },
+    toggleAll: () => setMarked(new Set(ids.size === shown?.length ? [] : shown?.map(({ id }) => id))),
+  }
+}
+
+interface ListToolsProps {
+  companies: readonly CompanyRow[] | undefined
+  /** There is no company yet: nothing to order or to narrow. */
+  none: boolean
+  text: string
+  view: View
+  now: Date
+  onSearch: (text: string) => void
+  onChoose: (view: Partial<View>) => void
+}
+
+function ListTools({ companies, none, text, view, now, onSearch, onChoose }: ListToolsProps) {
+  return (
+    <div className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-2.5">
+      <div className="relative w-72 max-sm:w-full">
+        <Search aria-hidden className="pointer-events-none absolute inset-y-0 left-2.5 my-auto size-4 text-muted" />
+        <Input
+          type="search"
+          aria-label="Buscar por nome, CNPJ..."
+          placeholder="Buscar por nome, CNPJ..."
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={200}
+          value={text}
+          className="pl-8.5"
+          onChange={(event) => onSearch(event.target.value)}
+        />
+      </div>
+      <div className={clsx('w-52 max-sm:w-full', none && 'hidden')}>
+        <Select
+          aria-label="Ordenar por"
+          value={view.order}
+          onChange={({ target }) => onChoose({ order: orders.find(([word]) => word === target.value)?.[0] })}
+        >
+          {orders.map(([word, label]) => (
+            <option key={word} value={word}>
+              {label}
+            </option>
+          ))}
+        </Select>
+      </div>
+      <div className={clsx('flex flex-wrap gap-2', none && 'hidden')}>
+        {narrowings.map(([word, label]) => {
+          const on = view.narrowing === word
+          return (
+            <button
+              key={word}
+              type="button"
+              aria-pressed={on}
+              onClick={() => onChoose({ narrowing: on ? null : word })}
+              className={clsx(
+                'inline-flex h-8 items-center gap-1.5 rounded-full border px-3 text-sm transition-colors duration-150 pointer-coarse:h-10',
+                on ? 'border-brand bg-brand-soft font-semibold' : 'border-line-strong/70 bg-surface hover:border-ink',
+              )}
+            >
+              {on && <Check aria-hidden className="size-3.5" />}
+              {label}
+              <span className="text-muted tabular-nums">
+                {companies ? formatInteger(countOf(word, companies, now)) : ''}
+              </span>
+            </button>
+          )
+        })}
+      </div>
+    </div>
+  )
+}
+
+interface NoCompanyProps {
+  searched: string
+  narrowing: Narrowing | null
+  total: number
+  onClear: () => void
+}
+
+function NoCompany({ searched, narrowing, total, onClear }: NoCompanyProps) {
+  const narrowed = narrowing && !searched
   return (
     <Empty
       icon={<Building2 />}
       title="Nenhuma empresa encontrada"
       action={
-        searched ? (
+        searched || (narrowed && total > 0) ? (
           <Button variant="outline" onClick={onClear}>
-            Limpar busca
+            {searched ? 'Limpar busca' : 'Ver todas as empresas'}
           </Button>
         ) : (
-          <Link to="/empresas/nova" className={buttonClass()}>
+          <Link to="/empresas/nova" className={buttonClass({ variant: 'outline' })}>
             Cadastrar Primeira Empresa
           </Link>
         )
       }
     >
       {searched
-        ? `Nenhum nome ou CNPJ contém “${searched}”.`
-        : 'Cadastre a primeira com o arquivo .pfx ou .p12 do certificado A1 e a senha dele.'}
+        ? `Nenhum nome ou CNPJ contém “${searched}”${narrowing ? ' neste filtro' : ''}.`
+        : narrowed && total > 0
+          ? goodNews[narrowing]
+          : 'Cadastre a primeira com o arquivo .pfx ou .p12 do certificado A1 e a senha.'}
     </Empty>
   )
+}
+
+const goodNews: Record<Narrowing, string> = {
+  problema: 'Nenhuma empresa com problema.',
+  certificado: 'Nenhum certificado vence nos próximos 30 dias.',
+  inativas: 'Todas as empresas estão ativas.',
+}
+
+function watchWords(all: number, troubled: number, off: number): string {
+  if (all === 0) return 'Nada a monitorar'
+  const silent = formatCount(off, 'desligada', 'desligadas')
+  if (troubled === 0) return off > 0 ? `Sem problemas, ${silent}` : 'Monitoramento ativo'
+  const words = formatCount(troubled, 'consulta com problema', 'consultas com problema')
+  return off > 0 ? `${words}, ${silent}` : words
 }
 
 // Keeps the height of a line that has no words yet.
 const blank = '\u00a0'
 
-function Figures({ companies }: { companies: CompanyRow[] | undefined }) {
+function Figures({ companies, now }: { companies: CompanyRow[] | undefined; now: Date }) {
   const total = companies?.length ?? 0
   const active = companies?.filter(({ ativa }) => ativa).length ?? 0
-  const captures = companies?.flatMap(({ captura }) => captura) ?? []
-  const good = captures.filter((capture) => lampOf(capture) === 'steady' || lampOf(capture) === 'waiting').length
-  const percent = (part: number, whole: number) => (whole === 0 ? '–' : `${Math.floor((part / whole) * 100)}%`)
-  const watched = captures.length > 0 && good === captures.length
+  const captures = companies?.flatMap((company) => capturesOf(company, now)) ?? []
+  const troubled = captures.filter(isTroubled).length
+  const off = captures.filter(({ estado }) => estado === 'desligada').length
+  // A company of which no capture is told counts with both of its services.
+  const untold = companies?.filter((company) => company.captura === null && capturesOf(company, now).length === 0) ?? []
+  const all = captures.length + 2 * untold.length
   const figures = [
     ['Total de Empresas', formatInteger(total), `${formatInteger(active)} ${active === 1 ? 'ativa' : 'ativas'}`],
     [
       'Empresas Ativas',
       formatInteger(active),
-      total === 0 ? 'Nenhuma cadastrada' : `${percent(active, total)} do total`,
+      total === 0 ? 'Nenhuma cadastrada' : `${percentWords(active, total)} do total`,
     ],
-    [
-      'Sincronização',
-      percent(good, captures.length),
-      watched
-        ? 'Monitoramento ativo'
-        : captures.length === 0
-          ? 'Nada a monitorar'
-          : `${captures.length - good} consultas com problema`,
-    ],
+    ['Sincronização', percentWords(all - troubled - off, all), watchWords(all, troubled, off)],
   ]
   return (
     <dl className="ledger grid grid-cols-3 border-line border-b">

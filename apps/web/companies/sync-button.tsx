@@ -1,24 +1,25 @@
-import { type CompanyRow, synchronizeCompany } from '@vigia/contract/companies'
+import { synchronizeCompany } from '@vigia/contract/companies'
 import { clsx } from 'clsx'
 import { RefreshCw } from 'lucide-react'
-import { formatAtMoment } from '../lib/format.ts'
+import type { CompanyRow } from '../lib/answers.ts'
 import { notifyError, notifyInfo } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import { buttonClass } from '../ui/button.tsx'
 
+const clocksDifferMs = 5_000
+/** Of a refusal that gives no reason (section 8). */
+export const tryLater = 'Tente novamente mais tarde'
+
 export function SyncButton({ company }: { company: CompanyRow }) {
   const action = useAction(synchronizeCompany, {
     errorToast: false,
-    onSuccess: ({ data }) => {
-      // Asking again during the pause of the tax authority would start the pause again, so the server waits for its end.
+    onSuccess: ({ data, message }) => {
+      // Whatever leaves later, or not at all, is said in the server's words, which know why.
       const next = data?.proximaConsulta
-      if (next && new Date(next) > new Date()) {
-        const description = `A SEFAZ limita as consultas. A de ${company.razaoSocial} sai ${formatAtMoment(next, new Date())}.`
-        notifyInfo('Consulta agendada', { description })
-      }
+      if (!next || Date.parse(next) > Date.now() + clocksDifferMs)
+        notifyInfo(company.razaoSocial, { description: message })
     },
-    onError: (error) =>
-      notifyError('Erro ao sincronizar empresa', { description: actionMessage(error) || 'Tente novamente mais tarde' }),
+    onError: (error) => notifyError('Erro ao sincronizar empresa', { description: actionMessage(error, tryLater) }),
   })
   return (
     <button
@@ -30,7 +31,7 @@ export function SyncButton({ company }: { company: CompanyRow }) {
         notifyInfo('Iniciando sincronização...', { description: `Sincronizando ${company.razaoSocial}` })
         action.mutate({ query: { idEmpresa: company.id } })
       }}
-      className={buttonClass({ variant: 'ghost', size: 'icon', className: '-mr-2' })}
+      className={buttonClass({ variant: 'ghost', size: 'icon' })}
     >
       <RefreshCw aria-hidden className={clsx('size-4', action.isPending && 'animate-spin')} />
     </button>

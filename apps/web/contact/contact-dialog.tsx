@@ -1,7 +1,7 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { getAccount } from '@vigia/contract/accounts'
-import { ContactForm, sendContact } from '@vigia/contract/contact'
+import { ContactForm, sendContact } from '@vigia/contract/site'
 import { CircleCheck } from 'lucide-react'
 import { type RefObject, useEffect, useRef } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'

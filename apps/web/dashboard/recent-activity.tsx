@@ -1,12 +1,15 @@
-import type { Dashboard } from '@vigia/contract/workspace'
+import { clsx } from 'clsx'
+import { Link } from 'react-router'
+import type { Dashboard } from '../lib/answers.ts'
 import { formatTime } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
+import { GroupsOfFour } from '../ui/groups-of-four.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 
 export function RecentActivity({ entries }: { entries: Dashboard['ultimosDocumentosProcessados'] | undefined }) {
   return (
     <section aria-labelledby="recent">
-      <div className="pb-2">
+      <div className="flex min-h-10 items-center pb-2">
         <h2 id="recent" className="text-lg">
           Atividade Recente
         </h2>
@@ -14,18 +17,20 @@ export function RecentActivity({ entries }: { entries: Dashboard['ultimosDocumen
       <div className="ledger">
         <p className="border-line border-b py-2 text-muted text-sm">Últimos documentos processados hoje</p>
         <ul className="[&>li]:border-line [&>li]:border-b">
-          {entries?.map((entry) => (
-            <li key={`${entry.chaveDfe}-${entry.dataCadastro}`} className="flex gap-3 py-2">
-              <span className="w-10 shrink-0 text-muted tabular-nums">{formatTime(entry.dataCadastro)}</span>
-              <div className="min-w-0 flex-1">
-                <p className="flex items-center justify-between gap-2">
-                  <span className="truncate font-semibold">{entry.nomeEmitente}</span>
-                  <Badge tone="plain">{entry.tipoDfe === 0 ? 'NFe' : 'CTe'}</Badge>
-                </p>
-                <p className="truncate font-mono text-muted text-xs tracking-[-0.02em]" title={entry.chaveDfe}>
-                  {entry.chaveDfe}
-                </p>
-              </div>
+          {entries?.map((entry, index) => (
+            <li key={entry.idDfe ?? index}>
+              {entry.idDfe === null ? (
+                <div className={entryClass}>
+                  <Entry entry={entry} />
+                </div>
+              ) : (
+                <Link
+                  to={`${entry.tipoDfe === 0 ? '/notas-fiscais' : '/cte'}?documento=${entry.idDfe}`}
+                  className={clsx(entryClass, 'hover:bg-sunken focus-visible:-outline-offset-2')}
+                >
+                  <Entry entry={entry} />
+                </Link>
+              )}
             </li>
           ))}
           {!entries &&
@@ -43,5 +48,18 @@ export function RecentActivity({ entries }: { entries: Dashboard['ultimosDocumen
         )}
       </div>
     </section>
+  )
+}
+
+const entryClass = 'grid grid-cols-[2.5rem_minmax(0,1fr)_auto] gap-x-2 py-2'
+
+function Entry({ entry }: { entry: Dashboard['ultimosDocumentosProcessados'][number] }) {
+  return (
+    <>
+      <span className="text-muted tabular-nums">{formatTime(entry.dataCadastro)}</span>
+      <span className="truncate font-semibold">{entry.nomeEmitente}</span>
+      <Badge tone="plain">{entry.tipoDfe === 0 ? 'NFe' : 'CTe'}</Badge>
+      <GroupsOfFour text={entry.chaveDfe} className="col-span-3 text-muted" />
+    </>
   )
 }

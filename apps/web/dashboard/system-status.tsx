@@ -1,20 +1,27 @@
 import { health } from '@vigia/contract/accounts'
-import { type CompanyRow, listCompanies } from '@vigia/contract/companies'
 import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import { lampOf, watchOf } from '../lib/capture.ts'
-import { useRoute } from '../lib/query.ts'
+import type { CompanyRow } from '../lib/answers.ts'
+import { ApiError, isUnreadable } from '../lib/api.ts'
+import { capturesOf, isTroubled, type Watch, watchOf } from '../lib/capture.ts'
+import { useWatchedCompanies } from '../lib/companies.ts'
+import { useSilentSince } from '../lib/connection.ts'
+import { isEmpty, useRoute } from '../lib/query.ts'
 import { useNow } from '../ui/clock.ts'
 import { Lamp } from '../ui/lamp.tsx'
 
 /** Three lines that can turn bad, each with its reason. */
 export function SystemStatus() {
   const now = useNow()
-  const companies = useRoute(listCompanies, { query: {} }, { refreshMs: 10_000 })
+  const { known, lost } = useWatchedCompanies()
   const server = useRoute(health, {}, { refreshMs: 30_000 })
-  const watch = companies.data && watchOf(companies.data, now)
-  const sync = synchronization(companies.data)
+  const away = useSilentSince() !== null
+  const watch = known && watchOf(known, now)
+  // An answer that is no envelope is one too; whether all is well stands in an envelope only.
+  const answered = server.error instanceof ApiError && (isUnreadable(server.error) || isEmpty(server.error))
+  const unanswered = away || (server.error !== null && !answered)
+  const sync = synchronization(known, lost, now)
   return (
     <section aria-labelledby="system-status">
       <h2 id="system-status" className="pb-2 text-lg">
@@ -22,16 +29,20 @@ export function SystemStatus() {
       </h2>
       <ul className="ledger [&>li]:border-line [&>li]:border-b">
         <Line
-          icon={<Lamp state={watch?.lamp ?? (companies.isPending ? 'waiting' : 'stopped')} className="size-4.5" />}
+          icon={<Lamp state={watch?.lamp ?? (lost ? 'stopped' : known ? 'unlit' : 'waiting')} className="size-4.5" />}
           name="Captura Automática"
-          value={watch ? (watch.healthy ? 'Online' : watch.title) : unknown(companies.error, companies.data)}
-          detail={watch?.detail}
+          value={watch ? words[watch.state] || watch.title : unknown(lost, known)}
+          detail={
+            <span className="block min-h-9 2xl:min-h-4.5">
+              {watch ? detailOf(watch) : known && 'Começa sozinha com a primeira.'}
+            </span>
+          }
         />
         <Line
-          icon={<Mark state={server.error ? 'bad' : server.data ? 'good' : 'none'} />}
+          icon={<Mark state={unanswered ? 'bad' : server.data ? 'good' : 'none'} />}
           name="Armazenamento"
-          value={server.error ? 'Sem resposta' : server.data ? 'Saudável' : 'Verificando'}
-          detail={server.error ? 'O servidor não respondeu à verificação.' : 'Sem limite de espaço: 0% de uso.'}
+          value={unanswered ? 'Sem resposta' : server.data || answered ? 'Saudável' : 'Verificando'}
+          detail={unanswered ? 'O servidor não respondeu à verificação.' : 'Sem limite de espaço: 0% de uso.'}
         />
         <Line
           icon={<Mark state={sync.state} />}
@@ -48,6 +59,13 @@ export function SystemStatus() {
   )
 }
 
+// The server answers for its companies; how each of their captures goes it may not tell, and then no light is lit.
+const words: Record<Watch['state'], string> = { well: 'Online', untold: 'Online', off: 'Desligada', trouble: '' }
+
+function detailOf({ state, title, detail }: Watch): string {
+  return state === 'untold' ? `${title}. ${detail}` : detail
+}
+
 interface LineProps {
   icon: ReactNode
   name: string
@@ -59,10 +77,10 @@ function Line({ icon, name, value, detail }: LineProps) {
   return (
     <li className="flex items-start gap-2.5 py-2">
       <span className="flex h-5 items-center">{icon}</span>
-      <span className="w-40 shrink-0 max-sm:w-auto max-sm:flex-1">{name}</span>
-      <span className="flex-1 max-sm:flex-none max-sm:text-right">
+      <span className="grid min-w-0 flex-1 grid-cols-[minmax(0,1fr)_auto] gap-x-3 sm:grid-cols-[10rem_minmax(0,1fr)]">
+        <span>{name}</span>
         <span className="font-semibold">{value}</span>
-        <span className="block min-h-4.5 text-muted text-sm max-sm:hidden">{detail}</span>
+        <span className="col-span-2 min-h-4.5 text-muted text-sm sm:col-span-1 sm:col-start-2">{detail}</span>
       </span>
     </li>
   )
@@ -74,18 +92,21 @@ function Mark({ state }: { state: 'good' | 'bad' | 'none' }) {
   return <CircleDashed aria-hidden className="size-4.5 text-muted" />
 }
 
-function unknown(error: Error | null, companies: CompanyRow[] | undefined): string {
-  if (companies) return 'Nada sendo capturado'
-  return error ? 'Sem resposta' : 'Verificando'
+function unknown(unanswered: boolean, companies: CompanyRow[] | undefined): string {
+  if (companies) return 'Nenhuma empresa ainda'
+  return unanswered ? 'Sem resposta' : 'Verificando'
 }
 
-function synchronization(companies: CompanyRow[] | undefined) {
+function synchronization(companies: CompanyRow[] | undefined, lost: boolean, now: Date) {
+  if (lost) return { state: 'bad', value: 'Sem resposta', detail: 'Ver empresas' } as const
   if (!companies) return { state: 'none', value: 'Verificando', detail: 'Ver empresas' } as const
   if (companies.length === 0) return { state: 'none', value: 'Sem empresas', detail: 'Cadastrar a primeira' } as const
-  const captures = companies.flatMap((company) => company.captura)
-  const troubled = captures.filter((capture) => lampOf(capture) === 'stopped' || lampOf(capture) === 'blocked').length
-  if (troubled === 0)
-    return { state: 'good', value: 'Ativa', detail: `${captures.length} consultas programadas` } as const
+  const captures = companies.flatMap((company) => capturesOf(company, now))
+  const troubled = captures.filter(isTroubled).length
+  const planned = captures.filter(({ estado }) => estado !== 'desligada').length
+  if (captures.length === 0) return { state: 'none', value: 'Ativa', detail: 'Ver empresas' } as const
+  if (planned === 0) return { state: 'none', value: 'Desligada', detail: 'Nenhuma consulta programada' } as const
+  if (troubled === 0) return { state: 'good', value: 'Ativa', detail: `${planned} consultas programadas` } as const
   return {
     state: 'bad',
     value: 'Com pendências',

@@ -8,7 +8,7 @@ const promises = [
   [CloudDownload, 'Captura automática', 'A SEFAZ é consultada a cada hora, de dia e de noite.'],
   [FileCheck2, 'Manifestação de NFe e CTe', 'Ciência, confirmação e as outras respostas, com prazo à vista.'],
   [BellRing, 'Monitoramento em tempo real', 'O que chega da SEFAZ aparece na tela sozinho.'],
-  [FileSpreadsheet, 'Relatórios', 'Contagens e somas por período, empresa e participação.'],
+  [FileSpreadsheet, 'Relatórios', 'Contagens e somas por período, e exportação em XML, PDF e planilha.'],
 ] as const
 
 export function WelcomeDialog({ open, onClose }: { open: boolean; onClose: () => void }) {

@@ -1,27 +1,39 @@
-import { listCompanies } from '@vigia/contract/companies'
-import { type DocumentRow, listDocuments } from '@vigia/contract/documents'
+import { listDocuments } from '@vigia/contract/documents'
 import { clsx } from 'clsx'
-import { useRef, useState } from 'react'
-import { useLocation, useNavigate, useSearchParams } from 'react-router'
-import { errorMessage } from '../lib/api.ts'
-import { formatCount, formatMoney, formatTime } from '../lib/format.ts'
+import { useDeferredValue, useMemo, useRef, useState } from 'react'
+import { useSearchParams } from 'react-router'
+import type { DocumentRow } from '../lib/answers.ts'
+import { useCompanies } from '../lib/companies.ts'
+import { formatMoney, formatTime } from '../lib/format.ts'
 import { productName } from '../lib/product.ts'
-import { useRoute } from '../lib/query.ts'
+import { loadFailure, useRoute } from '../lib/query.ts'
 import { Button } from '../ui/button.tsx'
-import { useNarrow } from '../ui/narrow.ts'
+import { useNow } from '../ui/clock.ts'
+import { useWidth } from '../ui/narrow.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pagination } from '../ui/pagination.tsx'
+import { useStable } from '../ui/stable.ts'
 import { useArrivals } from './arrivals.ts'
-import { DocumentViewer } from './document-viewer.tsx'
-import { DocumentsItems, DocumentsTable } from './documents-list.tsx'
+import { type ColumnId, layOut, useHiddenColumns } from './columns.ts'
+import { DocumentsItems } from './documents-items.tsx'
+import { type DocumentsListProps, DocumentsTable } from './documents-table.tsx'
 import { EmptyList } from './empty-list.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { FilterLabels } from './filter-labels.tsx'
-import { type Filters, readFilters, toQuery, writeFilters } from './filters.ts'
+import { type Filters, readFilters, toFilter, toQuery, writeFilters } from './filters.ts'
 import { cte, type DocumentKind, nfe } from './kinds.ts'
+import { ColumnsMenu, ListToolbar } from './list-toolbar.tsx'
+import { ManifestMenu } from './manifest-menu.tsx'
+import { isSameDeed, Overlays, preloadPanel } from './overlays.tsx'
+import { useDeed, usePlace } from './place.tsx'
+import { pageState, type Selection, type Step, useSelection } from './selection.ts'
+import { WholeFilter } from './whole-filter.tsx'
 
 const refreshMs = 5_000
+// Narrower than this the columns of the specification do not fit beside a whole chave.
+const tableMinWidth = 930
+const barMinWidth = 720
 
 export function NfePage() {
   return <DocumentsPage kind={nfe} />
@@ -32,111 +44,103 @@ export function CtePage() {
 }
 
 function DocumentsPage({ kind }: { kind: DocumentKind }) {
+  const search = useSearch(kind)
+  const { filters, page, busy, apply } = search
+  const { data: companies } = useCompanies()
+  const [selection, choose] = useSelection(search.key)
+  const place = usePlace()
+  const deeds = useDeed(isSameDeed)
   const frame = useRef<HTMLElement>(null)
-  const narrow = useNarrow(frame, 720)
-  const { filters, apply } = useFilters(kind)
-  const query = { query: toQuery(filters, kind) }
-  const documents = useRoute(listDocuments, query, { refreshMs })
-  const companies = useRoute(listCompanies, { query: {} }, { refreshMs: 10_000 })
-  const [asked, setAsked] = useState(false)
-  const viewing = useViewing()
-  const page = documents.data
-  const arrived = useArrivals(JSON.stringify(query), documents.isPlaceholderData ? undefined : page?.items)
-  const busy = documents.isPending || documents.isPlaceholderData || asked
-  const search = (part: Partial<Filters>) => {
-    // A new filter is a new question, asked by itself.
-    if (apply(part)) return
-    setAsked(true)
-    void documents.refetch().finally(() => setAsked(false))
-  }
-  const List = narrow ? DocumentsItems : DocumentsTable
+  const width = useWidth(frame)
+  const several = (companies?.length ?? 0) > 1 && !filters.company
+  const table = useColumns(kind, width, page?.items, several)
+  // The first rows are drawn bit by bit: on a slow phone all at once would hold up everything else.
+  const drawing = useDeferredValue(page !== undefined)
+  const rows = drawing ? page?.items : undefined
+  const list = useList({ kind, rows, stale: search.query.isPlaceholderData, selection, choose, place })
+  const some = selection.ids.size > 0
+  const filter = toFilter(filters, kind)
+  const bar = { kind, filters, companies: companies ?? [], onChange: apply }
   return (
     <Page title={kind.title} site={productName} subtitle={kind.subtitle}>
-      <section ref={frame} aria-labelledby="list-heading" className="@container/list">
-        <div className={barClass}>
-          <FilterBar
-            kind={kind}
-            companies={companies.data ?? []}
-            filters={filters}
-            narrow={narrow}
-            busy={busy}
-            onChange={apply}
-            onSearch={search}
-          />
+      <section ref={frame} aria-labelledby="list-heading" className="@container/list" onPointerEnter={preloadPanel}>
+        <div className={clsx('-mt-2 bg-paper py-2', !some && stickyBarClass)}>
+          <FilterBar {...bar} narrow={width < barMinWidth} busy={busy} onSearch={search.ask} />
         </div>
-        <div className="mt-3 flex min-h-9 flex-wrap items-center justify-between gap-x-4 gap-y-1.5 pb-2">
-          <h2 id="list-heading" className="text-lg">
-            {kind.heading}
-          </h2>
-          <FilterLabels kind={kind} companies={companies.data ?? []} filters={filters} onChange={apply} />
-          <p
-            aria-live="polite"
-            className="ml-auto text-muted tabular-nums @max-[720px]/list:ml-0 @max-[720px]/list:w-full"
-          >
-            {documents.isPending && 'Carregando documentos...'}
-            {page && page.totalDeItens > 0 && (
-              <>
-                {formatCount(page.totalDeItens, kind.one, kind.many)} ·{' '}
-                <span className="font-semibold text-ink">{formatMoney(page.valorTotal)}</span>
-              </>
-            )}
-          </p>
-        </div>
-        {documents.error && page && (
-          <div className="pb-3">
-            <Notice tone="warning" title={`Erro ao carregar dados: ${errorMessage(documents.error)}`}>
-              Abaixo está o que recebemos às {formatTime(new Date(documents.dataUpdatedAt).toISOString())}.
-            </Notice>
-          </div>
-        )}
-        <div className={clsx(ledgerClass, documents.isPlaceholderData && 'opacity-60')}>
-          {documents.error && !page ? (
-            <div className="py-6">
-              <Notice
-                tone="error"
-                title={`Erro ao carregar dados: ${errorMessage(documents.error)}`}
-                action={
-                  <Button variant="outline" size="sm" onClick={() => search({})} busy={asked}>
-                    Tentar novamente
-                  </Button>
-                }
-              >
-                Os documentos já recebidos continuam guardados.
-              </Notice>
-            </div>
-          ) : page?.items.length === 0 ? (
-            <EmptyList
+        <FilterLabels {...bar} />
+        <ListToolbar
+          kind={kind}
+          total={page}
+          loading={search.query.isPending}
+          selectedCount={selection.ids.size}
+          wholeFilter={
+            list.ticked === 'all' && (
+              <WholeFilter
+                key={search.key}
+                kind={kind}
+                count={page?.totalDeItens ?? 0}
+                selectedCount={selection.ids.size}
+                filter={filter}
+                onFound={(ids) => choose({ do: 'all', ids })}
+              />
+            )
+          }
+          onClear={() => choose({ do: 'clear' })}
+          onExport={() => deeds.start({ does: 'export' })}
+          columnsMenu={width >= tableMinWidth && <ColumnsMenu hidden={table.hidden} onChange={table.onChange} />}
+          answers={
+            <ManifestMenu
+              inline
               kind={kind}
-              filters={filters}
-              companies={companies.data}
-              pageCount={page.totalDePaginas}
-              onChange={apply}
+              ready={some}
+              onChoose={(answer) => deeds.start({ does: 'answer', answer, kind, ids: [...selection.ids] })}
             />
+          }
+        />
+        <div
+          className={clsx(
+            'ledger transition-opacity duration-150',
+            some ? '[--list-top:96px]' : listTopClass,
+            search.query.isPlaceholderData && 'opacity-60',
+          )}
+        >
+          <Problem query={search.query} busy={busy} onRetry={() => search.ask({})} />
+          {page?.items.length === 0 ? (
+            <EmptyList {...bar} companies={companies} pageCount={page.totalDePaginas} />
           ) : (
-            <List
-              kind={kind}
-              rows={page?.items}
-              arrived={filters.page === 1 ? arrived : nothing}
-              onView={viewing.open}
-            />
+            (page || !search.query.error) && (
+              <List {...list} narrow={width < tableMinWidth} columns={table.columns} arrived={search.arrived} />
+            )
           )}
         </div>
         {page && (
           <Pagination page={filters.page} pageCount={page.totalDePaginas} onPage={(next) => apply({ page: next })} />
         )}
       </section>
-      <DocumentViewer kind={kind} row={viewing.row} onClose={viewing.close} />
+      <Overlays
+        kind={kind}
+        place={place}
+        rows={page?.items}
+        filter={filter}
+        filterCount={page ? page.totalDeItens : 0}
+        selected={selection.ids}
+        deeds={deeds}
+        onSent={(ids) => choose({ do: 'drop', ids })}
+      />
     </Page>
   )
 }
 
+function List({ narrow, ...list }: DocumentsListProps & { narrow: boolean }) {
+  return narrow ? <DocumentsItems {...list} /> : <DocumentsTable {...list} />
+}
+
 const nothing: ReadonlySet<string> = new Set()
 
-// The filters stay in sight where they fit in one row, and the head of the table stops under them.
-const barClass =
-  '-mt-2 bg-paper py-2 [@media(height>=640px)]:@[940px]/list:sticky [@media(height>=640px)]:@[940px]/list:top-12 [@media(height>=640px)]:@[940px]/list:z-20'
-const ledgerClass =
-  'ledger transition-opacity duration-150 [--list-top:48px] [@media(height>=640px)]:@[940px]/list:[--list-top:120px]'
+// The filters stay in sight where they fit in one row, and the head of the table stops under them; a selection takes their place.
+const stickyBarClass =
+  '[@media(height>=640px)]:@[940px]/list:sticky [@media(height>=640px)]:@[940px]/list:top-12 [@media(height>=640px)]:@[940px]/list:z-20'
+const listTopClass = '[--list-top:48px] [@media(height>=640px)]:@[940px]/list:[--list-top:120px]'
 
 // The filter lives in the address, so that going back, reloading and sharing bring the same list.
 function useFilters(kind: DocumentKind) {
@@ -145,23 +149,112 @@ function useFilters(kind: DocumentKind) {
   const filters = readFilters(params, kind, today)
   /** Whether that is another filter than before. */
   const apply = (part: Partial<Filters>): boolean => {
-    const next = writeFilters({ ...filters, page: 1, ...part }, today)
-    if (next.toString() === writeFilters(filters, today).toString()) return false
+    // What was drawn may be older than the address: of two quick choices the second adds to the first.
+    const latest = readFilters(new URLSearchParams(location.search), kind, today)
+    const next = writeFilters({ ...latest, page: 1, ...part }, today)
+    if (next.toString() === writeFilters(latest, today).toString()) return false
     setParams(next)
     if (part.page) window.scrollTo(0, 0)
     return true
   }
-  return { filters, apply }
+  return { filters, key: writeFilters({ ...filters, page: 1 }, today).toString(), apply }
 }
 
-// The opened document is an entry of the history: the back button of a phone closes it and nothing else.
-function useViewing() {
-  const location = useLocation()
-  const navigate = useNavigate()
-  const state: { viewing?: DocumentRow } | null = location.state
+function useSearch(kind: DocumentKind) {
+  const { filters, key, apply } = useFilters(kind)
+  const input = { query: toQuery(filters, kind) }
+  const query = useRoute(listDocuments, input, { refreshMs, errorToast: true })
+  const [asked, setAsked] = useState(false)
+  const arrived = useArrivals(JSON.stringify(input), query.isPlaceholderData ? undefined : query.data?.items)
   return {
-    row: state?.viewing,
-    open: (row: DocumentRow) => navigate(location.pathname + location.search, { state: { viewing: row } }),
-    close: () => navigate(-1),
+    filters,
+    key,
+    apply,
+    query,
+    page: query.data,
+    arrived: filters.page === 1 ? arrived : nothing,
+    busy: query.isPending || query.isPlaceholderData || asked,
+    /** Asks again, also for the same. */
+    ask: (part: Partial<Filters>) => {
+      // A new filter is a new question, asked by itself.
+      if (apply(part)) return
+      setAsked(true)
+      void query.refetch().finally(() => setAsked(false))
+    },
   }
+}
+
+function useColumns(kind: DocumentKind, width: number, rows: readonly DocumentRow[] | undefined, several: boolean) {
+  const [hidden, onChange] = useHiddenColumns(kind.type)
+  const noDeadline = !rows?.some(({ prazo }) => prazo !== null)
+  const noCompany = !several || (rows?.every(({ empresa }) => empresa === null) ?? false)
+  const noArrival = rows?.every(({ chegadaEm }) => chegadaEm === null) ?? false
+  const longest = (text: (row: DocumentRow) => string) => Math.max(0, ...(rows ?? []).map((row) => text(row).length))
+  const [valor, numero] = [longest((row) => formatMoney(row.valor)), longest((row) => String(row.numero))]
+  const columns = useMemo(() => {
+    const empty: ColumnId[] = [
+      ...(noCompany ? ['empresa' as const] : []),
+      ...(noArrival ? ['chegada' as const] : []),
+      ...(noDeadline ? ['prazo' as const] : []),
+    ]
+    return layOut(hidden, { empty, longest: { valor, numero } }, width)
+  }, [hidden, noCompany, noArrival, noDeadline, valor, numero, width])
+  return { columns, hidden, onChange }
+}
+
+interface ListParts {
+  kind: DocumentKind
+  rows: readonly DocumentRow[] | undefined
+  stale: boolean
+  selection: Selection
+  choose: (step: Step) => void
+  place: ReturnType<typeof usePlace>
+}
+
+function useList({ kind, rows, stale, selection, choose, place }: ListParts) {
+  const page = useMemo(() => rows?.map(({ idDfe }) => idDfe) ?? [], [rows])
+  return {
+    kind,
+    rows,
+    stale,
+    selected: selection.ids,
+    ticked: pageState(selection.ids, page),
+    now: useNow(60_000),
+    onSelect: useStable((id: string, on: boolean, range: boolean) => choose({ do: 'toggle', id, on, range, page })),
+    onSelectPage: (on: boolean) => choose({ do: 'page', page, on }),
+    onOpen: useStable(place.open),
+    onView: useStable(place.view),
+  }
+}
+
+interface ProblemProps {
+  query: { data: unknown; error: Error | null; dataUpdatedAt: number }
+  busy: boolean
+  onRetry: () => void
+}
+
+function Problem({ query: { data, error, dataUpdatedAt }, busy, onRetry }: ProblemProps) {
+  if (!error) return null
+  const title = loadFailure(error)
+  if (data !== undefined) {
+    return (
+      <div className="py-3">
+        <Notice tone="warning" title={title}>
+          Abaixo está o que recebemos às {formatTime(new Date(dataUpdatedAt).toISOString())}.
+        </Notice>
+      </div>
+    )
+  }
+  const retry = (
+    <Button variant="outline" size="sm" onClick={onRetry} busy={busy}>
+      Tentar novamente
+    </Button>
+  )
+  return (
+    <div className="py-6">
+      <Notice tone="error" title={title} action={retry}>
+        Os documentos já recebidos continuam guardados.
+      </Notice>
+    </div>
+  )
 }

@@ -1,7 +1,7 @@
-import type { CompanyRow } from '@vigia/contract/companies'
 import { listDocuments } from '@vigia/contract/documents'
 import { FileSearch, Hourglass, Inbox } from 'lucide-react'
 import { Link } from 'react-router'
+import type { CompanyRow } from '../lib/answers.ts'
 import { formatCount } from '../lib/format.ts'
 import { useRoute } from '../lib/query.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
@@ -21,8 +21,14 @@ interface EmptyListProps {
 /** Says why nothing is here, whether that is all right, and what would show something. */
 export function EmptyList({ kind, filters, companies, pageCount, onChange }: EmptyListProps) {
   const today = new Date()
-  const wider = { ...defaultFilters(today), period: lastDays(today, 89) }
-  const recent = useRoute(listDocuments, { query: toQuery(wider, kind) })
+  const chosen = hasChoices(filters)
+  // The period of every day stands in no label: whoever searches for one note must hear that it is of another month.
+  const wider: Filters = chosen
+    ? { ...filters, period: null, page: 1 }
+    : { ...defaultFilters(today), period: lastDays(today, 89) }
+  const others = useRoute(listDocuments, { query: toQuery(wider, kind) })
+  const found = others.isPlaceholderData ? 0 : (others.data?.totalDeItens ?? 0)
+  const when = filters.period && isCurrentMonth(filters.period, today) ? 'neste mês' : 'neste período'
   if (pageCount > 0) {
     return (
       <Empty
@@ -49,23 +55,35 @@ export function EmptyList({ kind, filters, companies, pageCount, onChange }: Emp
       </Empty>
     )
   }
-  if (hasChoices(filters)) {
+  if (chosen && filters.period && found > 0) {
+    const all = formatCount(found, kind.one, kind.many)
+    return (
+      <Empty
+        icon={<FileSearch />}
+        title={`${kind.none} com estes filtros ${when}`}
+        action={<Button onClick={() => onChange(wider)}>Ver {all} de qualquer data</Button>}
+      >
+        Há {all} com os mesmos filtros em outras datas.
+      </Empty>
+    )
+  }
+  if (chosen) {
     return (
       <Empty
         icon={<FileSearch />}
         title={`${kind.none} com estes filtros`}
         action={<Button onClick={() => onChange(defaultFilters(today))}>Limpar filtros</Button>}
       >
-        Remova um dos filtros acima para ver mais.
+        {filters.search
+          ? 'A pesquisa acha o número, a chave inteira ou o começo dela, o CNPJ com ou sem pontos e partes do nome do emitente, com ou sem acentos. Confira o que foi escrito, ou remova um dos filtros acima.'
+          : 'Remova um dos filtros acima para ver mais.'}
       </Empty>
     )
   }
-  const found = recent.isPlaceholderData ? 0 : (recent.data?.totalDeItens ?? 0)
-  const month = filters.period && isCurrentMonth(filters.period, today)
   return (
     <Empty
       icon={<Hourglass />}
-      title={month ? `${kind.none} neste mês` : `${kind.none} neste período`}
+      title={`${kind.none} ${when}`}
       action={
         found > 0 && (
           <Button onClick={() => onChange(wider)}>

@@ -1,7 +1,7 @@
-import type { CompanyRow } from '@vigia/contract/companies'
 import { clsx } from 'clsx'
 import { Search, SlidersHorizontal } from 'lucide-react'
-import { type ReactNode, useEffect, useId, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from 'react'
+import type { CompanyRow } from '../lib/answers.ts'
 import { Button } from '../ui/button.tsx'
 import { DateRangePicker } from '../ui/date-range-picker.tsx'
 import { Input } from '../ui/input.tsx'
@@ -25,6 +25,8 @@ export function FilterBar({ kind, companies, filters, narrow, busy, onChange, on
   const [text, setText] = useState(filters.search)
   const [more, setMore] = useState(false)
   const id = useId()
+  const field = useRef<HTMLInputElement>(null)
+  useSlashKey(field)
   useEffect(() => setText(filters.search), [filters.search])
   const change = (part: Partial<Filters>) => onChange({ search: text.trim(), ...part })
   const chosen = [filters.company, filters.participation, filters.status].filter(Boolean).length
@@ -46,16 +48,27 @@ export function FilterBar({ kind, companies, filters, narrow, busy, onChange, on
         <div className="relative">
           <Search aria-hidden className="pointer-events-none absolute inset-y-0 left-2.5 my-auto size-4 text-muted" />
           <Input
+            ref={field}
             id={`${id}-search`}
             type="search"
             value={text}
             maxLength={200}
             autoComplete="off"
             spellCheck={false}
-            placeholder="Número, emitente, chave…"
-            className="pl-8.5"
+            placeholder="Número, chave, nome"
+            title="Tecle / para pesquisar. Por exemplo: 1234, a chave com ou sem espaços, 12.345.678/0001-90, papelaria sol."
+            aria-keyshortcuts="/"
+            className="pl-8.5 pointer-fine:pr-8"
             onChange={(event) => setText(event.target.value)}
           />
+          {text === '' && (
+            <kbd
+              aria-hidden
+              className="pointer-events-none absolute inset-y-0 right-2 my-auto hidden h-5 w-5 place-items-center rounded-[4px] border border-line font-sans text-muted text-xs pointer-fine:grid"
+            >
+              /
+            </kbd>
+          )}
         </div>
       </Labelled>
       {narrow && <SearchButton busy={busy} />}
@@ -103,6 +116,22 @@ export function FilterBar({ kind, companies, filters, narrow, busy, onChange, on
       )}
     </form>
   )
+}
+
+// The key that searches on most sites, unless somebody is writing or something is open over the list.
+function useSlashKey(field: RefObject<HTMLInputElement | null>) {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+      const { activeElement } = document
+      if (activeElement?.closest('input:not([type=checkbox]), textarea, select, [role=dialog], [role=menu]')) return
+      event.preventDefault()
+      field.current?.focus()
+      field.current?.select()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [field])
 }
 
 // One row where it fits; else the words, the dates and the button above, the choices under them.

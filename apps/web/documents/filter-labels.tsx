@@ -1,5 +1,5 @@
-import type { CompanyRow } from '@vigia/contract/companies'
 import { X } from 'lucide-react'
+import type { CompanyRow } from '../lib/answers.ts'
 import { writeDay } from '../ui/days.ts'
 import { defaultFilters, type Filters, isCurrentMonth } from './filters.ts'
 import type { DocumentKind } from './kinds.ts'

@@ -41,12 +41,16 @@ export function writeFilters(filters: Filters, today: Date): URLSearchParams {
   return params
 }
 
-/** The filter as the call wants it (section 7): what is not filtered is left out. */
+/** The page that the list asks for (section 7). */
 export function toQuery(filters: Filters, kind: DocumentKind) {
+  return { ...toFilter(filters, kind), PaginaAtual: filters.page }
+}
+
+/** The filter as the calls want it (section 7): what is not filtered is left out. */
+export function toFilter(filters: Filters, kind: DocumentKind) {
   return {
     TipoDFe: kind.tipoDFe,
     CampoPesquisa: filters.search || undefined,
-    PaginaAtual: filters.page,
     IdEmpresa: filters.company || undefined,
     Status: filters.status || undefined,
     TipoParticipacao: filters.participation || undefined,

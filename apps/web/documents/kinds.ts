@@ -1,5 +1,7 @@
 import { type Code, participationFilter, statusFilter, tipoDFe } from '@vigia/contract/codes'
 import { printDacte, printDanfe } from '@vigia/contract/documents'
+import { manifestationTypes, manifestCte, manifestNfe } from '@vigia/contract/manifestation'
+import { type Answer, cteAnswers, nfeAnswers } from './answers.ts'
 
 /** What differs between the NF-e list and the CT-e list. */
 export interface DocumentKind {
@@ -15,9 +17,20 @@ export interface DocumentKind {
   one: string
   many: string
   none: string
+  /** "da", "do": before the name of one document. */
+  of: string
+  /** "as", "os": before their number. */
+  the: string
+  selectedOne: string
+  selectedMany: string
   participations: readonly Code[]
   statuses: readonly Code[]
   print: typeof printDanfe | typeof printDacte
+  /** What the printed form is called. */
+  form: string
+  /** What the menu "Manifestar" offers. */
+  answers: readonly Answer[]
+  manifest: typeof manifestNfe | typeof manifestCte
 }
 
 export const nfe: DocumentKind = {
@@ -31,9 +44,16 @@ export const nfe: DocumentKind = {
   one: 'nota fiscal',
   many: 'notas fiscais',
   none: 'Nenhuma nota fiscal',
+  of: 'da',
+  the: 'as',
+  selectedOne: 'selecionada',
+  selectedMany: 'selecionadas',
   participations: participationFilter.nfe,
   statuses: statusFilter.nfe,
   print: printDanfe,
+  form: 'DANFE',
+  answers: nfeAnswers(manifestationTypes.nfe),
+  manifest: manifestNfe,
 }
 
 export const cte: DocumentKind = {
@@ -47,7 +67,19 @@ export const cte: DocumentKind = {
   one: 'conhecimento',
   many: 'conhecimentos',
   none: 'Nenhum conhecimento',
+  of: 'do',
+  the: 'os',
+  selectedOne: 'selecionado',
+  selectedMany: 'selecionados',
   participations: participationFilter.cte,
   statuses: statusFilter.cte,
   print: printDacte,
+  form: 'DACTE',
+  answers: cteAnswers(manifestationTypes.cte),
+  manifest: manifestCte,
+}
+
+/** The family of a document, by the model in its chave. */
+export function kindOf(chave: string): DocumentKind {
+  return ['57', '64', '67'].includes(chave.slice(20, 22)) ? cte : nfe
 }

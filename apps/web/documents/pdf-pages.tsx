@@ -1,5 +1,5 @@
 import worker from 'pdfjs-dist/build/pdf.worker.min.mjs?url'
-import { type ReactElement, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactElement, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Document, Page, pdfjs } from 'react-pdf'
 import 'react-pdf/dist/Page/TextLayer.css'
 import { Minus, Plus } from 'lucide-react'
@@ -8,8 +8,13 @@ import { Button } from '../ui/button.tsx'
 
 pdfjs.GlobalWorkerOptions.workerSrc = worker
 
-// The forms use the base-14 fonts; system fonts would give every machine another picture of the same document.
-const options = { standardFontDataUrl: `/assets/pdf-fonts-${pdfjs.version}/`, useSystemFonts: false }
+const options = {
+  // The forms use the base-14 fonts; system fonts would give every machine another picture of the same document.
+  standardFontDataUrl: `/assets/pdf-fonts-${pdfjs.version}/`,
+  useSystemFonts: false,
+  // A document that is left before it is drawn is no reason for a warning.
+  verbosity: pdfjs.VerbosityLevel.ERRORS,
+}
 const zooms = [1, 1.25, 1.5, 2, 3]
 
 interface PdfPagesProps {
@@ -21,7 +26,7 @@ interface PdfPagesProps {
 /** Every page of a PDF under the other, as wide as the room allows, with its text selectable and readable aloud. */
 export function PdfPages({ file, loading, onProblem }: PdfPagesProps) {
   const box = useRef<HTMLElement>(null)
-  const width = useWidth(box)
+  const width = useRoom(box)
   const [pageCount, setPageCount] = useState(0)
   const [zoom, setZoom] = useState(0)
   const pages = Array.from({ length: pageCount }, (_, index) => index + 1)
@@ -32,6 +37,12 @@ export function PdfPages({ file, loading, onProblem }: PdfPagesProps) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
         tabIndex={0}
         aria-label="Páginas do documento"
+        aria-keyshortcuts="+ -"
+        onKeyDown={(event) => {
+          if (event.ctrlKey || event.metaKey || event.altKey) return
+          if (event.key === '+' || event.key === '=') setZoom(Math.min(zoom + 1, zooms.length - 1))
+          if (event.key === '-') setZoom(Math.max(zoom - 1, 0))
+        }}
         className="min-h-0 flex-1 overflow-auto bg-sunken focus-visible:-outline-offset-2"
       >
         <Document
@@ -49,14 +60,7 @@ export function PdfPages({ file, loading, onProblem }: PdfPagesProps) {
         >
           {width > 0 &&
             pages.map((number) => (
-              <Page
-                key={number}
-                pageNumber={number}
-                width={Math.min(width, 900) * (zooms[zoom] ?? 1)}
-                renderAnnotationLayer={false}
-                className="shadow-float"
-                loading=""
-              />
+              <NearPage key={number} number={number} width={Math.min(width, 900) * (zooms[zoom] ?? 1)} room={box} />
             ))}
         </Document>
       </section>
@@ -88,7 +92,42 @@ export function PdfPages({ file, loading, onProblem }: PdfPagesProps) {
   )
 }
 
-function useWidth(box: React.RefObject<HTMLElement | null>): number {
+interface NearPageProps {
+  number: number
+  width: number
+  room: RefObject<HTMLElement | null>
+}
+
+// A note of nine hundred items has thirty pages, and a phone has no room for thirty pictures: far ones are blank paper.
+function NearPage({ number, width, room }: NearPageProps) {
+  const paper = useRef<HTMLDivElement>(null)
+  const [near, setNear] = useState(number === 1)
+  const [ratio, setRatio] = useState(Math.SQRT2)
+  useEffect(() => {
+    if (!paper.current) return
+    const observer = new IntersectionObserver((entries) => setNear(entries.at(-1)?.isIntersecting ?? false), {
+      root: room.current,
+      rootMargin: '100% 0px',
+    })
+    observer.observe(paper.current)
+    return () => observer.disconnect()
+  }, [room])
+  return (
+    <div ref={paper} style={{ width, minHeight: width * ratio, background: 'white' }} className="shadow-float">
+      {near && (
+        <Page
+          pageNumber={number}
+          width={width}
+          renderAnnotationLayer={false}
+          loading=""
+          onLoadSuccess={(page) => setRatio(page.originalHeight / page.originalWidth)}
+        />
+      )}
+    </div>
+  )
+}
+
+function useRoom(box: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0)
   useLayoutEffect(() => {
     const element = box.current

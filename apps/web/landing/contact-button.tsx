@@ -1,20 +1,27 @@
 import type { ReactNode } from 'react'
-import { contactHash, useContact } from '../lib/contact.ts'
-import { Button } from '../ui/button.tsx'
+import { useContact } from '../lib/contact.ts'
+import { buttonClass } from '../ui/button.tsx'
+import { PopupButton } from './popup.tsx'
+import { writeToUsId } from './write-to-us.tsx'
 
 interface ContactButtonProps {
-  preload: (path: string) => void
+  preloadContact: () => void
   size?: 'md' | 'lg'
   className?: string
   children: ReactNode
 }
 
-export function ContactButton({ preload, children, ...look }: ContactButtonProps) {
+export function ContactButton({ preloadContact, size, className, children }: ContactButtonProps) {
   const { show } = useContact()
-  const intend = () => preload(contactHash)
   return (
-    <Button {...look} variant="outline" aria-haspopup="dialog" onPointerEnter={intend} onFocus={intend} onClick={show}>
+    <PopupButton
+      opens={writeToUsId}
+      instead={show}
+      onPointerEnter={preloadContact}
+      onFocus={preloadContact}
+      className={buttonClass({ variant: 'outline', size, className })}
+    >
       {children}
-    </Button>
+    </PopupButton>
   )
 }

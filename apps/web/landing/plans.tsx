@@ -1,67 +1,133 @@
+import { clsx } from 'clsx'
 import { Check } from 'lucide-react'
-import { Link } from 'react-router'
 import { type Plan, plans } from '../lib/plans.ts'
 import { Badge } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { ContactButton } from './contact-button.tsx'
 
-const offers: (Plan & { to?: string; popular?: boolean })[] = [
-  { ...plans[1], to: '/register?tp=1' },
-  { ...plans[2], to: '/register?tp=2', popular: true },
+const inAll = [
+  'Captura automática',
+  'Armazenamento vitalício',
+  'Detecção e alerta de NFes suspeitas',
+  'Interface web completa',
+]
+const inFixed = ['Manifestação de NFe', 'Suporte por e-mail', 'Relatórios avançados']
+
+interface Offer extends Plan {
+  description: string
+  to?: string
+  popular?: boolean
+}
+
+const offers: Offer[] = [
+  {
+    ...plans[1],
+    description: 'Para a empresa de um CNPJ que quer parar de pedir XML aos fornecedores.',
+    features: [...plans[1].features, ...inAll, ...inFixed],
+    to: '/register?tp=1',
+  },
+  {
+    ...plans[2],
+    description: 'Para a matriz com filiais e para o escritório que está começando.',
+    features: [...plans[2].features, ...inAll, ...inFixed],
+    to: '/register?tp=2',
+    popular: true,
+  },
   {
     name: 'Corporativo',
     price: 'Sob consulta',
-    features: ['Empresas e armazenamento ilimitados', 'Suporte dedicado 24/7', 'Relatórios sob medida'],
+    description: 'Para grupos e escritórios com dezenas ou centenas de CNPJs.',
+    features: [
+      'Empresas ilimitadas',
+      'Armazenamento ilimitado',
+      ...inAll,
+      'Suporte dedicado 24/7',
+      'Relatórios personalizados',
+    ],
   },
 ]
 
-export function Plans({ preload }: { preload: (path: string) => void }) {
+const smallPrint = [
+  [
+    'Armazenamento vitalício',
+    'Nada é apagado por idade. O Básico que passa de 5 mil documentos no mês continua guardando, e você é avisado.',
+  ],
+  [
+    'NFes suspeitas',
+    'Hoje, toda NFe contra o seu CNPJ aparece na lista e você responde a ela ali. O aviso automático da que foge do costume está em construção.',
+  ],
+  ['Relatórios avançados', 'Planilha, XML e PDF de tudo o que o filtro encontra, e os números do mês por empresa.'],
+  ['Suporte dedicado 24/7', 'No Corporativo, horário e canais ficam escritos no contrato.'],
+] as const
+
+export function Plans({ preloadContact }: { preloadContact: () => void }) {
   return (
-    <section aria-labelledby="planos" className="scroll-mt-6 pb-20">
-      <h2 id="planos" className="text-2xl tracking-[-0.01em]">
-        Planos
-      </h2>
-      <p className="mt-1 text-muted">Captura automática, guarda vitalícia e toda a interface em qualquer um deles.</p>
-      <ul className="ledger mt-7 grid lg:grid-cols-3">
-        {offers.map(({ name, price, to, popular, features }) => (
-          <li
-            key={name}
-            className="flex flex-col border-line border-b py-6 lg:border-b lg:border-l lg:px-8 lg:first:border-l-0 lg:first:pl-0 lg:last:pr-0"
-          >
-            <h3 className="flex items-center gap-2.5 text-lg">
-              {name}
-              {popular && <Badge tone="blue">Mais Popular</Badge>}
-            </h3>
-            <p className="mt-2">
-              <span className="font-semibold text-2xl tabular-nums">{price}</span>
-              {to && <span className="text-muted"> por mês</span>}
-            </p>
-            <ul className="mt-4 mb-6 grid gap-2">
-              {features.map((feature) => (
-                <li key={feature} className="flex items-start gap-2">
-                  <Check aria-hidden className="mt-1 size-4 shrink-0 text-brand" />
-                  {feature}
-                </li>
-              ))}
-            </ul>
-            <div className="mt-auto">
-              {to ? (
-                <Link
-                  to={to}
-                  aria-label={`Assinar o plano ${name}: teste grátis por 7 dias`}
-                  className={buttonClass({ variant: popular ? 'primary' : 'outline', className: 'w-full' })}
-                >
-                  Teste grátis por 7 dias
-                </Link>
-              ) : (
-                <ContactButton preload={preload} className="w-full">
-                  Fale com a Gente
-                </ContactButton>
-              )}
+    <section id="planos" aria-labelledby="planos-titulo" className="scroll-mt-0 bg-sunken">
+      <div className="container-page pt-20 pb-20">
+        <h2 id="planos-titulo" className="text-2xl tracking-[-0.01em]">
+          Planos
+        </h2>
+        <p className="mt-1 text-muted">Sem fidelidade, sem taxa de cancelamento. O preço é este, por mês.</p>
+        <ul className="mt-8 grid gap-x-10 gap-y-12 lg:grid-cols-3">
+          {offers.map((offer) => (
+            <OfferColumn key={offer.name} offer={offer} preloadContact={preloadContact} />
+          ))}
+        </ul>
+        <h3 className="mt-16 text-lg">O que há por trás das palavras</h3>
+        <dl className="mt-3 grid gap-x-10 border-line-strong/50 border-t text-base sm:grid-cols-2 xl:grid-cols-4">
+          {smallPrint.map(([term, text]) => (
+            <div key={term} className="pt-3">
+              <dt className="font-semibold">{term}</dt>
+              <dd className="mt-0.5 text-pretty text-muted">{text}</dd>
             </div>
+          ))}
+        </dl>
+      </div>
+    </section>
+  )
+}
+
+function OfferColumn({ offer, preloadContact }: { offer: Offer; preloadContact: () => void }) {
+  const { name, price, description, features, to, popular } = offer
+  return (
+    <li
+      className={clsx(
+        'flex flex-col border-t-2 pt-5',
+        popular ? '-mx-4 rounded-b border-brand bg-surface px-4 pb-6 shadow-float lg:-mx-5 lg:px-5' : 'border-ink pb-6',
+      )}
+    >
+      <h3 className="flex items-center gap-2.5">
+        {name}
+        {popular && <Badge tone="blue">Mais Popular</Badge>}
+      </h3>
+      <p className="mt-3">
+        <span className="font-semibold text-3xl tabular-nums tracking-[-0.02em] max-xl:text-2xl">{price}</span>
+        {to && <span className="text-muted"> por mês</span>}
+      </p>
+      <p className="mt-2 text-pretty text-muted lg:min-h-12">{description}</p>
+      <div className="mt-5">
+        {to ? (
+          <a
+            href={to}
+            className={buttonClass({ variant: popular ? 'primary' : 'outline', size: 'lg', className: 'w-full' })}
+          >
+            Começar no {name}
+          </a>
+        ) : (
+          <ContactButton preloadContact={preloadContact} size="lg" className="w-full">
+            Fale com a Gente
+          </ContactButton>
+        )}
+        <p className="mt-2 min-h-5 text-base text-muted">{to ? 'Teste grátis por 7 dias' : 'Respondemos por e-mail'}</p>
+      </div>
+      <ul className="mt-5 border-line border-t">
+        {features.map((feature) => (
+          <li key={feature} className="flex items-start gap-2.5 border-line border-b py-2">
+            <Check aria-hidden className="mt-1 size-4 shrink-0 text-brand" />
+            {feature}
           </li>
         ))}
       </ul>
-    </section>
+    </li>
   )
 }

@@ -3,6 +3,8 @@ import { type RouteDefinition, route } from '@vigia/contract/route'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { type ApiError, call, callBytes, isRetryable, retryDelayMs } from './api.ts'
+import { heardServer, readSilentSince } from './connection.ts'
+import { closeSession, openSession } from './session.ts'
 
 const read = route({ method: 'GET', path: '/read', access: 'session', summary: '', data: z.string() })
 const write = route({
@@ -66,6 +68,20 @@ describe('retries of sections 8 and 9', () => {
     expect(fetched).toHaveLength(2)
   })
 
+  test('a call that is retried stays of who began it', async () => {
+    vi.stubGlobal('localStorage', { setItem: () => undefined, removeItem: () => undefined })
+    openSession({ token: 'da Ana', wsId: '1', email: 'ana@x.br' })
+    answers(new TypeError('Failed to fetch'), ok('chegou'))
+    const called = call(read, {})
+    openSession({ token: 'do Bruno', wsId: '2', email: 'bruno@x.br' })
+    await outcome(called)
+    closeSession()
+    expect(fetched.map(([, { headers }]) => new Headers(headers).get('authorization'))).toEqual([
+      'Bearer da Ana',
+      'Bearer da Ana',
+    ])
+  })
+
   test('a POST is retried like a GET', async () => {
     answers(json({}, 503), ok(null))
     expect(await outcome(call(write, { body: { a: 1 } }))).toMatchObject({ success: true })
@@ -113,6 +129,22 @@ describe('retries of sections 8 and 9', () => {
   })
 })
 
+describe('whether the server is there', () => {
+  test.each([
+    ['no connection', new TypeError('Failed to fetch')],
+    ['a proxy that does not find it', json({}, 502)],
+  ])('%s is silence, any answer of it ends that', async (_, failure) => {
+    // Each test begins again at the present time.
+    heardServer()
+    answers(failure)
+    await Promise.all([outcome(call(read, {})), outcome(call(write, { body: { a: 1 } }))])
+    expect(readSilentSince()).not.toBeNull()
+    answers(json({ success: false, message: 'não', data: null, errors: [] }, 500))
+    await outcome(call(read, {}))
+    expect(readSilentSince()).toBeNull()
+  })
+})
+
 describe('envelope rules of section 7', () => {
   test('an empty body counts as success', async () => {
     answers(new Response(''))
@@ -135,6 +167,29 @@ describe('envelope rules of section 7', () => {
     expect(await outcome(call(read, {}))).toMatchObject({ message: 'Not Found', status: 404 })
   })
 
+  test('an HTTP error whose body is no envelope gives the status text, else the status', async () => {
+    answers(new Response('<html>', { status: 413, statusText: 'Payload Too Large' }))
+    expect(await outcome(call(read, {}))).toMatchObject({ message: 'Payload Too Large', status: 413 })
+    answers(new Response('', { status: 404 }))
+    expect(await outcome(call(read, {}))).toMatchObject({ message: 'Erro 404', status: 404 })
+  })
+
+  test('JSON that is no envelope cannot be used either', async () => {
+    answers(json(['x'], 200, 'OK'))
+    expect(await outcome(call(read, {}))).toMatchObject({
+      success: false,
+      message: 'Erro ao processar resposta da API: OK',
+    })
+  })
+
+  test('what is missing from an envelope is nothing, and a success without words gets the usual ones', async () => {
+    answers(json({ success: true, message: null, errors: null }))
+    const message = 'Operação realizada com sucesso'
+    expect(await outcome(call(read, {}))).toEqual({ success: true, message, data: null, errors: [] })
+    answers(json({ success: false, message: null, errors: null }))
+    expect(await outcome(call(read, {}))).toEqual({ success: false, message: '', data: null, errors: [] })
+  })
+
   test('success: false is a value', async () => {
     answers(json({ success: false, message: 'não', data: null, errors: ['a', 'b'] }))
     expect(await outcome(call(read, {}))).toEqual({ success: false, message: 'não', data: null, errors: ['a', 'b'] })
@@ -142,6 +197,16 @@ describe('envelope rules of section 7', () => {
 })
 
 describe('what is sent', () => {
+  test('JSON has its type, a call without body has none', async () => {
+    answers(ok(null))
+    await outcome(call(write, { body: { a: 1 } }))
+    await outcome(call(read, {}))
+    expect(fetched.map(([, init]) => [init.method, init.headers, init.body])).toEqual([
+      ['POST', { Accept: 'application/json', 'Content-Type': 'application/json' }, '{"a":1}'],
+      ['GET', { Accept: 'application/json' }, undefined],
+    ])
+  })
+
   test('a query leaves out what is blank', async () => {
     const list = route({
       method: 'GET',

@@ -1,8 +1,15 @@
 import type { Envelope, RouteData, RouteDefinition, RouteRequest } from '@vigia/contract/route'
+import { forgetAhead, takeAhead } from './ahead.ts'
+import { heardServer, missedServer } from './connection.ts'
 import { currentSession, expireSession } from './session.ts'
 
 const timeoutMs = 30_000
 const retriesMax = 3
+/** What an answer says that has nothing else to say. */
+export const usualMessage = 'Operação realizada com sucesso'
+const unreadable = 'Erro ao processar resposta da API: '
+// Whoever stands before the server says that it is away.
+const fromProxy = new Set([502, 503, 504])
 const sessionExpired = 'Sessão expirada. Faça login novamente.'
 
 /** The parts of a request that `R` declares, and no others. */
@@ -28,10 +35,12 @@ export async function call<R extends RouteDefinition>(
   input: CallInput<R>,
   options: { signal?: AbortSignal } = {},
 ): Promise<Envelope<RouteData<R>>> {
+  // Another window may log in as somebody else between two attempts: the call stays of who began it.
+  const token = currentSession()?.token
   // The specification retries every method, so a POST whose answer was lost reaches the server twice.
   for (let attempt = 0; ; attempt++) {
     try {
-      return (await once(route, input, options.signal)) as Envelope<RouteData<R>>
+      return (await once(route, input, token, options.signal)) as Envelope<RouteData<R>>
     } catch (error) {
       if (!(error instanceof ApiError) || !isRetryable(error.status)) throw error
       if (attempt === retriesMax) {
@@ -43,21 +52,30 @@ export async function call<R extends RouteDefinition>(
   }
 }
 
-/** The bytes of a printed form, asked once: the viewer shows the status and offers to try again. */
+/** The bytes of a file, asked once: the screen shows the status and offers to try again. */
 export async function callBytes<R extends RouteDefinition>(
   route: R,
   input: CallInput<R>,
   options: { signal?: AbortSignal } = {},
 ): Promise<Blob> {
-  return send(route, input, options.signal, async (response) => {
-    if (!response.ok) throw new ApiError(`Erro ao carregar PDF: ${response.status}`, response.status)
+  return send(route, input, currentSession()?.token, options.signal, async (response) => {
+    if (!response.ok) throw new ApiError(`Erro ao carregar ${fileKind(route)}: ${response.status}`, response.status)
     return response.blob()
   })
 }
 
-/** What the person is told about any error. */
-export function errorMessage(error: unknown): string {
-  return (error instanceof Error && error.message) || 'Erro desconhecido'
+function fileKind({ produces }: RouteDefinition): string {
+  return produces === 'application/pdf' ? 'PDF' : 'o arquivo'
+}
+
+/** Whether the server answered something, and nobody knows what. */
+export function isUnreadable(error: ApiError): boolean {
+  return error.message.startsWith(unreadable)
+}
+
+/** What the person is told about any error; `otherwise` when it says nothing itself. */
+export function errorMessage(error: unknown, otherwise = 'Erro desconhecido'): string {
+  return (error instanceof Error && error.message) || otherwise
 }
 
 export function isRetryable(status: number): boolean {
@@ -68,30 +86,39 @@ export function retryDelayMs(attempt: number): number {
   return Math.min(1000 * 2 ** attempt, 10_000) + Math.random() * 1000
 }
 
-async function once<R extends RouteDefinition>(route: R, input: CallInput<R>, signal: AbortSignal | undefined) {
-  return send(route, input, signal, async (response) => {
-    const envelope = readEnvelope(await response.text(), response)
-    if (response.ok) return envelope
-    const message = (!envelope.success && envelope.message) || response.statusText || `Erro ${response.status}`
-    throw new ApiError(message, response.status, { errors: envelope.errors })
+async function once<R extends RouteDefinition>(
+  route: R,
+  input: CallInput<R>,
+  token: string | undefined,
+  signal: AbortSignal | undefined,
+) {
+  return send(route, input, token, signal, async (response) => {
+    const envelope = readEnvelope(await response.text())
+    const said = response.statusText || `Erro ${response.status}`
+    if (response.ok) return envelope ?? { success: false, message: unreadable + said, data: null, errors: [] }
+    const message = (envelope?.success === false && envelope.message) || said
+    throw new ApiError(message, response.status, { errors: envelope?.errors ?? [] })
   })
 }
 
 async function send<R extends RouteDefinition, T>(
   route: R,
   input: CallInput<R>,
+  token: string | undefined,
   signal: AbortSignal | undefined,
   read: (response: Response) => Promise<T>,
 ): Promise<T> {
-  const token = currentSession()?.token
   const deadline = new AbortController()
   const timer = setTimeout(() => deadline.abort(), timeoutMs)
   try {
-    const response = await fetch(requestUrl(route, input), {
-      ...requestBody(route, input, token),
-      method: route.method,
-      signal: signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal,
-    })
+    const url = requestUrl(route, input)
+    const until = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal
+    if (route.method !== 'GET') forgetAhead()
+    const asked = route.method === 'GET' ? takeAhead(url, token, until) : undefined
+    const response = await (asked ??
+      fetch(url, { ...requestBody(route, input, token), method: route.method, signal: until }))
+    if (fromProxy.has(response.status)) missedServer(route.path)
+    else heardServer()
     if (response.status === 401 && route.access === 'session') {
       expireSession(token)
       throw new ApiError(sessionExpired, 401)
@@ -99,6 +126,7 @@ async function send<R extends RouteDefinition, T>(
     return await read(response)
   } catch (error) {
     if (error instanceof ApiError || signal?.aborted) throw error
+    missedServer(route.path)
     const message = deadline.signal.aborted
       ? 'o servidor demorou mais de 30 segundos para responder'
       : 'não foi possível falar com o servidor'
@@ -138,16 +166,22 @@ function requestBody(
   return { headers, body: JSON.stringify(input.body) }
 }
 
-function readEnvelope(text: string, response: Response): Envelope<unknown> {
-  if (text === '') return { success: true, message: 'Operação realizada com sucesso', data: null, errors: [] }
+// What section 7 says of a body: an empty one is a success, one that is neither JSON nor an envelope is null here.
+function readEnvelope(text: string): Envelope<unknown> | null {
+  if (text.trim() === '') return { success: true, message: usualMessage, data: null, errors: [] }
   try {
     const body = JSON.parse(text)
-    if (typeof body?.success === 'boolean') return { message: '', data: null, errors: [], ...body }
+    if (typeof body?.success !== 'boolean') return null
+    const { success, message, data = null, errors } = body
+    return {
+      success,
+      message: typeof message === 'string' && message !== '' ? message : success ? usualMessage : '',
+      data,
+      errors: Array.isArray(errors) ? errors.map(String) : [],
+    }
   } catch {
-    // Falls through: neither JSON nor an envelope.
+    return null
   }
-  const message = `Erro ao processar resposta da API: ${response.statusText || response.status}`
-  return { success: false, message, data: null, errors: [] }
 }
 
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {

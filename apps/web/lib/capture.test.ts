@@ -1,11 +1,13 @@
 import type { CompanyRow } from '@vigia/contract/companies'
 import { expect, test } from 'vitest'
-import { type Capture, captureProgress, captureSentence, watchOf } from './capture.ts'
+import { captureProgress, captureSentence, capturesOf, lampOf, watchOf } from './capture.ts'
 
 const now = new Date(2026, 10, 20, 12, 0)
 const at = (hour: number, minute = 0) => new Date(2026, 10, 20, hour, minute).toISOString()
 
-const capture = (part: Partial<Capture>): Capture => ({
+type Told = CompanyRow['captura'][number]
+
+const capture = (part: Partial<Told>): Told => ({
   servico: 'nfe',
   estado: 'aguardando',
   mensagem: '',
@@ -15,15 +17,17 @@ const capture = (part: Partial<Capture>): Capture => ({
   ...part,
 })
 
-const company = (...captura: Capture[]): CompanyRow => ({
+const company = (...captura: Told[]): CompanyRow => ({
   id: '1',
   razaoSocial: 'Papelaria Sol',
   cnpj: '12ABC34501DE35',
   ativa: true,
   ultimaSincronizacaoNFe: at(11, 37),
   ultimaSincronizacaoCTe: at(11, 20),
-  validadeCertificadoA1: null,
+  validadeCertificadoA1: new Date(2027, 5, 1).toISOString(),
+  sincronizacaoAutomatica: true,
   captura,
+  documentosNoMes: 0,
 })
 
 test.each([
@@ -34,7 +38,7 @@ test.each([
   [{ estado: 'parada' }, 'Captura parada'],
   [{ estado: 'capturando' }, 'Capturando agora'],
   [{ estado: 'capturando', ultimoNsu: '000000000000050', maxNsu: '000000000000200' }, 'Capturando agora: 25%'],
-] as [Partial<Capture>, string][])('%j says %s', (part, sentence) => {
+] as [Partial<Told>, string][])('%j says %s', (part, sentence) => {
   expect(captureSentence(capture(part), now)).toBe(sentence)
 })
 
@@ -51,7 +55,7 @@ test('without companies nobody is watching', () => {
 test('when all is well the freshest news and the nearest query are told', () => {
   expect(watchOf([company(capture({})), company(capture({ proximaConsulta: at(12, 15) }))], now)).toEqual({
     lamp: 'waiting',
-    healthy: true,
+    state: 'well',
     title: 'Captura em dia',
     detail: 'Atualizado há 23 minutos • próxima consulta às 12:15',
   })
@@ -62,7 +66,7 @@ test('the worst state speaks, with its reason', () => {
   const stopped = capture({ estado: 'parada', mensagem: 'Certificado vencido.' })
   expect(watchOf([company(capture({})), company(blocked, capture({}))], now)).toMatchObject({
     lamp: 'blocked',
-    healthy: false,
+    state: 'trouble',
     title: '1 empresa bloqueada',
     detail: 'Consumo indevido até 13:00.',
   })
@@ -71,5 +75,57 @@ test('the worst state speaks, with its reason', () => {
     title: '2 empresas sem captura',
     detail: 'Certificado vencido.',
   })
-  expect(watchOf([company()], now)).toMatchObject({ lamp: 'stopped', healthy: false })
+  expect(watchOf([company()], now)).toMatchObject({ lamp: 'stopped', state: 'trouble' })
+})
+
+test('without a certificate that lasts a capture is stopped and says why, whatever it still waits for', () => {
+  const watched = company(capture({}), capture({ servico: 'cte', estado: 'capturando' }))
+  for (const [validity, why] of [
+    [null, /^Sem certificado digital a SEFAZ não é consultada/],
+    [at(11), /O certificado digital venceu/],
+  ] as const) {
+    const captures = capturesOf({ ...watched, validadeCertificadoA1: validity }, now)
+    expect(captures.map(lampOf)).toEqual(['stopped', 'stopped'])
+    for (const { mensagem } of captures) expect(mensagem).toMatch(why)
+    expect(captureSentence(captures[0]!, now)).toBe('Captura parada')
+    expect(watchOf([{ ...watched, validadeCertificadoA1: validity }], now)).toMatchObject({
+      lamp: 'stopped',
+      title: '1 empresa sem captura',
+    })
+  }
+  expect(capturesOf(watched, now)).toEqual(watched.captura)
+})
+
+test('what the server says of a trouble stays, also without a certificate', () => {
+  const told = capture({ estado: 'bloqueada', mensagem: 'Consumo indevido até 13:00.' })
+  expect(capturesOf({ ...company(told), validadeCertificadoA1: null }, now)).toEqual([told])
+})
+
+test('a capture that nobody asks for by the hour is neither well nor in trouble', () => {
+  const byHand = (part: Partial<Told>) => ({ ...company(capture(part)), sincronizacaoAutomatica: false })
+  const off = capturesOf(byHand({ proximaConsulta: null }), now)
+  expect(off.map(lampOf)).toEqual(['unlit'])
+  expect(captureSentence(off[0]!, now)).toBe('Automática desligada: peça quando quiser')
+  expect(watchOf([byHand({ proximaConsulta: null })], now)).toMatchObject({
+    lamp: 'unlit',
+    title: 'Sincronização automática desligada',
+  })
+  // Somebody asked for this one.
+  expect(capturesOf(byHand({}), now).map(lampOf)).toEqual(['waiting'])
+})
+
+test('of captures that nobody told nothing is lit and nothing is wrong, but an ended certificate', () => {
+  const untold = { ...company(), captura: null, sincronizacaoAutomatica: null, documentosNoMes: null }
+  expect(capturesOf(untold, now)).toEqual([])
+  expect(watchOf([untold], now)).toMatchObject({ lamp: 'unlit', state: 'untold' })
+  const ended = { ...untold, validadeCertificadoA1: at(11) }
+  expect(capturesOf(ended, now).map(({ servico, estado }) => [servico, estado])).toEqual([
+    ['nfe', 'parada'],
+    ['cte', 'parada'],
+  ])
+  expect(watchOf([untold, ended], now)).toMatchObject({
+    lamp: 'stopped',
+    state: 'trouble',
+    title: '1 empresa sem captura',
+  })
 })

@@ -1,8 +1,11 @@
-import type { CompanyRow } from '@vigia/contract/companies'
+import type { CompanyRow as FullCompany } from '@vigia/contract/companies'
+import type { CompanyRow } from './answers.ts'
 import { formatAtMoment, formatCount, formatMoment, formatRelative } from './format.ts'
 
-export type Capture = CompanyRow['captura'][number]
-export type CaptureLamp = 'steady' | 'waiting' | 'blocked' | 'stopped'
+type Told = FullCompany['captura'][number]
+/** What the server tells of a capture; `desligada`: it asks nothing until a person does. */
+export type Capture = Omit<Told, 'estado'> & { estado: Told['estado'] | 'desligada' }
+export type CaptureLamp = 'unlit' | 'steady' | 'waiting' | 'blocked' | 'stopped'
 
 const lamps: Record<Capture['estado'], CaptureLamp> = {
   capturando: 'steady',
@@ -10,10 +13,11 @@ const lamps: Record<Capture['estado'], CaptureLamp> = {
   bloqueada: 'blocked',
   falha: 'stopped',
   parada: 'stopped',
+  desligada: 'unlit',
 }
 
 // From the state that asks most for a person to the one that asks least.
-const severity: readonly Capture['estado'][] = ['parada', 'falha', 'bloqueada', 'capturando', 'aguardando']
+const severity: readonly Capture['estado'][] = ['parada', 'falha', 'bloqueada', 'capturando', 'aguardando', 'desligada']
 
 const troubles: Partial<Record<Capture['estado'], [one: string, many: string]>> = {
   parada: ['empresa sem captura', 'empresas sem captura'],
@@ -21,8 +25,44 @@ const troubles: Partial<Record<Capture['estado'], [one: string, many: string]>> 
   bloqueada: ['empresa bloqueada', 'empresas bloqueadas'],
 }
 
+type Captured = Pick<CompanyRow, 'sincronizacaoAutomatica' | 'validadeCertificadoA1' | 'captura'>
+
+/**
+ * The captures of a company as every screen counts and shows them. Without a certificate that lasts nothing is asked in its name, also while
+ * its conversation still waits for an hour that nobody will use. Of what nobody told there is nothing to show but that.
+ */
+export function capturesOf({ captura, ...company }: Captured, now: Date): Capture[] {
+  const { validadeCertificadoA1: validity } = company
+  const why = validity === null ? withoutCertificate : hasEnded(validity, now) ? endedCertificate : null
+  if (captura === null) return why === endedCertificate ? [stopped('nfe', why), stopped('cte', why)] : []
+  return captura.map((capture) => {
+    if (isTroubled(capture)) return capture
+    if (why) return { ...capture, estado: 'parada', mensagem: why, proximaConsulta: null }
+    const asksNothing = capture.estado === 'aguardando' && capture.proximaConsulta === null
+    return asksNothing && company.sincronizacaoAutomatica === false ? { ...capture, estado: 'desligada' } : capture
+  })
+}
+
+const withoutCertificate =
+  'Sem certificado digital a SEFAZ não é consultada em nome da empresa. Os documentos já guardados estão seguros; envie um certificado (arquivo .pfx ou .p12) na edição da empresa.'
+const endedCertificate =
+  'O certificado digital venceu. Os documentos já guardados estão seguros; envie um certificado novo para a captura continuar.'
+
+function stopped(servico: Capture['servico'], mensagem: string): Capture {
+  return { servico, estado: 'parada', mensagem, proximaConsulta: null, ultimoNsu: '', maxNsu: '' }
+}
+
+export function hasEnded(validity: string | null, now: Date): boolean {
+  return validity !== null && new Date(validity) < now
+}
+
 export function lampOf(capture: Capture): CaptureLamp {
   return lamps[capture.estado]
+}
+
+/** Documents do not come, and somebody should know. */
+export function isTroubled(capture: Capture): boolean {
+  return lampOf(capture) === 'stopped' || lampOf(capture) === 'blocked'
 }
 
 /** Percent of the authority's sequence already received, or null when there is nothing left to go through. */
@@ -48,13 +88,15 @@ export function captureSentence(capture: Capture, now: Date): string {
       return next ? `Falhou. Nova tentativa ${formatAtMoment(next, now)}` : 'Falhou'
     case 'parada':
       return 'Captura parada'
+    case 'desligada':
+      return 'Automática desligada: peça quando quiser'
   }
 }
 
 export interface Watch {
   lamp: CaptureLamp
-  /** Nothing asks for a person. */
-  healthy: boolean
+  /** What asks for a person; that all is planned, or nothing; or that nobody told. */
+  state: 'trouble' | 'well' | 'off' | 'untold'
   title: string
   detail: string
 }
@@ -62,17 +104,22 @@ export interface Watch {
 /** Whether somebody is watching, over all companies: the worst state speaks. Null while there is no company. */
 export function watchOf(companies: readonly CompanyRow[], now: Date): Watch | null {
   if (companies.length === 0) return null
-  const captures = companies.flatMap((company) => company.captura)
-  const state = severity.find((estado) => captures.some((capture) => capture.estado === estado)) ?? 'parada'
+  const each = companies.map((company) => capturesOf(company, now))
+  const captures = each.flat()
+  const worst = severity.find((estado) => captures.some((capture) => capture.estado === estado))
+  const state = worst ?? (companies.some(({ captura }) => captura !== null) ? 'parada' : undefined)
+  if (!state)
+    return { lamp: 'unlit', state: 'untold', title: 'Andamento não informado', detail: lastNews(companies, now) }
   const lamp = lamps[state]
   const trouble = troubles[state]
   if (trouble) {
-    const touched = companies.filter((company) => company.captura.some((capture) => capture.estado === state))
+    const touched = each.filter((ofOne) => ofOne.some((capture) => capture.estado === state))
     const detail = captures.find((capture) => capture.estado === state && capture.mensagem)?.mensagem ?? ''
-    return { lamp, healthy: false, title: formatCount(touched.length, ...trouble), detail }
+    return { lamp, state: 'trouble', title: formatCount(touched.length, ...trouble), detail }
   }
   const detail = `${lastNews(companies, now)}${nextQuery(captures, now)}`
-  return { lamp, healthy: true, title: state === 'capturando' ? 'Capturando agora' : 'Captura em dia', detail }
+  if (state === 'desligada') return { lamp, state: 'off', title: 'Sincronização automática desligada', detail }
+  return { lamp, state: 'well', title: state === 'capturando' ? 'Capturando agora' : 'Captura em dia', detail }
 }
 
 function lastNews(companies: readonly CompanyRow[], now: Date): string {

@@ -1,19 +1,21 @@
-const money = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' })
-const integer = new Intl.NumberFormat('pt-BR')
-const relative = new Intl.RelativeTimeFormat('pt-BR', { numeric: 'always' })
-const clock = new Intl.DateTimeFormat('pt-BR', { hour: '2-digit', minute: '2-digit' })
+// Made when first needed: a slow phone takes some milliseconds for each.
+const money = once(() => new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' }))
+const integer = once(() => new Intl.NumberFormat('pt-BR'))
+const relative = once(() => new Intl.RelativeTimeFormat('pt-BR', { numeric: 'always' }))
+const clock = once(() => new Intl.DateTimeFormat('pt-BR', { hour: '2-digit', minute: '2-digit' }))
 
-export function formatMoney(value: number): string {
-  return money.format(value)
+/** Nothing where no value is known. */
+export function formatMoney(value: number | null): string {
+  return value === null ? '' : money().format(value)
 }
 
 export function formatInteger(value: number): string {
-  return integer.format(value)
+  return integer().format(value)
 }
 
 /** "1 nota", "1.240 notas". */
 export function formatCount(value: number, one: string, many: string): string {
-  return `${integer.format(value)} ${value === 1 ? one : many}`
+  return `${integer().format(value)} ${value === 1 ? one : many}`
 }
 
 /** dd/MM/yyyy of a date as it is written, without moving it to another time zone. */
@@ -35,14 +37,14 @@ export function formatWrittenTime(text: string): string {
 /** HH:mm of an instant, in the time zone of the person. */
 export function formatTime(instant: string): string {
   const date = new Date(instant)
-  return Number.isNaN(date.getTime()) ? '' : clock.format(date)
+  return Number.isNaN(date.getTime()) ? '' : clock().format(date)
 }
 
 /** "14:10" today, "21/11 às 09:00" on another day. */
 export function formatMoment(instant: string, now: Date): string {
   const date = new Date(instant)
   if (Number.isNaN(date.getTime())) return ''
-  const time = clock.format(date)
+  const time = clock().format(date)
   return date.toDateString() === now.toDateString() ? time : `${dayOfYear(date)} às ${time}`
 }
 
@@ -65,11 +67,11 @@ export function formatRelative(instant: string | null, now: Date): string {
   const seconds = Math.round((time - now.getTime()) / 1000)
   const size = Math.abs(seconds)
   if (size < 60) return 'há menos de 1 minuto'
-  if (size < 3600) return relative.format(Math.trunc(seconds / 60), 'minute')
-  if (size < 86_400) return relative.format(Math.trunc(seconds / 3600), 'hour')
-  if (size < 2_592_000) return relative.format(Math.trunc(seconds / 86_400), 'day')
-  if (size < 31_536_000) return relative.format(Math.trunc(seconds / 2_592_000), 'month')
-  return relative.format(Math.trunc(seconds / 31_536_000), 'year')
+  if (size < 3600) return relative().format(Math.trunc(seconds / 60), 'minute')
+  if (size < 86_400) return relative().format(Math.trunc(seconds / 3600), 'hour')
+  if (size < 2_592_000) return relative().format(Math.trunc(seconds / 86_400), 'day')
+  if (size < 31_536_000) return relative().format(Math.trunc(seconds / 2_592_000), 'month')
+  return relative().format(Math.trunc(seconds / 31_536_000), 'year')
 }
 
 /** A file name that every operating system accepts. */
@@ -79,4 +81,12 @@ export function fileName(title: string): string {
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, 120)
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
 }

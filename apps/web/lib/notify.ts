@@ -9,10 +9,27 @@ export function notifySuccess(title: string, options: { description?: string } =
   toast.success(title, options)
 }
 
+/** The same words replace those that are still there. */
+export function notifyWarning(title: string, options: { description?: string } = {}) {
+  toast.warning(title, { ...options, id: title })
+}
+
 export function notifyInfo(title: string, options: { description?: string } = {}) {
   toast.info(title, options)
 }
 
+const showAs = { sucesso: toast.success, error: toast.error, alert: toast.warning }
+
+const message = 'mensagem '
+let messages = 0
+
+/** Shows a message of the server as the toast of its kind (section 4); `gone` is called when it is no longer there. */
+export function notifyMessage(kind: keyof typeof showAs, title: string, description: string, gone: () => void) {
+  const duration = kind === 'error' ? Number.POSITIVE_INFINITY : undefined
+  showAs[kind](title, { description, duration, id: `${message}${++messages}`, onDismiss: gone, onAutoClose: gone })
+}
+
+/** What the page itself said before; messages of the server come only once and stay. */
 export function dismissNotifications() {
-  toast.dismiss()
+  for (const { id } of toast.getToasts()) if (!String(id).startsWith(message)) toast.dismiss(id)
 }

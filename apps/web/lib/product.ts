@@ -1,6 +1,5 @@
-const written = globalThis.document?.querySelector<HTMLMetaElement>('meta[name="product-name"]')?.content
+import { site } from './site.ts'
 
-// The server writes the configured name into index.html; the development server leaves the placeholder.
-export const productName = written && !written.startsWith('%') ? written : 'Vigia Fiscal'
+export const { productName = 'Vigia Fiscal' } = site
 
 export const productVersion = 'v1.0'

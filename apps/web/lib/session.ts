@@ -1,11 +1,5 @@
 import { useSyncExternalStore } from 'react'
-
-export interface Session {
-  token: string
-  /** Workspace id, which is also the name of the real-time message. */
-  wsId: string
-  email: string
-}
+import { type Session, storageKey, storedSession } from './stored-session.ts'
 
 interface State {
   session: Session | null
@@ -13,22 +7,12 @@ interface State {
   expired: boolean
 }
 
-const storageKey = 'vigia.session'
 const listeners = new Set<() => void>()
-let state: State = { session: read(), expired: false }
+let state: State = { session: storedSession(), expired: false }
 
 globalThis.window?.addEventListener('storage', (event) => {
-  if (event.key === storageKey || event.key === null) change({ session: read(), expired: false })
+  if (event.key === storageKey || event.key === null) change({ session: storedSession(), expired: false })
 })
-
-function read(): Session | null {
-  try {
-    const stored = JSON.parse(localStorage.getItem(storageKey) ?? 'null')
-    return typeof stored?.token === 'string' ? stored : null
-  } catch {
-    return null
-  }
-}
 
 function change(next: State) {
   state = next

@@ -2,6 +2,13 @@ import { useSyncExternalStore } from 'react'
 
 export type Theme = 'light' | 'dark' | 'system'
 
+/** The choices, in words. */
+export const themeLabels: Readonly<Record<Theme, string>> = {
+  light: 'Claro',
+  dark: 'Escuro',
+  system: 'Igual ao sistema',
+}
+
 const storageKey = 'vigia.theme'
 const listeners = new Set<() => void>()
 const systemDark = globalThis.matchMedia?.('(prefers-color-scheme: dark)')

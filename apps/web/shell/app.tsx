@@ -1,7 +1,7 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { Outlet } from 'react-router'
-import { config } from 'zod'
+import { config } from 'zod/v4/core'
 import { queryClient } from '../lib/query.ts'
 import { useSession } from '../lib/session.ts'
 import { Toaster } from '../ui/toaster.tsx'

@@ -1,4 +1,3 @@
-import { Link } from 'react-router'
 import { productName } from '../lib/product.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { Logo } from '../ui/logo.tsx'
@@ -9,11 +8,13 @@ export function NotFoundPage() {
   return (
     <main className="flex min-h-dvh flex-col items-center justify-center gap-3 px-6 text-center">
       <Logo className="mb-2 size-14" />
-      <h1 className="text-xl">Oops! Page not found</h1>
+      <h1 lang="en" className="text-xl">
+        Oops! Page not found
+      </h1>
       <p className="max-w-sm text-muted">O endereço não existe ou mudou. Seus documentos continuam guardados.</p>
-      <Link to="/" className={buttonClass({ className: 'mt-3' })}>
+      <a href="/" className={buttonClass({ className: 'mt-3' })}>
         Voltar para página inicial
-      </Link>
+      </a>
     </main>
   )
 }

@@ -1,20 +1,34 @@
-import { Monitor, Moon, Sun, UserRound } from 'lucide-react'
+import { getPlan } from '@vigia/contract/workspace'
+import { CircleUserRound, Gauge, History, KeyRound, Monitor, Moon, ScrollText, Sun, UserRound } from 'lucide-react'
+import { planSituation } from '../lib/plan-situation.ts'
+import { useRoute } from '../lib/query.ts'
 import { useSession } from '../lib/session.ts'
-import { setTheme, useTheme } from '../lib/theme.ts'
+import { setTheme, themeLabels, useTheme } from '../lib/theme.ts'
 import { Button } from '../ui/button.tsx'
-import { Menu, MenuChoice, MenuLabel, MenuLine } from '../ui/menu.tsx'
+import { Menu, MenuChoice, MenuLabel, MenuLine, MenuLink } from '../ui/menu.tsx'
 
 const themes = [
-  { value: 'light', label: 'Claro', icon: <Sun aria-hidden className="size-4" /> },
-  { value: 'dark', label: 'Escuro', icon: <Moon aria-hidden className="size-4" /> },
-  { value: 'system', label: 'Igual ao sistema', icon: <Monitor aria-hidden className="size-4" /> },
+  { value: 'light', label: themeLabels.light, icon: <Sun aria-hidden className="size-4" /> },
+  { value: 'dark', label: themeLabels.dark, icon: <Moon aria-hidden className="size-4" /> },
+  { value: 'system', label: themeLabels.system, icon: <Monitor aria-hidden className="size-4" /> },
 ] as const
 
-export function UserMenu() {
+const links = [
+  { to: '/conta', label: 'Minha conta', Icon: CircleUserRound },
+  { to: '/conta#plano', label: 'Plano', Icon: Gauge },
+  { to: '/conta#senha', label: 'Senha', Icon: KeyRound },
+  { to: '/conta#sessoes', label: 'Sessões', Icon: History },
+  { to: '/auditoria', label: 'Auditoria', Icon: ScrollText },
+] as const
+
+/** Account, plan, theme and password, behind 'Usuário' (section 2). */
+export function UserMenu({ onIntent }: { onIntent: (path: string) => void }) {
   const { session } = useSession()
   const theme = useTheme()
+  const plan = useRoute(getPlan, {}, { refreshMs: 5 * 60_000 })
   return (
     <Menu
+      inline
       trigger={
         <Button variant="ghost" size="sm">
           <UserRound aria-hidden className="size-4" />
@@ -24,6 +38,18 @@ export function UserMenu() {
     >
       <MenuLabel>Conectado como</MenuLabel>
       <p className="max-w-72 truncate px-2 pb-1 font-semibold">{session?.email}</p>
+      <MenuLine />
+      {links.map(({ to, label, Icon }) => (
+        <MenuLink
+          key={to}
+          to={to}
+          icon={<Icon aria-hidden className="size-4" />}
+          note={label === 'Plano' && plan.data && planSituation(plan.data)}
+          onIntent={() => onIntent(to.replace(/#.*/, ''))}
+        >
+          {label}
+        </MenuLink>
+      ))}
       <MenuLine />
       <MenuLabel>Tema</MenuLabel>
       <MenuChoice value={theme} onChange={setTheme} options={themes} />

@@ -1,8 +1,7 @@
-import { listCompanies } from '@vigia/contract/companies'
 import { clsx } from 'clsx'
 import { Link } from 'react-router'
 import { type Watch, watchOf } from '../lib/capture.ts'
-import { useRoute } from '../lib/query.ts'
+import { useWatchedCompanies } from '../lib/companies.ts'
 import { useNow } from '../ui/clock.ts'
 import { Lamp } from '../ui/lamp.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
@@ -44,11 +43,11 @@ export function WatchLamp() {
 
 function useWatch(): Pick<Watch, 'lamp' | 'title' | 'detail'> {
   const now = useNow()
-  const companies = useRoute(listCompanies, { query: {} }, { refreshMs: 10_000 })
-  if (companies.data) {
-    const nobody = { lamp: 'stopped', title: 'Nada sendo capturado', detail: 'Cadastre a primeira empresa.' } as const
-    return watchOf(companies.data, now) ?? nobody
+  const { known, lost } = useWatchedCompanies()
+  if (known) {
+    const nobody = { lamp: 'unlit', title: 'Nenhuma empresa ainda', detail: 'Cadastre a primeira.' } as const
+    return watchOf(known, now) ?? nobody
   }
-  if (companies.error) return { lamp: 'stopped', title: 'Sem contato', detail: 'Não sabemos como está a captura.' }
+  if (lost) return { lamp: 'stopped', title: 'Sem contato', detail: 'Não sabemos como está a captura.' }
   return { lamp: 'waiting', title: 'Consultando a captura', detail: 'Um momento.' }
 }

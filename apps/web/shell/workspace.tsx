@@ -2,7 +2,7 @@ import { logout } from '@vigia/contract/accounts'
 import { clsx } from 'clsx'
 import { LogOut, PanelLeft } from 'lucide-react'
 import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
-import { Navigate, NavigationType, useLocation, useNavigationType } from 'react-router'
+import { Navigate, useLocation } from 'react-router'
 import { call } from '../lib/api.ts'
 import { contactHash } from '../lib/contact.ts'
 import { dismissNotifications } from '../lib/notify.ts'
@@ -12,7 +12,11 @@ import { Button } from '../ui/button.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { Navigation } from './navigation.tsx'
 import { PlanNotice } from './plan-notice.tsx'
+import { useRealTime } from './real-time.ts'
+import { useScreenPlace } from './screen-place.ts'
 import { readSidebarOpen, sidebarCookie } from './sidebar-state.ts'
+import { SilenceNotice } from './silence-notice.tsx'
+import { useSurvey } from './survey.ts'
 import { UserMenu } from './user-menu.tsx'
 import { WatchLamp } from './watch-link.tsx'
 
@@ -37,7 +41,9 @@ export function Workspace({ preload, children }: WorkspaceProps) {
 
 function Layout({ preload, children }: WorkspaceProps) {
   const sidebar = useSidebar()
-  const main = useScreenFocus()
+  const main = useScreenPlace()
+  useRealTime()
+  useSurvey()
   return (
     <div className="flex min-h-dvh">
       <a
@@ -59,28 +65,31 @@ function Layout({ preload, children }: WorkspaceProps) {
         <Navigation onIntent={preload} onFollow={sidebar.closeSheet} />
       </Sheet>
       <div className="flex min-w-0 flex-1 flex-col">
-        <header className="sticky top-0 z-30 flex h-12 items-center gap-1 border-line border-b bg-paper px-2 md:px-3">
-          <Button
-            variant="ghost"
-            size="icon"
-            aria-label="Alternar navegação"
-            aria-keyshortcuts="Control+B Meta+B"
-            title="Alternar navegação (Ctrl+B)"
-            onClick={sidebar.toggle}
-          >
-            <PanelLeft aria-hidden className="size-4" />
-          </Button>
-          <p className="min-w-0 flex-1 truncate px-1 text-muted">
-            Sistema <span className="font-semibold text-ink">{productName}</span>
-          </p>
-          <div className="md:hidden">
-            <WatchLamp />
+        <header className="sticky top-0 z-30 border-line border-b bg-paper">
+          <div className="flex h-[calc(--spacing(12)-1px)] items-center gap-1 px-2 md:px-3">
+            <Button
+              variant="ghost"
+              size="icon"
+              aria-label="Alternar navegação"
+              aria-keyshortcuts="Control+B Meta+B"
+              title="Alternar navegação (Ctrl+B)"
+              onClick={sidebar.toggle}
+            >
+              <PanelLeft aria-hidden className="size-4" />
+            </Button>
+            <p className="min-w-0 flex-1 truncate px-1 text-muted">
+              Sistema <span className="font-semibold text-ink">{productName}</span>
+            </p>
+            <div className="md:hidden">
+              <WatchLamp />
+            </div>
+            <UserMenu onIntent={preload} />
+            <Button variant="ghost" size="sm" onClick={signOut}>
+              <LogOut aria-hidden className="size-4" />
+              <span className="max-sm:sr-only">Sair</span>
+            </Button>
           </div>
-          <UserMenu />
-          <Button variant="ghost" size="sm" onClick={signOut}>
-            <LogOut aria-hidden className="size-4" />
-            <span className="max-sm:sr-only">Sair</span>
-          </Button>
+          <SilenceNotice />
         </header>
         <main id="conteudo" ref={main} tabIndex={-1} className="flex-1 scroll-mt-12 outline-none">
           <PlanNotice onIntent={() => preload(contactHash)} />
@@ -120,19 +129,4 @@ function useSidebar() {
     return () => window.removeEventListener('keydown', onKey)
   }, [])
   return { open, sheet, toggle, closeSheet: () => setSheet(false) }
-}
-
-// A new screen starts at its top and, for who does not see it, is where the focus is; going back restores the place.
-function useScreenFocus() {
-  const main = useRef<HTMLElement>(null)
-  const { pathname } = useLocation()
-  const kind = useNavigationType()
-  const shown = useRef(pathname)
-  useEffect(() => {
-    if (shown.current === pathname) return
-    shown.current = pathname
-    if (kind !== NavigationType.Pop) window.scrollTo(0, 0)
-    main.current?.focus({ preventScroll: true })
-  }, [pathname, kind])
-  return main
 }

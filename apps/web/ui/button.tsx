@@ -11,6 +11,7 @@ export const buttonClass = cva(
         primary: 'bg-brand text-brand-ink usable:hover:bg-brand-hover',
         outline: 'border border-line-strong/70 bg-surface text-ink usable:hover:border-ink usable:hover:bg-sunken',
         ghost: 'text-ink usable:hover:bg-sunken',
+        danger: 'border border-error-line bg-error-soft text-error usable:hover:border-error',
       },
       size: {
         sm: 'h-8 px-2.5 text-sm pointer-coarse:h-10',

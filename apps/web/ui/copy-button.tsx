@@ -2,8 +2,18 @@ import { clsx } from 'clsx'
 import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { notifyError } from '../lib/notify.ts'
+import { buttonClass } from './button.tsx'
+import { copyText } from './copy.ts'
 
-export function CopyButton({ text, label, className }: { text: string; label: string; className?: string }) {
+interface CopyButtonProps {
+  text: string
+  label: string
+  /** The label stands beside the icon. */
+  labelled?: boolean
+  className?: string
+}
+
+export function CopyButton({ text, label, labelled = false, className }: CopyButtonProps) {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return
@@ -17,32 +27,19 @@ export function CopyButton({ text, label, className }: { text: string; label: st
       aria-label={copied ? 'Copiado' : label}
       title={copied ? 'Copiado' : label}
       onClick={async () => {
-        const done = await copy(text)
+        const done = await copyText(text)
         setCopied(done)
         if (!done) notifyError('Não foi possível copiar.', { description: 'Selecione o texto e copie com Ctrl+C.' })
       }}
       className={clsx(
-        'inline-flex size-6 items-center justify-center rounded-control text-muted hover:bg-sunken hover:text-ink',
+        labelled
+          ? buttonClass({ variant: 'outline', size: 'sm' })
+          : 'inline-flex size-6 items-center justify-center rounded-control text-muted hover:bg-sunken hover:text-ink',
         className,
       )}
     >
       <Icon aria-hidden className={clsx('size-3.5', copied && 'text-success')} />
+      {labelled && (copied ? 'Copiado' : label)}
     </button>
   )
-}
-
-async function copy(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text)
-    return true
-  } catch {
-    // Without HTTPS the interface is missing, and a browser may refuse it: the old way may still work.
-  }
-  const area = document.createElement('textarea')
-  area.value = text
-  document.body.append(area)
-  area.select()
-  const done = document.execCommand('copy')
-  area.remove()
-  return done
 }

@@ -1,11 +1,13 @@
 import { clsx } from 'clsx'
 import { CalendarDays } from 'lucide-react'
 import { Popover } from 'radix-ui'
-import { lazy, Suspense, useState } from 'react'
+import { type ComponentProps, lazy, Suspense, useState } from 'react'
 import { Button } from './button.tsx'
 import { fromDay, lastDays, monthPeriod, type Period, parseDay, toDay, writeDay } from './days.ts'
+import { Dialog } from './dialog.tsx'
 import { Field } from './field.tsx'
 import { controlClass, Input } from './input.tsx'
+import { useMedia } from './narrow.ts'
 
 const Calendar = lazy(() => import('./calendar.tsx').then((module) => ({ default: module.Calendar })))
 
@@ -16,24 +18,28 @@ interface DateRangePickerProps {
   onChange: (value: Period | null) => void
 }
 
-/** dd/MM/yyyy – dd/MM/yyyy: by a shortcut, by typing, or on the calendar. */
+/** dd/MM/yyyy – dd/MM/yyyy: by a shortcut, by typing, or on the calendar. Under its field a phone has no room for a month: it covers the page. */
 export function DateRangePicker({ id, value, onChange }: DateRangePickerProps) {
   const [open, setOpen] = useState(false)
+  const small = useMedia('(width < 40rem)')
   const choose = (period: Period | null) => {
     onChange(period)
     setOpen(false)
   }
+  const form = <RangeForm value={value} onChoose={choose} />
+  if (small)
+    return (
+      <>
+        <PeriodButton id={id} value={value} aria-haspopup="dialog" aria-expanded={open} onClick={() => setOpen(true)} />
+        <Dialog open={open} onClose={() => setOpen(false)} title="Período" className="max-w-md">
+          <div className="overflow-y-auto px-5 py-4">{form}</div>
+        </Dialog>
+      </>
+    )
   return (
     <Popover.Root open={open} onOpenChange={setOpen}>
       <Popover.Trigger asChild>
-        <button
-          type="button"
-          id={id}
-          className={clsx(controlClass, 'flex items-center gap-2 whitespace-nowrap text-left tabular-nums')}
-        >
-          <CalendarDays aria-hidden className="size-4 shrink-0 text-muted" />
-          <span className="truncate">{value ? describe(value) : 'Qualquer data'}</span>
-        </button>
+        <PeriodButton id={id} value={value} />
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Content
@@ -43,10 +49,23 @@ export function DateRangePicker({ id, value, onChange }: DateRangePickerProps) {
           aria-label="Período"
           className="data-[state=open]:fade-in data-[state=open]:slide-in-from-top-1 z-40 max-h-(--radix-popover-content-available-height) max-w-[calc(100vw-24px)] overflow-y-auto rounded bg-surface p-3 shadow-float duration-150 data-[state=open]:animate-in"
         >
-          <RangeForm value={value} onChoose={choose} />
+          {form}
         </Popover.Content>
       </Popover.Portal>
     </Popover.Root>
+  )
+}
+
+function PeriodButton({ value, ...rest }: Omit<ComponentProps<'button'>, 'value'> & { value: Period | null }) {
+  return (
+    <button
+      {...rest}
+      type="button"
+      className={clsx(controlClass, 'flex items-center gap-2 whitespace-nowrap text-left tabular-nums')}
+    >
+      <CalendarDays aria-hidden className="size-4 shrink-0 text-muted" />
+      <span className="truncate">{value ? describe(value) : 'Qualquer data'}</span>
+    </button>
   )
 }
 
@@ -95,7 +114,7 @@ function RangeForm({ value, onChoose }: { value: Period | null; onChoose: (perio
           <DayField label="De" value={from} onChange={setFrom} wrong={tried && !start} />
           <DayField label="Até" value={to} onChange={setTo} wrong={tried && !end} />
         </div>
-        <Suspense fallback={<div className="h-74" />}>
+        <Suspense fallback={<div className="h-71 pointer-coarse:h-85" />}>
           <Calendar
             selected={start ? { from: fromDay(start), to: end ? fromDay(end) : undefined } : undefined}
             onSelect={(range) => {

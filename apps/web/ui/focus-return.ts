@@ -10,7 +10,7 @@ export function useFocusReturn() {
   return {
     onOpenAutoFocus: (event: Event) => {
       event.preventDefault()
-      before.current = document.activeElement
+      before.current = placeOf(document.activeElement)
       if (!(event.currentTarget instanceof HTMLElement)) return
       const touch = matchMedia('(pointer: coarse)').matches
       const first = touch ? null : event.currentTarget.querySelector<HTMLElement>('[data-initial-focus]')
@@ -22,4 +22,10 @@ export function useFocusReturn() {
       if (before.current instanceof HTMLElement) before.current.focus()
     },
   }
+}
+
+// A menu is gone by then; the button that opened it is not.
+function placeOf(active: Element | null): Element | null {
+  const opener = active?.closest('[role=menu]')?.getAttribute('aria-labelledby')
+  return (opener && document.getElementById(opener)) || active
 }

@@ -1,6 +1,6 @@
 import { clsx } from 'clsx'
 
-export type LampState = 'steady' | 'waiting' | 'blocked' | 'stopped'
+export type LampState = 'steady' | 'waiting' | 'blocked' | 'stopped' | 'unlit'
 
 /** The light of the watch-house. Each state has its own shape; the words beside it are the caller's. */
 export function Lamp({ state, className }: { state: LampState; className?: string }) {
@@ -18,6 +18,16 @@ export function Lamp({ state, className }: { state: LampState; className?: strin
           <circle cx="8" cy="8" r="5.25" className="fill-transparent stroke-lamp-rim" strokeWidth="1.5" />
           <path d="M8 2.75a5.25 5.25 0 0 1 0 10.5z" className="fill-lamp" />
         </>
+      )}
+      {state === 'unlit' && (
+        <circle
+          cx="8"
+          cy="8"
+          r="5.25"
+          className="fill-transparent stroke-muted"
+          strokeWidth="1.5"
+          strokeDasharray="2.75 2.75"
+        />
       )}
       {state === 'stopped' && (
         <>

@@ -1,4 +1,5 @@
 import { clsx } from 'clsx'
+import { useId } from 'react'
 
 // Widths of the reflection, read downwards like the bars of a key: near the house short and bright, far from it long and faint.
 const reflection = [34, 52, 26, 70, 44, 88, 58, 30, 104, 66, 124, 48, 90, 140, 72]
@@ -11,6 +12,7 @@ interface NightSceneProps {
 
 /** A watch-house on a dark sea; its light lies on the water as the bars of a key. */
 export function NightScene({ className, houseClassName }: NightSceneProps) {
+  const glow = useId()
   return (
     <div
       aria-hidden
@@ -26,13 +28,13 @@ export function NightScene({ className, houseClassName }: NightSceneProps) {
         className={clsx('absolute top-[calc(var(--horizon)-var(--house)*0.75)] w-(--house)', houseClassName)}
       >
         <defs>
-          <radialGradient id="night-glow">
+          <radialGradient id={glow}>
             <stop offset="0" stopColor="oklch(0.84 0.14 78)" stopOpacity="0.5" />
             <stop offset="0.35" stopColor="oklch(0.8 0.15 75)" stopOpacity="0.13" />
             <stop offset="1" stopColor="oklch(0.8 0.15 75)" stopOpacity="0" />
           </radialGradient>
         </defs>
-        <circle cx="200" cy="226" r="200" fill="url(#night-glow)" />
+        <circle cx="200" cy="226" r="200" fill={`url(#${glow})`} />
         <path d="M140 300c16-10 36-15 60-15s44 5 60 15z" fill="oklch(0.13 0.025 252)" />
         <path d="M200 176 162 205v85h76v-85z" fill="oklch(0.93 0.012 235)" />
         <path d="M200 176v114h38v-85z" fill="oklch(0.82 0.02 238)" />

@@ -1,0 +1,167 @@
+import { getAccount } from '@vigia/contract/accounts'
+import { getPlan } from '@vigia/contract/workspace'
+import { type ReactNode, useEffect } from 'react'
+import { NavigationType, useLocation, useNavigationType } from 'react-router'
+import { errorMessage } from '../lib/api.ts'
+import { useContact } from '../lib/contact.ts'
+import { formatInstantDate } from '../lib/format.ts'
+import { productName } from '../lib/product.ts'
+import { useRoute } from '../lib/query.ts'
+import { setTheme, type Theme, themeLabels, useTheme } from '../lib/theme.ts'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page } from '../ui/page.tsx'
+import { maskPhone } from '../ui/phone.ts'
+import { Skeleton } from '../ui/skeleton.tsx'
+import { PasswordForm } from './password-form.tsx'
+import { PlanCard } from './plan-card.tsx'
+import { Sessions } from './sessions.tsx'
+
+export function AccountPage() {
+  const account = useRoute(getAccount, {})
+  const plan = useRoute(getPlan, {})
+  const shared = account.data?.compartilhada
+  useNamedSection(!account.isPending && !plan.isPending)
+  return (
+    <Page
+      title="Minha conta"
+      site={productName}
+      subtitle="Quem você é aqui, o que o plano permite e de onde a conta está aberta."
+    >
+      <div className="max-w-5xl">
+        <Section id="dados" title="Dados" about="Como você aparece na auditoria e nos e-mails.">
+          <Identity />
+        </Section>
+        <Section id="plano" title="Plano" about="O que ele permite e quanto já foi usado.">
+          <Loaded error={plan.error} retry={plan.refetch}>
+            <PlanCard plan={plan.data} />
+          </Loaded>
+        </Section>
+        <Section id="senha" title="Senha" about="Ao trocar a senha, as outras sessões são encerradas.">
+          <Loaded error={account.error} retry={account.refetch}>
+            <PasswordForm shared={shared} email={account.data?.email} />
+          </Loaded>
+        </Section>
+        <Section id="sessoes" title="Sessões" about="Onde esta conta está aberta agora. Cada uma dura até 30 dias.">
+          <Sessions shared={shared ?? false} />
+        </Section>
+        <Section id="tema" title="Tema" about="Vale para este navegador.">
+          <ThemeChoice />
+        </Section>
+      </div>
+    </Page>
+  )
+}
+
+// The menu names a section in the address; it is found again when what stands above it has come.
+function useNamedSection(settled: boolean) {
+  const { hash, key } = useLocation()
+  const returned = useNavigationType() === NavigationType.Pop && key !== 'default'
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the same address asked for again leads there again.
+  useEffect(() => {
+    const section = returned || !hash ? null : document.getElementById(hash.slice(1))
+    if (!section) return
+    section.scrollIntoView()
+    section.querySelector('h2')?.focus({ preventScroll: true })
+  }, [hash, key, returned, settled])
+}
+
+interface SectionProps {
+  id: string
+  title: string
+  about: string
+  children: ReactNode
+}
+
+function Section({ id, title, about, children }: SectionProps) {
+  return (
+    <section
+      id={id}
+      aria-labelledby={`${id}-titulo`}
+      className="ledger mb-10 grid scroll-mt-16 grid-cols-[minmax(0,1fr)] gap-x-10 gap-y-4 pt-4 lg:grid-cols-[15rem_minmax(0,1fr)]"
+    >
+      <div>
+        <h2 id={`${id}-titulo`} tabIndex={-1} className="text-lg outline-none">
+          {title}
+        </h2>
+        <p className="text-muted text-sm">{about}</p>
+      </div>
+      <div className="min-w-0">{children}</div>
+    </section>
+  )
+}
+
+function Loaded({ error, retry, children }: { error: Error | null; retry: () => unknown; children: ReactNode }) {
+  if (!error) return children
+  return (
+    <Notice
+      tone="error"
+      title={`Erro ao carregar dados: ${errorMessage(error)}`}
+      action={
+        <Button variant="outline" size="sm" onClick={() => void retry()}>
+          Tentar novamente
+        </Button>
+      }
+    >
+      Nada foi alterado.
+    </Notice>
+  )
+}
+
+function Identity() {
+  const { data, error, refetch } = useRoute(getAccount, {})
+  const contact = useContact()
+  const facts = [
+    ['Nome', data?.nome],
+    ['Email', data?.email],
+    ['Celular', data && (data.celular ? maskPhone(data.celular) : 'Não informado')],
+    ['Conta criada em', data && formatInstantDate(data.criadaEm)],
+  ] as const
+  return (
+    <Loaded error={error} retry={refetch}>
+      <dl className="[&>div]:border-line [&>div]:border-b">
+        {facts.map(([name, value]) => (
+          <div key={name} className="grid min-h-9 items-center gap-x-4 py-1.5 sm:grid-cols-[10rem_minmax(0,1fr)]">
+            <dt className="text-muted">{name}</dt>
+            <dd className="break-words font-semibold tabular-nums">{value ?? <Skeleton className="w-40" />}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="mt-3 text-muted">
+        Algo mudou?{' '}
+        <button
+          type="button"
+          aria-haspopup="dialog"
+          onClick={contact.show}
+          className="font-semibold text-brand underline underline-offset-3"
+        >
+          Fale com a Gente
+        </button>{' '}
+        para corrigir.
+      </p>
+    </Loaded>
+  )
+}
+
+const themes: readonly Theme[] = ['light', 'dark', 'system']
+
+function ThemeChoice() {
+  const theme = useTheme()
+  return (
+    <fieldset className="flex flex-wrap gap-x-6 gap-y-2">
+      <legend className="sr-only">Tema</legend>
+      {themes.map((one) => (
+        <label key={one} className="flex min-h-9 cursor-pointer items-center gap-2 pointer-coarse:min-h-11">
+          <input
+            type="radio"
+            name="theme"
+            checked={theme === one}
+            onChange={() => setTheme(one)}
+            className="size-4 accent-brand"
+          />
+          {themeLabels[one]}
+        </label>
+      ))}
+    </fieldset>
+  )
+}

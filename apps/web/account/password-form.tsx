@@ -1,0 +1,82 @@
+import { zodResolver } from '@hookform/resolvers/zod'
+import { ChangePasswordForm, changePassword } from '@vigia/contract/accounts'
+import { useForm } from 'react-hook-form'
+import { Link } from 'react-router'
+import { ApiError } from '../lib/api.ts'
+import { notifySuccess } from '../lib/notify.ts'
+import { actionMessage, useAction } from '../lib/query.ts'
+import { Button } from '../ui/button.tsx'
+import { Field } from '../ui/field.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { PasswordInput } from '../ui/password-input.tsx'
+
+interface PasswordFormProps {
+  /** Undefined while nobody knows. */
+  shared: boolean | undefined
+  email: string | undefined
+}
+
+export function PasswordForm({ shared, email }: PasswordFormProps) {
+  if (shared)
+    return (
+      <Notice tone="info" title="Esta conta é compartilhada, e a senha dela não muda.">
+        Todos entram com a mesma. Para ter uma senha só sua,{' '}
+        <Link to="/register" className="font-semibold text-brand underline underline-offset-3">
+          crie uma conta grátis
+        </Link>
+        .
+      </Notice>
+    )
+  return <OwnPasswordForm email={email} />
+}
+
+const blank = { senhaAtual: '', senha: '', senhaNovamente: '' }
+const wrongCurrent = 'A senha atual não confere.'
+
+function OwnPasswordForm({ email }: Pick<PasswordFormProps, 'email'>) {
+  const { register, handleSubmit, formState, reset, setError } = useForm({
+    resolver: zodResolver(ChangePasswordForm),
+    defaultValues: blank,
+  })
+  const isWrongCurrent = (error: Error) => error instanceof ApiError && actionMessage(error) === wrongCurrent
+  const action = useAction(changePassword, {
+    errorToast: false,
+    onSuccess: ({ message }) => {
+      reset(blank)
+      notifySuccess(message)
+    },
+    onError: (error) => {
+      if (isWrongCurrent(error)) setError('senhaAtual', { message: wrongCurrent }, { shouldFocus: true })
+    },
+  })
+  const { errors } = formState
+  return (
+    <form className="grid max-w-sm gap-4" noValidate onSubmit={handleSubmit((body) => action.mutate({ body }))}>
+      {action.error && !isWrongCurrent(action.error) && (
+        <Notice tone="error" title={actionMessage(action.error)}>
+          A senha continua a mesma.
+        </Notice>
+      )}
+      {/* Managers of passwords keep the new one under this name. */}
+      <input type="text" name="username" autoComplete="username" value={email ?? ''} readOnly hidden />
+      <Field label="Senha atual" required error={errors.senhaAtual?.message}>
+        {(control) => <PasswordInput {...control} {...register('senhaAtual')} autoComplete="current-password" />}
+      </Field>
+      <Field label="Nova senha" required help="De 6 a 100 caracteres." error={errors.senha?.message}>
+        {(control) => (
+          <PasswordInput
+            {...control}
+            {...register('senha', { deps: ['senhaNovamente'] })}
+            autoComplete="new-password"
+          />
+        )}
+      </Field>
+      <Field label="Confirmar nova senha" required error={errors.senhaNovamente?.message}>
+        {(control) => <PasswordInput {...control} {...register('senhaNovamente')} autoComplete="new-password" />}
+      </Field>
+      <Button type="submit" className="justify-self-start" busy={action.isPending}>
+        {action.isPending ? 'Atualizando...' : 'Atualizar Senha'}
+      </Button>
+    </form>
+  )
+}

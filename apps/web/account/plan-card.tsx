@@ -1,0 +1,64 @@
+import type { Plan } from '@vigia/contract/workspace'
+import { useContact } from '../lib/contact.ts'
+import { formatInteger } from '../lib/format.ts'
+import { planSituation } from '../lib/plan-situation.ts'
+import { plans } from '../lib/plans.ts'
+import { Badge, type Tone } from '../ui/badge.tsx'
+import { Button } from '../ui/button.tsx'
+import { Skeleton } from '../ui/skeleton.tsx'
+
+const tones: Record<Plan['situacao'], Tone> = { teste: 'blue', ativo: 'green', encerrado: 'red' }
+
+/** What the plan allows, how much of it is used, and what comes after it. */
+export function PlanCard({ plan }: { plan: Plan | undefined }) {
+  const contact = useContact()
+  if (!plan) {
+    return (
+      <div aria-hidden className="grid h-44 content-start gap-4 py-1">
+        <Skeleton className="h-5! w-48" />
+        <Skeleton className="w-full" />
+        <Skeleton className="w-3/5" />
+      </div>
+    )
+  }
+  const price = plan.tipoPlano === 1 || plan.tipoPlano === 2 ? plans[plan.tipoPlano].price : null
+  return (
+    <>
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <span className="font-semibold text-lg">{plan.nome}</span>
+        {price && <span className="text-muted tabular-nums">{price} por mês</span>}
+        <Badge tone={tones[plan.situacao]}>{planSituation(plan)}</Badge>
+      </p>
+      <p className="mt-2 max-w-prose">{plan.mensagem}</p>
+      <dl className="mt-4 grid gap-4 sm:grid-cols-2">
+        <Usage name="Empresas cadastradas" {...plan.empresas} />
+        <Usage name="Documentos que chegaram neste mês" {...plan.documentosNoMes} />
+      </dl>
+      <Button variant="outline" className="mt-5" aria-haspopup="dialog" onClick={contact.show}>
+        {plan.situacao === 'ativo' ? 'Falar sobre o plano' : 'Ativar um plano'}
+      </Button>
+    </>
+  )
+}
+
+function Usage({ name, usadas, limite }: { name: string; usadas: number; limite: number | null }) {
+  const over = limite !== null && usadas > limite
+  return (
+    <div>
+      <dt className="text-muted text-sm">{name}</dt>
+      <dd className="tabular-nums">
+        <span className="font-semibold text-xl">{formatInteger(usadas)}</span>{' '}
+        <span className="text-muted">{limite === null ? 'sem limite' : `de ${formatInteger(limite)}`}</span>
+        {over && <span className="ml-2 font-semibold text-warning">acima do plano</span>}
+        {limite !== null && (
+          <span aria-hidden className="mt-1 block h-1.5 w-full max-w-60 rounded-full bg-line">
+            <span
+              className={over ? 'block h-full rounded-full bg-warning' : 'block h-full rounded-full bg-brand'}
+              style={{ width: `${Math.min(100, (usadas / limite) * 100)}%` }}
+            />
+          </span>
+        )}
+      </dd>
+    </div>
+  )
+}

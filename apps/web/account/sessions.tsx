@@ -1,0 +1,127 @@
+import { endSessions, listSessions, type SessionRow } from '@vigia/contract/accounts'
+import { LogOut, MonitorSmartphone, Smartphone } from 'lucide-react'
+import { useState } from 'react'
+import type { z } from 'zod'
+import { errorMessage } from '../lib/api.ts'
+import { formatInstantDate, formatRelative, formatTime } from '../lib/format.ts'
+import { notifySuccess } from '../lib/notify.ts'
+import { useAction, useRoute } from '../lib/query.ts'
+import { Badge } from '../ui/badge.tsx'
+import { Button } from '../ui/button.tsx'
+import { useNow } from '../ui/clock.ts'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Skeleton } from '../ui/skeleton.tsx'
+import { describeDevice, isPhone } from './device.ts'
+
+type Session = z.output<typeof SessionRow>
+
+/** Where the account is open, and the way to close what is not one's own. */
+export function Sessions({ shared }: { shared: boolean }) {
+  const sessions = useRoute(listSessions, {})
+  const [ending, setEnding] = useState<Session | 'others'>('others')
+  const [asking, setAsking] = useState(false)
+  const ask = (which: Session | 'others') => {
+    setEnding(which)
+    setAsking(true)
+  }
+  const others = sessions.data?.filter(({ atual }) => !atual) ?? []
+  const action = useAction(endSessions, {
+    onSuccess: ({ message }) => {
+      setAsking(false)
+      notifySuccess(message)
+    },
+    onError: () => setAsking(false),
+  })
+  if (sessions.error && !sessions.data)
+    return (
+      <Notice
+        tone="error"
+        title={`Erro ao carregar dados: ${errorMessage(sessions.error)}`}
+        action={
+          <Button variant="outline" size="sm" onClick={() => void sessions.refetch()}>
+            Tentar novamente
+          </Button>
+        }
+      >
+        Nenhuma sessão foi encerrada.
+      </Notice>
+    )
+  return (
+    <>
+      {shared && (
+        <p className="mb-3 text-muted">
+          Esta conta é compartilhada: só a sua sessão aparece aqui, e as dos outros não podem ser encerradas.
+        </p>
+      )}
+      <ul aria-label="Sessões abertas" className="border-line border-t [&>li]:border-line [&>li]:border-b">
+        {sessions.data
+          ?.toSorted((one, other) => Number(other.atual) - Number(one.atual))
+          .map((session) => (
+            <SessionItem key={session.idSessao} session={session} onEnd={() => ask(session)} />
+          ))}
+        {!sessions.data && (
+          <li aria-hidden className="h-16 py-3">
+            <Skeleton className="w-2/5" />
+            <Skeleton className="mt-3 h-2.5! w-3/5" />
+          </li>
+        )}
+      </ul>
+      {others.length > 0 && (
+        <Button variant="outline" className="mt-4" onClick={() => ask('others')}>
+          Encerrar todas as outras
+        </Button>
+      )}
+      <ConfirmDialog
+        open={asking}
+        title={ending === 'others' ? 'Encerrar todas as outras sessões?' : 'Encerrar esta sessão?'}
+        confirm="Encerrar"
+        danger
+        busy={action.isPending}
+        onConfirm={() => action.mutate({ body: ending === 'others' ? {} : { idSessao: ending.idSessao } })}
+        onCancel={() => setAsking(false)}
+      >
+        <p>
+          {ending === 'others'
+            ? 'Em todos os outros aparelhos será preciso entrar de novo. Esta sessão continua aberta.'
+            : `Em ${describeDevice(ending.navegador)} será preciso entrar de novo. Se você não reconhece esse acesso, troque também a senha.`}
+        </p>
+      </ConfirmDialog>
+    </>
+  )
+}
+
+function SessionItem({ session, onEnd }: { session: Session; onEnd: () => void }) {
+  const now = useNow()
+  const { atual, navegador, endereco, abertaEm } = session
+  const Icon = isPhone(navegador) ? Smartphone : MonitorSmartphone
+  const device = describeDevice(navegador)
+  return (
+    <li className="flex items-start gap-3 py-3">
+      <Icon aria-hidden className="mt-0.5 size-4.5 shrink-0 text-muted" />
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap items-center gap-x-2 gap-y-1 font-semibold">
+          {device}
+          {atual && <Badge tone="green">Esta sessão</Badge>}
+        </p>
+        <p className="break-words text-muted text-sm tabular-nums">
+          {[seen(session, now), endereco, `aberta em ${formatInstantDate(abertaEm)} às ${formatTime(abertaEm)}`]
+            .filter(Boolean)
+            .join(' · ')}
+        </p>
+      </div>
+      {!atual && (
+        <Button variant="outline" size="sm" aria-label={`Encerrar ${device}, ${seen(session, now)}`} onClick={onEnd}>
+          <LogOut aria-hidden className="size-4" />
+          Encerrar
+        </Button>
+      )}
+    </li>
+  )
+}
+
+// It is written down once an hour.
+function seen({ vistaEm }: Session, now: Date): string {
+  const recently = now.getTime() - Date.parse(vistaEm) < 3_600_000
+  return recently ? 'usada na última hora' : `usada ${formatRelative(vistaEm, now)}`
+}

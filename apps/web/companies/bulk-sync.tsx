@@ -1,0 +1,160 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { synchronizeCompany } from '@vigia/contract/companies'
+import { RefreshCw, X } from 'lucide-react'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import type { CompanyRow } from '../lib/answers.ts'
+import { ApiError, call } from '../lib/api.ts'
+import { formatAtMoment, formatCount } from '../lib/format.ts'
+import { actionMessage } from '../lib/query.ts'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Progress } from '../ui/progress.tsx'
+import { tryLater } from './sync-button.tsx'
+
+interface Run {
+  total: number
+  done: number
+  /** Of the company that is asked for now; null: nobody any more. */
+  name: string | null
+  now: number
+  /** When the first of those leaves that the authority lets wait. */
+  later: { count: number; first: string | null }
+  refused: { name: string; why: string }[]
+}
+
+/** Asks for the queries of several companies, one after another; when they leave is up to the server. */
+export function useBulkSync() {
+  const client = useQueryClient()
+  const [run, setRun] = useState<Run | null>(null)
+  const wanted = useRef(false)
+  const stop = useCallback(() => {
+    wanted.current = false
+  }, [])
+  useEffect(() => stop, [stop])
+  const start = async (companies: readonly CompanyRow[]) => {
+    if (wanted.current) return
+    wanted.current = true
+    let state: Run = {
+      total: companies.length,
+      done: 0,
+      name: null,
+      now: 0,
+      later: { count: 0, first: null },
+      refused: [],
+    }
+    for (const company of companies) {
+      if (!wanted.current) break
+      setRun({ ...state, name: company.razaoSocial })
+      const { next, isOver } = await ask(company, state)
+      state = next
+      if (isOver) break
+    }
+    wanted.current = false
+    setRun(state)
+    void client.invalidateQueries()
+  }
+  return {
+    run,
+    start,
+    stop,
+    forget: () => setRun(null),
+  }
+}
+
+async function ask(company: CompanyRow, state: Run): Promise<{ next: Run; isOver: boolean }> {
+  const done = state.done + 1
+  try {
+    const { success, data, message } = await call(synchronizeCompany, { query: { idEmpresa: company.id } })
+    if (!success) throw new ApiError(message, 200)
+    // Who is not told when has nothing to wait for.
+    if (data?.proximaConsulta === undefined) return { next: { ...state, done }, isOver: false }
+    const at = data.proximaConsulta
+    // Clocks differ by a little.
+    if (at && Date.parse(at) < Date.now() + 5_000)
+      return { next: { ...state, done, now: state.now + 1 }, isOver: false }
+    const first = [state.later.first, at].filter((time) => time !== null).sort()[0] ?? null
+    return { next: { ...state, done, later: { count: state.later.count + 1, first } }, isOver: false }
+  } catch (error) {
+    const refused = [...state.refused, { name: company.razaoSocial, why: actionMessage(error, tryLater) }]
+    // Without a plan, or signed out, the others would be refused the same way.
+    const isOver = error instanceof ApiError && (error.status === 402 || error.status === 401)
+    return { next: { ...state, done, refused }, isOver }
+  }
+}
+
+export function BulkSyncButton({ companies, onStart }: { companies: readonly CompanyRow[]; onStart: () => void }) {
+  return (
+    <Button size="sm" variant="outline" disabled={companies.length === 0} onClick={onStart}>
+      <RefreshCw aria-hidden className="size-3.5" />
+      Sincronizar selecionadas
+    </Button>
+  )
+}
+
+interface BulkSyncResultProps {
+  run: Run
+  now: Date
+  onStop: () => void
+  onClose: () => void
+}
+
+export function BulkSyncResult({ run, now, onStop, onClose }: BulkSyncResultProps) {
+  if (run.name !== null) {
+    return (
+      <div className="mb-4 rounded border border-line bg-surface px-4 py-3">
+        <div className="flex items-center gap-4">
+          <p className="min-w-0 flex-1 truncate">
+            Pedindo a sincronização {run.done + 1} de {run.total}: <span className="font-semibold">{run.name}</span>
+          </p>
+          <Button size="sm" variant="outline" onClick={onStop}>
+            Parar
+          </Button>
+        </div>
+        <div className="mt-2">
+          <Progress label="Empresas pedidas" percent={Math.floor((run.done / run.total) * 100)} />
+        </div>
+      </div>
+    )
+  }
+  return (
+    <div className="mb-4">
+      <Notice
+        tone={run.refused.length > 0 ? 'warning' : 'info'}
+        title={titleOf(run)}
+        action={
+          <Button variant="ghost" size="icon" aria-label="Fechar o resultado" onClick={onClose}>
+            <X aria-hidden className="size-4" />
+          </Button>
+        }
+      >
+        <p>{sentenceOf(run, now)}</p>
+        {run.refused.length > 0 && (
+          <ul className="mt-2 grid max-h-60 gap-1 overflow-y-auto">
+            {run.refused.map(({ name, why }) => (
+              <li key={name}>
+                <span className="font-semibold">{name}</span>: {why}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Notice>
+    </div>
+  )
+}
+
+function titleOf({ total, done, refused }: Run): string {
+  const good = done - refused.length
+  if (good === total) return `Sincronização pedida para ${formatCount(total, 'empresa', 'empresas')}`
+  return `Sincronização pedida para ${good.toLocaleString('pt-BR')} de ${formatCount(total, 'empresa', 'empresas')}`
+}
+
+function sentenceOf({ total, done, now: started, later }: Run, now: Date): string {
+  const when = later.first ? `, a primeira ${formatAtMoment(later.first, now)}` : ''
+  return [
+    started > 0 && `${formatCount(started, 'consulta começa', 'consultas começam')} agora.`,
+    later.count > 0 && `${formatCount(later.count, 'espera', 'esperam')} a SEFAZ permitir${when}; saem sozinhas.`,
+    done < total && `${formatCount(total - done, 'empresa ficou', 'empresas ficaram')} sem pedido.`,
+  ]
+    .filter(Boolean)
+    .join(' ')
+}

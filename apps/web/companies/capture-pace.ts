@@ -1,0 +1,46 @@
+import { type Capture, captureProgress } from '../lib/capture.ts'
+
+/** A capture as it was seen at a moment. */
+export interface Sighting {
+  nsu: number
+  at: number
+}
+
+const sightMs = 8_000
+
+/** How long a capture still takes at the pace that was seen since `first`; null while nothing honest can be said. */
+export function remainingMs(capture: Capture, first: Sighting, now: number): number | null {
+  const gained = Number(capture.ultimoNsu) - first.nsu
+  const took = now - first.at
+  if (captureProgress(capture) === null || gained <= 0 || took < sightMs) return null
+  return ((Number(capture.maxNsu) - Number(capture.ultimoNsu)) / gained) * took
+}
+
+/** "menos de 1 minuto", "cerca de 12 minutos", "cerca de 3 horas". */
+export function durationWords(ms: number): string {
+  const minutes = Math.round(ms / 60_000)
+  if (minutes < 1) return 'menos de 1 minuto'
+  if (minutes < 90) return minutes === 1 ? 'cerca de 1 minuto' : `cerca de ${minutes} minutos`
+  return `cerca de ${Math.round(minutes / 60)} horas`
+}
+
+/** Whether something may change within seconds. */
+export function isMoving(captures: readonly Capture[]): boolean {
+  return captures.some(
+    (capture) =>
+      capture.estado === 'capturando' || (capture.estado === 'aguardando' && (isUnheard(capture) || isBehind(capture))),
+  )
+}
+
+/** The authority has told nothing about the CNPJ yet. */
+export function isUnheard({ estado, maxNsu, ultimoNsu, proximaConsulta }: Capture): boolean {
+  const isDue = proximaConsulta === null || Date.parse(proximaConsulta) < Date.now() + 60_000
+  return estado === 'aguardando' && Number(maxNsu) === 0 && Number(ultimoNsu) === 0 && isDue
+}
+
+/** It answered, and has nothing for the CNPJ. */
+export function isNothingThere(capture: Capture): boolean {
+  return capture.estado === 'aguardando' && Number(capture.maxNsu) === 0 && !isUnheard(capture)
+}
+
+const isBehind = (capture: Capture) => captureProgress(capture) !== null

@@ -1,0 +1,152 @@
+import { toNestErrors } from '@hookform/resolvers'
+import { EditCompanyForm } from '@vigia/contract/companies'
+import { type FieldPath, type FormState, get, type Resolver, type UseFormReturn } from 'react-hook-form'
+import type { CompanyDetail } from '../lib/answers.ts'
+
+/** What is edited of a company. The names follow those of the call, whose points stand for nesting. */
+export interface CompanyFields {
+  RazaoSocial: string
+  Email: string
+  Uf: string
+  SincronizacaoAutomatica: boolean
+  ConfiguracoesNfe: Record<(typeof nfeRoles)[number][0] | 'ManifestarCienciaAutomaticamente', boolean>
+  ConfiguracoesCte: Record<(typeof cteRoles)[number][0], boolean>
+  CertificadoDigital: { Certificado: File | undefined; Senha: string }
+}
+
+/** The parts in NF-e whose documents are shown, with what they mean to the company. */
+export const nfeRoles = [
+  ['Emitente', 'Notas que a empresa emitiu. A SEFAZ não as entrega a quem emite; podem chegar eventos delas.'],
+  ['Destinatario', 'Notas emitidas contra o CNPJ da empresa: as compras dela.'],
+  ['Transportador', 'Notas das mercadorias que a empresa transporta.'],
+  ['Terceiro', 'Notas cujo XML alguém autorizou a empresa a baixar, ou que a citam em outro papel.'],
+] as const
+
+/** The same for CT-e. */
+export const cteRoles = [
+  ['Emitente', 'Fretes que a empresa faz, como transportadora.'],
+  ['Remetente', 'Fretes das mercadorias que a empresa envia.'],
+  ['Destinatario', 'Fretes das mercadorias que a empresa recebe.'],
+  ['Expedidor', 'Fretes em que a empresa entrega a carga no lugar do remetente.'],
+  ['Recebedor', 'Fretes em que a empresa recebe a carga no lugar do destinatário.'],
+  ['Tomador', 'Fretes que a empresa paga.'],
+  ['Terceiro', 'Fretes cujo XML alguém autorizou a empresa a baixar, ou que a citam em outro papel.'],
+] as const
+
+export function toFields(company: CompanyDetail): CompanyFields {
+  const switches = switchesOf(company)
+  return {
+    RazaoSocial: company.razaoSocial,
+    Email: company.email,
+    Uf: String(company.empresaUf.codUf),
+    SincronizacaoAutomatica: switches.SincronizacaoAutomatica ?? false,
+    ConfiguracoesNfe: offUnlessOn(switches.ConfiguracoesNfe),
+    ConfiguracoesCte: offUnlessOn(switches.ConfiguracoesCte),
+    CertificadoDigital: { Certificado: undefined, Senha: '' },
+  }
+}
+
+// Null where nobody told.
+function switchesOf({ sincronizacaoAutomatica, configuracaoNFe: nfe, configuracaoCTe: cte }: CompanyDetail) {
+  return {
+    SincronizacaoAutomatica: sincronizacaoAutomatica,
+    ConfiguracoesNfe: {
+      Emitente: nfe.emitenteNFe,
+      Destinatario: nfe.destinatarioNFe,
+      Transportador: nfe.transportadorNFe,
+      Terceiro: nfe.terceiroNFe,
+      ManifestarCienciaAutomaticamente: nfe.manifestarCienciaAutomaticamente,
+    },
+    ConfiguracoesCte: {
+      Emitente: cte.emitenteCTe,
+      Remetente: cte.remetenteCTe,
+      Destinatario: cte.destinatarioCTe,
+      Expedidor: cte.expedidorCTe,
+      Recebedor: cte.recebedorCTe,
+      Tomador: cte.tomadorCTe,
+      Terceiro: cte.terceiroCTe,
+    },
+  }
+}
+
+function offUnlessOn<T extends Record<string, boolean | null>>(switches: T) {
+  return Object.fromEntries(Object.entries(switches).map(([name, on]) => [name, on ?? false])) as Record<
+    keyof T,
+    boolean
+  >
+}
+
+/** The call's form: the password goes along with a new certificate only. */
+export function toForm(fields: CompanyFields, companyId: string) {
+  const { ConfiguracoesNfe: nfe, ConfiguracoesCte: cte, CertificadoDigital: certificate, ...basic } = fields
+  return {
+    IdEmpresa: companyId,
+    ...basic,
+    ...prefixed('ConfiguracoesNfe', nfe),
+    ...prefixed('ConfiguracoesCte', cte),
+    ...(certificate.Certificado && prefixed('CertificadoDigital', certificate)),
+  }
+}
+
+/**
+ * What PUT is sent, which is every field (section 7): `changed` ones as the person left them, all others as `fresh` has them, so that saving
+ * does not put back what somebody else changed meanwhile. The automatic Ciência goes on by one of these two wishes only. A switch of which
+ * nobody told where it stands is left out, unless it was changed here.
+ */
+export function toUpdate(
+  fields: CompanyFields,
+  changed: readonly FieldPath<CompanyFields>[],
+  fresh: CompanyDetail,
+  companyId: string,
+) {
+  const { CertificadoDigital } = fields
+  const current = toForm({ ...toFields(fresh), CertificadoDigital }, companyId)
+  const names: readonly string[] = changed
+  const mine = Object.entries(toForm(fields, companyId)).filter(([name]) => names.includes(name))
+  const { SincronizacaoAutomatica, ...switches } = switchesOf(fresh)
+  const told = {
+    SincronizacaoAutomatica,
+    ...prefixed('ConfiguracoesNfe', switches.ConfiguracoesNfe),
+    ...prefixed('ConfiguracoesCte', switches.ConfiguracoesCte),
+  }
+  const untold = Object.entries(told).flatMap(([name, on]) => (on === null ? [[name, undefined]] : []))
+  return { ...current, ...(Object.fromEntries([...untold, ...mine]) as Partial<typeof current>) }
+}
+
+/** Takes what was sent as saved. What was typed while it was on its way stays in the form, still to be saved. */
+export function takeAsSaved(
+  form: Pick<UseFormReturn<CompanyFields>, 'getValues' | 'resetField' | 'setValue'>,
+  sent: CompanyFields,
+  names: readonly FieldPath<CompanyFields>[],
+) {
+  for (const name of names) {
+    const typed = form.getValues(name)
+    form.resetField(name, { defaultValue: get(sent, name) })
+    if (typed !== get(sent, name)) form.setValue(name, typed, { shouldDirty: true })
+  }
+  const { Certificado } = sent.CertificadoDigital
+  if (!Certificado || form.getValues('CertificadoDigital.Certificado') !== Certificado) return
+  form.resetField('CertificadoDigital.Certificado')
+  form.resetField('CertificadoDigital.Senha')
+}
+
+/** The fields that were changed, apart from the certificate. */
+export function changedNames(fields: CompanyFields, dirty: FormState<CompanyFields>['dirtyFields']) {
+  const names = Object.keys(toForm(fields, '')) as FieldPath<CompanyFields>[]
+  return names.filter((name) => !name.startsWith('CertificadoDigital.') && get(dirty, name) === true)
+}
+
+function prefixed<P extends string, T extends object>(prefix: P, values: T) {
+  const entries = Object.entries(values).map(([name, value]) => [`${prefix}.${name}`, value])
+  return Object.fromEntries(entries) as { [K in keyof T & string as `${P}.${K}`]: T[K] }
+}
+
+/** Judges the fields by the contract's form, so that browser and server say the same. */
+export const companyResolver: Resolver<CompanyFields> = (fields, _, options) => {
+  const { error } = EditCompanyForm.safeParse(toForm(fields, 'a que está aberta'))
+  if (!error) return { values: fields, errors: {} }
+  const errors = Object.fromEntries(
+    error.issues.map(({ path, code, message }) => [path.join('.'), { type: code, message }]),
+  )
+  return { values: {}, errors: toNestErrors(errors, options) }
+}

@@ -1,0 +1,69 @@
+import type { CompletenessMonth } from '@vigia/contract/companies'
+import { formatCount, formatInstantDate, formatTime } from '../lib/format.ts'
+
+type Gap = CompletenessMonth['lacunas'][number]
+
+const names = { nfe: 'NF-e', cte: 'CT-e' } as const
+const month = new Intl.DateTimeFormat('pt-BR', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+/** "novembro de 2026" of `2026-11`. */
+export function monthName(text: string): string {
+  return month.format(new Date(`${text}-01T00:00:00Z`))
+}
+
+/** What became of what a month lacked. */
+export function stateOf({ lacunas, consultas }: CompletenessMonth) {
+  if (lacunas.some(({ faltam }) => faltam > 0)) return 'Buscando o que falta'
+  if (lacunas.some(({ perdidas }) => perdidas > 0)) return 'Com perdas'
+  return consultas === 0 ? 'Sem consulta' : 'Completo'
+}
+
+/** "3 recuperados, 1 ainda falta, 2 não estão mais na SEFAZ". */
+export function missingOf({ recuperadas, faltam, perdidas }: Gap): string {
+  const parts = [
+    recuperadas > 0 && formatCount(recuperadas, 'recuperado', 'recuperados'),
+    faltam > 0 && formatCount(faltam, 'ainda falta', 'ainda faltam'),
+    perdidas > 0 && formatCount(perdidas, 'não está mais na SEFAZ', 'não estão mais na SEFAZ'),
+  ]
+  return parts.filter(Boolean).join(', ') || 'nada faltou'
+}
+
+const columns = [
+  'Serviço',
+  'Mês',
+  'Primeiro NSU',
+  'Último NSU',
+  'Documentos',
+  'Números vazios na SEFAZ',
+  'Consultas',
+  'Consultas sem resposta',
+  'Situação',
+  'O que faltou',
+]
+
+/** The same as a table that a spreadsheet takes from the clipboard. */
+export function completenessText(
+  company: string,
+  services: readonly { servico: keyof typeof names; meses: readonly CompletenessMonth[] }[],
+): string {
+  const rows = services.flatMap(({ servico, meses }) =>
+    meses.map((month) => [
+      names[servico],
+      month.mes,
+      month.nsuInicial ?? '',
+      month.nsuFinal ?? '',
+      month.documentos,
+      month.semDocumento,
+      month.consultas,
+      month.semResposta,
+      stateOf(month),
+      month.lacunas.map(gapText).join('; '),
+    ]),
+  )
+  return [[`Completude de ${company}`], columns, ...rows].map((row) => row.join('\t')).join('\n')
+}
+
+function gapText(gap: Gap): string {
+  const when = `${formatInstantDate(gap.descobertaEm)} ${formatTime(gap.descobertaEm)}`
+  return `NSU ${gap.de} a ${gap.ate}: ${missingOf(gap)} (${when}, ${gap.motivo})`.replace(/\s+/g, ' ')
+}

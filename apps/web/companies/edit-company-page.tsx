@@ -1,0 +1,129 @@
+import { getCompany } from '@vigia/contract/companies'
+import { formatCnpj } from '@vigia/dfe/cnpj'
+import { SearchX } from 'lucide-react'
+import { Link, useLocation, useParams } from 'react-router'
+import type { CompanyDetail } from '../lib/answers.ts'
+import { ApiError, errorMessage } from '../lib/api.ts'
+import { hasEnded } from '../lib/capture.ts'
+import { productName } from '../lib/product.ts'
+import { isEmpty, useRoute } from '../lib/query.ts'
+import { Button, buttonClass } from '../ui/button.tsx'
+import { useNow } from '../ui/clock.ts'
+import { Empty } from '../ui/empty.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page } from '../ui/page.tsx'
+import { Skeleton } from '../ui/skeleton.tsx'
+import { isMoving } from './capture-pace.ts'
+import { CapturePanel } from './capture-panel.tsx'
+import { CompanyEditor } from './company-editor.tsx'
+import { Completeness } from './completeness.tsx'
+import { LogoSection } from './logo-section.tsx'
+import { validityOf } from './work-list.ts'
+
+const refreshMs = (company: CompanyDetail | undefined) =>
+  company?.captura && isMoving(company.captura) ? 3_000 : 15_000
+
+export function EditCompanyPage() {
+  const { id = '' } = useParams()
+  const company = useRoute(getCompany, { query: { id } }, { refreshMs })
+  const location = useLocation()
+  const state: { created?: boolean; list?: string } | null = location.state
+  const back = `/empresas${state?.list ?? ''}`
+  const data = company.isPlaceholderData ? undefined : company.data
+  const notFound = isEmpty(company.error) || (company.error instanceof ApiError && company.error.status === 404)
+  return (
+    <Page
+      title="Editar Empresa"
+      site={productName}
+      subtitle={
+        <span className="block max-w-[70ch] break-words">
+          {data && !notFound ? `${data.razaoSocial} · ${formatCnpj(data.cnpj)}` : '\u00a0'}
+        </span>
+      }
+      action={
+        <Link to={back} className={buttonClass({ variant: 'outline' })}>
+          Voltar
+        </Link>
+      }
+    >
+      {notFound ? (
+        <NotFound />
+      ) : data ? (
+        <Loaded key={id} id={id} company={data} isNew={state?.created === true} back={back} />
+      ) : company.error ? (
+        <Notice
+          tone="error"
+          title="Erro ao carregar os dados da empresa. Tente novamente."
+          action={
+            <Button variant="outline" size="sm" busy={company.isFetching} onClick={() => void company.refetch()}>
+              Tentar novamente
+            </Button>
+          }
+        >
+          {errorMessage(company.error)}. Nada foi alterado e a captura continua.
+        </Notice>
+      ) : (
+        <Loading />
+      )}
+    </Page>
+  )
+}
+
+interface LoadedProps {
+  id: string
+  company: CompanyDetail
+  isNew: boolean
+  back: string
+}
+
+function Loaded({ id, company, isNew, back }: LoadedProps) {
+  const now = useNow()
+  return (
+    <div className="@container grid gap-8">
+      {hasEnded(validityOf(company), now) && (
+        <Notice tone="error" title="Certificado Digital Vencido!">
+          Venceu em {company.dataValidadeCertificadoDigital}. Sem renovação a sincronização com a SEFAZ não continua:
+          envie o certificado renovado abaixo. Os documentos já recebidos estão seguros.
+        </Notice>
+      )}
+      <CapturePanel companyId={id} company={company} isNew={isNew} />
+      <CompanyEditor companyId={id} company={company} back={back} now={now} />
+      {company.temLogo !== null && <LogoSection companyId={id} company={company} hasLogo={company.temLogo} />}
+      <Completeness companyId={id} company={company.razaoSocial} />
+    </div>
+  )
+}
+
+function NotFound() {
+  return (
+    <Empty
+      icon={<SearchX />}
+      title="Empresa não encontrada"
+      action={
+        <Link to="/empresas" className={buttonClass()}>
+          Ver as empresas
+        </Link>
+      }
+    >
+      O endereço não é de nenhuma empresa desta conta. Se alguém o enviou a você, confira se é da mesma conta.
+    </Empty>
+  )
+}
+
+function Loading() {
+  return (
+    <div role="status">
+      <span className="sr-only">Carregando empresa...</span>
+      <div className="ledger grid gap-3 pt-5">
+        <Skeleton className="w-28" />
+        <Skeleton className="h-2! w-full" />
+        <Skeleton className="w-2/5" />
+      </div>
+      <div className="ledger mt-10 grid gap-4 pt-5">
+        <Skeleton className="w-40" />
+        <Skeleton className="h-9! w-full" />
+        <Skeleton className="h-9! w-full" />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,66 @@
+import { CalendarClock, CalendarX } from 'lucide-react'
+import type { CompanyRow } from '../lib/answers.ts'
+import { type Capture, captureSentence, capturesOf, hasEnded, lampOf } from '../lib/capture.ts'
+import { formatAtMoment, formatInstantDate, formatRelative } from '../lib/format.ts'
+import { Lamp } from '../ui/lamp.tsx'
+import { endsSoon, validityWords } from './work-list.ts'
+
+interface ServiceStateProps {
+  company: CompanyRow
+  service: Capture['servico']
+  now: Date
+}
+
+/** When the service was last heard, and what its capture does now. */
+export function ServiceState({ company, service, now }: ServiceStateProps) {
+  const last = service === 'nfe' ? company.ultimaSincronizacaoNFe : company.ultimaSincronizacaoCTe
+  const capture = capturesOf(company, now).find(({ servico }) => servico === service)
+  return (
+    <div className="flex gap-2">
+      {capture && <Lamp state={lampOf(capture)} className="mt-0.5" />}
+      <div className="min-w-0">
+        <p>{formatRelative(last, now)}</p>
+        <p className="text-muted text-sm tabular-nums">{nextStep(company, last, capture, now)}</p>
+      </div>
+    </div>
+  )
+}
+
+function nextStep({ captura }: CompanyRow, last: string | null, capture: Capture | undefined, now: Date): string {
+  if (!capture) return captura === null ? '' : 'Peça a sincronização'
+  if (last !== null && Number.isNaN(Date.parse(last))) return 'Peça a sincronização para acertar a data'
+  if (last !== null && capture.estado === 'aguardando' && capture.proximaConsulta)
+    return `Próxima ${formatAtMoment(capture.proximaConsulta, now)}`
+  if (last !== null) return captureSentence(capture, now)
+  if (capture.estado === 'aguardando')
+    return capture.proximaConsulta
+      ? `Primeira consulta ${formatAtMoment(capture.proximaConsulta, now)}, sem você fazer nada`
+      : 'A primeira consulta sai sozinha em instantes'
+  if (capture.estado === 'parada') return 'Captura parada. Confira o certificado em Editar'
+  return captureSentence(capture, now)
+}
+
+export function Validity({ validity, now }: { validity: string | null; now: Date }) {
+  if (!validity) {
+    return (
+      <>
+        <p>Não informado</p>
+        <p className="text-muted text-sm">Envie em Editar</p>
+      </>
+    )
+  }
+  const ended = hasEnded(validity, now)
+  const soon = endsSoon({ validadeCertificadoA1: validity }, now)
+  const Icon = ended ? CalendarX : CalendarClock
+  return (
+    <>
+      <p className="tabular-nums">{formatInstantDate(validity)}</p>
+      {!Number.isNaN(Date.parse(validity)) && (
+        <p className={`flex items-start gap-1 text-sm ${ended ? 'text-error' : soon ? 'text-warning' : 'text-muted'}`}>
+          {soon && <Icon aria-hidden className="mt-0.5 size-3.5 shrink-0" />}
+          {validityWords(validity, now)}
+        </p>
+      )}
+    </>
+  )
+}

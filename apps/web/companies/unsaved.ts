@@ -1,0 +1,51 @@
+import { useEffect, useRef, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { notifyInfo } from '../lib/notify.ts'
+
+// Where the page's own 'Voltar' and 'Cancelar' lead: whoever presses them has decided.
+const wayOut = '/empresas'
+
+/**
+ * While something is not saved, a link of the application asks before it is followed, unless it leads to the list of companies, and the
+ * browser before it closes. What is lost in the end is told. Returns where the person wants to go, until that is decided.
+ */
+export function useUnsaved(dirty: boolean, saving: boolean) {
+  const navigate = useNavigate()
+  const [wanted, setWanted] = useState<string | null>(null)
+  useEffect(() => {
+    if (!dirty) return
+    const onUnload = (event: BeforeUnloadEvent) => event.preventDefault()
+    const onClick = (event: MouseEvent) => {
+      const link = event.target instanceof Element ? event.target.closest('a') : null
+      const leads = link?.origin === location.origin && link.pathname !== location.pathname && !link.download
+      const elsewhere = event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey
+      if (!leads || elsewhere || link.pathname === wayOut || (link.target && link.target !== '_self')) return
+      event.preventDefault()
+      event.stopPropagation()
+      setWanted(link.pathname + link.search + link.hash)
+    }
+    addEventListener('beforeunload', onUnload)
+    // Before the router sees it.
+    document.addEventListener('click', onClick, { capture: true })
+    return () => {
+      removeEventListener('beforeunload', onUnload)
+      document.removeEventListener('click', onClick, { capture: true })
+    }
+  }, [dirty])
+  // What is on its way to the server is not lost.
+  const loses = useRef(false)
+  useEffect(() => {
+    loses.current = dirty && !saving
+  }, [dirty, saving])
+  useEffect(
+    () => () => {
+      if (loses.current) notifyInfo('Alterações não salvas foram descartadas.')
+    },
+    [],
+  )
+  return {
+    wanted,
+    stay: () => setWanted(null),
+    leave: () => wanted !== null && void navigate(wanted),
+  }
+}

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+import type { CompanyRow } from '../lib/answers.ts'
+import { capturesOf, isTroubled } from '../lib/capture.ts'
+import { arrange, countOf, daysLeft, percentWords, problemsOf, readView, validityWords } from './work-list.ts'
+
+const now = new Date(2026, 10, 20, 12, 0)
+const inDays = (days: number, hour = 9) => new Date(2026, 10, 20 + days, hour).toISOString()
+
+type State = NonNullable<CompanyRow['captura']>[number]['estado']
+
+function company(id: string, part: Partial<CompanyRow> = {}, estado: State = 'aguardando'): CompanyRow {
+  const capture = { estado, mensagem: `Está ${estado}.`, proximaConsulta: null, ultimoNsu: '1', maxNsu: '1' }
+  return {
+    id,
+    razaoSocial: id,
+    cnpj: '12ABC34501DE35',
+    ativa: true,
+    ultimaSincronizacaoNFe: inDays(-1),
+    ultimaSincronizacaoCTe: inDays(-1),
+    validadeCertificadoA1: inDays(200),
+    sincronizacaoAutomatica: true,
+    captura: [
+      { servico: 'nfe', ...capture },
+      { servico: 'cte', ...capture },
+    ],
+    documentosNoMes: 0,
+    ...part,
+  }
+}
+
+const companies = [
+  company('bem'),
+  company('bloqueada', {}, 'bloqueada'),
+  company('inativa', { ativa: false }),
+  company('logo', { validadeCertificadoA1: inDays(20) }),
+  company('já', { validadeCertificadoA1: inDays(3) }),
+  company('desligada', { sincronizacaoAutomatica: false }),
+  company('nunca', { ultimaSincronizacaoNFe: null }),
+  company('falha', {}, 'falha'),
+  company('parada', {}, 'parada'),
+  company('sem certificado', { validadeCertificadoA1: null }),
+  company('vencida', { validadeCertificadoA1: inDays(-3), ultimaSincronizacaoCTe: inDays(-9) }),
+]
+const ids = (rows: readonly CompanyRow[]) => rows.map(({ id }) => id)
+
+test('what asks for a person comes first, and alike ones stay by name', () => {
+  expect(ids(arrange(companies, { order: 'problema', narrowing: null }, now))).toEqual([
+    'parada',
+    'sem certificado',
+    'vencida',
+    'falha',
+    'bloqueada',
+    'já',
+    'logo',
+    'desligada',
+    'bem',
+    'nunca',
+    'inativa',
+  ])
+})
+
+test('the other orders', () => {
+  expect(ids(arrange(companies, { order: 'nome', narrowing: null }, now))).toEqual(ids(companies))
+  const byCertificate = ids(arrange(companies, { order: 'certificado', narrowing: null }, now))
+  expect(byCertificate.slice(0, 4)).toEqual(['sem certificado', 'vencida', 'já', 'logo'])
+  const bySync = ids(arrange(companies, { order: 'sincronizacao', narrowing: null }, now))
+  expect(bySync.slice(0, 3)).toEqual(['nunca', 'vencida', 'bem'])
+})
+
+test('what the list is narrowed to', () => {
+  const only = (narrowing: 'problema' | 'certificado' | 'inativas') =>
+    ids(arrange(companies, { order: 'nome', narrowing }, now))
+  expect(only('problema')).toEqual(['bloqueada', 'falha', 'parada', 'sem certificado', 'vencida'])
+  expect(only('certificado')).toEqual(['logo', 'já', 'vencida'])
+  expect(only('inativas')).toEqual(['inativa'])
+  expect(countOf('problema', companies, now)).toBe(5)
+})
+
+test('an address that makes no sense shows the usual list', () => {
+  expect(readView(new URLSearchParams('ordem=certificado&so=inativas'))).toEqual({
+    order: 'certificado',
+    narrowing: 'inativas',
+  })
+  expect(readView(new URLSearchParams('ordem=cor&so=1'))).toEqual({ order: 'problema', narrowing: null })
+})
+
+test.each([
+  [inDays(12), 12, 'Vence em 12 dias'],
+  [inDays(1), 1, 'Vence em 1 dia'],
+  [inDays(0, 18), 0, 'Vence hoje'],
+  [inDays(0, 9), 0, 'Vencido hoje'],
+  [inDays(-1), -1, 'Vencido há 1 dia'],
+  [inDays(-1200), -1200, 'Vencido há 1.200 dias'],
+])('%s is told in days', (validity, days, words) => {
+  expect(daysLeft(validity, now)).toBe(days)
+  expect(validityWords(validity, now)).toBe(words)
+})
+
+test('an unreadable validity has no days', () => {
+  expect(daysLeft('nada', now)).toBeNull()
+  expect(daysLeft(null, now)).toBeNull()
+})
+
+test('a reason that stops both services is said once', () => {
+  expect(problemsOf(company('a', {}, 'parada'), now)).toHaveLength(1)
+  expect(problemsOf(company('a'), now)).toEqual([])
+})
+
+test('who is counted with a problem is who shows one, by lamp and by words', () => {
+  const troubled = companies.filter((company) => capturesOf(company, now).some(isTroubled))
+  expect(ids(troubled)).toEqual(ids(arrange(companies, { order: 'nome', narrowing: 'problema' }, now)))
+  for (const company of troubled) expect(problemsOf(company, now).every(({ mensagem }) => mensagem !== '')).toBe(true)
+  expect(countOf('problema', companies, now)).toBe(troubled.length)
+})
+
+test.each([
+  [2, 3, '67%'],
+  [1, 3, '33%'],
+  [999, 1000, '99%'],
+  [1, 1000, '1%'],
+  [3, 3, '100%'],
+  [0, 3, '0%'],
+  [0, 0, '–'],
+])('%i of %i are %s', (part, whole, words) => {
+  expect(percentWords(part, whole)).toBe(words)
+})

@@ -1,0 +1,127 @@
+import type { CompanyDetail, CompanyRow } from '../lib/answers.ts'
+import { type Capture, capturesOf, hasEnded, isTroubled } from '../lib/capture.ts'
+
+/** How the list is sorted, by the word in the address. The first is the usual one. */
+export const orders = [
+  ['problema', 'Problemas primeiro'],
+  ['nome', 'Nome'],
+  ['certificado', 'Certificado que vence antes'],
+  ['sincronizacao', 'Sincronização mais antiga'],
+] as const
+export type Order = (typeof orders)[number][0]
+
+/** What the list is narrowed to, by the word in the address. */
+export const narrowings = [
+  ['problema', 'Com problema'],
+  ['certificado', 'Certificado vence em 30 dias'],
+  ['inativas', 'Inativas'],
+] as const
+export type Narrowing = (typeof narrowings)[number][0]
+
+export interface View {
+  order: Order
+  narrowing: Narrowing | null
+}
+
+export function readView(params: URLSearchParams): View {
+  const order = orders.find(([word]) => word === params.get('ordem'))?.[0]
+  return { order: order ?? 'problema', narrowing: narrowings.find(([word]) => word === params.get('so'))?.[0] ?? null }
+}
+
+const soonDays = 30
+
+/** Days of the calendar until a certificate ends; negative when it has ended, null when it is not known. */
+export function daysLeft(validity: string | null, now: Date): number | null {
+  const end = new Date(validity ?? Number.NaN)
+  if (Number.isNaN(end.getTime())) return null
+  const day = (date: Date) => Date.UTC(date.getFullYear(), date.getMonth(), date.getDate())
+  return Math.round((day(end) - day(now)) / 86_400_000)
+}
+
+/** "Vence em 12 dias", "Vencido há 3 dias". */
+export function validityWords(validity: string, now: Date): string {
+  const days = daysLeft(validity, now) ?? 0
+  if (hasEnded(validity, now)) return days === 0 ? 'Vencido hoje' : `Vencido há ${count(-days)}`
+  return days === 0 ? 'Vence hoje' : `Vence em ${count(days)}`
+}
+
+const count = (days: number) => (days === 1 ? '1 dia' : `${days.toLocaleString('pt-BR')} dias`)
+
+/** Until when the certificate of a company is valid: an instant, where only the day is told its end; null when that is not known. */
+export function validityOf({ certificado, dataValidadeCertificadoDigital }: CompanyDetail): string | null {
+  if (certificado !== undefined) return certificado?.validoAte ?? null
+  const [, day, month, year] = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(dataValidadeCertificadoDigital ?? '') ?? []
+  return year ? new Date(Number(year), Number(month) - 1, Number(day), 23, 59, 59).toISOString() : null
+}
+
+export function endsSoon({ validadeCertificadoA1 }: Pick<CompanyRow, 'validadeCertificadoA1'>, now: Date): boolean {
+  const days = daysLeft(validadeCertificadoA1, now)
+  return days !== null && days <= soonDays
+}
+
+// The same reason stops both services most of the time; it is said once.
+export function problemsOf(company: CompanyRow, now: Date): Capture[] {
+  const troubled = capturesOf(company, now).filter(isTroubled)
+  return troubled.filter(({ mensagem }, index) => troubled.findIndex((other) => other.mensagem === mensagem) === index)
+}
+
+// From what asks most for a person to what asks least.
+function urgency(company: CompanyRow, now: Date): number {
+  const states = capturesOf(company, now).map(({ estado }) => estado)
+  if (states.includes('parada')) return 0
+  if (states.includes('falha')) return 1
+  if (states.includes('bloqueada')) return 2
+  if (endsSoon(company, now)) return 3
+  if (states.includes('desligada')) return 4
+  return company.ativa ? 5 : 6
+}
+
+const isIn: Record<Narrowing, (company: CompanyRow, now: Date) => boolean> = {
+  problema: (company, now) => problemsOf(company, now).length > 0,
+  // One that has ended asks for the same deed.
+  certificado: endsSoon,
+  inativas: ({ ativa }) => !ativa,
+}
+
+export function countOf(narrowing: Narrowing, companies: readonly CompanyRow[], now: Date): number {
+  return companies.filter((company) => isIn[narrowing](company, now)).length
+}
+
+/** The companies to show, in the order to show them; those that are alike stay as they came, by name. */
+export function arrange(companies: readonly CompanyRow[], { order, narrowing }: View, now: Date): CompanyRow[] {
+  const shown = narrowing ? companies.filter((company) => isIn[narrowing](company, now)) : companies
+  if (order === 'nome') return [...shown]
+  const keys = new Map(shown.map((company) => [company.id, keyOf(company, order, now)]))
+  const key = ({ id }: CompanyRow) => keys.get(id) ?? []
+  return shown.toSorted((one, other) => compare(key(one), key(other)))
+}
+
+// What is not known goes first: it is what somebody must look at.
+function keyOf(company: CompanyRow, order: Order, now: Date): number[] {
+  const validity = instant(company.validadeCertificadoA1)
+  if (order === 'certificado') return [validity]
+  if (order === 'sincronizacao')
+    return [Math.min(instant(company.ultimaSincronizacaoNFe), instant(company.ultimaSincronizacaoCTe))]
+  const rank = urgency(company, now)
+  return rank === 3 ? [rank, validity] : [rank]
+}
+
+const instant = (text: string | null) => {
+  const time = new Date(text ?? Number.NaN).getTime()
+  return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time
+}
+
+/** Of a whole, in percent: 100 only when it is all of it, 0 only when it is nothing. */
+export function percentWords(part: number, whole: number): string {
+  if (whole === 0) return '–'
+  if (part === 0 || part === whole) return part === 0 ? '0%' : '100%'
+  return `${Math.min(99, Math.max(1, Math.round((part / whole) * 100)))}%`
+}
+
+function compare(one: readonly number[], other: readonly number[]): number {
+  for (const [index, value] of one.entries()) {
+    const rest = other[index] ?? 0
+    if (value !== rest) return value < rest ? -1 : 1
+  }
+  return 0
+}

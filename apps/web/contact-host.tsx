@@ -1,0 +1,30 @@
+import { lazy, Suspense, useState } from 'react'
+import { useContact } from './lib/contact.ts'
+import { useSession } from './lib/session.ts'
+import { Waiting } from './ui/waiting.tsx'
+
+const load = () => import('./contact/contact-dialog.tsx')
+const ContactDialog = lazy(() => load().then((module) => ({ default: module.ContactDialog })))
+
+/** Fetches the code of the form that is about to be opened. */
+export function preloadContact() {
+  load().catch(() => undefined)
+}
+
+/** The contact form over every page; its code comes when it is first needed, and it stays for what was typed in it, as long as it is the same person. */
+export function ContactHost() {
+  const { open } = useContact()
+  const { session } = useSession()
+  const [needed, setNeeded] = useState(open)
+  if (open && !needed) setNeeded(true)
+  return <Suspense fallback={<Opening />}>{needed && <ContactDialog key={session?.wsId ?? 'visitor'} />}</Suspense>
+}
+
+function Opening() {
+  return (
+    <Waiting
+      text="Abrindo o formulário..."
+      className="fade-in fill-mode-both fixed inset-x-4 bottom-4 z-50 mx-auto max-w-64 animate-in rounded bg-surface py-3 shadow-float delay-300"
+    />
+  )
+}

@@ -1,0 +1,132 @@
+import { useState } from 'react'
+import { Link } from 'react-router'
+import type { Dashboard } from '../lib/answers.ts'
+import { formatInteger } from '../lib/format.ts'
+import { Badge } from '../ui/badge.tsx'
+import { Button } from '../ui/button.tsx'
+import { Skeleton } from '../ui/skeleton.tsx'
+
+type Row = Dashboard['qtdDocumentosPorEmpresa'][number]
+
+const shownAtFirst = 10
+
+/** Where the sum of the month comes from: the companies with most documents first. */
+export function ByCompany({ rows }: { rows: readonly Row[] | undefined }) {
+  const [all, setAll] = useState(false)
+  const sorted = rows?.toSorted((one, other) => other.totalNfeCte - one.totalNfeCte)
+  const shown = all ? sorted : sorted?.slice(0, shownAtFirst)
+  const most = sorted?.[0]?.totalNfeCte ?? 0
+  return (
+    <section aria-labelledby="por-empresa">
+      <h2 id="por-empresa" tabIndex={-1} className="scroll-mt-18 pb-2 text-lg outline-none">
+        Documentos por Empresa
+      </h2>
+      <div className="ledger">
+        <table className="w-full text-left tabular-nums">
+          <caption className="sr-only">Documentos por Empresa</caption>
+          <thead>
+            <tr className="border-line border-b text-muted text-sm [&>th]:h-9 [&>th]:whitespace-nowrap [&>th]:px-2 [&>th]:font-semibold [&>th:nth-child(n+2)]:w-px">
+              <th scope="col" className="pl-0!">
+                Empresa
+              </th>
+              <th scope="col" className="text-right">
+                <span className="max-sm:hidden">Notas Fiscais</span>
+                <span className="sm:hidden">NFe</span>
+              </th>
+              <th scope="col" className="text-right">
+                CTe
+              </th>
+              <th scope="col" className="text-right max-sm:pr-0!">
+                Total
+              </th>
+              <th scope="col" className="pr-0! text-right max-sm:hidden">
+                Status
+              </th>
+            </tr>
+          </thead>
+          <tbody className="[&>tr>td]:h-9 [&>tr>td]:px-2 [&>tr>td]:py-1.5 [&>tr]:border-line [&>tr]:border-b">
+            {shown?.map((row, index) => (
+              <CompanyLine key={row.idEmpresa ?? index} row={row} most={most} />
+            ))}
+            {!rows &&
+              [0, 1, 2].map((index) => (
+                <tr key={index} aria-hidden>
+                  <td colSpan={5} className="px-0!">
+                    <Skeleton className="w-3/5" />
+                  </td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+        {sorted && sorted.length > shownAtFirst && (
+          <Button variant="ghost" size="sm" className="mt-2 -ml-2.5" aria-expanded={all} onClick={() => setAll(!all)}>
+            {all
+              ? `Mostrar só as ${shownAtFirst} primeiras`
+              : `Mostrar todas as ${formatInteger(sorted.length)} empresas`}
+          </Button>
+        )}
+        {rows?.length === 0 && (
+          <p className="py-5 text-muted">
+            Nenhuma empresa cadastrada.{' '}
+            <Link to="/empresas/nova" className="font-semibold text-brand underline underline-offset-3">
+              Cadastrar Primeira Empresa
+            </Link>
+          </p>
+        )}
+      </div>
+    </section>
+  )
+}
+
+function CompanyLine({ row, most }: { row: Row; most: number }) {
+  const { razaoSocial, qtdNfe, qtdCte, totalNfeCte, ativa, idEmpresa } = row
+  const status = <Badge tone={ativa ? 'green' : 'plain'}>{ativa ? 'Ativa' : 'Inativa'}</Badge>
+  return (
+    <tr>
+      <td className="pl-0! font-semibold">
+        {idEmpresa === null ? (
+          <span className="break-words">{razaoSocial}</span>
+        ) : (
+          <Link to={`/empresas/editar/${idEmpresa}`} className="break-words hover:text-brand hover:underline">
+            {razaoSocial}
+          </Link>
+        )}
+        {!ativa && <span className="ml-2 sm:hidden">{status}</span>}
+      </td>
+      <td className="text-right">
+        <ListLink to={idEmpresa && `/notas-fiscais?empresa=${idEmpresa}`} count={qtdNfe} />
+      </td>
+      <td className="text-right">
+        <ListLink to={idEmpresa && `/cte?empresa=${idEmpresa}`} count={qtdCte} />
+      </td>
+      <td className="text-right font-semibold max-sm:pr-0!">
+        <span className="flex items-center justify-end gap-3">
+          <Share nfe={qtdNfe} cte={qtdCte} most={most} />
+          <span className="min-w-8">{formatInteger(totalNfeCte)}</span>
+        </span>
+      </td>
+      <td className="pr-0! text-right max-sm:hidden">{status}</td>
+    </tr>
+  )
+}
+
+function ListLink({ to, count }: { to: string | null; count: number }) {
+  if (count === 0) return <span className="text-muted">0</span>
+  if (!to) return formatInteger(count)
+  return (
+    <Link to={to} className="underline decoration-line-strong underline-offset-3 hover:text-brand">
+      {formatInteger(count)}
+    </Link>
+  )
+}
+
+// For the eye alone: the numbers stand beside it.
+function Share({ nfe, cte, most }: { nfe: number; cte: number; most: number }) {
+  const percent = (count: number) => `${most === 0 ? 0 : (count / most) * 100}%`
+  return (
+    <span aria-hidden className="flex h-2 w-24 max-lg:w-14 max-sm:hidden">
+      <span className="bg-brand" style={{ width: percent(nfe) }} />
+      <span className="border border-brand border-l-0 bg-brand-soft" style={{ width: percent(cte) }} />
+    </span>
+  )
+}

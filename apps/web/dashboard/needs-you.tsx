@@ -1,0 +1,74 @@
+import { ChevronRight, CircleAlert, CircleCheck, CircleDot } from 'lucide-react'
+import { Link } from 'react-router'
+import type { Dashboard } from '../lib/answers.ts'
+import { useCompanies } from '../lib/companies.ts'
+import { formatInteger } from '../lib/format.ts'
+import { useNow } from '../ui/clock.ts'
+import { Skeleton } from '../ui/skeleton.tsx'
+import { pendingOf } from './pending.ts'
+
+/** The second question of the morning. */
+export function NeedsYou({ counts }: { counts: Dashboard['pendencias'] | undefined }) {
+  const now = useNow()
+  const companies = useCompanies()
+  const pending = counts !== undefined && companies.data ? pendingOf(counts, companies.data, now) : undefined
+  const nothing = pending?.length === 0
+  return (
+    <section aria-labelledby="needs-you">
+      <h2 id="needs-you" className="pb-2 text-lg">
+        Precisa de você
+      </h2>
+      <ul className="ledger [&>li]:border-line [&>li]:border-b">
+        {pending?.map(({ count, words, to, urgent }) => (
+          <li key={to + words}>
+            <Link
+              to={to}
+              className="flex min-h-9 items-start gap-2.5 py-2 hover:bg-sunken focus-visible:-outline-offset-2 pointer-coarse:min-h-11"
+            >
+              <Mark urgent={urgent} />
+              <span className="flex-1">
+                <span className="font-semibold tabular-nums">{formatInteger(count)}</span> {words}
+              </span>
+              <ChevronRight aria-hidden className="mt-0.5 size-4 shrink-0 text-muted" />
+            </Link>
+          </li>
+        ))}
+        {nothing && counts !== null && !companies.error && (
+          <li className="flex items-start gap-2.5 py-2">
+            <CircleCheck aria-hidden className="mt-px size-4.5 shrink-0 text-success" />
+            <span>
+              Nada precisa de você agora.
+              <span className="block text-muted text-sm">
+                Notas sem resposta, cancelamentos e certificados perto do fim aparecem aqui.
+              </span>
+            </span>
+          </li>
+        )}
+        {!pending &&
+          !companies.error &&
+          [0, 1, 2].map((index) => (
+            <li key={index} aria-hidden>
+              <span className="flex min-h-9 items-center pointer-coarse:min-h-11">
+                <Skeleton className="w-3/5" />
+              </span>
+            </li>
+          ))}
+        {nothing && counts === null && !companies.error && (
+          <li className="py-2 text-muted">
+            Não sabemos: o servidor não informa o que espera por você. Veja as listas.
+          </li>
+        )}
+        {(!pending || nothing) && companies.error && (
+          <li className="py-2 text-muted">Não sabemos agora: a lista de empresas não chegou.</li>
+        )}
+      </ul>
+    </section>
+  )
+}
+
+function Mark({ urgent }: { urgent: boolean }) {
+  const Icon = urgent ? CircleAlert : CircleDot
+  return (
+    <Icon aria-hidden className={urgent ? 'mt-px size-4.5 shrink-0 text-error' : 'mt-px size-4.5 shrink-0 text-info'} />
+  )
+}

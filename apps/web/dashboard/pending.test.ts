@@ -1,0 +1,62 @@
+import type { CompanyRow } from '@vigia/contract/companies'
+import { expect, test } from 'vitest'
+import { pendingOf } from './pending.ts'
+
+const now = new Date(2026, 10, 20, 12)
+const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000).toISOString()
+const nothing = { resumos: 0, aguardandoResposta: 0, canceladasNfe: 0, canceladosCte: 0 }
+
+function company(id: string, validity: string | null, state: CompanyRow['captura'][number]['estado'] = 'aguardando') {
+  const capture = {
+    servico: 'nfe',
+    estado: state,
+    mensagem: '',
+    proximaConsulta: null,
+    ultimoNsu: '0',
+    maxNsu: '0',
+  } as const
+  return {
+    id,
+    razaoSocial: id,
+    cnpj: '',
+    ativa: true,
+    ultimaSincronizacaoNFe: null,
+    ultimaSincronizacaoCTe: null,
+    validadeCertificadoA1: validity,
+    sincronizacaoAutomatica: true,
+    captura: [capture],
+    documentosNoMes: 0,
+  }
+}
+
+const told = (...parameters: Parameters<typeof pendingOf>) =>
+  pendingOf(...parameters).map(({ count, words, to }) => `${count} ${words} → ${to}`)
+
+test('nothing asks for anybody while all is well', () => {
+  expect(told(nothing, [company('a', inDays(31)), company('b', inDays(90))], now)).toEqual([])
+})
+
+test('what stops the capture comes first; one company is opened, several are listed', () => {
+  const companies = [company('a', inDays(-1), 'parada'), company('b', inDays(30)), company('c', inDays(0), 'bloqueada')]
+  expect(told(nothing, companies, now)).toEqual([
+    '2 empresas com problema na captura → /empresas?so=problema',
+    '1 certificado vencido → /empresas/editar/a',
+    '2 certificados vencem em até 30 dias → /empresas?so=certificado',
+  ])
+})
+
+test('a company that nothing can be asked for counts as one with a problem, as in the list', () => {
+  expect(told(nothing, [company('a', null), company('b', inDays(90))], now)).toEqual([
+    '1 empresa com problema na captura → /empresas?so=problema',
+  ])
+})
+
+test('answers are counted over the 90 days that the server counts, cancelled ones over the month', () => {
+  const counts = { resumos: 1, aguardandoResposta: 12, canceladasNfe: 2, canceladosCte: 1 }
+  expect(told(counts, [], now)).toEqual([
+    '1 nota só com o resumo: responda para receber o XML → /notas-fiscais?status=1&de=2026-08-23&ate=2026-11-20',
+    '12 notas com Ciência esperam a resposta final → /notas-fiscais?status=8&de=2026-08-23&ate=2026-11-20',
+    '2 notas canceladas neste mês → /notas-fiscais?status=3',
+    '1 CTe cancelado neste mês → /cte?status=3',
+  ])
+})

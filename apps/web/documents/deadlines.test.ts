@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { describeDeadline } from './deadlines.ts'
+
+const now = new Date(2026, 10, 20, 9, 0)
+const words = (ate: Date, para: 'ciencia' | 'manifestacao' | 'desacordo' = 'ciencia') =>
+  describeDeadline({ para, ate: ate.toISOString() }, now)
+
+test.each([
+  [new Date(2026, 10, 20, 14, 10), 'Ciência: hoje, 14:10', 'now'],
+  [new Date(2026, 10, 21, 0, 5), 'Ciência: amanhã', 'now'],
+  [new Date(2026, 10, 23, 23, 59), 'Ciência: 3 dias', 'soon'],
+  [new Date(2026, 10, 27, 1, 0), 'Ciência: 7 dias', 'soon'],
+  [new Date(2026, 10, 28, 1, 0), 'Ciência: 8 dias', 'calm'],
+] as const)('%s is "%s"', (ate, short, urgency) => {
+  expect(words(ate)).toMatchObject({ short, urgency })
+})
+
+test('each answer has its words', () => {
+  expect(words(new Date(2026, 10, 30, 12, 0), 'manifestacao')).toMatchObject({
+    short: 'Resposta: 10 dias',
+    long: 'A resposta final pode ser dada até 30/11 às 12:00',
+  })
+  expect(words(new Date(2026, 10, 30, 12, 0), 'desacordo')?.short).toBe('Desacordo: 10 dias')
+})
+
+test('what has passed, and what is no date, says nothing', () => {
+  expect(words(new Date(2026, 10, 20, 8, 59))).toBeNull()
+  expect(describeDeadline({ para: 'ciencia', ate: 'nunca' }, now)).toBeNull()
+})

@@ -1,0 +1,117 @@
+import { clsx } from 'clsx'
+import { Columns3, Download } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { formatCount, formatMoney } from '../lib/format.ts'
+import { Button } from '../ui/button.tsx'
+import { Menu, MenuCheck, MenuLabel } from '../ui/menu.tsx'
+import { type ColumnId, columns } from './columns.ts'
+import type { DocumentKind } from './kinds.ts'
+import { wordsClass } from './whole-filter.tsx'
+
+interface ListToolbarProps {
+  kind: DocumentKind
+  /** Count and sum of the whole filter; undefined while they travel. */
+  total: { totalDeItens: number | null; valorTotal: number | null } | undefined
+  loading: boolean
+  selectedCount: number
+  /** Offered when the whole page is ticked and the filter has more. */
+  wholeFilter: ReactNode
+  onClear: () => void
+  onExport: () => void
+  /** The menu of answers. */
+  answers: ReactNode
+  /** The menu of columns. */
+  columnsMenu: ReactNode
+}
+
+/** What the list holds, and what can be done with it; with a selection it speaks of that, and stays in sight. */
+export function ListToolbar({
+  kind,
+  total,
+  loading,
+  selectedCount,
+  wholeFilter,
+  onClear,
+  onExport,
+  ...menus
+}: ListToolbarProps) {
+  const some = selectedCount > 0
+  const count = total?.totalDeItens ?? 0
+  return (
+    <div
+      className={clsx(
+        'flex min-h-12 flex-wrap items-center justify-end gap-x-4 gap-y-1 py-1.5',
+        some && 'sticky top-12 z-20 -mx-2.5 rounded-t bg-brand-soft px-2.5',
+      )}
+    >
+      <h2 id="list-heading" className={clsx('mr-auto text-lg @max-[560px]/list:w-full', some && 'sr-only')}>
+        {kind.heading}
+      </h2>
+      <div
+        aria-live="polite"
+        className={clsx(
+          'flex flex-wrap items-center gap-x-3 gap-y-0.5 tabular-nums @max-[560px]/list:w-full',
+          some && 'mr-auto',
+        )}
+      >
+        {some ? (
+          <>
+            <span className="font-semibold">{formatCount(selectedCount, kind.selectedOne, kind.selectedMany)}</span>
+            <button type="button" className={wordsClass} onClick={onClear}>
+              Limpar seleção
+            </button>
+            {wholeFilter}
+          </>
+        ) : (
+          <span className="text-muted">
+            {loading && 'Carregando documentos...'}
+            {total && count > 0 && (
+              <>
+                {formatCount(count, kind.one, kind.many)} ·{' '}
+                <span className="font-semibold text-ink">{formatMoney(total.valorTotal)}</span>
+              </>
+            )}
+          </span>
+        )}
+      </div>
+      <div className="flex items-center gap-2 @max-[560px]/list:w-full @max-[560px]/list:[&>button]:flex-1">
+        {menus.columnsMenu}
+        <Button variant="outline" size="sm" onClick={onExport}>
+          <Download aria-hidden className="size-4" />
+          Exportar
+        </Button>
+        {menus.answers}
+      </div>
+    </div>
+  )
+}
+
+interface ColumnsMenuProps {
+  hidden: readonly ColumnId[]
+  onChange: (id: ColumnId, shown: boolean) => void
+}
+
+export function ColumnsMenu({ hidden, onChange }: ColumnsMenuProps) {
+  return (
+    <Menu
+      inline
+      trigger={
+        <Button variant="ghost" size="sm" aria-label="Escolher colunas" title="Escolher colunas">
+          <Columns3 aria-hidden className="size-4" />
+        </Button>
+      }
+    >
+      <MenuLabel>Colunas</MenuLabel>
+      {columns.map(({ id, label }) => (
+        <MenuCheck
+          key={id}
+          checked={!hidden.includes(id)}
+          disabled={id === 'emitente'}
+          onChange={(shown) => onChange(id, shown)}
+        >
+          {label}
+        </MenuCheck>
+      ))}
+    </Menu>
+  )
+}

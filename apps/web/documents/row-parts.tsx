@@ -1,0 +1,115 @@
+import { statusTone } from '@vigia/contract/codes'
+import { clsx } from 'clsx'
+import { AlarmClock, Clock3, Eye, Send, TriangleAlert } from 'lucide-react'
+import { type ChangeEvent, useId } from 'react'
+import type { DocumentRow } from '../lib/answers.ts'
+import { Badge } from '../ui/badge.tsx'
+import { buttonClass } from '../ui/button.tsx'
+import { Checkbox } from '../ui/checkbox.tsx'
+import { describeDeadline } from './deadlines.ts'
+import type { DocumentKind } from './kinds.ts'
+
+/** What a row needs to be ticked and opened; the functions never change, so that only rows with news are drawn again. */
+export interface RowProps {
+  kind: DocumentKind
+  row: DocumentRow
+  arrived: boolean
+  selected: boolean
+  /** Of the list before, while the one that was asked for travels: nobody ticks what is about to go. */
+  stale: boolean
+  now: Date
+  onSelect: (id: string, on: boolean, range: boolean) => void
+  onOpen: (id: string) => void
+  onView: (row: DocumentRow) => void
+}
+
+export function StatusBadge({ row, wrap = false }: { row: DocumentRow; wrap?: boolean }) {
+  if (row.status.descricaoEvento === '') return null
+  return (
+    <Badge tone={statusTone(row.status.codigoEvento)} wrap={wrap}>
+      {row.status.descricaoEvento}
+    </Badge>
+  )
+}
+
+const urgencies = {
+  calm: { icon: Clock3, className: 'text-muted' },
+  soon: { icon: AlarmClock, className: 'text-warning' },
+  now: { icon: TriangleAlert, className: 'font-semibold text-error' },
+}
+
+/** What is still due, and how urgent it is, by word, shape and colour. */
+export function DeadlineText({ prazo, now }: { prazo: DocumentRow['prazo']; now: Date }) {
+  const words = prazo && describeDeadline(prazo, now)
+  if (!words) return null
+  const { icon: Icon, className } = urgencies[words.urgency]
+  return (
+    <span title={words.long} className={clsx('flex min-w-0 items-center gap-1 tabular-nums', className)}>
+      <Icon aria-hidden className="size-3.5 shrink-0" />
+      <span className="truncate">{words.short}</span>
+    </span>
+  )
+}
+
+/** What left from here and has no answer yet. */
+export function OnItsWay({ event }: { event: string }) {
+  return (
+    <span title={`Em envio: ${event}`} className="flex min-w-0 items-center gap-1 text-info">
+      <Send aria-hidden className="size-3.5 shrink-0" />
+      <span className="truncate">Em envio: {event}</span>
+    </span>
+  )
+}
+
+type SelectBoxProps = Pick<RowProps, 'kind' | 'row' | 'selected' | 'stale' | 'onSelect'>
+
+export function SelectBox({ kind, row, selected, stale, onSelect }: SelectBoxProps) {
+  return (
+    <Checkbox
+      bare
+      label={`Selecionar ${kind.short} ${row.numero} de ${row.emitente}`}
+      checked={selected}
+      disabled={stale}
+      onChange={(event) => onSelect(row.idDfe, event.target.checked, withShift(event))}
+    />
+  )
+}
+
+// A change of a checkbox is a click, also when the space bar made it.
+function withShift({ nativeEvent }: ChangeEvent): boolean {
+  return nativeEvent instanceof MouseEvent && nativeEvent.shiftKey
+}
+
+/** Where the document cannot be shown yet the button can be reached all the same, so that its reason is heard. */
+export function ViewButton({ kind, row, onView }: Pick<RowProps, 'kind' | 'row' | 'onView'>) {
+  const id = useId()
+  const reason = row.notaCompleta
+    ? undefined
+    : 'Só o resumo chegou até agora. O documento completo é liberado depois da manifestação.'
+  return (
+    <>
+      <button
+        type="button"
+        aria-label={`Visualizar ${kind.short} ${row.numero}`}
+        title={reason ?? 'Visualizar'}
+        aria-disabled={reason ? true : undefined}
+        aria-describedby={reason && id}
+        onClick={reason ? undefined : () => onView(row)}
+        className={buttonClass({ variant: 'ghost', size: 'icon', className: '-mr-1.5' })}
+      >
+        <Eye aria-hidden className="size-4.5" />
+      </button>
+      {reason && (
+        <span hidden id={id}>
+          {reason}
+        </span>
+      )}
+    </>
+  )
+}
+
+/** Whether a click on a row was meant for the row: not for a control in it, and not to mark text. */
+export function meantForRow(target: EventTarget): boolean {
+  if (target instanceof Element && target.closest('a, button, input, label')) return false
+  return document.getSelection()?.isCollapsed !== false
+}

@@ -1,0 +1,398 @@
+/** What the help tells: a question, a message that somebody met, or a word. */
+export interface Article {
+  /** Its name in the address: /help#656. */
+  id: string
+  title: string
+  /** The code of the authority, said after the words. */
+  code?: string
+  body: readonly string[]
+  /** Other words that people look for. */
+  keywords?: string
+  link?: { to: string; words: string }
+}
+
+/** Five questions (section 2). */
+export const questions: readonly Article[] = [
+  {
+    id: 'captura',
+    title: 'Como funciona a captura automática?',
+    body: [
+      'Com o certificado digital A1 da empresa, perguntamos à SEFAZ o que há de novo 24/7, de dia e de noite. Quando ela responde que não há mais nada, a próxima pergunta só é permitida uma hora depois: por isso a tela mostra quando foi a última consulta e quando será a próxima.',
+      'Uma nota pode levar algumas horas da emissão até a entrega. A primeira captura traz até cerca de três meses, ou nada, se o CNPJ ainda não era consultado. A SEFAZ não entrega por esse serviço as NF-e que a própria empresa emitiu nem NFC-e.',
+    ],
+    keywords: 'automatico consulta tempo real demora horario hora atraso sincronizacao 24 horas nao chegou',
+    link: { to: '/empresas', words: 'Ver a última e a próxima consulta de cada empresa' },
+  },
+  {
+    id: 'armazenamento',
+    title: 'Por quanto tempo os documentos ficam guardados?',
+    body: [
+      'O armazenamento é ilimitado e vitalício: sem limite de quantidade e sem data para apagar. O XML fica guardado exatamente como a SEFAZ entregou. Quando o teste ou o plano termina, nada novo chega, mas o que já chegou continua disponível para consulta, impressão e exportação.',
+      'A SEFAZ guarda cada documento por cerca de 90 dias. Uma empresa que não é capturada nesse tempo perde o que passou.',
+    ],
+    keywords: 'armazenamento ilimitado vitalicio espaco nuvem cinco anos apagar excluir backup prazo retencao',
+    link: { to: '/conta#plano', words: 'Ver o seu plano' },
+  },
+  {
+    id: 'adicionar-empresa',
+    title: 'Como adiciono uma empresa?',
+    body: [
+      'Em Empresas, escolha Nova Empresa, envie o arquivo .pfx ou .p12 do certificado A1 e digite a senha dele. O CNPJ e a razão social vêm do próprio certificado, e a captura começa sozinha.',
+      'O certificado da matriz serve a todas as filiais com a mesma raiz de CNPJ (os oito primeiros caracteres). A senha do certificado não fica guardada, e o arquivo nunca é oferecido para baixar.',
+    ],
+    keywords: 'cadastrar empresa nova cnpj filial matriz certificado a1 pfx p12 senha',
+    link: { to: '/empresas/nova', words: 'Cadastrar uma empresa' },
+  },
+  {
+    id: 'auditoria',
+    title: 'O que fica guardado serve para uma auditoria?',
+    body: [
+      'O XML é o original, byte a byte, com a assinatura do emitente e o protocolo da SEFAZ. O DANFE e o DACTE são desenhados a partir dele. A completude de cada empresa mostra, mês a mês, quais posições da SEFAZ foram recebidas, quais faltaram e por quê.',
+      'A auditoria registra quem fez o quê, quando e de onde, e não pode ser mudada. Se um documento basta como prova em um caso, quem decide é o seu contador ou o fisco.',
+    ],
+    keywords: 'fiscalizacao prova compatibilidade sped original assinatura completude contador fisco',
+    link: { to: '/auditoria', words: 'Abrir a auditoria' },
+  },
+  {
+    id: 'exportacao',
+    title: 'Posso exportar muitos documentos de uma vez?',
+    body: [
+      'Sim. Na lista de notas ou de CTe, filtre o que precisa, selecione documentos ou o filtro inteiro e escolha Exportar. Você recebe um ZIP com os XML, os PDF e uma planilha, em pastas por empresa, mês e tipo.',
+      'Na planilha os valores são números, as datas são datas e as chaves são texto. De cada vez vão até 100.000 documentos, ou 5.000 quando se levam os PDF. O endereço do ZIP vale por dez minutos; depois é só exportar de novo.',
+    ],
+    keywords: 'zip lote baixar download xml pdf planilha excel fechamento mes contador todos',
+    link: { to: '/notas-fiscais', words: 'Ir para as notas fiscais' },
+  },
+]
+
+/** What people meet on the screen, in plain words. */
+export const situations: readonly Article[] = [
+  {
+    id: '137',
+    title: 'Nenhum documento novo',
+    code: '137',
+    body: [
+      'A SEFAZ respondeu que não há nada novo para o CNPJ. Está tudo bem: a captura está em dia, e a próxima consulta acontece sozinha depois de uma hora.',
+    ],
+    keywords: 'nenhum documento localizado em dia vazio',
+  },
+  {
+    id: '138',
+    title: 'Documentos recebidos',
+    code: '138',
+    body: [
+      'A SEFAZ entregou documentos. Eles são guardados antes que a captura avance, e aparecem nas listas sozinhos. Enquanto houver mais, as páginas seguintes vêm uma depois da outra.',
+    ],
+    keywords: 'documento localizado progresso recebendo posicao',
+  },
+  {
+    id: '656',
+    title: 'Captura bloqueada por uma hora (consumo indevido)',
+    code: '656',
+    body: [
+      'A SEFAZ bloqueia um CNPJ por uma hora quando ele é consultado demais ou fora de ordem. Quase sempre a causa é outro programa usando o mesmo certificado: o ERP, o sistema do contador, um emissor.',
+      'Não é preciso fazer nada agora, e os documentos já guardados estão seguros. Perguntar durante o bloqueio recomeça a hora; por isso a captura espera sozinha até o fim dele, que a tela mostra. Se acontecer todo dia, descubra que outro programa consulta com este certificado e desligue a consulta em um dos dois.',
+      'O que o outro programa recebeu no nosso lugar é buscado depois, um a um, até vinte por hora.',
+    ],
+    keywords: 'bloqueio bloqueada bloqueado consumo indevido rejeicao outro sistema erp lacuna faltam notas',
+    link: { to: '/empresas?so=problema', words: 'Ver até quando dura o bloqueio' },
+  },
+  {
+    id: '593',
+    title: 'O certificado é de outra empresa',
+    code: '593',
+    body: [
+      'Os oito primeiros caracteres do CNPJ do certificado não são os da empresa consultada. Envie um certificado A1 da própria empresa, ou da matriz dela.',
+    ],
+    keywords: 'cnpj base difere certificado 472 473',
+    link: { to: '/empresas', words: 'Escolher a empresa e trocar o certificado' },
+  },
+  {
+    id: '589',
+    title: 'A nossa posição está à frente da que a SEFAZ conhece',
+    code: '589',
+    body: [
+      'A SEFAZ numera os documentos de cada CNPJ, e a nossa consulta partiu de um número que ela ainda não deu. A captura para, para que nada seja pulado. Em um CNPJ novo isso pode só querer dizer que ela ainda não tem documentos para ele.',
+      'Os documentos já guardados estão seguros. Fale com a gente: quem cuida do sistema precisa conferir.',
+    ],
+    keywords: 'nsu superior ao maior ultnsu maxnsu captura parada',
+  },
+  {
+    id: '573',
+    title: 'A resposta já estava registrada',
+    code: '573',
+    body: [
+      'O evento que você enviou já existe na SEFAZ: alguém, ou outro programa, já tinha respondido a esta nota da mesma forma. Não é uma falha, e não é preciso enviar de novo.',
+    ],
+    keywords: 'duplicidade de evento ja registrada manifestacao repetida rejeicao',
+  },
+  {
+    id: '217',
+    title: 'O documento não consta na SEFAZ',
+    code: '217',
+    body: [
+      'A SEFAZ consultada não encontrou a chave. Pode ser um documento muito recente, que ainda não chegou ao serviço nacional, de outro ambiente, ou uma chave digitada com erro. Confira a chave e tente de novo mais tarde; se a mercadoria estiver na porta, peça o XML ao fornecedor.',
+    ],
+    keywords: 'nfe inexistente cte nao consta base nao encontrado chave errada',
+  },
+  {
+    id: '640',
+    title: 'Este CNPJ não pode ver o documento',
+    code: '640',
+    body: [
+      'A SEFAZ só mostra um documento a quem aparece nele: destinatário, transportador, tomador ou quem o emitente autorizou. Confira se a empresa certa está cadastrada. Para ser autorizado, o seu CNPJ ou o do contador precisa constar no XML, no campo autXML, o que só o emitente faz.',
+    ],
+    keywords: 'sem permissao interessado consultar nfe autxml nao autorizado',
+  },
+  {
+    id: '596',
+    title: 'O prazo da resposta terminou',
+    code: '596',
+    body: [
+      'A SEFAZ não aceita mais esta resposta para a nota. Nada foi registrado, e a nota continua como estava. Os prazos mudam com o tipo da resposta e com a data da nota; a lista mostra o de cada uma enquanto ele está aberto.',
+    ],
+    keywords: 'prazo vencido fora do prazo manifestacao atrasada evento apos',
+  },
+  {
+    id: '108',
+    title: 'O serviço da SEFAZ está fora do ar',
+    code: '108 e 109',
+    body: [
+      'A SEFAZ avisou que o serviço está parado para todos, por pouco tempo (108) ou sem previsão (109). A captura tenta de novo sozinha, e nada se perde: os documentos continuam guardados lá por cerca de 90 dias.',
+    ],
+    keywords: '109 999 paralisado indisponivel manutencao instavel falha',
+  },
+  {
+    id: 'certificado-vencido',
+    title: 'Certificado vencido',
+    code: '281',
+    body: [
+      'Um certificado A1 dura um ano. Depois disso a SEFAZ não atende mais, e a captura da empresa para. Os documentos já guardados estão seguros. Envie o certificado novo na página da empresa; com ele dentro do prazo da SEFAZ, a captura continua de onde parou.',
+      'Avisamos por e-mail antes do vencimento, e o Dashboard mostra o que vence em até 30 dias.',
+    ],
+    keywords: 'validade expirado renovar renovacao vencimento vence a1',
+    link: { to: '/empresas?so=certificado', words: 'Ver os certificados que vencem' },
+  },
+  {
+    id: 'certificado-senha',
+    title: 'A senha do certificado não abre o arquivo',
+    body: [
+      'A senha é a que foi criada quando o certificado foi emitido ou exportado, com maiúsculas e minúsculas. Ela não é a senha da sua conta aqui. Se ninguém se lembra dela, exporte o certificado de novo do computador em que ele está instalado, com uma senha nova, ou fale com quem o emitiu.',
+    ],
+    keywords: 'senha invalida errada incorreta certificado pfx nao abre',
+  },
+  {
+    id: 'certificado-arquivo',
+    title: 'Não conseguimos ler o arquivo do certificado',
+    body: [
+      'Precisamos do arquivo .pfx ou .p12 de um certificado A1, com a chave privada dentro. Um .cer ou .crt não tem a chave; um cartão ou token é A3 e não serve para a captura automática. Arquivos muito antigos também são lidos.',
+    ],
+    keywords: 'arquivo invalido ilegivel corrompido cer crt a3 token cartao extensao pfx p12',
+  },
+  {
+    id: 'certificado-ecpf',
+    title: 'O certificado é de uma pessoa (e-CPF)',
+    body: [
+      'Para capturar os documentos de uma empresa é preciso um e-CNPJ: um certificado com o CNPJ dela ou da matriz. O e-CPF de um sócio não serve.',
+    ],
+    keywords: 'ecpf e-cpf pessoa fisica cpf socio 282',
+  },
+  {
+    id: 'certificado-recusado',
+    title: 'A SEFAZ não aceitou o certificado',
+    code: '280 a 286',
+    body: [
+      'O certificado pode ter sido revogado, não ser da ICP-Brasil, ou a SEFAZ não conseguiu conferi-lo naquele momento; a página da empresa diz qual. Quando é passageiro, tentamos de novo sozinhos. Quando não é, envie outro certificado.',
+    ],
+    keywords: 'revogado icp-brasil cadeia transmissor 280 283 284 285 286 recusado',
+    link: { to: '/empresas?so=problema', words: 'Ver as empresas com problema' },
+  },
+  {
+    id: 'nunca',
+    title: '“Nunca” na última sincronização',
+    body: [
+      'A SEFAZ ainda não respondeu a nenhuma consulta deste serviço para a empresa. Logo depois do cadastro isso dura alguns minutos. Se continuar, a linha da empresa diz o motivo: certificado vencido, bloqueio, sincronização automática desligada ou plano encerrado.',
+      '“Data inválida” quer dizer que a data guardada não pôde ser lida; fale com a gente.',
+    ],
+    keywords: 'nunca sincronizou ultima sync data invalida nao informado sem consulta',
+    link: { to: '/empresas', words: 'Ver as empresas' },
+  },
+  {
+    id: 'so-resumo',
+    title: 'Só o resumo da nota chegou',
+    body: [
+      'Para muitas notas a SEFAZ entrega primeiro um resumo: emitente, valor, chave. O XML completo, com os itens, é liberado depois que o destinatário responde com Ciência ou Confirmação, e chega sozinho em seguida. Até lá não há DANFE.',
+      'A Ciência pode sair automaticamente, se você ligar essa opção na página da empresa. Ela fica desligada até alguém escolher, porque obriga a uma resposta final depois. Todas têm prazo.',
+    ],
+    keywords: 'resumo resnfe incompleta sem xml sem danfe visualizar desabilitado botao cinza ciencia automatica',
+    link: { to: '/notas-fiscais?status=1', words: 'Ver as notas deste mês só com o resumo' },
+  },
+  {
+    id: 'nao-chegou',
+    title: 'Uma nota que eu esperava não está aqui',
+    body: [
+      'Confira, nesta ordem: o período do filtro (a lista mostra o mês atual), a empresa, e a busca pela chave. Uma nota recente pode demorar algumas horas. Notas que a própria empresa emitiu e NFC-e não vêm por este serviço. A completude da empresa mostra se alguma posição da SEFAZ faltou.',
+    ],
+    keywords: 'falta faltando sumiu nao aparece nota perdida procurar lacuna completude',
+    link: { to: '/notas-fiscais?periodo=todos', words: 'Procurar em qualquer data' },
+  },
+  {
+    id: 'tentativas',
+    title: '“Falha após 4 tentativas”',
+    body: [
+      'O servidor não respondeu como devia, e tentamos quatro vezes antes de avisar. Nada do que estava guardado mudou. Se foi um envio, confira na lista se ele chegou antes de repetir. Costuma ser a internet do momento ou uma atualização do sistema.',
+    ],
+    keywords: 'erro conexao rede servidor timeout 30 segundos tente novamente sem conexao',
+  },
+  {
+    id: 'sessao-expirada',
+    title: '“Sessão expirada. Faça login novamente.”',
+    body: [
+      'Uma sessão dura até 30 dias e termina antes quando alguém a encerra ou a senha é trocada. Depois de entrar, você volta para a mesma tela.',
+    ],
+    keywords: 'login caiu deslogado sair sessao',
+    link: { to: '/conta#sessoes', words: 'Ver as sessões abertas' },
+  },
+  {
+    id: 'plano-encerrado',
+    title: 'A captura está pausada porque o teste ou o plano terminou',
+    body: [
+      'Nada é consultado na SEFAZ, e o que já foi guardado continua disponível. Com um plano ativo a captura continua de onde parou, desde que seja a tempo: a SEFAZ guarda cada documento por cerca de 90 dias e, depois de 60 dias sem consulta, deixa de numerar os novos.',
+    ],
+    keywords: '402 plano teste terminou expirou pagar assinatura limite empresas',
+    link: { to: '/conta#plano', words: 'Ver o seu plano' },
+  },
+  {
+    id: 'cancelada',
+    title: 'O fornecedor cancelou a nota depois que a mercadoria entrou',
+    body: [
+      'O cancelamento chega pela captura e muda o status da nota para Cancelada; o Dashboard conta as do mês. A Confirmação, enquanto a nota ainda vale, impede que o fornecedor a cancele depois.',
+    ],
+    keywords: 'cancelamento cancelada 101 110111 estorno devolucao',
+    link: { to: '/notas-fiscais?status=3', words: 'Ver as notas canceladas neste mês' },
+  },
+]
+
+/** Words of the tax manual. */
+export const words: readonly Article[] = [
+  {
+    id: 'nsu',
+    title: 'NSU',
+    body: [
+      'O número que a SEFAZ dá a cada documento na fila de um CNPJ. A captura guarda até onde já foi (ultNSU) e sabe até onde a fila vai (maxNSU).',
+    ],
+    keywords: 'ultnsu maxnsu posicao numero sequencial',
+  },
+  {
+    id: 'cstat',
+    title: 'cStat',
+    body: [
+      'O código com que a SEFAZ responde, como 138 ou 656. Aqui ele vem depois da explicação, para você poder citá-lo.',
+    ],
+    keywords: 'codigo status rejeicao',
+  },
+  {
+    id: 'resnfe',
+    title: 'Resumo (resNFe)',
+    body: ['O que a SEFAZ entrega antes do XML completo: emitente, valor, data e chave, sem os itens.'],
+    keywords: 'resnfe resumo resevento',
+  },
+  {
+    id: 'chave',
+    title: 'Chave de acesso',
+    body: [
+      'Os 44 caracteres que identificam uma NF-e ou um CT-e, impressos no DANFE e no DACTE. Desde julho de 2026 podem conter letras na parte do CNPJ.',
+    ],
+    keywords: 'chave 44 digitos letras codigo de barras',
+  },
+  {
+    id: 'danfe',
+    title: 'DANFE e DACTE',
+    body: [
+      'As folhas que representam a NF-e e o CT-e no papel ou em PDF. O documento que vale é o XML.',
+      'Uma Carta de Correção, um cancelamento ou outro evento registrado tem a sua própria folha: abra o documento, depois Eventos, e use Imprimir.',
+      'Se montar uma folha demorar demais ou for interrompido, o XML continua guardado e pode ser baixado. Tente de novo em instantes.',
+    ],
+    keywords:
+      'pdf impressao visualizar imprimir evento carta de correcao cc-e cancelamento demorou interrompido fila de impressoes',
+  },
+  {
+    id: 'manifestacao',
+    title: 'Manifestação',
+    body: [
+      'A resposta do destinatário a uma NF-e, registrada na SEFAZ: Ciência, Confirmação, Desconhecimento ou Operação não Realizada.',
+    ],
+    keywords: 'manifestar evento md-e resposta',
+  },
+  {
+    id: 'ciencia',
+    title: 'Ciência',
+    body: ['“Sei que esta nota existe.” Libera o XML completo e obriga a uma resposta final depois.'],
+    keywords: '210210 ciencia da operacao',
+  },
+  {
+    id: 'confirmacao',
+    title: 'Confirmação',
+    body: ['A compra aconteceu como está na nota. Também impede que o fornecedor a cancele.'],
+    keywords: '210200 confirmacao da operacao',
+  },
+  {
+    id: 'desconhecimento',
+    title: 'Desconhecimento',
+    body: ['A nota não é nossa: ninguém aqui comprou de quem a emitiu.'],
+    keywords: '210220 fraude suspeita',
+  },
+  {
+    id: 'nao-realizada',
+    title: 'Operação não Realizada',
+    body: [
+      'A compra era nossa, mas não aconteceu: devolução na porta, avaria, desistência. Pede um motivo de 15 a 255 caracteres; aqui cabem 200.',
+    ],
+    keywords: '210240 recusa devolucao',
+  },
+  {
+    id: 'desacordo',
+    title: 'Prestação em Desacordo',
+    body: ['Como quem paga o frete contesta um CT-e, dentro do prazo que a lista mostra.'],
+    keywords: '610110 frete cte contestar tomador',
+  },
+  {
+    id: 'carta-correcao',
+    title: 'Carta de Correção',
+    body: ['Correção de um CT-e ou de uma NF-e pelo emitente, sem mudar valores nem as partes.'],
+    keywords: '110110 cc-e carta',
+  },
+  { id: 'tomador', title: 'Tomador', body: ['Quem paga o frete de um CT-e.'], keywords: 'frete cte participacao' },
+  {
+    id: 'a1',
+    title: 'Certificado A1',
+    body: [
+      'Um arquivo .pfx ou .p12 com senha, válido por um ano. O A3 fica em cartão ou token e não serve para captura automática.',
+    ],
+    keywords: 'a3 e-cnpj pfx icp-brasil',
+  },
+  {
+    id: 'sefaz',
+    title: 'SEFAZ e Ambiente Nacional',
+    body: [
+      'SEFAZ é a Secretaria da Fazenda de cada estado. O Ambiente Nacional reúne os documentos de todas e é a ele que a captura pergunta.',
+    ],
+    keywords: 'secretaria da fazenda receita federal',
+  },
+  {
+    id: 'lacuna',
+    title: 'Lacuna e completude',
+    body: [
+      'Lacuna são posições que a SEFAZ entregou a outro programa e que ainda faltam aqui; elas são buscadas uma a uma. A completude mostra, mês a mês, se falta alguma.',
+    ],
+    keywords: 'gap faltam buracos completo',
+  },
+  {
+    id: 'procevento',
+    title: 'Evento (procEventoNFe)',
+    body: [
+      'Algo que a SEFAZ registrou sobre um documento depois de emitido: cancelamento, carta de correção, manifestação, passagem por um posto fiscal.',
+    ],
+    keywords: 'procevento historico',
+  },
+]

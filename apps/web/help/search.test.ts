@@ -1,0 +1,88 @@
+import { exportMax } from '@vigia/contract/documents'
+import { describe, expect, test } from 'vitest'
+import { type Article, questions, situations, words } from './articles.ts'
+import { guides } from './guides.ts'
+import { markTerms, plain, searchArticles, termsOf } from './search.ts'
+
+const library: [string, Article[]][] = [
+  ['p', [...questions]],
+  ['s', [...situations]],
+  ['g', guides.flatMap(({ steps }) => steps)],
+  ['w', [...words]],
+]
+const first = (text: string) => searchArticles(library, text)[0]?.article.id
+
+describe('the search finds', () => {
+  test.each([
+    ['137', '137'],
+    ['138', '138'],
+    ['656', '656'],
+    ['593', '593'],
+    ['573', '573'],
+    ['589', '589'],
+    ['217', '217'],
+    ['640', '640'],
+    ['rejeição 656', '656'],
+    ['consumo indevido', '656'],
+    ['captura bloqueada', '656'],
+    ['certificado vencido', 'certificado-vencido'],
+    ['CERTIFICADOS VENCIDOS', 'certificado-vencido'],
+    ['senha do certificado', 'certificado-senha'],
+    ['e-cpf', 'certificado-ecpf'],
+    ['nunca', 'nunca'],
+    ['so resumo', 'so-resumo'],
+    ['só resumo', 'so-resumo'],
+    ['o que é NSU?', 'nsu'],
+    ['tentativas', 'tentativas'],
+    ['exportar zip', 'exportacao'],
+    ['cadastrar empresa', 'adicionar-empresa'],
+  ])('%s', (text, id) => {
+    expect(first(text)).toBe(id)
+  })
+
+  test('some words when no article has all of them', () => {
+    expect(first('certificado vencido girafa')).toBe('certificado-vencido')
+  })
+
+  test('nothing for nothing, and nothing for what is nowhere', () => {
+    expect(searchArticles(library, '  ')).toEqual([])
+    expect(searchArticles(library, 'girafa')).toEqual([])
+    expect(searchArticles(library, '9999')).toEqual([])
+    expect(searchArticles(library, '(*[')).toEqual([])
+  })
+})
+
+test('words are looked for without accents, fillers and plurals', () => {
+  expect(termsOf('Qual é o prazo das Ciências?')).toEqual(['prazo', 'ciencia'])
+  expect(plain('AÇÃO não')).toBe('acao nao')
+})
+
+test('what was found is marked, accents and all', () => {
+  expect(markTerms('A Ciência sai; a ciencia volta', ['ciencia'])).toEqual([
+    { text: 'A ', found: false },
+    { text: 'Ciência', found: true },
+    { text: ' sai; a ', found: false },
+    { text: 'ciencia', found: true },
+    { text: ' volta', found: false },
+  ])
+  expect(markTerms('1656 e 656', ['656'])).toEqual([
+    { text: '1656 e ', found: false },
+    { text: '656', found: true },
+  ])
+  expect(markTerms('nada', [])).toEqual([{ text: 'nada', found: false }])
+})
+
+test('every article has a name of its own and somewhere true to go', () => {
+  const all = library.flatMap(([, articles]) => articles)
+  expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
+  const places = all.flatMap(({ link }) => (link ? [link.to.replace(/[?#].*/, '')] : []))
+  const screens = ['/dashboard', '/notas-fiscais', '/cte', '/empresas', '/empresas/nova', '/conta', '/auditoria']
+  expect(places.filter((place) => !screens.includes(place))).toEqual([])
+  expect(questions).toHaveLength(5)
+  expect(guides).toHaveLength(2)
+})
+
+test('the limits of an export are those that the server keeps', () => {
+  const words = questions.find(({ id }) => id === 'exportacao')?.body.join(' ')
+  for (const limit of Object.values(exportMax)) expect(words).toContain(limit.toLocaleString('pt-BR'))
+})

@@ -1,0 +1,27 @@
+import { createRoot, hydrateRoot } from 'react-dom/client'
+import { ContactHost, preloadContact } from './contact-host.tsx'
+import { LandingPage } from './landing/landing-page.tsx'
+import { prefetchApplication } from './landing/prefetch.ts'
+import { writeToUsId } from './landing/write-to-us.tsx'
+import { contactHash } from './lib/contact.ts'
+import { site } from './lib/site.ts'
+import './styles.css'
+
+const root = document.getElementById('root')
+if (!root) throw new Error('landing.html has no #root')
+const { productName, contactEmail = null, demo = null, numeros, depoimentos } = site
+if (productName && numeros && depoimentos) {
+  const told = { productName, contactEmail, demo, numeros, depoimentos }
+  hydrateRoot(root, <LandingPage site={told} preloadContact={preloadContact} />)
+}
+
+// Apart from the page, which must stay whatever happens to the form.
+createRoot(document.body.appendChild(document.createElement('div')), {
+  onUncaughtError: (error) => {
+    console.error(error)
+    const fallback = document.getElementById(writeToUsId)
+    if (fallback instanceof HTMLDialogElement && !fallback.open) fallback.showModal()
+  },
+}).render(<ContactHost />)
+if (location.hash === contactHash) preloadContact()
+prefetchApplication()

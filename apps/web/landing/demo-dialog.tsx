@@ -1,0 +1,92 @@
+import type { SiteSettings } from '@vigia/contract/site'
+import { clsx } from 'clsx'
+import { Check, Copy } from 'lucide-react'
+import { useRef, useState } from 'react'
+import { whenGiven, whenMissing } from '../lib/given.ts'
+import { buttonClass } from '../ui/button.tsx'
+import { copyText } from '../ui/copy.ts'
+import { ContactButton } from './contact-button.tsx'
+import { Popup, PopupActions } from './popup.tsx'
+
+export const demoId = 'demonstracao'
+
+interface DemoDialogProps {
+  demo: SiteSettings['demo']
+  preloadContact: () => void
+}
+
+export function DemoDialog({ demo, preloadContact }: DemoDialogProps) {
+  return (
+    <Popup id={demoId} title="Obrigado pelo interesse">
+      <div className={clsx('px-5 py-5', whenGiven.demo)}>
+        <p>
+          A demonstração é o produto inteiro, numa conta que todos os visitantes dividem. Entre com este e-mail e esta
+          senha:
+        </p>
+        <dl className="ledger mt-4">
+          <Credential label="E-mail" text={demo?.email ?? ''} />
+          <Credential label="Senha" text={demo?.senha ?? ''} />
+        </dl>
+        <p className="mt-4 text-muted">
+          O que um visitante faz ali, os outros veem. Por isso não envie o certificado da sua empresa: para ele há o
+          teste grátis.
+        </p>
+      </div>
+      <div className={clsx('px-5 py-5', whenMissing.demo)}>
+        <p>
+          Esta instalação não tem uma conta de demonstração. Você pode experimentar por 7 dias com a sua empresa, sem
+          cartão de crédito, ou pedir que alguém mostre o produto a você.
+        </p>
+      </div>
+      <PopupActions>
+        <button type="submit" className={buttonClass({ variant: 'outline' })}>
+          Fechar
+        </button>
+        <span className={whenMissing.demo}>
+          <ContactButton preloadContact={preloadContact}>Pedir uma demonstração</ContactButton>
+        </span>
+        <a href="/login" className={buttonClass({ className: whenGiven.demo })}>
+          Acessar Demo
+        </a>
+        <a href="/register?tp=1" className={buttonClass({ className: whenMissing.demo })}>
+          Criar conta grátis
+        </a>
+      </PopupActions>
+    </Popup>
+  )
+}
+
+function Credential({ label, text }: { label: string; text: string }) {
+  const value = useRef<HTMLElement>(null)
+  const [result, setResult] = useState<'copied' | 'failed'>()
+  const Icon = result === 'copied' ? Check : Copy
+  return (
+    <div className="grid grid-cols-[4rem_1fr_auto] items-center gap-x-3 border-line border-b py-1.5">
+      <dt className="text-muted">{label}</dt>
+      <dd ref={value} className="min-w-0 select-all break-words py-1 font-mono">
+        {text}
+      </dd>
+      <dd>
+        <button
+          type="button"
+          onClick={async () => {
+            const done = await copyText(text)
+            setResult(done ? 'copied' : 'failed')
+            // Then Ctrl+C is all that is left to do.
+            if (!done && value.current) getSelection()?.selectAllChildren(value.current)
+          }}
+          className={buttonClass({ variant: 'ghost', size: 'sm', className: 'noscript:hidden' })}
+        >
+          <Icon aria-hidden className={clsx('size-4', result === 'copied' ? 'text-success' : 'text-muted')} />
+          {result === 'copied' ? 'Copiado' : 'Copiar'}
+          <span className="sr-only">{label === 'Senha' ? ' a senha' : ' o e-mail'}</span>
+        </button>
+        {result === 'failed' && (
+          <p role="status" className="text-error text-sm">
+            Copie com Ctrl+C
+          </p>
+        )}
+      </dd>
+    </div>
+  )
+}

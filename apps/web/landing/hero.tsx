@@ -1,0 +1,66 @@
+import { Check } from 'lucide-react'
+import { buttonClass } from '../ui/button.tsx'
+import { NightScene } from '../ui/night-scene.tsx'
+import { demoId } from './demo-dialog.tsx'
+import { PopupButton } from './popup.tsx'
+import { SampleDashboard } from './sample-dashboard.tsx'
+
+const benefits = [
+  'Captura automática 24/7',
+  'Manifestação de NFe',
+  'Armazenamento ilimitado e vitalício',
+  'Pronto para auditoria',
+]
+
+export function Hero() {
+  return (
+    <section aria-labelledby="titulo">
+      <div className="night relative overflow-hidden bg-paper text-ink">
+        <NightScene
+          className="[--horizon:calc(100%-92px)] [--house:260px] lg:[--horizon:calc(100%-232px)] lg:[--house:480px]"
+          houseClassName="right-[-6%] sm:right-[8%] lg:right-[-1%] xl:right-[5%] 2xl:right-[12%]"
+        />
+        <div className="container-page relative pt-28 pb-46 sm:pb-40 lg:pt-36 lg:pb-66">
+          <h1
+            id="titulo"
+            className="max-w-200 text-balance text-3xl tracking-[-0.02em] max-sm:text-[34px] max-sm:leading-10"
+          >
+            Todas as suas NFes e CTes, capturadas e guardadas no tempo real da SEFAZ
+          </h1>
+          <p className="mt-4 max-w-150 text-balance text-muted">
+            Ela responde a uma consulta por hora e libera as notas aos poucos. O vigia não perde uma hora, e mostra
+            sempre quando foi a última consulta e quando será a próxima.
+          </p>
+          <ul className="mt-6 grid justify-start gap-x-10 gap-y-2 sm:grid-cols-[auto_auto]">
+            {benefits.map((benefit) => (
+              <li key={benefit} className="flex items-center gap-2.5">
+                <Check aria-hidden className="size-4 shrink-0 text-brand" />
+                {benefit}
+              </li>
+            ))}
+          </ul>
+          <div className="mt-8 flex flex-wrap gap-3">
+            <a href="/register?tp=1" className={buttonClass({ size: 'lg', className: 'max-sm:w-full' })}>
+              Experimente Grátis por 7 dias
+            </a>
+            <PopupButton
+              opens={demoId}
+              className={buttonClass({ variant: 'outline', size: 'lg', className: 'bg-transparent! max-sm:w-full' })}
+            >
+              Ver Demonstração
+            </PopupButton>
+          </div>
+          <p className="mt-4 text-muted">
+            Sem cartão de crédito.{' '}
+            <a href="#planos" className="text-ink underline underline-offset-3">
+              Depois, a partir de R$ 9,97 por mês.
+            </a>
+          </p>
+        </div>
+      </div>
+      <div className="container-page">
+        <SampleDashboard />
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,67 @@
+import type { ComponentProps, ReactNode } from 'react'
+
+declare module 'react' {
+  interface ButtonHTMLAttributes<T> {
+    // The types of React do not know these two of HTML yet.
+    command?: 'show-modal' | 'close'
+    commandfor?: string
+  }
+}
+
+interface PopupProps {
+  id: string
+  title: ReactNode
+  children: ReactNode
+}
+
+/** The browser's own dialog: a `PopupButton` opens it before, and without, any script; any button of the form in it closes it. */
+export function Popup({ id, title, children }: PopupProps) {
+  return (
+    <dialog
+      id={id}
+      aria-labelledby={`${id}-titulo`}
+      closedby="any"
+      className="open:fade-in m-auto max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] max-w-lg overflow-y-auto rounded bg-surface text-base text-ink shadow-float duration-150 backdrop:bg-overlay open:animate-in"
+    >
+      <form method="dialog">
+        <h2 id={`${id}-titulo`} className="border-line border-b px-5 py-3.5 text-lg">
+          {title}
+        </h2>
+        {children}
+      </form>
+    </dialog>
+  )
+}
+
+/** The buttons at the end of a popup. */
+export function PopupActions({ children }: { children: ReactNode }) {
+  return <div className="flex flex-wrap justify-end gap-2 border-line border-t px-5 py-3.5">{children}</div>
+}
+
+interface PopupButtonProps extends Omit<ComponentProps<'button'>, 'onClick'> {
+  /** Id of the popup. */
+  opens: string
+  /** Does something better, where there is a script. */
+  instead?: () => void
+}
+
+export function PopupButton({ opens, instead, ...rest }: PopupButtonProps) {
+  return (
+    <button
+      type="button"
+      aria-haspopup="dialog"
+      command="show-modal"
+      commandfor={opens}
+      onClick={(event) => {
+        if (instead) {
+          event.preventDefault()
+          return instead()
+        }
+        // A browser of before 2026 does not know the command.
+        const popup = 'command' in event.currentTarget ? null : document.getElementById(opens)
+        if (popup instanceof HTMLDialogElement) popup.showModal()
+      }}
+      {...rest}
+    />
+  )
+}

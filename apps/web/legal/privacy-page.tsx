@@ -1,0 +1,117 @@
+import { whenGiven, whenMissing } from '../lib/given.ts'
+import { LegalFrame, Lines } from './frame.tsx'
+import type { LegalSite } from './site.ts'
+import { ToWhom } from './to-whom.tsx'
+
+const kept = [
+  ['Conta', 'Nome, e-mail e, se você quiser, celular. Da senha fica só um resumo (argon2id), que não a revela.'],
+  ['Sessões', 'Endereço de rede, navegador e horários de cada acesso. Você os vê e pode encerrar cada um.'],
+  [
+    'Certificado A1',
+    'A chave privada, cifrada com AES-256-GCM e presa à empresa. A senha do arquivo não fica. Cada uso é anotado.',
+  ],
+  [
+    'Documentos fiscais',
+    'NF-e, CT-e e eventos como a SEFAZ os entregou. Neles há dados de pessoas: nome, CPF, endereço e telefone de compradores, motoristas e vendedores.',
+  ],
+  ['Registro de atos', 'Quem entrou, cadastrou, manifestou ou trocou a senha, quando e de que endereço.'],
+  ['Mensagens', 'O que você escreve em “Fale com a Gente”.'],
+] as const
+
+const bases = [
+  [
+    'Conta e mensagens',
+    'Contrato com você, ou o que você pediu antes dele (LGPD, art. 7º, V). Aqui somos o controlador.',
+  ],
+  ['Sessões e registro de atos', 'Segurança da conta, interesse seu e nosso (art. 7º, IX). Aqui somos o controlador.'],
+  [
+    'Documentos fiscais e certificado',
+    'Obrigação legal da empresa de receber e guardar os documentos (art. 7º, II). A empresa cliente é a controladora; nós somos o operador e fazemos o que ela pede (art. 5º, VI e VII).',
+  ],
+] as const
+
+const terms = [
+  ['Conta, empresas, documentos', 'Enquanto a conta existir. Nada é apagado por idade: é o que o produto promete.'],
+  ['Certificados', 'Enquanto a conta existir; um certificado retirado deixa de ser usado na hora.'],
+  ['Registro de atos', 'Enquanto a conta existir; ninguém o altera pela aplicação.'],
+  ['Sessões', '30 dias, ou até você sair.'],
+  ['Links de senha', 'Valem uma hora; o resumo deles some depois de 30 dias.'],
+  ['E-mails que enviamos', 'O conteúdo some quando são entregues; a anotação de que existiram, 90 dias depois.'],
+  ['Tentativas de acesso', 'Resumos de e-mail e endereço, por algumas horas.'],
+  ['Mensagens de “Fale com a Gente”', 'Sem prazo, até você pedir que sejam apagadas.'],
+] as const
+
+/** /privacidade */
+export function PrivacyPage({ site: { productName, contactEmail, pesquisa } }: { site: LegalSite }) {
+  const toWhom = <ToWhom email={contactEmail ?? ''} />
+  return (
+    <LegalFrame
+      productName={productName}
+      title="Privacidade"
+      summary={`O ${productName} guarda o que precisa para buscar e mostrar os seus documentos, e nada além. Não há propaganda, não há rastreio, e nenhum dado é vendido.`}
+      sections={[
+        { id: 'dados', title: 'O que fica guardado', body: <Lines lines={kept} /> },
+        { id: 'bases', title: 'Para quê, e com que direito', body: <Lines lines={bases} /> },
+        {
+          id: 'onde',
+          title: 'Onde fica e quem recebe',
+          body: (
+            <>
+              <p>
+                Tudo fica no banco de dados de quem opera este serviço. O programa não entrega nada a suboperadores;
+                saem daqui apenas:
+              </p>
+              <Lines
+                lines={[
+                  ['SEFAZ', 'Consultas com o CNPJ e o certificado da empresa, e as manifestações que você pede.'],
+                  ['Servidor de e-mail', 'O endereço e o texto dos avisos que enviamos a você.'],
+                ]}
+              />
+              <p className={whenGiven.survey}>
+                Este serviço usa uma pesquisa de opinião carregada de {pesquisa?.endereco}, para quem entrou na conta.
+                Ela recebe o que você responder e, como qualquer página, o seu endereço de rede.
+              </p>
+              <p className={whenMissing.survey}>
+                As páginas não carregam nada de outros lugares: nem fontes, nem medição de audiência, nem pesquisas.
+              </p>
+            </>
+          ),
+        },
+        {
+          id: 'protecao',
+          title: 'Como é protegido',
+          body: (
+            <p>
+              Cada conta vê só o que é dela, e o próprio banco de dados recusa o resto. Senhas e links ficam como
+              resumos; as chaves dos certificados, cifradas com uma chave que não está no banco. As conexões com a SEFAZ
+              são sempre verificadas. Se houver um incidente que traga risco a você, avisamos você e a ANPD (art. 48).
+            </p>
+          ),
+        },
+        { id: 'prazos', title: 'Por quanto tempo', body: <Lines lines={terms} /> },
+        {
+          id: 'direitos',
+          title: 'Os seus direitos, e como usá-los',
+          body: (
+            <>
+              <p>
+                Você pode saber se temos dados seus, ver, corrigir, levar consigo, pedir que sejam apagados e saber com
+                quem foram partilhados (art. 18). Escreva {toWhom} a partir do e-mail da conta; respondemos em até 15
+                dias. Nome, e-mail e celular estão em “Minha conta”; para corrigi-los, é só pedir.
+              </p>
+              <p>
+                Dito com franqueza: ainda não há um botão que apague a conta nem um que exporte tudo de uma vez. Quem
+                cuida do banco de dados faz isso a pedido. Apagar vale para tudo o que a lei não nos manda guardar, não
+                tem volta, e leva junto os documentos: baixe-os antes.
+              </p>
+              <p>
+                Se os seus dados estão na nota de uma empresa que usa o {productName}, quem decide é ela: peça a ela, ou
+                a nós, que levamos o pedido. A qualquer momento você pode reclamar à ANPD (gov.br/anpd).
+              </p>
+            </>
+          ),
+        },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,88 @@
+import { useEffect, useLayoutEffect, useRef } from 'react'
+import { NavigationType, useLocation, useNavigationType } from 'react-router'
+import { contactHash } from '../lib/contact.ts'
+
+const storageKey = 'vigia.places'
+const placesMax = 50
+const patienceMs = 5_000
+
+/** A new screen starts at its top and, for who does not see it, is where the focus is; going back restores the place. */
+export function useScreenPlace() {
+  const main = useRef<HTMLElement>(null)
+  const { pathname, hash, key } = useLocation()
+  const returned = useNavigationType() === NavigationType.Pop
+  const shown = useRef(pathname)
+  useScrollMemory(key, returned)
+  useEffect(() => {
+    if (shown.current === pathname) return
+    shown.current = pathname
+    // A part of a screen that the address names is found by that screen.
+    if (hash && hash !== contactHash) return
+    if (!returned) window.scrollTo(0, 0)
+    main.current?.focus({ preventScroll: true })
+  }, [pathname, hash, returned])
+  return main
+}
+
+// The browser by itself goes back to the place before what stood there is drawn again.
+function useScrollMemory(key: string, returned: boolean) {
+  const places = useRef<Map<string, number>>(undefined)
+  useEffect(() => {
+    history.scrollRestoration = 'manual'
+    const keep = () => writePlaces(places.current ?? new Map())
+    window.addEventListener('pagehide', keep)
+    return () => {
+      history.scrollRestoration = 'auto'
+      window.removeEventListener('pagehide', keep)
+    }
+  }, [])
+  useLayoutEffect(() => {
+    places.current ??= readPlaces()
+    const known = places.current
+    const place = returned ? known.get(key) : undefined
+    const way = place === undefined ? null : returnTo(place)
+    const remember = () => {
+      if (way?.ended() === false) return
+      known.delete(key)
+      known.set(key, Math.round(window.scrollY))
+    }
+    window.addEventListener('scroll', remember, { passive: true })
+    return () => {
+      window.removeEventListener('scroll', remember)
+      way?.end()
+    }
+  }, [key, returned])
+}
+
+// Until the screen is as high as it was; whoever scrolls meanwhile has chosen another place.
+function returnTo(place: number) {
+  const chosen = new AbortController()
+  const { signal } = chosen
+  const end = () => chosen.abort()
+  const go = () => {
+    window.scrollTo(0, place)
+    if (Math.abs(window.scrollY - place) < 2) end()
+  }
+  const observer = new ResizeObserver(go)
+  const timer = setTimeout(end, patienceMs)
+  signal.addEventListener('abort', () => {
+    observer.disconnect()
+    clearTimeout(timer)
+  })
+  for (const event of ['wheel', 'touchstart', 'keydown', 'pointerdown'])
+    window.addEventListener(event, end, { signal, passive: true })
+  observer.observe(document.body)
+  return { end, ended: () => signal.aborted }
+}
+
+function readPlaces(): Map<string, number> {
+  try {
+    return new Map(JSON.parse(sessionStorage.getItem(storageKey) ?? '[]'))
+  } catch {
+    return new Map()
+  }
+}
+
+function writePlaces(places: Map<string, number>) {
+  sessionStorage.setItem(storageKey, JSON.stringify([...places].slice(-placesMax)))
+}
