@@ -39,6 +39,8 @@ export default defineConfig({
           globalSetup,
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          // As patient as a locator: a busy machine is slower than the second that is usual.
+          expect: { poll: { timeout: 10_000 } },
           // After everything else and one at a time: a browser, a server and a simulator fill two cores.
           fileParallelism: false,
           sequence: { groupOrder: 1 },

@@ -13,10 +13,13 @@ const programs: Record<string, string> = {
   ingest: '../apps/server/documents/ingest.bench.ts',
   capture: './capture.ts',
   events: './events.ts',
+  print: '../packages/print/print.bench.ts',
   idle: '../apps/server/capture/idle.bench.ts',
   list: '../apps/server/documents/list.bench.ts',
   api: './api.ts',
   users: './users.ts',
+  hub: './hub.ts',
+  web: './web.ts',
 }
 
 const wanted = process.argv.slice(2)

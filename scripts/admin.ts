@@ -3,6 +3,7 @@ import { formatCnpj } from '@vigia/dfe/cnpj'
 import { type Config, operate, rebuildAll, rotateMasterKey } from '@vigia/server/start'
 import { showContacts } from './admin/contacts.ts'
 import { showMails } from './admin/mails.ts'
+import { notify } from './admin/notify.ts'
 import { managePlans } from './admin/plans.ts'
 import { configure, explain } from './launch.ts'
 import { live, StartError } from './lifetime.ts'
@@ -14,6 +15,7 @@ const help = `Tarefas de quem cuida do servidor:
   npm run admin -- plano        mostra e muda os planos: listar, ativar, encerrar
   npm run admin -- contatos     mostra o que visitantes escreveram em "Fale com a Gente"
   npm run admin -- emails       mostra os e-mails que não saíram, e por quê
+  npm run admin -- notify       mostra uma mensagem a quem está com o sistema aberto
   npm run admin -- --help       mostra esta ajuda, também depois de uma tarefa
 
 rotate-key
@@ -42,7 +44,11 @@ contatos
 
 emails
   Um e-mail que não sai é tentado de novo por três dias, cada vez com mais espera, e depois é dado como falho; um destinatário que
-  o servidor recusa falha na hora. Com "emails tentar", os que falharam voltam para a fila.`
+  o servidor recusa falha na hora. Com "emails tentar", os que falharam voltam para a fila.
+
+notify --workspace ID --header TÍTULO --body TEXTO [--kind sucesso|error|alert] [--count N]
+  Com o programa no ar. ID é o wsId que o login devolve. A mensagem aparece na hora a quem está com o sistema aberto; quem perdeu a
+  conexão a vê ao reconectar, uma vez por sessão. Sem --kind é sucesso; --count grava a mesma mensagem N vezes, para testes.`
 
 const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> = {
   'rotate-key': rotateKey,
@@ -50,9 +56,10 @@ const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> =
   plano: managePlans,
   contatos: showContacts,
   emails: showMails,
+  notify,
 }
 // They check their own words.
-const withWords = ['emails', 'plano']
+const withWords = ['emails', 'notify', 'plano']
 
 await live(async () => {
   const [command, ...rest] = process.argv.slice(2)

@@ -47,7 +47,7 @@ test.each(['', 'constructor', '__proto__', 'toString --help', 'contatos todos', 
   async (line) => {
     const { code, said } = await run(line)
     expect(code).toBe(1)
-    expect(said).toMatch(/^\nUse: npm run admin -- rotate-key, rebuild, plano, contatos ou emails\./)
+    expect(said).toMatch(/^\nUse: npm run admin -- rotate-key, rebuild, plano, contatos, emails ou notify\./)
   },
 )
 

@@ -83,6 +83,7 @@ const receipt = (nsu: number, more: Partial<Receipt> = {}): Receipt => ({
 })
 const shown = (number: number, codigoEvento = 100) => ({
   idDfe: '',
+  idEmpresa: '',
   numero: number,
   emitente: '',
   chave: chave(number),

@@ -1,0 +1,168 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, type Server, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { WebSocket, WebSocketServer } from 'ws'
+
+// The processes that hub.ts starts, each with one part. A connection takes a descriptor at either end and two at the door.
+
+/** What a part is asked, and what it answers. */
+interface Parts {
+  api: { url: string; memory: number }
+  bare: { url: string; memory: number; send: number }
+  door: { open: true }
+  clients: { open: number; arrivals: number[] }
+}
+
+export interface Part<P extends keyof Parts> extends AsyncDisposable {
+  ask<A extends keyof Parts[P] & string>(what: A, about?: unknown, server?: Server): Promise<Parts[P][A]>
+}
+
+/** Starts a process that plays `part`. */
+export function startPart<P extends keyof Parts>(part: P, about: unknown = null): Part<P> {
+  const child = fork(fileURLToPath(import.meta.url), [part, JSON.stringify(about)])
+  const failed = new Promise<never>((_, reject) => {
+    child.once('exit', (code) => reject(new Error(`the process with the part of ${part} ended with ${code}`)))
+  })
+  failed.catch(() => {})
+  return {
+    async ask(what, about = null, server) {
+      const answered = Promise.race([once(child, 'message'), failed])
+      child.send({ what, about }, server)
+      const [answer] = await answered
+      return answer
+    },
+    async [Symbol.asyncDispose]() {
+      const ended = once(child, 'exit')
+      child.disconnect()
+      await ended
+    },
+  }
+}
+
+/** Milliseconds of a clock that the processes of a machine share. */
+export function sharedNow(): number {
+  return Number(process.hrtime.bigint() / 1_000n) / 1_000
+}
+
+/** Tells a message from another. */
+export const markOf = (number: number) => `aviso ${number}.`
+
+const markShape = /aviso \d+\./
+const handshake = { asked: '{"protocol":"json","version":1}\x1e', answered: '{}\x1e' }
+const atOnce = 50
+const patienceMs = 30_000
+const connectionsPerAddress = 500
+
+type Answers = (what: string, about: never, server?: Server) => unknown
+
+const parts: Record<string, (about: never) => Promise<Answers>> = {
+  async api(environment: Record<string, string>) {
+    // Not by the other parts: the memory of each is measured.
+    const { readConfig, start } = await import('@vigia/server/start')
+    const server = await start(readConfig(environment, environment.DATA_DIR!), { roles: ['api'] })
+    return (what) => (what === 'url' ? server.url : memory())
+  },
+
+  // WebSockets and nothing else.
+  async bare() {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false })
+    server.on('connection', (client) => client.once('message', () => client.send(handshake.answered)))
+    await once(server, 'listening')
+    const send = (text: string) => {
+      const bytes = Buffer.from(text)
+      for (const client of server.clients) client.send(bytes, { binary: false })
+      return server.clients.size
+    }
+    const { port } = server.address() as { port: number }
+    return (what, about) =>
+      what === 'url' ? `http://127.0.0.1:${port}` : what === 'memory' ? memory() : send(about as string)
+  },
+
+  // Hands connections on in turn, and says that they come from many addresses: the hub takes only so many of one.
+  async door(name: string) {
+    let count = 0
+    const handOn = (client: Socket, upstreams: string[]) => {
+      const address = `10.0.${name}.${Math.floor(count / connectionsPerAddress)}`
+      const { hostname, port } = new URL(upstreams[count++ % upstreams.length]!)
+      const upstream = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), noDelay: true })
+      client.setNoDelay(true)
+      const end = () => {
+        client.destroy()
+        upstream.destroy()
+      }
+      for (const socket of [client, upstream]) socket.on('error', end).on('close', end)
+      client.once('data', (head) => {
+        upstream.write(String(head).replace('\r\n', `\r\nX-Forwarded-For: ${address}\r\n`))
+        client.pipe(upstream).pipe(client)
+      })
+    }
+    return (_, upstreams, server) => {
+      server!.on('connection', (client) => handOn(client, upstreams))
+      return true
+    }
+  },
+
+  async clients() {
+    const sockets = new Set<WebSocket>()
+    const arrivals = new Map<string, number[]>()
+    const hear = (text: string) => {
+      const mark = markShape.exec(text)?.[0]
+      if (!mark) return
+      const times = arrivals.get(mark) ?? []
+      arrivals.set(mark, times)
+      times.push(sharedNow())
+    }
+    const answers: Record<string, (about: never) => Promise<unknown>> = {
+      async open({ url, tokens, withinMs }: { url: string; tokens: string[]; withinMs: number }) {
+        const until = sharedNow() + withinMs
+        const openNext = async () => {
+          while (tokens.length > 0 && sharedNow() < until) {
+            const token = tokens.pop()!
+            const socket = await openSocket(url, token, hear)
+            if (socket) sockets.add(socket.on('close', () => sockets.delete(socket)))
+          }
+        }
+        await Promise.all(Array.from({ length: atOnce }, openNext))
+        return sockets.size
+      },
+      async arrivals(mark: string) {
+        for (let waited = 0; waited < patienceMs; waited += 20) {
+          if ((arrivals.get(mark)?.length ?? 0) >= sockets.size) break
+          await setTimeout(20)
+        }
+        return arrivals.get(mark) ?? []
+      },
+    }
+    return (what, about) => answers[what]!(about)
+  },
+}
+
+function openSocket(url: string, token: string, hear: (text: string) => void): Promise<WebSocket | null> {
+  const headers = { Authorization: `Bearer ${token}` }
+  const socket = new WebSocket(url, { headers, perMessageDeflate: false, skipUTF8Validation: true })
+  return new Promise((resolve) => {
+    socket.on('open', () => socket.send(handshake.asked))
+    socket.on('message', (data) => {
+      const text = (data as Buffer).toString()
+      if (text.startsWith(handshake.answered)) resolve(socket)
+      hear(text)
+    })
+    socket.on('error', () => resolve(null)).on('close', () => resolve(null))
+  })
+}
+
+function memory(): number {
+  globalThis.gc?.()
+  return process.memoryUsage.rss()
+}
+
+if (process.send && process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [part = '', about = 'null'] = process.argv.slice(2)
+  const answers = parts[part]!(JSON.parse(about) as never)
+  const answer = async ({ what, about: asked }: { what: string; about: unknown }, server?: Server) =>
+    process.send!(await (await answers)(what, asked as never, server))
+  process.on('message', (asked: Parameters<typeof answer>[0], server: Server | undefined) => void answer(asked, server))
+  process.on('disconnect', () => process.exit(0))
+}

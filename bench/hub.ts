@@ -1,0 +1,226 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { operate, readConfig, tellWorkspace } from '@vigia/server/start'
+import pg from 'pg'
+import { startDatabase } from '../tests/support/postgres.ts'
+import { markOf, type Part, sharedNow, startPart } from './hub-process.ts'
+import { median, quantile, report } from './measure.ts'
+
+// The channel to open pages, by WebSockets from other processes: what an open page costs the API in memory, and how long an announcement takes
+// from the call that makes it until it is at the last of the pages, all of one workspace, which is the worst case. Two API processes stand
+// behind one address. As many connections to a bare WebSocket server, told the same bytes by a message between processes, take turns with it.
+const sizes = [1_000, 10_000]
+const processes = 2
+const rounds = 5
+const doors = 2
+const sessionsPerAccount = 50
+// A machine that opens fewer in this time holds fewer, and that is reported.
+const openingMs = 30_000
+const settlingMs = 10_000
+// What the first connections cost, once, is not counted.
+const first = 100
+const words = { topic: 'aviso', kind: 'sucesso', header: 'Captura terminada' } as const
+
+/** Servers with connections to them. */
+interface Side {
+  /** Opens connections until there are so many. */
+  grow(connections: number): Promise<{ held: number; openedPerSecond: number }>
+  kBPerConnection(): Promise<number>
+  /** Tells all of them something. Returns after how many milliseconds it was there, for each where it was. */
+  tell(number: number): Promise<number[]>
+  /** Waits until nothing is left to do of what was told. */
+  settle(): Promise<void>
+}
+
+await using stack = new AsyncDisposableStack()
+const directory = await mkdtemp(join(tmpdir(), 'vigia-bench-'))
+stack.defer(() => rm(directory, { recursive: true, force: true }))
+const postgres = stack.use(await startDatabase(directory, { durable: true }))
+const environment = {
+  PORT: '0',
+  DATA_DIR: directory,
+  DATABASE_URL: postgres.url,
+  LOG_LEVEL: 'error',
+  TRUSTED_PROXIES: '127.0.0.1,::1',
+}
+let told = 0
+const owner = new pg.Client({ connectionString: postgres.url })
+await owner.connect()
+stack.defer(() => owner.end())
+const sides: Record<string, Side> = { bare: await openBare(), hub: await openHub() }
+
+for (const connections of sizes) {
+  const grown: Record<string, Awaited<ReturnType<Side['grow']>>> = {}
+  for (const [name, side] of Object.entries(sides)) grown[name] = await side.grow(connections)
+  const runs: { name: string; p50: number; p99: number; missing: number }[] = []
+  // Turn by turn, so that a noisy machine disturbs both alike; the first round is not counted.
+  for (let round = -1; round < rounds; round++) {
+    for (const [name, side] of Object.entries(sides)) {
+      const times = await side.tell(told++)
+      await side.settle()
+      const missing = grown[name]!.held - times.length
+      if (round >= 0) runs.push({ name, p50: quantile(times, 0.5), p99: quantile(times, 0.99), missing })
+    }
+  }
+  const result: Record<string, Awaited<ReturnType<typeof summary>>> = {}
+  for (const [name, side] of Object.entries(sides)) result[name] = await summary(name, side)
+  const ratio = (of: 'kBPerConnection' | 'p50Ms' | 'p99Ms') => Number((result.hub![of] / result.bare![of]).toFixed(2))
+  report('hub', {
+    connections,
+    processes,
+    goal: { missing: 0 },
+    // How busy the machine was, of which the times speak.
+    load: Number(loadavg()[0]!.toFixed(1)),
+    cores: cpus().length,
+    memory: ratio('kBPerConnection'),
+    p50: ratio('p50Ms'),
+    p99: ratio('p99Ms'),
+    ...result,
+  })
+
+  async function summary(name: string, side: Side) {
+    const own = runs.filter((run) => run.name === name)
+    return {
+      ...grown[name]!,
+      kBPerConnection: await side.kBPerConnection(),
+      p50Ms: Number(median(own.map(({ p50 }) => p50)).toFixed(1)),
+      p99Ms: Number(median(own.map(({ p99 }) => p99)).toFixed(1)),
+      missing: own.reduce((sum, { missing }) => sum + missing, 0),
+    }
+  }
+}
+
+async function openHub(): Promise<Side> {
+  const servers: Part<'api'>[] = []
+  for (let index = 0; index < processes; index++) {
+    const server = stack.use(startPart('api', environment))
+    // One after the other: the first makes the tables.
+    await server.ask('url')
+    servers.push(server)
+  }
+  const { workspace, tokens } = await signUp(await servers[0]!.ask('url'), Math.max(...sizes))
+  const announcer = await openAnnouncer()
+  const send = async (body: string) => {
+    await announcer((ctx) => tellWorkspace(ctx, workspace, { ...words, body }, 1))
+  }
+  return openSide(servers, '/notification-hub', tokens, send, waitForPositions)
+}
+
+// Up to where each session was told is written down after the answer of its page.
+async function waitForPositions(): Promise<void> {
+  for (let waited = 0; waited < settlingMs; waited += 100) {
+    const { rows } = await owner.query<{ behind: boolean }>(
+      'select exists (select from announcement_position where announcement_id < (select max(id) from announcement)) as behind',
+    )
+    if (!rows[0]!.behind) return
+    await setTimeout(100)
+  }
+}
+
+async function openBare(): Promise<Side> {
+  const servers = Array.from({ length: processes }, () => stack.use(startPart('bare')))
+  const tokens = Array.from({ length: Math.max(...sizes) }, () => '-')
+  const target = '00000000-0000-4000-8000-000000000000'
+  return openSide(servers, '/', tokens, async (body) => {
+    const record = `${JSON.stringify({ type: 1, target, arguments: [words.header, body, words.kind] })}\x1e`
+    await Promise.all(servers.map((server) => server.ask('send', record)))
+  })
+}
+
+async function openSide(
+  servers: Part<'api' | 'bare'>[],
+  path: string,
+  tokens: string[],
+  send: (body: string) => Promise<void>,
+  settle: Side['settle'] = async () => {},
+): Promise<Side> {
+  const upstreams = await Promise.all(servers.map((server) => server.ask('url')))
+  const address = createServer().listen(0, '127.0.0.1')
+  await once(address, 'listening')
+  const url = new URL(path, `ws://127.0.0.1:${(address.address() as { port: number }).port}`).href
+  for (let index = 0; index < doors; index++) await stack.use(startPart('door', index)).ask('open', upstreams, address)
+  // From here on the doors alone accept.
+  address.close()
+  const clients = Array.from({ length: processes }, () => stack.use(startPart('clients')))
+  const memory = () => Promise.all(servers.map((server) => server.ask('memory'))).then(sumOf)
+  let held = 0
+  let asked = 0
+  let before = 0
+  const side: Side = {
+    settle,
+    async grow(connections) {
+      const began = sharedNow()
+      const added = tokens.slice(asked, connections)
+      asked = connections
+      const shares = clients.map((_, index) => added.filter((_, place) => place % clients.length === index))
+      const open = sumOf(
+        await Promise.all(
+          clients.map((some, index) => some.ask('open', { url, tokens: shares[index], withinMs: openingMs })),
+        ),
+      )
+      const openedPerSecond = Math.round(((open - held) * 1000) / (sharedNow() - began))
+      held = open
+      return { held, openedPerSecond }
+    },
+    kBPerConnection: async () => Number((((await memory()) - before) / (held - first) / 1000).toFixed(1)),
+    async tell(number) {
+      const began = sharedNow()
+      await send(markOf(number))
+      const arrivals = await Promise.all(clients.map((some) => some.ask('arrivals', markOf(number))))
+      return arrivals.flat().map((at) => at - began)
+    },
+  }
+  await side.grow(first)
+  await side.tell(told++)
+  await side.settle()
+  before = await memory()
+  return side
+}
+
+function sumOf(numbers: number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0)
+}
+
+type Work = Parameters<typeof operate>[1]
+
+/** What somebody at the command line has, kept open: each call would check the installation anew. */
+async function openAnnouncer(): Promise<(work: Work) => Promise<unknown>> {
+  const [ready, over] = [Promise.withResolvers<Parameters<Work>[0]>(), Promise.withResolvers<void>()]
+  const operating = operate(readConfig(environment, directory), (ctx) => {
+    ready.resolve(ctx)
+    return over.promise
+  })
+  stack.defer(() => operating)
+  stack.defer(() => over.resolve())
+  const ctx = await ready.promise
+  return (work) => work(ctx)
+}
+
+/** A workspace with so many sessions, of as many accounts as that takes. */
+async function signUp(url: string, sessions: number): Promise<{ workspace: string; tokens: string[] }> {
+  const email = 'ana@exemplo.com.br'
+  const response = await fetch(new URL('/v1/api/Usuarios', url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ nome: 'Ana Souza', email, senha: 'notas-da-ana-em-dia', tipoPlano: 2 }),
+  })
+  if (!response.ok) throw new Error(await response.text())
+  const tokens = Array.from({ length: sessions }, (_, index) => `sessao-do-benchmark-numero-${index}`)
+  const { rows } = await owner.query<{ workspace: string }>(
+    `with own as (select a.workspace_id, w.public_id from account a join workspace w on w.id = a.workspace_id where a.email = $1),
+            added as (insert into account (workspace_id, email, name, password_hash)
+                      select workspace_id, 'conta' || i || '.' || $1, 'Ana', '-' from own, generate_series(1, $2::int) i
+                      returning workspace_id, id),
+            numbered as (select *, row_number() over (order by id) - 1 as place from added),
+            entered as (insert into session (token_hash, workspace_id, account_id, expires_at)
+                        select sha256(convert_to(token, 'UTF8')), workspace_id, id, now() + interval '1 day'
+                          from unnest($3::text[]) with ordinality t (token, i) join numbered on place = (i - 1) / $4::int)
+       select public_id::text as workspace from own`,
+    [email, Math.ceil(sessions / sessionsPerAccount), tokens, sessionsPerAccount],
+  )
+  return { workspace: rows[0]!.workspace, tokens }
+}

@@ -1,0 +1,163 @@
+import type { Page } from 'playwright-core'
+import { type Facts, heading, hold, press, refuse, type Scene, text } from './scene.ts'
+
+const documents = '**/v1/api/DocumentosFiscais?*'
+const list = '/notas-fiscais?periodo=todos'
+const boxOf = (page: Page) => page.getByLabel(/^Selecionar (NF-e|CT-e)/)
+const panelOf = (page: Page) => page.getByRole('dialog')
+const listed = (page: Page) => boxOf(page).first()
+
+async function select(page: Page, count: number) {
+  for (let nth = 0; nth < count; nth++) await boxOf(page).nth(nth).check()
+}
+
+async function openMenu(page: Page) {
+  await press('Manifestar')(page)
+  await page.getByRole('menu').waitFor()
+}
+
+const answer = (label: string) => async (page: Page) => {
+  await select(page, 2)
+  await openMenu(page)
+  await page.getByRole('menuitem', { name: label, exact: true }).click()
+}
+
+const atTab = (name: string) => (page: Page) => panelOf(page).getByRole('tab', { name }).click()
+const ofComplete = ({ complete }: Facts) => `${list}&documento=${complete}`
+
+export const documentScenes: Scene[] = [
+  { name: 'notes', who: 'demo', path: list, shows: listed },
+  { name: 'notes-loading', who: 'demo', path: list, before: hold(documents), waits: true, shows: text('Buscando...') },
+  { name: 'notes-empty', who: 'empty', path: list, shows: text('Nenhuma nota fiscal por enquanto') },
+  {
+    name: 'notes-error',
+    who: 'demo',
+    path: list,
+    before: refuse(documents, 'O banco de dados está em manutenção.'),
+    shows: text(/^Erro ao carregar dados/),
+  },
+  {
+    name: 'notes-filtered',
+    who: 'demo',
+    path: `${list}&status=3&participacao=1`,
+    shows: (page) => page.getByRole('button', { name: 'Remover filtro Status: Cancelada' }),
+  },
+  {
+    name: 'notes-filtered-nothing',
+    who: 'demo',
+    path: `${list}&busca=ninguem+se+chama+assim`,
+    shows: text('Nenhuma nota fiscal com estes filtros'),
+  },
+  {
+    name: 'notes-period',
+    who: 'demo',
+    path: list,
+    prepare: (page) => page.getByLabel('Data de emissão').click(),
+    shows: (page) => page.getByRole('grid'),
+  },
+  {
+    name: 'notes-selected',
+    who: 'demo',
+    path: list,
+    prepare: (page) => select(page, 3),
+    shows: text('3 selecionadas'),
+  },
+  {
+    name: 'notes-answer-menu',
+    who: 'demo',
+    path: list,
+    async prepare(page) {
+      await select(page, 2)
+      await openMenu(page)
+    },
+    shows: (page) => page.getByRole('menu'),
+  },
+  {
+    name: 'notes-answer-dialog',
+    who: 'demo',
+    path: `${list}&status=1&participacao=1`,
+    prepare: answer('Ciência'),
+    shows: text(/^Vai para/),
+  },
+  {
+    name: 'notes-answer-left-out',
+    who: 'demo',
+    path: `${list}&participacao=2`,
+    prepare: answer('Desconhecimento'),
+    shows: text(/^Nenhuma nota fiscal pode/),
+  },
+  {
+    name: 'notes-export',
+    who: 'demo',
+    path: list,
+    async prepare(page) {
+      await select(page, 2)
+      await press('Exportar')(page)
+    },
+    shows: (page) => page.getByRole('dialog', { name: 'Exportar' }),
+  },
+  {
+    name: 'notes-pdf',
+    who: 'demo',
+    path: list,
+    prepare: (page) =>
+      page
+        .getByRole('button', { name: /^Visualizar NF-e/, disabled: false })
+        .first()
+        .click(),
+    shows: (page) => page.getByRole('dialog').locator('canvas').first(),
+  },
+  { name: 'panel', who: 'demo', path: ofComplete, shows: text('Identificação') },
+  {
+    name: 'panel-items',
+    who: 'demo',
+    path: ofComplete,
+    prepare: atTab('Itens'),
+    shows: (page) => page.getByRole('list', { name: 'Itens do documento' }),
+  },
+  {
+    name: 'panel-events',
+    who: 'demo',
+    path: ofComplete,
+    prepare: atTab('Eventos'),
+    shows: (page) => page.getByRole('list', { name: 'Histórico do documento' }),
+  },
+  { name: 'panel-xml', who: 'demo', path: ofComplete, prepare: atTab('XML'), shows: text('<xNome>') },
+  {
+    name: 'panel-summary',
+    who: 'demo',
+    path: ({ summary }) => `${list}&documento=${summary}`,
+    shows: text('Só o resumo está aqui'),
+  },
+  {
+    name: 'panel-unknown',
+    who: 'demo',
+    path: `${list}&documento=nada`,
+    shows: text('Este documento não está aqui'),
+  },
+  { name: 'freights', who: 'demo', path: '/cte?periodo=todos', shows: listed },
+  { name: 'freights-empty', who: 'empty', path: '/cte?periodo=todos', shows: heading('Todos os CTe') },
+  {
+    name: 'freights-panel',
+    who: 'demo',
+    path: ({ freight }) => `/cte?periodo=todos&documento=${freight}`,
+    shows: text('Identificação'),
+  },
+  {
+    name: 'freights-dispute',
+    who: 'demo',
+    path: '/cte?periodo=todos&participacao=7',
+    prepare: answer('Prestação em Desacordo'),
+    shows: text(/^(Vai para|Nenhum conhecimento pode)/),
+  },
+  {
+    name: 'freights-correction',
+    who: 'demo',
+    path: '/cte?periodo=todos',
+    async prepare(page) {
+      await answer('Carta Correção')(page)
+      await press('Corrigir um campo')(page)
+    },
+    shows: (page) => page.getByLabel('Novo valor'),
+  },
+]

@@ -1,0 +1,63 @@
+import type { Locator, Page } from 'playwright-core'
+
+export const sizes = [390, 768, 1280, 1920] as const
+export const themes = ['light', 'dark'] as const
+
+/** `demo` has the documents of its companies, `office` sixty companies in every state, `ended` a trial that is over. */
+export type Who = 'visitor' | 'demo' | 'empty' | 'office' | 'ended'
+
+/** What the addresses and the forms of the scenes need to know of the product that was started. */
+export interface Facts {
+  complete: string
+  summary: string
+  freight: string
+  healthy: string
+  blocked: string
+  expired: string
+  certificate: Buffer
+}
+
+/** One picture of the product, taken at every size and in every theme. */
+export interface Scene {
+  name: string
+  who: Who
+  path: string | ((facts: Facts) => string)
+  /** Before the page is asked for: what its calls answer instead. */
+  before?: (page: Page) => Promise<unknown>
+  prepare?: (page: Page, facts: Facts) => Promise<void>
+  /** What the picture is about. */
+  shows: (page: Page) => Locator
+  /** Only on screens narrower than this, or at least as wide as that. */
+  below?: number
+  from?: number
+  /** It is about something that waits. */
+  waits?: true
+}
+
+type Find = (page: Page) => Locator
+
+export const heading = (name: string | RegExp): Find => {
+  return (page) => page.getByRole('heading', { name }).filter({ visible: true })
+}
+
+export const text = (words: string | RegExp): Find => {
+  return (page) => page.getByText(words).filter({ visible: true })
+}
+
+export const dialog = (name: string | RegExp): Find => {
+  return (page) => page.getByRole('dialog', { name })
+}
+
+export const refuse = (calls: string, message: string) => {
+  const json = { success: false, message, data: null, errors: [message] }
+  return (page: Page) => page.route(calls, (route) => route.fulfill({ status: 409, json }))
+}
+
+/** The answers of these calls never come. */
+export const hold = (calls: string) => {
+  return (page: Page) => page.route(calls, () => undefined)
+}
+
+export const press = (name: string | RegExp) => {
+  return (page: Page) => page.getByRole('button', { name }).filter({ visible: true }).first().click()
+}

@@ -1,0 +1,115 @@
+import type { Page } from 'playwright-core'
+import { dialog, heading, hold, press, refuse, type Scene, text } from './scene.ts'
+
+const daysOf = (page: Page) => page.getByRole('region', { name: 'Documentos por Dia' })
+
+// Its charts come when they are looked at.
+async function lookAtDays(page: Page) {
+  await daysOf(page).scrollIntoViewIfNeeded()
+  await daysOf(page).getByRole('application').waitFor()
+  await page.evaluate(() => scrollTo(0, 0))
+}
+
+export const workspaceScenes: Scene[] = [
+  {
+    name: 'dashboard',
+    who: 'demo',
+    path: '/dashboard',
+    prepare: lookAtDays,
+    shows: (page) => page.getByRole('region', { name: 'Atividade Recente' }).getByRole('listitem').first(),
+  },
+  {
+    name: 'dashboard-table',
+    who: 'demo',
+    path: '/dashboard',
+    async prepare(page) {
+      await lookAtDays(page)
+      await press('Ver tabela')(page)
+    },
+    shows: (page) => page.getByRole('table', { name: 'Documentos por dia de emissão' }),
+  },
+  {
+    name: 'dashboard-welcome',
+    who: 'empty',
+    path: '/dashboard',
+    shows: dialog('Bem-vindo ao Vigia Fiscal'),
+  },
+  {
+    name: 'dashboard-empty',
+    who: 'empty',
+    path: '/dashboard',
+    prepare: press('Fazer Depois'),
+    shows: text('Nada precisa de você agora.'),
+  },
+  {
+    name: 'dashboard-office',
+    who: 'office',
+    path: '/dashboard',
+    shows: (page) => page.getByRole('region', { name: 'Documentos por Empresa' }).getByRole('row').nth(5),
+  },
+  {
+    name: 'dashboard-loading',
+    who: 'demo',
+    path: '/dashboard',
+    before: hold('**/v1/api/Dashboard'),
+    waits: true,
+    shows: text('Carregando dashboard...'),
+  },
+  {
+    name: 'dashboard-error',
+    who: 'demo',
+    path: '/dashboard',
+    before: refuse('**/v1/api/Dashboard', 'O banco de dados está em manutenção.'),
+    shows: text('Erro ao carregar dados do dashboard'),
+  },
+  { name: 'help', who: 'demo', path: '/help', shows: heading('Ajuda') },
+  {
+    name: 'help-search',
+    who: 'demo',
+    path: '/help?busca=656',
+    shows: (page) => page.getByRole('region', { name: 'Resultados da busca' }).getByRole('heading').first(),
+  },
+  { name: 'help-search-nothing', who: 'demo', path: '/help?busca=girafa', shows: text(/^Nenhum resultado/) },
+  { name: 'account', who: 'office', path: '/conta', shows: heading('Minha conta') },
+  {
+    name: 'account-ended',
+    who: 'ended',
+    path: '/conta',
+    shows: (page) => page.getByRole('region', { name: 'Seu plano' }),
+  },
+  {
+    name: 'audit',
+    who: 'office',
+    path: '/auditoria',
+    shows: (page) => page.getByText(/^Entrou\./).filter({ visible: true }),
+  },
+  {
+    name: 'inside-not-found',
+    who: 'demo',
+    path: '/notas',
+    shows: heading('Oops! Page not found'),
+  },
+  {
+    name: 'user-menu',
+    who: 'demo',
+    path: '/help',
+    prepare: press('Usuário'),
+    shows: (page) => page.getByRole('menu'),
+  },
+  {
+    name: 'navigation-collapsed',
+    who: 'demo',
+    path: '/help',
+    from: 768,
+    prepare: press('Alternar navegação'),
+    shows: heading('Ajuda'),
+  },
+  {
+    name: 'navigation-open',
+    who: 'demo',
+    path: '/help',
+    below: 768,
+    prepare: press('Alternar navegação'),
+    shows: dialog('Navegação'),
+  },
+]
