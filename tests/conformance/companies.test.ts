@@ -28,6 +28,8 @@ interface Detail {
   razaoSocial: string
   configuracaoNFe: Record<string, unknown>
   configuracaoCTe: Record<string, unknown>
+  captura: object[]
+  cienciaAutomatica: object | null
 }
 
 function formOf(fields: Fields): FormData {
@@ -76,6 +78,31 @@ test('the detail answers every field of the specification', async () => {
       ultimoNsu: expect.stringMatching(/^0*[1-9]\d*$/),
       mensagemSincronizacao: expect.stringMatching(/^Em dia\./),
     },
+    // Ours.
+    ativa: true,
+    captura: [
+      expect.objectContaining({ servico: 'nfe', estado: 'aguardando' }),
+      expect.objectContaining({ servico: 'cte', estado: 'aguardando' }),
+    ],
+    certificado: {
+      titular: 'EMPRESA ALFA LTDA',
+      cnpj,
+      emissor: expect.stringMatching(/\S/),
+      validoDe: expect.stringMatching(/Z$/),
+      validoAte: expect.stringMatching(/Z$/),
+      deOutraEmpresa: false,
+      enviadoPor: 'Ana Souza',
+      enviadoEm: expect.stringMatching(/Z$/),
+      usos: expect.arrayContaining([
+        {
+          quando: expect.stringMatching(/Z$/),
+          servico: 'Consulta de CT-e na SEFAZ',
+          finalidade: 'Consultar documentos',
+        },
+      ]),
+    },
+    cienciaAutomatica: null,
+    temLogo: false,
   })
 })
 
@@ -111,6 +138,12 @@ test('what is changed is answered, and what is not sent stays', async () => {
       expedidorCTe: false,
       mensagemSincronizacao: expect.stringMatching(/nada é capturado sozinho.*90 dias.*60 dias/),
     },
+    captura: before.captura.map((line) => ({
+      ...line,
+      mensagem: expect.stringMatching(/nada é capturado sozinho/),
+      proximaConsulta: null,
+    })),
+    cienciaAutomatica: { desde: expect.stringMatching(/Z$/), por: 'Ana Souza' },
   })
   await edit({ RazaoSocial: 'EMPRESA ALFA S.A.' })
   expect(await detail()).toEqual(after)

@@ -312,6 +312,14 @@ describe('names, defaults and omissions of section 7', () => {
   })
 })
 
+const beginnings = {
+  'application/pdf': '%PDF-',
+  'application/xml': '<',
+  'application/zip': 'PK',
+  'application/x-pkcs12': '0',
+  'image/png': '\ufffdPNG',
+}
+
 test.each(all)('%s answers a good call as its description says', async (name, route) => {
   const input = await goodFor(name)
   const parameters = (['params', 'query'] as const).flatMap((section) =>
@@ -322,7 +330,8 @@ test.each(all)('%s answers a good call as its description says', async (name, ro
   const answer = await send(route, input, route.access === 'session' ? bearer(input) : undefined)
   expect(answer.status, answer.text.slice(0, 300)).toBe(200)
   if (route.produces) {
-    expect([answer.type, answer.text.slice(0, 5)]).toEqual([route.produces, '%PDF-'])
+    expect(answer.type).toBe(route.produces)
+    expect(answer.text.startsWith(beginnings[route.produces])).toBe(true)
     return
   }
   const { data, ...envelope } = answer.body

@@ -316,7 +316,7 @@ it('has a dashboard that agrees with the lists of the month', async () => {
     const row = data.qtdDocumentosPorEmpresa.find((company) => company.razaoSocial === nome)
     const qtdNfe = await count({ TipoDFe: nfe, IdEmpresa: ids[i] })
     const qtdCte = await count({ TipoDFe: cte, IdEmpresa: ids[i] })
-    expect(row).toEqual({ razaoSocial: nome, qtdNfe, qtdCte, totalNfeCte: qtdNfe + qtdCte, ativa: true })
+    expect(row).toMatchObject({ razaoSocial: nome, qtdNfe, qtdCte, totalNfeCte: qtdNfe + qtdCte, ativa: true })
   }
 })
 
@@ -324,7 +324,8 @@ it('has a recent activity of documents registered today', async () => {
   const { data } = await client.get<DashboardData>('/v1/api/Dashboard')
   expect(data.ultimosDocumentosProcessados.length).toBeGreaterThan(0)
   for (const recent of data.ultimosDocumentosProcessados) {
-    expect(Object.keys(recent).sort()).toEqual(['chaveDfe', 'dataCadastro', 'nomeEmitente', 'tipoDfe'])
+    const names = Object.keys(recent)
+    expect(names).toEqual(expect.arrayContaining(['chaveDfe', 'dataCadastro', 'nomeEmitente', 'tipoDfe']))
     expect(local(recent.dataCadastro).slice(0, 10)).toBe(today())
     const row = rows[recent.tipoDfe]?.find((document) => document.chave === recent.chaveDfe)
     expect(row?.emitente).toBe(recent.nomeEmitente)

@@ -69,7 +69,7 @@ it('knows an e-mail in capitals', async () => {
 
 it('is empty before the first company', async () => {
   const dashboard = await client.get<DashboardData>('/v1/api/Dashboard')
-  expect(dashboard.data).toEqual({
+  expect(dashboard.data).toMatchObject({
     qtdNfe: 0,
     qtdCte: 0,
     totalNfeCte: 0,
@@ -272,7 +272,7 @@ it('synchronizes at once or says when it will', async () => {
 it('has one company on the dashboard', async () => {
   const { data } = await client.get<DashboardData>('/v1/api/Dashboard')
   expect(data.qtdEmpresasCadastradas).toBe(1)
-  expect(data.qtdDocumentosPorEmpresa).toEqual([
+  expect(data.qtdDocumentosPorEmpresa).toMatchObject([
     { razaoSocial: 'Padaria Aurora Ltda', qtdNfe: 0, qtdCte: 0, totalNfeCte: 0, ativa: true },
   ])
 })

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { letterTo } from './letters.ts'
-import { expectAccessible, expectNoSidewaysScroll, focusedText, phone, shown, tabTo, useSite } from './site.ts'
+import { expectAccessible, expectNoSidewaysScroll, focusedText, login, phone, shown, tabTo, useSite } from './site.ts'
 
 const site = useSite()
 
@@ -148,4 +148,47 @@ test('too many messages are refused with words, and the text stays', async () =>
   await dialog.getByRole('button', { name: 'Enviar mensagem' }).click()
   await shown(dialog.getByRole('alert').filter({ hasText: /Muitas tentativas em pouco tempo/ }), 30_000)
   expect(await dialog.getByLabel('Mensagem').inputValue()).toBe('Também quero saber.')
+})
+
+test('a session that ends while the form is open leads to the login, and back to the same place', async () => {
+  const account = await site.createAccount('Edu')
+  const page = await site.enter(account)
+  await page.goto(`${site.product.url}/notas-fiscais?periodo=todos#contato`)
+  const dialog = dialogOf(page)
+  await shown(dialog)
+  expect(await dialog.getByLabel('Email').inputValue()).toBe(account.email)
+  await page.evaluate(() => {
+    const session = JSON.parse(localStorage.getItem('vigia.session') ?? '')
+    localStorage.setItem('vigia.session', JSON.stringify({ ...session, token: 'recusado' }))
+  })
+  // A new page reads what is stored, and its first call is refused.
+  await page.reload()
+  await page.waitForURL('**/login')
+  await dialog.waitFor({ state: 'detached' })
+  await shown(page.getByText('Sessão expirada. Faça login novamente.'))
+  await login(page, account)
+  await page.waitForURL('**/notas-fiscais?periodo=todos')
+  expect(await dialog.count()).toBe(0)
+})
+
+test('inside the application the form opens over the screen, and going back closes it and nothing else', async () => {
+  const account = await site.createAccount('Flavia')
+  const page = await site.enter(account)
+  await page.getByRole('button', { name: 'Fazer Depois' }).click()
+  await page.getByRole('link', { name: 'Empresas', exact: true }).click()
+  await page.waitForURL('**/empresas')
+  await page.evaluate(() => {
+    location.hash = 'contato'
+  })
+  const dialog = dialogOf(page)
+  await shown(dialog)
+  await page.goBack()
+  await dialog.waitFor({ state: 'detached' })
+  expect(new URL(page.url()).pathname).toBe('/empresas')
+  await page.goForward()
+  await shown(dialog)
+  await dialog.getByRole('button', { name: 'Cancelar' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.goBack()
+  await shown(page.getByRole('heading', { level: 1 }))
 })

@@ -22,7 +22,9 @@ async function stopped(page: Page): Promise<string[]> {
     script.textContent = 'document.title = "injected"'
     document.body.append(script)
     await fetch('https://elsewhere.example/').catch(() => {})
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    // The browser tells of a frame when it gets to it; a script would have run by then.
+    for (let turn = 0; turn < 100 && !seen.has('frame-src'); turn++)
+      await new Promise((resolve) => setTimeout(resolve, 50))
     return [...seen, document.title === 'injected' ? 'injected' : ''].sort().filter(Boolean)
   })
   await own.close()

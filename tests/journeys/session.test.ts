@@ -70,10 +70,3 @@ test('a server that is away is asked four times, then named; the list comes when
   await page.getByRole('button', { name: 'Tentar novamente' }).click()
   await shown(page.getByText(/^Nenhuma nota fiscal/))
 })
-
-test('an address that does not exist says so', async () => {
-  const page = await site.visit('/nada/disso')
-  await shown(page.getByRole('heading', { name: 'Oops! Page not found' }))
-  await page.getByRole('link', { name: 'Voltar para página inicial' }).click()
-  await page.waitForURL(`${site.product.url}/`)
-})

@@ -16,6 +16,8 @@ export interface TruthRow {
   kind: 'document' | 'summary' | 'event' | 'event-summary' | 'raw'
   chave?: string
   tpEvento?: number
+  /** Of the bytes of the file. */
+  sha256: string
 }
 
 /** A call of the simulator's control interface. */

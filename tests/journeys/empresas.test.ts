@@ -1,0 +1,273 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { newClient } from '../support/client.ts'
+import { fillOffice } from './office.ts'
+import { type Account, expectAccessible, expectNoSidewaysScroll, phone, shown, tabTo, textOf, useSite } from './site.ts'
+
+const bakery = { cnpj: '12ABC34501DE35', nome: 'PADARIA ESTRELA DO NORTE LTDA', uf: 'SP' }
+const long = /^COOPERATIVA AGROINDUSTRIAL/
+// Nothing is captured: the states of the captures stay as they are laid.
+const site = useSite({ roles: ['api'] })
+
+async function open(account: Account, address = '/empresas', options = {}): Promise<Page> {
+  const page = await site.enter(account, options)
+  await page.goto(site.product.url + address)
+  await shown(page.getByRole('heading', { name: 'Empresas', level: 1 }))
+  return page
+}
+
+async function office(name: string, count: number): Promise<Account> {
+  const account = await site.createAccount(name)
+  await (await newClient(site.product, account)).register(bakery.cnpj, bakery.nome)
+  await fillOffice(site.product.databaseUrl, account, count)
+  return account
+}
+
+const names = (page: Page) => page.locator('tbody tr td:nth-child(2) p:first-child').allTextContents()
+const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name })
+const figure = (page: Page, label: string) => page.locator('dl > div').filter({ hasText: label })
+
+test('without a company it says what to do, and with a healthy one that it is watched', async () => {
+  const account = await site.createAccount('Ana')
+  const page = await open(account)
+  await shown(page.getByText('Nenhuma empresa encontrada'))
+  expect(await page.locator('[data-lamp=stopped]').count()).toBe(0)
+  await expect.poll(() => textOf(figure(page, 'Sincronização'))).toContain('Nada a monitorar')
+  await expectAccessible(page)
+  expect(await page.getByRole('link', { name: 'Nova Empresa' }).getAttribute('href')).toBe('/empresas/nova')
+  await page.getByRole('link', { name: 'Cadastrar Primeira Empresa' }).click()
+  await page.waitForURL('**/empresas/nova')
+
+  await (await newClient(site.product, account)).register(bakery.cnpj, bakery.nome)
+  await page.goto(`${site.product.url}/empresas`)
+  await shown(row(page, bakery.nome))
+  expect(await textOf(figure(page, 'Total de Empresas'))).toBe('Total de Empresas11 ativa')
+  expect(await textOf(figure(page, 'Empresas Ativas'))).toBe('Empresas Ativas1100% do total')
+  expect(await textOf(figure(page, 'Sincronização'))).toBe('Sincronização100%Monitoramento ativo')
+  expect(await page.getByRole('columnheader').allTextContents()).toEqual([
+    '',
+    'Empresa',
+    'CNPJ',
+    'Última Sync NFe',
+    'Última Sync CTe',
+    'Validade do Certificado',
+    'Status',
+    'Ações',
+  ])
+  const cells = await row(page, bakery.nome).getByRole('cell').allTextContents()
+  expect(cells.slice(1, 5)).toEqual([
+    `${bakery.nome}Nenhum documento no mês`,
+    '12.ABC.345/01DE-35',
+    expect.stringMatching(/^NuncaPrimeira consulta às \d\d:\d\d, sem você fazer nada$/),
+    expect.stringMatching(/^Nunca/),
+  ])
+  expect(cells[5]).toMatch(/^\d\d\/\d\d\/\d{4}Vence em 36[45] dias$/)
+  expect(cells[6]).toBe('Ativa')
+})
+
+test('an office works through its list: trouble first, filters and order in the address, in bulk', async () => {
+  const account = await office('Bruno', 60)
+  const page = await open(account)
+  await shown(page.getByText('61 empresas', { exact: true }))
+  await shown(row(page, 'O certificado digital venceu.'))
+  await shown(row(page, 'A SEFAZ bloqueou as consultas deste CNPJ'))
+  expect(await textOf(figure(page, 'Sincronização'))).toMatch(/\d\d%\d+ consultas com problema/)
+  expect(await textOf(figure(page, 'Empresas Ativas'))).toMatch(/^Empresas Ativas5\d9\d% do total$/)
+  await shown(page.getByRole('cell', { name: 'Inativa', exact: true }))
+  await shown(page.getByText(/^Vencido há \d dias?$/))
+  await shown(row(page, 'Não informado').getByText('Envie em Editar'))
+  const byHand = row(page, 'CLIENTE 0012 COMERCIO LTDA')
+  await shown(byHand.getByText('Automática desligada: peça quando quiser'))
+  expect(await byHand.locator('[data-lamp=unlit]').count()).toBe(2)
+  await expectAccessible(page)
+
+  await narrow(page)
+  await order(page)
+  await search(page)
+  await sync(page)
+  await refusedSync(page)
+  await bulk(page)
+
+  await page.goto(`${site.product.url}/empresas?so=problema&ordem=certificado`)
+  await shown(page.getByRole('button', { name: 'Com problema', pressed: true }))
+  await page.getByRole('link', { name: /^Editar COOPERATIVA/ }).click()
+  await page.waitForURL('**/empresas/editar/*')
+  await page.getByRole('link', { name: 'Voltar' }).click()
+  await page.waitForURL('**/empresas?so=problema&ordem=certificado')
+
+  for (const theme of [{}, { colorScheme: 'dark' }] as const) {
+    const narrowPage = await open(account, '/empresas', { ...phone, ...theme, viewport: { width: 320, height: 700 } })
+    await shown(narrowPage.getByRole('listitem').filter({ hasText: long }))
+    await expectNoSidewaysScroll(narrowPage)
+    await expectAccessible(narrowPage)
+    await narrowPage.context().close()
+  }
+})
+
+async function narrow(page: Page) {
+  const chip = page.getByRole('button', { name: /^Com problema \d/ })
+  const count = Number((await textOf(chip)).replace(/\D/g, ''))
+  await chip.click()
+  await expect.poll(() => page.url()).toContain('so=problema')
+  await expect.poll(async () => (await names(page)).length).toBe(count)
+  // Each of them shows why, by the shape of a lamp and in words.
+  const troubled = page.locator('tbody').filter({ has: page.locator('[data-lamp=stopped], [data-lamp=blocked]') })
+  expect(await troubled.count()).toBe(count)
+  expect(await troubled.getByRole('list').count()).toBe(count)
+  await page.getByRole('button', { name: /^Inativas \d/ }).click()
+  await expect.poll(() => page.url()).toContain('so=inativas')
+  await shown(page.getByText('2 empresas', { exact: true }))
+  await page.getByRole('button', { name: /^Certificado vence em 30 dias \d/ }).click()
+  await expect.poll(() => page.getByText(/^Vence em \d+ dias?$/).count()).toBeGreaterThan(0)
+  await page.reload()
+  await shown(page.getByRole('button', { name: 'Certificado vence em 30 dias', pressed: true }))
+  await page.getByRole('button', { name: 'Certificado vence em 30 dias', pressed: true }).click()
+  await shown(page.getByText('61 empresas', { exact: true }))
+}
+
+async function order(page: Page) {
+  await page.getByLabel('Ordenar por').selectOption('Nome')
+  await expect.poll(() => page.url()).toContain('ordem=nome')
+  await expect.poll(async () => (await names(page))[0]).toBe('CLIENTE 0001 COMERCIO LTDA')
+  await page.getByLabel('Ordenar por').selectOption('Problemas primeiro')
+  await expect.poll(() => page.url()).not.toContain('ordem')
+}
+
+async function search(page: Page) {
+  const asked: string[] = []
+  page.on('request', (request) => {
+    const text = new URL(request.url()).searchParams.get('busca')
+    if (text && request.url().includes('obter-empresas')) asked.push(text)
+  })
+  const field = page.getByLabel('Buscar por nome, CNPJ...')
+  expect(await field.getAttribute('placeholder')).toBe('Buscar por nome, CNPJ...')
+  const began = Date.now()
+  await field.pressSequentially('paranaíba', { delay: 20 })
+  await shown(page.getByText('1 empresa', { exact: true }))
+  expect(Date.now() - began).toBeGreaterThan(300)
+  // A busy machine may rest for as long between two keys.
+  expect(asked.length).toBeLessThan(4)
+  expect(asked.at(-1)).toBe('paranaíba')
+  await shown(row(page, long))
+  await field.fill('20.000.013')
+  await shown(row(page, 'CLIENTE 0002'))
+  await field.fill('nada com este nome')
+  await shown(page.getByText('Nenhuma empresa encontrada'))
+  expect(page.url()).toContain('busca=nada')
+  await page.getByRole('button', { name: 'Limpar busca' }).click()
+  await shown(page.getByText('61 empresas', { exact: true }))
+}
+
+async function sync(page: Page) {
+  await Promise.all([
+    shown(page.getByText('Iniciando sincronização...')),
+    shown(page.getByText('Sincronizando CLIENTE 0002 COMERCIO LTDA')),
+    // Within its hour it is asked later, and the server says so.
+    shown(page.getByText(/A SEFAZ permite uma consulta por hora\./)),
+    page.getByRole('button', { name: 'Sincronizar CLIENTE 0002 COMERCIO LTDA' }).click(),
+  ])
+}
+
+async function refusedSync(page: Page) {
+  const answer = { success: false, message: '', data: null, errors: [] as string[] }
+  await page.route('**/Empresas/sincronizar?*', (route) => route.fulfill({ json: answer }))
+  const button = page.getByRole('button', { name: 'Sincronizar CLIENTE 0002 COMERCIO LTDA' })
+  await button.click()
+  const refusal = page.getByRole('listitem').filter({ hasText: 'Erro ao sincronizar empresa' })
+  await shown(refusal.getByText('Tente novamente mais tarde', { exact: true }))
+  answer.message = 'Sem acesso agora.'
+  await button.click()
+  await shown(refusal.getByText('Sem acesso agora.', { exact: true }))
+  await page.unroute('**/Empresas/sincronizar?*')
+}
+
+async function bulk(page: Page) {
+  await page.getByLabel('Buscar por nome, CNPJ...').fill('CLIENTE 000')
+  await shown(page.getByText('8 empresas', { exact: true }))
+  await page.getByRole('checkbox', { name: 'Selecionar 8 empresas' }).check()
+  await page.getByRole('checkbox', { name: 'Selecionar CLIENTE 0009 COMERCIO LTDA' }).uncheck()
+  await shown(page.getByText('7 selecionadas de 8 empresas'))
+  await page.getByRole('button', { name: 'Sincronizar selecionadas' }).click()
+  await shown(page.getByText('Sincronização pedida para 7 empresas'), 20_000)
+  await shown(page.getByText(/esperam a SEFAZ permitir, a primeira às \d\d:\d\d; saem sozinhas\.$/))
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Fechar o resultado' }).click()
+  await page.getByRole('button', { name: 'Limpar seleção' }).click()
+  await shown(page.getByText('8 empresas', { exact: true }))
+}
+
+test('what goes wrong is said, with what to do', async () => {
+  const account = await office('Carla', 3)
+  const page = await open(account)
+  await shown(page.getByText('4 empresas', { exact: true }))
+
+  await page.route('**/Empresas/sincronizar?*', (route) =>
+    route.fulfill({ status: 400, json: { success: false, message: 'A SEFAZ está em manutenção.', errors: [] } }),
+  )
+  await page.getByRole('button', { name: 'Sincronizar CLIENTE 0001 COMERCIO LTDA' }).click()
+  await shown(page.getByText('Erro ao sincronizar empresa'))
+  await shown(page.getByText('A SEFAZ está em manutenção.'))
+  await page.getByRole('checkbox', { name: 'Selecionar 4 empresas' }).check()
+  await page.getByRole('button', { name: 'Sincronizar selecionadas' }).click()
+  await shown(page.getByText('Sincronização pedida para 0 de 4 empresas'))
+  await shown(page.getByRole('listitem').filter({ hasText: 'CLIENTE 0001 COMERCIO LTDA: A SEFAZ está em manutenção.' }))
+
+  await page.route('**/obter-empresas', async (route) => {
+    const response = await route.fetch()
+    const body = await response.json()
+    body.data[1].ultimaSincronizacaoNFe = 'ontem'
+    await route.fulfill({ response, json: body })
+  })
+  await page.reload()
+  await shown(page.getByText('Data inválida'))
+  await shown(page.getByText('Peça a sincronização para acertar a data'))
+  await page.unroute('**/obter-empresas')
+
+  await page.route('**/obter-empresas', (route) =>
+    route.fulfill({ status: 403, json: { success: false, message: 'Sem acesso agora.', errors: [] } }),
+  )
+  await page.reload()
+  await shown(page.getByText('Erro ao carregar empresas'))
+  await shown(page.getByText('Erro ao carregar dados: Sem acesso agora.'))
+  await expectAccessible(page)
+  await page.unroute('**/obter-empresas')
+  await page.getByRole('button', { name: 'Tentar novamente' }).click()
+  await shown(page.getByText('4 empresas', { exact: true }))
+})
+
+test('by keyboard alone: search, select, open', async () => {
+  const page = await open(await office('Daniel', 12))
+  await shown(page.getByText('13 empresas', { exact: true }))
+  await tabTo(page, /^Buscar por nome/)
+  await page.keyboard.type('0004')
+  await shown(page.getByText('1 empresa', { exact: true }))
+  await tabTo(page, /^Selecionar CLIENTE 0004/)
+  await page.keyboard.press('Space')
+  await shown(page.getByText('1 selecionada de 1 empresa'))
+  await tabTo(page, /^Editar CLIENTE 0004/)
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/empresas/editar/*')
+})
+
+test('three thousand companies stay a table that is read and scrolled at once', async () => {
+  const page = await open(await office('Elisa', 3000))
+  await shown(page.getByText('3.001 empresas', { exact: true }), 20_000)
+  const table = page.getByRole('table', { name: 'Empresas' })
+  expect(Number(await table.getAttribute('aria-rowcount'))).toBeGreaterThan(3001)
+  expect(await table.locator('tbody').count()).toBeLessThan(60)
+  await expectAccessible(page)
+
+  await page.getByLabel('Ordenar por').selectOption('Nome')
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight))
+  await shown(row(page, bakery.nome))
+  const last = row(page, bakery.nome)
+  expect(await last.getAttribute('aria-rowindex')).toBe(await table.getAttribute('aria-rowcount'))
+  expect(await table.locator('tbody').count()).toBeLessThan(60)
+
+  const place = await page.evaluate(() => scrollY)
+  await last.getByRole('link', { name: /^Editar/ }).click()
+  await page.waitForURL('**/empresas/editar/*')
+  await page.goBack()
+  await shown(row(page, bakery.nome))
+  expect(Math.abs((await page.evaluate(() => scrollY)) - place)).toBeLessThan(400)
+})

@@ -1,0 +1,320 @@
+import { gzipSync } from 'node:zlib'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  focusedText,
+  login,
+  phone,
+  shown,
+  tabTo,
+  textOf,
+  useSite,
+} from './site.ts'
+
+const site = useSite({ roles: ['api'] })
+const scriptBytesMax = 90_000
+
+const texts = {
+  hero: [
+    /NFes e CTes.*capturadas e guardadas.*tempo real da SEFAZ/,
+    'Captura automática 24/7',
+    'Manifestação de NFe',
+    'Armazenamento ilimitado e vitalício',
+    'Pronto para auditoria',
+    'Exemplo, com dados inventados',
+    'Atividade Recente',
+  ],
+  benefits: [
+    'Captura automática',
+    'Armazenamento ilimitado na nuvem',
+    'Interface simples',
+    'Menos erros humanos',
+    'Pronto para auditoria e compliance',
+    'Proteção contra fraudes fiscais',
+  ],
+  questions: [/certificado é protegido/, /depois dos 7 dias/, /O que não vem/],
+  closing: ['Sem cartão de crédito', 'Configuração em 5 minutos', 'Suporte em português'],
+}
+const inAll = [
+  'Captura automática',
+  'Armazenamento vitalício',
+  'Detecção e alerta de NFes suspeitas',
+  'Interface web completa',
+]
+const inFixed = ['Manifestação de NFe', 'Suporte por e-mail', 'Relatórios avançados', 'Teste grátis por 7 dias']
+const plans = [
+  {
+    name: 'Básico',
+    words: ['R$ 9,97 por mês', '1 empresa', '5 mil NFes e CTes guardados por mês', ...inAll, ...inFixed],
+  },
+  {
+    name: 'Profissional',
+    words: ['Mais Popular', 'R$ 49,87 por mês', 'Até 10 empresas', 'Armazenamento ilimitado', ...inAll, ...inFixed],
+  },
+  {
+    name: 'Corporativo',
+    words: [
+      'Sob consulta',
+      'Empresas ilimitadas',
+      'Armazenamento ilimitado',
+      'Suporte dedicado 24/7',
+      'Relatórios personalizados',
+      ...inAll,
+    ],
+  },
+]
+
+const visible = (page: Page, text: string | RegExp) => page.getByText(text).filter({ visible: true })
+const section = (page: Page, name: string) => page.getByRole('region', { name })
+const href = (page: Page, name: string) =>
+  page.getByRole('link', { name }).filter({ visible: true }).first().getAttribute('href')
+
+async function expectComplete(page: Page) {
+  const { config } = site.product
+  expect(await page.title()).toContain(config.productName)
+  for (const text of [...texts.hero, ...texts.benefits, ...texts.questions, ...texts.closing]) {
+    await shown(visible(page, text))
+  }
+  for (const [label, figure] of [
+    ['Uptime', '99.9%'],
+    ['Notas armazenadas', '1M+'],
+    ['Empresas', '30+'],
+    ['Suporte', '24/7'],
+  ] as const) {
+    await shown(page.locator('#beneficios dl > div').filter({ hasText: label }).filter({ hasText: figure }))
+  }
+  await shown(visible(page, /^Números de exemplo/))
+
+  for (const { name, words } of plans) {
+    const card = section(page, 'Planos')
+      .getByRole('listitem')
+      .filter({ has: page.getByRole('heading', { name }) })
+    for (const word of words) await shown(card.getByText(word, { exact: false }))
+  }
+  const testimonials = page.locator('#depoimentos figure')
+  expect(await testimonials.count()).toBe(6)
+  for (const testimonial of await testimonials.all()) {
+    expect(await textOf(testimonial)).toContain('Nota 5 de 5 estrelas')
+  }
+  await shown(testimonials.getByText('MD', { exact: true }))
+  await shown(visible(page, /^Depoimentos de exemplo/))
+
+  const footer = page.getByRole('contentinfo')
+  await shown(footer.getByText('São Paulo'))
+  await shown(footer.getByText(`${config.productName} v1.0`))
+  expect(await footer.getByRole('link', { name: config.contactEmail! }).getAttribute('href')).toBe(
+    `mailto:${config.contactEmail}`,
+  )
+  const links = await footer.getByRole('link').evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+  for (const target of ['#beneficios', '#planos', '#depoimentos', '/termos', '/privacidade', '/cookies']) {
+    expect(links).toContain(target)
+  }
+}
+
+async function expectLinks(page: Page) {
+  expect(await href(page, 'Experimente Grátis por 7 dias')).toBe('/register?tp=1')
+  expect(await href(page, 'Fazer Login')).toBe('/login')
+  expect(await href(page, 'Teste Grátis 7 dias')).toBe('/register')
+  expect(await href(page, 'Começar no Básico')).toBe('/register?tp=1')
+  expect(await href(page, 'Começar no Profissional')).toBe('/register?tp=2')
+  expect(await href(page, 'Começar teste grátis')).toBe('/register?tp=1')
+  for (const [name, target] of [
+    ['Benefícios', 'beneficios'],
+    ['Planos', 'planos'],
+    ['Clientes', 'depoimentos'],
+  ] as const) {
+    await page.getByRole('banner').getByRole('link', { name }).click()
+    expect(new URL(page.url()).hash).toBe(`#${target}`)
+    await expect
+      .poll(() => page.locator(`#${target}`).evaluate((element) => element.getBoundingClientRect().top))
+      .toBeLessThan(60)
+  }
+  expect(await page.getByRole('banner').getByRole('link').first().getAttribute('href')).toBe('/')
+}
+
+describe.each([
+  ['with script', {}],
+  ['without script', { javaScriptEnabled: false }],
+] satisfies [string, BrowserContextOptions][])('%s', (_, scripting) => {
+  test('every word is there and every link leads where it says', async () => {
+    const page = await site.visit('/', scripting)
+    await expectComplete(page)
+    await expectLinks(page)
+    for (const width of [320, 390, 640, 768, 1280, 1920]) {
+      await page.setViewportSize({ width, height: 800 })
+      expect(await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth), `${width}`).toBe(0)
+    }
+  })
+
+  test('on a phone the menu opens and closes, and its links lead to the same places', async () => {
+    const page = await site.visit('/', { ...phone, ...scripting })
+    expect(await page.getByRole('link', { name: 'Planos' }).filter({ visible: true }).count()).toBe(1)
+    const menu = page.getByRole('navigation', { name: 'Menu' })
+    await page.getByRole('button', { name: 'Abrir menu' }).tap()
+    await shown(menu)
+    const links = await menu.getByRole('link').evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+    expect(links).toEqual(['#beneficios', '#planos', '#depoimentos', '/login', '/register?tp=1'])
+    await page.getByRole('button', { name: /(Abrir|Fechar) menu/ }).tap()
+    await menu.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Abrir menu' }).tap()
+    await menu.getByRole('link', { name: 'Planos' }).tap()
+    await expect
+      .poll(() => page.locator('#planos').evaluate((element) => Math.abs(element.getBoundingClientRect().top)))
+      .toBeLessThan(60)
+  })
+
+  test('the demo is one click away', async () => {
+    const page = await site.visit('/', scripting)
+    const { email, password } = site.product.config.demo!
+    await page.getByRole('button', { name: 'Ver Demonstração' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Obrigado pelo interesse' })
+    await shown(dialog.getByText(email))
+    await shown(dialog.getByText(password))
+    await dialog.getByRole('button', { name: 'Fechar' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Ver Demonstração' }).click()
+    await dialog.getByRole('link', { name: 'Acessar Demo' }).click()
+    await page.waitForURL('**/login')
+  })
+})
+
+test('without script "Fale com a Gente" says where to write to', async () => {
+  const page = await site.visit('/', { javaScriptEnabled: false })
+  for (const name of ['Fale com a Gente', 'Falar com Especialista']) {
+    await page.getByRole('button', { name }).click()
+    const dialog = page.getByRole('dialog', { name: 'Escreva para nós' })
+    expect(await dialog.getByRole('link').getAttribute('href')).toBe(`mailto:${site.product.config.contactEmail}`)
+    await dialog.getByRole('button', { name: 'Fechar' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+  }
+})
+
+test('a keyboard is enough to look into the demo and to enter it', async () => {
+  const { email, password } = site.product.config.demo!
+  const body = JSON.stringify({ nome: 'Demonstração', email, senha: password, tipoPlano: 2 })
+  await fetch(`${site.product.url}/v1/api/Usuarios`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body,
+  })
+  const page = await site.visit('/')
+  await tabTo(page, /^Ver Demonstração$/)
+  await page.keyboard.press('Enter')
+  const dialog = page.getByRole('dialog', { name: 'Obrigado pelo interesse' })
+  await shown(dialog)
+  await expectAccessible(page)
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'hidden' })
+  expect(await focusedText(page)).toBe('Ver Demonstração')
+  await page.keyboard.press('Space')
+  await shown(dialog)
+  await tabTo(page, /^Copiar o e-mail$/)
+  await page.keyboard.press('Enter')
+  await shown(dialog.getByText('Copiado'))
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(email)
+  await tabTo(page, /^Copiar a senha$/)
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(password)
+  await tabTo(page, /^Acessar Demo$/)
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/login')
+
+  await shown(page.getByRole('heading', { name: 'Entrar' }))
+  await tabTo(page, /^Usar a conta de demonstração$/)
+  await page.keyboard.press('Enter')
+  expect(await page.getByLabel('Email').inputValue()).toBe(email)
+  expect(await page.getByLabel('Senha', { exact: true }).inputValue()).toBe(password)
+  await expect.poll(() => focusedText(page)).toBe('Entrar')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/dashboard')
+})
+
+test('the menu of a phone says its state, and closes by Escape and behind a link', async () => {
+  const page = await site.visit('/', phone)
+  await page.getByRole('button', { name: 'Abrir menu', expanded: false }).tap()
+  await shown(page.getByRole('button', { name: 'Fechar menu', expanded: true }))
+  await expectAccessible(page)
+  await page.keyboard.press('Escape')
+  await shown(page.getByRole('button', { name: 'Abrir menu', expanded: false }))
+  await page.getByRole('button', { name: 'Abrir menu' }).tap()
+  await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Clientes' }).tap()
+  await page.getByRole('navigation', { name: 'Menu' }).waitFor({ state: 'hidden' })
+})
+
+test.each(['light', 'dark'] as const)('it passes axe in the %s, also with the demo open', async (colorScheme) => {
+  const page = await site.visit('/', { colorScheme })
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Ver Demonstração' }).click()
+  await shown(page.getByRole('dialog'))
+  await expectAccessible(page)
+  await page.setViewportSize({ width: 320, height: 640 })
+  await expectNoSidewaysScroll(page)
+})
+
+test('what an installation does not have is not offered', async () => {
+  const page = await site.visit('/')
+  const lack = (names: string[]) =>
+    page.evaluate((all) => {
+      for (const name of all) document.documentElement.dataset[name] = ''
+    }, names)
+  await lack(['demo', 'contact'])
+  await page.getByRole('button', { name: 'Ver Demonstração' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Obrigado pelo interesse' })
+  await shown(dialog.getByText(/não tem uma conta de demonstração/))
+  expect(await dialog.getByRole('link', { name: 'Acessar Demo' }).count()).toBe(0)
+  expect(await page.getByRole('contentinfo').getByRole('link', { name: '@' }).count()).toBe(0)
+  await dialog.getByRole('button', { name: 'Pedir uma demonstração' }).click()
+  await shown(page.getByRole('dialog', { name: 'Fale com a Gente' }))
+})
+
+test('nothing moves for who wants no motion', async () => {
+  const page = await site.visit('/', { reducedMotion: 'reduce' })
+  await page.getByRole('button', { name: 'Ver Demonstração' }).click()
+  await shown(page.getByRole('dialog'))
+  const longest = await page.evaluate(() =>
+    Math.max(0, ...document.getAnimations().map(({ effect }) => Number(effect?.getTiming().duration ?? 0))),
+  )
+  expect(longest).toBeLessThanOrEqual(1)
+})
+
+test('little is loaded, and the rest when somebody turns to it', async () => {
+  const page = await site.visit('/')
+  await page.waitForLoadState('networkidle')
+  const loaded = () =>
+    page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname))
+  const scripts = (await loaded()).filter((path) => path.endsWith('.js'))
+  const sizes = scripts.map(async (path) => gzipSync(await (await fetch(site.product.url + path)).bytes()).length)
+  expect((await Promise.all(sizes)).reduce((sum, size) => sum + size)).toBeLessThanOrEqual(scriptBytesMax)
+  expect(scripts.filter((path) => /(data|zod|query|login-page)-/.test(path))).toEqual([])
+  await page.getByRole('link', { name: 'Fazer Login' }).first().hover()
+  await expect.poll(async () => (await loaded()).filter((path) => /login-page-/.test(path)).length).toBe(1)
+})
+
+test('the page is written for this installation, and nothing is left open', async () => {
+  const html = await (await fetch(site.product.url)).text()
+  expect(html.match(/%[A-Z][A-Z0-9_]*%/g)).toBeNull()
+  const { publicUrl, productName } = site.product.config
+  expect(html).toContain(`<meta property="og:image" content="${publicUrl}/og.jpg"`)
+  for (const path of ['/og.jpg', '/favicon.svg', '/apple-touch-icon.png']) {
+    expect((await fetch(site.product.url + path)).status, path).toBe(200)
+  }
+  const manifest = await fetch(`${site.product.url}/site.webmanifest`)
+  expect(manifest.headers.get('content-type')).toContain('application/manifest+json')
+  expect(await manifest.json()).toMatchObject({ name: productName, start_url: '/dashboard' })
+  // The file behind the page has no address of its own.
+  expect((await fetch(`${site.product.url}/landing.html`)).status).toBe(404)
+})
+
+test('who comes back from the application finds the page', async () => {
+  const page = await site.visit('/')
+  await page.getByRole('link', { name: 'Fazer Login' }).first().click()
+  await shown(page.getByRole('heading', { name: 'Entrar' }))
+  await login(page, { email: '', senha: '' })
+  await page.getByRole('link', { name: 'Voltar para página inicial' }).click()
+  await page.waitForURL(`${site.product.url}/`)
+  await shown(page.getByRole('button', { name: 'Ver Demonstração' }))
+  await page.goBack()
+  await shown(page.getByRole('heading', { name: 'Entrar' }))
+})

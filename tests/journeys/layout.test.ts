@@ -1,0 +1,206 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import {
+  type Account,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  focusedText,
+  login,
+  phone,
+  shown,
+  textOf,
+  useSite,
+} from './site.ts'
+
+const site = useSite({ roles: ['api'] })
+let account: Account | undefined
+
+async function enter(options = {}): Promise<Page> {
+  account ??= await site.createAccount('Ana')
+  const page = await site.resume(account, '/empresas', options)
+  await shown(page.getByRole('heading', { name: 'Empresas', level: 1 }))
+  return page
+}
+
+const widthOf = (page: Page) => async () => (await page.getByLabel('Navegação', { exact: true }).boundingBox())?.width
+const collapsed = 48
+const wide = 256
+
+test('the side navigation: five places, 16rem, icons at 3rem, a cookie for seven days, Ctrl and Meta with b', async () => {
+  const page = await enter()
+  const links = page.getByRole('navigation', { name: 'Principal' }).getByRole('link')
+  expect(await links.allTextContents()).toEqual(['Dashboard', 'Notas Fiscais', 'CTe', 'Empresas', 'Ajuda'])
+  expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))).toEqual([
+    '/dashboard',
+    '/notas-fiscais',
+    '/cte',
+    '/empresas',
+    '/help',
+  ])
+  expect(await links.nth(3).getAttribute('aria-current')).toBe('page')
+  await expect.poll(widthOf(page)).toBe(wide)
+
+  await page.getByRole('button', { name: 'Alternar navegação' }).click()
+  await expect.poll(widthOf(page)).toBe(collapsed)
+  // Icons alone keep their names.
+  await shown(page.getByRole('navigation').getByRole('link', { name: 'Notas Fiscais' }))
+  const cookie = (await page.context().cookies()).find(({ name }) => name === 'vigia_sidebar')
+  expect(cookie?.value).toBe('closed')
+  expect(Math.abs((cookie?.expires ?? 0) - Date.now() / 1000 - 7 * 24 * 3600)).toBeLessThan(120)
+  await page.reload()
+  await expect.poll(widthOf(page)).toBe(collapsed)
+
+  await page.keyboard.press('Control+b')
+  await expect.poll(widthOf(page)).toBe(wide)
+  await page.keyboard.press('Meta+b')
+  await expect.poll(widthOf(page)).toBe(collapsed)
+  await page.keyboard.press('Control+Shift+b')
+  await page.keyboard.press('b')
+  expect(await widthOf(page)()).toBe(collapsed)
+  await expectAccessible(page)
+})
+
+test('under 768 pixels it slides out, 18rem wide, and gives the focus back', async () => {
+  const page = await enter({ viewport: { width: 767, height: 800 } })
+  expect(await page.getByLabel('Navegação', { exact: true }).isVisible()).toBe(false)
+  const toggle = page.getByRole('button', { name: 'Alternar navegação' })
+  await toggle.click()
+  const sheet = page.getByRole('dialog', { name: 'Navegação' })
+  await shown(sheet)
+  await expect.poll(async () => (await sheet.boundingBox())?.x).toBe(0)
+  expect((await sheet.boundingBox())?.width).toBe(288)
+  await expectAccessible(page)
+  await page.keyboard.press('Escape')
+  await sheet.waitFor({ state: 'detached' })
+  expect(await toggle.evaluate((button) => button === document.activeElement)).toBe(true)
+  await page.keyboard.press('Control+b')
+  await shown(sheet)
+  await sheet.getByRole('link', { name: 'Ajuda' }).click()
+  await page.waitForURL('**/help')
+  await sheet.waitFor({ state: 'detached' })
+  await page.setViewportSize({ width: 768, height: 800 })
+  await expect.poll(() => page.getByLabel('Navegação', { exact: true }).isVisible()).toBe(true)
+})
+
+test("the header: 'Sistema' with the name of the product, 'Usuário' and 'Sair'; the version below the navigation", async () => {
+  const page = await enter()
+  const header = page.getByRole('banner')
+  expect(await textOf(header.getByText(/^Sistema/))).toBe('Sistema Vigia Fiscal')
+  await shown(header.getByRole('button', { name: 'Sair' }))
+  await shown(page.getByText('Vigia Fiscal v1.0'))
+  await header.getByRole('button', { name: 'Usuário' }).click()
+  const menu = page.getByRole('menu')
+  await shown(menu.getByText(account!.email))
+  const items = menu.getByRole('menuitem')
+  expect(await items.evaluateAll((all) => all.map((item) => item.getAttribute('href')))).toEqual([
+    '/conta',
+    '/conta#plano',
+    '/conta#senha',
+    '/conta#sessoes',
+    '/auditoria',
+  ])
+  await expect.poll(() => textOf(items.nth(1))).toMatch(/^PlanoTeste até \d\d\/\d\d\/\d{4}$/)
+  expect(await menu.getByRole('menuitemradio').allTextContents()).toEqual(['Claro', 'Escuro', 'Igual ao sistema'])
+  await expectAccessible(page)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expectAccessible(page)
+
+  await items.filter({ hasText: 'Senha' }).click()
+  await page.waitForURL('**/conta#senha')
+  await expect.poll(() => focusedText(page)).toBe('Senha')
+  const heading = page.getByRole('heading', { name: 'Senha' })
+  await expect.poll(async () => (await heading.boundingBox())?.y).toBeLessThan(400)
+})
+
+test('by keyboard alone: over the navigation to the content, and through the menu', async () => {
+  const page = await enter()
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
+  await page.keyboard.press('Tab')
+  expect(await focusedText(page)).toBe('Ir para o conteúdo')
+  await page.keyboard.press('Enter')
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('conteudo')
+
+  await page.getByRole('button', { name: 'Usuário' }).focus()
+  await page.keyboard.press('Enter')
+  await shown(page.getByRole('menu'))
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Escape')
+  await page.getByRole('menu').waitFor({ state: 'detached' })
+  await expect.poll(() => focusedText(page)).toBe('Usuário')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => focusedText(page)).toBe('Minha conta')
+  await page.keyboard.press('End')
+  await expect.poll(() => focusedText(page)).toBe('Igual ao sistema')
+  await page.keyboard.press('ArrowUp')
+  await expect.poll(() => focusedText(page)).toBe('Escuro')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.evaluate(() => document.documentElement.classList.contains('dark'))).toBe(true)
+})
+
+test('a new screen has its title, its top and the focus; going back brings the place back, a reload too', async () => {
+  const page = await enter({ viewport: { width: 1280, height: 600 } })
+  await page.getByRole('navigation').getByRole('link', { name: 'Ajuda' }).click()
+  await shown(page.getByRole('heading', { name: 'Ajuda' }))
+  await expect.poll(() => page.title()).toBe('Ajuda · Vigia Fiscal')
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('conteudo')
+  const place = () => page.evaluate(() => Math.round(window.scrollY))
+  await page.evaluate(() => window.scrollTo(0, 900))
+  await expect.poll(place).toBe(900)
+
+  await page.getByRole('navigation').getByRole('link', { name: 'CTe' }).click()
+  await shown(page.getByRole('heading', { name: 'Conhecimento de Transporte Eletrônico' }))
+  await expect.poll(place).toBe(0)
+  await page.goBack()
+  await shown(page.getByRole('heading', { name: 'Ajuda' }))
+  await expect.poll(place).toBe(900)
+  await page.reload()
+  await expect.poll(place).toBe(900)
+  await page.goForward()
+  await shown(page.getByRole('heading', { name: 'Conhecimento de Transporte Eletrônico' }))
+  await expect.poll(place).toBe(0)
+})
+
+test('without a survey in the configuration nobody else is asked for anything', async () => {
+  const others: string[] = []
+  const page = await site.visit('/login')
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== site.product.url) others.push(request.url())
+  })
+  await login(page, account ?? (await site.createAccount('Bia')))
+  await page.waitForURL('**/dashboard')
+  await page.waitForLoadState('networkidle')
+  expect(others).toEqual([])
+})
+
+test("'Verificando autenticação...' until the layout is here", async () => {
+  const page = await enter()
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.route(/\/assets\/workspace-/, async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.reload()
+  await shown(page.getByRole('status').filter({ hasText: 'Verificando autenticação...' }))
+  release()
+  await shown(page.getByRole('heading', { name: 'Empresas', level: 1 }))
+})
+
+test('one line says since when the server does not answer, and goes away with the next answer', async () => {
+  const page = await enter(phone)
+  await page.route('**/v1/api/**', (route) => route.abort('connectionrefused'))
+  await page.getByRole('button', { name: 'Alternar navegação' }).click()
+  await page.getByRole('dialog').getByRole('link', { name: 'Notas Fiscais' }).click()
+  const line = page.getByText(/^Sem conexão com o servidor desde \d\d:\d\d; o que está na tela pode estar velho\.$/)
+  await shown(line, 30_000)
+  expect(await line.locator('xpath=ancestor::*[@role="status"]').count()).toBe(1)
+  // Nor is anything known of the capture.
+  await shown(page.getByRole('link', { name: 'Sem contato. Não sabemos como está a captura.' }))
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+  await page.unroute('**/v1/api/**')
+  await line.waitFor({ state: 'detached', timeout: 30_000 })
+})

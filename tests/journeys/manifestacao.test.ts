@@ -1,0 +1,339 @@
+import type { Locator, Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import type { Client, ListRow } from '../support/client.ts'
+import { bakery, capturedAccount, focusedName, market, rowsOf } from './captured.ts'
+import { type Account, expectAccessible, phone, shown, textOf, useSite } from './site.ts'
+
+const site = useSite({ simulator: { companies: [bakery, market] } })
+let office: { account: Account; client: Client } | undefined
+
+/** The list of what `filter` finds, and its rows as the API gives them. */
+async function open(filter: Record<string, string>, options = {}): Promise<{ page: Page; found: ListRow[] }> {
+  office ??= await capturedAccount(site, 'Ana')
+  const { participacao = '', status = '' } = filter
+  const found = await office.client.list(`TipoDFe=0&TipoParticipacao=${participacao}&Status=${status}`)
+  const address = `/notas-fiscais?${new URLSearchParams({ ...filter, periodo: 'todos' })}`
+  const page = await site.resume(office.account, address, options)
+  await shown(rowsOf(page))
+  return { page, found }
+}
+
+const summaries = { participacao: '1', status: '1' }
+const box = (page: Page, { numero }: ListRow) => page.getByLabel(new RegExp(`^Selecionar NF-e ${numero} de `))
+const selectedText = (page: Page) => page.getByText(/^[\d.]+ selecionadas?$/)
+
+async function answer(page: Page, label: string, rows: ListRow[]): Promise<Locator> {
+  for (const row of rows) await box(page, row).click()
+  await page.getByRole('button', { name: 'Manifestar' }).click()
+  await page.getByRole('menuitem', { name: label, exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: `Manifestar - ${label}` })
+  await shown(dialog.getByText(/^(Vai para|Nenhuma nota fiscal pode)/))
+  return dialog
+}
+
+async function sent(): Promise<{ descricao: string; situacao: string }[][]> {
+  const rows = await office!.client.list('TipoDFe=0&TipoParticipacao=1')
+  const histories = rows.map(({ idDfe }) =>
+    office!.client.call<{ eventos: { descricao: string; situacao: string }[] }>(
+      'GET',
+      `/v1/api/DocumentosFiscais/manifestacoes/${idDfe}`,
+    ),
+  )
+  return (await Promise.all(histories)).map(({ body }) => body.data.eventos).filter((events) => events.length > 0)
+}
+
+test('the dialog says what an answer means, counts, and takes no blank nor long justification', async () => {
+  const { page, found } = await open(summaries)
+  const dialog = await answer(page, 'Ciência', found.slice(0, 2))
+  await shown(dialog.getByText(/o XML completo é liberado\. Depois dela ainda é devida uma resposta final/))
+  await shown(dialog.getByText('Documentos selecionados: 2'))
+  await shown(dialog.getByText('Vai para 2 notas fiscais.'))
+  const text = dialog.getByLabel('Justificativa')
+  const send = dialog.getByRole('button', { name: 'Enviar' })
+  expect(await focusedName(page)).toBe('')
+  await shown(dialog.getByText('0/200 caracteres'))
+  expect(await send.isDisabled()).toBe(true)
+  await text.fill('   ')
+  expect(await send.isDisabled()).toBe(true)
+  await text.blur()
+  await shown(dialog.getByText('A justificativa é obrigatória'))
+  await text.fill('x'.repeat(201))
+  await shown(dialog.getByText('201/200 caracteres'))
+  await send.click()
+  await shown(dialog.getByText('A justificativa deve ter no máximo 200 caracteres'))
+  expect(await text.getAttribute('aria-invalid')).toBe('true')
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Cancelar' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await expect.poll(() => focusedName(page)).toBe('Manifestar')
+  // What was given up is not there again, and the selection is.
+  expect(await textOf(selectedText(page))).toBe('2 selecionadas')
+  const again = await answer(page, 'Não Realizada', [])
+  expect(await again.getByLabel('Justificativa').inputValue()).toBe('')
+  await again.getByLabel('Justificativa').fill('curta demais')
+  await again.getByRole('button', { name: 'Enviar' }).click()
+  await shown(again.getByText('Em Não Realizada, a SEFAZ pede uma justificativa de pelo menos 15 caracteres.'))
+  await page.keyboard.press('Escape')
+  expect(await sent()).toEqual([])
+})
+
+test('a Ciência is sent once, however often it is pressed; it leaves the selection and shows in the list', async () => {
+  const { page, found } = await open(summaries)
+  const chosen = found.slice(0, 2)
+  const dialog = await answer(page, 'Ciência', chosen)
+  await dialog.getByLabel('Justificativa').fill('Compra conhecida')
+  let calls = 0
+  page.on('request', (request) => request.url().endsWith('/manifestar-nfe') && calls++)
+  const held = Promise.withResolvers<void>()
+  await page.route('**/manifestar-nfe', async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  // Twice before anything is drawn.
+  await dialog.locator('form').evaluate((form: HTMLFormElement) => {
+    form.requestSubmit()
+    form.requestSubmit()
+  })
+  await shown(dialog.getByRole('button', { name: 'Enviando...' }))
+  expect(await dialog.getByRole('button', { name: 'Enviando...' }).isDisabled()).toBe(true)
+  await dialog.getByLabel('Justificativa').press('Control+Enter')
+  await page.keyboard.press('Escape')
+  expect(await dialog.isVisible()).toBe(true)
+  held.resolve()
+  await shown(page.getByText('2 documentos manifestados.'), 20_000)
+  await dialog.waitFor({ state: 'detached' })
+  expect(await selectedText(page).count()).toBe(0)
+  expect(calls).toBe(1)
+  const events = await sent()
+  expect(events).toHaveLength(2)
+  for (const one of events) expect(one).toMatchObject([{ descricao: 'Ciência da Operação', situacao: 'registrada' }])
+  const unfiltered = await open({ participacao: '1', status: '8' })
+  await shown(unfiltered.page.locator('[data-tone=blue]').filter({ hasText: 'Ciência' }))
+})
+
+test('going back closes the dialog and nothing else, keeps what was typed, and waits for what is on its way', async () => {
+  const { page, found } = await open(summaries, phone)
+  const chosen = found.filter((row) => row.status.codigoEvento === 0).slice(0, 2)
+  const dialog = await answer(page, 'Ciência', chosen)
+  await dialog.getByLabel('Justificativa').fill('Compra conhecida')
+  await page.goBack()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await textOf(selectedText(page))).toBe('2 selecionadas')
+  await shown(page.getByText('O que você escreveu continua guardado.'))
+  await page.goForward()
+  await shown(dialog.getByText('Vai para 2 notas fiscais.'))
+  expect(await dialog.getByLabel('Justificativa').inputValue()).toBe('Compra conhecida')
+  await page.goBack()
+  await dialog.waitFor({ state: 'detached' })
+  await answer(page, 'Ciência', [])
+  expect(await dialog.getByLabel('Justificativa').inputValue()).toBe('Compra conhecida')
+  // A reload forgets it, and leaves no step on the way back that does nothing.
+  const list = page.url()
+  await page.reload()
+  await shown(rowsOf(page))
+  await expect.poll(() => page.evaluate(() => history.state?.usr?.doing)).toBeUndefined()
+  expect(page.url()).toBe(list)
+
+  const again = await answer(page, 'Ciência', chosen)
+  await again.getByLabel('Justificativa').fill('Compra conhecida')
+  const held = Promise.withResolvers<void>()
+  await page.route('**/manifestar-nfe', async (route) => {
+    await held.promise
+    const [first, second] = chosen
+    const told = { chave: '', mensagem: 'Assim.' }
+    const documentos = [
+      { ...told, idDfe: first!.idDfe, numero: first!.numero, situacao: 'registrada' },
+      { ...told, idDfe: second!.idDfe, numero: second!.numero, situacao: 'recusada' },
+    ]
+    await route.fulfill({ json: { success: true, message: 'x', data: { documentos }, errors: [] } })
+  })
+  await again.getByRole('button', { name: 'Enviar' }).click()
+  await shown(again.getByRole('button', { name: 'Enviando...' }))
+  await page.goBack()
+  await expect.poll(() => page.evaluate(() => history.state?.usr?.doing)).toBeTypeOf('number')
+  expect(await again.isVisible()).toBe(true)
+  held.resolve()
+  await shown(again.getByText('1 recusada, 1 registrada.'))
+  await page.goBack()
+  await again.waitFor({ state: 'detached' })
+  expect(page.url()).toBe(list)
+  expect(await textOf(selectedText(page))).toBe('1 selecionada')
+})
+
+test('the result of a sending whose screen was left is told elsewhere', async () => {
+  const { page, found } = await open(summaries)
+  const [chosen] = found.filter((row) => row.status.codigoEvento === 0)
+  const list = page.url()
+  await page.goto(`${site.product.url}/help`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  // As a link of the application leads there.
+  await page.evaluate((list) => {
+    history.pushState(null, '', list)
+    dispatchEvent(new PopStateEvent('popstate'))
+  }, list)
+  const dialog = await answer(page, 'Ciência', [chosen!])
+  await dialog.getByLabel('Justificativa').fill('Compra conhecida')
+  const held = Promise.withResolvers<void>()
+  await page.route('**/manifestar-nfe', async (route) => {
+    await held.promise
+    const { idDfe, chave, numero } = chosen!
+    const documentos = [{ idDfe, chave, numero, situacao: 'recusada', mensagem: 'Não.' }]
+    await route.fulfill({ json: { success: true, message: 'x', data: { documentos }, errors: [] } })
+  })
+  await dialog.getByRole('button', { name: 'Enviar' }).click()
+  await shown(dialog.getByRole('button', { name: 'Enviando...' }))
+  await page.evaluate(() => history.go(-2))
+  await dialog.waitFor({ state: 'detached' })
+  held.resolve()
+  await shown(page.getByText('Manifestar - Ciência: 1 recusada.'))
+})
+
+test.each([
+  [
+    'without data',
+    { json: { success: true, message: 'Recebido pelo servidor', data: null } },
+    'Recebido pelo servidor',
+  ],
+  ['with data of another shape', { json: { success: true, message: 'Feito', data: { documentos: {} } } }, 'Feito'],
+  ['that is empty', { body: '' }, 'Operação realizada com sucesso'],
+])('a success %s is a success', async (_, fulfilled, message) => {
+  const { page, found } = await open(summaries)
+  const dialog = await answer(page, 'Ciência', [found.find((row) => row.status.codigoEvento === 0)!])
+  await page.route('**/manifestar-nfe', (route) => route.fulfill(fulfilled))
+  await dialog.getByLabel('Justificativa').fill('Compra conhecida')
+  await dialog.getByRole('button', { name: 'Enviar' }).click()
+  await shown(page.getByText(message, { exact: true }))
+  await dialog.waitFor({ state: 'detached' })
+  expect(await selectedText(page).count()).toBe(0)
+  expect(await page.getByText(/^Erro na operação/).count()).toBe(0)
+})
+
+test('what cannot be answered is listed with its reason before anything leaves, and stays selected', async () => {
+  const { page, found } = await open({})
+  const carried = found.find((row) => row.tipoParticipacao === 2)!
+  const summary = found.find((row) => row.tipoParticipacao === 1 && !row.notaCompleta && row.status.codigoEvento === 0)!
+  await page.goto(`${site.product.url}/notas-fiscais?periodo=todos&busca=${carried.chave}`)
+  await shown(box(page, carried))
+  const alone = await answer(page, 'Desconhecimento', [carried])
+  await shown(alone.getByText('Nenhuma nota fiscal pode receber esta resposta:'))
+  await alone.getByLabel('Justificativa').fill('Não é nossa')
+  await alone.getByRole('button', { name: 'Enviar' }).click()
+  await shown(page.getByText(/^Erro na operação: Só o destinatário da nota pode manifestar/))
+  expect(await alone.isVisible()).toBe(true)
+  await page.keyboard.press('Escape')
+
+  await page.goto(`${site.product.url}/notas-fiscais?periodo=todos`)
+  await shown(rowsOf(page))
+  const both = [summary, carried]
+  for (const row of both) {
+    while ((await box(page, row).count()) === 0) await page.getByRole('button', { name: 'Próxima página' }).click()
+    await box(page, row).click()
+    await page.getByRole('button', { name: '1', exact: true }).click()
+    await shown(page.getByText(/^Página 1 de/))
+  }
+  const dialog = await answer(page, 'Confirmação', [])
+  await shown(dialog.getByText('Vai para 1 nota fiscal.'))
+  await shown(dialog.getByText('1 nota fiscal fica de fora:'))
+  const left = dialog.getByRole('list', { name: 'Documentos que ficam de fora' })
+  expect(await textOf(left)).toContain(`NF-e ${carried.numero} de ${carried.emitente}: Só o destinatário da nota`)
+  await expectAccessible(page)
+  await dialog.getByLabel('Justificativa').fill('Recebida')
+  await dialog.getByRole('button', { name: 'Enviar' }).click()
+  await shown(page.getByText('1 ficou de fora e continua selecionada.'), 20_000)
+  expect(await textOf(selectedText(page))).toBe('1 selecionada')
+})
+
+test('an answer that stops being possible meanwhile is told in the results, one by one', async () => {
+  const { page, found } = await open(summaries)
+  const [first, second] = found.filter((row) => row.status.codigoEvento === 0)
+  const dialog = await answer(page, 'Ciência', [first!, second!])
+  await shown(dialog.getByText('Vai para 2 notas fiscais.'))
+  // Somebody else answers one of them for good before this is sent.
+  const form = { justificativa: 'Recebida', idsDFe: [second!.idDfe], tipoManifestacao: 2 }
+  await office!.client.call('POST', '/v1/api/DocumentosFiscais/manifestar-nfe', form)
+  await dialog.getByLabel('Justificativa').fill('Compra conhecida')
+  await dialog.getByRole('button', { name: 'Enviar' }).click()
+  await shown(dialog.getByText('1 recusada, 1 registrada.'), 20_000)
+  const results = dialog.getByRole('list', { name: 'Resultado de cada documento' }).getByRole('listitem')
+  const texts = await results.allTextContents()
+  expect(texts[0]).toContain(
+    `RecusadaNF-e ${second!.numero} de ${second!.emitente}A nota já tem uma manifestação final`,
+  )
+  expect(texts[1]).toContain(`RegistradaNF-e ${first!.numero}`)
+  // Repeating what our own rules refuse would bring the same answer.
+  expect(await dialog.getByRole('button', { name: /^Repetir/ }).count()).toBe(0)
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Fechar' }).last().click()
+  expect(await textOf(selectedText(page))).toBe('1 selecionada')
+})
+
+test('while the authority is away an answer is on its way, and the list says so', async () => {
+  const { page, found } = await open(summaries)
+  const [chosen] = found.filter((row) => row.status.codigoEvento === 0)
+  const faults = `${site.product.simulator.origin.replace('https:', 'http:')}/_control/faults`
+  await fetch(faults, { method: 'POST', body: JSON.stringify({ fault: '108', of: 'events' }) })
+  const dialog = await answer(page, 'Desconhecimento', [chosen!])
+  await dialog.getByLabel('Justificativa').fill('Fornecedor desconhecido')
+  await dialog.getByRole('button', { name: 'Enviar' }).click()
+  await shown(page.getByText('1 documento em envio: o resultado aparece na lista.'), 30_000)
+  await dialog.waitFor({ state: 'detached' })
+  await shown(
+    rowsOf(page)
+      .filter({ hasText: String(chosen!.numero) })
+      .getByText('Em envio: Desconhecimento da Operação'),
+  )
+  await fetch(faults, { method: 'DELETE' })
+})
+
+test('a failure of the whole says why, keeps the text, and can be tried again', async () => {
+  const { page, found } = await open(summaries)
+  // The first one is on its way.
+  const [, chosen] = found.filter((row) => row.status.codigoEvento === 0)
+  await page.route('**/previa-manifestacao', (route) =>
+    route.fulfill({ status: 400, json: { success: false, message: 'Agora não', data: null, errors: [] } }),
+  )
+  await box(page, chosen!).click()
+  await page.getByRole('button', { name: 'Manifestar' }).click()
+  await page.getByRole('menuitem', { name: 'Ciência' }).click()
+  const dialog = page.getByRole('dialog')
+  await shown(dialog.getByText('Não conseguimos conferir os documentos'))
+  await dialog.getByLabel('Justificativa').fill('Compra conhecida')
+  // Nothing leaves that was not counted.
+  expect(await dialog.getByRole('button', { name: 'Enviar' }).isDisabled()).toBe(true)
+  await page.unroute('**/previa-manifestacao')
+  await dialog.getByRole('button', { name: 'Conferir de novo' }).click()
+  await shown(dialog.getByText('Vai para 1 nota fiscal.'))
+  await page.route('**/manifestar-nfe', (route) =>
+    route.fulfill({ status: 409, json: { success: false, message: 'x', data: null, errors: ['Um', 'Dois'] } }),
+  )
+  await dialog.getByRole('button', { name: 'Enviar' }).click()
+  await shown(page.getByText('Erro na operação: Um, Dois'))
+  expect(await dialog.getByLabel('Justificativa').inputValue()).toBe('Compra conhecida')
+  await page.unroute('**/manifestar-nfe')
+  await dialog.getByLabel('Justificativa').press('Control+Enter')
+  await shown(page.getByText('1 documento manifestado.'), 20_000)
+  await dialog.waitFor({ state: 'detached' })
+})
+
+// The last test of the file: the clock of the authority does not go back.
+test('what the authority refuses can be repeated alone', async () => {
+  const { page, found } = await open(summaries)
+  const unanswered = found.filter((row) => row.status.codigoEvento === 0).slice(1)
+  const days = (row: ListRow) => (Date.now() - new Date(row.dataEmissao).getTime()) / 86_400_000
+  const [fresh] = unanswered
+  const old = unanswered.find((row) => days(row) > days(fresh!) + 1 && days(row) < 9)!
+  const dialog = await answer(page, 'Ciência', [fresh!, old])
+  await shown(dialog.getByText('Vai para 2 notas fiscais.'))
+  const origin = site.product.simulator.origin.replace('https:', 'http:')
+  // Of the ten days of a Ciência the older one has none left.
+  const advanceMs = (10.5 - days(old)) * 86_400_000
+  await fetch(`${origin}/_control/clock`, { method: 'POST', body: JSON.stringify({ advanceMs }) })
+  await dialog.getByLabel('Justificativa').fill('Compra conhecida')
+  await dialog.getByRole('button', { name: 'Enviar' }).click()
+  await shown(dialog.getByText('1 recusada, 1 registrada.'), 30_000)
+  await shown(dialog.getByText(/^A SEFAZ recusou: .+ \(código \d+\)\.$/))
+  await dialog.getByRole('button', { name: 'Repetir só as recusadas (1)' }).click()
+  await shown(dialog.getByText('Documentos selecionados: 1'))
+  await shown(dialog.getByText(`NF-e ${old.numero} de ${old.emitente}`))
+  expect(await dialog.getByLabel('Justificativa').inputValue()).toBe('Compra conhecida')
+})

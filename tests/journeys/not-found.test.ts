@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { expectAccessible, expectNoSidewaysScroll, phone, shown, useSite } from './site.ts'
+
+const site = useSite({ roles: ['api'] })
+
+test.each(['/nada', '/nada/disso?tp=1', '/empresas/editar', '/landing', '/LOGIN/x'])(
+  '%s is not found',
+  async (path) => {
+    const page = await site.visit(path)
+    await shown(page.getByRole('heading', { name: 'Oops! Page not found' }))
+    expect(await page.title()).toBe(`Página não encontrada · ${site.product.config.productName}`)
+    await page.getByRole('link', { name: 'Voltar para página inicial' }).click()
+    await page.waitForURL(`${site.product.url}/`)
+    await shown(page.getByRole('button', { name: 'Ver Demonstração' }))
+  },
+)
+
+test('who has logged in is told the same, and goes back to where he was', async () => {
+  const page = await site.enter(await site.createAccount('Ana'), phone)
+  await page.goto(`${site.product.url}/notas`)
+  await shown(page.getByRole('heading', { name: 'Oops! Page not found' }))
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+  await page.goBack()
+  await page.waitForURL('**/dashboard')
+})
+
+test('without script the application says what it needs', async () => {
+  const page = await site.visit('/login', { javaScriptEnabled: false })
+  const { productName } = site.product.config
+  expect(await page.locator('noscript').innerText()).toContain(`${productName} precisa de JavaScript para funcionar`)
+  expect(await page.locator('noscript').isVisible()).toBe(true)
+})

@@ -1,0 +1,482 @@
+import { readFile } from 'node:fs/promises'
+import type { Locator, Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { newClient } from '../support/client.ts'
+import { bakery, capturedAccount, countOf, drawn, focusedName, market, rowsOf } from './captured.ts'
+import { type Account, expectAccessible, expectNoSidewaysScroll, phone, shown, tabTo, textOf, useSite } from './site.ts'
+
+const site = useSite({ simulator: { companies: [bakery, market] } })
+const path = '/notas-fiscais?periodo=todos'
+let known: Account | undefined
+
+async function open(address = path, options = {}): Promise<Page> {
+  known ??= (await capturedAccount(site, 'Ana')).account
+  const page = await site.resume(known, address, options)
+  await shown(rowsOf(page))
+  return page
+}
+
+const countText = (page: Page) => page.getByText(/^[\d.]+ notas? fisca(l|is) ·/)
+const box = (page: Page, nth: number) => page.getByLabel(/^Selecionar NF-e/).nth(nth)
+const pageBox = (page: Page) => page.getByLabel('Selecionar todos os documentos da página')
+const selectedText = (page: Page) => page.getByText(/^[\d.]+ selecionadas?$/)
+const viewButton = (of: Page | Locator, disabled = false) =>
+  of.getByRole('button', { name: /^Visualizar NF-e/, disabled })
+
+test('documents arrive by themselves while the list is looked at', async () => {
+  const account = await site.createAccount('Bruno')
+  const page = await site.enter(account)
+  await page.goto(site.product.url + path)
+  await shown(page.getByText('Nenhuma nota fiscal por enquanto'))
+  await shown(page.getByRole('link', { name: 'Cadastrar empresa' }))
+  await (await newClient(site.product, account)).register(bakery.cnpj, bakery.nome)
+  // Nothing is pressed: the list grows while the capture goes on.
+  await shown(countText(page), 60_000)
+  await expect.poll(() => rowsOf(page).count(), { timeout: 60_000 }).toBeGreaterThan(20)
+})
+
+test('the list has the columns, filters and pages of the specification, and says how much it holds', async () => {
+  const page = await open('/notas-fiscais')
+  expect(await page.title()).toBe('Notas Fiscais · Vigia Fiscal')
+  await shown(page.getByRole('heading', { name: 'Todas as Notas Fiscais' }))
+  const month = new Date().toLocaleDateString('pt-BR', {
+    month: '2-digit',
+    year: 'numeric',
+    timeZone: 'America/Sao_Paulo',
+  })
+  expect(await textOf(page.getByLabel('Data de emissão'))).toMatch(new RegExp(`^01/${month} – \\d\\d/${month}$`))
+  expect(await page.getByLabel('Participação').locator('option').allTextContents()).toEqual([
+    'Todas',
+    'Emitente',
+    'Destinatário',
+    'Transportador',
+    'Terceiro',
+  ])
+  expect(await page.getByLabel('Status').locator('option').allTextContents()).toEqual([
+    'Todos',
+    'Resumo',
+    'Autorizada',
+    'Cancelada',
+    'Desconhecimento',
+    'Operação Não Realizada',
+    'Confirmação',
+    'Ciência',
+  ])
+
+  await page.goto(site.product.url + path)
+  await shown(page.getByText(/^Página 1 de \d$/))
+  expect((await page.getByRole('columnheader').allTextContents()).slice(1)).toEqual([
+    'Número',
+    'Emitente',
+    'Valor',
+    'Data Emissão',
+    'Participação',
+    'Status',
+    'Ações',
+  ])
+  const rows = rowsOf(page)
+  expect(await rows.count()).toBe(50)
+  const cells = await rows.first().getByRole('cell').allTextContents()
+  expect(cells[2]).toMatch(/\d{6}[0-9A-Z]{12}\d{26}$/)
+  expect(cells[3]).toMatch(/^R\$\s[\d.]+,\d\d$/)
+  expect(cells[4]).toMatch(/^\d\d\/\d\d\/\d{4}\d\d:\d\dchegou \d\d\/\d\d \d\d:\d\d$/)
+  expect(cells[5]).toMatch(/^(Emitente|Destinatário|Transportador|Terceiro)(PADARIA|MERCADO)/)
+  await shown(countText(page))
+  const heights = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height))
+  expect(Math.max(...heights)).toBeLessThanOrEqual(49)
+  await expectAccessible(page)
+
+  await page.getByRole('button', { name: '2', exact: true }).click()
+  await shown(page.getByText(/^Página 2 de \d$/))
+  expect(page.url()).toContain('pagina=2')
+  await page.reload()
+  await shown(page.getByText(/^Página 2 de \d$/))
+  await page.getByRole('button', { name: 'Página anterior' }).click()
+  await shown(page.getByText(/^Página 1 de \d$/))
+  await page.getByRole('button', { name: 'Próxima página' }).click()
+  await shown(page.getByText(/^Página 2 de \d$/))
+  await page.goto(`${site.product.url + path}&pagina=99`)
+  await shown(page.getByText('Esta página não existe mais'))
+})
+
+test('filters live in the address, can be removed one by one, and an empty result explains itself', async () => {
+  const page = await open()
+  const rows = rowsOf(page)
+  const all = await countOf(countText(page))
+  await page.getByLabel('Status').selectOption({ label: 'Cancelada' })
+  await shown(page.getByRole('button', { name: 'Remover filtro Status: Cancelada' }))
+  await expect.poll(() => page.url()).toContain('status=3')
+  await expect.poll(async () => (await countOf(countText(page))) < all).toBe(true)
+  for (const tone of await page
+    .locator('tbody [data-tone]')
+    .evaluateAll((all) => all.map((one) => one.getAttribute('data-tone'))))
+    expect(tone).toBe('red')
+  await page.getByRole('button', { name: 'Remover filtro Status: Cancelada' }).click()
+  await expect.poll(() => countOf(countText(page))).toBe(all)
+  await page.getByLabel('Empresa').selectOption({ label: market.nome })
+  await expect.poll(async () => (await countOf(countText(page))) < all).toBe(true)
+  await page.getByLabel('Empresa').selectOption({ label: 'Todas' })
+
+  const chave = (await textOf(rows.first().locator('.font-mono'))).replace(/\s/g, '')
+  await page.locator('body').press('/')
+  expect(await focusedName(page)).toBe('')
+  await page.keyboard.type((chave.match(/.{4}/g) ?? []).join(' '))
+  await page.keyboard.press('Enter')
+  await expect.poll(() => rows.count()).toBeLessThanOrEqual(2)
+  await shown(page.getByText(chave))
+
+  await page.getByLabel('Pesquisar').fill('não existe emitente com este nome')
+  await page.getByRole('button', { name: 'Buscar' }).click()
+  await shown(page.getByText('Nenhuma nota fiscal com estes filtros'))
+  await shown(page.getByText(/^A pesquisa acha o número, a chave inteira/))
+  await page.getByRole('button', { name: 'Limpar filtros' }).first().click()
+  await expect.poll(() => page.url()).not.toContain('busca=')
+
+  // A note of another month is not said to be missing.
+  await page.goto(`${site.product.url}/notas-fiscais?de=2020-01-01&ate=2020-01-31&busca=${chave}`)
+  await shown(page.getByText('Nenhuma nota fiscal com estes filtros neste período'))
+  await expectAccessible(page)
+  await page.getByRole('button', { name: /^Ver \d notas? fisca(l|is) de qualquer data$/ }).click()
+  await shown(rowsOf(page).getByText(chave))
+  expect(page.url()).toContain('busca=')
+  await page.goto(site.product.url + path)
+
+  await page.getByLabel('Data de emissão').click()
+  await page.getByRole('button', { name: 'Mês passado' }).click()
+  await shown(page.getByRole('button', { name: /^Remover filtro Emissão: 01\// }))
+  await page.getByLabel('Data de emissão').click()
+  await page.getByRole('button', { name: 'Últimos 90 dias', exact: true }).click()
+  await expect.poll(() => rows.count()).toBe(50)
+  await page.goBack()
+  await shown(page.getByRole('button', { name: /^Remover filtro Emissão: 01\// }))
+  await page.goForward()
+  await expect.poll(() => rows.count()).toBe(50)
+})
+
+test('of two choices made before the first is drawn both count', async () => {
+  const page = await open()
+  await page.evaluate(() => {
+    for (const [label, value] of [
+      ['Status', '3'],
+      ['Participação', '1'],
+    ]) {
+      const { control } = [...document.querySelectorAll('label')].find(({ textContent }) => textContent === label)!
+      Object.assign(control!, { value }).dispatchEvent(new Event('change', { bubbles: true }))
+    }
+  })
+  await shown(page.getByRole('button', { name: 'Remover filtro Status: Cancelada' }))
+  await shown(page.getByRole('button', { name: 'Remover filtro Participação: Destinatário' }))
+  expect(page.url()).toMatch(/participacao=1&status=3/)
+  await page.getByRole('button', { name: /^Remover filtro (Status|Participação)/ }).evaluateAll((buttons) => {
+    for (const button of buttons) (button as HTMLElement).click()
+  })
+  await expect.poll(() => page.url()).not.toMatch(/participacao|status/)
+})
+
+test('while it loads the list says so, and a failure keeps what was there', async () => {
+  const page = await open()
+  const held = Promise.withResolvers<void>()
+  await page.route('**/v1/api/DocumentosFiscais?*', async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  await page.goto(site.product.url + path)
+  await shown(page.getByText('Carregando documentos...'))
+  await shown(page.getByRole('button', { name: 'Buscando...' }))
+  held.resolve()
+  await shown(rowsOf(page))
+  await shown(page.getByRole('button', { name: 'Buscar' }))
+  await page.unroute('**/v1/api/DocumentosFiscais?*')
+
+  await page.route('**/v1/api/DocumentosFiscais?*', (route) =>
+    route.fulfill({ status: 400, json: { success: false, message: 'Filtro recusado', data: null, errors: [] } }),
+  )
+  await page.getByRole('button', { name: 'Buscar' }).click()
+  await shown(page.getByText('Erro ao carregar dados: Filtro recusado'))
+  await shown(page.getByText(/^Abaixo está o que recebemos às \d\d:\d\d\.$/))
+  // Whoever has read the toast does not get it again with every attempt.
+  const toast = page.getByRole('listitem').filter({ hasText: 'Erro ao carregar dados: Filtro recusado' })
+  await shown(toast)
+  expect(await toast.count()).toBe(1)
+  await toast.getByRole('button', { name: 'Fechar aviso' }).click()
+  await toast.waitFor({ state: 'detached' })
+  const refused = page.waitForResponse(/DocumentosFiscais\?/)
+  await page.getByRole('button', { name: 'Buscar' }).click()
+  await refused
+  await shown(page.getByRole('button', { name: 'Buscar' }))
+  expect(await toast.count()).toBe(0)
+  expect(await rowsOf(page).count()).toBe(50)
+  await page.unroute('**/v1/api/DocumentosFiscais?*')
+
+  // The list before stays while another one travels, and cannot be ticked in its name.
+  const other = Promise.withResolvers<void>()
+  await page.route('**/v1/api/DocumentosFiscais?*', async (route) => {
+    await other.promise
+    await route.continue()
+  })
+  await page.getByLabel('Status').selectOption({ label: 'Cancelada' })
+  await expect.poll(() => box(page, 0).isDisabled()).toBe(true)
+  expect(await pageBox(page).isDisabled()).toBe(true)
+  other.resolve()
+  await expect.poll(() => pageBox(page).isDisabled()).toBe(false)
+})
+
+test('documents are ticked one by one, in ranges, by page, with the keyboard, and over pages', async () => {
+  const page = await open()
+  await box(page, 1).click()
+  expect(await textOf(selectedText(page))).toBe('1 selecionada')
+  await box(page, 4).click({ modifiers: ['Shift'] })
+  expect(await textOf(selectedText(page))).toBe('4 selecionadas')
+  expect(await pageBox(page).evaluate((input: HTMLInputElement) => input.indeterminate)).toBe(true)
+  await box(page, 3).click({ modifiers: ['Shift'] })
+  expect(await textOf(selectedText(page))).toBe('2 selecionadas')
+
+  const first = await textOf(rowsOf(page))
+  await page.getByRole('button', { name: '2', exact: true }).click()
+  await expect.poll(() => textOf(rowsOf(page))).not.toBe(first)
+  expect(await textOf(selectedText(page))).toBe('2 selecionadas')
+  await expect.poll(() => box(page, 0).isEnabled()).toBe(true)
+  await box(page, 0).focus()
+  await page.keyboard.press('Space')
+  expect(await textOf(selectedText(page))).toBe('3 selecionadas')
+  // The head and the actions stay in sight.
+  await page.mouse.wheel(0, 900)
+  await expect
+    .poll(async () => (await page.getByRole('button', { name: 'Manifestar' }).boundingBox())?.y)
+    .toBeLessThan(110)
+  await page.getByRole('button', { name: 'Página anterior' }).click()
+  await expect.poll(() => textOf(rowsOf(page))).toBe(first)
+  expect(await box(page, 1).isChecked()).toBe(true)
+
+  await pageBox(page).click()
+  expect(await textOf(selectedText(page))).toBe('51 selecionadas')
+  const all = Number(/de ([\d.]+)/.exec(await textOf(page.getByText(/^Página/)))?.[1])
+  expect(all).toBeGreaterThan(1)
+  const whole = page.getByRole('button', { name: /^Selecionar as [\d.]+ do filtro$/ })
+  const total = Number(/[\d.]+/.exec(await textOf(whole))?.[0])
+  await expectAccessible(page)
+  await whole.click()
+  await expect.poll(() => textOf(selectedText(page))).toBe(`${total} selecionadas`)
+  expect(await whole.count()).toBe(0)
+
+  // With everything selected a tick is still instant.
+  const tookMs = await box(page, 7).evaluate(async (input: HTMLInputElement) => {
+    const began = performance.now()
+    input.click()
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
+    return performance.now() - began
+  })
+  expect(tookMs).toBeLessThan(500)
+  expect(await textOf(selectedText(page))).toBe(`${total - 1} selecionadas`)
+
+  await page.getByLabel('Status').selectOption({ label: 'Resumo' })
+  await expect.poll(() => selectedText(page).count()).toBe(0)
+  await pageBox(page).click()
+  await page.getByRole('button', { name: 'Limpar seleção' }).click()
+  expect(await selectedText(page).count()).toBe(0)
+})
+
+test('without a selection the menu asks for one', async () => {
+  const page = await open()
+  await page.getByRole('button', { name: 'Manifestar' }).click()
+  await shown(page.getByRole('menu').getByText('Selecione pelo menos um documento para manifestar.'))
+  expect(await page.getByRole('menuitem').allTextContents()).toEqual([
+    'Ciência',
+    'Confirmação',
+    'Desconhecimento',
+    'Não Realizada',
+  ])
+  await expectAccessible(page)
+  await page.getByRole('menuitem', { name: 'Ciência' }).click()
+  await shown(page.getByRole('listitem').getByText('Selecione pelo menos um documento para manifestar.'))
+  expect(await page.getByRole('dialog').count()).toBe(0)
+})
+
+test('columns are chosen, remembered, and never shown empty', async () => {
+  const page = await open()
+  const headers = () => page.getByRole('columnheader').allTextContents()
+  await page.getByRole('button', { name: 'Escolher colunas' }).click()
+  await page.getByRole('menuitemcheckbox', { name: 'Valor' }).click()
+  await page.getByRole('menuitemcheckbox', { name: 'Chegada' }).click()
+  expect(await page.getByRole('menuitemcheckbox', { name: 'Emitente' }).getAttribute('aria-disabled')).toBe('true')
+  await expectAccessible(page)
+  await page.keyboard.press('Escape')
+  await expect.poll(() => focusedName(page)).toBe('Escolher colunas')
+  expect(await headers()).not.toContain('Valor')
+  expect(await page.getByText(/^chegou/).count()).toBe(0)
+  await page.reload()
+  await shown(rowsOf(page))
+  expect(await headers()).not.toContain('Valor')
+
+  await page.setViewportSize({ width: 1920, height: 1000 })
+  await expect.poll(headers).toEqual(expect.arrayContaining(['Empresa', 'Prazo']))
+  await page.getByLabel('Empresa').selectOption({ label: bakery.nome })
+  await expect.poll(headers).not.toContain('Empresa')
+  await page.getByLabel('Status').selectOption({ label: 'Cancelada' })
+  await expect.poll(headers).not.toContain('Prazo')
+})
+
+test('a note is looked at as it is printed, and saved; a summary says why it cannot be', async () => {
+  const page = await open()
+  const disabled = viewButton(page, true).first()
+  const reason = page.locator(`[id="${await disabled.getAttribute('aria-describedby')}"]`)
+  expect(await textOf(reason)).toMatch(/^Só o resumo chegou até agora/)
+  await disabled.click({ force: true })
+  await disabled.press('Enter')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+
+  const row = rowsOf(page)
+    .filter({ has: viewButton(page) })
+    .first()
+  const number = await textOf(row.getByRole('cell').nth(1))
+  const chave = (await textOf(row.locator('.font-mono'))).replace(/\s/g, '')
+  await row.hover()
+  await row.getByRole('button', { name: `Copiar a chave da NF-e ${number}` }).click()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(chave)
+
+  await viewButton(row).click()
+  const dialog = page.getByRole('dialog', { name: new RegExp(`^NF-e ${number} - `) })
+  await drawn(dialog.locator('canvas').first())
+  await expect.poll(() => textOf(dialog)).toContain('DANFE')
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Aumentar' }).click()
+  await shown(dialog.getByText('125%'))
+  await dialog.getByRole('region', { name: 'Páginas do documento' }).press('-')
+  await shown(dialog.getByText('100%'))
+  const download = page.waitForEvent('download')
+  await dialog.getByRole('button', { name: 'Download' }).click()
+  const file = await download
+  expect(file.suggestedFilename()).toMatch(new RegExp(`^NF-e ${number} - .+\\.pdf$`))
+  expect((await readFile(await file.path())).subarray(0, 5).toString()).toBe('%PDF-')
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await expect.poll(() => focusedName(page)).toBe(`Visualizar NF-e ${number}`)
+})
+
+test('a printed form that does not come says the status, or that it is not known', async () => {
+  const page = await open()
+  await page.route('**/danfe/*', (route) => route.fulfill({ status: 503, body: '' }))
+  await viewButton(page).first().click()
+  await shown(page.getByText('Erro: Erro ao carregar PDF: 503'))
+  await page.unroute('**/danfe/*')
+  const held = Promise.withResolvers<void>()
+  await page.route('**/danfe/*', async (route) => {
+    await held.promise
+    await route.abort('connectionrefused')
+  })
+  await page.getByRole('button', { name: 'Tentar novamente' }).click()
+  await shown(page.getByText('Carregando documento...'))
+  held.resolve()
+  await shown(page.getByText('Erro: Erro desconhecido'))
+  await page.getByRole('button', { name: 'Download' }).click()
+  await shown(page.getByRole('listitem').getByText('Erro: Erro desconhecido'))
+  await expectAccessible(page)
+})
+
+test('who leaves a printed form that is still loading leaves nothing behind, and a pressed download arrives', async () => {
+  const page = await open()
+  const held = Promise.withResolvers<void>()
+  await page.route('**/danfe/*', async (route) => {
+    await held.promise
+    await route.continue().catch(() => undefined)
+  })
+  await viewButton(page).first().click()
+  const dialog = page.getByRole('dialog')
+  await shown(dialog.getByText('Carregando documento...'))
+  const download = page.waitForEvent('download')
+  await dialog.getByRole('button', { name: 'Download' }).click()
+  await page.goBack()
+  await dialog.waitFor({ state: 'detached' })
+  held.resolve()
+  expect((await download).suggestedFilename()).toMatch(/^NF-e \d+ - .+\.pdf$/)
+  for (let nth = 1; nth < 4; nth++) {
+    await viewButton(page).nth(nth).click()
+    await dialog.getByRole('region', { name: 'Páginas do documento' }).waitFor()
+    await page.goBack()
+    await dialog.waitFor({ state: 'detached' })
+  }
+})
+
+test('what is refused by the clipboard is said', async () => {
+  const page = await open()
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'))
+    document.execCommand = () => false
+  })
+  await rowsOf(page).first().hover()
+  await page
+    .getByRole('button', { name: /^Copiar a chave/ })
+    .first()
+    .click()
+  await shown(page.getByText('Não foi possível copiar.'))
+})
+
+test('the selection or the whole filter leaves as a ZIP', async () => {
+  const page = await open()
+  await box(page, 0).click()
+  await box(page, 2).click()
+  await page.getByRole('button', { name: 'Exportar' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Exportar' })
+  expect(await dialog.getByRole('radio', { name: '2 notas fiscais selecionadas' }).isChecked()).toBe(true)
+  await shown(dialog.getByRole('radio', { name: /^[\d.]+ notas fiscais do filtro$/ }))
+  await expectAccessible(page)
+  await page.goBack()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await textOf(selectedText(page))).toBe('2 selecionadas')
+  await page.getByRole('button', { name: 'Exportar' }).click()
+  for (const part of [/^XML/, /^Planilha/]) await dialog.getByLabel(part).click()
+  await shown(dialog.getByText('Escolha o que exportar.'))
+  expect(await dialog.getByRole('button', { name: 'Exportar' }).isDisabled()).toBe(true)
+  await dialog.getByLabel(/^XML/).click()
+  const download = page.waitForEvent('download')
+  await dialog.getByRole('button', { name: 'Exportar' }).click()
+  const file = await download
+  // The browser of the tests does not always say the name that it was given.
+  const { headers } = await fetch(file.url(), { method: 'HEAD' })
+  expect(headers.get('content-disposition')).toMatch(/\.zip"/)
+  expect((await readFile(await file.path())).subarray(0, 2).toString()).toBe('PK')
+  await shown(page.getByText('A exportação começou.'))
+  await dialog.waitFor({ state: 'detached' })
+  expect(await textOf(selectedText(page))).toBe('2 selecionadas')
+})
+
+test('everything is reached with the keyboard alone', async () => {
+  const page = await open()
+  await page.locator('#conteudo').focus()
+  await tabTo(page, /^Manifestar$/)
+  await tabTo(page, /^Selecionar todos os documentos da página$/)
+  await page.keyboard.press('Space')
+  expect(await textOf(selectedText(page))).toBe('50 selecionadas')
+  await tabTo(page, /^Selecionar NF-e/)
+  await page.keyboard.press('Space')
+  expect(await textOf(selectedText(page))).toBe('49 selecionadas')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await shown(page.getByRole('dialog'))
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+})
+
+test.each([
+  ['390', 'light', phone],
+  ['320', 'dark', { ...phone, viewport: { width: 320, height: 640 }, colorScheme: 'dark' }],
+])('on a phone of %s pixels, %s, nothing sticks out and everything can be touched', async (_, __, device) => {
+  const page = await open(path, device)
+  expect(await page.getByRole('table').count()).toBe(0)
+  await page.getByLabel('Selecionar a página').tap()
+  expect(await textOf(selectedText(page))).toBe('50 selecionadas')
+  await box(page, 0).tap()
+  const target = await box(page, 0).evaluate((input) => input.closest('label')?.getBoundingClientRect().toJSON())
+  expect(Math.min(target.width, target.height)).toBeGreaterThanOrEqual(44)
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Manifestar' }).tap()
+  await page.getByRole('menuitem', { name: 'Desconhecimento' }).tap()
+  await shown(page.getByRole('dialog').getByText(/^(Vai para|Nenhuma)/))
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Cancelar' }).tap()
+  await viewButton(page).first().tap()
+  await drawn(page.getByRole('dialog').locator('canvas').first())
+  await expectNoSidewaysScroll(page)
+})

@@ -1,0 +1,373 @@
+import { type Announcement, operate, readConfig, start as startServer, tellWorkspace } from '@vigia/server/start'
+import type { BrowserContextOptions, Page, WebSocketRoute } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { newClient } from '../support/client.ts'
+import { bakery, capturedAccount, rowsOf } from './captured.ts'
+import { type Account, expectAccessible, expectNoSidewaysScroll, phone, query, shown, textOf, useSite } from './site.ts'
+
+const metricsToken = 'figuras-para-a-prova'
+// A page whose clock stands still says nothing for longer than the server usually waits, and would be sent away to come back.
+const { hub } = readConfig({ HUB_CLIENT_TIMEOUT_MS: '600000' }, process.cwd())
+const site = useSite({ simulator: { companies: [bakery] }, config: { metricsToken, announcementPauseMs: 1, hub } })
+const negotiation = '**/notification-hub/negotiate?*'
+const patience = { timeout: 20_000 }
+
+const toasts = (page: Page) => page.locator('[data-sonner-toast]')
+const toastWith = (page: Page, text: string) => toasts(page).filter({ hasText: text })
+
+async function workspaceOf(page: Page): Promise<string> {
+  return page.evaluate(() => JSON.parse(localStorage.getItem('vigia.session') ?? '').wsId)
+}
+
+/** Tells the workspace of a page something, as who runs the installation can. */
+async function tell(page: Page, ...messages: Partial<Announcement>[]): Promise<void> {
+  const workspace = await workspaceOf(page)
+  for (const message of messages) {
+    const announcement: Announcement = { topic: 'aviso', kind: 'alert', header: 'Aviso', body: '', ...message }
+    expect(await operate(site.product.config, (ctx) => tellWorkspace(ctx, workspace, announcement, 1))).toBe(true)
+  }
+}
+
+/** How many pages the server is connected with. */
+async function openLines(): Promise<number> {
+  const response = await fetch(`${site.product.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
+  const figures = (await response.text()).matchAll(/^vigia_hub_connections\{transport="(?!waiting)\w+"\} (\d+)$/gm)
+  return Array.from(figures, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0)
+}
+
+/** The channel of a page in our hands: what the server says still arrives, and a test can say more. */
+async function holdChannel(page: Page) {
+  const sockets: WebSocketRoute[] = []
+  await page.routeWebSocket(/notification-hub/, (socket) => {
+    socket.connectToServer()
+    sockets.push(socket)
+  })
+  const current = async () => {
+    await expect.poll(() => sockets.length, patience).toBeGreaterThan(0)
+    return sockets.at(-1)!
+  }
+  return {
+    sockets,
+    current,
+    async say(target: string, ...args: string[]) {
+      ;(await current()).send(`${JSON.stringify({ type: 1, target, arguments: args })}\u001e`)
+    },
+  }
+}
+
+/** Waits while the clock of the page, which stands still, goes on a little: less than anything takes that asks again by itself. */
+const soon = <T>(page: Page, look: () => Promise<T> | T) =>
+  expect.poll(
+    async () => {
+      await page.clock.runFor(5)
+      return look()
+    },
+    { timeout: 30_000, interval: 50 },
+  )
+
+// A page that is connected and whose clock stands still, so that nothing there asks again by itself.
+async function frozen(account: Account, path: string): Promise<Page> {
+  const page = await site.resume(account, '/login')
+  const heard: string[] = []
+  page.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => heard.push(String(payload))))
+  await page.clock.install()
+  await page.clock.pauseAt(Date.now() + 60_000)
+  await page.goto(site.product.url + path)
+  await soon(page, () => heard.join()).toContain('{}')
+  return page
+}
+
+/** Somebody without companies, on a screen. */
+async function office(name: string, path = '/empresas', options: BrowserContextOptions = {}) {
+  const account = await site.createAccount(name)
+  const page = await site.resume(account, path, options)
+  await shown(page.getByRole('heading', { level: 1 }))
+  return { account, page }
+}
+
+describe('messages', () => {
+  test('each kind is the toast of its colour, with title and description', async () => {
+    const { page } = await office('Ana')
+    await tell(
+      page,
+      { kind: 'sucesso', header: 'Captura concluída', body: '12 documentos novos.' },
+      { kind: 'error', header: 'Captura parada', body: 'O certificado venceu.' },
+      { kind: 'alert', header: 'Prazo perto do fim', body: 'Faltam 3 dias.' },
+    )
+    for (const [type, title, description] of [
+      ['success', 'Captura concluída', '12 documentos novos.'],
+      ['error', 'Captura parada', 'O certificado venceu.'],
+      ['warning', 'Prazo perto do fim', 'Faltam 3 dias.'],
+    ] as const) {
+      const toast = toastWith(page, title)
+      await shown(toast)
+      expect(await toast.getAttribute('data-type')).toBe(type)
+      expect(await toast.getAttribute('class')).toContain(`bg-${type}-soft`)
+      expect(await textOf(toast.locator('[data-title]'))).toBe(title)
+      expect(await textOf(toast.locator('[data-description]'))).toBe(description)
+    }
+    expect(await toasts(page).count()).toBe(3)
+  })
+
+  test('other kinds, and messages of another name, show nothing', async () => {
+    const account = await site.createAccount('Bruno')
+    const page = await site.resume(account, '/login')
+    const channel = await holdChannel(page)
+    await page.goto(`${site.product.url}/empresas`)
+    const workspace = await workspaceOf(page)
+    await tell(page, { header: 'A ligação está aberta' })
+    await shown(toastWith(page, 'A ligação está aberta'))
+    for (const kind of ['info', 'success', 'warning', 'Sucesso', ''])
+      await channel.say(workspace, 'Outro tipo', 'x', kind)
+    await channel.say('outro-espaco', 'Outro nome', 'x', 'alert')
+    await channel.say(workspace, 'O último', '<img src=x onerror="document.title = 1">', 'sucesso')
+    await shown(toastWith(page, 'O último'))
+    expect(await textOf(toastWith(page, 'O último').locator('[data-description]'))).toContain('<img src=x')
+    expect(await toastWith(page, 'Outro').count()).toBe(0)
+  })
+
+  test('what is told another workspace never comes here', async () => {
+    const [{ page: mine }, { page: theirs }] = [await office('Carla'), await office('Caio')]
+    const channel = await holdChannel(mine)
+    const heard: string[] = []
+    mine.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => heard.push(String(payload))))
+    await mine.reload()
+    await tell(theirs, { header: 'Segredo deles' })
+    await shown(toastWith(theirs, 'Segredo deles'))
+    await tell(mine, { header: 'Nosso aviso' })
+    await shown(toastWith(mine, 'Nosso aviso'))
+    expect(channel.sockets).toHaveLength(1)
+    expect(heard.join()).not.toContain('Segredo')
+    expect(await toasts(mine).count()).toBe(1)
+  })
+
+  test('of many each can be read: four at once, the others when there is room', async () => {
+    const { page } = await office('Davi')
+    await tell(page, ...[1, 2, 3, 4, 5, 6].map((day) => ({ header: `Prazo do dia ${day}` })))
+    for (const day of [1, 2, 3, 4]) await shown(toastWith(page, `Prazo do dia ${day}`))
+    expect(await toasts(page).count()).toBe(4)
+    for (const day of [1, 2, 3, 4])
+      expect(await toastWith(page, `Prazo do dia ${day}`).getAttribute('data-visible')).toBe('true')
+    for (const [closed, next] of [
+      [1, 5],
+      [2, 6],
+    ]) {
+      await toastWith(page, `Prazo do dia ${closed}`).getByRole('button', { name: 'Fechar aviso' }).click()
+      await shown(toastWith(page, `Prazo do dia ${next}`))
+    }
+    await expect.poll(() => toasts(page).count(), patience).toBe(4)
+  })
+
+  test.each([
+    ['a wide screen', {}],
+    ['a dark one', { colorScheme: 'dark' }],
+    ['a phone', phone],
+  ] as const)('toasts fit %s and pass axe', async (name, options) => {
+    const { page } = await office(`Eva${name.length}`, '/empresas', options)
+    await tell(
+      page,
+      { kind: 'sucesso', header: 'Captura concluída', body: '12 documentos novos.' },
+      { kind: 'error', header: 'x'.repeat(120), body: 'Sem espaços: '.repeat(20) },
+      { kind: 'alert', header: 'Prazo perto do fim', body: 'Faltam 3 dias.' },
+    )
+    await expect.poll(() => toasts(page).count(), patience).toBe(3)
+    await toasts(page).first().hover()
+    await expectAccessible(page)
+    await expectNoSidewaysScroll(page)
+  })
+
+  test('who wants little motion sees toasts without any', async () => {
+    const { page } = await office('Fabio', '/empresas', { reducedMotion: 'reduce' })
+    await tell(page, { header: 'Sem movimento' })
+    const toast = toastWith(page, 'Sem movimento')
+    await shown(toast)
+    expect(await toast.evaluate((element) => element.getAnimations({ subtree: true }).length)).toBe(0)
+    expect(await toast.evaluate((element) => getComputedStyle(element).transitionDuration)).toMatch(/^(0s|1e-05s)/)
+  })
+})
+
+describe('what is on the screen', () => {
+  test('a capture that ends brings its documents to the list and the dashboard without a reload', async () => {
+    const account = await site.createAccount('Gil')
+    const client = await newClient(site.product, account)
+    const [list, dashboard] = [
+      await frozen(account, '/notas-fiscais?periodo=todos'),
+      await frozen(account, '/dashboard'),
+    ]
+    await shown(list.getByText('Nenhuma nota fiscal'))
+    await client.register(bakery.cnpj, bakery.nome)
+    await client.captured({ timeoutMs: 60_000 })
+    for (const [page, news] of [
+      [list, rowsOf(list)],
+      [dashboard, dashboard.getByRole('region', { name: 'Atividade Recente' }).getByRole('link')],
+    ] as const) {
+      await soon(page, () => news.count()).toBeGreaterThan(0)
+      await shown(toastWith(page, 'Captura'))
+    }
+  })
+
+  test('what a person has ticked and is writing outlives a message; a burst of them reads the list again once', async () => {
+    const { account } = await capturedAccount(site, 'Helena')
+    await expect.poll(() => query(site.product, 'select from happening'), patience).toEqual([])
+    const page = await frozen(account, '/notas-fiscais?periodo=todos')
+    for (const place of [0, 1]) await rowsOf(page).nth(place).getByRole('checkbox').check()
+    await page.getByRole('button', { name: 'Manifestar' }).click()
+    await page.getByRole('menuitem', { name: 'Ciência' }).click()
+    const text = page.getByRole('dialog').getByLabel('Justificativa')
+    await soon(page, () => text.count()).toBe(1)
+    await text.fill('Compra conhecida')
+    let reads = 0
+    page.on('request', (request) => {
+      if (/DocumentosFiscais[?]/.test(request.url())) reads++
+    })
+    await tell(page, ...Array.from({ length: 12 }, (_, index) => ({ header: `Aviso ${index}` })))
+    await soon(page, () => reads).toBe(1)
+    await soon(page, () => toasts(page).count()).toBe(4)
+    expect(await text.inputValue()).toBe('Compra conhecida')
+    await shown(page.getByText('Documentos selecionados: 2'))
+    expect(reads).toBe(1)
+  })
+})
+
+describe('the connection', () => {
+  test('belongs to the layout: leaving it or logging out ends it', async () => {
+    const { page } = await office('Iris')
+    await expect.poll(openLines, patience).toBe(1)
+    await page.getByRole('link', { name: 'Ajuda' }).first().click()
+    await page.waitForURL('**/help')
+    expect(await openLines()).toBe(1)
+    await page.evaluate(() => {
+      history.pushState({}, '', '/nada')
+      dispatchEvent(new PopStateEvent('popstate', { state: {} }))
+    })
+    await shown(page.getByText('Oops! Page not found'))
+    await expect.poll(openLines, patience).toBe(0)
+    await page.goBack()
+    await expect.poll(openLines, patience).toBe(1)
+    await page.getByRole('button', { name: 'Sair' }).click()
+    await page.waitForURL('**/login')
+    await expect.poll(openLines, patience).toBe(0)
+  })
+
+  test('each tab has its own, and shows what is told', async () => {
+    const { page } = await office('Joana')
+    const other = await page.context().newPage()
+    await other.goto(`${site.product.url}/help`)
+    await expect.poll(openLines, patience).toBe(2)
+    await tell(page, { header: 'Para todas as abas' })
+    for (const tab of [page, other]) await shown(toastWith(tab, 'Para todas as abas'))
+    await other.close()
+    await expect.poll(openLines, patience).toBe(1)
+  })
+
+  test('a session that is ended elsewhere leads to the login at once', async () => {
+    const page = await frozen(await site.createAccount('Lia'), '/empresas')
+    const { token } = await page.evaluate(() => JSON.parse(localStorage.getItem('vigia.session') ?? ''))
+    const headers = { authorization: `Bearer ${token}` }
+    await fetch(`${site.product.url}/v1/api/Auth/sair`, { method: 'POST', headers })
+    await soon(page, () => new URL(page.url()).pathname).toBe('/login')
+    await shown(page.getByText('Sessão expirada. Faça login novamente.'))
+  })
+
+  test('a server that restarts is found again, and what was missed is told once', async () => {
+    const server = async (port: number) => startServer({ ...site.product.config, port }, { roles: ['api'] })
+    const first = await server(0)
+    const { page } = await office('Marta')
+    const stored = await page.evaluate(() => localStorage.getItem('vigia.session') ?? '')
+    await page.goto(`${first.url}/login`)
+    await page.evaluate((stored) => localStorage.setItem('vigia.session', stored), stored)
+    await page.goto(`${first.url}/empresas`)
+    await tell(page, { kind: 'error', header: 'Antes' })
+    await shown(toastWith(page, 'Antes'))
+    await first[Symbol.asyncDispose]()
+    await tell(page, { kind: 'error', header: 'Enquanto isso' })
+    await using _ = await server(Number(new URL(first.url).port))
+    await shown(toastWith(page, 'Enquanto isso'), 30_000)
+    await tell(page, { kind: 'error', header: 'Depois' })
+    await shown(toastWith(page, 'Depois'))
+    for (const header of ['Antes', 'Enquanto isso', 'Depois']) expect(await toastWith(page, header).count()).toBe(1)
+  })
+
+  test('that is refused is a line in the console, and the page works', async () => {
+    const account = await site.createAccount('Nina')
+    const page = await site.resume(account, '/login')
+    const lines: string[] = []
+    page.on('console', (message) => lines.push(message.text()))
+    await page.route(negotiation, (route) => route.abort('connectionrefused'))
+    await page.goto(`${site.product.url}/notas-fiscais`)
+    await expect.poll(() => lines.join('\n'), patience).toContain('Erro ao conectar WebSocket')
+    await shown(page.getByText(/^Nenhuma nota fiscal/))
+    await page.getByRole('link', { name: 'Empresas', exact: true }).click()
+    await shown(page.getByText('Nenhuma empresa encontrada'))
+    expect(await toasts(page).count()).toBe(0)
+  })
+
+  test('that does not come back is tried four times and given up, until the network, the person or the server is back', async () => {
+    const account = await site.createAccount('Otto')
+    const page = await site.resume(account, '/login')
+    const channel = await holdChannel(page)
+    await page.clock.install()
+    await page.goto(`${site.product.url}/empresas`)
+    await tell(page, { kind: 'error', header: 'Ligado' })
+    await shown(toastWith(page, 'Ligado'))
+    let attempts = 0
+    await page.route(negotiation, (route) => {
+      attempts++
+      return route.abort('connectionrefused')
+    })
+    // What is on its way gets its answer between two steps of the clock: otherwise it would count as lost.
+    const pass = async (ms: number) => {
+      for (let left = ms; left > 0; left -= 5_000) {
+        await page.clock.runFor(Math.min(left, 5_000))
+        await page.evaluate(async () => (await fetch('/health')).text())
+      }
+    }
+    const lose = async () => {
+      attempts = 0
+      await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1_000)
+      await (await channel.current()).close({ code: 1011 })
+      for (const [tried, delayMs] of [
+        [1, 0],
+        [2, 2_000],
+        [3, 10_000],
+        [4, 30_000],
+      ] as const) {
+        await pass(delayMs)
+        await soon(page, () => attempts).toBe(tried)
+      }
+      await pass(300_000)
+      expect(attempts).toBe(4)
+    }
+    const silence = page.getByText(/^Sem conexão com o servidor/)
+    const clockUntil = (count: number) =>
+      expect
+        .poll(async () => {
+          await page.clock.runFor(1_000)
+          return silence.count()
+        }, patience)
+        .toBe(count)
+    for (const [header, comeBack] of [
+      ['Voltou a rede', () => page.evaluate(() => dispatchEvent(new Event('online')))],
+      ['Voltou a pessoa', () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))],
+      [
+        'Voltou o servidor',
+        async () => {
+          await page.route('**/v1/api/**', (route) => route.abort('connectionrefused'))
+          await clockUntil(1)
+          await page.unroute('**/v1/api/**')
+          await clockUntil(0)
+        },
+      ],
+    ] as const) {
+      await lose()
+      await tell(page, { kind: 'error', header })
+      await page.unroute(negotiation)
+      await comeBack()
+      await soon(page, () => toastWith(page, header).count()).toBe(1)
+      await page.route(negotiation, (route) => {
+        attempts++
+        return route.abort('connectionrefused')
+      })
+    }
+  })
+})

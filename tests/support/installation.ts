@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Config, readConfig, start as startServer } from '@vigia/server/start'
+import { type Simulator, type SimulatorOptions, start as startSimulator } from '@vigia/simulator/start'
+import { weeksAgo } from './authority.ts'
+
+/** The whole product at work. */
+export interface Installation {
+  /** Where the web app and the API answer. */
+  url: string
+  simulator: Simulator
+  config: Config
+  databaseUrl: string
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface InstallationOptions {
+  simulator?: Partial<Omit<SimulatorOptions, 'port' | 'directory' | 'hourMs'>>
+  roles?: ('api' | 'worker')[]
+  /** Length of the authority's hour, on both sides. */
+  hourMs?: number
+  /** What the environment of an installation would say otherwise. */
+  config?: Partial<Config>
+}
+
+/** The product on a PostgreSQL that is there, with a simulated authority, on free ports and with a data directory of its own. */
+export async function startInstallation(databaseUrl: string, options: InstallationOptions = {}): Promise<Installation> {
+  await using stack = new AsyncDisposableStack()
+  const dataDir = await mkdtemp(join(tmpdir(), 'vigia-product-'))
+  stack.defer(() => rm(dataDir, { recursive: true, force: true }))
+  const hourMs = options.hourMs ?? 60_000
+  const simulator = stack.use(
+    await startSimulator({
+      since: weeksAgo(),
+      ...options.simulator,
+      port: 0,
+      directory: join(dataDir, 'simulator'),
+      hourMs,
+    }),
+  )
+  const environment = {
+    PORT: '0',
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl,
+    SIMULATOR_PORT: String(simulator.port),
+    LOG_LEVEL: 'error',
+  }
+  const config = { ...atPace(readConfig(environment, dataDir), hourMs), ...options.config }
+  const server = stack.use(await startServer(config, { roles: options.roles ?? ['api', 'worker'] }))
+  const owned = stack.move()
+  return {
+    url: server.url,
+    simulator,
+    config,
+    databaseUrl,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+function atPace(config: Config, hourMs: number): Config {
+  return { ...config, sefaz: { ...config.sefaz, hourMs, pagePauseMs: hourMs / 1800, marginMs: hourMs / 12 } }
+}
