@@ -124,6 +124,15 @@ describe('the state of a capture', () => {
     expect(await told(workspaceId, 'captura-estado')).toEqual([])
   })
 
+  test('is told with what is safe', async () => {
+    const { workspaceId } = await newCompany(ctx)
+    await settle(await claim(), 108)
+    const [down] = await told(workspaceId, 'captura-estado')
+    expect(down?.body).toMatch(
+      /^EMPRESA \(.+\): O serviço da SEFAZ está fora do ar\. .+ Os documentos já guardados estão seguros\.$/,
+    )
+  })
+
   test('is told when a turn breaks off, and not again when a person lets it go on and it is well', async () => {
     const { workspaceId } = await newCompany(ctx)
     const line = await claim()

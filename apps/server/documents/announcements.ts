@@ -6,6 +6,9 @@ export interface Ready {
   by: string
 }
 
+/** How long the link of an export can be fetched; the words below say it too. */
+export const linkLifeMs = 10 * 60_000
+
 const ready: Writer = {
   topic: 'exportacao',
   write(items) {
@@ -13,6 +16,7 @@ const ready: Writer = {
     const many = items.length > 1
     return {
       kind: 'sucesso',
+      usefulMs: linkLifeMs,
       header: many ? 'Exportações prontas' : 'Exportação pronta',
       body: many
         ? `${counted(items.length, 'exportação está pronta', 'exportações estão prontas')}. Cada link vale por dez minutos; depois, basta exportar de novo.`

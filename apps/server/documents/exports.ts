@@ -9,7 +9,7 @@ import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http.ts'
 import { serviceOf } from '../platform/service.ts'
-import type { Ready } from './announcements.ts'
+import { linkLifeMs, type Ready } from './announcements.ts'
 import { zip } from './archive.ts'
 import { exportFiles } from './export-files.ts'
 import { type Choice, readInBatches } from './export-rows.ts'
@@ -17,7 +17,6 @@ import { type Contents, contentsText, count, criteriaText, families } from './ex
 import { all } from './filter.ts'
 import { type Criteria, countDocuments } from './list.ts'
 
-const lifeMs = 10 * 60_000
 
 /** What a person wants exported: documents by their public ids, or all that criteria find. */
 export interface ExportRequest extends Contents {
@@ -70,7 +69,7 @@ export async function prepareExport(
     await recordDeed({ db }, session, 'exportacao', what)
     const payload: Ready = { documents: total, by: session.accountName }
     await announce({ db }, workspaceId, { what: 'exportacao-pronta', payload })
-    const validUntil = new Date(now.getTime() + lifeMs)
+    const validUntil = new Date(now.getTime() + linkLifeMs)
     return { ticket: seal(ctx, { workspaceId, id, validUntil }), fileName, total, validUntil }
   })
 }

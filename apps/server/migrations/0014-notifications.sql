@@ -30,6 +30,8 @@ create table announcement (
   kind text not null check (kind in ('sucesso', 'error', 'alert')),
   header text not null,
   body text not null,
+  -- Who comes back later is not told of it any more; null: always.
+  useless_at timestamptz,
   primary key (workspace_id, id)
 );
 create index announcement_what_ix on announcement (workspace_id, what, at);

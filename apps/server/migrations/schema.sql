@@ -2,7 +2,7 @@
 
 -- tables
 account (workspace_id integer not null, id integer not null, email text not null, name text not null, phone text, password_hash text not null, created_at timestamp with time zone not null default now(), entered_at timestamp with time zone, shared boolean not null default false)
-announcement (workspace_id integer not null, id bigint not null, at timestamp with time zone not null default clock_timestamp(), topic text not null, what text, kind text not null, header text not null, body text not null)
+announcement (workspace_id integer not null, id bigint not null, at timestamp with time zone not null default clock_timestamp(), topic text not null, what text, kind text not null, header text not null, body text not null, useless_at timestamp with time zone)
 announcement_position (session_id uuid not null, workspace_id integer not null, announcement_id bigint not null)
 audit (workspace_id integer not null, id bigint not null, at timestamp with time zone not null default now(), account_id integer, actor text not null, action text not null, description text not null, address text, search text not null)
 capture_call (line_id integer not null, id bigint not null, at timestamp with time zone not null default now(), query text not null, nsu_before bigint not null, nsu_after bigint not null, c_stat smallint, x_motivo text, documents smallint not null default 0, bytes integer not null default 0, duration_ms integer not null default 0, error text, next_at timestamp with time zone, allowed_at timestamp with time zone)

@@ -309,6 +309,9 @@ class Audience implements AsyncDisposable {
         .select(['id', 'kind', 'header', 'body'])
         .where('workspace_id', '=', workspaceId)
         .where('id', '>', after)
+        .where(({ eb, or }) =>
+          or([eb('useless_at', 'is', null), eb('useless_at', '>', sql<Date>`clock_timestamp()`)]),
+        )
         .orderBy('id')
         .limit(readAtOnce)
         .execute(),

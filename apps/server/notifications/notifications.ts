@@ -55,6 +55,8 @@ export interface Announcement {
   kind: 'sucesso' | 'error' | 'alert'
   header: string
   body: string
+  /** Afterwards nobody who comes back is told of it any more. */
+  usefulMs?: number
 }
 
 /** Something that people should hear of; the words are found when they are told, of everything that happened together. */
@@ -109,12 +111,13 @@ export async function lockTelling({ db }: Pick<Context, 'db'>, workspaceId: numb
 export async function tell(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,
-  announcement: Announcement,
+  { usefulMs, ...announcement }: Announcement,
   what: string | null = null,
 ): Promise<void> {
+  const uselessAt = usefulMs === undefined ? null : sql<Date>`clock_timestamp() + ${usefulMs} * interval '1 ms'`
   const { id } = await db
     .insertInto('announcement')
-    .values({ workspace_id: workspaceId, what, ...announcement })
+    .values({ workspace_id: workspaceId, what, useless_at: uselessAt, ...announcement })
     .returning('id')
     .executeTakeFirstOrThrow()
   await sql`select pg_notify(${announcementChannel}, ${`${workspaceId}.${id}`})`.execute(db)

@@ -126,6 +126,16 @@ test('what was told before the clock was set back makes nothing wait', async () 
   expect(await told(office)).toHaveLength(2)
 })
 
+test('what happened before the clock was set back waits for nothing', async () => {
+  const office = await newWorkspace(ctx.db)
+  await happen(office, 'last')
+  await inWorkspace(ctx, office, ({ db }) =>
+    sql`update happening set at = at + interval '1 day', ready_at = ready_at + interval '1 day'`.execute(db),
+  )
+  await tellTogether(ctx, { workspaceId: office, what: 'last' }, writers.last!)
+  expect(await told(office)).toHaveLength(1)
+})
+
 test('nobody is told of what was undone, nor of what has no words', async () => {
   const office = await newWorkspace(ctx.db)
   const undone = inWorkspace(ctx, office, async (ctx) => {

@@ -46,9 +46,11 @@ export function startTeller(ctx: TellerContext, writers: Writers): AsyncDisposab
   )
 }
 
-// By company, what happened last decides: more of it may be about to follow.
+// By company, what happened last decides: more of it may be about to follow. What happened later than now happened before the clock was set
+// back, and waits for nothing.
 const newest = sql`
-  select distinct on (workspace_id, what, company_id) workspace_id, what, company_id, ready_at
+  select distinct on (workspace_id, what, company_id) workspace_id, what, company_id, ready_at,
+         ready_at <= clock_timestamp() or at > clock_timestamp() as ready
     from happening order by workspace_id, what, company_id, id desc`
 
 // What was told later than now was told before the clock was set back.
@@ -61,7 +63,7 @@ async function findDue(ctx: TellerContext, kinds: readonly string[]): Promise<Du
   const { rows } = await asOperator(ctx, ({ db }) =>
     sql<Due>`
       select h.workspace_id as "workspaceId", h.what from (${newest}) h
-       where h.ready_at <= clock_timestamp() and h.what = any (${kinds}::text[]) and not ${toldLately(ctx.config.announcementPauseMs)}
+       where h.ready and h.what = any (${kinds}::text[]) and not ${toldLately(ctx.config.announcementPauseMs)}
        order by h.ready_at limit 1`.execute(db),
   )
   return rows[0] ?? null
@@ -74,7 +76,7 @@ export async function tellTogether(ctx: TellerContext, { workspaceId, what }: Du
     const { rows } = await sql<Item & { id: bigint }>`
       with ready as (
         select h.company_id from (${newest}) h
-         where h.workspace_id = ${workspaceId} and h.what = ${what} and h.ready_at <= clock_timestamp()
+         where h.workspace_id = ${workspaceId} and h.what = ${what} and h.ready
            and not ${toldLately(ctx.config.announcementPauseMs)}),
       taken as (
         delete from happening h using ready r

@@ -8,7 +8,7 @@ export interface Work<T> {
   /** Does it; nothing that it throws reaches the worker. `signal` says that the end has come. */
   carryOut(piece: T, signal: AbortSignal): Promise<void>
   atOnce: number
-  /** Between two claims that found nothing. */
+  /** Between two claims that found nothing, and after a piece that failed. */
   idleMs: number
 }
 
@@ -16,8 +16,15 @@ export interface Work<T> {
 export function keepWorking<T>({ claim, carryOut, atOnce, idleMs }: Work<T>, log: Logger): AsyncDisposable {
   const stop = new AbortController()
   const running = new Set<Promise<void>>()
+  // What failed may well be the next piece again, and fail at once.
+  let failed = false
   const loop = async () => {
     while (!stop.signal.aborted) {
+      if (failed) {
+        failed = false
+        await pause(idleMs, stop.signal)
+        continue
+      }
       if (running.size >= atOnce) {
         await Promise.race(running)
         continue
@@ -32,7 +39,10 @@ export function keepWorking<T>({ claim, carryOut, atOnce, idleMs }: Work<T>, log
       }
       const turn: Promise<void> = carryOut(piece, stop.signal)
         // Without a database the lease runs out by itself; then another turn begins from what was committed.
-        .catch((error: unknown) => log.error({ err: error }, 'a piece of work could not be let go'))
+        .catch((error: unknown) => {
+          failed = true
+          log.error({ err: error }, 'a piece of work could not be let go')
+        })
         .finally(() => running.delete(turn))
       running.add(turn)
     }

@@ -97,6 +97,7 @@ export interface AnnouncementTable {
   kind: 'sucesso' | 'error' | 'alert'
   header: string
   body: string
+  useless_at: Optional<Date | null>
 }
 export interface AnnouncementPositionTable {
   session_id: string

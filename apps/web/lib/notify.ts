@@ -23,10 +23,12 @@ const showAs = { sucesso: toast.success, error: toast.error, alert: toast.warnin
 const message = 'mensagem '
 let messages = 0
 
-/** Shows a message of the server as the toast of its kind (section 4); `gone` is called when it is no longer there. */
+/** Shows a message of the server as the toast of its kind (section 4); `gone` is called when it is no longer there. What is given back takes it away. */
 export function notifyMessage(kind: keyof typeof showAs, title: string, description: string, gone: () => void) {
+  const id = `${message}${++messages}`
   const duration = kind === 'error' ? Number.POSITIVE_INFINITY : undefined
-  showAs[kind](title, { description, duration, id: `${message}${++messages}`, onDismiss: gone, onAutoClose: gone })
+  showAs[kind](title, { description, duration, id, onDismiss: gone, onAutoClose: gone })
+  return () => void toast.dismiss(id)
 }
 
 /** What the page itself said before; messages of the server come only once and stay. */

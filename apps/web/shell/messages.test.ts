@@ -19,6 +19,7 @@ describe('messages as toasts', () => {
         standing.delete(text)
         gone()
       })
+      return () => void standing.delete(text)
     })
   const send = (messages: ReturnType<typeof open>, kind: string, ...bodies: string[]) => {
     for (const body of bodies) messages.add({ header: 'Aviso', body, kind })
@@ -53,6 +54,15 @@ describe('messages as toasts', () => {
     expect(shown.at(-1)).toBe('error: Aviso 10')
     close('sucesso: Aviso 7')
     expect(shown.at(-1)).toBe('error: Aviso 11')
+  })
+
+  test('of a storm of errors the latest stay, and make nobody wait', () => {
+    const messages = open()
+    send(messages, 'error', ...Array.from({ length: 50 }, (_, index) => `${index}`))
+    expect([...standing.keys()]).toEqual(shown.slice(30))
+    expect(shown).toHaveLength(50)
+    send(messages, 'alert', 'a')
+    expect(shown.at(-1)).toBe('alert: Aviso a')
   })
 
   test('the same is told as often as there is room at once, and again when it is gone', () => {

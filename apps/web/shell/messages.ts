@@ -5,22 +5,24 @@ export interface Message {
   kind: string
 }
 
-/** `gone` is to be called when the toast is no longer there. */
-type ShowToast = (kind: ToastKind, title: string, description: string, gone: () => void) => void
+/** `gone` is to be called when the toast is no longer there; what is given back takes it away. */
+type ShowToast = (kind: ToastKind, title: string, description: string, gone: () => void) => () => void
 type ToastKind = 'sucesso' | 'error' | 'alert'
 
 // As many as the toaster shows; it hides older ones, whose time runs on.
 const visibleMax = 4
 // A tab that nobody looked at for a day need not tell of each good thing.
 const goodNewsMax = 8
+// Nor does anybody close a hundred of them one by one; what is wrong still stands in Empresas.
+const errorsMax = 20
 
 /**
  * Shows messages as toasts, so that each can be read: one that would push out another whose time runs waits until that is gone. Errors stay
- * until they are closed, come out again from behind others, and make nobody wait. What is said again and again is told as often as there is
+ * until they are closed, the latest of them, come out again from behind others, and make nobody wait. What is said again and again is told as often as there is
  * room at once; of good news that wait, the latest are told.
  */
 export function createMessages(show: ShowToast) {
-  const standing: Message[] = []
+  const standing: (Message & { withdraw?: () => void })[] = []
   const waiting: (Message & { kind: ToastKind })[] = []
   let closed = false
 
@@ -28,10 +30,18 @@ export function createMessages(show: ShowToast) {
     const oldest = standing.findIndex(({ kind }) => kind !== 'error')
     return oldest < 0 || standing.length - oldest < visibleMax
   }
+  const makeRoom = () => {
+    const errors = standing.filter(({ kind }) => kind === 'error')
+    if (errors.length <= errorsMax) return
+    const [oldest] = errors
+    standing.splice(standing.indexOf(oldest!), 1)
+    oldest?.withdraw?.()
+  }
   const showNext = () => {
     while (!closed && hasRoom()) {
-      const message = waiting.shift()
-      if (!message) return
+      const next = waiting.shift()
+      if (!next) return
+      const message: (typeof standing)[number] = { ...next }
       standing.push(message)
       const gone = () => {
         const place = standing.indexOf(message)
@@ -39,7 +49,8 @@ export function createMessages(show: ShowToast) {
         standing.splice(place, 1)
         showNext()
       }
-      show(message.kind, message.header, message.body, gone)
+      message.withdraw = show(next.kind, next.header, next.body, gone)
+      makeRoom()
     }
   }
   return {
