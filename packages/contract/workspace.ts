@@ -136,3 +136,10 @@ export const listAudit = route({
   query: AuditFilter,
   data: z.object({ items: z.array(AuditRow), totalDePaginas: z.number() }),
 })
+
+/** Where open pages are told what happens, by the SignalR protocol; every message is named by the workspace (section 8). */
+export const hubPath = '/notification-hub'
+
+/** How a page shows a message, its third argument after header and body (section 4). */
+export const messageKinds = ['sucesso', 'error', 'alert'] as const
+export type MessageKind = (typeof messageKinds)[number]

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
+import { messageKinds } from '@vigia/contract/workspace'
 import { type Announcement, type Config, operate, tellWorkspace } from '@vigia/server/start'
 import { StartError } from '../lifetime.ts'
 
 const usage =
   'Use: npm run admin -- notify --workspace ID --header TÍTULO --body TEXTO [--kind sucesso|error|alert] [--count N].'
-const kinds = ['sucesso', 'error', 'alert'] as const
 const [headerMax, bodyMax, countMax] = [100, 500, 1000]
 
 /** A message that somebody wants the people of a workspace to see. */
@@ -37,7 +37,7 @@ export function readNotifyOrder(args: string[]): NotifyOrder {
   if (header.length > headerMax) throw refusal(`--header deve ter no máximo ${headerMax} caracteres.`)
   if (!body) throw refusal('Falta --body, o texto da mensagem.')
   if (body.length > bodyMax) throw refusal(`--body deve ter no máximo ${bodyMax} caracteres.`)
-  const known = kinds.find((one) => one === kind)
+  const known = messageKinds.find((one) => one === kind)
   if (!known) throw refusal('--kind deve ser sucesso, error ou alert.')
   if (!/^\d{1,4}$/.test(count) || Number(count) < 1 || Number(count) > countMax)
     throw refusal(`--count deve ser um número de 1 a ${countMax}.`)

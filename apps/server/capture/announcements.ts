@@ -94,7 +94,11 @@ function tellTrouble(troubled: readonly Line[], recovered: readonly Line[]): Ret
   const isOne = companies.size === 1 && troubled.every((line) => line.state === first.state)
   const services = joined([...new Set(troubled.map(({ service }) => families[service]))])
   if (isOne)
-    return { kind, header: stateWords[state].header, body: `${first.company} (${services}): ${reassured(first.message)}` }
+    return {
+      kind,
+      header: stateWords[state].header,
+      body: `${first.company} (${services}): ${reassured(first.message)}`,
+    }
   const kinds = Object.entries(stateWords).flatMap(([name, { many }]) => {
     const count = new Set(troubled.filter((line) => line.state === name).map(({ companyId }) => companyId)).size
     return count > 0 ? [`${counted(count, 'empresa', 'empresas')} ${many}`] : []
@@ -110,7 +114,9 @@ function tellTrouble(troubled: readonly Line[], recovered: readonly Line[]): Ret
 
 // Not every message of a conversation says it, and in a row of Empresas none needs to.
 function reassured(message: string): string {
-  return /estão seguros|foi pulado|recebido se perdeu/.test(message) ? message : `${message} Os documentos já guardados estão seguros.`
+  return /estão seguros|foi pulado|recebido se perdeu/.test(message)
+    ? message
+    : `${message} Os documentos já guardados estão seguros.`
 }
 
 const number = (n: number) => n.toLocaleString('pt-BR')

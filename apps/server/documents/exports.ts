@@ -17,7 +17,6 @@ import { type Contents, contentsText, count, criteriaText, families } from './ex
 import { all } from './filter.ts'
 import { type Criteria, countDocuments } from './list.ts'
 
-
 /** What a person wants exported: documents by their public ids, or all that criteria find. */
 export interface ExportRequest extends Contents {
   documents: string[] | Criteria

@@ -1,3 +1,4 @@
+import { hubPath } from '@vigia/contract/workspace'
 import { type Client, createHub, type Hub } from '@vigia/signalr/hub'
 import { sql } from 'kysely'
 import { Counter, Gauge, Registry } from 'prom-client'
@@ -48,7 +49,6 @@ export interface NotificationHub extends Guest, AsyncDisposable {
   metrics: Registry
 }
 
-export const hubPath = '/notification-hub'
 const sessionChannel = 'vigia_session'
 
 /**
@@ -309,9 +309,7 @@ class Audience implements AsyncDisposable {
         .select(['id', 'kind', 'header', 'body'])
         .where('workspace_id', '=', workspaceId)
         .where('id', '>', after)
-        .where(({ eb, or }) =>
-          or([eb('useless_at', 'is', null), eb('useless_at', '>', sql<Date>`clock_timestamp()`)]),
-        )
+        .where(({ eb, or }) => or([eb('useless_at', 'is', null), eb('useless_at', '>', sql<Date>`clock_timestamp()`)]))
         .orderBy('id')
         .limit(readAtOnce)
         .execute(),

@@ -1,3 +1,4 @@
+import type { MessageKind } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
@@ -52,7 +53,7 @@ export type Topic = 'captura' | 'manifestacao' | 'empresa' | 'certificado' | 'do
 export interface Announcement {
   topic: Topic
   /** How the page shows it (section 4 of the specification). */
-  kind: 'sucesso' | 'error' | 'alert'
+  kind: MessageKind
   header: string
   body: string
   /** Afterwards nobody who comes back is told of it any more. */

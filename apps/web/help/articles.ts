@@ -245,6 +245,16 @@ export const situations: readonly Article[] = [
     keywords: 'erro conexao rede servidor timeout 30 segundos tente novamente sem conexao',
   },
   {
+    id: 'avisos',
+    title: 'O que são os avisos que aparecem sozinhos na tela?',
+    body: [
+      'Com o sistema aberto, você fica sabendo na hora: uma captura trouxe documentos, parou ou voltou ao normal; a SEFAZ respondeu a uma manifestação; uma nota que você confirmou foi cancelada; um certificado está perto de vencer; uma exportação ficou pronta. As listas e o Dashboard se atualizam junto, sem perder o que você selecionou ou digitou.',
+      'Um aviso em vermelho fica até você fechar. O que aconteceu enquanto a página estava fechada aparece quando você volta, uma vez só. Se a conexão cai, nada se perde: a tela volta a perguntar sozinha, e o estado de cada empresa continua em Empresas.',
+    ],
+    keywords: 'aviso notificacao mensagem tempo real toast canto alerta sozinho aparece atualiza',
+    link: { to: '/empresas', words: 'Ver o estado de cada empresa' },
+  },
+  {
     id: 'sessao-expirada',
     title: '“Sessão expirada. Faça login novamente.”',
     body: [

@@ -1,3 +1,4 @@
+import type { MessageKind } from '@vigia/contract/workspace'
 import { toast } from 'sonner'
 
 /** An error stays until it is closed; the same `id` replaces the one before it. */
@@ -18,13 +19,17 @@ export function notifyInfo(title: string, options: { description?: string } = {}
   toast.info(title, options)
 }
 
-const showAs = { sucesso: toast.success, error: toast.error, alert: toast.warning }
+const showAs: Record<MessageKind, typeof toast.success> = {
+  sucesso: toast.success,
+  error: toast.error,
+  alert: toast.warning,
+}
 
 const message = 'mensagem '
 let messages = 0
 
 /** Shows a message of the server as the toast of its kind (section 4); `gone` is called when it is no longer there. What is given back takes it away. */
-export function notifyMessage(kind: keyof typeof showAs, title: string, description: string, gone: () => void) {
+export function notifyMessage(kind: MessageKind, title: string, description: string, gone: () => void) {
   const id = `${message}${++messages}`
   const duration = kind === 'error' ? Number.POSITIVE_INFINITY : undefined
   showAs[kind](title, { description, duration, id, onDismiss: gone, onAutoClose: gone })

@@ -1,4 +1,5 @@
 import { HubConnectionBuilder, HubConnectionState, LogLevel } from '@microsoft/signalr'
+import { hubPath } from '@vigia/contract/workspace'
 import type { Session } from '../lib/stored-session.ts'
 import type { Message } from './messages.ts'
 
@@ -25,7 +26,7 @@ export function createHubLine(
   { told, interrupted }: Listener,
 ): HubLine {
   const hub = new HubConnectionBuilder()
-    .withUrl('/notification-hub', { accessTokenFactory: () => token })
+    .withUrl(hubPath, { accessTokenFactory: () => token })
     .withAutomaticReconnect(reconnectDelaysMs)
     .withServerTimeout(serverTimeoutMs)
     .withKeepAliveInterval(keepAliveMs)

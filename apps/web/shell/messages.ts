@@ -1,3 +1,5 @@
+import { type MessageKind, messageKinds } from '@vigia/contract/workspace'
+
 /** What the server tells of the workspace, in the words of section 3. */
 export interface Message {
   header: string
@@ -6,8 +8,7 @@ export interface Message {
 }
 
 /** `gone` is to be called when the toast is no longer there; what is given back takes it away. */
-type ShowToast = (kind: ToastKind, title: string, description: string, gone: () => void) => () => void
-type ToastKind = 'sucesso' | 'error' | 'alert'
+type ShowToast = (kind: MessageKind, title: string, description: string, gone: () => void) => () => void
 
 // As many as the toaster shows; it hides older ones, whose time runs on.
 const visibleMax = 4
@@ -23,7 +24,7 @@ const errorsMax = 20
  */
 export function createMessages(show: ShowToast) {
   const standing: (Message & { withdraw?: () => void })[] = []
-  const waiting: (Message & { kind: ToastKind })[] = []
+  const waiting: (Message & { kind: MessageKind })[] = []
   let closed = false
 
   const hasRoom = () => {
@@ -68,8 +69,8 @@ export function createMessages(show: ShowToast) {
   }
 }
 
-function hasToast<M extends Message>(message: M): message is M & { kind: ToastKind } {
-  return ['sucesso', 'error', 'alert'].includes(message.kind)
+function hasToast<M extends Message>(message: M): message is M & { kind: MessageKind } {
+  return messageKinds.some((kind) => kind === message.kind)
 }
 
 function isSame(one: Message, other: Message): boolean {
