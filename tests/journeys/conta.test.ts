@@ -118,7 +118,7 @@ test('the sessions: this one is marked, one or all others end after a question',
   // Who presses Enter at once has decided nothing.
   await page.keyboard.press('Enter')
   await question.waitFor({ state: 'detached' })
-  expect(await sessions.count()).toBe(4)
+  await expect.poll(() => sessions.count()).toBe(4)
   await sessions
     .nth(1)
     .getByRole('button', { name: /^Encerrar/ })

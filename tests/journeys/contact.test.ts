@@ -100,7 +100,7 @@ test('people do not meet the field that is for programs, and who fills it in get
   await shown(dialog)
   const trap = page.locator('input[name=confirmacao]')
   expect(await page.getByLabel('Confirmação').getByRole('textbox').count()).toBe(0)
-  expect(await dialog.getByRole('textbox').count()).toBe(5)
+  await expect.poll(() => dialog.getByRole('textbox').count()).toBe(5)
   expect(await trap.evaluate((input) => getComputedStyle(input.parentElement!.parentElement!).width)).toBe('1px')
   await trap.evaluate((input: HTMLInputElement) => input.focus())
   expect(await trap.evaluate((input) => input === document.activeElement)).toBe(false)

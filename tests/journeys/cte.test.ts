@@ -97,7 +97,7 @@ test('only the carrier cancels and corrects, and the dialog says so before anyth
   await expect.poll(() => badName.count()).toBe(2)
   await letter.getByRole('button', { name: 'Corrigir um campo' }).click()
   await letter.getByLabel('Grupo').nth(1).waitFor()
-  expect(await badName.count()).toBe(2)
+  await expect.poll(() => badName.count()).toBe(2)
   await letter.getByRole('button', { name: 'Remover a correção 2' }).click()
   await shown(letter.getByText('Use o nome que está no XML: até 20 letras e números.'))
   await shown(letter.getByText('Escreva o novo valor, com até 500 caracteres.'))

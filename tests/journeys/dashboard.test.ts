@@ -114,7 +114,7 @@ test('three questions: is it capturing, what needs a person, what came; every nu
   const activity = region(page, 'Atividade Recente')
   await shown(activity.getByText('Últimos documentos processados hoje'))
   const latest = activity.getByRole('listitem')
-  expect(await latest.count()).toBe(10)
+  await expect.poll(() => latest.count()).toBe(10)
   expect(await textOf(latest)).toMatch(/^\d\d:\d\d.+(NFe|CTe)[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/)
 
   await opensItsList(page, client)
@@ -166,9 +166,9 @@ test('the days as a picture and as a table; everything by keyboard', async () =>
   const table = days.getByRole('table', { name: 'Documentos por dia de emissão' })
   await shown(table)
   const lines = table.getByRole('row').filter({ has: page.getByRole('rowheader') })
-  expect(await lines.count()).toBe(
-    Number(new Intl.DateTimeFormat('sv', { timeZone: 'America/Sao_Paulo' }).format(new Date()).slice(8)),
-  )
+  await expect
+    .poll(() => lines.count())
+    .toBe(Number(new Intl.DateTimeFormat('sv', { timeZone: 'America/Sao_Paulo' }).format(new Date()).slice(8)))
   await expectAccessible(page)
   const link = table.getByRole('link').first()
   const count = await textOf(link)
@@ -213,7 +213,7 @@ test('on a phone: one column, nothing sideways, and no chart before it is looked
   expect(await chartFiles(page)).toEqual([])
   // What was not looked at is printed as a table.
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
-  expect(await region(page, 'Documentos por Dia').getByRole('table').count()).toBe(1)
+  await expect.poll(() => region(page, 'Documentos por Dia').getByRole('table').count()).toBe(1)
   await page.evaluate(() => dispatchEvent(new Event('afterprint')))
   expect(await region(page, 'Documentos por Dia').getByRole('table').count()).toBe(0)
   await region(page, 'Documentos por Dia').scrollIntoViewIfNeeded()
@@ -237,7 +237,7 @@ test('of days that are equally high, side by side, one has its number over it', 
   await shown(days)
   await days.scrollIntoViewIfNeeded()
   await shown(days.getByText('12.345', { exact: true }), 20_000)
-  expect(await days.getByText('12.345', { exact: true }).count()).toBe(1)
+  await expect.poll(() => days.getByText('12.345', { exact: true }).count()).toBe(1)
 })
 
 test('loading, a failure with its toast, and the last numbers while it cannot be asked', async () => {
@@ -284,7 +284,7 @@ test('what was heard of the captures before the server refused to tell is no gre
   const refusal = { success: false, message: 'Hoje não.', data: null, errors: [], statusCode: 409 }
   await page.route('**/obter-empresas', (route) => route.fulfill({ status: 409, json: refusal }))
   await shown(status.getByText('Sem resposta').first(), 20_000)
-  expect(await status.getByText('Sem resposta').count()).toBe(2)
+  await expect.poll(() => status.getByText('Sem resposta').count()).toBe(2)
   expect(await page.getByText('Nada precisa de você agora.').count()).toBe(0)
   await shown(page.getByText('Não sabemos agora: a lista de empresas não chegou.'))
   await shown(page.getByText('Sem contato', { exact: true }))

@@ -78,7 +78,7 @@ test('an office works through its list: trouble first, filters and order in the 
   await shown(row(page, 'Não informado').getByText('Envie em Editar'))
   const byHand = row(page, 'CLIENTE 0012 COMERCIO LTDA')
   await shown(byHand.getByText('Automática desligada: peça quando quiser'))
-  expect(await byHand.locator('[data-lamp=unlit]').count()).toBe(2)
+  await expect.poll(() => byHand.locator('[data-lamp=unlit]').count()).toBe(2)
   await expectAccessible(page)
 
   await narrow(page)
@@ -112,8 +112,8 @@ async function narrow(page: Page) {
   await expect.poll(async () => (await names(page)).length).toBe(count)
   // Each of them shows why, by the shape of a lamp and in words.
   const troubled = page.locator('tbody').filter({ has: page.locator('[data-lamp=stopped], [data-lamp=blocked]') })
-  expect(await troubled.count()).toBe(count)
-  expect(await troubled.getByRole('list').count()).toBe(count)
+  await expect.poll(() => troubled.count()).toBe(count)
+  await expect.poll(() => troubled.getByRole('list').count()).toBe(count)
   await page.getByRole('button', { name: /^Inativas \d/ }).click()
   await expect.poll(() => page.url()).toContain('so=inativas')
   await shown(page.getByText('2 empresas', { exact: true }))

@@ -53,7 +53,7 @@ test('a search box, three ways to a person, five questions, two guides and the w
   await shown(questions.getByText(/Você recebe um ZIP com os XML, os PDF e uma planilha/))
 
   for (const guide of ['Primeiros passos', 'No dia a dia'])
-    expect(await page.getByRole('region', { name: guide }).getByRole('listitem').count()).toBeGreaterThan(3)
+    await expect.poll(() => page.getByRole('region', { name: guide }).getByRole('listitem').count()).toBeGreaterThan(3)
   const meant = page.getByRole('region', { name: 'O que esta mensagem quer dizer?' })
   for (const code of [137, 138, 656, 593, 573, 589, 217, 640])
     await shown(meant.locator('summary').filter({ hasText: `código ${code}` }))

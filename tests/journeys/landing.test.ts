@@ -94,7 +94,7 @@ async function expectComplete(page: Page) {
     for (const word of words) await shown(card.getByText(word, { exact: false }))
   }
   const testimonials = page.locator('#depoimentos figure')
-  expect(await testimonials.count()).toBe(6)
+  await expect.poll(() => testimonials.count()).toBe(6)
   for (const testimonial of await testimonials.all()) {
     expect(await textOf(testimonial)).toContain('Nota 5 de 5 estrelas')
   }
@@ -150,7 +150,7 @@ describe.each([
 
   test('on a phone the menu opens and closes, and its links lead to the same places', async () => {
     const page = await site.visit('/', { ...phone, ...scripting })
-    expect(await page.getByRole('link', { name: 'Planos' }).filter({ visible: true }).count()).toBe(1)
+    await expect.poll(() => page.getByRole('link', { name: 'Planos' }).filter({ visible: true }).count()).toBe(1)
     const menu = page.getByRole('navigation', { name: 'Menu' })
     await page.getByRole('button', { name: 'Abrir menu' }).tap()
     await shown(menu)

@@ -196,7 +196,7 @@ test('one line says since when the server does not answer, and goes away with th
   await page.getByRole('dialog').getByRole('link', { name: 'Notas Fiscais' }).click()
   const line = page.getByText(/^Sem conexão com o servidor desde \d\d:\d\d; o que está na tela pode estar velho\.$/)
   await shown(line, 30_000)
-  expect(await line.locator('xpath=ancestor::*[@role="status"]').count()).toBe(1)
+  await expect.poll(() => line.locator('xpath=ancestor::*[@role="status"]').count()).toBe(1)
   // Nor is anything known of the capture.
   await shown(page.getByRole('link', { name: 'Sem contato. Não sabemos como está a captura.' }))
   await expectNoSidewaysScroll(page)

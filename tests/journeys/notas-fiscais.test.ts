@@ -75,7 +75,7 @@ test('the list has the columns, filters and pages of the specification, and says
     'Ações',
   ])
   const rows = rowsOf(page)
-  expect(await rows.count()).toBe(50)
+  await expect.poll(() => rows.count()).toBe(50)
   const cells = await rows.first().getByRole('cell').allTextContents()
   expect(cells[2]).toMatch(/\d{6}[0-9A-Z]{12}\d{26}$/)
   expect(cells[3]).toMatch(/^R\$\s[\d.]+,\d\d$/)
@@ -197,7 +197,7 @@ test('while it loads the list says so, and a failure keeps what was there', asyn
   // Whoever has read the toast does not get it again with every attempt.
   const toast = page.getByRole('listitem').filter({ hasText: 'Erro ao carregar dados: Filtro recusado' })
   await shown(toast)
-  expect(await toast.count()).toBe(1)
+  await expect.poll(() => toast.count()).toBe(1)
   await toast.getByRole('button', { name: 'Fechar aviso' }).click()
   await toast.waitFor({ state: 'detached' })
   const refused = page.waitForResponse(/DocumentosFiscais\?/)
@@ -205,7 +205,7 @@ test('while it loads the list says so, and a failure keeps what was there', asyn
   await refused
   await shown(page.getByRole('button', { name: 'Buscar' }))
   expect(await toast.count()).toBe(0)
-  expect(await rowsOf(page).count()).toBe(50)
+  await expect.poll(() => rowsOf(page).count()).toBe(50)
   await page.unroute('**/v1/api/DocumentosFiscais?*')
 
   // The list before stays while another one travels, and cannot be ticked in its name.

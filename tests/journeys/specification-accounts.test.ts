@@ -54,7 +54,7 @@ test('the login has its texts, fields and links', async () => {
   expect(await password.getAttribute('type')).toBe('password')
   await shown(press(page, 'Esqueceu sua senha?'))
   expect(await hrefOf(page.getByRole('link', { name: 'Criar conta grátis' }))).toBe('/register')
-  expect(await page.locator('a[href="/"]').count()).toBeGreaterThan(0)
+  await expect.poll(() => page.locator('a[href="/"]').count()).toBeGreaterThan(0)
 })
 
 test('the login says each rule under its field, whose border turns red', async () => {

@@ -170,11 +170,12 @@ test('the dashboard shows what is told, and nothing green of what is not', async
     await shown(card.getByText(number, { exact: true }))
   }
   const table = page.getByRole('table', { name: 'Documentos por Empresa', exact: true })
+  await shown(table.getByRole('row').nth(1))
   const cells = await table.getByRole('row').nth(1).getByRole('cell').allInnerTexts()
   expect(cells.map((text) => text.trim())).toEqual(['PADARIA AURORA LTDA', '1.200', '50', '1.250', 'Ativa'])
   expect(await table.getByRole('link').count()).toBe(0)
   const recent = page.getByRole('region', { name: 'Atividade Recente' }).getByRole('listitem')
-  expect(await recent.count()).toBe(3)
+  await expect.poll(() => recent.count()).toBe(3)
   expect(await recent.first().textContent()).toMatch(/09:07.*GRÁFICA UM.*NFe/)
   expect(await recent.getByRole('link').count()).toBe(0)
   const status = page.getByRole('region', { name: 'Status do Sistema' }).getByRole('listitem')

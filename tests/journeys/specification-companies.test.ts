@@ -117,7 +117,7 @@ test('the table shows each company', async () => {
   expect([alfa[5], gama[5]]).toEqual(['Ativa', 'Inativa'])
   const actions = rowOf(page, 'ALFA').getByRole('cell').last()
   expect(await hrefOf(actions.getByRole('link'))).toBe('/empresas/editar/um')
-  expect(await actions.getByRole('button').count()).toBeGreaterThan(0)
+  await expect.poll(() => actions.getByRole('button').count()).toBeGreaterThan(0)
   expect(await hrefOf(press(page, 'Nova Empresa'))).toBe('/empresas/nova')
 })
 
@@ -339,7 +339,7 @@ test('the form shows the company; the CNPJ and what the authority said cannot be
   expect(await cnpj.isEditable()).toBe(false)
   expect(await page.getByLabel('Email').inputValue()).toBe('fiscal@alfa.example')
   const uf = page.getByLabel('UF')
-  expect(await uf.getByRole('option').count()).toBe(27)
+  await expect.poll(() => uf.getByRole('option').count()).toBe(27)
   expect(await uf.locator('option:checked').textContent()).toMatch(/^PR/)
   for (const text of ['000000000000042', 'Mensagem das notas', '000000000000043', 'Mensagem dos conhecimentos']) {
     await shown(page.getByText(text, { exact: true }))

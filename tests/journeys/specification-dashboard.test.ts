@@ -47,7 +47,7 @@ test('the documents by company', async () => {
   await shown(table)
   const cells = async (row: number) =>
     (await table.getByRole('row').nth(row).getByRole('cell').allInnerTexts()).map((text) => text.trim())
-  expect(await table.getByRole('columnheader').count()).toBe(5)
+  await expect.poll(() => table.getByRole('columnheader').count()).toBe(5)
   for (const name of ['Empresa', 'Notas Fiscais', 'CTe', 'Total', 'Status'])
     await shown(table.getByRole('columnheader', { name, exact: true }))
   expect(await cells(1)).toEqual(['PADARIA AURORA LTDA', '1.200', '50', '1.250', 'Ativa'])
@@ -198,7 +198,7 @@ test('the help has a search box, three contact cards, five questions and two gui
   await shown(main.getByRole('searchbox').or(main.getByRole('textbox')))
   const cards = page.getByRole('region', { name: /Falar com/ }).getByRole('listitem')
   await shown(cards)
-  expect(await cards.count()).toBe(3)
+  await expect.poll(() => cards.count()).toBe(3)
   for (const channel of ['E-mail', 'WhatsApp']) {
     const card = cards.filter({ has: page.getByRole('heading', { name: channel, exact: true }) })
     expect(await card.textContent(), channel).toMatch(/respond|prazo|resposta|horas|dia útil/i)
@@ -213,7 +213,7 @@ test('the help has a search box, three contact cards, five questions and two gui
   const claims = [/ilimitad/i, /24\/7|24 horas|dia e (de )?noite/i, /ZIP/]
   expect(claims.filter((claim) => !claim.test(text))).toEqual([])
   for (const guide of [/Primeiros passos/i, /dia a dia/i])
-    expect(await page.getByRole('region', { name: guide }).getByRole('listitem').count()).toBeGreaterThan(1)
+    await expect.poll(() => page.getByRole('region', { name: guide }).getByRole('listitem').count()).toBeGreaterThan(1)
 })
 
 test('a toast of warning is yellow', async () => {

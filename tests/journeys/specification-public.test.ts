@@ -69,9 +69,9 @@ test('a sample dashboard with made-up figures and activity stands in the hero', 
   const page = await landing()
   const sample = page.getByRole('figure').first()
   await shown(sample)
-  expect(await sample.getByRole('definition').count()).toBe(4)
+  await expect.poll(() => sample.getByRole('definition').count()).toBe(4)
   await shown(sample.getByText(/Atividade Recente/))
-  expect(await sample.getByRole('listitem').count()).toBeGreaterThan(2)
+  await expect.poll(() => sample.getByRole('listitem').count()).toBeGreaterThan(2)
 })
 
 test('the demo dialog thanks, tells the shared login, closes and leads to the login', async () => {
@@ -94,7 +94,7 @@ test('six benefits and the figures', async () => {
   const page = await landing()
   const section = page.locator('#beneficios')
   const cards = section.getByRole('listitem')
-  expect(await cards.count()).toBe(6)
+  await expect.poll(() => cards.count()).toBe(6)
   const texts = await cards.allTextContents()
   for (const [index, words] of [
     [/captura automática/i],
@@ -168,7 +168,7 @@ test('the corporate plan and the specialist open a contact form, which is not a 
 test('six testimonials of five stars', async () => {
   const page = await landing()
   const cards = page.locator('#depoimentos').getByRole('listitem')
-  expect(await cards.count()).toBe(6)
+  await expect.poll(() => cards.count()).toBe(6)
   for (const card of await cards.all()) expect(await card.textContent()).toMatch(/5 de 5 estrelas/)
 })
 

@@ -45,7 +45,7 @@ export function CtePage() {
 
 function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const search = useSearch(kind)
-  const { filters, page, busy, apply } = search
+  const { filters, busy, apply } = search
   const { data: companies } = useCompanies()
   const [selection, choose] = useSelection(search.key)
   const place = usePlace()
@@ -53,11 +53,11 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const frame = useRef<HTMLElement>(null)
   const width = useWidth(frame)
   const several = (companies?.length ?? 0) > 1 && !filters.company
+  // The first page is drawn bit by bit, and then shown at once: on a slow phone its rows would hold up everything else.
+  const drawing = useDeferredValue(search.page !== undefined)
+  const page = drawing ? search.page : undefined
   const table = useColumns(kind, width, page?.items, several)
-  // The first rows are drawn bit by bit: on a slow phone all at once would hold up everything else.
-  const drawing = useDeferredValue(page !== undefined)
-  const rows = drawing ? page?.items : undefined
-  const list = useList({ kind, rows, stale: search.query.isPlaceholderData, selection, choose, place })
+  const list = useList({ kind, rows: page?.items, stale: search.query.isPlaceholderData, selection, choose, place })
   const some = selection.ids.size > 0
   const filter = toFilter(filters, kind)
   const bar = { kind, filters, companies: companies ?? [], onChange: apply }
@@ -71,7 +71,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
         <ListToolbar
           kind={kind}
           total={page}
-          loading={search.query.isPending}
+          loading={!page && !search.query.error}
           selectedCount={selection.ids.size}
           wholeFilter={
             list.ticked === 'all' && (

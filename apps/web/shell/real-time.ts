@@ -8,6 +8,8 @@ import type { HubLine } from './hub.ts'
 import { createMessages, inBursts, type Message } from './messages.ts'
 
 const logText = 'Erro ao conectar WebSocket:'
+// The library is larger than most screens, and a slow line has their data to bring first; what happens meanwhile is told afterwards.
+const screenFirstMs = 2_000
 
 /** Shows what the server tells of the workspace, and reads the screen again after it, for as long as the layout is there (section 4). */
 export function useRealTime() {
@@ -29,7 +31,6 @@ function listen(session: Pick<Session, 'token' | 'wsId'>): () => void {
 
   const connect = async () => {
     try {
-      // The library is larger than most screens.
       const { createHubLine } = await import('./hub.ts')
       if (signal.aborted) return
       line ??= createHubLine(session, { told, interrupted: refresh })
@@ -45,22 +46,12 @@ function listen(session: Pick<Session, 'token' | 'wsId'>): () => void {
   document.addEventListener('visibilitychange', () => connectIf(!document.hidden), { signal })
   window.addEventListener('online', () => connectIf(true), { signal })
   const unwatch = watchSilence(() => connectIf(readSilentSince() === null))
-  const cancel = whenIdle(() => void connect())
+  const timer = setTimeout(() => void connect(), screenFirstMs)
   return () => {
     leaving.abort()
     unwatch()
-    cancel()
+    clearTimeout(timer)
     messages.close()
     line?.stop()
   }
-}
-
-// What the screen itself needs comes first.
-function whenIdle(run: () => void): () => void {
-  if ('requestIdleCallback' in globalThis) {
-    const handle = requestIdleCallback(run, { timeout: 2_000 })
-    return () => cancelIdleCallback(handle)
-  }
-  const timer = setTimeout(run, 500)
-  return () => clearTimeout(timer)
 }
