@@ -11,10 +11,7 @@ export const chunks: Rolldown.CodeSplittingGroup[] = [
   { name: (id, context) => (isPiece(id, context) ? 'pieces' : null), minShareCount: 2 },
   {
     name: 'data',
-    test: modules(
-      '@tanstack/(react-query|query-core)|sonner|zod/v4/core/(core|util).js',
-      '/web/lib/(companies|notify|query)',
-    ),
+    test: modules('@tanstack/(react-query|query-core)', '/web/lib/(companies|notify|query)'),
   },
   {
     name: 'floating',

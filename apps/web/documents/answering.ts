@@ -1,4 +1,3 @@
-import { zodResolver } from '@hookform/resolvers/zod'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { CorrectionForm, ManifestationForm } from '@vigia/contract/manifestation'
 import { useRef, useState } from 'react'
@@ -6,6 +5,7 @@ import { type UseFormReturn, useForm } from 'react-hook-form'
 import { z } from 'zod'
 import { ApiError, call } from '../lib/api.ts'
 import { formatCount } from '../lib/format.ts'
+import { checkedBy } from '../lib/forms.ts'
 import { notifyError } from '../lib/notify.ts'
 import { accepted, actionFailure } from '../lib/query.ts'
 import type { Answer } from './answers.ts'
@@ -28,7 +28,7 @@ export function useAnswerForm({ label, reasonMin }: Answer): AnswerForm {
     path: ['justificativa'],
   })
   return useForm<Typed, unknown, Said>({
-    resolver: zodResolver(schema),
+    resolver: checkedBy(schema),
     mode: 'onTouched',
     defaultValues: { justificativa: '', correcoes: [] },
   })

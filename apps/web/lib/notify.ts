@@ -1,29 +1,40 @@
 import type { MessageKind } from '@vigia/contract/workspace'
-import { toast } from 'sonner'
+import type { toast } from 'sonner'
+
+type Toast = typeof toast
+
+// Toasts come when the screen is there: what is said before waits for whoever shows it.
+const { promise: toaster, resolve: showWith } = Promise.withResolvers<Toast>()
+const { promise: firstWords, resolve: speak } = Promise.withResolvers<void>()
+
+/** There is somebody who shows toasts now. */
+/** Kept as soon as something is said. */
+export { firstWords, showWith }
+
+function say(words: (toast: Toast) => void) {
+  speak()
+  void toaster.then(words)
+}
 
 /** An error stays until it is closed; the same `id` replaces the one before it. */
 export function notifyError(title: string, options: { description?: string; id?: string } = {}) {
-  toast.error(title, { ...options, id: options.id ?? title, duration: Number.POSITIVE_INFINITY })
+  say((toast) => toast.error(title, { ...options, id: options.id ?? title, duration: Number.POSITIVE_INFINITY }))
 }
 
 export function notifySuccess(title: string, options: { description?: string } = {}) {
-  toast.success(title, options)
+  say((toast) => toast.success(title, options))
 }
 
 /** The same words replace those that are still there. */
 export function notifyWarning(title: string, options: { description?: string } = {}) {
-  toast.warning(title, { ...options, id: title })
+  say((toast) => toast.warning(title, { ...options, id: title }))
 }
 
 export function notifyInfo(title: string, options: { description?: string } = {}) {
-  toast.info(title, options)
+  say((toast) => toast.info(title, options))
 }
 
-const showAs: Record<MessageKind, typeof toast.success> = {
-  sucesso: toast.success,
-  error: toast.error,
-  alert: toast.warning,
-}
+const showAs = { sucesso: 'success', error: 'error', alert: 'warning' } as const satisfies Record<MessageKind, string>
 
 const message = 'mensagem '
 let messages = 0
@@ -32,11 +43,13 @@ let messages = 0
 export function notifyMessage(kind: MessageKind, title: string, description: string, gone: () => void) {
   const id = `${message}${++messages}`
   const duration = kind === 'error' ? Number.POSITIVE_INFINITY : undefined
-  showAs[kind](title, { description, duration, id, onDismiss: gone, onAutoClose: gone })
-  return () => void toast.dismiss(id)
+  say((toast) => toast[showAs[kind]](title, { description, duration, id, onDismiss: gone, onAutoClose: gone }))
+  return () => say((toast) => toast.dismiss(id))
 }
 
 /** What the page itself said before; messages of the server come only once and stay. */
 export function dismissNotifications() {
-  for (const { id } of toast.getToasts()) if (!String(id).startsWith(message)) toast.dismiss(id)
+  void toaster.then((toast) => {
+    for (const { id } of toast.getToasts()) if (!String(id).startsWith(message)) toast.dismiss(id)
+  })
 }

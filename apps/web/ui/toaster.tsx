@@ -1,10 +1,14 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
-import { Toaster as Sonner } from 'sonner'
+import { useEffect } from 'react'
+import { Toaster as Sonner, toast } from 'sonner'
+import { showWith } from '../lib/notify.ts'
 
 const base = 'group flex w-full items-start gap-2.5 rounded border px-3.5 py-3 text-base shadow-float'
 
 /** Toast colours of section 9: success green, error red, warning yellow, info blue. */
 export function Toaster() {
+  // It takes what is said from now on: before it was mounted, nothing would have shown it.
+  useEffect(() => showWith(toast), [])
   return (
     <Sonner
       position="bottom-center"
