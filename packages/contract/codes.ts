@@ -68,7 +68,7 @@ export const manifestationTypes: { nfe: readonly Code[]; cte: readonly Code[] } 
     { code: 1, label: 'Cancelamento' },
     { code: 2, label: 'Carta Correção' },
     { code: 610110, label: 'Prestação em Desacordo' },
-    { code: 610111, label: 'Cancelamento do Desacordo' },
+    { code: 610111, label: 'Retirar o Desacordo' },
   ],
 }
 

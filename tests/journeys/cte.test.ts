@@ -56,7 +56,7 @@ test('the list of transport documents is that of the specification', async () =>
     'Cancelamento',
     'Carta Correção',
     'Prestação em Desacordo',
-    'Cancelamento do Desacordo',
+    'Retirar o Desacordo',
   ])
   await page.keyboard.press('Escape')
   await page.getByLabel('Selecionar todos os documentos da página').click()
@@ -128,7 +128,7 @@ test('who pays the freight disputes it, and takes it back', async () => {
   const again = await answer(page, 'Prestação em Desacordo')
   await shown(again.getByText('O desacordo deste CT-e já está registrado.'))
   await again.getByRole('button', { name: 'Cancelar' }).click()
-  const back = await answer(page, 'Cancelamento do Desacordo')
+  const back = await answer(page, 'Retirar o Desacordo')
   await back.getByLabel('Justificativa').fill('Resolvido com a transportadora')
   await back.getByRole('button', { name: 'Enviar' }).click()
   await shown(page.getByText('1 evento registrado.').nth(1).or(page.getByText('1 evento registrado.')), 20_000)

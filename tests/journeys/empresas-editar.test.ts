@@ -183,19 +183,18 @@ test('the line over the switches ends before the sentence under it begins, at ev
   }
 })
 
-test('the automatic Ciência is asked about before it is turned on, and says whose wish it is', async () => {
+test('what the automatic Ciência will do is said before it is saved, and whose wish it is after', async () => {
   const { account, id } = await withCompany('Daniel')
   const page = await open(account, id)
   const choice = page.getByRole('switch', { name: 'Manifestar Ciência Automaticamente' })
   await choice.click()
-  const question = page.getByRole('alertdialog', { name: 'Enviar a Ciência sozinho?' })
-  await shown(question)
-  await shown(question.getByText(/só com o resumo\.$/))
-  await page.keyboard.press('Escape')
-  await question.waitFor({ state: 'detached' })
-  expect(await choice.getAttribute('aria-checked')).toBe('false')
+  const warning = page.getByRole('alert').filter({ hasText: 'Ao salvar, a Ciência passa a ser enviada sozinha' })
+  await shown(warning.getByText(/só com o resumo\.$/))
+  await expectAccessible(page)
   await choice.click()
-  await question.getByRole('button', { name: 'Ligar' }).click()
+  await warning.waitFor({ state: 'detached' })
+  await choice.click()
+  await shown(warning)
   await save(page).click()
   await shown(page.getByText('Empresa atualizada com sucesso!'))
   await shown(page.getByText(/^Ligada por Daniel em \d\d\/\d\d\/\d{4} às \d\d:\d\d\.$/))

@@ -71,9 +71,11 @@ test('the dialog says what an answer means, counts, and takes no blank nor long 
   const again = await answer(page, 'Não Realizada', [])
   expect(await again.getByLabel('Justificativa').inputValue()).toBe('')
   await again.getByLabel('Justificativa').fill('curta demais')
+  await shown(again.getByText('De 15 a 200 caracteres, em uma linha.'))
   await again.getByRole('button', { name: 'Enviar' }).click()
-  await shown(again.getByText('Em Não Realizada, a SEFAZ pede uma justificativa de pelo menos 15 caracteres.'))
-  await page.keyboard.press('Escape')
+  await shown(page.getByText(/^Erro na operação: A justificativa .* precisa ter de 15 a 255 caracteres/))
+  expect(await again.getByLabel('Justificativa').inputValue()).toBe('curta demais')
+  await again.getByRole('button', { name: 'Cancelar' }).click()
   expect(await sent()).toEqual([])
 })
 

@@ -475,6 +475,8 @@ test('a preview that fails says so', async () => {
     [{ status: 404, json: failure('Não existe', [], 404) }, 'Erro: Erro ao carregar PDF: 404'],
     [{ status: 500, body: '' }, 'Erro: Erro ao carregar PDF: 500'],
     ['no connection', 'Erro: Erro desconhecido'],
+    [{ contentType: 'application/pdf', body: '%PDF-1.4 broken' }, 'Erro: Erro desconhecido'],
+    [{ contentType: 'application/pdf', body: '' }, 'Erro: Erro desconhecido'],
   ] as const) {
     reply = wrong
     await row(page, 'EMITENTE 0').getByRole('cell').last().getByRole('button').first().click()

@@ -88,7 +88,7 @@ export const fieldWords: Record<string, FieldWords> = {
   idsDFe: { description: 'Os documentos, até 300 de cada vez; numa exportação, até 5.000.' },
   tipoManifestacao: {
     description:
-      'NF-e: 1 Ciência, 2 Confirmação, 3 Desconhecimento, 4 Não Realizada. CT-e: 1 Cancelamento, 2 Carta Correção, 610110 Prestação em Desacordo, 610111 Cancelamento do Desacordo.',
+      'NF-e: 1 Ciência, 2 Confirmação, 3 Desconhecimento, 4 Não Realizada. CT-e: 1 Cancelamento, 2 Carta Correção, 610110 Prestação em Desacordo, 610111 Retirar o Desacordo.',
   },
   correcoes: { description: 'Campos de uma Carta de Correção; sem eles, a justificativa vai como observação.' },
   grupoAlterado: { description: 'Grupo do XML do CT-e, como compl.' },

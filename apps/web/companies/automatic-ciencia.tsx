@@ -1,10 +1,9 @@
 import { listDocuments } from '@vigia/contract/documents'
-import { useState } from 'react'
 import { type Control, useController } from 'react-hook-form'
 import type { CompanyDetail } from '../lib/answers.ts'
 import { formatCount, formatInstantDate, formatTime } from '../lib/format.ts'
 import { useRoute } from '../lib/query.ts'
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { Switch } from '../ui/switch.tsx'
 import type { CompanyFields } from './company-form.ts'
 
@@ -17,10 +16,9 @@ interface AutomaticCienciaProps {
   company: CompanyDetail
 }
 
-/** The one switch that speaks to the authority in the company's name: turning it on is asked about. */
+/** The one switch that speaks to the authority in the company's name: what turning it on will cause is said before it is saved. */
 export function AutomaticCiencia({ control, companyId, company }: AutomaticCienciaProps) {
   const { field } = useController({ control, name: 'ConfiguracoesNfe.ManifestarCienciaAutomaticamente' })
-  const [asking, setAsking] = useState(false)
   const { cienciaAutomatica: wanted } = company
   return (
     <div id={cienciaId} className="rounded border border-line bg-surface px-4 py-3">
@@ -29,33 +27,28 @@ export function AutomaticCiencia({ control, companyId, company }: AutomaticCienc
         label="Manifestar Ciência Automaticamente"
         help="Quando chega só o resumo de uma nota contra a empresa, a Ciência da Operação é enviada em nome dela, e o XML completo é liberado. A Ciência não aceita a compra, mas fica registrada na SEFAZ e obriga a uma resposta final depois; desligada, você decide nota por nota."
         checked={field.value}
-        onChange={(on) => (on && !wanted ? setAsking(true) : field.onChange(on))}
+        onChange={field.onChange}
       />
       {wanted && (
         <p className="mt-2 pl-13 text-muted">
           Ligada por {wanted.por} em {formatInstantDate(wanted.desde)} às {formatTime(wanted.desde)}.
         </p>
       )}
-      <ConfirmDialog
-        open={asking}
-        title="Enviar a Ciência sozinho?"
-        confirm="Ligar"
-        onConfirm={() => {
-          field.onChange(true)
-          setAsking(false)
-        }}
-        onCancel={() => setAsking(false)}
-      >
-        <p>
-          Depois de salvar, a Ciência vai para toda nota contra {company.razaoSocial} que chegar só como resumo, e
-          também para as que já chegaram e ainda estão no prazo, sem que alguém olhe cada uma.
-        </p>
-        {asking && <Waiting companyId={companyId} />}
-        <p>
-          Isso inclui notas de fornecedores que você não conhece. Uma Ciência registrada não pode ser desfeita; a
-          resposta final (Confirmação, Desconhecimento ou Operação não Realizada) continua com você.
-        </p>
-      </ConfirmDialog>
+      {field.value && !wanted && (
+        <div className="mt-3">
+          <Notice tone="warning" title="Ao salvar, a Ciência passa a ser enviada sozinha">
+            <p>
+              Ela vai para toda nota contra {company.razaoSocial} que chegar só como resumo, e também para as que já
+              chegaram e ainda estão no prazo, sem que alguém olhe cada uma. <Waiting companyId={companyId} />
+            </p>
+            <p>
+              Isso inclui notas de fornecedores que você não conhece. Uma Ciência registrada não pode ser desfeita; a
+              resposta final (Confirmação, Desconhecimento ou Operação não Realizada) continua com você. Até salvar,
+              nada é enviado.
+            </p>
+          </Notice>
+        </div>
+      )}
     </div>
   )
 }
@@ -65,13 +58,13 @@ const summaryOnly = 1
 function Waiting({ companyId }: { companyId: string }) {
   const query = { TipoDFe: 0, IdEmpresa: companyId, Status: summaryOnly }
   const { data } = useRoute(listDocuments, { query })
-  if (!data) return <p>Contando as notas que só têm resumo...</p>
+  if (!data) return 'Contando as notas que só têm resumo...'
   if (data.totalDeItens === null) return null
   return (
-    <p className="font-semibold">
+    <strong>
       {data.totalDeItens === 0
         ? 'Hoje nenhuma nota desta empresa está só com o resumo.'
         : `Hoje ${formatCount(data.totalDeItens, 'nota desta empresa está', 'notas desta empresa estão')} só com o resumo.`}
-    </p>
+    </strong>
   )
 }

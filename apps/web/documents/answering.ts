@@ -20,15 +20,10 @@ type Typed = z.input<typeof Values>
 type Said = z.output<typeof Values>
 export type AnswerForm = UseFormReturn<Typed, unknown, Said>
 
-/** What the person says with an answer; some answers ask for a reason of a certain length. */
-export function useAnswerForm({ label, reasonMin }: Answer): AnswerForm {
-  const tooShort = `Em ${label}, a SEFAZ pede uma justificativa de pelo menos ${reasonMin} caracteres.`
-  const schema = Values.refine(({ justificativa }) => justificativa.length >= reasonMin, {
-    message: tooShort,
-    path: ['justificativa'],
-  })
+/** What the person says with an answer, checked by section 5; what else the authority asks of some answers, the server says. */
+export function useAnswerForm(): AnswerForm {
   return useForm<Typed, unknown, Said>({
-    resolver: checkedBy(schema),
+    resolver: checkedBy(Values),
     mode: 'onTouched',
     defaultValues: { justificativa: '', correcoes: [] },
   })

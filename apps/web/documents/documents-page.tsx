@@ -106,7 +106,12 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
         >
           <Problem query={search.query} busy={busy} onRetry={() => search.ask({})} />
           {page?.items.length === 0 ? (
-            <EmptyList {...bar} companies={companies} pageCount={page.totalDePaginas} />
+            <EmptyList
+              {...bar}
+              companies={companies}
+              pageCount={page.totalDePaginas}
+              counted={page.totalDeItens !== null}
+            />
           ) : (
             (page || !search.query.error) && (
               <List {...list} narrow={width < tableMinWidth} columns={table.columns} arrived={search.arrived} />
@@ -223,7 +228,7 @@ function useList({ kind, rows, stale, selection, choose, place }: ListParts) {
     onSelect: useStable((id: string, on: boolean, range: boolean) => choose({ do: 'toggle', id, on, range, page })),
     onSelectPage: (on: boolean) => choose({ do: 'page', page, on }),
     onOpen: useStable(place.open),
-    onView: useStable(place.view),
+    onView: useStable((row: DocumentRow) => place.view({ ...row, list: kind.type })),
   }
 }
 

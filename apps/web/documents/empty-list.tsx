@@ -15,21 +15,23 @@ interface EmptyListProps {
   filters: Filters
   companies: readonly CompanyRow[] | undefined
   pageCount: number
+  /** Whether answers say how many documents they found. */
+  counted: boolean
   onChange: (part: Partial<Filters>) => void
 }
 
 /** Says why nothing is here, whether that is all right, and what would show something. */
-export function EmptyList({ kind, filters, companies, pageCount, onChange }: EmptyListProps) {
+export function EmptyList({ kind, filters, companies, pageCount, counted, onChange }: EmptyListProps) {
   const today = new Date()
   const chosen = hasChoices(filters)
   // The period of every day stands in no label: whoever searches for one note must hear that it is of another month.
   const wider: Filters = chosen
     ? { ...filters, period: null, page: 1 }
     : { ...defaultFilters(today), period: lastDays(today, 89) }
-  const others = useRoute(listDocuments, { query: toQuery(wider, kind) })
+  const others = useRoute(listDocuments, { query: toQuery(wider, kind) }, { enabled: counted })
   const found = others.isPlaceholderData ? 0 : (others.data?.totalDeItens ?? 0)
   const when = filters.period && isCurrentMonth(filters.period, today) ? 'neste mês' : 'neste período'
-  if (pageCount > 0) {
+  if (filters.page > 1 && pageCount > 0) {
     return (
       <Empty
         icon={<FileSearch />}

@@ -79,6 +79,8 @@ export const cte: DocumentKind = {
   manifest: manifestCte,
 }
 
+export const kinds: Readonly<Record<DocumentKind['type'], DocumentKind>> = { nfe, cte }
+
 /** The family of a document, by the model in its chave. */
 export function kindOf(chave: string): DocumentKind {
   return ['57', '64', '67'].includes(chave.slice(20, 22)) ? cte : nfe

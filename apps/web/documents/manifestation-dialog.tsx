@@ -38,7 +38,7 @@ export function ManifestationDialog({ open, ids: chosen, onSent, onClose, ...abo
   const { kind, answer, known } = about
   const [ids, setIds] = useState(chosen)
   const [results, setResults] = useState<SendingResult[]>()
-  const form = useAnswerForm(answer)
+  const form = useAnswerForm()
   const isGone = useGone()
   useClosedByBack(open, () => {
     if (results) onClose()

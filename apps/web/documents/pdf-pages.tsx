@@ -48,6 +48,7 @@ export function PdfPages({ file, loading, onProblem }: PdfPagesProps) {
         <Document
           file={file}
           options={options}
+          suspense={false}
           loading={loading}
           error={loading}
           onLoadSuccess={(pdf) => setPageCount(pdf.numPages)}
@@ -118,6 +119,7 @@ function NearPage({ number, width, room }: NearPageProps) {
         <Page
           pageNumber={number}
           width={width}
+          suspense={false}
           renderAnnotationLayer={false}
           loading=""
           onLoadSuccess={(page) => setRatio(page.originalHeight / page.originalWidth)}

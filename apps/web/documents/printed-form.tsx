@@ -10,13 +10,15 @@ import { saveFile } from '../lib/save-file.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Waiting } from '../ui/waiting.tsx'
-import { kindOf } from './kinds.ts'
+import { type DocumentKind, kindOf, kinds } from './kinds.ts'
 
 const loadPages = () => import('./pdf-pages.tsx')
 const PdfPages = lazy(() => loadPages().then((module) => ({ default: module.PdfPages })))
 
 /** A document to be seen on paper, or one of its events. */
 export interface Printed extends DocumentRow {
+  /** The list that it was looked at in; otherwise its chave says what it is. */
+  list?: DocumentKind['type']
   event?: { id: string; name: string; undone: boolean }
 }
 
@@ -80,9 +82,11 @@ export function SavePdfButton({ row, children }: { row: Printed; children: strin
 
 /** What a document is called where its printed form is shown and saved. */
 export function titleOf(row: Printed): string {
-  const document = `${kindOf(row.chave).short} ${row.numero}`
+  const document = `${kindOfPrinted(row).short} ${row.numero}`
   return row.event ? `${row.event.name} - ${document}` : `${document} - ${row.emitente}`
 }
+
+const kindOfPrinted = ({ list, chave }: Printed) => (list ? kinds[list] : kindOf(chave))
 
 // Section 8 has words for a status and none for whatever else happens.
 function failureOf(error: Error | null): string {
@@ -90,7 +94,7 @@ function failureOf(error: Error | null): string {
 }
 
 function pdfOf(row: Printed) {
-  const { print } = kindOf(row.chave)
+  const { print } = kindOfPrinted(row)
   const { idDfe, event } = row
   return queryOptions({
     queryKey: [print.path, idDfe, row.status.codigoEvento, event?.id, event?.undone],

@@ -1,10 +1,11 @@
 import { getEventListeners } from 'node:events'
+import { listCompanies } from '@vigia/contract/companies'
 import { type RouteDefinition, route } from '@vigia/contract/route'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { type ApiError, call, callBytes, isRetryable, retryDelayMs } from './api.ts'
 import { heardServer, readSilentSince } from './connection.ts'
-import { closeSession, openSession } from './session.ts'
+import { closeSession, currentSession, openSession } from './session.ts'
 
 const read = route({ method: 'GET', path: '/read', access: 'session', summary: '', data: z.string() })
 const write = route({
@@ -175,11 +176,20 @@ describe('envelope rules of section 7', () => {
   })
 
   test('JSON that is no envelope cannot be used either', async () => {
-    answers(json(['x'], 200, 'OK'))
-    expect(await outcome(call(read, {}))).toMatchObject({
-      success: false,
-      message: 'Erro ao processar resposta da API: OK',
-    })
+    for (const body of [['x'], 'x', 1, null, {}, { error: 'x' }]) {
+      answers(json(body, 200, 'OK'))
+      expect(await outcome(call(read, {}))).toMatchObject({
+        success: false,
+        message: 'Erro ao processar resposta da API: OK',
+      })
+    }
+  })
+
+  test('only success: false is a failure, and an HTTP error tells its message with or without it', async () => {
+    answers(json({ data: 'x' }))
+    expect(await outcome(call(read, {}))).toMatchObject({ success: true, data: 'x' })
+    answers(json({ message: 'não pode' }, 400, 'Bad Request'))
+    expect(await outcome(call(read, {}))).toMatchObject({ message: 'não pode', status: 400 })
   })
 
   test('what is missing from an envelope is nothing, and a success without words gets the usual ones', async () => {
@@ -193,6 +203,34 @@ describe('envelope rules of section 7', () => {
   test('success: false is a value', async () => {
     answers(json({ success: false, message: 'não', data: null, errors: ['a', 'b'] }))
     expect(await outcome(call(read, {}))).toEqual({ success: false, message: 'não', data: null, errors: ['a', 'b'] })
+  })
+})
+
+describe('a 401', () => {
+  const specified = route({ method: 'GET', path: listCompanies.path, access: 'session', summary: '', data: z.string() })
+  const session = { token: 'da Ana', wsId: '1', email: 'ana@x.br' }
+  const refused = () => json({ success: false, message: 'não', data: null, errors: [] }, 401)
+  beforeEach(() => {
+    vi.stubGlobal('localStorage', { setItem() {}, removeItem() {} })
+    openSession(session)
+  })
+
+  test('of a call of the specification ends the session', async () => {
+    answers(refused())
+    expect(await outcome(call(specified, {}))).toMatchObject({ message: expect.stringContaining('Sessão expirada') })
+    expect(currentSession()).toBeNull()
+    expect(fetched).toHaveLength(1)
+  })
+
+  test('of another call ends it when one of the specification is refused too, and otherwise only that call', async () => {
+    answers(refused(), ok())
+    expect(await outcome(call(read, {}))).toMatchObject({ status: 401 })
+    expect(currentSession()).toMatchObject(session)
+    expect(fetched.map(([url]) => url)).toEqual(['/read', listCompanies.path])
+    expect(fetched[1]?.[1].headers).toMatchObject({ Authorization: 'Bearer da Ana' })
+    answers(refused(), refused())
+    await outcome(call(read, {}))
+    expect(currentSession()).toBeNull()
   })
 })
 

@@ -1,4 +1,8 @@
+import { createCompany, getCompany, listCompanies, synchronizeCompany } from '@vigia/contract/companies'
+import { listDocuments, printDacte, printDanfe } from '@vigia/contract/documents'
+import { manifestCte, manifestNfe } from '@vigia/contract/manifestation'
 import type { Envelope, RouteData, RouteDefinition, RouteRequest } from '@vigia/contract/route'
+import { getDashboard } from '@vigia/contract/workspace'
 import { forgetAhead, takeAhead } from './ahead.ts'
 import { heardServer, missedServer } from './connection.ts'
 import { currentSession, expireSession } from './session.ts'
@@ -11,6 +15,7 @@ const unreadable = 'Erro ao processar resposta da API: '
 // Whoever stands before the server says that it is away.
 const fromProxy = new Set([502, 503, 504])
 const sessionExpired = 'Sessão expirada. Faça login novamente.'
+const notAccepted = 'o servidor não aceitou a sessão nesta consulta'
 
 /** The parts of a request that `R` declares, and no others. */
 export type CallInput<R extends RouteDefinition> = {
@@ -95,8 +100,9 @@ async function once<R extends RouteDefinition>(
   return send(route, input, token, signal, async (response) => {
     const envelope = readEnvelope(await response.text())
     const said = response.statusText || `Erro ${response.status}`
+    if (response.ok && envelope?.success && envelope.message === '') return { ...envelope, message: usualMessage }
     if (response.ok) return envelope ?? { success: false, message: unreadable + said, data: null, errors: [] }
-    const message = (envelope?.success === false && envelope.message) || said
+    const message = envelope?.message || said
     throw new ApiError(message, response.status, { errors: envelope?.errors ?? [] })
   })
 }
@@ -120,6 +126,7 @@ async function send<R extends RouteDefinition, T>(
     if (fromProxy.has(response.status)) missedServer(route.path)
     else heardServer()
     if (response.status === 401 && route.access === 'session') {
+      if (!isSpecified(route) && !(await hasEnded(token, until))) throw new ApiError(notAccepted, 401)
       expireSession(token)
       throw new ApiError(sessionExpired, 401)
     }
@@ -134,6 +141,32 @@ async function send<R extends RouteDefinition, T>(
   } finally {
     clearTimeout(timer)
   }
+}
+
+// Section 7.
+const specified = new Set<string>([
+  getDashboard.path,
+  listDocuments.path,
+  printDanfe.path,
+  printDacte.path,
+  manifestNfe.path,
+  manifestCte.path,
+  listCompanies.path,
+  getCompany.path,
+  createCompany.path,
+  synchronizeCompany.path,
+])
+
+function isSpecified({ path }: RouteDefinition): boolean {
+  return specified.has(path)
+}
+
+// A 401 of a call that the specification does not know ends the session when one that it knows says so too: a server or a proxy may know
+// fewer calls than we do.
+async function hasEnded(token: string | undefined, signal: AbortSignal): Promise<boolean> {
+  const { headers } = requestBody(listCompanies, {}, token)
+  const { status } = await fetch(listCompanies.path, { headers, signal })
+  return status === 401
 }
 
 function requestUrl(route: RouteDefinition, input: Partial<RouteRequest<RouteDefinition>>): string {
@@ -166,16 +199,19 @@ function requestBody(
   return { headers, body: JSON.stringify(input.body) }
 }
 
-// What section 7 says of a body: an empty one is a success, one that is neither JSON nor an envelope is null here.
+const envelopeFields = ['success', 'message', 'data', 'errors']
+
+// What section 7 says of a body: an empty one is a success, and one that says nothing of success too; one that is neither JSON nor has
+// anything of an envelope is null here.
 function readEnvelope(text: string): Envelope<unknown> | null {
-  if (text.trim() === '') return { success: true, message: usualMessage, data: null, errors: [] }
+  if (text.trim() === '') return { success: true, message: '', data: null, errors: [] }
   try {
-    const body = JSON.parse(text)
-    if (typeof body?.success !== 'boolean') return null
-    const { success, message, data = null, errors } = body
+    const body: unknown = JSON.parse(text)
+    if (typeof body !== 'object' || body === null || !envelopeFields.some((name) => name in body)) return null
+    const { success, message, data = null, errors } = body as Record<string, unknown>
     return {
-      success,
-      message: typeof message === 'string' && message !== '' ? message : success ? usualMessage : '',
+      success: success !== false,
+      message: typeof message === 'string' ? message : '',
       data,
       errors: Array.isArray(errors) ? errors.map(String) : [],
     }
