@@ -1,9 +1,10 @@
-import { type ComponentType, lazy, Suspense, useState } from 'react'
+import { Suspense } from 'react'
 import { BrowserRouter, Outlet, Route, Routes, useLocation } from 'react-router'
 import { ContactHost, preloadContact } from './contact-host.tsx'
 import { contactHash } from './lib/contact.ts'
-import { notFound, type Piece, preload, publicScreens, workspace, workspaceScreens } from './screens.ts'
+import { notFound, preload, publicScreens, workspace, workspaceScreens } from './screens.ts'
 import { App } from './shell/app.tsx'
+import { drawn } from './ui/drawn.tsx'
 import { ErrorBoundary } from './ui/error-boundary.tsx'
 import { Logo } from './ui/logo.tsx'
 import { Waiting } from './ui/waiting.tsx'
@@ -69,13 +70,4 @@ function Contact() {
 function preloadTarget(target: string) {
   if (target === contactHash) preloadContact()
   else void preload(target)
-}
-
-// React shows what stands for a lazy component, and for a third of a second at least, even when its code is here already.
-function drawn<P extends object>(piece: Piece<P>) {
-  const Later = lazy(() => piece.load().then((Arrived) => ({ default: Arrived })))
-  return function Drawn(props: P) {
-    const [Here] = useState<ComponentType<P>>(() => piece.arrived ?? Later)
-    return <Here {...props} />
-  }
 }

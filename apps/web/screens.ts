@@ -1,13 +1,7 @@
 import { listCompanies } from '@vigia/contract/companies'
 import { getDashboard, getPlan } from '@vigia/contract/workspace'
-import type { ComponentType, ReactNode } from 'react'
-
-/** A component whose code is fetched when it is needed. */
-export interface Piece<P = object> {
-  load: () => Promise<ComponentType<P>>
-  /** The component, once its code is here. */
-  arrived?: ComponentType<P>
-}
+import type { ReactNode } from 'react'
+import { type Piece, piece } from './lib/piece.ts'
 
 /** What stands at an address. */
 export interface Screen extends Piece {
@@ -66,16 +60,6 @@ export function firstQuestions(address: string): string[] {
 
 function screen(path: string, fetchCode: Piece['load']): Screen {
   return Object.assign(piece(fetchCode), { path })
-}
-
-function piece<P>(fetchCode: Piece<P>['load']): Piece<P> {
-  const one: Piece<P> = {
-    load: async () => {
-      one.arrived = await fetchCode()
-      return one.arrived
-    },
-  }
-  return one
 }
 
 function asPattern(path: string): RegExp {

@@ -3,10 +3,10 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { phone, shown, useSite } from './site.ts'
+import { focusedText, phone, shown, textOf, useSite } from './site.ts'
 
 // What a browser is sent that comes for the first time; the reason is in docs/decisions/0022-measuring-the-web-application.md.
-const scriptBytesMax = { landing: 90_000, list: 180_000 }
+const scriptBytesMax = { landing: 90_000, list: 137_000 }
 const site = useSite()
 
 test('the landing page loads little script', async () => {
@@ -22,6 +22,91 @@ test('the list of documents loads no more script than it needs', async () => {
     await shown(page.getByRole('heading', { name: 'Notas Fiscais', level: 1 }))
     expect(await scriptBytes(page)).toBeLessThanOrEqual(scriptBytesMax.list)
   }
+})
+
+test('what opens over a screen is fetched when the screen has what it shows', async () => {
+  const page = await site.resume(await site.createAccount('Caio'), '/help')
+  await page.waitForLoadState('networkidle')
+  const answers = await hold(page, '**/v1/api/DocumentosFiscais?*')
+  const fetched: string[] = []
+  page.on('request', (request) => fetched.push(request.url()))
+  const isHere = () => ['floating', 'user-menu', 'sheet'].every((name) => fetched.some((url) => url.includes(name)))
+  await page.goto(new URL('/notas-fiscais', page.url()).href)
+  await shown(page.getByText('Carregando documentos...'))
+  await new Promise((resolve) => setTimeout(resolve, 3_000))
+  expect(isHere()).toBe(false)
+  answers.release()
+  await expect.poll(isHere, { timeout: 10_000 }).toBe(true)
+})
+
+test('what is opened before its code is here opens with it, and keeps the focus', async () => {
+  const page = await site.resume(await site.createAccount('Davi'), '/help')
+  const user = page.getByRole('button', { name: 'Usuário' })
+  const menu = page.getByRole('menu')
+
+  const asked = await openList(page)
+  await user.focus()
+  await page.keyboard.press('Enter')
+  await expect.poll(() => asked.waiting).toBe(true)
+  expect(await focusedText(page)).toBe('Usuário')
+  expect(await user.getAttribute('aria-haspopup')).toBe('menu')
+  expect(await user.getAttribute('aria-expanded')).toBe('false')
+  asked.release()
+  await shown(menu)
+  await expect.poll(() => focusedText(page)).toBe('Minha conta')
+  expect(await user.getAttribute('aria-expanded')).toBe('true')
+  await page.keyboard.press('Escape')
+  await menu.waitFor({ state: 'detached' })
+  await expect.poll(() => focusedText(page)).toBe('Usuário')
+  await page.keyboard.press('ArrowDown')
+  await expect.poll(() => focusedText(page)).toBe('Minha conta')
+
+  const again = await openList(page)
+  await page.getByRole('button', { name: 'Manifestar' }).click()
+  await page.getByLabel('Data de emissão').click()
+  await expect.poll(() => again.waiting).toBe(true)
+  again.release()
+  await shown(page.getByRole('dialog', { name: 'Período' }))
+  // The menu was left before it could open.
+  expect(await menu.count()).toBe(0)
+  await page.keyboard.press('Escape')
+  await expect.poll(() => focusedText(page)).toMatch(/^01\//)
+  await page.getByRole('button', { name: 'Manifestar' }).click()
+  await shown(menu)
+})
+
+test.each([
+  ['Alternar navegação', 'Navegação'],
+  ['Data de emissão', 'Período'],
+])('so does what covers a phone: %s', async (name, title) => {
+  const page = await site.resume(await site.createAccount(title.slice(0, 4)), '/help', phone)
+  const code = await openList(page)
+  const trigger = page.getByLabel(name)
+  await trigger.tap()
+  await expect.poll(() => code.waiting).toBe(true)
+  code.release()
+  const dialog = page.getByRole('dialog', { name: title })
+  await shown(dialog)
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  expect(await trigger.evaluate((element) => element === document.activeElement)).toBe(true)
+})
+
+test('icons alone get their tooltips without losing the focus', async () => {
+  const page = await site.resume(await site.createAccount('Eva'), '/help', { viewport: { width: 800, height: 800 } })
+  const tooltip = page.getByRole('tooltip')
+  const code = await hold(page, '**/assets/balloon-*.js')
+  await page.reload()
+  await page.getByRole('link', { name: 'CTe', exact: true }).focus()
+  await expect.poll(() => code.waiting, { timeout: 10_000 }).toBe(true)
+  code.release()
+  const next = page.getByRole('link', { name: 'Empresas', exact: true })
+  await expect.poll(() => next.getAttribute('data-state')).toBe('closed')
+  expect(await focusedText(page)).toBe('CTe')
+  await page.keyboard.press('Tab')
+  await expect.poll(() => textOf(tooltip)).toBe('Empresas')
+  await page.keyboard.press('Shift+Tab')
+  await expect.poll(() => textOf(tooltip)).toBe('CTe')
 })
 
 test('the dashboard asks for its numbers while its code travels, and once', async () => {
@@ -65,6 +150,27 @@ test('no file of the built site needs itself', async () => {
   expect([...needs.values()].flat().length).toBeGreaterThan(needs.size)
   expect([...needs.keys()].filter((file) => reach(file).has(file))).toEqual([])
 })
+
+// The list, without the code of what opens over it.
+async function openList(page: Page) {
+  const code = await hold(page, '**/assets/floating-*.js')
+  await page.goto(new URL('/notas-fiscais', page.url()).href)
+  await shown(page.getByRole('heading', { name: 'Notas Fiscais', level: 1 }))
+  return code
+}
+
+// Lets nothing of it through until it is released.
+async function hold(page: Page, url: string) {
+  const { promise: letGo, resolve } = Promise.withResolvers<void>()
+  const held = { waiting: false, release: resolve }
+  await page.unroute(url)
+  await page.route(url, async (route) => {
+    held.waiting = true
+    await letGo
+    await route.continue()
+  })
+  return held
+}
 
 async function scriptBytes(page: Page): Promise<number> {
   await page.waitForLoadState('networkidle')

@@ -4,15 +4,22 @@ import type { Rolldown } from 'vite'
 // Few files instead of one for each piece: every one costs a journey to the server. Each stands on those before it alone.
 export const chunks: Rolldown.CodeSplittingGroup[] = [
   // What start.ts asks with: it waits for nothing else.
-  { name: 'ahead', test: /\/web\/lib\/(ahead|stored-session)\.ts$|\/packages\/contract\/(companies|workspace)\.ts$/ },
+  {
+    name: 'ahead',
+    test: /\/web\/lib\/(ahead|piece|stored-session)\.ts$|\/packages\/contract\/(companies|workspace)\.ts$/,
+  },
   { name: 'react', test: modules('react|react-dom|scheduler') },
   { name: 'router', test: modules('react-router') },
   { name: (id, context) => (isOnLanding(id, context) ? 'base' : null), minShareCount: 2 },
   { name: (id, context) => (isPiece(id, context) ? 'pieces' : null), minShareCount: 2 },
   {
     name: 'data',
-    test: modules('@tanstack/(react-query|query-core)', '/web/lib/(companies|notify|query)'),
+    test: modules(
+      '@tanstack/(react-query|query-core)',
+      '/web/(lib/(companies|notify|query|quiet)|ui/(copy-button|date-range-picker|opener|tooltip))',
+    ),
   },
+  // What opens over a screen, which is drawn before it: see ui/opener.tsx.
   {
     name: 'floating',
     test: modules(

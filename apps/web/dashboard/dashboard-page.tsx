@@ -1,5 +1,5 @@
 import { getDashboard } from '@vigia/contract/workspace'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import type { Dashboard } from '../lib/answers.ts'
 import { formatInteger } from '../lib/format.ts'
@@ -14,7 +14,8 @@ import { DocumentsPerDay } from './documents-per-day.tsx'
 import { NeedsYou } from './needs-you.tsx'
 import { RecentActivity } from './recent-activity.tsx'
 import { SystemStatus } from './system-status.tsx'
-import { WelcomeDialog } from './welcome-dialog.tsx'
+
+const WelcomeDialog = lazy(() => import('./welcome-dialog.tsx').then((module) => ({ default: module.WelcomeDialog })))
 
 export function DashboardPage() {
   const dashboard = useRoute(getDashboard, {}, { refreshMs: 10_000, errorToast: true })
@@ -66,7 +67,11 @@ export function DashboardPage() {
 
 function Welcome() {
   const [open, setOpen] = useState(true)
-  return <WelcomeDialog open={open} onClose={() => setOpen(false)} />
+  return (
+    <Suspense fallback={null}>
+      <WelcomeDialog open={open} onClose={() => setOpen(false)} />
+    </Suspense>
+  )
 }
 
 function Figures({ data }: { data: Dashboard | undefined }) {

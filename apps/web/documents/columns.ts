@@ -11,7 +11,7 @@ export type ColumnId =
   | 'status'
   | 'prazo'
 
-interface Column {
+export interface Column {
   id: ColumnId
   label: string
   width: number

@@ -1,5 +1,6 @@
 import { listDocuments } from '@vigia/contract/documents'
 import { clsx } from 'clsx'
+import { Columns3 } from 'lucide-react'
 import { useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import type { DocumentRow } from '../lib/answers.ts'
@@ -11,11 +12,12 @@ import { Button } from '../ui/button.tsx'
 import { useNow } from '../ui/clock.ts'
 import { useWidth } from '../ui/narrow.ts'
 import { Notice } from '../ui/notice.tsx'
+import { opener } from '../ui/opener.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pagination } from '../ui/pagination.tsx'
 import { useStable } from '../ui/stable.ts'
 import { useArrivals } from './arrivals.ts'
-import { type ColumnId, layOut, useHiddenColumns } from './columns.ts'
+import { type ColumnId, columns, layOut, useHiddenColumns } from './columns.ts'
 import { DocumentsItems } from './documents-items.tsx'
 import { type DocumentsListProps, DocumentsTable } from './documents-table.tsx'
 import { EmptyList } from './empty-list.tsx'
@@ -23,12 +25,14 @@ import { FilterBar } from './filter-bar.tsx'
 import { FilterLabels } from './filter-labels.tsx'
 import { type Filters, readFilters, toFilter, toQuery, writeFilters } from './filters.ts'
 import { cte, type DocumentKind, nfe } from './kinds.ts'
-import { ColumnsMenu, ListToolbar } from './list-toolbar.tsx'
+import { ListToolbar } from './list-toolbar.tsx'
 import { ManifestMenu } from './manifest-menu.tsx'
 import { isSameDeed, Overlays, preloadPanel } from './overlays.tsx'
 import { useDeed, usePlace } from './place.tsx'
 import { pageState, type Selection, type Step, useSelection } from './selection.ts'
 import { WholeFilter } from './whole-filter.tsx'
+
+const ColumnsMenu = opener('menu', () => import('./columns-menu.tsx').then((module) => module.ColumnsMenu))
 
 const refreshMs = 5_000
 // Narrower than this the columns of the specification do not fit beside a whole chave.
@@ -87,7 +91,20 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
           }
           onClear={() => choose({ do: 'clear' })}
           onExport={() => deeds.start({ does: 'export' })}
-          columnsMenu={width >= tableMinWidth && <ColumnsMenu hidden={table.hidden} onChange={table.onChange} />}
+          columnsMenu={
+            width >= tableMinWidth && (
+              <ColumnsMenu
+                columns={columns}
+                hidden={table.hidden}
+                onChange={table.onChange}
+                trigger={
+                  <Button variant="ghost" size="sm" aria-label="Escolher colunas" title="Escolher colunas">
+                    <Columns3 aria-hidden className="size-4" />
+                  </Button>
+                }
+              />
+            )
+          }
           answers={
             <ManifestMenu
               inline

@@ -1,10 +1,8 @@
 import { clsx } from 'clsx'
-import { Columns3, Download } from 'lucide-react'
+import { Download } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { formatCount, formatMoney } from '../lib/format.ts'
 import { Button } from '../ui/button.tsx'
-import { Menu, MenuCheck, MenuLabel } from '../ui/menu.tsx'
-import { type ColumnId, columns } from './columns.ts'
 import type { DocumentKind } from './kinds.ts'
 import { wordsClass } from './whole-filter.tsx'
 
@@ -83,35 +81,5 @@ export function ListToolbar({
         {menus.answers}
       </div>
     </div>
-  )
-}
-
-interface ColumnsMenuProps {
-  hidden: readonly ColumnId[]
-  onChange: (id: ColumnId, shown: boolean) => void
-}
-
-export function ColumnsMenu({ hidden, onChange }: ColumnsMenuProps) {
-  return (
-    <Menu
-      inline
-      trigger={
-        <Button variant="ghost" size="sm" aria-label="Escolher colunas" title="Escolher colunas">
-          <Columns3 aria-hidden className="size-4" />
-        </Button>
-      }
-    >
-      <MenuLabel>Colunas</MenuLabel>
-      {columns.map(({ id, label }) => (
-        <MenuCheck
-          key={id}
-          checked={!hidden.includes(id)}
-          disabled={id === 'emitente'}
-          onChange={(shown) => onChange(id, shown)}
-        >
-          {label}
-        </MenuCheck>
-      ))}
-    </Menu>
   )
 }

@@ -1,11 +1,11 @@
 import { getPlan } from '@vigia/contract/workspace'
-import { CircleUserRound, Gauge, History, KeyRound, Monitor, Moon, ScrollText, Sun, UserRound } from 'lucide-react'
+import { CircleUserRound, Gauge, History, KeyRound, Monitor, Moon, ScrollText, Sun } from 'lucide-react'
 import { planSituation } from '../lib/plan-situation.ts'
 import { useRoute } from '../lib/query.ts'
 import { useSession } from '../lib/session.ts'
 import { setTheme, themeLabels, useTheme } from '../lib/theme.ts'
-import { Button } from '../ui/button.tsx'
 import { Menu, MenuChoice, MenuLabel, MenuLine, MenuLink } from '../ui/menu.tsx'
+import type { Opening } from '../ui/opener.tsx'
 
 const themes = [
   { value: 'light', label: themeLabels.light, icon: <Sun aria-hidden className="size-4" /> },
@@ -21,21 +21,17 @@ const links = [
   { to: '/auditoria', label: 'Auditoria', Icon: ScrollText },
 ] as const
 
+interface UserMenuProps extends Opening {
+  onIntent: (path: string) => void
+}
+
 /** Account, plan, theme and password, behind 'Usuário' (section 2). */
-export function UserMenu({ onIntent }: { onIntent: (path: string) => void }) {
+export function UserMenu({ trigger, onIntent }: UserMenuProps) {
   const { session } = useSession()
   const theme = useTheme()
   const plan = useRoute(getPlan, {}, { refreshMs: 5 * 60_000 })
   return (
-    <Menu
-      inline
-      trigger={
-        <Button variant="ghost" size="sm">
-          <UserRound aria-hidden className="size-4" />
-          <span className="max-sm:sr-only">Usuário</span>
-        </Button>
-      }
-    >
+    <Menu inline trigger={trigger}>
       <MenuLabel>Conectado como</MenuLabel>
       <p className="max-w-72 truncate px-2 pb-1 font-semibold">{session?.email}</p>
       <MenuLine />

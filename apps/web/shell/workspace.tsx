@@ -1,15 +1,18 @@
 import { logout } from '@vigia/contract/accounts'
 import { clsx } from 'clsx'
-import { LogOut, PanelLeft } from 'lucide-react'
+import { LogOut, PanelLeft, UserRound } from 'lucide-react'
 import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { Navigate, useLocation } from 'react-router'
 import { call } from '../lib/api.ts'
 import { contactHash } from '../lib/contact.ts'
 import { dismissNotifications } from '../lib/notify.ts'
+import { piece } from '../lib/piece.ts'
 import { productName } from '../lib/product.ts'
+import { whenQuiet } from '../lib/quiet.ts'
 import { closeSession, useSession } from '../lib/session.ts'
 import { Button } from '../ui/button.tsx'
-import { Sheet } from '../ui/sheet.tsx'
+import { drawn } from '../ui/drawn.tsx'
+import { opener } from '../ui/opener.tsx'
 import { Navigation } from './navigation.tsx'
 import { PlanNotice } from './plan-notice.tsx'
 import { useRealTime } from './real-time.ts'
@@ -17,8 +20,12 @@ import { useScreenPlace } from './screen-place.ts'
 import { readSidebarOpen, sidebarCookie } from './sidebar-state.ts'
 import { SilenceNotice } from './silence-notice.tsx'
 import { useSurvey } from './survey.ts'
-import { UserMenu } from './user-menu.tsx'
 import { WatchLamp } from './watch-link.tsx'
+
+const UserMenu = opener('menu', () => import('./user-menu.tsx').then((module) => module.UserMenu))
+const navigationSheet = piece(() => import('../ui/sheet.tsx').then((module) => module.Sheet))
+const Sheet = drawn(navigationSheet)
+const preloadSheet = () => void navigationSheet.load().catch(() => undefined)
 
 interface WorkspaceProps {
   /** Fetches the code of what is about to be opened: a screen, or the contact form. */
@@ -42,6 +49,7 @@ export function Workspace({ preload, children }: WorkspaceProps) {
 function Layout({ preload, children }: WorkspaceProps) {
   const sidebar = useSidebar()
   const main = useScreenPlace()
+  useEffect(() => whenQuiet(navigationSheet.load), [])
   useRealTime()
   useSurvey()
   return (
@@ -61,9 +69,13 @@ function Layout({ preload, children }: WorkspaceProps) {
       >
         <Navigation collapsed={!sidebar.open} onIntent={preload} />
       </aside>
-      <Sheet open={sidebar.sheet} onClose={sidebar.closeSheet} title="Navegação">
-        <Navigation onIntent={preload} onFollow={sidebar.closeSheet} />
-      </Sheet>
+      <Suspense fallback={null}>
+        {sidebar.sheetNeeded && (
+          <Sheet open={sidebar.sheet} onClose={sidebar.closeSheet} title="Navegação">
+            <Navigation onIntent={preload} onFollow={sidebar.closeSheet} />
+          </Sheet>
+        )}
+      </Suspense>
       <div className="flex min-w-0 flex-1 flex-col">
         <header className="sticky top-0 z-30 border-line border-b bg-paper">
           <div className="flex h-[calc(--spacing(12)-1px)] items-center gap-1 px-2 md:px-3">
@@ -73,6 +85,8 @@ function Layout({ preload, children }: WorkspaceProps) {
               aria-label="Alternar navegação"
               aria-keyshortcuts="Control+B Meta+B"
               title="Alternar navegação (Ctrl+B)"
+              onPointerEnter={preloadSheet}
+              onFocus={preloadSheet}
               onClick={sidebar.toggle}
             >
               <PanelLeft aria-hidden className="size-4" />
@@ -83,7 +97,15 @@ function Layout({ preload, children }: WorkspaceProps) {
             <div className="md:hidden">
               <WatchLamp />
             </div>
-            <UserMenu onIntent={preload} />
+            <UserMenu
+              onIntent={preload}
+              trigger={
+                <Button variant="ghost" size="sm">
+                  <UserRound aria-hidden className="size-4" />
+                  <span className="max-sm:sr-only">Usuário</span>
+                </Button>
+              }
+            />
             <Button variant="ghost" size="sm" onClick={signOut}>
               <LogOut aria-hidden className="size-4" />
               <span className="max-sm:sr-only">Sair</span>
@@ -110,6 +132,8 @@ function signOut() {
 function useSidebar() {
   const [open, setOpen] = useState(() => readSidebarOpen(document.cookie, window.innerWidth))
   const [sheet, setSheet] = useState(false)
+  const [sheetNeeded, setSheetNeeded] = useState(false)
+  if (sheet && !sheetNeeded) setSheetNeeded(true)
   const toggle = () => {
     if (!matchMedia('(width >= 48rem)').matches) return setSheet((shown) => !shown)
     setOpen((shown) => {
@@ -128,5 +152,5 @@ function useSidebar() {
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
   }, [])
-  return { open, sheet, toggle, closeSheet: () => setSheet(false) }
+  return { open, sheet, sheetNeeded, toggle, closeSheet: () => setSheet(false) }
 }
