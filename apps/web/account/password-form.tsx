@@ -1,8 +1,8 @@
+import { zodResolver } from '@hookform/resolvers/zod'
 import { ChangePasswordForm, changePassword } from '@vigia/contract/accounts'
 import { useForm } from 'react-hook-form'
 import { Link } from 'react-router'
 import { ApiError } from '../lib/api.ts'
-import { checkedBy } from '../lib/forms.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import { Button } from '../ui/button.tsx'
@@ -35,7 +35,7 @@ const wrongCurrent = 'A senha atual não confere.'
 
 function OwnPasswordForm({ email }: Pick<PasswordFormProps, 'email'>) {
   const { register, handleSubmit, formState, reset, setError } = useForm({
-    resolver: checkedBy(ChangePasswordForm),
+    resolver: zodResolver(ChangePasswordForm),
     defaultValues: blank,
   })
   const isWrongCurrent = (error: Error) => error instanceof ApiError && actionMessage(error) === wrongCurrent

@@ -1,9 +1,9 @@
+import { zodResolver } from '@hookform/resolvers/zod'
 import { LoginForm, login } from '@vigia/contract/accounts'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { ApiError } from '../lib/api.ts'
-import { checkedBy } from '../lib/forms.ts'
 import { dismissNotifications, notifyError, notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import { openSession, useSession } from '../lib/session.ts'
@@ -35,7 +35,7 @@ export function LoginPage() {
   const [sentTo, setSentTo] = useState<string>()
   const submit = useRef<HTMLButtonElement>(null)
   const { register, handleSubmit, getValues, reset, formState } = useForm({
-    resolver: checkedBy(LoginForm),
+    resolver: zodResolver(LoginForm),
     defaultValues: { email: state.email ?? '', senha: '' },
   })
   const action = useAction(login, {

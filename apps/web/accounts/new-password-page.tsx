@@ -1,3 +1,4 @@
+import { zodResolver } from '@hookform/resolvers/zod'
 import { useQuery } from '@tanstack/react-query'
 import { checkRecovery, NewPasswordForm, updatePassword } from '@vigia/contract/accounts'
 import { type ReactNode, useState } from 'react'
@@ -5,7 +6,6 @@ import { useForm } from 'react-hook-form'
 import { Link, useNavigate, useParams } from 'react-router'
 import { ApiError, call, errorMessage } from '../lib/api.ts'
 import { formatAtMoment } from '../lib/format.ts'
-import { checkedBy } from '../lib/forms.ts'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
 import { accepted, actionMessage, useAction } from '../lib/query.ts'
 import { closeSession } from '../lib/session.ts'
@@ -116,7 +116,7 @@ function NewPassword({ token, validUntil }: { token: string; validUntil: string 
   const navigate = useNavigate()
   const [now] = useState(() => new Date())
   const { register, handleSubmit, formState } = useForm({
-    resolver: checkedBy(NewPasswordForm),
+    resolver: zodResolver(NewPasswordForm),
     defaultValues: { urlAcesso: token, senha: '', senhaNovamente: '' },
   })
   const action = useAction(updatePassword, {

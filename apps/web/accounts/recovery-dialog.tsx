@@ -1,7 +1,7 @@
+import { zodResolver } from '@hookform/resolvers/zod'
 import { RecoveryForm, requestRecovery } from '@vigia/contract/accounts'
 import { useEffect, useRef } from 'react'
 import { useForm } from 'react-hook-form'
-import { checkedBy } from '../lib/forms.ts'
 import { dismissNotifications, notifyError, notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import { Button } from '../ui/button.tsx'
@@ -38,7 +38,7 @@ export function RecoveryDialog({ open, onClose, ...rest }: RecoveryDialogProps) 
 function Form({ email, onClose, onSent }: Omit<RecoveryDialogProps, 'open'>) {
   const closed = useClosed()
   const { register, handleSubmit, getValues, clearErrors, formState } = useForm({
-    resolver: checkedBy(RecoveryForm),
+    resolver: zodResolver(RecoveryForm),
     defaultValues: { email },
     reValidateMode: 'onSubmit',
   })

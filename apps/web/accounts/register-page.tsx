@@ -1,7 +1,7 @@
+import { zodResolver } from '@hookform/resolvers/zod'
 import { SignUpForm, signUp } from '@vigia/contract/accounts'
 import { useForm } from 'react-hook-form'
 import { Link, useNavigate, useSearchParams } from 'react-router'
-import { checkedBy } from '../lib/forms.ts'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
 import { plans } from '../lib/plans.ts'
 import { useAction } from '../lib/query.ts'
@@ -18,7 +18,7 @@ export function RegisterPage() {
   const tipoPlano = params.get('tp') === '2' ? 2 : 1
   const plan = plans[tipoPlano]
   const { register, handleSubmit, formState } = useForm({
-    resolver: checkedBy(SignUpForm),
+    resolver: zodResolver(SignUpForm),
     defaultValues: { nome: '', email: '', senha: '', tipoPlano },
   })
   const action = useAction(signUp, {

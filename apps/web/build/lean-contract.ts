@@ -3,6 +3,11 @@ import type { ESTree, Plugin } from 'vite'
 // What a page reads of a route; the rest is for the server, which checks every call.
 const readByPages = ['method', 'path', 'access', 'produces']
 
+// The content security policy forbids eval, which zod would otherwise try with the first schema, and be reported. It must be told before.
+const noEval = `import { config as configZod } from 'zod/v4/core'
+configZod({ jitless: true })
+`
+
 // The contract declares and does nothing. The bundler cannot know that, because making a schema is a call, and would keep them all; told so,
 // a page carries the addresses that it calls and the forms that it fills in, and zod comes with the first form.
 export function leanContract(): Plugin {
@@ -11,7 +16,7 @@ export function leanContract(): Plugin {
     apply: 'build',
     transform: {
       filter: { id: /\/packages\/contract\/[\w-]+\.ts$/ },
-      handler(code) {
+      handler(code, id) {
         const made = this.parse(code).body.flatMap((statement) => {
           const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
           const declarators = declaration?.type === 'VariableDeclaration' ? declaration.declarations : []
@@ -19,11 +24,12 @@ export function leanContract(): Plugin {
             init?.type === 'CallExpression' || init?.type === 'ObjectExpression' ? [init] : [],
           )
         })
-        return made.reduceRight((text, init) => {
+        const lean = made.reduceRight((text, init) => {
           const { start, end } = init
-          const lean = leanRoute(code, init) ?? `/*#__PURE__*/ (() => (${code.slice(start, end)}))()`
-          return text.slice(0, start) + lean + text.slice(end)
+          const written = leanRoute(code, init) ?? `/*#__PURE__*/ (() => (${code.slice(start, end)}))()`
+          return text.slice(0, start) + written + text.slice(end)
         }, code)
+        return /\/(forms|fields)\.ts$/.test(id) ? noEval + lean : lean
       },
     },
   }

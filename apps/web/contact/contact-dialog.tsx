@@ -1,3 +1,4 @@
+import { zodResolver } from '@hookform/resolvers/zod'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { getAccount } from '@vigia/contract/accounts'
 import { ContactForm, sendContact } from '@vigia/contract/site'
@@ -6,7 +7,6 @@ import { type RefObject, useEffect, useRef } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import type { z } from 'zod'
 import { useContact } from '../lib/contact.ts'
-import { checkedBy } from '../lib/forms.ts'
 import { actionMessage, queryClient, useAction, useRoute } from '../lib/query.ts'
 import { useSession } from '../lib/session.ts'
 import { Button } from '../ui/button.tsx'
@@ -87,7 +87,7 @@ function useContactForm() {
   const blank: Values = { nome: '', email: session?.email ?? '', celular: '', empresa: '', mensagem: '' }
   const known = account && { nome: account.nome, email: account.email, celular: maskPhone(account.celular ?? '') }
   return useForm({
-    resolver: checkedBy(ContactForm),
+    resolver: zodResolver(ContactForm),
     defaultValues: blank,
     ...(known && { values: { ...blank, ...known } }),
     resetOptions: { keepDirtyValues: true },

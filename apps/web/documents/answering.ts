@@ -1,3 +1,4 @@
+import { zodResolver } from '@hookform/resolvers/zod'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { CorrectionForm, ManifestationForm } from '@vigia/contract/manifestation'
 import { useRef, useState } from 'react'
@@ -5,7 +6,6 @@ import { type UseFormReturn, useForm } from 'react-hook-form'
 import { z } from 'zod'
 import { ApiError, call } from '../lib/api.ts'
 import { formatCount } from '../lib/format.ts'
-import { checkedBy } from '../lib/forms.ts'
 import { notifyError } from '../lib/notify.ts'
 import { accepted, actionFailure } from '../lib/query.ts'
 import type { Answer } from './answers.ts'
@@ -23,7 +23,7 @@ export type AnswerForm = UseFormReturn<Typed, unknown, Said>
 /** What the person says with an answer, checked by section 5; what else the authority asks of some answers, the server says. */
 export function useAnswerForm(): AnswerForm {
   return useForm<Typed, unknown, Said>({
-    resolver: checkedBy(Values),
+    resolver: zodResolver(Values),
     mode: 'onTouched',
     defaultValues: { justificativa: '', correcoes: [] },
   })
