@@ -32,7 +32,7 @@ const figure = (page: Page, label: string) => page.getByRole('link', { name: new
 const region = (page: Page, name: string) => page.getByRole('region', { name })
 const written = (count: number) => count.toLocaleString('pt-BR')
 
-test('an empty workspace is welcomed, says that nothing is captured, and loads no chart', async () => {
+test('an empty workspace is welcomed, lights no lamp, and loads no chart', async () => {
   const page = await site.enter(await site.createAccount('Ana'))
   const dialog = page.getByRole('dialog', { name: 'Bem-vindo ao Vigia Fiscal' })
   await shown(dialog)
@@ -59,7 +59,15 @@ test('an empty workspace is welcomed, says that nothing is captured, and loads n
     'Empresas Cadastradas',
   ])
     expect(await textOf(figure(page, label))).toMatch(/ 0$/)
-  await shown(region(page, 'Status do Sistema').getByText('Nenhuma empresa ainda'))
+  const status = region(page, 'Status do Sistema')
+  await expect
+    .poll(() => status.getByRole('listitem').allTextContents())
+    .toEqual([
+      'Captura AutomáticaOnlineComeça sozinha com a primeira empresa.',
+      'ArmazenamentoSaudável0% de uso, sem limite de espaço',
+      'SincronizaçãoAtivaNenhuma consulta por enquanto',
+    ])
+  expect(await status.locator('[data-lamp=unlit]').count()).toBe(1)
   expect(await page.locator('[data-lamp=stopped]').count()).toBe(0)
   await shown(region(page, 'Precisa de você').getByText('Nada precisa de você agora.'))
   await shown(region(page, 'Documentos por Dia').getByText(/^Nenhum documento emitido neste mês chegou até agora/))
@@ -86,7 +94,7 @@ test('three questions: is it capturing, what needs a person, what came; every nu
   const page = await site.resume(account, '/dashboard')
   const status = region(page, 'Status do Sistema').getByRole('listitem')
   await expect.poll(() => textOf(status.nth(0))).toMatch(/^Captura AutomáticaOnline/)
-  await expect.poll(() => textOf(status.nth(1))).toBe('ArmazenamentoSaudávelSem limite de espaço: 0% de uso.')
+  await expect.poll(() => textOf(status.nth(1))).toBe('ArmazenamentoSaudável0% de uso, sem limite de espaço')
   await expect.poll(() => textOf(status.nth(2))).toBe('SincronizaçãoAtiva2 consultas programadas')
 
   const agrees = async () => {

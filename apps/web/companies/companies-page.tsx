@@ -271,10 +271,10 @@ const goodNews: Record<Narrowing, string> = {
   inativas: 'Todas as empresas estão ativas.',
 }
 
-function watchWords(all: number, troubled: number, off: number): string {
-  if (all === 0) return 'Nada a monitorar'
+// The words of the specification stand until something is wrong, also while there is no company; but where all is off nobody watches.
+function watchWords(planned: number, troubled: number, off: number): string {
   const silent = formatCount(off, 'desligada', 'desligadas')
-  if (troubled === 0) return off > 0 ? `Sem problemas, ${silent}` : 'Monitoramento ativo'
+  if (troubled === 0) return planned === 0 && off > 0 ? `Sem problemas, ${silent}` : 'Monitoramento ativo'
   const words = formatCount(troubled, 'consulta com problema', 'consultas com problema')
   return off > 0 ? `${words}, ${silent}` : words
 }
@@ -290,7 +290,7 @@ function Figures({ companies, now }: { companies: CompanyRow[] | undefined; now:
   const off = captures.filter(({ estado }) => estado === 'desligada').length
   // A company of which no capture is told counts with both of its services.
   const untold = companies?.filter((company) => company.captura === null && capturesOf(company, now).length === 0) ?? []
-  const all = captures.length + 2 * untold.length
+  const planned = captures.length + 2 * untold.length - off
   const figures = [
     ['Total de Empresas', formatInteger(total), `${formatInteger(active)} ${active === 1 ? 'ativa' : 'ativas'}`],
     [
@@ -298,7 +298,7 @@ function Figures({ companies, now }: { companies: CompanyRow[] | undefined; now:
       formatInteger(active),
       total === 0 ? 'Nenhuma cadastrada' : `${percentWords(active, total)} do total`,
     ],
-    ['Sincronização', percentWords(all - troubled - off, all), watchWords(all, troubled, off)],
+    ['Sincronização', percentWords(planned - troubled, planned || off), watchWords(planned, troubled, off)],
   ]
   return (
     <dl className="ledger grid grid-cols-3 border-line border-b">

@@ -120,7 +120,7 @@ test.each([
   [1, 1000, '1%'],
   [3, 3, '100%'],
   [0, 3, '0%'],
-  [0, 0, '–'],
+  [0, 0, '100%'],
 ])('%i of %i are %s', (part, whole, words) => {
   expect(percentWords(part, whole)).toBe(words)
 })

@@ -111,10 +111,10 @@ const instant = (text: string | null) => {
   return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time
 }
 
-/** Of a whole, in percent: 100 only when it is all of it, 0 only when it is nothing. */
+/** Of a whole, in percent: 100 only when it is all of it, 0 only when it is nothing. Of nothing it is all. */
 export function percentWords(part: number, whole: number): string {
-  if (whole === 0) return '–'
-  if (part === 0 || part === whole) return part === 0 ? '0%' : '100%'
+  if (part === whole) return '100%'
+  if (part === 0) return '0%'
   return `${Math.min(99, Math.max(1, Math.round((part / whole) * 100)))}%`
 }
 

@@ -11,7 +11,7 @@ import { isEmpty, useRoute } from '../lib/query.ts'
 import { useNow } from '../ui/clock.ts'
 import { Lamp } from '../ui/lamp.tsx'
 
-/** Three lines that can turn bad, each with its reason. */
+/** Three lines that say that all is well until something is not, each with its reason. */
 export function SystemStatus() {
   const now = useNow()
   const { known, lost } = useWatchedCompanies()
@@ -31,10 +31,10 @@ export function SystemStatus() {
         <Line
           icon={<Lamp state={watch?.lamp ?? (lost ? 'stopped' : known ? 'unlit' : 'waiting')} className="size-4.5" />}
           name="Captura Automática"
-          value={watch ? words[watch.state] || watch.title : unknown(lost, known)}
+          value={watch ? words[watch.state] || watch.title : known ? words.well : unheard(lost)}
           detail={
             <span className="block min-h-9 2xl:min-h-4.5">
-              {watch ? detailOf(watch) : known && 'Começa sozinha com a primeira.'}
+              {watch ? detailOf(watch) : known && 'Começa sozinha com a primeira empresa.'}
             </span>
           }
         />
@@ -42,7 +42,15 @@ export function SystemStatus() {
           icon={<Mark state={unanswered ? 'bad' : server.data ? 'good' : 'none'} />}
           name="Armazenamento"
           value={unanswered ? 'Sem resposta' : server.data || answered ? 'Saudável' : 'Verificando'}
-          detail={unanswered ? 'O servidor não respondeu à verificação.' : 'Sem limite de espaço: 0% de uso.'}
+          detail={
+            unanswered ? (
+              'O servidor não respondeu à verificação.'
+            ) : (
+              <>
+                <span>0% de uso</span>, sem limite de espaço
+              </>
+            )
+          }
         />
         <Line
           icon={<Mark state={sync.state} />}
@@ -92,19 +100,17 @@ function Mark({ state }: { state: 'good' | 'bad' | 'none' }) {
   return <CircleDashed aria-hidden className="size-4.5 text-muted" />
 }
 
-function unknown(unanswered: boolean, companies: CompanyRow[] | undefined): string {
-  if (companies) return 'Nenhuma empresa ainda'
-  return unanswered ? 'Sem resposta' : 'Verificando'
+function unheard(lost: boolean): string {
+  return lost ? 'Sem resposta' : 'Verificando'
 }
 
 function synchronization(companies: CompanyRow[] | undefined, lost: boolean, now: Date) {
-  if (lost) return { state: 'bad', value: 'Sem resposta', detail: 'Ver empresas' } as const
-  if (!companies) return { state: 'none', value: 'Verificando', detail: 'Ver empresas' } as const
-  if (companies.length === 0) return { state: 'none', value: 'Sem empresas', detail: 'Cadastrar a primeira' } as const
+  if (!companies) return { state: lost ? 'bad' : 'none', value: unheard(lost), detail: 'Ver a lista' } as const
+  if (companies.length === 0) return { state: 'none', value: 'Ativa', detail: 'Nenhuma consulta por enquanto' } as const
   const captures = companies.flatMap((company) => capturesOf(company, now))
   const troubled = captures.filter(isTroubled).length
   const planned = captures.filter(({ estado }) => estado !== 'desligada').length
-  if (captures.length === 0) return { state: 'none', value: 'Ativa', detail: 'Ver empresas' } as const
+  if (captures.length === 0) return { state: 'none', value: 'Ativa', detail: 'Ver a lista' } as const
   if (planned === 0) return { state: 'none', value: 'Desligada', detail: 'Nenhuma consulta programada' } as const
   if (troubled === 0) return { state: 'good', value: 'Ativa', detail: `${planned} consultas programadas` } as const
   return {
