@@ -13,7 +13,7 @@ test('the dashboard counts what the lists count', async () => {
     await shown(page.getByRole('heading', { name: title }))
   }
   await shown(page.getByRole('row', { name: /^PADARIA ESTRELA DO NORTE LTDA/ }))
-  const figure = page.getByRole('link', { name: /^Notas Fiscais \(Mês\)/ })
+  const figure = page.getByRole('listitem').filter({ hasText: 'Notas Fiscais (Mês)' })
   await expect.poll(() => countOnServer(page), { timeout: 60_000 }).toBeGreaterThan(0)
   const agrees = async () =>
     (await textOf(figure)).replace(/^.* /, '') === String(await countOnServer(page, thisMonth()))

@@ -28,7 +28,7 @@ interface Numbers {
 }
 
 const numbersOf = async (client: Client) => (await client.call<Numbers>('GET', '/v1/api/Dashboard')).body.data
-const figure = (page: Page, label: string) => page.getByRole('link', { name: new RegExp(`^${label}`) })
+const figure = (page: Page, label: string) => page.getByRole('listitem').filter({ hasText: new RegExp(`^${label}`) })
 const region = (page: Page, name: string) => page.getByRole('region', { name })
 const written = (count: number) => count.toLocaleString('pt-BR')
 
@@ -129,7 +129,7 @@ test('three questions: is it capturing, what needs a person, what came; every nu
   await page.goBack()
   const entry = activity.getByRole('link').first()
   await shown(entry)
-  const chave = /[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.exec(await textOf(entry))?.[0]
+  const chave = /[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.exec(await textOf(latest))?.[0]
   await entry.click()
   await page.waitForURL(/documento=/)
   await expect
@@ -142,7 +142,7 @@ test('three questions: is it capturing, what needs a person, what came; every nu
 async function opensItsList(page: Page, client: Client) {
   const { pendencias } = await numbersOf(client)
   expect(pendencias.resumos).toBeGreaterThan(0)
-  const needs = region(page, 'Precisa de você').getByRole('link', { name: /só com o resumo/ })
+  const needs = region(page, 'Precisa de você').getByRole('listitem').filter({ hasText: 'só com o resumo' })
   await shown(needs)
   await needs.click()
   await page.waitForURL(/\/notas-fiscais\?status=1&de=/)
@@ -185,7 +185,9 @@ test('the days as a picture and as a table; everything by keyboard', async () =>
   await page.waitForURL(/\?de=(\d{4}-\d\d-\d\d)&ate=\1$/)
   await shown(page.getByText(new RegExp(`^${count} (nota|conhecimento)`)))
   await page.goBack()
-  await figure(page, 'Total Documentos').click()
+  await figure(page, 'Total Documentos')
+    .getByRole('link', { name: /^[\d.]+, ver por empresa$/ })
+    .press('Enter')
   await expect.poll(() => focusedText(page)).toBe('Documentos por Empresa')
 })
 
@@ -329,7 +331,9 @@ test('three hundred companies stay readable, and a certificate that ends soon as
   await expect.poll(() => rows.count()).toBe(300)
   await region(page, 'Documentos por Empresa').getByRole('button', { name: 'Mostrar só as 10 primeiras' }).click()
   await expect.poll(() => rows.count()).toBe(10)
-  const needs = region(page, 'Precisa de você').getByRole('link', { name: '1 certificado vence em até 30 dias' })
+  const needs = region(page, 'Precisa de você')
+    .getByRole('listitem')
+    .filter({ hasText: '1 certificado vence em até 30 dias' })
   await needs.click()
   await page.waitForURL(`**/empresas/editar/${id}`)
 })

@@ -162,7 +162,7 @@ test('three certificates with a password each, one of them mistyped: only that o
   await of('mercado.p12').fill('senha dois')
   await page.keyboard.press('Enter')
   await shown(page.getByText('3 empresas cadastradas de 3.'), 20_000)
-  const onward = page.getByRole('link', { name: 'Ver as empresas' })
+  const onward = page.getByRole('link', { name: 'Ver a lista' })
   await expect.poll(() => onward.evaluate((link) => link === document.activeElement)).toBe(true)
   expect(await companiesOf(account)).toEqual([market.nome, garage.nome, bakery.nome])
 })

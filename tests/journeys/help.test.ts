@@ -118,7 +118,7 @@ test('by keyboard alone: search, result, and a question', async () => {
   await page.keyboard.type('nunca')
   await expect.poll(() => textOf(page.getByRole('heading', { level: 2 }))).toMatch(/^“Nunca”/)
   await page.keyboard.press('Tab')
-  expect(await focusedText(page)).toBe('Ver as empresas')
+  expect(await focusedText(page)).toBe('Ver a linha de cada empresa')
   await tabTo(page, /^Limpar busca/)
   await page.keyboard.press('Enter')
   await shown(page.getByRole('region', { name: 'Perguntas frequentes' }))

@@ -198,7 +198,8 @@ test('one line says since when the server does not answer, and goes away with th
   await shown(line, 30_000)
   await expect.poll(() => line.locator('xpath=ancestor::*[@role="status"]').count()).toBe(1)
   // Nor is anything known of the capture.
-  await shown(page.getByRole('link', { name: 'Sem contato. Não sabemos como está a captura.' }))
+  const watch = page.getByRole('link', { name: 'Situação da captura' })
+  await expect.poll(() => watch.getAttribute('title')).toBe('Sem contato. Não sabemos como está a captura.')
   await expectNoSidewaysScroll(page)
   await expectAccessible(page)
   await page.unroute('**/v1/api/**')

@@ -16,7 +16,7 @@ import {
 
 const { site, member, go } = useSpecification('Elisa', { roles: ['api'] })
 
-async function dashboard(changes: Partial<typeof month> = {}): Promise<Page> {
+async function dashboard(changes: Partial<typeof month> & Record<string, unknown> = {}): Promise<Page> {
   const page = await member()
   await answer(page, '/v1/api/Dashboard', { json: success({ ...month, ...changes }) })
   await go(page, '/dashboard')
@@ -123,6 +123,32 @@ test('the welcome stays away when there is a company', async () => {
   const page = await dashboard({ qtdEmpresasCadastradas: 1 })
   await shown(page.getByText('PADARIA AURORA LTDA'))
   expect(await page.getByRole('dialog').count()).toBe(0)
+})
+
+test('the names of the navigation lead to one place on every screen', async () => {
+  const page = await dashboard({
+    qtdDocumentosPorEmpresa: month.qtdDocumentosPorEmpresa.map((row) => ({ ...row, idEmpresa: 'um' })),
+    ultimosDocumentosProcessados: month.ultimosDocumentosProcessados.map((entry) => ({ ...entry, idDfe: 'um' })),
+    pendencias: { resumos: 2, aguardandoResposta: 1, canceladasNfe: 3, canceladosCte: 4 },
+  })
+  // Two companies without a certificate: every light tells of trouble.
+  const row = { razaoSocial: 'X', cnpj: '', ativa: true, validadeCertificadoA1: '2020-01-01T00:00:00Z' }
+  await answer(page, '/v1/api/Empresas/obter-empresas', {
+    json: success([
+      { ...row, id: 'um' },
+      { ...row, id: 'dois' },
+    ]),
+  })
+  await page.reload()
+  await shown(page.getByText('empresas com problema na captura'))
+  await shown(page.getByRole('link', { name: /^4, / }))
+  for (const screen of ['/dashboard', '/notas-fiscais', '/cte', '/empresas', '/help']) {
+    await go(page, screen)
+    await shown(page.getByRole('heading', { level: 1 }))
+    await shown(page.getByText('2 empresas sem captura', { exact: true }))
+    for (const name of ['Dashboard', 'Notas Fiscais', 'CTe', 'Empresas', 'Ajuda'])
+      expect(await page.getByRole('link', { name }).count(), `${name} on ${screen}`).toBe(1)
+  }
 })
 
 test('the navigation and the header', async () => {

@@ -124,7 +124,7 @@ export function SeveralCertificates({ files, onCancel }: SeveralCertificatesProp
           </>
         ) : (
           <Link ref={onward} to="/empresas" className={buttonClass({ size: 'lg' })}>
-            Ver as empresas
+            Ver a lista
           </Link>
         )}
       </div>

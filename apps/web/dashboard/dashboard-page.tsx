@@ -1,8 +1,6 @@
 import { getDashboard } from '@vigia/contract/workspace'
-import { lazy, Suspense, useState } from 'react'
-import { Link } from 'react-router'
+import { lazy, Suspense, useId, useState } from 'react'
 import type { Dashboard } from '../lib/answers.ts'
-import { formatInteger } from '../lib/format.ts'
 import { productName } from '../lib/product.ts'
 import { useRoute } from '../lib/query.ts'
 import { Button } from '../ui/button.tsx'
@@ -12,6 +10,7 @@ import { Skeleton } from '../ui/skeleton.tsx'
 import { ByCompany } from './by-company.tsx'
 import { DocumentsPerDay } from './documents-per-day.tsx'
 import { NeedsYou } from './needs-you.tsx'
+import { NumberLink } from './number-link.tsx'
 import { RecentActivity } from './recent-activity.tsx'
 import { SystemStatus } from './system-status.tsx'
 
@@ -75,41 +74,38 @@ function Welcome() {
 }
 
 function Figures({ data }: { data: Dashboard | undefined }) {
-  const figures: [label: string, value: number | undefined, to: string][] = [
-    ['Notas Fiscais (Mês)', data?.qtdNfe, '/notas-fiscais'],
-    ['CTe (Mês)', data?.qtdCte, '/cte'],
-    // The sum has no list of its own: its parts stand in the table below.
-    ['Total Documentos (Mês)', data?.totalNfeCte, '#por-empresa'],
-    ['Empresas Cadastradas', data?.qtdEmpresasCadastradas, '/empresas'],
-  ]
   return (
     <ul className="ledger mt-9 grid grid-cols-2 border-line border-b md:grid-cols-4">
-      {figures.map(([label, value, to]) => {
-        const figure = (
-          <>
-            <span className="block text-muted text-sm group-hover:text-brand group-hover:underline">{label}</span>{' '}
-            <span className="mt-1 flex h-8.5 items-center font-semibold text-2xl tabular-nums">
-              {value === undefined ? <Skeleton className="h-5.5! w-16" /> : formatInteger(value)}
-            </span>
-          </>
-        )
-        return (
-          <li
-            key={label}
-            className="border-line max-md:even:border-l max-md:even:pl-4 max-md:[&:nth-child(n+3)]:border-t md:border-l md:pl-4 md:first:border-l-0 md:first:pl-0"
-          >
-            {to.startsWith('#') ? (
-              <a href={to} className="group block py-3.5">
-                {figure}
-              </a>
-            ) : (
-              <Link to={to} className="group block py-3.5">
-                {figure}
-              </Link>
-            )}
-          </li>
-        )
-      })}
+      <Figure label="Notas Fiscais (Mês)" value={data?.qtdNfe} to="/notas-fiscais" />
+      <Figure label="CTe (Mês)" value={data?.qtdCte} to="/cte" />
+      {/* The sum has no list of its own: its parts stand in the table below. */}
+      <Figure label="Total Documentos (Mês)" value={data?.totalNfeCte} to="#por-empresa" deed="ver por empresa" />
+      <Figure label="Empresas Cadastradas" value={data?.qtdEmpresasCadastradas} to="/empresas" />
     </ul>
+  )
+}
+
+interface FigureProps {
+  label: string
+  value: number | undefined
+  to: string
+  deed?: string
+}
+
+function Figure({ label, value, to, deed = 'ver a lista' }: FigureProps) {
+  const id = useId()
+  return (
+    <li className="group relative border-line py-3.5 max-md:even:border-l max-md:even:pl-4 max-md:[&:nth-child(n+3)]:border-t md:border-l md:pl-4 md:first:border-l-0 md:first:pl-0">
+      <span id={id} className="block text-muted text-sm group-hover:text-brand group-hover:underline">
+        {label}
+      </span>{' '}
+      <span className="mt-1 flex h-8.5 items-center font-semibold text-2xl tabular-nums">
+        {value === undefined ? (
+          <Skeleton className="h-5.5! w-16" />
+        ) : (
+          <NumberLink count={value} to={to} deed={deed} about={id} />
+        )}
+      </span>
+    </li>
   )
 }

@@ -1,11 +1,11 @@
 import { ChevronRight, CircleAlert, CircleCheck, CircleDot } from 'lucide-react'
-import { Link } from 'react-router'
+import { useId } from 'react'
 import type { Dashboard } from '../lib/answers.ts'
 import { useCompanies } from '../lib/companies.ts'
-import { formatInteger } from '../lib/format.ts'
 import { useNow } from '../ui/clock.ts'
 import { Skeleton } from '../ui/skeleton.tsx'
-import { pendingOf } from './pending.ts'
+import { NumberLink } from './number-link.tsx'
+import { type Pending, pendingOf } from './pending.ts'
 
 /** The second question of the morning. */
 export function NeedsYou({ counts }: { counts: Dashboard['pendencias'] | undefined }) {
@@ -19,19 +19,8 @@ export function NeedsYou({ counts }: { counts: Dashboard['pendencias'] | undefin
         Precisa de você
       </h2>
       <ul className="ledger [&>li]:border-line [&>li]:border-b">
-        {pending?.map(({ count, words, to, urgent }) => (
-          <li key={to + words}>
-            <Link
-              to={to}
-              className="flex min-h-9 items-start gap-2.5 py-2 hover:bg-sunken focus-visible:-outline-offset-2 pointer-coarse:min-h-11"
-            >
-              <Mark urgent={urgent} />
-              <span className="flex-1">
-                <span className="font-semibold tabular-nums">{formatInteger(count)}</span> {words}
-              </span>
-              <ChevronRight aria-hidden className="mt-0.5 size-4 shrink-0 text-muted" />
-            </Link>
-          </li>
+        {pending?.map((one) => (
+          <Line key={one.to + one.words} pending={one} />
         ))}
         {nothing && counts !== null && !companies.error && (
           <li className="flex items-start gap-2.5 py-2">
@@ -63,6 +52,20 @@ export function NeedsYou({ counts }: { counts: Dashboard['pendencias'] | undefin
         )}
       </ul>
     </section>
+  )
+}
+
+function Line({ pending: { count, words, to, urgent } }: { pending: Pending }) {
+  const id = useId()
+  return (
+    <li className="relative flex min-h-9 items-start gap-2.5 py-2 hover:bg-sunken pointer-coarse:min-h-11">
+      <Mark urgent={urgent} />
+      <span className="flex-1">
+        <NumberLink count={count} to={to} deed="ver quais" about={id} className="font-semibold tabular-nums" />{' '}
+        <span id={id}>{words}</span>
+      </span>
+      <ChevronRight aria-hidden className="mt-0.5 size-4 shrink-0 text-muted" />
+    </li>
   )
 }
 

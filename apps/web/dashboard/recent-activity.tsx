@@ -18,20 +18,7 @@ export function RecentActivity({ entries }: { entries: Dashboard['ultimosDocumen
         <p className="border-line border-b py-2 text-muted text-sm">Últimos documentos processados hoje</p>
         <ul className="[&>li]:border-line [&>li]:border-b">
           {entries?.map((entry, index) => (
-            <li key={entry.idDfe ?? index}>
-              {entry.idDfe === null ? (
-                <div className={entryClass}>
-                  <Entry entry={entry} />
-                </div>
-              ) : (
-                <Link
-                  to={`${entry.tipoDfe === 0 ? '/notas-fiscais' : '/cte'}?documento=${entry.idDfe}`}
-                  className={clsx(entryClass, 'hover:bg-sunken focus-visible:-outline-offset-2')}
-                >
-                  <Entry entry={entry} />
-                </Link>
-              )}
-            </li>
+            <Entry key={entry.idDfe ?? index} entry={entry} />
           ))}
           {!entries &&
             [0, 1, 2, 3].map((index) => (
@@ -51,15 +38,29 @@ export function RecentActivity({ entries }: { entries: Dashboard['ultimosDocumen
   )
 }
 
-const entryClass = 'grid grid-cols-[2.5rem_minmax(0,1fr)_auto] gap-x-2 py-2'
-
 function Entry({ entry }: { entry: Dashboard['ultimosDocumentosProcessados'][number] }) {
+  const { idDfe, tipoDfe, nomeEmitente, chaveDfe, dataCadastro } = entry
   return (
-    <>
-      <span className="text-muted tabular-nums">{formatTime(entry.dataCadastro)}</span>
-      <span className="truncate font-semibold">{entry.nomeEmitente}</span>
-      <Badge tone="plain">{entry.tipoDfe === 0 ? 'NFe' : 'CTe'}</Badge>
-      <GroupsOfFour text={entry.chaveDfe} className="col-span-3 text-muted" />
-    </>
+    <li
+      className={clsx(
+        'relative grid grid-cols-[2.5rem_minmax(0,1fr)_auto] gap-x-2 py-2',
+        idDfe !== null && 'hover:bg-sunken',
+      )}
+    >
+      <span className="text-muted tabular-nums">{formatTime(dataCadastro)}</span>
+      {idDfe === null ? (
+        <span className="truncate font-semibold">{nomeEmitente}</span>
+      ) : (
+        // The whole entry is pressed; its badge has the word of the navigation, and stays out of the name of the link.
+        <Link
+          to={`${tipoDfe === 0 ? '/notas-fiscais' : '/cte'}?documento=${idDfe}`}
+          className="truncate font-semibold after:absolute after:inset-0"
+        >
+          {nomeEmitente}
+        </Link>
+      )}
+      <Badge tone="plain">{tipoDfe === 0 ? 'NFe' : 'CTe'}</Badge>
+      <GroupsOfFour text={chaveDfe} className="col-span-3 text-muted" />
+    </li>
   )
 }

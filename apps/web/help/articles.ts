@@ -61,7 +61,7 @@ export const questions: readonly Article[] = [
       'Na planilha os valores são números, as datas são datas e as chaves são texto. De cada vez vão até 100.000 documentos, ou 5.000 quando se levam os PDF. O endereço do ZIP vale por dez minutos; depois é só exportar de novo.',
     ],
     keywords: 'zip lote baixar download xml pdf planilha excel fechamento mes contador todos',
-    link: { to: '/notas-fiscais', words: 'Ir para as notas fiscais' },
+    link: { to: '/notas-fiscais', words: 'Ir para a lista de notas' },
   },
 ]
 
@@ -205,7 +205,7 @@ export const situations: readonly Article[] = [
       'O certificado pode ter sido revogado, não ser da ICP-Brasil, ou a SEFAZ não conseguiu conferi-lo naquele momento; a página da empresa diz qual. Quando é passageiro, tentamos de novo sozinhos. Quando não é, envie outro certificado.',
     ],
     keywords: 'revogado icp-brasil cadeia transmissor 280 283 284 285 286 recusado',
-    link: { to: '/empresas?so=problema', words: 'Ver as empresas com problema' },
+    link: { to: '/empresas?so=problema', words: 'Ver quais têm problema' },
   },
   {
     id: 'nunca',
@@ -215,7 +215,7 @@ export const situations: readonly Article[] = [
       '“Data inválida” quer dizer que a data guardada não pôde ser lida; fale com a gente.',
     ],
     keywords: 'nunca sincronizou ultima sync data invalida nao informado sem consulta',
-    link: { to: '/empresas', words: 'Ver as empresas' },
+    link: { to: '/empresas', words: 'Ver a linha de cada empresa' },
   },
   {
     id: 'so-resumo',

@@ -1,4 +1,5 @@
 import { clsx } from 'clsx'
+import { useId } from 'react'
 import { Link } from 'react-router'
 import { type Watch, watchOf } from '../lib/capture.ts'
 import { useWatchedCompanies } from '../lib/companies.ts'
@@ -6,24 +7,30 @@ import { useNow } from '../ui/clock.ts'
 import { Lamp } from '../ui/lamp.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 
+// What is told of the capture speaks of companies and of CT-e, which name other links of every screen: it describes this one.
+const linkName = 'Situação da captura'
+
 /** The one light of the house: is somebody watching? It leads to the companies, where the answer is in full. */
 export function WatchLink({ collapsed, onFollow }: { collapsed: boolean; onFollow?: (() => void) | undefined }) {
   const watch = useWatch()
+  const words = useId()
   return (
-    <Tooltip text={`${watch.title}. ${watch.detail}`} when={collapsed}>
-      <Link
-        to="/empresas"
-        onClick={onFollow}
-        aria-label={collapsed ? `${watch.title}. ${watch.detail}` : undefined}
-        className="flex min-h-9 gap-2.5 rounded-control px-2.25 py-2 hover:bg-sunken focus-visible:-outline-offset-2"
-      >
-        <Lamp state={watch.lamp} className="mt-0.5 size-4.5" />
-        <span className={clsx('min-w-0 flex-1', collapsed && 'hidden')}>
-          <span className="block font-semibold">{watch.title}</span>
-          <span className="line-clamp-3 min-h-9 text-muted text-sm">{watch.detail}</span>
-        </span>
-      </Link>
-    </Tooltip>
+    <div className="relative flex min-h-9 gap-2.5 rounded-control px-2.25 py-2 hover:bg-sunken">
+      <Lamp state={watch.lamp} className="mt-0.5 size-4.5" />
+      <div id={words} className={clsx('min-w-0 flex-1', collapsed && 'hidden')}>
+        <p className="font-semibold">{watch.title}</p>
+        <p className="line-clamp-3 min-h-9 text-muted text-sm">{watch.detail}</p>
+      </div>
+      <Tooltip text={`${watch.title}. ${watch.detail}`} when={collapsed}>
+        <Link
+          to="/empresas"
+          onClick={onFollow}
+          aria-label={linkName}
+          aria-describedby={words}
+          className="absolute inset-0 rounded-control focus-visible:-outline-offset-2"
+        />
+      </Tooltip>
+    </div>
   )
 }
 
@@ -33,7 +40,8 @@ export function WatchLamp() {
   return (
     <Link
       to="/empresas"
-      aria-label={`${watch.title}. ${watch.detail}`}
+      aria-label={linkName}
+      title={`${watch.title}. ${watch.detail}`}
       className="flex size-8 items-center justify-center rounded-control hover:bg-sunken pointer-coarse:size-11"
     >
       <Lamp state={watch.lamp} className="size-4.5" />
