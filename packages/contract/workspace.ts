@@ -8,6 +8,7 @@ export const Dashboard = z.object({
   qtdCte: z.number(),
   totalNfeCte: z.number(),
   qtdEmpresasCadastradas: z.number(),
+  /** The company of most documents first. */
   qtdDocumentosPorEmpresa: z.array(
     z.object({
       razaoSocial: z.string(),

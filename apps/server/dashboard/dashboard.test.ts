@@ -188,6 +188,20 @@ describe.each([false, true])('counted from documents or from counters (large: %s
   })
 })
 
+test('the company of most documents comes first, and of equal ones the first by name', async () => {
+  const names = async () => (await read()).qtdDocumentosPorEmpresa.map(({ razaoSocial }) => razaoSocial)
+  const fact = { at: `${today} 00:00:00`, roles: 2, status: 2 }
+  const [one, other] = companies.map(({ id }) => id) as [number, number]
+  await add([
+    { ...fact, type: 0, company: one },
+    { ...fact, type: 0, company: other },
+    { ...fact, type: 2, company: other },
+  ])
+  expect(await names()).toEqual(['EMPRESA 0', 'EMPRESA 1'])
+  await count({ large: false })
+  expect(await names()).toEqual(['EMPRESA 1', 'EMPRESA 0'])
+})
+
 test('the latest are those that arrived today and are shown, the newest first, each with its id', async () => {
   const fact = { type: 0, at: '2020-01-01 00:00:00', roles: 2, status: 2 } as const
   const [one, other] = companies.map(({ id }) => id) as [number, number]

@@ -68,7 +68,7 @@ function daysUntil(day: string): string[] {
   return Array.from({ length: Number(day.slice(8)) }, (_, n) => day.slice(0, 8) + String(n + 1).padStart(2, '0'))
 }
 
-// From the counters of the month.
+// From the counters of the month; where most came from first.
 const byCompany = (workspaceId: number) => sql`
   select c.public_id as "publicId", c.name, c.active,
          coalesce(sum(m.n) filter (where m.type = ${nfe}), 0) as nfe, coalesce(sum(m.n) filter (where m.type = ${cte}), 0) as cte,
@@ -78,7 +78,7 @@ const byCompany = (workspaceId: number) => sql`
     left join count_month m on m.workspace_id = c.workspace_id and m.company_id = c.id and m.type in (${nfe}, ${cte}) and m.month = ${thisMonth}
          and ${shownTo('c', 'm')}
    where c.workspace_id = ${workspaceId}
-   group by c.workspace_id, c.id order by c.search, c.id`
+   group by c.workspace_id, c.id order by coalesce(sum(m.n), 0) desc, c.search, c.id`
 
 // Whether a company hides it is looked up document by document, in the order of arrival: there are ten of them.
 const latestOfToday = (workspaceId: number) => sql`
