@@ -47,10 +47,10 @@ export function CompaniesTable({ companies, selection, now }: CompaniesListProps
   return (
     <table
       ref={table}
+      aria-label="Empresas"
       aria-rowcount={rows.partial ? next - 1 : undefined}
       className="w-full table-fixed border-separate border-spacing-0 text-left"
     >
-      <caption className="sr-only">Empresas</caption>
       <Head companies={companies ?? none} selection={selection} />
       <Room height={rows.before} />
       {rows.indexes.map((index) => {

@@ -4,34 +4,33 @@ import type { Dashboard } from '../lib/answers.ts'
 import { formatInteger } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { useMedia } from '../ui/narrow.ts'
 import { Skeleton } from '../ui/skeleton.tsx'
 
 type Row = Dashboard['qtdDocumentosPorEmpresa'][number]
 
 const shownAtFirst = 10
 
-/** Where the sum of the month comes from: the companies with most documents first. */
+/** Where the sum of the month comes from, in the order of the server: the companies with most documents first. */
 export function ByCompany({ rows }: { rows: readonly Row[] | undefined }) {
   const [all, setAll] = useState(false)
-  const sorted = rows?.toSorted((one, other) => other.totalNfeCte - one.totalNfeCte)
-  const shown = all ? sorted : sorted?.slice(0, shownAtFirst)
-  const most = sorted?.[0]?.totalNfeCte ?? 0
+  const wide = useMedia('(width >= 40rem)')
+  const shown = all ? rows : rows?.slice(0, shownAtFirst)
+  const most = Math.max(0, ...(rows ?? []).map(({ totalNfeCte }) => totalNfeCte))
   return (
     <section aria-labelledby="por-empresa">
       <h2 id="por-empresa" tabIndex={-1} className="scroll-mt-18 pb-2 text-lg outline-none">
         Documentos por Empresa
       </h2>
       <div className="ledger">
-        <table className="w-full text-left tabular-nums">
-          <caption className="sr-only">Documentos por Empresa</caption>
+        <table aria-labelledby="por-empresa" className="w-full text-left tabular-nums">
           <thead>
             <tr className="border-line border-b text-muted text-sm [&>th]:h-9 [&>th]:whitespace-nowrap [&>th]:px-2 [&>th]:font-semibold [&>th:nth-child(n+2)]:w-px">
               <th scope="col" className="pl-0!">
                 Empresa
               </th>
               <th scope="col" className="text-right">
-                <span className="max-sm:hidden">Notas Fiscais</span>
-                <span className="sm:hidden">NFe</span>
+                {wide ? 'Notas Fiscais' : 'NFe'}
               </th>
               <th scope="col" className="text-right">
                 CTe
@@ -39,14 +38,16 @@ export function ByCompany({ rows }: { rows: readonly Row[] | undefined }) {
               <th scope="col" className="text-right max-sm:pr-0!">
                 Total
               </th>
-              <th scope="col" className="pr-0! text-right max-sm:hidden">
-                Status
-              </th>
+              {wide && (
+                <th scope="col" className="pr-0! text-right">
+                  Status
+                </th>
+              )}
             </tr>
           </thead>
           <tbody className="[&>tr>td]:h-9 [&>tr>td]:px-2 [&>tr>td]:py-1.5 [&>tr]:border-line [&>tr]:border-b">
             {shown?.map((row, index) => (
-              <CompanyLine key={row.idEmpresa ?? index} row={row} most={most} />
+              <CompanyLine key={row.idEmpresa ?? index} row={row} most={most} wide={wide} />
             ))}
             {!rows &&
               [0, 1, 2].map((index) => (
@@ -58,18 +59,18 @@ export function ByCompany({ rows }: { rows: readonly Row[] | undefined }) {
               ))}
           </tbody>
         </table>
-        {sorted && sorted.length > shownAtFirst && (
+        {rows && rows.length > shownAtFirst && (
           <Button variant="ghost" size="sm" className="mt-2 -ml-2.5" aria-expanded={all} onClick={() => setAll(!all)}>
             {all
               ? `Mostrar só as ${shownAtFirst} primeiras`
-              : `Mostrar todas as ${formatInteger(sorted.length)} empresas`}
+              : `Mostrar todas as ${formatInteger(rows.length)} empresas`}
           </Button>
         )}
         {rows?.length === 0 && (
           <p className="py-5 text-muted">
             Nenhuma empresa cadastrada.{' '}
             <Link to="/empresas/nova" className="font-semibold text-brand underline underline-offset-3">
-              Cadastrar Primeira Empresa
+              Cadastrar agora
             </Link>
           </p>
         )}
@@ -78,7 +79,7 @@ export function ByCompany({ rows }: { rows: readonly Row[] | undefined }) {
   )
 }
 
-function CompanyLine({ row, most }: { row: Row; most: number }) {
+function CompanyLine({ row, most, wide }: { row: Row; most: number; wide: boolean }) {
   const { razaoSocial, qtdNfe, qtdCte, totalNfeCte, ativa, idEmpresa } = row
   const status = <Badge tone={ativa ? 'green' : 'plain'}>{ativa ? 'Ativa' : 'Inativa'}</Badge>
   return (
@@ -91,7 +92,7 @@ function CompanyLine({ row, most }: { row: Row; most: number }) {
             {razaoSocial}
           </Link>
         )}
-        {!ativa && <span className="ml-2 sm:hidden">{status}</span>}
+        {!wide && !ativa && <span className="ml-2">{status}</span>}
       </td>
       <td className="text-right">
         <ListLink to={idEmpresa && `/notas-fiscais?empresa=${idEmpresa}`} count={qtdNfe} />
@@ -105,7 +106,7 @@ function CompanyLine({ row, most }: { row: Row; most: number }) {
           <span className="min-w-8">{formatInteger(totalNfeCte)}</span>
         </span>
       </td>
-      <td className="pr-0! text-right max-sm:hidden">{status}</td>
+      {wide && <td className="pr-0! text-right">{status}</td>}
     </tr>
   )
 }

@@ -30,8 +30,7 @@ export function DocumentsTable(list: DocumentsListProps) {
   const { kind, rows, arrived, selected, ticked, columns, onSelectPage, ...row } = list
   const head = 'sticky z-10 h-9 whitespace-nowrap border-line border-b bg-paper px-1.5 font-semibold text-muted text-sm'
   return (
-    <table className="w-full table-fixed border-separate border-spacing-0 text-left">
-      <caption className="sr-only">{kind.heading}</caption>
+    <table aria-labelledby="list-heading" className="w-full table-fixed border-separate border-spacing-0 text-left">
       <colgroup>
         <col className="w-9" />
         {columns.map(({ id, width }) => (
