@@ -28,7 +28,7 @@ async function expectInvalid(page: Page, message: RegExp) {
   await shown(page.getByRole('heading', { name: 'Token Inválido' }))
   await shown(page.getByText(message))
   await expectAccessible(page)
-  await page.getByRole('link', { name: 'Voltar ao Login' }).click()
+  await page.getByRole('button', { name: 'Voltar ao Login' }).click()
   await page.waitForURL('**/login')
 }
 

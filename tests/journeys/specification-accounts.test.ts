@@ -375,7 +375,7 @@ test('an invalid link says what the server said and leads back to the login', as
     await go(page, '/atualizar-senha/um-link')
     await shown(page.getByRole('heading', { name: 'Token Inválido', exact: true }))
     await shown(page.getByText(wrong.json.message, { exact: true }))
-    await press(page, 'Voltar ao Login').click()
+    await page.getByRole('button', { name: 'Voltar ao Login', exact: true }).click()
     await onPath(page, '/login')
   }
   await go(page, '/atualizar-senha/')

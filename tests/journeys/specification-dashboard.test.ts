@@ -52,6 +52,9 @@ test('the documents by company', async () => {
     await shown(table.getByRole('columnheader', { name, exact: true }))
   expect(await cells(1)).toEqual(['PADARIA AURORA LTDA', '1.200', '50', '1.250', 'Ativa'])
   expect(await cells(2)).toEqual(['MERCADO BOA VISTA LTDA', '34', '6', '40', 'Inativa'])
+  expect(await table.getByRole('cell').first().textContent()).toBe('PADARIA AURORA LTDA')
+  for (const words of ['Documentos por Empresa', 'Inativa'])
+    expect(await page.getByText(words, { exact: true }).count(), words).toBe(1)
 })
 
 test('the recent activity', async () => {
@@ -115,7 +118,7 @@ test('the welcome opens by itself when there is no company, and can be put off',
   await dialog.waitFor({ state: 'hidden' })
 
   const again = await dashboard({ qtdEmpresasCadastradas: 0, qtdDocumentosPorEmpresa: [] })
-  await press(again.getByRole('dialog'), 'Cadastrar Primeira Empresa').click()
+  await again.getByRole('button', { name: 'Cadastrar Primeira Empresa', exact: true }).click()
   await onPath(again, '/empresas/nova')
 })
 

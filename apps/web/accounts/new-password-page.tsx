@@ -28,6 +28,7 @@ export function NewPasswordPage() {
 }
 
 function Checked({ token }: { token: string }) {
+  const navigate = useNavigate()
   const link = useQuery({
     queryKey: [checkRecovery.path, token],
     // Only `success` and `message` decide (section 7); until when it is good is told where that is known.
@@ -60,12 +61,13 @@ function Checked({ token }: { token: string }) {
             Tentar novamente
           </Button>
         )}
-        <Link
-          to="/login"
-          className={buttonClass({ size: 'lg', variant: isUnanswered(link.error) ? 'outline' : 'primary' })}
+        <Button
+          size="lg"
+          variant={isUnanswered(link.error) ? 'outline' : 'primary'}
+          onClick={() => void navigate('/login')}
         >
           Voltar ao Login
-        </Link>
+        </Button>
         {!isUnanswered(link.error) && (
           <Link to="/login" state={{ recover: true }} className={buttonClass({ size: 'lg', variant: 'outline' })}>
             Pedir outro link

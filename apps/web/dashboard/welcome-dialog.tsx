@@ -1,7 +1,7 @@
 import { BellRing, CloudDownload, FileCheck2, FileSpreadsheet } from 'lucide-react'
-import { Link } from 'react-router'
+import { useNavigate } from 'react-router'
 import { productName } from '../lib/product.ts'
-import { Button, buttonClass } from '../ui/button.tsx'
+import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
 const promises = [
@@ -12,6 +12,7 @@ const promises = [
 ] as const
 
 export function WelcomeDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const navigate = useNavigate()
   return (
     <Dialog
       open={open}
@@ -34,9 +35,7 @@ export function WelcomeDialog({ open, onClose }: { open: boolean; onClose: () =>
         <Button variant="outline" onClick={onClose}>
           Fazer Depois
         </Button>
-        <Link to="/empresas/nova" className={buttonClass()}>
-          Cadastrar Primeira Empresa
-        </Link>
+        <Button onClick={() => void navigate('/empresas/nova')}>Cadastrar Primeira Empresa</Button>
       </footer>
     </Dialog>
   )
