@@ -23,7 +23,7 @@ async function office(name: string, count: number): Promise<Account> {
   return account
 }
 
-const names = (page: Page) => page.locator('tbody tr td:nth-child(2) p:first-child').allTextContents()
+const names = (page: Page) => page.locator('tbody td:first-child p.font-semibold').allTextContents()
 const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name })
 const figure = (page: Page, label: string) => page.locator('dl > div').filter({ hasText: label })
 
@@ -45,7 +45,6 @@ test('without a company it says what to do, and with a healthy one that it is wa
   expect(await textOf(figure(page, 'Empresas Ativas'))).toBe('Empresas Ativas1100% do total')
   expect(await textOf(figure(page, 'Sincronização'))).toBe('Sincronização100%Monitoramento ativo')
   expect(await page.getByRole('columnheader').allTextContents()).toEqual([
-    '',
     'Empresa',
     'CNPJ',
     'Última Sync NFe',
@@ -55,22 +54,23 @@ test('without a company it says what to do, and with a healthy one that it is wa
     'Ações',
   ])
   const cells = await row(page, bakery.nome).getByRole('cell').allTextContents()
-  expect(cells.slice(1, 5)).toEqual([
+  expect(cells.slice(0, 4)).toEqual([
     `${bakery.nome}Nenhum documento no mês`,
     '12.ABC.345/01DE-35',
     expect.stringMatching(/^NuncaPrimeira consulta às \d\d:\d\d, sem você fazer nada$/),
     expect.stringMatching(/^Nunca/),
   ])
-  expect(cells[5]).toMatch(/^\d\d\/\d\d\/\d{4}Vence em 36[45] dias$/)
-  expect(cells[6]).toBe('Ativa')
+  expect(cells[4]).toMatch(/^\d\d\/\d\d\/\d{4}Vence em 36[45] dias$/)
+  expect(cells[5]).toBe('Ativa')
 })
 
 test('an office works through its list: trouble first, filters and order in the address, in bulk', async () => {
   const account = await office('Bruno', 60)
   const page = await open(account)
   await shown(page.getByText('61 empresas', { exact: true }))
-  await shown(row(page, 'O certificado digital venceu.'))
-  await shown(row(page, 'A SEFAZ bloqueou as consultas deste CNPJ'))
+  await shown(page.locator('tbody').filter({ hasText: 'O certificado digital venceu.' }))
+  await shown(page.locator('tbody').filter({ hasText: 'A SEFAZ bloqueou as consultas deste CNPJ' }))
+  await expect.poll(() => page.getByRole('row').count()).toBe(62)
   expect(await textOf(figure(page, 'Sincronização'))).toMatch(/\d\d%\d+ consultas com problema/)
   expect(await textOf(figure(page, 'Empresas Ativas'))).toMatch(/^Empresas Ativas5\d9\d% do total$/)
   await shown(page.getByRole('cell', { name: 'Inativa', exact: true }))
@@ -253,7 +253,7 @@ test('three thousand companies stay a table that is read and scrolled at once', 
   const page = await open(await office('Elisa', 3000))
   await shown(page.getByText('3.001 empresas', { exact: true }), 20_000)
   const table = page.getByRole('table', { name: 'Empresas' })
-  expect(Number(await table.getAttribute('aria-rowcount'))).toBeGreaterThan(3001)
+  expect(await table.getAttribute('aria-rowcount')).toBe('3002')
   expect(await table.locator('tbody').count()).toBeLessThan(60)
   await expectAccessible(page)
 

@@ -1,7 +1,7 @@
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { clsx } from 'clsx'
 import { Pencil } from 'lucide-react'
-import { useRef } from 'react'
+import { useId, useRef } from 'react'
 import { Link, useLocation } from 'react-router'
 import type { CompanyRow } from '../lib/answers.ts'
 import { type Capture, lampOf } from '../lib/capture.ts'
@@ -36,19 +36,11 @@ export function CompaniesTable({ companies, selection, now }: CompaniesListProps
   const table = useRef<HTMLTableElement>(null)
   const ids = (companies ?? none).map(({ id }) => id)
   const rows = useWindowRows(table, ids, 73)
-  // A company with a problem takes two rows.
-  const lines = (companies ?? none).map((company) => (problemsOf(company, now).length > 0 ? 2 : 1))
-  const starts: number[] = []
-  let next = 2
-  for (const line of lines) {
-    starts.push(next)
-    next += line
-  }
   return (
     <table
       ref={table}
       aria-label="Empresas"
-      aria-rowcount={rows.partial ? next - 1 : undefined}
+      aria-rowcount={rows.partial ? ids.length + 1 : undefined}
       className="w-full table-fixed border-separate border-spacing-0 text-left"
     >
       <Head companies={companies ?? none} selection={selection} />
@@ -63,12 +55,7 @@ export function CompaniesTable({ companies, selection, now }: CompaniesListProps
             data-index={index}
             className="[&>tr:last-child>td]:border-line [&>tr:last-child>td]:border-b [&>tr>td]:px-2 [&>tr>td]:align-top"
           >
-            <Row
-              company={company}
-              selection={selection}
-              now={now}
-              rowIndex={rows.partial ? starts[index] : undefined}
-            />
+            <Row company={company} selection={selection} now={now} rowIndex={rows.partial ? index + 2 : undefined} />
           </tbody>
         )
       })}
@@ -77,7 +64,7 @@ export function CompaniesTable({ companies, selection, now }: CompaniesListProps
         <tbody>
           {skeletons.map((index) => (
             <tr key={index} aria-hidden className="h-[73px]">
-              <td colSpan={8} className="border-line border-b">
+              <td colSpan={7} className="border-line border-b">
                 <Skeleton className="w-2/5" />
                 <Skeleton className="mt-3 h-2.5! w-3/5" />
               </td>
@@ -107,7 +94,6 @@ function Head({ companies, selection }: { companies: readonly CompanyRow[]; sele
   return (
     <>
       <colgroup>
-        <col className="w-8" />
         <col />
         <col className="w-36" />
         <col className="w-[16%]" />
@@ -118,11 +104,11 @@ function Head({ companies, selection }: { companies: readonly CompanyRow[]; sele
       </colgroup>
       <thead>
         <tr>
-          <th scope="col" className={clsx(head, 'px-0!')}>
-            <SelectAll companies={companies} selection={selection} />
-          </th>
-          <th scope="col" className={head}>
-            Empresa
+          <th scope="col" aria-label="Empresa" className={clsx(head, 'pl-0!')}>
+            <span className="flex items-end gap-2">
+              <SelectAll companies={companies} selection={selection} />
+              Empresa
+            </span>
           </th>
           <th scope="col" className={head}>
             CNPJ
@@ -173,24 +159,27 @@ interface RowProps {
 
 function Row({ company, selection, now, rowIndex }: RowProps & { rowIndex: number | undefined }) {
   const problems = problemsOf(company, now)
+  const reasons = useId()
   const chosen = selection.ids.has(company.id)
   return (
     <>
       <tr aria-rowindex={rowIndex} className={clsx('[&>td]:pt-2.5 [&>td]:pb-2', chosen && 'bg-brand-soft')}>
-        <td className="px-0!">
-          <Checkbox
-            bare
-            className={markClass}
-            label={`Selecionar ${company.razaoSocial}`}
-            checked={chosen}
-            onChange={() => selection.toggle(company.id)}
-          />
-        </td>
-        <td>
-          <p className="line-clamp-3 break-words font-semibold" title={company.razaoSocial}>
-            {company.razaoSocial}
-          </p>
-          <p className="text-muted text-sm tabular-nums">{monthWords(company)}</p>
+        <td className="pl-0!">
+          <div className="flex items-start gap-2">
+            <Checkbox
+              bare
+              className={clsx(markClass, 'shrink-0')}
+              label={`Selecionar ${company.razaoSocial}`}
+              checked={chosen}
+              onChange={() => selection.toggle(company.id)}
+            />
+            <div className="min-w-0">
+              <p className="line-clamp-3 break-words font-semibold" title={company.razaoSocial}>
+                {company.razaoSocial}
+              </p>
+              <p className="text-muted text-sm tabular-nums">{monthWords(company)}</p>
+            </div>
+          </div>
         </td>
         <td className="whitespace-nowrap tabular-nums">{formatCnpj(company.cnpj)}</td>
         <td>
@@ -206,14 +195,14 @@ function Row({ company, selection, now, rowIndex }: RowProps & { rowIndex: numbe
           <Activity company={company} />
         </td>
         <td className="pt-1! pr-0! text-right">
-          <Deeds company={company} />
+          <Deeds company={company} reasons={problems.length > 0 ? reasons : undefined} />
         </td>
       </tr>
       {problems.length > 0 && (
-        <tr aria-rowindex={rowIndex && rowIndex + 1} className={clsx(chosen && 'bg-brand-soft')}>
-          <td />
-          <td colSpan={7} className="pr-0! pb-2.5">
-            <Problems problems={problems} />
+        // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: text under the row over its whole width is no row; there are as many of them as companies.
+        <tr role="none" className={clsx(chosen && 'bg-brand-soft')}>
+          <td colSpan={7} className="pr-0! pb-2.5 pl-8.5! pointer-coarse:pl-9.5!">
+            <Problems id={reasons} problems={problems} />
           </td>
         </tr>
       )}
@@ -228,9 +217,9 @@ function monthWords({ documentosNoMes }: CompanyRow): string {
     : formatCount(documentosNoMes, 'documento no mês', 'documentos no mês')
 }
 
-function Problems({ problems }: { problems: readonly Capture[] }) {
+function Problems({ problems, id }: { problems: readonly Capture[]; id?: string }) {
   return (
-    <ul className="grid gap-1">
+    <ul id={id} className="grid gap-1">
       {problems.map((capture) => (
         <li
           key={capture.mensagem}
@@ -327,7 +316,8 @@ function Item({ company, selection, now }: RowProps) {
   )
 }
 
-function Deeds({ company }: { company: CompanyRow }) {
+/** `reasons` is the id of what is told of its problems, which editing it mends. */
+function Deeds({ company, reasons }: { company: CompanyRow; reasons?: string | undefined }) {
   const { search } = useLocation()
   return (
     <div className="-mr-2 flex justify-end max-sm:-mt-1.5">
@@ -337,6 +327,7 @@ function Deeds({ company }: { company: CompanyRow }) {
         // The way back leads to the same list.
         state={{ list: search }}
         aria-label={`Editar ${company.razaoSocial}`}
+        aria-describedby={reasons}
         title="Editar"
         className={buttonClass({ variant: 'ghost', size: 'icon' })}
       >
