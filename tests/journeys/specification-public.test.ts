@@ -115,7 +115,10 @@ test('three plans with their prices, limits and buttons', async () => {
     page
       .locator('#planos')
       .getByRole('listitem')
-      .filter({ has: page.getByRole('heading', { name: new RegExp(`^${name}`) }) })
+      .filter({ has: page.getByRole('heading', { name, exact: true }) })
+  // Where the specification says them, and nowhere else.
+  for (const words of [/R\$\s9,97/, /R\$\s49,87/, /^Mais Popular$/, /Sem cartão de crédito/i])
+    expect(await page.getByText(words).count(), String(words)).toBe(1)
   const basic = card('Básico')
   await shown(basic.getByText(/R\$\s9,97/))
   await shown(basic.getByText(/por mês|\/mês/))

@@ -35,7 +35,7 @@ export function DemoDialog({ demo, preloadContact }: DemoDialogProps) {
       <div className={clsx('px-5 py-5', whenMissing.demo)}>
         <p>
           Esta instalação não tem uma conta de demonstração. Você pode experimentar por 7 dias com a sua empresa, sem
-          cartão de crédito, ou pedir que alguém mostre o produto a você.
+          pagar nada, ou pedir que alguém mostre o produto a você.
         </p>
       </div>
       <PopupActions>

@@ -51,9 +51,9 @@ export function Hero() {
             </PopupButton>
           </div>
           <p className="mt-4 text-muted">
-            Sem cartão de crédito.{' '}
+            Para começar, nada é cobrado.{' '}
             <a href="#planos" className="text-ink underline underline-offset-3">
-              Depois, a partir de R$ 9,97 por mês.
+              Depois, o preço é por mês, no plano que você escolher.
             </a>
           </p>
         </div>

@@ -96,10 +96,10 @@ function OfferColumn({ offer, preloadContact }: { offer: Offer; preloadContact: 
         popular ? '-mx-4 rounded-b border-brand bg-surface px-4 pb-6 shadow-float lg:-mx-5 lg:px-5' : 'border-ink pb-6',
       )}
     >
-      <h3 className="flex items-center gap-2.5">
-        {name}
+      <div className="flex items-center gap-2.5">
+        <h3>{name}</h3>
         {popular && <Badge tone="blue">Mais Popular</Badge>}
-      </h3>
+      </div>
       <p className="mt-3">
         <span className="font-semibold text-3xl tabular-nums tracking-[-0.02em] max-xl:text-2xl">{price}</span>
         {to && <span className="text-muted"> por mês</span>}
