@@ -416,6 +416,7 @@ test('an id of nobody and a failing server have their own screens', async () => 
   )
   await page.goto(`${site.product.url}/empresas/editar/${id}`)
   await shown(page.getByText('Erro ao carregar os dados da empresa. Tente novamente.'))
+  await shown(page.getByText('Sem acesso agora. Nada foi alterado e a captura continua.', { exact: true }))
   await expectAccessible(page)
   await page.unroute('**/obter-empresa?*')
   await page.getByRole('button', { name: 'Tentar novamente' }).click()

@@ -60,7 +60,7 @@ export function EditCompanyPage() {
             </Button>
           }
         >
-          {errorMessage(company.error)}. Nada foi alterado e a captura continua.
+          {errorMessage(company.error).replace(/[^.!?]$/, '$&.')} Nada foi alterado e a captura continua.
         </Notice>
       ) : (
         <Loading />

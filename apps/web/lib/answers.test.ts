@@ -30,6 +30,13 @@ test('what an answer tells stays, and the id of a document goes back as it came'
   expect(complete(getCompany, { certificado: null }).certificado).toBeNull()
 })
 
+test('a certificate of which the day alone is told lasts until the end of that day', () => {
+  const validity = (validadeCertificadoA1: string) =>
+    complete(listCompanies, [{ validadeCertificadoA1 }])[0]?.validadeCertificadoA1
+  expect(validity('2026-12-31')).toBe('2026-12-31T23:59:59')
+  expect(validity('2026-12-31T12:00:00Z')).toBe('2026-12-31T12:00:00Z')
+})
+
 test('an answer of another shape is none', () => {
   for (const data of [{}, [], 'ok', { situacao: '', mensagem: '', empresas: [], documentosNoMes: {} }])
     expect(() => complete(getPlan, data)).toThrow('a resposta do servidor veio incompleta')

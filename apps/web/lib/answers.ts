@@ -74,7 +74,7 @@ const completions = {
       cnpj: row.cnpj ?? '',
       ultimaSincronizacaoNFe: row.ultimaSincronizacaoNFe ?? null,
       ultimaSincronizacaoCTe: row.ultimaSincronizacaoCTe ?? null,
-      validadeCertificadoA1: row.validadeCertificadoA1 ?? null,
+      validadeCertificadoA1: endOf(row.validadeCertificadoA1 ?? null),
       sincronizacaoAutomatica: row.sincronizacaoAutomatica ?? null,
       captura: (row.captura as FullCompany['captura'] | undefined) ?? null,
       documentosNoMes: row.documentosNoMes ?? null,
@@ -147,6 +147,11 @@ const completions = {
     documentosPorDia: (data.documentosPorDia as FullDashboard['documentosPorDia'] | undefined) ?? null,
     pendencias: (data.pendencias as FullDashboard['pendencias'] | undefined) ?? null,
   }),
+}
+
+// A day without time lasts until its end, where the person is; as an instant it would be over hours before it begins there.
+function endOf(validity: string | null): string | null {
+  return validity && /^\d{4}-\d{2}-\d{2}$/.test(validity) ? `${validity}T23:59:59` : validity
 }
 
 function toDocument(row: Perhaps<FullDocument>): DocumentRow {

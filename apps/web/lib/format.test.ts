@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import {
   fileName,
   formatAtMoment,
   formatCount,
   formatDate,
+  formatInstantDate,
   formatMoment,
   formatMoney,
   formatRelative,
@@ -27,6 +28,16 @@ test('a date keeps the day that the document prints, whatever the offset', () =>
   expect(formatDate('2026-11-01')).toBe('01/11/2026')
   expect(formatWrittenTime('2026-11-01T00:30:00-05:00')).toBe('00:30')
   expect(formatWrittenTime('2026-11-01')).toBe('')
+})
+
+test('a date without time is that day, west of Greenwich too', () => {
+  onTestFinished(() => void vi.unstubAllEnvs())
+  for (const zone of ['UTC', 'Pacific/Kiritimati', 'America/Sao_Paulo']) {
+    vi.stubEnv('TZ', zone)
+    expect(formatInstantDate('2026-12-31')).toBe('31/12/2026')
+  }
+  expect(formatInstantDate('2027-01-01T02:59:59Z')).toBe('31/12/2026')
+  expect(formatInstantDate('ontem')).toBe('Data inválida')
 })
 
 test.each([

@@ -23,8 +23,9 @@ export function formatDate(text: string): string {
   return text.replace(/^(\d{4})-(\d{2})-(\d{2}).*$/s, '$3/$2/$1')
 }
 
-/** dd/MM/yyyy of an instant, in the time zone of the person. */
+/** dd/MM/yyyy of an instant, in the time zone of the person; a date without time is that day wherever it is read. */
 export function formatInstantDate(instant: string): string {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(instant)) return formatDate(instant)
   const date = new Date(instant)
   return Number.isNaN(date.getTime()) ? 'Data inválida' : `${dayOfYear(date)}/${date.getFullYear()}`
 }
