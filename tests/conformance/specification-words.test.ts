@@ -22,10 +22,12 @@ afterAll(() => product?.[Symbol.asyncDispose]())
 
 const missing = [undefined, null, '']
 
-/** The detail without what the capture changes by itself. */
-function settings({ configuracaoNFe, configuracaoCTe, ...rest }: CompanyDetail): unknown {
+// What somebody sets; the rest moves with the first capture, which is under way.
+function settings(company: CompanyDetail): unknown {
+  const { razaoSocial, email, sincronizacaoAutomatica, empresaUf, configuracaoNFe, configuracaoCTe } = company
   const moving = { ultimoNsu: null, mensagemSincronizacao: null }
-  return { ...rest, nfe: { ...configuracaoNFe, ...moving }, cte: { ...configuracaoCTe, ...moving } }
+  const switches = { nfe: { ...configuracaoNFe, ...moving }, cte: { ...configuracaoCTe, ...moving } }
+  return { razaoSocial, email, sincronizacaoAutomatica, empresaUf, ...switches }
 }
 
 type Refusal = [changes: Record<string, unknown>, message: string]
