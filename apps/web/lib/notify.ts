@@ -7,8 +7,7 @@ type Toast = typeof toast
 const { promise: toaster, resolve: showWith } = Promise.withResolvers<Toast>()
 const { promise: firstWords, resolve: speak } = Promise.withResolvers<void>()
 
-/** There is somebody who shows toasts now. */
-/** Kept as soon as something is said. */
+/** `firstWords` is kept as soon as something is said; `showWith` tells that there is somebody who shows toasts now. */
 export { firstWords, showWith }
 
 function say(words: (toast: Toast) => void) {
