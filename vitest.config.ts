@@ -2,9 +2,8 @@ import { defineConfig } from 'vitest/config'
 
 const exclude = ['**/node_modules/**', '**/dist/**']
 // One real PostgreSQL for the whole project, see tests/support/database.ts.
-const globalSetup = ['tests/support/postgres.ts']
+const globalSetup = ['tests/support/postgres.ts', 'tests/support/keys.ts']
 
-// Starts whole installations, as a journey does.
 const startTest = 'scripts/start.test.ts'
 
 export default defineConfig({
@@ -35,16 +34,29 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'journeys',
-          include: ['tests/journeys/**/*.test.ts', startTest],
+          include: ['tests/journeys/**/*.test.ts'],
           exclude,
-          globalSetup,
+          globalSetup: [...globalSetup, 'tests/support/web.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
           // As patient as a locator: a busy machine is slower than the second that is usual.
-          expect: { poll: { timeout: 10_000 } },
-          // After everything else and one at a time: a browser, a server and a simulator fill two cores.
-          fileParallelism: false,
+          expect: { poll: { timeout: 20_000 } },
+          // The files of a worker share a browser and products, see tests/journeys/site.ts.
+          isolate: false,
+          // After everything else: two browsers, servers and simulators fill two cores.
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // The launcher's own tests start whole installations, one at a time.
+          name: 'launcher',
+          include: [startTest],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

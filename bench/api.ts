@@ -1,9 +1,9 @@
-import { type Asker, ask } from './load.ts'
-import { report } from './measure.ts'
+import { type LoadClient, runLoad } from './load.ts'
+import { median, report } from './measure.ts'
 import { startTenants } from './tenants.ts'
 
 // The list page and the dashboard over HTTP on loopback, sessions opened beforehand: a workspace of a million documents against one of a
-// thousand in the same database, and both against a call with nothing but an empty statement in it. The one who asks has a thread of its own.
+// thousand in the same database, and both against a call with nothing but an empty statement in it. The client has a thread of its own.
 const sizes = {
   large: { documents: 1_000_000, companies: 10, suppliers: 20_000, currentMonth: 475_000, lastMonth: 117_000 },
   small: { documents: 1_000, companies: 2, suppliers: 300, currentMonth: 60, lastMonth: 60 },
@@ -14,16 +14,17 @@ const rounds = 3
 await using api = await startTenants(Object.values(sizes))
 const calls = { health: '/health', list: listOfThisMonth(), dashboard: '/v1/api/Dashboard' }
 for (const connections of [1, 10]) {
-  const measured: Record<string, Awaited<ReturnType<typeof ask>>[string][]> = {}
+  const measured: Record<string, Awaited<ReturnType<typeof runLoad>>[string][]> = {}
   // Turn by turn, so that a noisy machine disturbs all alike; the first round is not counted.
   for (let round = -1; round < rounds; round++) {
     for (const [kind, path] of Object.entries(calls)) {
       for (const [index, size] of Object.keys(sizes).entries()) {
         if (kind === 'health' && size === 'small') continue
-        const asker: Asker = { token: api.tenants[index]!.token, requests: [{ kind, path }] }
-        const answered = await ask({ url: api.url, seconds, askers: Array.from({ length: connections }, () => asker) })
+        const client: LoadClient = { token: api.tenants[index]!.token, requests: [{ kind, path }] }
+        const clients = Array.from({ length: connections }, () => client)
+        const stats = await runLoad({ url: api.url, seconds, clients })
         const name = `${kind}.${size}`
-        if (round >= 0) measured[name] = [...(measured[name] ?? []), answered[kind]!]
+        if (round >= 0) measured[name] = [...(measured[name] ?? []), stats[kind]!]
       }
     }
   }
@@ -31,9 +32,9 @@ for (const connections of [1, 10]) {
     Object.entries(measured).map(([name, runs]) => [
       name,
       {
-        perSecond: middle(runs.map(({ perSecond }) => perSecond)),
-        p50Ms: middle(runs.map(({ p50Ms }) => p50Ms)),
-        p99Ms: middle(runs.map(({ p99Ms }) => p99Ms)),
+        perSecond: median(runs.map(({ perSecond }) => perSecond)),
+        p50Ms: median(runs.map(({ p50Ms }) => p50Ms)),
+        p99Ms: median(runs.map(({ p99Ms }) => p99Ms)),
         errors: runs.reduce((sum, { errors }) => sum + errors, 0),
       },
     ]),
@@ -47,10 +48,6 @@ for (const connections of [1, 10]) {
     largeToSmall: { list: largeToSmall('list'), dashboard: largeToSmall('dashboard') },
     ...result,
   })
-}
-
-function middle(values: number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
 }
 
 function listOfThisMonth(): string {

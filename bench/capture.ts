@@ -13,7 +13,7 @@ import pg from 'pg'
 import { type SimulatorProcess, startSimulator } from '../scripts/simulator-process.ts'
 import { newClient } from '../tests/support/client.ts'
 import { startDatabase } from '../tests/support/postgres.ts'
-import type { DocZip } from './corpus.ts'
+import type { CorpusDocZip } from './corpus.ts'
 import { type Measured, report, summarize } from './measure.ts'
 
 // The whole way: authority (a process of its own) → mutual TLS → SOAP → bytes, rows and counters committed; from the moment in which the
@@ -33,7 +33,7 @@ const senha = 'segredo'
 const templateOwner = '44555666000181'
 
 const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
-const templates = (JSON.parse(await readFile(corpora.generated!, 'utf8')) as DocZip[])
+const templates = (JSON.parse(await readFile(corpora.generated!, 'utf8')) as CorpusDocZip[])
   .filter(({ service, schema }) => service === 'nfe' && /^(procNFe|resNFe)/.test(schema))
   .map(({ schema, base64 }) => ({ schema, xml: unzipDocument(Buffer.from(base64, 'base64')).toString() }))
 
@@ -70,20 +70,20 @@ try {
   await rm(directory, { recursive: true, force: true })
 }
 
-interface Run {
+interface CaptureRun {
   documents: number
   calls: number
   ms: number
 }
 
-interface Stage {
+interface CaptureBench {
   simulator: SimulatorProcess
   config: Config
   database: string
   [Symbol.asyncDispose](): Promise<void>
 }
 
-// An authority that holds so many documents for each company; answers the certificate of all of them.
+// An authority that holds so many documents for each company; returns the certificate of all of them.
 async function prepare(folder: string, companies: number, documents: number): Promise<Uint8Array> {
   await using simulator = await startAuthority({ port: 0, directory: folder, seed: 1, hourMs })
   let number = 0
@@ -111,7 +111,7 @@ async function publish(simulator: Simulator, cnpj: string, schema: string, xml: 
   if (!response.ok) throw new Error(await response.text())
 }
 
-async function open(dataDir: string, server: string, name: string): Promise<Stage> {
+async function open(dataDir: string, server: string, name: string): Promise<CaptureBench> {
   await using stack = new AsyncDisposableStack()
   const owner = new pg.Client({ connectionString: server })
   await owner.connect()
@@ -135,7 +135,7 @@ async function open(dataDir: string, server: string, name: string): Promise<Stag
   return { simulator, config, database: config.databaseUrl!, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-async function product(opened: Stage, pfx: Uint8Array, companies: number): Promise<Run> {
+async function product(opened: CaptureBench, pfx: Uint8Array, companies: number): Promise<CaptureRun> {
   await using stage = opened
   await using api = await startServer(stage.config, { roles: ['api'] })
   const issueCertificate = async () => pfx
@@ -180,7 +180,7 @@ async function addFiliais(database: pg.Client, cnpjs: string[]): Promise<void> {
   )
 }
 
-async function bareLoop(opened: Stage, pfx: Uint8Array, companies: number): Promise<Run> {
+async function bareLoop(opened: CaptureBench, pfx: Uint8Array, companies: number): Promise<CaptureRun> {
   await using stage = opened
   const { sefaz, caFiles } = { sefaz: stage.config.sefaz, caFiles: stage.config.sefaz.caFiles }
   const ca = await Promise.all(caFiles.map((file) => readFile(file, 'utf8')))
@@ -190,7 +190,7 @@ async function bareLoop(opened: Stage, pfx: Uint8Array, companies: number): Prom
   const waiting = Array.from({ length: companies }, (_, index) => cnpjOf(index)).flatMap((cnpj) =>
     (['nfe', 'cte'] as const).map((service) => ({ cnpj, service })),
   )
-  const run: Run = { documents: 0, calls: 0, ms: 0 }
+  const run: CaptureRun = { documents: 0, calls: 0, ms: 0 }
   const began = performance.now()
   const converse = async () => {
     for (let line = waiting.shift(); line; line = waiting.shift()) {
@@ -199,21 +199,21 @@ async function bareLoop(opened: Stage, pfx: Uint8Array, companies: number): Prom
       const connection = connect(certificate, { ca })
       for (let ultNSU = '0'; ; ) {
         const url = sefaz.endpoints.distribution[service]
-        const question = { service, url, tpAmb: sefaz.tpAmb, cUFAutor: 42, cnpj, query: { ultNSU } }
-        const answer = await queryDistribution(connection, question)
+        const request = { service, url, tpAmb: sefaz.tpAmb, cUFAutor: 42, cnpj, query: { ultNSU } }
+        const response = await queryDistribution(connection, request)
         run.calls++
-        run.documents += answer.documents.length
-        if (answer.documents.length > 0) {
+        run.documents += response.documents.length
+        if (response.documents.length > 0) {
           await pool.query('insert into bare select $1, $2, * from unnest($3::bigint[], $4::text[], $5::bytea[])', [
             cnpj,
             service,
-            answer.documents.map(({ nsu }) => nsu),
-            answer.documents.map(({ schema }) => schema),
-            answer.documents.map(({ content }) => content),
+            response.documents.map(({ nsu }) => nsu),
+            response.documents.map(({ schema }) => schema),
+            response.documents.map(({ content }) => content),
           ])
         }
-        if (answer.cStat !== 138 || answer.ultNSU === answer.maxNSU) break
-        ultNSU = answer.ultNSU!
+        if (response.cStat !== 138 || response.ultNSU === response.maxNSU) break
+        ultNSU = response.ultNSU!
       }
       connection.close()
     }

@@ -5,8 +5,8 @@ import type { Simulator } from '@vigia/simulator/start'
 import { askForAll } from '../tests/support/authority.ts'
 import { findSamples } from '../tests/support/samples.ts'
 
-/** A docZip as it stands in an answer. */
-export interface DocZip {
+/** A docZip as it stands in a response. */
+export interface CorpusDocZip {
   service: 'nfe' | 'cte'
   nsu: string
   schema: string
@@ -17,7 +17,7 @@ export interface DocZip {
 export async function generatedDocuments(
   simulator: Simulator,
   company: { cnpj: string; nome: string; uf: string },
-): Promise<DocZip[]> {
+): Promise<CorpusDocZip[]> {
   return (await askForAll(simulator, company)).map(({ service, nsu, schema, content }) => ({
     service,
     nsu: nsu!,
@@ -27,10 +27,10 @@ export async function generatedDocuments(
 }
 
 /** The sample documents beside the repository as docZips, or null when they are not there. */
-export async function sampleDocuments(): Promise<DocZip[] | null> {
+export async function sampleDocuments(): Promise<CorpusDocZip[] | null> {
   const root = findSamples()
   if (!root) return null
-  const found: DocZip[] = []
+  const found: CorpusDocZip[] = []
   for (const [folder, service] of [
     ['nfe', 'nfe'],
     ['resumos', 'nfe'],

@@ -7,20 +7,20 @@ import { WebSocket, WebSocketServer } from 'ws'
 
 // The processes that hub.ts starts, each with one part. A connection takes a descriptor at either end and two at the door.
 
-/** What a part is asked, and what it answers. */
-interface Parts {
+/** What a part is asked for, and what it returns. */
+interface PartRequests {
   api: { url: string; memory: number }
   bare: { url: string; memory: number; send: number }
   door: { open: true }
   clients: { open: number; arrivals: number[] }
 }
 
-export interface Part<P extends keyof Parts> extends AsyncDisposable {
-  ask<A extends keyof Parts[P] & string>(what: A, about?: unknown, server?: Server): Promise<Parts[P][A]>
+export interface BenchPart<P extends keyof PartRequests> extends AsyncDisposable {
+  ask<A extends keyof PartRequests[P] & string>(what: A, about?: unknown, server?: Server): Promise<PartRequests[P][A]>
 }
 
 /** Starts a process that plays `part`. */
-export function startPart<P extends keyof Parts>(part: P, about: unknown = null): Part<P> {
+export function startPart<P extends keyof PartRequests>(part: P, about: unknown = null): BenchPart<P> {
   const child = fork(fileURLToPath(import.meta.url), [part, JSON.stringify(about)])
   const failed = new Promise<never>((_, reject) => {
     child.once('exit', (code) => reject(new Error(`the process with the part of ${part} ended with ${code}`)))
@@ -28,10 +28,10 @@ export function startPart<P extends keyof Parts>(part: P, about: unknown = null)
   failed.catch(() => {})
   return {
     async ask(what, about = null, server) {
-      const answered = Promise.race([once(child, 'message'), failed])
+      const response = Promise.race([once(child, 'message'), failed])
       child.send({ what, about }, server)
-      const [answer] = await answered
-      return answer
+      const [value] = await response
+      return value
     },
     async [Symbol.asyncDispose]() {
       const ended = once(child, 'exit')
@@ -50,14 +50,14 @@ export function sharedNow(): number {
 export const markOf = (number: number) => `aviso ${number}.`
 
 const markShape = /aviso \d+\./
-const handshake = { asked: '{"protocol":"json","version":1}\x1e', answered: '{}\x1e' }
+const handshake = { request: '{"protocol":"json","version":1}\x1e', response: '{}\x1e' }
 const atOnce = 50
 const patienceMs = 30_000
 const connectionsPerAddress = 500
 
-type Answers = (what: string, about: never, server?: Server) => unknown
+type PartHandler = (what: string, about: never, server?: Server) => unknown
 
-const parts: Record<string, (about: never) => Promise<Answers>> = {
+const parts: Record<string, (about: never) => Promise<PartHandler>> = {
   async api(environment: Record<string, string>) {
     // Not by the other parts: the memory of each is measured.
     const { readConfig, start } = await import('@vigia/server/start')
@@ -68,7 +68,7 @@ const parts: Record<string, (about: never) => Promise<Answers>> = {
   // WebSockets and nothing else.
   async bare() {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false })
-    server.on('connection', (client) => client.once('message', () => client.send(handshake.answered)))
+    server.on('connection', (client) => client.once('message', () => client.send(handshake.response)))
     await once(server, 'listening')
     const send = (text: string) => {
       const bytes = Buffer.from(text)
@@ -114,7 +114,7 @@ const parts: Record<string, (about: never) => Promise<Answers>> = {
       arrivals.set(mark, times)
       times.push(sharedNow())
     }
-    const answers: Record<string, (about: never) => Promise<unknown>> = {
+    const handlers: Record<string, (about: never) => Promise<unknown>> = {
       async open({ url, tokens, withinMs }: { url: string; tokens: string[]; withinMs: number }) {
         const until = sharedNow() + withinMs
         const openNext = async () => {
@@ -135,7 +135,7 @@ const parts: Record<string, (about: never) => Promise<Answers>> = {
         return arrivals.get(mark) ?? []
       },
     }
-    return (what, about) => answers[what]!(about)
+    return (what, about) => handlers[what]!(about)
   },
 }
 
@@ -143,10 +143,10 @@ function openSocket(url: string, token: string, hear: (text: string) => void): P
   const headers = { Authorization: `Bearer ${token}` }
   const socket = new WebSocket(url, { headers, perMessageDeflate: false, skipUTF8Validation: true })
   return new Promise((resolve) => {
-    socket.on('open', () => socket.send(handshake.asked))
+    socket.on('open', () => socket.send(handshake.request))
     socket.on('message', (data) => {
       const text = (data as Buffer).toString()
-      if (text.startsWith(handshake.answered)) resolve(socket)
+      if (text.startsWith(handshake.response)) resolve(socket)
       hear(text)
     })
     socket.on('error', () => resolve(null)).on('close', () => resolve(null))
@@ -160,9 +160,9 @@ function memory(): number {
 
 if (process.send && process.argv[1] === fileURLToPath(import.meta.url)) {
   const [part = '', about = 'null'] = process.argv.slice(2)
-  const answers = parts[part]!(JSON.parse(about) as never)
-  const answer = async ({ what, about: asked }: { what: string; about: unknown }, server?: Server) =>
-    process.send!(await (await answers)(what, asked as never, server))
-  process.on('message', (asked: Parameters<typeof answer>[0], server: Server | undefined) => void answer(asked, server))
+  const handler = parts[part]!(JSON.parse(about) as never)
+  const respond = async ({ what, about }: { what: string; about: unknown }, server?: Server) =>
+    process.send!(await (await handler)(what, about as never, server))
+  process.on('message', (request: Parameters<typeof respond>[0], server?: Server) => void respond(request, server))
   process.on('disconnect', () => process.exit(0))
 }

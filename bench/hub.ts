@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import { operate, readConfig, tellWorkspace } from '@vigia/server/start'
 import pg from 'pg'
 import { startDatabase } from '../tests/support/postgres.ts'
-import { markOf, type Part, sharedNow, startPart } from './hub-process.ts'
+import { type BenchPart, markOf, sharedNow, startPart } from './hub-process.ts'
 import { median, quantile, report } from './measure.ts'
 
 // The channel to open pages, by WebSockets from other processes: what an open page costs the API in memory, and how long an announcement takes
@@ -18,10 +18,10 @@ const processes = 2
 const rounds = 5
 const doors = 2
 const sessionsPerAccount = 50
-// A machine that opens fewer in this time holds fewer, and that is reported.
+// A machine that cannot open all of them in this time holds fewer, and the report says how many.
 const openingMs = 30_000
 const settlingMs = 10_000
-// What the first connections cost, once, is not counted.
+// What the first connections cost once is not counted.
 const first = 100
 const words = { topic: 'aviso', kind: 'sucesso', header: 'Captura terminada' } as const
 
@@ -30,9 +30,9 @@ interface Side {
   /** Opens connections until there are so many. */
   grow(connections: number): Promise<{ held: number; openedPerSecond: number }>
   kBPerConnection(): Promise<number>
-  /** Tells all of them something. Returns after how many milliseconds it was there, for each where it was. */
+  /** Sends all of them a message. Returns for each connection that got it after how many milliseconds. */
   tell(number: number): Promise<number[]>
-  /** Waits until nothing is left to do of what was told. */
+  /** Waits until the message is settled everywhere. */
   settle(): Promise<void>
 }
 
@@ -73,7 +73,7 @@ for (const connections of sizes) {
     connections,
     processes,
     goal: { missing: 0 },
-    // How busy the machine was, of which the times speak.
+    // How busy the machine was, which the times depend on.
     load: Number(loadavg()[0]!.toFixed(1)),
     cores: cpus().length,
     memory: ratio('kBPerConnection'),
@@ -95,7 +95,7 @@ for (const connections of sizes) {
 }
 
 async function openHub(): Promise<Side> {
-  const servers: Part<'api'>[] = []
+  const servers: BenchPart<'api'>[] = []
   for (let index = 0; index < processes; index++) {
     const server = stack.use(startPart('api', environment))
     // One after the other: the first makes the tables.
@@ -110,7 +110,7 @@ async function openHub(): Promise<Side> {
   return openSide(servers, '/notification-hub', tokens, send, waitForPositions)
 }
 
-// Up to where each session was told is written down after the answer of its page.
+// The position of each session is written down after its page has confirmed the message.
 async function waitForPositions(): Promise<void> {
   for (let waited = 0; waited < settlingMs; waited += 100) {
     const { rows } = await owner.query<{ behind: boolean }>(
@@ -132,7 +132,7 @@ async function openBare(): Promise<Side> {
 }
 
 async function openSide(
-  servers: Part<'api' | 'bare'>[],
+  servers: BenchPart<'api' | 'bare'>[],
   path: string,
   tokens: string[],
   send: (body: string) => Promise<void>,
@@ -185,11 +185,11 @@ function sumOf(numbers: number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0)
 }
 
-type Work = Parameters<typeof operate>[1]
+type AnnouncerWork = Parameters<typeof operate>[1]
 
-/** What somebody at the command line has, kept open: each call would check the installation anew. */
-async function openAnnouncer(): Promise<(work: Work) => Promise<unknown>> {
-  const [ready, over] = [Promise.withResolvers<Parameters<Work>[0]>(), Promise.withResolvers<void>()]
+/** The context of a command-line program, kept open because each `operate` checks the installation again. */
+async function openAnnouncer(): Promise<(work: AnnouncerWork) => Promise<unknown>> {
+  const [ready, over] = [Promise.withResolvers<Parameters<AnnouncerWork>[0]>(), Promise.withResolvers<void>()]
   const operating = operate(readConfig(environment, directory), (ctx) => {
     ready.resolve(ctx)
     return over.promise
@@ -218,7 +218,9 @@ async function signUp(url: string, sessions: number): Promise<{ workspace: strin
             numbered as (select *, row_number() over (order by id) - 1 as place from added),
             entered as (insert into session (token_hash, workspace_id, account_id, expires_at)
                         select sha256(convert_to(token, 'UTF8')), workspace_id, id, now() + interval '1 day'
-                          from unnest($3::text[]) with ordinality t (token, i) join numbered on place = (i - 1) / $4::int)
+                          from unnest($3::text[]) with ordinality t (token, i) join numbered on place = (i - 1) / $4::int
+                        returning token_hash, workspace_id, expires_at),
+            listed as (insert into token_directory (token_hash, workspace_id, kept_until) select * from entered)
        select public_id::text as workspace from own`,
     [email, Math.ceil(sessions / sessionsPerAccount), tokens, sessionsPerAccount],
   )

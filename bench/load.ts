@@ -2,20 +2,20 @@ import { Agent, get } from 'node:http'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { quantile } from './measure.ts'
 
-/** What one connection asks for, again and again in this order. */
-export interface Asker {
+/** What one connection requests, in this order and then from the start again. */
+export interface LoadClient {
   token: string
   requests: { kind: string; path: string }[]
 }
 
-interface Plan {
+interface Load {
   url: string
   seconds: number
-  askers: Asker[]
+  clients: LoadClient[]
 }
 
 /** What became of the requests of a kind. */
-export interface Answered {
+interface RequestStats {
   perSecond: number
   requests: number
   errors: number
@@ -24,8 +24,8 @@ export interface Answered {
   p99Ms: number
 }
 
-/** Lets every asker ask one request after the other on a connection of its own, in a thread beside the server's, and counts by kind. */
-export async function ask(plan: Plan): Promise<Record<string, Answered>> {
+/** Lets every client send one request after the other on a connection of its own, in a thread beside the server's, and counts by kind. */
+export async function runLoad(plan: Load): Promise<Record<string, RequestStats>> {
   const worker = new Worker(new URL(import.meta.url), { workerData: plan })
   return new Promise((resolve, reject) => {
     worker.once('message', resolve)
@@ -33,18 +33,18 @@ export async function ask(plan: Plan): Promise<Record<string, Answered>> {
   })
 }
 
-interface Times {
+interface LoadTimes {
   ms: number[]
   errors: number
 }
 
-if (!isMainThread) parentPort!.postMessage(await carryOut(workerData as Plan))
+if (!isMainThread) parentPort!.postMessage(await carryOut(workerData as Load))
 
-async function carryOut({ url, seconds, askers }: Plan): Promise<Record<string, Answered>> {
-  const kinds = new Map<string, Times>()
+async function carryOut({ url, seconds, clients }: Load): Promise<Record<string, RequestStats>> {
+  const kinds = new Map<string, LoadTimes>()
   const until = performance.now() + seconds * 1000
   await Promise.all(
-    askers.map(async ({ token, requests }) => {
+    clients.map(async ({ token, requests }) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
       for (let turn = 0; performance.now() < until; turn++) {
         const { kind, path } = requests[turn % requests.length]!
@@ -58,10 +58,10 @@ async function carryOut({ url, seconds, askers }: Plan): Promise<Record<string, 
       agent.destroy()
     }),
   )
-  return Object.fromEntries([...kinds].map(([kind, times]) => [kind, summarize(times, seconds)]))
+  return Object.fromEntries([...kinds].map(([kind, times]) => [kind, statsOf(times, seconds)]))
 }
 
-function summarize({ ms, errors }: Times, seconds: number): Answered {
+function statsOf({ ms, errors }: LoadTimes, seconds: number): RequestStats {
   const at = (q: number) => Number(quantile(ms, q).toFixed(2))
   return {
     perSecond: Math.round(ms.length / seconds),

@@ -1,10 +1,10 @@
-/** A variant to time: it is called once per round and answers how many units it did. */
-export interface Variant {
+/** A variant to time: it is called once per round and returns how many units it did. */
+interface Variant {
   name: string
   run: () => number | Promise<number>
 }
 
-export interface Timing {
+interface Timing {
   /** Units per second, median over the rounds. */
   perSecond: number
   /** Speed relative to the first variant, median of the rounds' own ratios. */
@@ -16,26 +16,18 @@ export interface Timing {
  * with; one round before the first is not counted.
  */
 export async function compare(rounds: number, variants: Variant[]): Promise<Record<string, Timing>> {
-  const speeds = variants.map(() => [] as number[])
+  const runs: Measured[] = []
   for (let round = -1; round < rounds; round++) {
-    for (const [index, variant] of variants.entries()) {
+    for (const { name, run } of variants) {
       const began = performance.now()
-      const units = await variant.run()
-      if (round >= 0) speeds[index]!.push((units * 1000) / (performance.now() - began))
+      const units = await run()
+      if (round >= 0) runs.push({ variant: name, round, units, ms: performance.now() - began })
     }
   }
-  return Object.fromEntries(
-    variants.map(({ name }, index) => [
-      name,
-      {
-        perSecond: Math.round(median(speeds[index]!)),
-        ratio: Number(median(speeds[index]!.map((speed, round) => speed / speeds[0]![round]!)).toFixed(3)),
-      },
-    ]),
-  )
+  return summarize(runs)
 }
 
-/** One run of a variant that is too long to be repeated by `compare`. */
+/** One run of a variant. */
 export interface Measured {
   variant: string
   round: number
@@ -43,7 +35,7 @@ export interface Measured {
   ms: number
 }
 
-/** As `compare` does: the variant of the first run is what the others are compared with. */
+/** Speed of each variant, and its ratio to the variant of the first run. */
 export function summarize(runs: readonly Measured[]): Record<string, Timing> {
   const speed = ({ units, ms }: Measured) => (units * 1000) / ms
   const first = runs.filter((run) => run.variant === runs[0]!.variant)

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { startDatabase } from '../tests/support/postgres.ts'
 import { fill, type Volume } from '../tests/support/volume.ts'
 
-/** An API at work whose workspaces are full, and the token of somebody of each. */
+/** A running API whose workspaces are full, with a token for each of them. */
 export interface Tenants {
   url: string
   /** The login of the schema. */
@@ -15,7 +15,7 @@ export interface Tenants {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Starts the API of the product on a database of its own, signs somebody up for each volume, and fills what they have. */
+/** Starts the API of the product on a database of its own, signs up an account for each volume, and fills its workspace. */
 export async function startTenants(volumes: Omit<Volume, 'workspaceId'>[]): Promise<Tenants> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'vigia-bench-'))

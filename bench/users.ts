@@ -1,27 +1,27 @@
 import { readFile } from 'node:fs/promises'
 import { unzipDocument } from '@vigia/sefaz/distribution'
-import type { DocZip } from './corpus.ts'
-import { type Asker, ask } from './load.ts'
+import type { CorpusDocZip } from './corpus.ts'
+import { type LoadClient, runLoad } from './load.ts'
 import { report } from './measure.ts'
 import { startTenants, type Tenants } from './tenants.ts'
 
-// Fifty people at once, each in a workspace and with a session of their own, each asking the next as soon as the last is answered: the
-// screens that they open, pages anywhere, searches, printing. Nothing may fail.
+// Fifty people at once, each in a workspace and with a session of their own, each sending the next request as soon as the last has its
+// response: the screens that they open, pages anywhere, searches, printing. Nothing may fail.
 const users = 50
 const seconds = 120
 const large = { documents: 100_000, companies: 10, suppliers: 20_000, currentMonth: 40_000, lastMonth: 10_000 }
 const small = { documents: 1_000, companies: 2, suppliers: 300, currentMonth: 60, lastMonth: 60 }
 
 const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
-const note = (JSON.parse(await readFile(corpora.generated!, 'utf8')) as DocZip[]).find(
+const note = (JSON.parse(await readFile(corpora.generated!, 'utf8')) as CorpusDocZip[]).find(
   ({ base64 }) => unzipDocument(Buffer.from(base64, 'base64')).indexOf('<nfeProc') >= 0,
 )!
 
 await using api = await startTenants(Array.from({ length: users }, (_, index) => (index === 0 ? large : small)))
-const askers: Asker[] = []
-for (const [index, tenant] of api.tenants.entries()) askers.push(await askerOf(tenant, index === 0 ? large : small))
-const answered = await ask({ url: api.url, seconds, askers })
-const all = Object.values(answered)
+const clients: LoadClient[] = []
+for (const [index, tenant] of api.tenants.entries()) clients.push(await clientOf(tenant, index === 0 ? large : small))
+const stats = await runLoad({ url: api.url, seconds, clients })
+const all = Object.values(stats)
 const sum = (pick: (one: (typeof all)[number]) => number) => all.reduce((total, one) => total + pick(one), 0)
 report('users', {
   users,
@@ -31,10 +31,10 @@ report('users', {
   errors: sum(({ errors }) => errors),
   requests: sum(({ requests }) => requests),
   perSecond: sum(({ perSecond }) => perSecond),
-  ...answered,
+  ...stats,
 })
 
-async function askerOf(tenant: Tenants['tenants'][number], volume: typeof large): Promise<Asker> {
+async function clientOf(tenant: Tenants['tenants'][number], volume: typeof large): Promise<LoadClient> {
   const list = '/v1/api/DocumentosFiscais?TipoDFe=0'
   const pages = Math.floor((volume.documents * 0.8) / 50)
   const printable = await addPrintable(tenant)

@@ -58,7 +58,7 @@ const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> =
   emails: showMails,
   notify,
 }
-// They check their own words.
+// They check their own arguments.
 const withWords = ['emails', 'notify', 'plano']
 
 await live(async () => {

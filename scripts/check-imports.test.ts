@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { checkDependencies, checkImports, readRepository, type Workspace } from './check-imports.ts'
+import { checkDependencies, checkImports, type NpmPackage, readRepository } from './check-imports.ts'
 
-const workspaces: Workspace[] = [
+const workspaces: NpmPackage[] = [
   { folder: '', name: 'vigia-fiscal', exports: {}, dependencies: ['vitest'] },
   workspace('packages/xml', ['parse', 'sign']),
   workspace('packages/dfe', ['chave'], ['@vigia/xml']),
@@ -13,7 +13,7 @@ const workspaces: Workspace[] = [
   workspace('apps/web', [], ['@vigia/contract', '@vigia/dfe', 'react']),
 ]
 
-function workspace(folder: string, entries: string[], dependencies: string[] = []): Workspace {
+function workspace(folder: string, entries: string[], dependencies: string[] = []): NpmPackage {
   const exports = Object.fromEntries(entries.map((entry) => [`./${entry}`, `./${entry}.ts`]))
   return { folder, name: `@vigia/${folder.split('/')[1]}`, exports, dependencies }
 }
@@ -96,7 +96,7 @@ test.each([
   ['packages/contract/x.ts', 'vitest', 'add vitest'],
   ['packages/sefaz/x.ts', 'fs', 'write node:fs'],
   ['packages/sefaz/x.ts', '@vigia/server/start', 'an app is imported by'],
-  ['packages/unknown/x.ts', '@vigia/dfe/chave', 'has no floor'],
+  ['packages/unknown/x.ts', '@vigia/dfe/chave', 'is not in allowedImports'],
   ['apps/simulator/x.ts', '@vigia/sefaz/connection', 'may import only dfe, xml'],
   ['apps/web/x.tsx', '@vigia/sefaz/connection', 'may import only contract, dfe'],
   ['apps/web/lib/x.ts', 'node:fs', 'runs in the browser'],
@@ -107,7 +107,7 @@ test.each([
   ['apps/server/accounts/x.ts', '../config.ts', 'only its types'],
   ['apps/server/start.ts', './documents/rows.ts', 'start.ts takes'],
   ['apps/server/invoices/x.ts', '../platform/db.ts', 'is not a slice'],
-  ['apps/server/config.ts', './accounts/accounts.ts', 'only platform'],
+  ['apps/server/config.ts', './accounts/accounts.ts', 'imports only platform'],
   ['apps/web/documents/x.tsx', '../companies/form.tsx', 'never imports a slice'],
   ['apps/web/documents/x.tsx', '../shell/layout.tsx', 'not shell'],
   ['apps/web/documents/x.tsx', '../router.tsx', 'only the entry page'],
@@ -128,6 +128,15 @@ test.each([
 test('a test may not use more of an app than its start', () => {
   const [problem] = problems('tests/x.ts', from('@vigia/server/config'))
   expect(problem).toContain('only @vigia/server/start')
+})
+
+test.each([
+  ['../companies/testing.ts', 'stands to the right'],
+  ['../http/http.ts', null],
+  ['../start.ts', null],
+])('whether a test of accounts may import %s', (specifier, reason) => {
+  const expected = reason === null ? [] : [expect.stringContaining(reason)]
+  expect(problems('apps/server/accounts/x.test.ts', from(specifier))).toEqual(expected)
 })
 
 test('a slice may know the type of the configuration', () => {
@@ -154,11 +163,47 @@ test('comments are not imports', () => {
   )
 })
 
+test('files that import one another in a circle', () => {
+  const circle = (...links: [path: string, to: string][]) =>
+    checkImports(
+      [...doors, ...links.map(([path, to]) => ({ path, text: from(`./${to}.ts`, { type: 'type ' }) }))],
+      workspaces,
+    )
+  expect(
+    circle(
+      ['packages/dfe/a.ts', 'b'],
+      ['packages/dfe/b.ts', 'c'],
+      ['packages/dfe/c.ts', 'b'],
+      ['packages/dfe/d.ts', 'a'],
+    ),
+  ).toEqual([expect.stringContaining('packages/dfe/b.ts → packages/dfe/c.ts → packages/dfe/b.ts')])
+  expect(circle(['packages/dfe/a.ts', 'b'], ['packages/dfe/c.ts', 'b'])).toEqual([])
+})
+
 test('an exports map has eight entries at most, and each exists', () => {
   const wide = workspace('packages/xml', ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'])
   const found = checkImports([], [wide])
   expect(found).toHaveLength(10)
   expect(found.join()).toContain('exports 9 entries: 8 at most')
+})
+
+test('a folder has thirty sources at most, and forty files with its tests', () => {
+  const folder = (sources: number, tests: number) =>
+    [...Array(sources + tests).keys()].map((index) => ({
+      path: `packages/xml/x${index}.${index < sources ? 'ts' : 'test.ts'}`,
+      text: 'export const x = 1',
+    }))
+  for (const [sources, tests] of [
+    [30, 10],
+    [0, 40],
+  ] as const)
+    expect(checkImports(folder(sources, tests), [])).toEqual([])
+  for (const [sources, tests] of [
+    [31, 0],
+    [30, 11],
+    [0, 41],
+  ] as const)
+    expect(checkImports(folder(sources, tests), [])).toEqual([expect.stringContaining('give a part of them a folder')])
 })
 
 describe('declared dependencies', () => {

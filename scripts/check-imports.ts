@@ -4,12 +4,12 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** A source file; `path` is relative to the repository, with slashes. */
-export interface SourceFile {
+interface SourceFile {
   path: string
   text: string
 }
 
-export interface Workspace {
+export interface NpmPackage {
   /** `packages/dfe`; the repository itself is `''`. */
   folder: string
   name: string
@@ -23,24 +23,29 @@ interface Import {
 }
 
 // Who may import whom. A new edge is the rarest change: it comes with a decision record in docs/decisions.
-const floors: Record<string, string[]> = {
+const allowedImports: Record<string, string[]> = {
   'packages/xml': [],
   'packages/signalr': [],
+  'packages/postgres': [],
   'packages/dfe': ['xml'],
   'packages/contract': ['dfe'],
   'packages/print': ['dfe'],
   'packages/sefaz': ['dfe', 'xml'],
   'apps/web': ['contract', 'dfe'],
-  'apps/server': ['contract', 'dfe', 'sefaz', 'print', 'signalr'],
+  'apps/server': ['contract', 'dfe', 'sefaz', 'print', 'signalr', 'postgres'],
   'apps/simulator': ['dfe', 'xml'],
 }
-const outsiders = ['tests', 'bench', 'scripts']
+const toolFolders = ['tests', 'bench', 'scripts']
 
-// The slices of apps/server stand in one line and import only leftwards.
+// The folders of apps/server stand in one line and import only leftwards: first what every slice stands on, whose files are open to all,
+// then the slices, each with one front door.
+const foundation = ['platform', 'jobs', 'print', 'http', 'mail']
 const slices = [
-  'platform',
+  ...foundation,
+  'audit',
   'accounts',
   'notifications',
+  'plans',
   'contact',
   'companies',
   'documents',
@@ -51,24 +56,42 @@ const slices = [
 // What start.ts composes from a slice, besides its front door.
 const partsForStart = [
   'routes.ts',
-  'jobs.ts',
+  'change-routes.ts',
   'worker.ts',
   'hub.ts',
   'teller.ts',
   'warnings.ts',
+  'mails.ts',
   'rotation.ts',
-  'check.ts',
+  'check/check.ts',
   'completeness.ts',
 ]
 
-// The database of the tests is made by the product's own means, but must not need the rest of the server to load: see
-// docs/decisions/0008-test-database.md.
+// Tests that are fed with what a slice to the right makes.
+const testExceptions: Record<string, string[]> = {
+  // Calls of a workspace come with a session, whose type stands where calls are served.
+  'apps/server/platform/testing.ts': ['http'],
+  // An upgrade is judged by what people find after it.
+  'apps/server/platform/upgrade.test.ts': ['accounts', 'documents'],
+  // A plan has room for a number of documents a month, which are counted as they arrive.
+  'apps/server/plans/plans.test.ts': ['documents'],
+  // A form is printed from a document as it arrives.
+  'apps/server/print/printer.test.ts': ['documents'],
+  // The panel tells what manifestações left behind.
+  'apps/server/documents/panel/details.test.ts': ['manifestation'],
+}
+
+// The database of the tests is made by the product's own migrations, without loading the rest of the server: see
+// docs/decisions/0001-allowedImports-and-no-build.md.
 const testDatabase = {
   file: 'tests/support/postgres.ts',
-  mayImport: ['apps/server/platform/migrate.ts', 'apps/server/platform/postgres.ts'],
+  mayImport: ['apps/server/platform/migrate.ts'],
 }
 
 const exportsMax = 8
+// Of sources in one folder, and together with the tests beside them.
+const sourcesMax = 30
+const filesMax = 40
 const browserFolders = ['packages/dfe', 'packages/contract', 'apps/web']
 // The part of a package that the browser needs, where another part needs Node.
 const browserFiles: Record<string, string[]> = {
@@ -77,34 +100,63 @@ const browserFiles: Record<string, string[]> = {
 // Called by name on a command line, or read by another tool: nothing imports them.
 const tools = ['@biomejs/biome', '@expo-google-fonts/tinos', 'node', 'oxlint', 'oxlint-tsgolint', 'typescript']
 
-/** Every sentence that says which import or export breaks the rules, and what to do. */
-export function checkImports(files: readonly SourceFile[], workspaces: readonly Workspace[]): string[] {
+/** One sentence for each import or export that breaks the rules: which, and what to do. */
+export function checkImports(files: readonly SourceFile[], workspaces: readonly NpmPackage[]): string[] {
   const repository = new Repository(workspaces)
   return [
     ...workspaces.flatMap((workspace) => checkExports(workspace, files)),
+    ...checkFolders(files),
     ...files.flatMap((file) => [
       ...checkShape(file),
       ...importsOf(file.text).flatMap((found) =>
         [checkImport(repository, file, found)].flat().map((problem) => `${file.path}: ${found.specifier}: ${problem}`),
       ),
     ]),
+    ...checkCircles(files),
   ].sort()
 }
 
-class Repository {
-  private readonly byFolder: Map<string, Workspace>
-  private readonly byName: Map<string, Workspace>
+// Packages cannot import in a circle, because the allowedImports have an order: only the files of one workspace can.
+function checkCircles(files: readonly SourceFile[]): string[] {
+  const targets = new Map(
+    files.map(({ path: file, text }) => [
+      file,
+      importsOf(text)
+        .filter(({ specifier }) => specifier.startsWith('.'))
+        .map(({ specifier }) => path.posix.join(path.posix.dirname(file), specifier)),
+    ]),
+  )
+  const problems: string[] = []
+  const finished = new Set<string>()
+  const visit = (file: string, way: readonly string[]) => {
+    const start = way.indexOf(file)
+    if (start !== -1) {
+      const circle = [...way.slice(start), file].join(' → ')
+      problems.push(`${file}: these files import one another: ${circle}: move what they share to a file of its own`)
+      return
+    }
+    if (finished.has(file)) return
+    for (const target of targets.get(file) ?? []) visit(target, [...way, file])
+    finished.add(file)
+  }
+  for (const file of targets.keys()) visit(file, [])
+  return problems
+}
 
-  constructor(workspaces: readonly Workspace[]) {
+class Repository {
+  private readonly byFolder: Map<string, NpmPackage>
+  private readonly byName: Map<string, NpmPackage>
+
+  constructor(workspaces: readonly NpmPackage[]) {
     this.byFolder = new Map(workspaces.map((workspace) => [workspace.folder, workspace]))
     this.byName = new Map(workspaces.map((workspace) => [workspace.name, workspace]))
   }
 
-  named(name: string): Workspace | undefined {
+  named(name: string): NpmPackage | undefined {
     return this.byName.get(name)
   }
 
-  owner(file: string): Workspace | undefined {
+  owner(file: string): NpmPackage | undefined {
     return this.byFolder.get(file.split('/').slice(0, 2).join('/')) ?? this.byFolder.get('')
   }
 
@@ -141,16 +193,16 @@ function inBrowser(file: string): boolean {
   return browserFolders.includes(folder) || browserFiles[folder]?.includes(file.slice(folder.length + 1)) === true
 }
 
-function checkPackage(repository: Repository, file: string, target: Workspace, entry: string): string | string[] {
+function checkPackage(repository: Repository, file: string, target: NpmPackage, entry: string): string | string[] {
   const from = home(file)
   const short = path.posix.basename(target.folder)
   if (from === target.folder) return 'inside a package import by relative path'
-  if (outsiders.includes(from)) {
+  if (toolFolders.includes(from)) {
     if (target.folder.startsWith('apps/') && entry !== './start')
       return `from outside an app import only ${target.name}/start`
   } else {
     if (target.folder.startsWith('apps/')) return 'an app is imported by tests, bench and scripts only'
-    if (!floors[from]?.includes(short)) return outsideFloors(from, short)
+    if (!allowedImports[from]?.includes(short)) return outsideAllowed(from, short)
     if (!repository.declares(file, target.name)) return `add ${target.name} to the dependencies of ${from}/package.json`
   }
   const door = target.exports[entry]
@@ -164,9 +216,10 @@ function checkBrowserDoor(file: string, door: string): string | string[] {
   return inBrowser(file) && needsNode ? `${door} needs Node, and ${file} runs in the browser` : []
 }
 
-function outsideFloors(from: string, short: string): string {
-  const allowed = floors[from]
-  if (!allowed) return `${from || 'this file'} has no floor: add it to scripts/check-imports.ts with a decision record`
+function outsideAllowed(from: string, short: string): string {
+  const allowed = allowedImports[from]
+  if (!allowed)
+    return `${from || 'this file'} is not in allowedImports: add it to scripts/check-imports.ts with a decision record`
   const list = allowed.length > 0 ? `only ${allowed.join(', ')}` : 'nothing of ours'
   return `${from} may import ${list}, not ${short}: move the code, or write a decision record for the new edge`
 }
@@ -175,7 +228,7 @@ function checkRelative(file: string, target: string, typeOnly: boolean): string 
   const [from, to] = [home(file), home(target)]
   if (isTestSupport(target) && !isTest(file)) return 'what supports the tests is imported by tests only'
   if (from !== to) {
-    if (outsiders.includes(from) && outsiders.includes(to)) return []
+    if (toolFolders.includes(from) && toolFolders.includes(to)) return []
     if (isTest(file) && (target.startsWith('tests/support/') || target === 'bench/measure.ts')) return []
     if (file === testDatabase.file && testDatabase.mayImport.includes(target)) return []
     return 'leave a workspace only by package name (@vigia/…)'
@@ -186,19 +239,21 @@ function checkRelative(file: string, target: string, typeOnly: boolean): string 
 }
 
 function checkSlice(file: string, target: string, typeOnly: boolean): string | string[] {
-  // A test looks at the whole server from outside.
-  if (isTest(file)) return []
   const [, , from = ''] = file.split('/')
-  const [, , to = '', part = ''] = target.split('/')
+  const [, , to = '', ...rest] = target.split('/')
+  const part = rest.join('/')
   if (from === to) return []
+  if (isTest(file)) return checkTestOfSlice(file, from, to)
   if (from === 'main.ts') return []
   if (to === 'config.ts')
     return typeOnly || from === 'start.ts' ? [] : 'the configuration comes in the context: import only its types'
   if (to === 'start.ts' || to === 'main.ts') return `${to} stands above everything: take what you need as an argument`
   const [own, other] = [slices.indexOf(from), slices.indexOf(to)]
   if (other < 0) return `${to} is not a slice: add it to the line in scripts/check-imports.ts and in docs`
-  if (from === 'config.ts') return to === 'platform' ? [] : 'config.ts imports only platform'
-  const frontDoor = part === `${to}.ts` || to === 'platform'
+  if (from === 'config.ts') return foundation.includes(to) ? [] : `config.ts imports only ${foundation.join(', ')}`
+  // The context carries the types of things that slices further right make.
+  if (file === 'apps/server/platform/context.ts' && typeOnly) return []
+  const frontDoor = part === `${to}.ts` || foundation.includes(to)
   if (from === 'start.ts')
     return frontDoor || partsForStart.includes(part)
       ? []
@@ -207,6 +262,14 @@ function checkSlice(file: string, target: string, typeOnly: boolean): string | s
   if (other > own)
     return `slices import leftwards only, and ${to} stands to the right of ${from}: move the code to ${to}`
   return frontDoor ? [] : `use the front door ${to}/${to}.ts`
+}
+
+// A test may look into its own slice and those to the left of it; who needs the whole server starts it.
+function checkTestOfSlice(file: string, from: string, to: string): string | string[] {
+  const isSlice = slices.includes(from) && slices.includes(to)
+  if (!isSlice || slices.indexOf(to) < slices.indexOf(from) || isBench(file)) return []
+  if (testExceptions[file]?.includes(to)) return []
+  return `a test of ${from} imports its own slice and those to the left, and ${to} stands to the right: move the test to ${to}`
 }
 
 function checkWeb(file: string, target: string): string | string[] {
@@ -227,7 +290,16 @@ function checkWeb(file: string, target: string): string | string[] {
   return `${from} may import ${from === 'lib' || from === 'ui' ? 'lib' : 'ui and lib'}, not ${to}`
 }
 
-function checkExports({ folder, name, exports }: Workspace, files: readonly SourceFile[]): string[] {
+function checkFolders(files: readonly SourceFile[]): string[] {
+  const folders = Map.groupBy(files, (file) => path.posix.dirname(file.path))
+  return [...folders].flatMap(([folder, inside]) => {
+    const sources = inside.filter((file) => !isTest(file.path)).length
+    if (sources <= sourcesMax && inside.length <= filesMax) return []
+    return `${folder} has ${sources} sources, ${inside.length} files with tests: ${sourcesMax} and ${filesMax} at most, so give a part of them a folder`
+  })
+}
+
+function checkExports({ folder, name, exports }: NpmPackage, files: readonly SourceFile[]): string[] {
   if (folder === '') return []
   const problems: string[] = []
   const count = Object.keys(exports).length
@@ -243,10 +315,10 @@ function checkExports({ folder, name, exports }: Workspace, files: readonly Sour
   return problems
 }
 
-/** Every sentence that says which declared dependency no source of its workspace names. */
-export function checkDependencies(files: readonly SourceFile[], workspaces: readonly Workspace[]): string[] {
+/** One sentence for each declared dependency that no source of its workspace names. */
+export function checkDependencies(files: readonly SourceFile[], workspaces: readonly NpmPackage[]): string[] {
   const repository = new Repository(workspaces)
-  const named = new Map<Workspace, Set<string>>(workspaces.map((workspace) => [workspace, new Set()]))
+  const named = new Map<NpmPackage, Set<string>>(workspaces.map((workspace) => [workspace, new Set()]))
   for (const { path: file, text } of files) {
     const found = namesIn(text)
     const users = [repository.owner(file), isTest(file) ? repository.owner('') : undefined]
@@ -313,6 +385,10 @@ function isTest(file: string): boolean {
   return /\.(test|bench)\.tsx?$/.test(file) || isTestSupport(file)
 }
 
+function isBench(file: string): boolean {
+  return /\.bench\.ts$/.test(file)
+}
+
 function isTestSupport(file: string): boolean {
   return /^(apps|packages)\/.*([/.]testing\.tsx?|\/support\/[^/]+\.tsx?)$/.test(file)
 }
@@ -322,14 +398,14 @@ function isConfig(file: string): boolean {
 }
 
 /** The sources and workspaces of the repository at `root`. */
-export async function readRepository(root: string): Promise<{ files: SourceFile[]; workspaces: Workspace[] }> {
+export async function readRepository(root: string): Promise<{ files: SourceFile[]; workspaces: NpmPackage[] }> {
   const exclude = (name: string) => /(^|\/)(node_modules|dist)$/.test(name)
   const files: SourceFile[] = []
   const sources = ['*.ts', '{apps,packages,tests,bench,scripts}/**/*.{ts,tsx,css}']
   for await (const file of glob(sources, { cwd: root, exclude }))
     files.push({ path: file.split(path.sep).join('/'), text: await readFile(path.join(root, file), 'utf8') })
 
-  const workspaces: Workspace[] = []
+  const workspaces: NpmPackage[] = []
   for await (const file of glob(['package.json', '{apps,packages}/*/package.json'], { cwd: root, exclude })) {
     const manifest: {
       name: string

@@ -5,7 +5,7 @@ import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import { type Config, findPlan, grantPlan, operate, shareAccount } from '@vigia/server/start'
 import type { SimulatedCompany, SimulatorProcess } from './simulator-process.ts'
 
-/** The companies of the workspace that fills itself: two of the old numbers and one with letters. */
+/** The companies of the demonstration: two with the old numbers and one with letters in its CNPJ. */
 export const companies: readonly SimulatedCompany[] = [
   { cnpj: '12ABC34501DE35', nome: 'MERCADO BOA VISTA LTDA', uf: 'PR' },
   { cnpj: withCheckDigits('992345670001'), nome: 'PADARIA AURORA LTDA', uf: 'SP' },
@@ -42,8 +42,8 @@ export async function seedDemo(
 }
 
 /**
- * Does what who runs the installation would: the account, whose password everybody may read, becomes a shared one, and its workspace gets a
- * plan without end; where somebody gave or ended one before, that stays.
+ * Makes the account, whose password is published, a shared one, and gives its workspace a plan without end, unless the operator gave or
+ * ended one before.
  */
 export async function openToAll(config: Config, email: string): Promise<void> {
   await operate(config, async (ctx) => {
@@ -54,7 +54,7 @@ export async function openToAll(config: Config, email: string): Promise<void> {
   })
 }
 
-// The login first: a sign-up with an e-mail that is taken succeeds too, and writes a letter to its owner.
+// The login first: a sign-up with an e-mail that is taken succeeds too, and sends an e-mail to its owner.
 async function enter(
   apiUrl: string,
   { email, password }: { email: string; password: string },

@@ -27,14 +27,14 @@ const say = (text: string) => console.log(`  ${text}`)
 
 /**
  * Brings the product up and keeps it up until `until`; then stops it in order. The ports are tried first: a start that
- * cannot succeed leaves no trace.
+ * cannot succeed leaves no trace. `development`: where the web app is served from its sources, so that it is not built, and what starts
+ * the server.
  */
 export async function launch(
   config: Config,
   mode: Mode,
   until: Promise<void>,
-  /** Set: the web app is served there from its sources, and is not built. */
-  { siteUrl }: { siteUrl?: string } = {},
+  development?: { siteUrl: string; serve: () => Promise<Server> },
 ): Promise<void> {
   const since = performance.now()
   console.log(`${config.productName}\n`)
@@ -48,11 +48,11 @@ export async function launch(
   if (mode !== 'worker') await requirePort(config.port, 'PORT')
   if (mode === 'serve' && config.simulator) await requirePort(config.simulator.port, 'SIMULATOR_PORT')
   if (mode === 'serve') await requireArchive(config)
-  if (mode !== 'worker' && !siteUrl) await buildWeb(root, say)
+  if (mode !== 'worker' && !development) await buildWeb(root, say)
   if (over) return
 
   let simulator: SimulatorProcess | null = null
-  // Without one of these nothing works, and staying up would hide it.
+  // Nothing works without one of these, so the program ends with them.
   const deaths: Promise<string>[] = []
   const startRoles = starter(config)
   if (mode === 'serve') {
@@ -69,8 +69,10 @@ export async function launch(
   if (over) return
 
   let url = ''
-  for (const role of mode === 'serve' ? (['api', 'worker'] as const) : [mode]) {
-    const server = stack.use(await startRoles([role]))
+  const roles = mode === 'serve' ? (['api', 'worker'] as const) : [mode]
+  const starts = development ? [development.serve] : roles.map((role) => () => startRoles([role]))
+  for (const startNext of starts) {
+    const server = stack.use(await startNext())
     deaths.push(server.died.then(() => 'O PostgreSQL'))
     url ||= server.url
     if (over) return
@@ -79,7 +81,8 @@ export async function launch(
     await openToAll(config, config.demo.email)
   if (over) return
 
-  report(config, mode, siteUrl ?? (config.port === 0 ? url : config.publicUrl), (performance.now() - since) / 1000)
+  const site = development?.siteUrl ?? (config.port === 0 ? url : config.publicUrl)
+  report(config, mode, site, (performance.now() - since) / 1000)
   if (simulator) deaths.push(simulator.died.then(() => 'A SEFAZ simulada'))
   const dead = await Promise.race([until, ...deaths])
   if (dead)
@@ -95,7 +98,7 @@ async function migrateAndEnd(config: Config): Promise<void> {
   say(applied.length > 0 ? `Aplicado: ${applied.join(', ')}.` : 'A estrutura do banco de dados já estava em dia.')
 }
 
-// Each role tells its steps; a step that all take is told once.
+// Each role reports its steps; a step that all of them take is printed once.
 function starter(config: Config): (roles: Role[]) => Promise<Server> {
   const told = new Set<string>()
   const step = (text: string) => {
@@ -123,7 +126,7 @@ async function requireFolder(folder: string): Promise<void> {
   }
 }
 
-/** `error` in words for the person, where it is of the ports or of the database server. */
+/** An error of the ports or of the database server with a message for the person; any other error as it is. */
 export function explain(error: unknown, config: Config): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'EADDRINUSE') return portInUse(config.port, 'PORT')

@@ -5,12 +5,12 @@ export class StartError extends Error {
   override name = 'StartError'
 }
 
-// Errors whose message is already the whole answer; anything else is a bug and shows its stack.
+// Errors whose message says everything; any other is a bug and is printed with its stack.
 const plainErrors = [StartError, ConfigError, InstallationError, PostgresError]
 
 /** Runs a program that lives until it is told to stop, and turns how it ends into an exit code. */
 export async function live(program: (until: Promise<void>) => Promise<void>): Promise<void> {
-  // A closed terminal takes the output away, not the duty to stop in order.
+  // When the terminal is closed, nothing can be printed any more, but everything must still stop in order.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   try {
     await program(told())
@@ -19,7 +19,7 @@ export async function live(program: (until: Promise<void>) => Promise<void>): Pr
     process.exitCode = 1
     console.error(isPlain(error) ? `\n${error.message}` : error)
   }
-  // Whatever still holds the process open is not worth waiting for: all that matters has been disposed of.
+  // Everything that matters has been disposed of: whatever still keeps the process open is not waited for.
   process.exit()
 }
 
@@ -27,7 +27,7 @@ function isPlain(error: unknown): error is Error {
   return plainErrors.some((plain) => error instanceof plain)
 }
 
-/** Fulfilled when the person or the system wants this program to end. */
+/** Resolves when a person or the system asks this program to end. */
 function told(): Promise<void> {
   return new Promise((resolve) => {
     let since = 0
@@ -37,7 +37,7 @@ function told(): Promise<void> {
         console.log('\nEncerrando…')
         resolve()
       }
-      // npm repeats to us the Ctrl+C that the terminal sent to both; a person is slower.
+      // npm sends us the Ctrl+C a second time, at once: only a later one is of a person who does not want to wait.
       else if (Date.now() - since > 500) process.exit(0)
     }
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
@@ -45,7 +45,7 @@ function told(): Promise<void> {
   })
 }
 
-// npm starts us through a shell that may die of a signal and keep it to itself.
+// npm starts us through a shell that may die of a signal without passing it on.
 function whenOrphaned(stop: () => void): void {
   if (!process.env.npm_lifecycle_event) return
   const parent = process.ppid

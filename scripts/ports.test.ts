@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { StartError } from './lifetime.ts'
-import { requirePort } from './ports.ts'
+import { freePort, requirePort } from './ports.ts'
 
 let server: Server | undefined
 afterEach(() => server?.close())
@@ -28,6 +28,13 @@ test.each(['127.0.0.1', '0.0.0.0'])(
     )
   },
 )
+
+test('a busy port is passed over, a free one is taken', async () => {
+  const port = await occupy('127.0.0.1')
+  const free = await freePort(port)
+  expect(free).toBeGreaterThan(port)
+  await requirePort(free, 'PORT')
+})
 
 test('a free port passes, and so does "any port"', async () => {
   const port = await occupy('127.0.0.1')

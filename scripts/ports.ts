@@ -11,6 +11,15 @@ export async function requirePort(port: number, variable: string): Promise<void>
   }
 }
 
+/** The first port from `port` on that no other program has. */
+export async function freePort(port: number): Promise<number> {
+  for (let next = port; next <= 65_535; next++) {
+    const [ipv4, ipv6] = [await bindingProblem(next, '127.0.0.1'), await bindingProblem(next, '::1')]
+    if (ipv4 !== 'EADDRINUSE' && ipv6 !== 'EADDRINUSE') return next
+  }
+  throw new StartError(`Não há porta livre a partir da ${port}.`)
+}
+
 export function portInUse(port: number, variable: string): StartError {
   return new StartError(
     `A porta ${port} já está em uso por outro programa. Nada foi alterado. Encerre-o ou escolha outra em ${variable}, por exemplo: ${variable}=${port + 1} npm start`,

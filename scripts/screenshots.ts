@@ -7,19 +7,19 @@ import type { Browser, BrowserContext, Page, Request } from 'playwright-core'
 import { launchBrowser } from '../tests/support/browser.ts'
 import { companyScenes } from './screenshots/company-scenes.ts'
 import { documentScenes } from './screenshots/document-scenes.ts'
-import { type Product, startProduct } from './screenshots/product.ts'
+import { type PhotographedProduct, startProduct } from './screenshots/product.ts'
 import { publicScenes } from './screenshots/public-scenes.ts'
 import { type Scene, sizes, themes } from './screenshots/scene.ts'
 import { fileName, writeSheet } from './screenshots/sheet.ts'
 import { workspaceScenes } from './screenshots/workspace-scenes.ts'
 
 // Every screen and state of the product, for the eyes: `npm run screenshots -- --only notes --size 390 --theme dark`, where `--only` takes
-// the beginning of a name. A scene that fails is told at the end; the others are made all the same.
+// the beginning of a name. A scene that fails is reported at the end; the others are still made.
 
 type Size = (typeof sizes)[number]
 type Theme = (typeof themes)[number]
 
-interface Plan {
+interface ScreenshotPlan {
   folder: string
   scenes: Scene[]
   sizes: Size[]
@@ -33,9 +33,9 @@ const everyScene = [...publicScenes, ...workspaceScenes, ...documentScenes, ...c
 const began = performance.now()
 const say = (text: string) => console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${text}`)
 
-// A closed terminal takes the output away, not the duty to stop in order.
+// When the terminal is closed, nothing can be printed any more, but everything must still stop in order.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-const plan = readPlan(process.argv.slice(2))
+const plan = readScreenshotPlan(process.argv.slice(2))
 await using stack = new AsyncDisposableStack()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
@@ -52,7 +52,7 @@ say(`${path.join(plan.folder, 'index.html')} shows them`)
 for (const failure of failures) console.log(`✗ ${failure}`)
 process.exitCode = failures.length > 0 ? 1 : 0
 
-function readPlan(args: string[]): Plan {
+function readScreenshotPlan(args: string[]): ScreenshotPlan {
   const text = { type: 'string' } as const
   const { values } = parseArgs({ args, options: { out: text, only: text, size: text, theme: text } })
   const root = fileURLToPath(new URL('..', import.meta.url))
@@ -76,7 +76,12 @@ function chosen<T>(
   process.exit(2)
 }
 
-async function takeAll(browser: Browser, product: Product, plan: Plan, size: Size): Promise<string[]> {
+async function takeAll(
+  browser: Browser,
+  product: PhotographedProduct,
+  plan: ScreenshotPlan,
+  size: Size,
+): Promise<string[]> {
   await using context = await browser.newContext({
     baseURL: product.url,
     viewport: { width: size, height: heights[size] },
@@ -101,7 +106,13 @@ async function takeAll(browser: Browser, product: Product, plan: Plan, size: Siz
 }
 
 // One page for both themes: a screen is told of another theme while it is looked at, as by a system that changes at dusk.
-async function take(context: BrowserContext, product: Product, plan: Plan, size: Size, scene: Scene): Promise<void> {
+async function take(
+  context: BrowserContext,
+  product: PhotographedProduct,
+  plan: ScreenshotPlan,
+  size: Size,
+  scene: Scene,
+): Promise<void> {
   const { who, path: address, before, prepare, shows, waits = false } = scene
   await context.clearCookies()
   await using page = await context.newPage()
@@ -130,7 +141,7 @@ async function take(context: BrowserContext, product: Product, plan: Plan, size:
   }
 }
 
-/** The calls of a page that have no answer yet. */
+/** The calls of a page that have no response yet. */
 function listen(page: Page): Set<Request> {
   const calls = new Set<Request>()
   page.on('request', (request) => request.url().includes('/v1/api/') && calls.add(request))

@@ -85,7 +85,7 @@ async function completeness({ cnpj }: Options): Promise<void> {
   }
 }
 
-type Month = Awaited<ReturnType<typeof findCompleteness>>[number]['months'][number]
+type ReportedMonth = Awaited<ReturnType<typeof findCompleteness>>[number]['months'][number]
 
 const dateTime = new Intl.DateTimeFormat('pt-BR', {
   dateStyle: 'short',
@@ -95,7 +95,7 @@ const dateTime = new Intl.DateTimeFormat('pt-BR', {
 
 const count = (n: number, word: string) => `${n} ${word}${n === 1 ? '' : 's'}`
 
-function describeMonth({ month, from, to, documents, passedOver, queries, unanswered, gaps }: Month): string[] {
+function describeMonth({ month, from, to, documents, passedOver, queries, unanswered, gaps }: ReportedMonth): string[] {
   const positions = from === null ? 'nenhuma posição' : `posições ${from} a ${to}`
   const lines = [
     `  ${month}: ${positions}, ${count(documents, 'documento')}, ${count(queries, 'consulta')}, ${unanswered} sem resposta`,

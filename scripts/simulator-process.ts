@@ -13,14 +13,14 @@ export interface SimulatedCompany {
 
 export interface SimulatorProcess {
   port: number
-  /** Fulfilled when it ends without being told to. */
+  /** Resolves when it ends without having been stopped. */
   died: Promise<void>
   issueCertificate(company: SimulatedCompany, senha: string): Promise<Blob>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 const patienceMs = 60_000
-// Somebody who watches the list sees it grow.
+// Often enough that a person who watches the list sees it grow.
 const liveEveryMs = 20_000
 
 /** Starts the tax-authority simulator as a process of its own, as far from the server as the real one. */
@@ -51,7 +51,7 @@ export async function startSimulator(
 
   const child = spawn(process.execPath, ['apps/simulator/main.ts', 'serve', ...options], {
     cwd: root,
-    // Its own group: the Ctrl+C of the terminal reaches us, and we stop it after the server.
+    // In its own process group, so that Ctrl+C does not stop it before the server.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
@@ -110,7 +110,7 @@ function reason(complaints: readonly string[]): string {
   return line.replace(/^\w*Error: /, '').replace(/\.$/, '')
 }
 
-// It says on one line of JSON where it listens; other lines are for people.
+// It prints its port on one line of JSON; other lines are for people.
 function readyPort(stdout: NodeJS.ReadableStream): Promise<number> {
   return new Promise((resolve) => {
     createInterface(stdout).on('line', (line) => {

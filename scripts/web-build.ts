@@ -12,7 +12,7 @@ export async function buildWeb(root: string, say: (text: string) => void): Promi
 
   say('Montando o site (só quando ele muda)…')
   try {
-    // A build that is interrupted leaves no stamp, and so is done again.
+    // An interrupted build leaves no stamp, so that the next start builds again.
     await rm(stamp, { force: true })
     await build(root)
     await writeFile(stamp, sources)
@@ -30,7 +30,7 @@ async function build(root: string): Promise<void> {
   const child = spawn(process.execPath, [vite, 'build', 'apps/web', '--logLevel', 'warn', '--emptyOutDir'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Vitest says "test" here, and Vite would then build React for development: what is tested is what ships.
+    // Vitest sets NODE_ENV to "test", with which Vite would build React for development: the tests run what ships.
     env: { ...process.env, NODE_ENV: 'production' },
   })
   const output: Buffer[] = []

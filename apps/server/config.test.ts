@@ -271,7 +271,6 @@ test('the times of sessions and of the channel to open pages can all be a tenth'
   const normal = readConfig({}, '/')
   expect(normal).toMatchObject({
     sessionMs: 30 * 86_400_000,
-    announcementPauseMs: 60_000,
     hub: {
       sweepMs: 1_000,
       pingMs: 15_000,
@@ -289,13 +288,11 @@ test('the times of sessions and of the channel to open pages can all be a tenth'
       HUB_HANDSHAKE_TIMEOUT_MS: '1500',
       HUB_POLL_MS: '9000',
       HUB_DETACHED_MS: '1500',
-      ANNOUNCEMENT_PAUSE_MS: '6000',
     },
     '/',
   )
   expect(quick).toMatchObject({
     sessionMs: 2_000,
-    announcementPauseMs: 6_000,
     hub: { sweepMs: 100, expiryGraceMs: 500, pingMs: 1_500, clientSilenceMs: 3_000, pollMs: 9_000 },
   })
   expect(problems({ SESSION_SECONDS: '2592001', HUB_PING_MS: '0', HUB_POLL_MS: '100000' })).toEqual([

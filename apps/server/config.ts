@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import { readOrCreateSecret } from '@vigia/postgres/secret-file'
 import { type Endpoints, endpoints, simulatedEndpoints } from '@vigia/sefaz/endpoints'
 import { z } from 'zod'
-import { defaultPrintThreads } from './platform/printer.ts'
-import { readOrCreateSecret } from './platform/secret-file.ts'
-import { readSiteFile, type SiteFile } from './platform/site-file.ts'
+import { readSiteFile, type SiteFile } from './http/site-file.ts'
+import { defaultPrintThreads } from './print/printer.ts'
 
 /** Everything the program takes from its environment, read once and frozen. */
 export interface Config {
@@ -42,6 +42,8 @@ export interface Config {
   metricsToken?: string
   /** How long a login lasts. */
   sessionMs: number
+  /** Work of one Argon2id hash: memory in KiB and passes over it. */
+  passwordCost: { memoryCost: number; timeCost: number }
   hub: HubConfig
   /** Between two messages about the same kind of thing to one workspace. */
   announcementPauseMs: number
@@ -55,14 +57,14 @@ export interface Config {
   } | null
 }
 
-export interface MailConfig {
+interface MailConfig {
   /** Absent: letters become files in `dataDir/outbox`. */
   smtpUrl?: string
   from: string
 }
 
 /** Times of the channel to open pages, as `Times` of packages/signalr. */
-export interface HubConfig {
+interface HubConfig {
   sweepMs: number
   pingMs: number
   clientSilenceMs: number
@@ -72,7 +74,7 @@ export interface HubConfig {
   expiryGraceMs: number
 }
 
-export interface SefazConfig {
+interface SefazConfig {
   ambiente: 'simulado' | 'homologacao' | 'producao'
   tpAmb: 1 | 2
   endpoints: Endpoints
@@ -205,7 +207,6 @@ const environment = z.object({
   HUB_HANDSHAKE_TIMEOUT_MS: whole(600_000, 15_000),
   HUB_POLL_MS: whole(pollMsMax, 50_000),
   HUB_DETACHED_MS: whole(600_000, 15_000),
-  ANNOUNCEMENT_PAUSE_MS: whole(3_600_000, 60_000),
   SIMULATOR_PORT: port(3443),
   SIMULATOR_ARCHIVE: z.string().optional(),
   SIMULATOR_ARCHIVE_ANSWERED: flag,
@@ -274,8 +275,10 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     printThreads: env.PRINT_THREADS,
     metricsToken: env.METRICS_TOKEN,
     sessionMs: env.SESSION_SECONDS * 1000,
+    // What OWASP recommends.
+    passwordCost: { memoryCost: 19_456, timeCost: 2 },
     hub: hubConfig(env),
-    announcementPauseMs: env.ANNOUNCEMENT_PAUSE_MS,
+    announcementPauseMs: 60_000,
     sefaz: sefazConfig(env, dataDir, cwd),
     simulator: simulated
       ? {

@@ -1,13 +1,15 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sharePostgres, startPostgres } from '@vigia/postgres/postgres'
 import type { FastifyInstance } from 'fastify'
-import { accountMails, findSession, forgetOld, planMails } from './accounts/accounts.ts'
+import { accountMails, findSession, forgetOld } from './accounts/accounts.ts'
 import { accountRoutes } from './accounts/routes.ts'
-import { captureAnnouncements, followPlan, warnOfPlan } from './capture/capture.ts'
+import { auditRoutes } from './audit/routes.ts'
+import * as captures from './capture/capture.ts'
 import { completenessRoutes } from './capture/completeness.ts'
-import { captureRoutes } from './capture/routes.ts'
 import { askSoon, startCaptureWorker } from './capture/worker.ts'
+import { companyChangeRoutes } from './companies/change-routes.ts'
 import { companyAnnouncements, requireMasterKey } from './companies/companies.ts'
 import { companyRoutes } from './companies/routes.ts'
 import { certificateMails, warnOfCertificates } from './companies/warnings.ts'
@@ -17,6 +19,14 @@ import { contactRoutes } from './contact/routes.ts'
 import { dashboardRoutes } from './dashboard/routes.ts'
 import { documentAnnouncements } from './documents/documents.ts'
 import { documentRoutes } from './documents/routes.ts'
+import { serveDocs } from './http/docs.ts'
+import { serveRoutes } from './http/http.ts'
+import { serveMetrics } from './http/metrics.ts'
+import { describeApi } from './http/openapi.ts'
+import { serveSite, siteSettings } from './http/site.ts'
+import { repeat } from './jobs/jobs.ts'
+import { deleteSettledMails } from './mail/queue.ts'
+import { startMailWorker } from './mail/worker.ts'
 import { manifestationAnnouncements } from './manifestation/manifestation.ts'
 import { manifestationRoutes } from './manifestation/routes.ts'
 import { startManifestationWorker } from './manifestation/worker.ts'
@@ -24,24 +34,18 @@ import { openHub } from './notifications/hub.ts'
 import { forgetAnnouncements } from './notifications/notifications.ts'
 import { startTeller } from './notifications/teller.ts'
 import { startReviewWorker } from './notifications/worker.ts'
+import { planMails } from './plans/mails.ts'
+import { planRoutes } from './plans/routes.ts'
+import { warnOfPlan } from './plans/warnings.ts'
 import type { Context, Database } from './platform/context.ts'
 import { openDatabase, type PoolOptions, pools, requireAppRole } from './platform/database.ts'
-import { serveDocs } from './platform/docs.ts'
-import { serveRoutes } from './platform/http.ts'
 import { createPublicIds } from './platform/ids.ts'
 import { prepareInstallation } from './platform/installation.ts'
-import { repeat } from './platform/keep-working.ts'
 import { createLogger } from './platform/log.ts'
-import { deleteSettledMails } from './platform/mail-queue.ts'
-import { startMailWorker } from './platform/mail-worker.ts'
-import { serveMetrics } from './platform/metrics.ts'
 import { migrate } from './platform/migrate.ts'
-import { describeApi } from './platform/openapi.ts'
-import { sharePostgres, startPostgres } from './platform/postgres.ts'
-import { createPrinter } from './platform/printer.ts'
 import type { Service } from './platform/service.ts'
-import { serveSite, siteSettings } from './platform/site.ts'
 import { createVault } from './platform/vault.ts'
+import { createPrinter } from './print/printer.ts'
 
 export type Role = 'api' | 'worker'
 
@@ -53,16 +57,18 @@ export interface Server {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Every call that this program answers. */
+/** Every call that this program serves, in the order in which the description of the API lists them. */
 export const routes = [
   ...accountRoutes,
   ...contactRoutes,
   ...companyRoutes,
   ...documentRoutes,
   ...manifestationRoutes,
-  ...captureRoutes,
+  ...companyChangeRoutes(captures),
   ...completenessRoutes,
   ...dashboardRoutes,
+  ...auditRoutes,
+  ...planRoutes,
 ]
 const site = fileURLToPath(new URL('../web/dist', import.meta.url))
 
@@ -101,7 +107,7 @@ export async function start(
     // What an event releases comes by the distribution.
     const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
     stack.use(await startManifestationWorker(working, { registered }))
-    stack.use(startReviewWorker(working, [followPlan, warnOfPlan, warnOfCertificates]))
+    stack.use(startReviewWorker(working, [captures.followPlan, warnOfPlan, warnOfCertificates]))
     const tidyUp = async () => {
       await forgetOld(working)
       await forgetAnnouncements(working)
@@ -111,7 +117,7 @@ export async function start(
       ...companyAnnouncements,
       ...documentAnnouncements,
       ...manifestationAnnouncements,
-      ...captureAnnouncements,
+      ...captures.captureAnnouncements,
     }
     stack.use(startTeller(working, writers))
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
@@ -208,15 +214,16 @@ async function exists(path: string): Promise<boolean> {
   )
 }
 
-export { findPlan, listPlans, shareAccount } from './accounts/accounts.ts'
+export { PostgresError } from '@vigia/postgres/postgres'
+export { shareAccount } from './accounts/accounts.ts'
 export { grantPlan, withdrawPlan } from './capture/capture.ts'
-export { checkCompany, checkFile } from './capture/check.ts'
+export { checkCompany, checkFile } from './capture/check/check.ts'
 export { findCompleteness } from './capture/completeness.ts'
 export { rotateMasterKey } from './companies/rotation.ts'
 export { type Config, ConfigError, readConfig } from './config.ts'
 export { listContactMessages } from './contact/contact.ts'
 export { rebuildAll } from './documents/documents.ts'
+export { listUnsentMails, retryFailedMails } from './mail/queue.ts'
 export { type Announcement, tellWorkspace } from './notifications/notifications.ts'
+export { findPlan, listPlans } from './plans/plans.ts'
 export { InstallationError } from './platform/installation.ts'
-export { listUnsentMails, retryFailedMails } from './platform/mail-queue.ts'
-export { PostgresError } from './platform/postgres-error.ts'

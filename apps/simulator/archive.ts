@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Clock } from './clock.ts'
-import type { Ledger, Source } from './ledger.ts'
+import type { FileSource, Ledger } from './ledger.ts'
 import { activate, type Reception, receive, release } from './publication.ts'
 
 /** A folder of XML files that the authority receives; new and changed files are found at each reading. */
-export interface Archive {
+interface Archive {
   read(): Reception[]
 }
 
@@ -28,11 +28,11 @@ export function openArchive(ledger: Ledger, clock: Clock, folder: string, option
   }
 }
 
-function stamp({ size, mtimeMs }: Source): string {
+function stamp({ size, mtimeMs }: FileSource): string {
   return `${size}:${mtimeMs}`
 }
 
-function xmlFiles(folder: string): Source[] {
+function xmlFiles(folder: string): FileSource[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.xml$/i.test(entry.name))
     .flatMap((entry) => {

@@ -2,7 +2,7 @@ import type { CallLog } from './calls.ts'
 import type { CertificationAuthority } from './certificates.ts'
 import type { Clock } from './clock.ts'
 import type { Faults } from './faults.ts'
-import type { Named } from './generate/generator.ts'
+import type { NamedCompany } from './generate/generator.ts'
 import type { Random } from './generate/random.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -15,7 +15,7 @@ export interface Authority {
   calls: CallLog
   random: Random
   /** Makes up a company and the documents of its last weeks. */
-  addCompany(): Promise<Named & { documents: number }>
+  addCompany(): Promise<NamedCompany & { documents: number }>
   hourMs: number
   tpAmb: 1 | 2
 }

@@ -1,6 +1,6 @@
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Client, nsu, type Query, startForTest, type TestSimulator } from './client.testing.ts'
+import { type Client, type DistributionCall, nsu, startForTest, type TestSimulator } from './client.testing.ts'
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
@@ -28,7 +28,7 @@ beforeEach(async () => {
   await test.publish(cnpj, 60)
 })
 
-const ask = (query: Omit<Query, 'cnpj'>) => client.ask('nfe', { cnpj, ...query })
+const ask = (query: Omit<DistributionCall, 'cnpj'>) => client.ask('nfe', { cnpj, ...query })
 const advance = (ms: number) => test.control('POST', 'clock', { advanceMs: ms })
 const rows = async () => ((await test.control('GET', `calls?cnpj=${cnpj}`)) as { calls: Row[] }).calls
 const lose = async (...places: number[]) => {

@@ -1,7 +1,7 @@
-import type { Authority } from './authority.ts'
-import { excuses, type Query } from './distribution.ts'
+import { type DistributionQuery, excuses } from './distribution.ts'
 import type { ServiceKind } from './faults.ts'
 import type { Service } from './inspect.ts'
+import type { Ledger } from './ledger.ts'
 
 /** One line of the log of calls. */
 export interface CallEntry {
@@ -10,13 +10,13 @@ export interface CallEntry {
   at: number
   service: Service
   of: ServiceKind
-  /** Who received an event. */
+  /** The authoriser that received an event. */
   authorizer?: string
   taxId?: string
-  query?: Query
+  query?: DistributionQuery
   cStat?: number
   xMotivo?: string
-  /** Null: the answer told none. */
+  /** Null: the response told none. */
   ultNSU?: number | null
   maxNSU?: number | null
   documents?: number
@@ -24,11 +24,11 @@ export interface CallEntry {
   events?: number
   fault?: string
   status?: number
-  /** It changed what the authority knows of who called: it was not refused or stopped before. */
+  /** The call was processed and changed what the authority knows of the client; false: it was refused or stopped before. */
   counted: boolean
-  /** The answer did not arrive. */
+  /** The response did not arrive. */
   lost: boolean
-  /** A 656 that an answer which did not arrive excuses. */
+  /** A 656 that a response which did not arrive excuses. */
   excused?: boolean
   /** A 656 for the cursor alone. */
   outOfSequence?: boolean
@@ -70,11 +70,11 @@ export function createCallLog(entriesMax = 50_000): CallLog {
 }
 
 /**
- * The answer of a call did not reach who called, whenever that is learned: the first 656 it runs into is not its fault when it is for the
- * cursor, or comes although an hour passed, unless an answer to distNSU, which tells the cursor again, arrived before.
+ * Notes that the response to `call` did not reach the client; this may be learned much later. The next 656 of the client is excused when
+ * it is about the cursor, or when it comes after an hour of waiting, unless the client got the cursor from a later distNSU before.
  */
-export function loseAnswer(
-  { ledger, calls, hourMs }: Pick<Authority, 'ledger' | 'calls' | 'hourMs'>,
+export function loseResponse(
+  { ledger, calls, hourMs }: { ledger: Ledger; calls: CallLog; hourMs: number },
   call: CallEntry,
 ): void {
   const { service, taxId, query, sendings = [] } = call

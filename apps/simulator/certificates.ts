@@ -8,13 +8,13 @@ import {
   X509Certificate,
 } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import forge from 'node-forge'
 import { writePfx } from './pkcs12.ts'
 
 /** Who a certificate is made for: a company (`cnpj`) or a person (`cpf`). */
-export interface Holder {
+export interface CertificateSubject {
   cnpj?: string
   cpf?: string
   nome: string
@@ -23,7 +23,7 @@ export interface Holder {
   expires?: number
 }
 
-export interface Issued {
+export interface IssuedCertificate {
   key: KeyObject
   certificate: X509Certificate
 }
@@ -34,8 +34,8 @@ export interface CertificationAuthority {
   root: string
   /** PEM of the issuing authority, sent along by the server and put in every PFX. */
   intermediate: string
-  issue(holder: Holder, now: number, pair?: KeyObject): Promise<Issued>
-  issueServer(now: number): Promise<Issued>
+  issue(holder: CertificateSubject, now: number, pair?: KeyObject): Promise<IssuedCertificate>
+  issueServer(now: number): Promise<IssuedCertificate>
   /** Whether the certificate of a client or of a signature is one of ours and in its validity. */
   check(certificate: X509Certificate, now: number): 'ok' | 'foreign' | 'expired' | 'not-yet-valid'
 }
@@ -45,6 +45,16 @@ const generatePair = promisify(generateKeyPair)
 
 export async function newPrivateKey(): Promise<KeyObject> {
   return (await generatePair('rsa', { modulusLength: 2048 })).privateKey
+}
+
+/** The key `name` that is kept in `directory`; made the first time, which takes long. */
+export async function keptKey(directory: string, name: string): Promise<KeyObject> {
+  const file = join(directory, 'keys', `${name}.pem`)
+  if (existsSync(file)) return createPrivateKey(readFileSync(file))
+  const key = await newPrivateKey()
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, key.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 })
+  return key
 }
 
 /**
@@ -80,7 +90,7 @@ export async function openCertificationAuthority(
       }
     },
     issueServer: async (at) => {
-      const key = await newPrivateKey()
+      const key = await keptKey(directory, 'server')
       const subject = attributes(['C', 'BR'], ['O', 'ICP-Brasil'], ['OU', 'Simulador'], ['CN', 'localhost'])
       const validity = { start: at - 400 * dayMs, end: at + 400 * dayMs }
       return { key, certificate: makeCertificate(subject, key, issuer, validity, serverExtensions()) }
@@ -98,7 +108,7 @@ export async function openCertificationAuthority(
 /** The PFX/P12 file of a holder, with the chain, as a certification authority hands it over. */
 export async function issuePfx(
   authority: CertificationAuthority,
-  holder: Holder & { senha: string; legacy?: boolean },
+  holder: CertificateSubject & { senha: string; legacy?: boolean },
   now: number,
   pair?: KeyObject,
 ): Promise<Uint8Array> {
@@ -150,7 +160,7 @@ async function createAuthority(directory: string, folder: string, now: number): 
 function makeCertificate(
   subject: forge.pki.CertificateField[],
   key: KeyObject,
-  issuer: Issued | null,
+  issuer: IssuedCertificate | null,
   validity: { start: number; end: number },
   extensions: object[],
 ): X509Certificate {
@@ -192,7 +202,7 @@ function derOf(node: forge.asn1.Asn1): Buffer {
   return Buffer.from(forge.asn1.toDer(node).getBytes(), 'binary')
 }
 
-function subjectOf(holder: Holder): forge.pki.CertificateField[] {
+function subjectOf(holder: CertificateSubject): forge.pki.CertificateField[] {
   return attributes(
     ['C', 'BR'],
     ['O', 'ICP-Brasil'],
@@ -205,7 +215,7 @@ function subjectOf(holder: Holder): forge.pki.CertificateField[] {
 }
 
 // X.520 limits the common name to 64 characters; the certification authorities cut the name, never the number.
-function commonName(holder: Holder): string {
+function commonName(holder: CertificateSubject): string {
   const suffix = `:${holder.cnpj ?? holder.cpf ?? ''}`
   return `${holder.nome.trim().slice(0, 64 - suffix.length)}${suffix}`
 }
@@ -225,7 +235,7 @@ function authorityExtensions(): object[] {
   ]
 }
 
-function holderExtensions(holder: Holder): object[] {
+function holderExtensions(holder: CertificateSubject): object[] {
   return [
     { name: 'basicConstraints', cA: false, critical: true },
     { name: 'keyUsage', digitalSignature: true, nonRepudiation: true, keyEncipherment: true, critical: true },
@@ -266,7 +276,7 @@ function serverExtensions(): object[] {
 
 // otherName fields of DOC-ICP-04: 3.4 person responsible (birth, CPF, PIS, RG, issuer of the RG), 3.2 its name, 3.3 CNPJ,
 // 3.7 CEI; 3.1 the holder of an e-CPF, in the form of 3.4.
-function alternativeNames(holder: Holder): string {
+function alternativeNames(holder: CertificateSubject): string {
   const { asn1 } = forge
   const person = (cpf: string) => `01011980${cpf}${'0'.repeat(11)}${'0'.repeat(15)}SSP${holder.uf ?? 'SP'}`
   const fields: [string, string][] =

@@ -3,6 +3,7 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { withTestKeys } from '../../tests/support/keys.ts'
 import { type Simulator, type SimulatorOptions, start } from './start.ts'
 
 /** A raw client of the tests: it knows the wire by its own strings only. */
@@ -16,20 +17,25 @@ export interface TestSimulator {
   stop(options?: { keep?: boolean }): Promise<void>
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   status: number
   contentType: string
   body: string
 }
 
 export interface Client {
-  post(path: string, headers: Record<string, string>, body: string | Buffer, signal?: AbortSignal): Promise<HttpAnswer>
-  get(path: string): Promise<HttpAnswer>
+  post(
+    path: string,
+    headers: Record<string, string>,
+    body: string | Buffer,
+    signal?: AbortSignal,
+  ): Promise<HttpResponse>
+  get(path: string): Promise<HttpResponse>
   /** A distribution query with SOAP 1.2. */
-  ask(service: 'nfe' | 'cte', query: Query): Promise<Answer>
+  ask(service: 'nfe' | 'cte', query: DistributionCall): Promise<DistributionResponse>
 }
 
-export interface Query {
+export interface DistributionCall {
   cnpj: string
   ultNSU?: number
   NSU?: number
@@ -39,7 +45,7 @@ export interface Query {
   versao?: string
 }
 
-export interface Answer {
+export interface DistributionResponse {
   cStat: string
   xMotivo: string
   dhResp: string
@@ -58,7 +64,7 @@ export const paths = {
 }
 
 export async function startForTest(options: Partial<SimulatorOptions> = {}): Promise<TestSimulator> {
-  const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'simulator-'))
+  const directory = options.directory ?? withTestKeys(mkdtempSync(join(tmpdir(), 'simulator-')))
   const simulator = await start({ port: 0, ...options, directory })
   return {
     simulator,
@@ -102,7 +108,7 @@ export function createClient(
     body: string | Buffer,
     signal?: AbortSignal,
   ) =>
-    new Promise<HttpAnswer>((done, fail) => {
+    new Promise<HttpResponse>((done, fail) => {
       const options = {
         ...identity,
         ca: simulator.ca,
@@ -137,7 +143,7 @@ export function createClient(
       const headers = { 'Content-Type': `application/soap+xml; charset=utf-8; action="${action}"` }
       const answer = await post(paths[service], headers, envelope12(service, distDFeInt(service, query)))
       if (answer.status !== 200) throw new Error(`HTTP ${answer.status}: ${answer.body}`)
-      return readAnswer(answer.body)
+      return readResponse(answer.body)
     },
   }
 }
@@ -148,7 +154,7 @@ export function wsdlNamespace(service: 'nfe' | 'cte'): string {
     : 'http://www.portalfiscal.inf.br/cte/wsdl/CTeDistribuicaoDFe'
 }
 
-export function distDFeInt(service: 'nfe' | 'cte', query: Query): string {
+export function distDFeInt(service: 'nfe' | 'cte', query: DistributionCall): string {
   const { cnpj, tpAmb = '2', cUFAutor = '42', versao = service === 'nfe' ? '1.01' : '1.00' } = query
   const nsu = (value: number) => String(value).padStart(15, '0')
   const who = cnpj.length === 11 ? `<CPF>${cnpj}</CPF>` : `<CNPJ>${cnpj}</CNPJ>`
@@ -174,7 +180,7 @@ function envelope(namespace: string, service: 'nfe' | 'cte', message: string): s
   return `<s:Envelope xmlns:s="${namespace}"><s:Body><${service}DistDFeInteresse xmlns="${wsdlNamespace(service)}"><${service}DadosMsg>${message}</${service}DadosMsg></${service}DistDFeInteresse></s:Body></s:Envelope>`
 }
 
-export function readAnswer(body: string): Answer {
+export function readResponse(body: string): DistributionResponse {
   const message = /<retDistDFeInt[\s\S]*<\/retDistDFeInt>/.exec(body)?.[0] ?? ''
   const field = (name: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(message)?.[1] ?? ''
   const documents = [...message.matchAll(/<docZip([^>]*)>([^<]*)<\/docZip>/g)].map(

@@ -3,13 +3,18 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
 import { ufBySigla } from '@vigia/dfe/uf'
-import type { Holder } from './certificates.ts'
+import type { CertificateSubject } from './certificates.ts'
 import { instantOf } from './clock.ts'
 import type { SimulatorOptions } from './start.ts'
 
 export type Command =
   | { name: 'serve'; options: SimulatorOptions; exitWithParent: boolean }
-  | { name: 'certificate'; directory: string; out: string; holder: Holder & { senha: string; legacy: boolean } }
+  | {
+      name: 'certificate'
+      directory: string
+      out: string
+      holder: CertificateSubject & { senha: string; legacy: boolean }
+    }
   | { name: 'help' }
 
 /** A command line that cannot be obeyed; the message is for the person who typed it. */
@@ -44,10 +49,10 @@ export const help = `Simulador da autoridade tributária: distribuição de docu
     --expires 2026-01-31   último dia de validade
     --directory PASTA      o mesmo do simulador`
 
-type Environment = Record<string, string | undefined>
+type Variables = Record<string, string | undefined>
 
 /** Reads the command line; what it leaves out comes from the same variables as for the product. */
-export function readCommand(args: string[], environment: Environment, cwd: string): Command {
+export function readCommand(args: string[], environment: Variables, cwd: string): Command {
   const [first, ...rest] = args
   const named = first !== undefined && !first.startsWith('-')
   const options = named ? rest : args
@@ -60,7 +65,7 @@ export function readCommand(args: string[], environment: Environment, cwd: strin
   throw new CommandError(`comando desconhecido: ${first} (use serve ou certificate)`)
 }
 
-function readServe(args: string[], env: Environment, cwd: string, defaultDirectory: string): Command {
+function readServe(args: string[], env: Variables, cwd: string, defaultDirectory: string): Command {
   const values = parse(args, {
     port: { type: 'string' },
     directory: { type: 'string' },
@@ -152,7 +157,7 @@ function readCertificate(args: string[], defaultDirectory: string): Command {
   }
 }
 
-function expiry(values: Values): number | undefined {
+function expiry(values: ParsedValues): number | undefined {
   const written = text(values, 'expires')
   if (written === undefined) return undefined
   const at = Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(written) ? `${written}T23:59:59-03:00` : written)
@@ -160,9 +165,12 @@ function expiry(values: Values): number | undefined {
   return at
 }
 
-type Values = Record<string, string | boolean | (string | boolean)[] | undefined>
+type ParsedValues = Record<string, string | boolean | (string | boolean)[] | undefined>
 
-function parse(args: string[], options: Record<string, { type: 'string' | 'boolean'; multiple?: boolean }>): Values {
+function parse(
+  args: string[],
+  options: Record<string, { type: 'string' | 'boolean'; multiple?: boolean }>,
+): ParsedValues {
   try {
     return parseArgs({ args, options }).values
   } catch (error) {
@@ -170,12 +178,12 @@ function parse(args: string[], options: Record<string, { type: 'string' | 'boole
   }
 }
 
-function text(values: Values, name: string): string | undefined {
+function text(values: ParsedValues, name: string): string | undefined {
   const value = values[name]
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-function integer(values: Values, name: string, fallback: number): number {
+function integer(values: ParsedValues, name: string, fallback: number): number {
   const written = text(values, name)
   return written === undefined ? fallback : wholeNumber(written, `--${name}`)
 }

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import type { Authority } from './authority.ts'
-import { loseAnswer } from './calls.ts'
+import { loseResponse } from './calls.ts'
 import { issuePfx } from './certificates.ts'
 import { isExpired } from './distribution.ts'
 import { misuseCodes } from './events/verdict.ts'
 import { type FaultOrder, faultStages, type ServiceKind } from './faults.ts'
 import type { Service } from './inspect.ts'
-import { type Published, type Sending, sequenceKey } from './ledger.ts'
+import { type EventSending, type Published, sequenceKey } from './ledger.ts'
 import { nsuText } from './message.ts'
 import { publishRaw, receive } from './publication.ts'
-import type { HttpAnswer } from './soap.ts'
+import type { HttpResponse } from './soap.ts'
 
 // What a control call can be answered with besides a body of JSON.
 class ControlError extends Error {
@@ -22,7 +22,7 @@ class ControlError extends Error {
   }
 }
 
-type Handler = (authority: Authority, call: ControlCall) => unknown | Promise<unknown>
+type ControlHandler = (authority: Authority, call: ControlCall) => unknown | Promise<unknown>
 
 interface ControlCall {
   query: URLSearchParams
@@ -31,12 +31,12 @@ interface ControlCall {
 }
 
 /** The control interface: what the simulator holds, and switches for its clock, its faults and its documents. */
-export async function answerControl(
+export async function respondToControl(
   authority: Authority,
   method: string,
   url: URL,
   readBody: () => Promise<Buffer | null>,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   const name = `${method} ${url.pathname.replace(/^\/_control\/?/, '').replace(/\/$/, '')}`
   const handler = handlers[name]
   const body = async () => {
@@ -52,14 +52,14 @@ export async function answerControl(
     if (result instanceof Uint8Array) {
       return { status: 200, contentType: 'application/x-pkcs12', body: Buffer.from(result) }
     }
-    return jsonAnswer(200, result)
+    return jsonResponse(200, result)
   } catch (error) {
-    if (error instanceof ControlError) return jsonAnswer(error.status, { error: error.message })
+    if (error instanceof ControlError) return jsonResponse(error.status, { error: error.message })
     throw error
   }
 }
 
-const handlers: Record<string, Handler> = {
+const handlers: Record<string, ControlHandler> = {
   'GET truth': (authority, { query }) => truth(authority, query),
   'GET state': (authority) => state(authority),
   'POST clock': async (authority, { json }) => setClock(authority, await json()),
@@ -203,13 +203,13 @@ function calls(authority: Authority, query: URLSearchParams): unknown {
   return { calls: entries.map(({ sendings, ...one }) => ({ ...one, at: new Date(one.at).toISOString() })) }
 }
 
-// Who called knows better than the socket: an answer may be written whole and its reader be killed before it is kept.
+// Who called knows better than the socket: a response may be written whole and its reader be killed before it is kept.
 function lost(authority: Authority, { ids }: Record<string, unknown>): unknown {
   if (!Array.isArray(ids)) throw new ControlError(400, 'ids must be a list of the ids of GET calls')
   const found = ids.map((id) => (Number.isInteger(id) ? authority.calls.find(id) : undefined))
   const calls = found.filter((call) => call !== undefined)
   if (calls.length < ids.length) throw new ControlError(404, `no such call: ${ids[found.indexOf(undefined)]}`)
-  for (const call of calls) loseAnswer(authority, call)
+  for (const call of calls) loseResponse(authority, call)
   return { lost: calls.filter((call) => call.lost).map(({ id }) => id) }
 }
 
@@ -220,7 +220,7 @@ function events({ ledger }: Authority, query: URLSearchParams): unknown {
 }
 
 // One row for each event, however often it was sent; a registration outlives the rejections after it.
-function describeEvent(sendings: Sending[]): Record<string, unknown>[] {
+function describeEvent(sendings: EventSending[]): Record<string, unknown>[] {
   const last = sendings.findLast((one) => one.nProt !== undefined) ?? sendings.at(-1)
   if (last === undefined) return []
   const { service, authorizer, chave, tpEvento, nSeqEvento, author, cStat, nProt, at } = last
@@ -308,6 +308,6 @@ function parseObject(source: string): Record<string, unknown> {
   return { ...parsed }
 }
 
-function jsonAnswer(status: number, value: unknown): HttpAnswer {
+function jsonResponse(status: number, value: unknown): HttpResponse {
   return { status, contentType: 'application/json; charset=utf-8', body: Buffer.from(`${JSON.stringify(value)}\n`) }
 }

@@ -4,32 +4,32 @@ import { cnpjBase, parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
 import { type Clock, localDateTime } from './clock.ts'
 import type { Service } from './inspect.ts'
-import type { ContentRef, Ledger, Published, Received, Usage } from './ledger.ts'
+import type { ContentRef, Ledger, Published, ReceivedRecord, ServiceUsage } from './ledger.ts'
 import { isActive, taxpayerBase } from './publication.ts'
 import { rolesByTaxpayer } from './recipients.ts'
 import { summaryOfNfe } from './summaries.ts'
 
-/** One docZip of an answer. `nsu` is null when the document has no NSU for who asks (consChNFe). */
-export interface AnswerDocument {
+/** One docZip of a response. `nsu` is null when the document has no NSU for the client (consChNFe). */
+export interface ReturnedDocument {
   nsu: number | null
   schema: string
   gzip: Buffer
 }
 
-export interface Answer {
+export interface DistributionOutcome {
   cStat: number
   xMotivo: string
-  /** Null in both: the answer to a query by chave leaves them out, against its schema. */
+  /** Null in both: the response to a query by chave leaves them out, against its schema. */
   ultNSU: number | null
   maxNSU: number | null
-  documents: AnswerDocument[]
-  /** Of a 656: an answer before it did not arrive, and who called could not know better. */
+  documents: ReturnedDocument[]
+  /** Of a 656: a response before it did not arrive, and the client could not know better. */
   excused?: boolean
-  /** Of a 656: it is for the cursor alone, which only the lost answer told. */
+  /** Of a 656: it is for the cursor alone, which only the lost response told. */
   outOfSequence?: boolean
 }
 
-export interface Rules {
+interface Rules {
   /** Length of the authority's hour. */
   hourMs: number
 }
@@ -81,30 +81,30 @@ const misuse = {
   queries: 'Rejeicao: Consumo Indevido (Ultrapassou o limite de 20 consultas por hora. Tente apos 1 hora)',
 }
 
-export function rejection(cStat: number): Answer {
+export function rejection(cStat: number): DistributionOutcome {
   return { cStat, xMotivo: motives[cStat] ?? motives[999] ?? '', ultNSU: 0, maxNSU: 0, documents: [] }
 }
 
-export type Query = { ultNSU: number } | { nsu: number } | { chNFe: string }
+export type DistributionQuery = { ultNSU: number } | { nsu: number } | { chNFe: string }
 
-export interface Request {
+interface QueryMessage {
   service: Service
   taxId: string
-  query: Query
+  query: DistributionQuery
 }
 
 /** The rules of use of both distribution services (NT 2014.002 §3.4 to §3.11, NT 2015.002), one call at a time. */
-export function distribute(ledger: Ledger, clock: Clock, rules: Rules, request: Request): Answer {
+export function distribute(ledger: Ledger, clock: Clock, rules: Rules, request: QueryMessage): DistributionOutcome {
   const { service, taxId, query } = request
-  const call: Call = { ledger, rules, service, taxId, now: clock.now(), usage: ledger.usage(service, taxId) }
-  const answer = answerCall(call, query)
+  const call: QueryCall = { ledger, rules, service, taxId, now: clock.now(), usage: ledger.usage(service, taxId) }
+  const outcome = applyQuery(call, query)
   // A query leaves open which page was lost.
   if ('ultNSU' in query || call.usage.answerLost?.of !== 'page') call.usage.answerLost = null
   ledger.saveUsage(service, taxId)
-  return 'chNFe' in query && answer.cStat !== 656 ? { ...answer, ultNSU: null, maxNSU: null } : answer
+  return 'chNFe' in query && outcome.cStat !== 656 ? { ...outcome, ultNSU: null, maxNSU: null } : outcome
 }
 
-/** The certificate of who calls against the taxpayer it asks for: null when they go together. */
+/** Compares the certificate of the client with the taxpayer of its query: null when they belong together. */
 export function refuseTaxpayer(taxId: string, certificate: { cnpj?: string; cpf?: string }): number | null {
   if (taxId.length === 14) {
     if (parseCnpj(taxId) === null) return 489
@@ -116,16 +116,16 @@ export function refuseTaxpayer(taxId: string, certificate: { cnpj?: string; cpf?
   return certificate.cpf === taxId ? null : 472
 }
 
-interface Call {
+interface QueryCall {
   ledger: Ledger
   rules: Rules
   service: Service
   taxId: string
   now: number
-  usage: Usage
+  usage: ServiceUsage
 }
 
-function answerCall(call: Call, query: Query): Answer {
+function applyQuery(call: QueryCall, query: DistributionQuery): DistributionOutcome {
   const { usage, now } = call
   const known = 'ultNSU' in query ? (usage.lastReturned ?? 0) : 0
   // Any call while blocked starts the hour again.
@@ -144,7 +144,7 @@ function answerCall(call: Call, query: Query): Answer {
 }
 
 /**
- * Whether an answer lost at `lostAt` excuses a 656 at `now`. The cursor was in it; but whoever does not know what was in it can wait the
+ * Whether a response lost at `lostAt` excuses a 656 at `now`. The cursor was in it; but whoever does not know what was in it can wait the
  * hour that it may have asked for.
  */
 export function excuses(
@@ -154,7 +154,7 @@ export function excuses(
   return outOfSequence || now >= lostAt + hourMs
 }
 
-function block(call: Call, xMotivo: string, ultNSU: number, outOfSequence = false): Answer {
+function block(call: QueryCall, xMotivo: string, ultNSU: number, outOfSequence = false): DistributionOutcome {
   const { usage, now, rules } = call
   usage.blockedUntil = now + rules.hourMs
   usage.blockReason = xMotivo
@@ -166,14 +166,14 @@ function block(call: Call, xMotivo: string, ultNSU: number, outOfSequence = fals
   return { cStat: 656, xMotivo, ultNSU, maxNSU: 0, documents: [], excused, outOfSequence }
 }
 
-function page(call: Call, ultNSU: number): Answer {
+function page(call: QueryCall, ultNSU: number): DistributionOutcome {
   const { ledger, service, taxId, usage, now, rules } = call
   const sequence = ledger.sequence(service, taxId)
   const maxNSU = sequence.length
   const firstUse = !isActive(ledger, service, taxId, now)
   ledger.touch(service, taxpayerBase(taxId), now)
   if (firstUse) {
-    // Who returns after 60 days may come with the old cursor or with the zero of this answer.
+    // A client that returns after 60 days may send its old cursor or the zero of this response.
     usage.lastReturned = maxNSU === 0 ? 0 : null
     usage.endReachedAt = now
     return rejection(137)
@@ -187,7 +187,7 @@ function page(call: Call, ultNSU: number): Answer {
 
   let nsu = ultNSU + 1
   while (nsu <= maxNSU && isExpired(sequence[nsu - 1], now)) nsu++
-  const documents: AnswerDocument[] = []
+  const documents: ReturnedDocument[] = []
   for (; nsu <= maxNSU && documents.length < pageSize; nsu++) {
     const published = sequence[nsu - 1]
     if (published !== undefined) documents.push(toDocument(ledger, nsu, published))
@@ -199,7 +199,7 @@ function page(call: Call, ultNSU: number): Answer {
   return { cStat, xMotivo: motives[cStat] ?? '', ultNSU: last, maxNSU, documents }
 }
 
-function one({ ledger, service, taxId, now }: Call, nsu: number): Answer {
+function one({ ledger, service, taxId, now }: QueryCall, nsu: number): DistributionOutcome {
   const sequence = ledger.sequence(service, taxId)
   const maxNSU = sequence.length
   if (nsu > maxNSU) return rejection(589)
@@ -208,7 +208,7 @@ function one({ ledger, service, taxId, now }: Call, nsu: number): Answer {
   return found(nsu, maxNSU, [toDocument(ledger, nsu, published)])
 }
 
-function byChave(call: Call, chNFe: string): Answer {
+function byChave(call: QueryCall, chNFe: string): DistributionOutcome {
   const { ledger, taxId, now } = call
   const document = ledger.documents.get(chNFe)
   if (document === undefined || document.facts.service !== 'nfe') return rejection(217)
@@ -235,7 +235,7 @@ function byChave(call: Call, chNFe: string): Answer {
 }
 
 // Rule H16 compares the base of the CNPJ: the head office may ask for a document of a branch.
-function rolesOfBase(ledger: Ledger, document: Received, taxId: string): Set<string> {
+function rolesOfBase(ledger: Ledger, document: ReceivedRecord, taxId: string): Set<string> {
   const roles = new Set<string>()
   const interested = (ledger.events.get(document.facts.chave) ?? []).flatMap((event) => event.facts.parties)
   const parties = [...document.facts.parties, ...interested.filter((one) => one.role === 'ator-interessado')]
@@ -246,12 +246,12 @@ function rolesOfBase(ledger: Ledger, document: Received, taxId: string): Set<str
   return roles
 }
 
-function found(ultNSU: number, maxNSU: number, documents: AnswerDocument[]): Answer {
+function found(ultNSU: number, maxNSU: number, documents: ReturnedDocument[]): DistributionOutcome {
   const cStat = documents.length === 0 ? 137 : 138
   return { cStat, xMotivo: motives[cStat] ?? '', ultNSU, maxNSU, documents }
 }
 
-function toDocument(ledger: Ledger, nsu: number, published: Published): AnswerDocument {
+function toDocument(ledger: Ledger, nsu: number, published: Published): ReturnedDocument {
   const content: ContentRef = published.content
   return { nsu, schema: published.schema, gzip: ledger.gzip(content) }
 }

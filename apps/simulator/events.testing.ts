@@ -1,11 +1,16 @@
 import { signEnveloped } from '@vigia/xml/sign'
 import { tag } from '@vigia/xml/write'
-import { type CertificationAuthority, type Holder, type Issued, openCertificationAuthority } from './certificates.ts'
-import { type Client, type HttpAnswer, startForTest, type TestSimulator } from './client.testing.ts'
+import {
+  type CertificateSubject,
+  type CertificationAuthority,
+  type IssuedCertificate,
+  openCertificationAuthority,
+} from './certificates.ts'
+import { type Client, type HttpResponse, startForTest, type TestSimulator } from './client.testing.ts'
 import { dateTimeWithOffset } from './clock.ts'
 import { createCast, type Taxpayer } from './generate/cast.ts'
-import { buildCte, type Cte } from './generate/cte.ts'
-import { buildNfe, type Nfe } from './generate/nfe.ts'
+import { buildCte, type GeneratedCte } from './generate/cte.ts'
+import { buildNfe, type GeneratedNfe } from './generate/nfe.ts'
 import { createRandom } from './generate/random.ts'
 import type { SimulatorOptions } from './start.ts'
 
@@ -17,12 +22,12 @@ export interface EventBench {
   now(): number
   advance(ms: number): Promise<void>
   /** A new NF-e, received by the authority now. */
-  note(parts?: { recipient?: string; reader?: string }): Promise<Nfe>
+  note(parts?: { recipient?: string; reader?: string }): Promise<GeneratedNfe>
   /** A new CT-e of a carrier in this state, the recipient of the goods being the tomador. */
-  freight(parts?: { uf?: string; toma?: '0' | '3' }): Promise<Cte & { tomador: string; sender: string }>
+  freight(parts?: { uf?: string; toma?: '0' | '3' }): Promise<GeneratedCte & { tomador: string; sender: string }>
   receive(xml: Uint8Array | string): Promise<unknown>
   /** The signing certificate of a taxpayer. */
-  signer(cnpj: string): Promise<Issued>
+  signer(cnpj: string): Promise<IssuedCertificate>
   truth(cnpj: string, service?: 'nfe' | 'cte'): Promise<string[]>
 }
 
@@ -65,11 +70,11 @@ export const nfePath = '/NFeRecepcaoEvento4/NFeRecepcaoEvento4.asmx'
 export async function openBench(options: Partial<SimulatorOptions> = {}): Promise<EventBench> {
   const test = await startForTest(options)
   const authority = await openCertificationAuthority(test.directory, Date.now())
-  const signers = new Map<string, Promise<Issued>>()
+  const signers = new Map<string, Promise<IssuedCertificate>>()
   const signer = (cnpj: string) => {
     const known = signers.get(cnpj)
     if (known !== undefined) return known
-    const holder: Holder = cnpj.length === 11 ? { cpf: cnpj, nome: 'PESSOA' } : { cnpj, nome: 'EMPRESA' }
+    const holder: CertificateSubject = cnpj.length === 11 ? { cpf: cnpj, nome: 'PESSOA' } : { cnpj, nome: 'EMPRESA' }
     const made = authority.issue(holder, Date.now())
     signers.set(cnpj, made)
     return made
@@ -152,7 +157,7 @@ function authorOf(author: string): string {
 }
 
 /** A manifestação, signed. */
-export function nfeEvent(order: NfeEvent, signer: Issued, now: number): string {
+export function nfeEvent(order: NfeEvent, signer: IssuedCertificate, now: number): string {
   const { chave, tpEvento = 210210, nSeqEvento = 1, xJust } = order
   const Id = order.Id ?? `ID${tpEvento}${chave}${String(nSeqEvento).padStart(2, '0')}`
   const description = field('descEvento', order.descEvento ?? descriptions[tpEvento] ?? 'Outro evento')
@@ -174,7 +179,7 @@ export function nfeEvent(order: NfeEvent, signer: Issued, now: number): string {
 }
 
 /** An event of a CT-e, signed. */
-export function cteEvent(order: CteEvent, signer: Issued, now: number): string {
+export function cteEvent(order: CteEvent, signer: IssuedCertificate, now: number): string {
   const { chave, tpEvento, nSeqEvento = 1 } = order
   const Id = order.Id ?? `ID${tpEvento}${chave}${String(nSeqEvento).padStart(3, '0')}`
   const info = tag(
@@ -213,8 +218,8 @@ export function headers(service: 'nfe' | 'cte'): Record<string, string> {
 }
 
 /** The message of an answer, its own cStat and those of its events. */
-export interface EventAnswer {
-  http: HttpAnswer
+export interface EventResponse {
+  http: HttpResponse
   message: string
   cStat: string
   results: Record<'cStat' | 'xMotivo' | 'nProt' | 'xEvento' | 'dhRegEvento' | 'cOrgao' | 'CNPJDest', string>[]
@@ -225,12 +230,12 @@ export async function post(
   service: 'nfe' | 'cte',
   path: string,
   message: string,
-): Promise<EventAnswer> {
+): Promise<EventResponse> {
   const http = await client.post(path, headers(service), envelope(service, message))
-  return readEventAnswer(http)
+  return readEventResponse(http)
 }
 
-export function readEventAnswer(http: HttpAnswer): EventAnswer {
+export function readEventResponse(http: HttpResponse): EventResponse {
   const message = /<(retEnvEvento|retEventoCTe)[ >][\s\S]*<\/\1>/.exec(http.body)?.[0] ?? ''
   const at = (source: string, name: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(source)?.[1] ?? ''
   const results = [...message.matchAll(/<infEvento>([\s\S]*?)<\/infEvento>/g)].map(([, inner = '']) => ({

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts'
 import type { Random } from './generate/random.ts'
 import type { Service } from './inspect.ts'
 
-/** The faults that can be switched on; `before` ones stop a call unprocessed, `after` ones spoil the answer of a processed call. */
+/** The faults that can be switched on; `before` ones stop a call unprocessed, `after` ones spoil the response of a processed call. */
 export const faultStages = {
   '108': 'before',
   '109': 'before',
@@ -25,7 +25,7 @@ export const faultStages = {
 /** The two kinds of services a fault may be limited to. */
 export type ServiceKind = 'distribution' | 'events'
 
-// What these spoil is in the answers of the distribution only.
+// What these spoil is in the responses of the distribution only.
 const distributionOnly: ReadonlySet<FaultName> = new Set(['corruptedDocZip', 'unknownSchema', 'maxNsuZero'])
 
 export type FaultName = keyof typeof faultStages

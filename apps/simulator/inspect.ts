@@ -15,12 +15,12 @@ const roles = [
   'tomador',
 ] as const
 
-export type Role = (typeof roles)[number] | 'ator-interessado'
+export type PartyRole = (typeof roles)[number] | 'ator-interessado'
 
-export interface Party {
+export interface InvolvedParty {
   /** CNPJ of 14 positions or CPF of 11. */
   taxId: string
-  role: Role
+  role: PartyRole
 }
 
 /** What the authority knows of one file it received. */
@@ -31,7 +31,7 @@ export interface Inspected {
   schema: string
   chave: string
   /** Who takes part, as far as this file says. */
-  parties: Party[]
+  parties: InvolvedParty[]
   /** Date of authorisation or registration, as written. */
   registeredAt?: string
   /** Only of documents. */
@@ -93,8 +93,8 @@ function inspectDocument(facts: DocumentFacts, root: XmlElement, schema: string)
 
 function inspectEvent(facts: EventFacts, root: XmlElement, schema: string): Inspected | Refused {
   const { type: service, summary, chave, tpEvento, nSeqEvento, named = [] } = facts
-  const answer = summary ? undefined : answerOf(root)
-  if (!summary && answer === undefined) return { refused: `${root.name} sem o registro do evento` }
+  const response = summary ? undefined : retEventoOf(root)
+  if (!summary && response === undefined) return { refused: `${root.name} sem o registro do evento` }
   if (service === 'nfe' && chave.slice(20, 22) === '65')
     return { refused: 'evento de NFC-e (modelo 65) não é distribuído' }
   return {
@@ -102,7 +102,7 @@ function inspectEvent(facts: EventFacts, root: XmlElement, schema: string): Insp
     kind: summary ? 'event-summary' : 'event',
     schema,
     chave,
-    parties: summary ? [] : [...recipientOf(facts, answer), ...named.map(interested)],
+    parties: summary ? [] : [...recipientOf(facts, response), ...named.map(interested)],
     registeredAt: facts.registeredAt ?? (facts.dhEvento || undefined),
     tpEvento,
     nSeqEvento,
@@ -111,19 +111,19 @@ function inspectEvent(facts: EventFacts, root: XmlElement, schema: string): Insp
   }
 }
 
-// Layout 2.00 of the CT-e has the answer's infEvento without its retEventoCTe.
-function answerOf(root: XmlElement): XmlElement | undefined {
+// Layout 2.00 of the CT-e has the response's infEvento without its retEventoCTe.
+function retEventoOf(root: XmlElement): XmlElement | undefined {
   return child(root, 'retEvento/infEvento') ?? child(root, 'retEventoCTe/infEvento') ?? child(root, 'infEvento')
 }
 
-// What an event tells of the destinatário: the author of a manifestação is one, and the answer may name it.
-function recipientOf({ tpEvento, authorTaxId }: EventFacts, answer: XmlElement | undefined): Party[] {
-  const answered = value(answer, 'CNPJDest') ?? value(answer, 'CPFDest')
-  const taxId = isManifestation(tpEvento) ? authorTaxId : answered === authorTaxId ? undefined : answered
+// What an event tells of the destinatário: the author of a manifestação is one, and the response may name it.
+function recipientOf({ tpEvento, authorTaxId }: EventFacts, response: XmlElement | undefined): InvolvedParty[] {
+  const namedTaxId = value(response, 'CNPJDest') ?? value(response, 'CPFDest')
+  const taxId = isManifestation(tpEvento) ? authorTaxId : namedTaxId === authorTaxId ? undefined : namedTaxId
   return taxId === undefined ? [] : [{ taxId, role: 'destinatario' }]
 }
 
-function interested(taxId: string): Party {
+function interested(taxId: string): InvolvedParty {
   return { taxId, role: 'ator-interessado' }
 }
 

@@ -14,26 +14,26 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import type { Inspected, Role, Service } from './inspect.ts'
+import type { Inspected, PartyRole, Service } from './inspect.ts'
 
 /** Place of a gzip stream in `contents.bin`. */
 export type ContentRef = [offset: number, length: number]
 
 /** A file of the archive, as it was when read. */
-export interface Source {
+export interface FileSource {
   file: string
   size: number
   mtimeMs: number
 }
 
 /** The authority received a document or an event. */
-export interface Received {
+export interface ReceivedRecord {
   type: 'received'
   at: number
   identity: string
   content: ContentRef
   facts: Inspected
-  source?: Source
+  source?: FileSource
   /** Only where the date that is written is that of this authority: what comes from elsewhere is authorised when it arrives. */
   authorizedAt?: number
 }
@@ -50,25 +50,25 @@ export interface Published {
   chave?: string
   tpEvento?: number
   nSeqEvento?: number
-  roles: Role[]
+  roles: PartyRole[]
 }
 
 /** The destinatário answered: from here on it receives the XML and the events. */
-export interface Released {
+interface Released {
   type: 'released'
   at: number
   chave: string
 }
 
 /** Something a part of the simulator remembers between two runs. */
-export interface Note {
+interface LedgerNote {
   type: 'note'
   name: string
   value: string
 }
 
 /** An event was sent to the authority and judged. */
-export interface Sending {
+export interface EventSending {
   type: 'sending'
   at: number
   service: Service
@@ -81,58 +81,58 @@ export interface Sending {
   cStat: number
   /** Only of a registration. */
   nProt?: string
-  /** The answer did not arrive. */
+  /** The response did not arrive. */
   lost?: boolean
 }
 
-/** The answers to these sendings, by their place, did not arrive. */
-export interface Lost {
+/** The responses to these sendings, by their place, did not arrive. */
+interface Lost {
   type: 'lost'
   sendings: number[]
 }
 
-export type LedgerRecord = Received | Published | Released | Note | Sending | Lost
+export type LedgerRecord = ReceivedRecord | Published | Released | LedgerNote | EventSending | Lost
 
 /** What the authority knows of one taxpayer's use of one service. */
-export interface Usage {
-  /** `ultNSU` of the last answer; null: none yet, any cursor is believed. */
+export interface ServiceUsage {
+  /** `ultNSU` of the last response; null: none yet, any cursor is believed. */
   lastReturned: number | null
-  /** Time of the last answer that said there is nothing more. */
+  /** Time of the last response that said there is nothing more. */
   endReachedAt: number | null
   blockedUntil: number | null
   blockReason: string | null
   /** Times of the consNSU and consChNFe of the last hour. */
   queriesAt: number[]
-  /** Answers 656. */
+  /** Responses with 656. */
   misuse: number
-  /** Those of them that an answer which did not arrive excuses. */
+  /** Those of them that a response which did not arrive excuses. */
   misuseExcused: number
-  /** What was asked, and when, by the call whose answer did not arrive, until an answer settles it. */
+  /** What was asked, and when, by the call whose response did not arrive, until a response settles it. */
   answerLost: { of: 'page' | 'query'; at: number } | null
 }
 
 /** Everything published, append only, so that a restart gives the same NSU to the same document. */
 export interface Ledger {
-  received: Map<string, Received>
+  received: Map<string, ReceivedRecord>
   /** Authorised documents by chave. */
-  documents: Map<string, Received>
+  documents: Map<string, ReceivedRecord>
   /** Events and event summaries by chave, in order of reception. */
-  events: Map<string, Received[]>
+  events: Map<string, ReceivedRecord[]>
   released: Set<string>
   notes: Map<string, string>
   sequences: Map<string, Published[]>
   /** In order; a place in it never changes. */
-  sendings: Sending[]
+  sendings: EventSending[]
   /** The same by what was sent. */
-  sendingsByEvent: Map<string, Sending[]>
+  sendingsByEvent: Map<string, EventSending[]>
   /** When an author was last answered with a code. */
-  lastAnswers: Map<string, number>
+  lastResponses: Map<string, number>
   sequence(service: Service, taxId: string): Published[]
   append(records: LedgerRecord[]): void
   store(bytes: Uint8Array): ContentRef
   gzip(ref: ContentRef): Buffer
-  usage(service: Service, taxId: string): Usage
-  usages(): IterableIterator<[string, Usage]>
+  usage(service: Service, taxId: string): ServiceUsage
+  usages(): IterableIterator<[string, ServiceUsage]>
   saveUsage(service: Service, taxId: string): void
   lastUse(service: Service, base: string): number | undefined
   touch(service: Service, base: string, at: number): void
@@ -146,11 +146,11 @@ export function sequenceKey(service: Service, taxId: string): string {
 }
 
 /** What makes two sendings the same event of the same author. */
-export function sendingKey(one: Omit<Sending, 'type' | 'at' | 'authorizer' | 'cStat'>): string {
+export function sendingKey(one: Omit<EventSending, 'type' | 'at' | 'authorizer' | 'cStat'>): string {
   return [one.service, one.author, one.chave, one.tpEvento, one.nSeqEvento].join(':')
 }
 
-export function answerKey({ service, author, cStat }: Pick<Sending, 'service' | 'author' | 'cStat'>): string {
+export function responseKey({ service, author, cStat }: Pick<EventSending, 'service' | 'author' | 'cStat'>): string {
   return [service, author, cStat].join(':')
 }
 
@@ -169,7 +169,7 @@ export function openLedger(directory: string): Ledger {
   const sequences: Ledger['sequences'] = new Map()
   const sendings: Ledger['sendings'] = []
   const sendingsByEvent: Ledger['sendingsByEvent'] = new Map()
-  const lastAnswers: Ledger['lastAnswers'] = new Map()
+  const lastResponses: Ledger['lastResponses'] = new Map()
 
   const sequence: Ledger['sequence'] = (service, taxId) => getOrAdd(sequences, sequenceKey(service, taxId), () => [])
 
@@ -180,7 +180,7 @@ export function openLedger(directory: string): Ledger {
     else if (record.type === 'sending') {
       sendings.push(record)
       getOrAdd(sendingsByEvent, sendingKey(record), () => []).push(record)
-      lastAnswers.set(answerKey(record), record.at)
+      lastResponses.set(responseKey(record), record.at)
     } else if (record.type === 'lost') {
       for (const place of record.sendings) Object.assign(sendings[place] ?? {}, { lost: true })
     } else {
@@ -201,7 +201,7 @@ export function openLedger(directory: string): Ledger {
     sequences,
     sendings,
     sendingsByEvent,
-    lastAnswers,
+    lastResponses,
     sequence,
     append: (records) => {
       if (records.length === 0) return
@@ -242,7 +242,7 @@ export function openLedger(directory: string): Ledger {
   }
 }
 
-function newUsage(): Usage {
+function newUsage(): ServiceUsage {
   return {
     lastReturned: null,
     endReachedAt: null,
@@ -255,14 +255,14 @@ function newUsage(): Usage {
   }
 }
 
-// Every change is one line, written before the answer leaves; the last line of a key counts. The others are dropped when
+// Every change is one line, written before the response leaves; the last line of a key counts. The others are dropped when
 // the file is opened, and when there are many.
 function openState(file: string) {
-  const usages = new Map<string, Usage>()
+  const usages = new Map<string, ServiceUsage>()
   const uses = new Map<string, number>()
   const clock = { offsetMs: 0 }
   for (const line of completeLines(file)) {
-    const [kind, key, value] = JSON.parse(line) as ['usage', string, Usage] | ['use' | 'clock', string, number]
+    const [kind, key, value] = JSON.parse(line) as ['usage', string, ServiceUsage] | ['use' | 'clock', string, number]
     if (kind === 'usage') usages.set(key, value)
     else if (kind === 'use') uses.set(key, value)
     else clock.offsetMs = value

@@ -2,7 +2,7 @@ import { ufByCode } from '@vigia/dfe/uf'
 import type { XmlElement } from '@vigia/xml/parse'
 import { escapeText, tag } from '@vigia/xml/write'
 import { dateTimeWithOffset, localDateTime } from './clock.ts'
-import type { Answer, Query } from './distribution.ts'
+import type { DistributionOutcome, DistributionQuery } from './distribution.ts'
 import type { Service } from './inspect.ts'
 import { namespaceOf, type SoapService } from './soap.ts'
 
@@ -44,18 +44,18 @@ export const distributionServices: readonly DistributionService[] = [
 // NT 2014.002, rule B01.
 const messageBytesMax = 10 * 1024
 
-export interface Message {
+interface DistributionMessage {
   taxId: string
-  query: Query
+  query: DistributionQuery
 }
 
 /** Rules B and D of NT 2014.002 and rule H01 over the data of a request: the message, or the code that refuses it. */
-export function readMessage(
+export function readDistributionMessage(
   service: DistributionService,
   data: XmlElement,
   ancestors: XmlElement[],
   facts: { sourceBytes: number; utf8: boolean; tpAmb: 1 | 2 },
-): Message | number {
+): DistributionMessage | number {
   if (facts.sourceBytes > messageBytesMax) return 214
   const root = data.children[0]
   if (root === undefined || data.children.length > 1 || data.text.trim() !== '') return 215
@@ -74,7 +74,7 @@ function readSchema(
   service: DistributionService,
   root: XmlElement,
   ancestors: XmlElement[],
-): (Message & { versao: string; tpAmb: string }) | null {
+): (DistributionMessage & { versao: string; tpAmb: string }) | null {
   if (root.name !== 'distDFeInt' || !allIn(service.messageNamespace, root, ancestors)) return null
   const versao = root.attributes.versao
   if (versao === undefined || !/^[0-9]+\.[0-9]{2}$/.test(versao) || !hasOnlyNamespaces(root, ['versao'])) return null
@@ -97,7 +97,7 @@ function readSchema(
   return query === null ? null : { versao, tpAmb, taxId, query }
 }
 
-function readQuery(service: Service, group: XmlElement): Query | null {
+function readQuery(service: Service, group: XmlElement): DistributionQuery | null {
   const only = group.children[0]
   if (only === undefined || group.children.length > 1 || group.text.trim() !== '' || !hasOnlyNamespaces(group, []))
     return null
@@ -129,8 +129,13 @@ function hasOnlyNamespaces(element: XmlElement, allowed: string[]): boolean {
 }
 
 /** The text of a retDistDFeInt. The CT-e service writes `dhResp` without offset. */
-export function writeAnswer(service: DistributionService, tpAmb: 1 | 2, at: number, answer: Answer): string {
-  const documents = answer.documents.map(({ nsu, schema, gzip }) =>
+export function writeRetDistDFeInt(
+  service: DistributionService,
+  tpAmb: 1 | 2,
+  at: number,
+  outcome: DistributionOutcome,
+): string {
+  const documents = outcome.documents.map(({ nsu, schema, gzip }) =>
     tag('docZip', { NSU: nsu === null ? undefined : nsuText(nsu), schema }, gzip.toString('base64')),
   )
   return tag(
@@ -143,11 +148,11 @@ export function writeAnswer(service: DistributionService, tpAmb: 1 | 2, at: numb
     },
     tag('tpAmb', null, String(tpAmb)),
     tag('verAplic', null, service.verAplic),
-    tag('cStat', null, String(answer.cStat)),
-    tag('xMotivo', null, escapeText(answer.xMotivo)),
+    tag('cStat', null, String(outcome.cStat)),
+    tag('xMotivo', null, escapeText(outcome.xMotivo)),
     tag('dhResp', null, service.service === 'nfe' ? dateTimeWithOffset(at) : localDateTime(at)),
-    answer.ultNSU !== null && tag('ultNSU', null, nsuText(answer.ultNSU)),
-    answer.maxNSU !== null && tag('maxNSU', null, nsuText(answer.maxNSU)),
+    outcome.ultNSU !== null && tag('ultNSU', null, nsuText(outcome.ultNSU)),
+    outcome.maxNSU !== null && tag('maxNSU', null, nsuText(outcome.maxNSU)),
     documents.length > 0 && tag('loteDistDFeInt', null, ...documents),
   )
 }

@@ -1,4 +1,4 @@
-import type { HttpAnswer } from './soap.ts'
+import type { HttpResponse } from './soap.ts'
 
 const htmlTitles: Record<number, [string, string]> = {
   403: [
@@ -18,7 +18,7 @@ const htmlTitles: Record<number, [string, string]> = {
 }
 
 /** An error page in the manner of IIS. */
-export function htmlError(status: number): HttpAnswer {
+export function htmlError(status: number): HttpResponse {
   const [title, text] = htmlTitles[status] ?? [`HTTP ${status}`, '']
   const body = `<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">\r\n<html xmlns="http://www.w3.org/1999/xhtml">\r\n<head>\r\n<meta http-equiv="Content-Type" content="text/html; charset=iso-8859-1"/>\r\n<title>${title}</title>\r\n</head>\r\n<body>\r\n<div id="header"><h1>Server Error</h1></div>\r\n<div id="content"><fieldset>\r\n<h2>${title}</h2>\r\n<h3>${text}</h3>\r\n</fieldset></div>\r\n</body>\r\n</html>\r\n`
   return { status, contentType: 'text/html', body: Buffer.from(body) }

@@ -4,7 +4,7 @@ import forge from 'node-forge'
 // PKCS #12 (RFC 7292) is written here because node-forge leaves the certificates in the clear, while the files the
 // certification authorities deliver encrypt them: with RC2-40 the old ones, with AES-256 the new ones.
 
-export interface PfxContent {
+interface PfxContent {
   key: KeyObject
   /** DER; the holder's certificate first, then its chain. */
   certificates: Uint8Array[]

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findSamples } from '../../tests/support/samples.ts'
 import { openArchive } from './archive.ts'
-import { type Issued, openCertificationAuthority } from './certificates.ts'
+import { type IssuedCertificate, openCertificationAuthority } from './certificates.ts'
 import { createClock } from './clock.ts'
 import { distribute } from './distribution.ts'
 import { type Cast, createCast } from './generate/cast.ts'
@@ -19,7 +19,7 @@ import {
   nfeCancellationDetail,
   nfeCorrectionDetail,
 } from './generate/events.ts'
-import { buildNfe, type Nfe } from './generate/nfe.ts'
+import { buildNfe, type GeneratedNfe } from './generate/nfe.ts'
 import { createRandom } from './generate/random.ts'
 import type { Service } from './inspect.ts'
 import { type Ledger, openLedger } from './ledger.ts'
@@ -31,7 +31,7 @@ const clock = createClock(Date.parse('2026-08-20T12:00:00-03:00') - Date.now())
 const random = createRandom('publication')
 
 let root: string
-let signer: Issued
+let signer: IssuedCertificate
 let cast: Cast
 let ledger: Ledger
 let folders = 0
@@ -64,7 +64,9 @@ const content = (taxId: string, service: Service, nsu: number) => {
   return published === undefined ? '' : gunzipSync(ledger.gzip(published.content)).toString('utf8')
 }
 
-function note(parts: { carrier?: boolean; reader?: boolean; carrierIsRecipient?: boolean; own?: boolean } = {}): Nfe {
+function note(
+  parts: { carrier?: boolean; reader?: boolean; carrierIsRecipient?: boolean; own?: boolean } = {},
+): GeneratedNfe {
   const issuer = cast.suppliers[0]!
   const recipient = parts.own ? issuer : cast.customers[0]!
   const carrier = parts.carrierIsRecipient ? recipient : parts.carrier ? cast.carriers[0] : undefined
@@ -72,13 +74,13 @@ function note(parts: { carrier?: boolean; reader?: boolean; carrierIsRecipient?:
   return buildNfe(random, { at, tpAmb: 2, issuer, recipient, carrier, reader, serie: 1, numero: 10, items: 2 }, signer)
 }
 
-function event(nfe: Nfe, tpEvento: 210200 | 210210 | 210220 | 210240, hours: number): Uint8Array {
+function event(nfe: GeneratedNfe, tpEvento: 210200 | 210210 | 210220 | 210240, hours: number): Uint8Array {
   const author = nfe.recipient.cnpj
   const order = { at: at + hours * hour, tpAmb: 2 as const, chave: nfe.chave, author, recipient: author, tpEvento }
   return buildNfeEvent(random, { ...order, ...manifestationDetail(tpEvento) }, signer)
 }
 
-function cancellation(nfe: Nfe, hours: number): Uint8Array {
+function cancellation(nfe: GeneratedNfe, hours: number): Uint8Array {
   const order = {
     at: at + hours * hour,
     tpAmb: 2 as const,
@@ -89,7 +91,7 @@ function cancellation(nfe: Nfe, hours: number): Uint8Array {
   return buildNfeEvent(random, { ...order, recipient: nfe.recipient.cnpj, ...nfeCancellationDetail(nfe.nProt) }, signer)
 }
 
-function correction(nfe: Nfe, nSeqEvento: number, hours: number): Uint8Array {
+function correction(nfe: GeneratedNfe, nSeqEvento: number, hours: number): Uint8Array {
   const order = {
     at: at + hours * hour,
     tpAmb: 2 as const,
@@ -101,7 +103,7 @@ function correction(nfe: Nfe, nSeqEvento: number, hours: number): Uint8Array {
 }
 
 /** An event 110150 that names a taxpayer, without signature: the authority does not look at it here. */
-function interested(nfe: Nfe, taxId: string): Uint8Array {
+function interested(nfe: GeneratedNfe, taxId: string): Uint8Array {
   const xml = `<procEventoNFe xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.00"><evento versao="1.00"><infEvento><cOrgao>91</cOrgao><CNPJ>${nfe.issuer.cnpj}</CNPJ><chNFe>${nfe.chave}</chNFe><tpEvento>110150</tpEvento><nSeqEvento>1</nSeqEvento><detEvento><autXML><CNPJ>${taxId}</CNPJ></autXML></detEvento></infEvento></evento><retEvento><infEvento><dhRegEvento>2026-08-12T09:00:00-03:00</dhRegEvento></infEvento></retEvento></procEventoNFe>`
   return Buffer.from(xml)
 }

@@ -2,36 +2,36 @@ import type { Clock } from './clock.ts'
 import { instantOf } from './clock.ts'
 import {
   type Inspected,
+  type InvolvedParty,
   inspect,
   isManifestation,
-  type Party,
+  type PartyRole,
   type Refused,
-  type Role,
   type Service,
 } from './inspect.ts'
 import {
   type ContentRef,
+  type FileSource,
   type Ledger,
   type LedgerRecord,
   type Published,
-  type Received,
-  type Source,
+  type ReceivedRecord,
   sequenceKey,
 } from './ledger.ts'
 import { documentDelivery, eventDelivery, rolesByTaxpayer, withoutChaves } from './recipients.ts'
 import { summaryOfNfe } from './summaries.ts'
 
-export interface Incoming {
+interface IncomingFile {
   /** Read when needed: an archive may be larger than the memory. */
   load: () => Uint8Array
-  source?: Source
+  source?: FileSource
   /** Kept together with it, or not at all. */
   also?: LedgerRecord[]
 }
 
 /** What became of a file: refused, known already, or given to these taxpayers. */
 export interface Reception {
-  source?: Source
+  source?: FileSource
   outcome: 'accepted' | 'duplicate' | 'refused'
   reason?: string
   chave?: string
@@ -83,13 +83,13 @@ export function publishRaw(
 export function release(ledger: Ledger, clock: Clock, chave: string): void {
   if (ledger.released.has(chave)) return
   const at = clock.now()
-  const published = new Session(ledger, at, new Map()).releasedNow(chave)
+  const published = new BatchReception(ledger, at, new Map()).releasedNow(chave)
   ledger.append([{ type: 'released', at, chave }, ...published])
 }
 
-interface Entry {
+interface BatchEntry {
   load: () => Uint8Array
-  source?: Source
+  source?: FileSource
   facts: Inspected
   identity: string
   reception: Reception
@@ -100,11 +100,11 @@ interface Entry {
 }
 
 /** Takes documents, summaries and events as the Ambiente Nacional does and gives each to the parties the distribution table names. */
-export function receive(ledger: Ledger, clock: Clock, incoming: Incoming[], options: ReceiveOptions): Reception[] {
+export function receive(ledger: Ledger, clock: Clock, incoming: IncomingFile[], options: ReceiveOptions): Reception[] {
   const at = clock.now()
   const { receptions, entries } = sortIn(ledger, incoming, options)
   const batch = new Map(entries.filter((one) => one.facts.kind === 'document').map((one) => [one.facts.chave, one]))
-  const session = new Session(ledger, at, batch)
+  const session = new BatchReception(ledger, at, batch)
   for (const entry of entries) if (entry.facts.kind === 'summary') session.attachSummary(entry)
   const queue = entries.filter((entry) => entry.facts.kind !== 'summary')
   if (options.activateParties) {
@@ -127,17 +127,17 @@ export function receive(ledger: Ledger, clock: Clock, incoming: Incoming[], opti
   return receptions
 }
 
-function rank(entry: Entry): number {
+function rank(entry: BatchEntry): number {
   return entry.facts.kind === 'document' ? 0 : 1
 }
 
 function sortIn(
   ledger: Ledger,
-  incoming: Incoming[],
+  incoming: IncomingFile[],
   { authorizedHere }: ReceiveOptions,
-): { receptions: Reception[]; entries: Entry[] } {
+): { receptions: Reception[]; entries: BatchEntry[] } {
   const receptions: Reception[] = []
-  const entries: Entry[] = []
+  const entries: BatchEntry[] = []
   const seen = new Set<string>()
   for (const { load, source, also = [] } of incoming) {
     const reception: Reception = { source, outcome: 'accepted', delivered: [] }
@@ -175,20 +175,20 @@ function identityOf(facts: Inspected): string {
   return [service, kind, chave, tpEvento, nSeqEvento, cOrgao].join(':')
 }
 
-class Session {
+class BatchReception {
   readonly ledger: Ledger
   readonly at: number
   /** Documents of the same batch, which an event may precede. */
-  readonly batch: Map<string, Entry>
+  readonly batch: Map<string, BatchEntry>
 
-  constructor(ledger: Ledger, at: number, batch: Map<string, Entry>) {
+  constructor(ledger: Ledger, at: number, batch: Map<string, BatchEntry>) {
     this.ledger = ledger
     this.at = at
     this.batch = batch
   }
 
   // A resNFe does not name its destinatário: it takes the place of the one generated from the NF-e of the same chave.
-  attachSummary(entry: Entry): void {
+  attachSummary(entry: BatchEntry): void {
     const { ledger } = this
     const { chave } = entry.facts
     const document = this.batch.get(chave)
@@ -206,12 +206,12 @@ class Session {
     }
   }
 
-  take(entry: Entry): void {
+  take(entry: BatchEntry): void {
     const { ledger, at } = this
     const { identity, facts, source, authorizedAt } = entry
     const bytes = entry.load()
     const content = ledger.store(bytes)
-    const record: Received = { type: 'received', at, identity, content, facts, source, authorizedAt }
+    const record: ReceivedRecord = { type: 'received', at, identity, content, facts, source, authorizedAt }
     const published = facts.kind === 'document' ? this.document(entry, bytes, content) : this.event(record)
     const records: LedgerRecord[] = [record, ...entry.also, ...published]
     if (facts.kind === 'event' && this.releases(facts)) {
@@ -228,7 +228,7 @@ class Session {
     ledger.append(records)
   }
 
-  document(entry: Entry, bytes: Uint8Array, content: ContentRef): Published[] {
+  document(entry: BatchEntry, bytes: Uint8Array, content: ContentRef): Published[] {
     const { facts } = entry
     const published: Published[] = []
     for (const [taxId, roles] of rolesByTaxpayer(this.partiesOf(facts))) {
@@ -253,7 +253,7 @@ class Session {
     return published
   }
 
-  event(record: Received): Published[] {
+  event(record: ReceivedRecord): Published[] {
     const { facts } = record
     const published: Published[] = []
     for (const [taxId, roles] of rolesByTaxpayer(this.partiesOf(facts))) {
@@ -295,7 +295,7 @@ class Session {
     return published
   }
 
-  waits(facts: Inspected, taxId: string, roles: Set<Role>): boolean {
+  waits(facts: Inspected, taxId: string, roles: Set<PartyRole>): boolean {
     if (this.hasEvent(taxId, facts)) return false
     return eventDelivery('nfe', facts.tpEvento ?? 0, roles, facts.author === taxId) === 'when-released'
   }
@@ -313,7 +313,7 @@ class Session {
   }
 
   /** The parties of the document the file is about: from the document, else from its chave; and from its events. */
-  partiesOf(facts: Inspected): Party[] {
+  partiesOf(facts: Inspected): InvolvedParty[] {
     const { chave, service } = facts
     const document =
       facts.kind === 'document' ? facts : (this.ledger.documents.get(chave)?.facts ?? this.batch.get(chave)?.facts)
@@ -328,14 +328,14 @@ class Session {
     return { type: 'nsu', at: this.at, service, schema, kind, chave }
   }
 
-  describeEvent(event: Received, taxId: string, roles: Set<Role>): Published {
+  describeEvent(event: ReceivedRecord, taxId: string, roles: Set<PartyRole>): Published {
     const { tpEvento, nSeqEvento } = event.facts
     return { ...this.describe(event.facts), tpEvento, nSeqEvento, taxId, roles: [...roles], content: event.content }
   }
 }
 
 // Série 890 to 899 carries the CNPJ of the SEFAZ; 920 to 969 a CPF behind three zeros.
-function issuerInChave(chave: string): Party[] {
+function issuerInChave(chave: string): InvolvedParty[] {
   const serie = Number(chave.slice(22, 25))
   if (serie >= 890 && serie <= 899) return []
   const taxId = serie >= 920 && serie <= 969 ? chave.slice(9, 20) : chave.slice(6, 20)

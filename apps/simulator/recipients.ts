@@ -1,29 +1,29 @@
-import type { Party, Role, Service } from './inspect.ts'
+import type { InvolvedParty, PartyRole, Service } from './inspect.ts'
 
 // S: delivered. R: delivered to the destinatário only after its Ciência, Confirmação or Operação não Realizada.
-type Cell = 'S' | 'R' | 'N'
+type DeliveryCode = 'S' | 'R' | 'N'
 
-interface Row {
-  emitente: Cell
-  destinatario: Cell
-  transportador: Cell
-  terceiro: Cell
-  interessado: Cell
+interface DeliveryRow {
+  emitente: DeliveryCode
+  destinatario: DeliveryCode
+  transportador: DeliveryCode
+  terceiro: DeliveryCode
+  interessado: DeliveryCode
 }
 
-function row(cells: string): Row {
+function row(cells: string): DeliveryRow {
   const [emitente, destinatario, transportador, terceiro, interessado] = cells.split('') as [
-    Cell,
-    Cell,
-    Cell,
-    Cell,
-    Cell,
+    DeliveryCode,
+    DeliveryCode,
+    DeliveryCode,
+    DeliveryCode,
+    DeliveryCode,
   ]
   return { emitente, destinatario, transportador, terceiro, interessado }
 }
 
 // Table of NT 2014.002 v1.30, columns emitente, destinatário, transportador, terceiro (autXML), ator interessado (110150).
-const nfeEventRows: [codes: number[], Row][] = [
+const nfeEventRows: [codes: number[], DeliveryRow][] = [
   [[110111, 110112], row('NSSSS')],
   [[110110], row('NRSSS')],
   [[210200, 210210, 210220, 210240], row('SNNSN')],
@@ -46,8 +46,8 @@ const rowByCode = new Map(nfeEventRows.flatMap(([codes, cells]) => codes.map((co
 const unlistedRow = row('SRNSN')
 
 /** The roles each taxpayer has in a document. */
-export function rolesByTaxpayer(parties: Party[]): Map<string, Set<Role>> {
-  const roles = new Map<string, Set<Role>>()
+export function rolesByTaxpayer(parties: InvolvedParty[]): Map<string, Set<PartyRole>> {
+  const roles = new Map<string, Set<PartyRole>>()
   for (const { taxId, role } of parties) {
     const known = roles.get(taxId)
     if (known === undefined) roles.set(taxId, new Set([role]))
@@ -57,10 +57,10 @@ export function rolesByTaxpayer(parties: Party[]): Map<string, Set<Role>> {
 }
 
 /** What a taxpayer receives of an authorised document itself. */
-export type DocumentDelivery = 'none' | 'summary-first' | 'complete' | 'without-chaves'
+type DocumentDelivery = 'none' | 'summary-first' | 'complete' | 'without-chaves'
 
 /** NF-e: the emitente nothing, the destinatário the resumo first (whatever else it is), the others the XML. */
-export function documentDelivery(service: Service, roles: Set<Role>): DocumentDelivery {
+export function documentDelivery(service: Service, roles: Set<PartyRole>): DocumentDelivery {
   if (roles.has('emitente')) return 'none'
   if (service === 'nfe') return roles.has('destinatario') ? 'summary-first' : 'complete'
   // Readers by autXML get the CT-e with the chaves of other documents taken out (NT 2015.002).
@@ -71,7 +71,7 @@ export function documentDelivery(service: Service, roles: Set<Role>): DocumentDe
 export function eventDelivery(
   service: Service,
   tpEvento: number,
-  roles: Set<Role>,
+  roles: Set<PartyRole>,
   isAuthor: boolean,
 ): 'now' | 'when-released' | 'never' {
   if (isAuthor) return 'never'
@@ -88,7 +88,7 @@ export function eventDelivery(
   return cell.includes('S') ? 'now' : 'never'
 }
 
-function deliveryOf(cell: Cell): 'now' | 'when-released' | 'never' {
+function deliveryOf(cell: DeliveryCode): 'now' | 'when-released' | 'never' {
   if (cell === 'N') return 'never'
   return cell === 'S' ? 'now' : 'when-released'
 }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fault } from './faults.ts'
 import { htmlError } from './pages.ts'
-import { type HttpAnswer, type SoapVersion, soapFault } from './soap.ts'
+import { type HttpResponse, type SoapVersion, soapFault } from './soap.ts'
 
-/** What the server does with a call: an answer, perhaps cut short, or the connection reset. */
-export type Reply = (HttpAnswer & { sendBytes?: number; lost?: () => void }) | 'reset'
+/** What the server does with a call: a response, perhaps cut short, or the connection reset. */
+export type Reply = (HttpResponse & { sendBytes?: number; lost?: () => void }) | 'reset'
 
-/** What a fault that stops a call answers; `reject` writes the rejections of the service. */
-export function insteadOfAnswer(fault: Fault, version: SoapVersion, reject: (cStat: number) => HttpAnswer): Reply {
+/** The response of a fault that stops a call; `reject` writes the rejections of the service. */
+export function insteadOfResponse(fault: Fault, version: SoapVersion, reject: (cStat: number) => HttpResponse): Reply {
   switch (fault.fault) {
     case 'reset':
       return 'reset'
@@ -24,11 +24,11 @@ export function insteadOfAnswer(fault: Fault, version: SoapVersion, reject: (cSt
   }
 }
 
-/** What a fault makes of the answer to a call that counted, whatever the service. */
-export async function spoilAnswer(
+/** What a fault makes of the response to a call that counted, whatever the service. */
+export async function spoilResponse(
   fault: Fault,
-  whole: HttpAnswer,
-  emptyResult: HttpAnswer,
+  whole: HttpResponse,
+  emptyResult: HttpResponse,
   lost: () => void,
 ): Promise<Reply> {
   if (fault.fault === 'delay') {

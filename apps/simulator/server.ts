@@ -3,16 +3,16 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, TLSSocket } from 'node:tls'
 import type { Authority } from './authority.ts'
-import { answerControl } from './control.ts'
-import { answerDistribution } from './distribution-service.ts'
-import { answerEvents } from './events/service.ts'
+import { respondToControl } from './control.ts'
+import { respondToDistribution } from './distribution-service.ts'
+import { respondToEvents } from './events/service.ts'
 import { eventServices } from './events/services.ts'
 import { distributionServices } from './message.ts'
 import { htmlError } from './pages.ts'
 import type { Reply } from './reply.ts'
 import { wsdl } from './soap.ts'
 
-export interface Listening {
+interface Listening {
   port: number
   close(): Promise<void>
 }
@@ -51,7 +51,7 @@ export async function listen(authority: Authority, port: number): Promise<Listen
     cert: own.certificate.toString() + certification.intermediate,
     ca: [certification.root, certification.intermediate],
     requestCert: true,
-    // The certificate is judged by hand: the real hosts answer a bad one with a page, not with a broken handshake.
+    // The certificate is judged by hand: the real hosts respond to a bad one with a page, not with a broken handshake.
     rejectUnauthorized: false,
     minVersion: 'TLSv1.2',
   })
@@ -107,10 +107,10 @@ async function respond(
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'https://localhost')
   if (url.pathname.startsWith('/_control')) {
-    const answer = isLoopback(request)
-      ? await answerControl(authority, request.method ?? 'GET', url, () => readBody(request, controlBodyBytesMax))
+    const reply = isLoopback(request)
+      ? await respondToControl(authority, request.method ?? 'GET', url, () => readBody(request, controlBodyBytesMax))
       : htmlError(403)
-    return send(response, answer)
+    return send(response, reply)
   }
   // Read before anything is refused, so that the connection stays usable.
   const body = await readBody(request, bodyBytesMax)
@@ -131,8 +131,8 @@ async function respond(
   const call = { contentType, soapAction, body, certificate }
   const reply =
     'authorizer' in service
-      ? await answerEvents(authority, service, call)
-      : await answerDistribution(authority, service, call)
+      ? await respondToEvents(authority, service, call)
+      : await respondToDistribution(authority, service, call)
   if (reply === 'reset') connections.get(peerOf(request.socket))?.resetAndDestroy()
   else send(response, reply)
 }
@@ -168,7 +168,7 @@ function send(response: ServerResponse, reply: Exclude<Reply, 'reset'>): void {
     response.once('close', () => {
       if (!response.writableFinished) lost()
     })
-    // Who called may have hung up while the answer was made.
+    // Who called may have hung up while the response was made.
     if (response.destroyed) lost()
   }
   response.writeHead(status, {

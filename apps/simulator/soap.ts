@@ -11,7 +11,7 @@ export interface SoapService {
   namespace: string
   operation: string
   dataElement: string
-  /** Of a service without wrapper: the data stands in the Body itself, the answer in this element. */
+  /** Of a service without wrapper: the data stands in the Body itself, the response in this element. */
   bareResult?: string
   versions: readonly SoapVersion[]
 }
@@ -24,7 +24,7 @@ export interface SoapRequest {
 }
 
 /** A request up to the data of its message. */
-export interface Envelope {
+export interface SoapEnvelope {
   version: SoapVersion
   data: XmlElement
   /** From the outside in, the data element included. */
@@ -46,7 +46,7 @@ const contentTypes: Record<SoapVersion, string> = {
   '1.2': 'application/soap+xml; charset=utf-8',
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   status: number
   contentType: string
   body: Buffer
@@ -67,11 +67,11 @@ function actionOf(version: SoapVersion, contentType: string, soapAction: string 
 }
 
 /** The data of a request, or the code of a rejection, or the reason of a SOAP Fault; `announced` is the version of its content type. */
-export function readEnvelope(
+export function readSoapEnvelope(
   service: SoapService,
   announced: SoapVersion,
   request: SoapRequest,
-): Envelope | string | number {
+): SoapEnvelope | string | number {
   const { body } = request
   const declared = /^<\?xml[^>]*?encoding\s*=\s*["']([^"']+)["']/.exec(body.subarray(0, 200).toString('latin1'))?.[1]
   let source: string
@@ -132,33 +132,33 @@ export function namespaceOf(element: XmlElement, ancestors: XmlElement[]): strin
   return ''
 }
 
-/** The answer of an operation, `result` being the XML inside its result element. */
-export function soapAnswer(service: SoapService, version: SoapVersion, result: string): HttpAnswer {
+/** The response of an operation, `result` being the XML inside its result element. */
+export function soapResponse(service: SoapService, version: SoapVersion, result: string): HttpResponse {
   const { operation, namespace, bareResult } = service
   const name = bareResult ?? `${operation}Result`
   const own = bareResult === undefined ? '' : ` xmlns="${namespace}"`
   const inner = result === '' ? `<${name}${own} />` : `<${name}${own}>${result}</${name}>`
   const body =
     bareResult === undefined ? `<${operation}Response xmlns="${namespace}">${inner}</${operation}Response>` : inner
-  return envelopeAnswer(200, version, body)
+  return envelopeResponse(200, version, body)
 }
 
-export function soapFault(version: SoapVersion, who: 'client' | 'server', reason: string): HttpAnswer {
+export function soapFault(version: SoapVersion, who: 'client' | 'server', reason: string): HttpResponse {
   const text = escapeText(reason)
   if (version === '1.1') {
     const code = who === 'client' ? 'soap:Client' : 'soap:Server'
     const fault = `<soap:Fault><faultcode>${code}</faultcode><faultstring>${text}</faultstring><detail /></soap:Fault>`
-    return envelopeAnswer(500, version, fault)
+    return envelopeResponse(500, version, fault)
   }
   const code = who === 'client' ? 'soap:Sender' : 'soap:Receiver'
-  return envelopeAnswer(
+  return envelopeResponse(
     500,
     version,
     `<soap:Fault><soap:Code><soap:Value>${code}</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="en">${text}</soap:Text></soap:Reason><soap:Detail /></soap:Fault>`,
   )
 }
 
-function envelopeAnswer(status: number, version: SoapVersion, body: string): HttpAnswer {
+function envelopeResponse(status: number, version: SoapVersion, body: string): HttpResponse {
   const xml = `<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="${envelopeNamespace[version]}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"><soap:Body>${body}</soap:Body></soap:Envelope>`
   return { status, contentType: contentTypes[version], body: Buffer.from(xml, 'utf8') }
 }

@@ -1,13 +1,13 @@
-import { type KeyObject, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { openArchive } from './archive.ts'
 import type { Authority } from './authority.ts'
 import { createCallLog } from './calls.ts'
-import { type Holder, issuePfx, newPrivateKey, openCertificationAuthority } from './certificates.ts'
+import { type CertificateSubject, issuePfx, keptKey, openCertificationAuthority } from './certificates.ts'
 import { createClock, instantOf } from './clock.ts'
 import { createFaults } from './faults.ts'
 import { inventCompany } from './generate/cast.ts'
-import { type Generator, type Named, openGenerator } from './generate/generator.ts'
+import { type Generator, type NamedCompany, openGenerator } from './generate/generator.ts'
 import { createRandom } from './generate/random.ts'
 import { openLedger } from './ledger.ts'
 import type { Reception } from './publication.ts'
@@ -26,7 +26,7 @@ export interface SimulatorOptions {
   hourMs?: number
   seed?: number
   /** Get generated documents of the current month, on its first days also of the last days of the month before. */
-  companies?: Named[]
+  companies?: NamedCompany[]
   /** Where those documents begin instead: ISO 8601 or milliseconds. */
   since?: string | number
   /** About so many documents and events for each company instead of those of whole weeks. */
@@ -48,7 +48,9 @@ export interface Simulator {
   port: number
   seed: number
   /** With `sharedKey` on the one key that all of these have: making one takes long. */
-  issueCertificate(holder: Holder & { senha: string; legacy?: boolean; sharedKey?: boolean }): Promise<Uint8Array>
+  issueCertificate(
+    holder: CertificateSubject & { senha: string; legacy?: boolean; sharedKey?: boolean },
+  ): Promise<Uint8Array>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -113,16 +115,13 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
   // Nobody is served before everything is in its sequence.
   const server = resources.adopt(await listen(authority, options.port), (one) => one.close())
   const kept = resources.move()
-  let key: Promise<KeyObject> | undefined
   return {
     origin: `https://localhost:${server.port}`,
     ca: certification.root,
     port: server.port,
     seed,
-    issueCertificate: async ({ sharedKey, ...holder }) => {
-      if (sharedKey) key ??= newPrivateKey()
-      return issuePfx(certification, holder, clock.now(), sharedKey ? await key : undefined)
-    },
+    issueCertificate: async ({ sharedKey, ...holder }) =>
+      issuePfx(certification, holder, clock.now(), sharedKey ? await keptKey(directory, 'shared') : undefined),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }

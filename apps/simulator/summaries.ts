@@ -35,7 +35,7 @@ export function summaryOfNfe(nfeProc: Uint8Array, chave: string, cSitNFe: '1' | 
   return Buffer.from(xml, 'utf8')
 }
 
-export interface EventSummary {
+interface EventSummary {
   cOrgao: string
   /** Author of the event: of the propagated ones an órgão, not the carrier. */
   CNPJ: string

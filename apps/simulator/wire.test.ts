@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hasSchemas, schema } from '../../tests/support/judges.ts'
 import { openCertificationAuthority } from './certificates.ts'
 import {
-  type Answer,
   type Client,
   createClient,
+  type DistributionCall,
+  type DistributionResponse,
   distDFeInt,
   envelope11,
   envelope12,
   nsu,
   paths,
-  type Query,
-  readAnswer,
+  readResponse,
   startForTest,
   type TestSimulator,
   wsdlNamespace,
@@ -39,7 +39,7 @@ const soap11 = (service: 'nfe' | 'cte') => ({
   'Content-Type': 'text/xml; charset=utf-8',
   SOAPAction: `"${action(service)}"`,
 })
-const query: Query = { cnpj, NSU: 1 }
+const query: DistributionCall = { cnpj, NSU: 1 }
 
 describe('SOAP', () => {
   it.each(['nfe', 'cte'] as const)('%s answers SOAP 1.2 with SOAP 1.2', async (service) => {
@@ -50,20 +50,20 @@ describe('SOAP', () => {
     expect(answer.body).toContain(
       `<${service}DistDFeInteresseResponse xmlns="${wsdlNamespace(service)}"><${service}DistDFeInteresseResult><retDistDFeInt `,
     )
-    expect(readAnswer(answer.body).documents.map((one) => one.xml)).toEqual(['<a>1</a>'])
+    expect(readResponse(answer.body).documents.map((one) => one.xml)).toEqual(['<a>1</a>'])
   })
 
   it.each(['nfe', 'cte'] as const)('%s answers SOAP 1.1 with SOAP 1.1', async (service) => {
     const answer = await client.post(paths[service], soap11(service), envelope11(service, distDFeInt(service, query)))
     expect(answer).toMatchObject({ status: 200, contentType: 'text/xml; charset=utf-8' })
     expect(answer.body).toContain('<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"')
-    expect(readAnswer(answer.body).cStat).toBe('138')
+    expect(readResponse(answer.body).cStat).toBe('138')
   })
 
   it('takes SOAP 1.2 without action', async () => {
     const headers = { 'Content-Type': 'application/soap+xml; charset=utf-8' }
     const answer = await client.post(paths.nfe, headers, envelope12('nfe', distDFeInt('nfe', query)))
-    expect(readAnswer(answer.body).cStat).toBe('138')
+    expect(readResponse(answer.body).cStat).toBe('138')
   })
 
   it('answers a wrong action with a fault', async () => {
@@ -89,7 +89,7 @@ describe('SOAP', () => {
     expect(newer).toMatchObject({ status: 200, contentType: 'application/soap+xml; charset=utf-8' })
     const older = await client.post(paths.nfe, soap12('nfe'), envelope11('nfe', message))
     expect(older).toMatchObject({ status: 200, contentType: 'text/xml; charset=utf-8' })
-    for (const { body } of [newer, older]) expect(readAnswer(body).cStat).toBe('138')
+    for (const { body } of [newer, older]) expect(readResponse(body).cStat).toBe('138')
   })
 
   it('answers an unknown envelope, another operation and a missing wrapper with faults', async () => {
@@ -158,9 +158,13 @@ describe('the client certificate', () => {
 })
 
 describe('the message', () => {
-  const send = async (service: 'nfe' | 'cte', message: string | Buffer, headers = soap12(service)): Promise<Answer> => {
+  const send = async (
+    service: 'nfe' | 'cte',
+    message: string | Buffer,
+    headers = soap12(service),
+  ): Promise<DistributionResponse> => {
     const body = typeof message === 'string' ? envelope12(service, message) : message
-    return readAnswer((await client.post(paths[service], headers, body)).body)
+    return readResponse((await client.post(paths[service], headers, body)).body)
   }
   const good = distDFeInt('nfe', query)
   const replace = (from: string | RegExp, to: string) => good.replace(from, to)

@@ -1,10 +1,10 @@
 import { createRoot, hydrateRoot } from 'react-dom/client'
-import { ContactHost, preloadContact } from './contact-host.tsx'
 import { LandingPage } from './landing/landing-page.tsx'
 import { prefetchApplication } from './landing/prefetch.ts'
 import { writeToUsId } from './landing/write-to-us.tsx'
 import { contactHash } from './lib/contact.ts'
 import { site } from './lib/site.ts'
+import { ContactHost, preloadContact } from './shell/contact-host.tsx'
 import './styles.css'
 
 const root = document.getElementById('root')
@@ -15,7 +15,7 @@ if (productName && numeros && depoimentos) {
   hydrateRoot(root, <LandingPage site={told} preloadContact={preloadContact} />)
 }
 
-// Apart from the page, which must stay whatever happens to the form.
+// In a root of its own: the page must stay when the form fails.
 createRoot(document.body.appendChild(document.createElement('div')), {
   onUncaughtError: (error) => {
     console.error(error)
@@ -24,4 +24,7 @@ createRoot(document.body.appendChild(document.createElement('div')), {
   },
 }).render(<ContactHost />)
 if (location.hash === contactHash) preloadContact()
-prefetchApplication()
+prefetchApplication(async () => {
+  const [{ preloadScreen }] = await Promise.all([import('./screens.ts'), import('./router.tsx')])
+  await Promise.all(['/login', '/register'].map(preloadScreen))
+})

@@ -1,7 +1,8 @@
 import { StrictMode, startTransition } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Router } from './router.tsx'
-import { preload } from './screens.ts'
+import { preloadScreen } from './screens.ts'
+import './styles.css'
 
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
@@ -10,8 +11,8 @@ const application = (
     <Router />
   </StrictMode>
 )
-// What index.html shows stands until the screen is here: drawn without it, React would show its own picture for a third of a second at
-// least. Who waits longer is told what for. A transition is drawn bit by bit, so that a slow phone hears a finger meanwhile.
+// What index.html shows stays until the screen is here, for a second at most: rendered without it, React would show its fallback for 300 ms
+// at least. A transition is rendered in small parts, so that a slow phone reacts to a finger meanwhile.
 const patienceMs = 1_000
-await Promise.race([preload(location.pathname), new Promise((resolve) => setTimeout(resolve, patienceMs))])
+await Promise.race([preloadScreen(location.pathname), new Promise((resolve) => setTimeout(resolve, patienceMs))])
 startTransition(() => createRoot(root).render(application))

@@ -14,7 +14,7 @@ const site = placesFor({
   pesquisa: { endereco: '', ambiente: '' },
 })
 
-/** What stands in the pages before any script runs, by the file that the page is written in. */
+/** The content of the finished pages, by file. */
 export const prerendered: Readonly<Record<string, (() => string) | undefined>> = {
   '/landing.html': () => renderToString(<LandingPage site={site} preloadContact={() => {}} />),
   '/termos.html': () => finished(<TermsPage site={site} />),
@@ -22,7 +22,7 @@ export const prerendered: Readonly<Record<string, (() => string) | undefined>> =
   '/cookies.html': () => finished(<CookiesPage site={site} />),
 }
 
-// No script will take these over.
+// No script hydrates these pages.
 function finished(page: ReactNode): string {
   return renderToStaticMarkup(page)
 }
@@ -40,7 +40,7 @@ const unconfigured: SiteSettings = {
   pesquisa: null,
 }
 
-/** The development server stands before the one that knows the installation. */
+/** Fills the placeholders in development, where the server that knows the installation does not serve the pages. */
 export function fillForDevelopment(html: string): string {
   return fillPage(html, unconfigured)
 }

@@ -1,24 +1,16 @@
 import { Suspense } from 'react'
 import { BrowserRouter, Outlet, Route, Routes, useLocation } from 'react-router'
-import { ContactHost, preloadContact } from './contact-host.tsx'
 import { contactHash } from './lib/contact.ts'
-import { notFound, preload, publicScreens, workspace, workspaceScreens } from './screens.ts'
+import { notFound, preloadScreen, visitorScreens, Workspace, workspaceScreens } from './screens.ts'
 import { App } from './shell/app.tsx'
-import { drawn } from './ui/drawn.tsx'
+import { ContactHost, preloadContact } from './shell/contact-host.tsx'
 import { ErrorBoundary } from './ui/error-boundary.tsx'
 import { Logo } from './ui/logo.tsx'
 import { Waiting } from './ui/waiting.tsx'
 
-const Workspace = drawn(workspace)
-const screens = {
-  ofVisitors: publicScreens.map((one) => ({ path: one.path, Screen: drawn(one) })),
-  ofWorkspaces: workspaceScreens.map((one) => ({ path: one.path, Screen: drawn(one) })),
-  elsewhere: { path: notFound.path, Screen: drawn(notFound) },
-}
-
 if (location.hash === contactHash) preloadContact()
 
-/** Every address but those of the finished pages, which the server answers itself: a link to them loads a page. */
+/** Every address but those of the finished pages, which the server serves itself: a link to them loads a page. */
 export function Router() {
   return (
     <ErrorBoundary>
@@ -26,7 +18,7 @@ export function Router() {
         <Suspense fallback={<Arriving />}>
           <Routes>
             <Route element={<App />}>
-              {screens.ofVisitors.map(({ path, Screen }) => (
+              {visitorScreens.map(({ path, Screen }) => (
                 <Route key={path} path={path} element={<Screen />} />
               ))}
               <Route
@@ -38,21 +30,21 @@ export function Router() {
                   </Suspense>
                 }
               >
-                {screens.ofWorkspaces.map(({ path, Screen }) => (
+                {workspaceScreens.map(({ path, Screen }) => (
                   <Route key={path} path={path} element={<Screen key={path} />} />
                 ))}
               </Route>
-              <Route path={screens.elsewhere.path} element={<screens.elsewhere.Screen />} />
+              <Route path={notFound.path} element={<notFound.Screen />} />
             </Route>
           </Routes>
         </Suspense>
-        <Contact />
+        <ContactOverRoutes />
       </BrowserRouter>
     </ErrorBoundary>
   )
 }
 
-// As index.html shows it, which stands there before.
+// Looks like the content of index.html, which is shown before.
 function Arriving() {
   return (
     <div className="grid min-h-dvh place-items-center">
@@ -61,13 +53,13 @@ function Arriving() {
   )
 }
 
-// The router writes addresses without telling anybody but its own: whoever moved on has left the form.
-function Contact() {
+// Rendered again on every navigation: the router changes the address without an event that `useContact` could listen to.
+function ContactOverRoutes() {
   useLocation()
   return <ContactHost />
 }
 
 function preloadTarget(target: string) {
   if (target === contactHash) preloadContact()
-  else void preload(target)
+  else void preloadScreen(target)
 }

@@ -1,67 +1,43 @@
-import { listCompanies } from '@vigia/contract/companies'
-import { getDashboard, getPlan } from '@vigia/contract/workspace'
-import type { ReactNode } from 'react'
-import { type Piece, piece } from './lib/piece.ts'
+import { matchPath } from 'react-router'
+import { lazyWithPreload } from './lib/lazy.ts'
 
-/** What stands at an address. */
-export interface Screen extends Piece {
-  path: string
-}
+const documents = () => import('./documents/documents-page.tsx')
 
-const loadDocuments = () => import('./documents/documents-page.tsx')
+/** The layout of every screen that needs a session. */
+export const Workspace = lazyWithPreload(() => import('./shell/workspace.tsx').then((module) => module.Workspace))
 
-/** The frame of every screen that needs a session. */
-export const workspace = piece<{ preload: (path: string) => void; children: ReactNode }>(() =>
-  import('./shell/workspace.tsx').then(({ Workspace }) => Workspace),
-)
-
-export const publicScreens: readonly Screen[] = [
-  screen('/login', () => import('./accounts/login-page.tsx').then(({ LoginPage }) => LoginPage)),
-  screen('/register', () => import('./accounts/register-page.tsx').then(({ RegisterPage }) => RegisterPage)),
+export const visitorScreens = [
+  screen('/login', () => import('./account/login-page.tsx').then((module) => module.LoginPage)),
+  screen('/register', () => import('./account/register-page.tsx').then((module) => module.RegisterPage)),
   screen('/atualizar-senha/:token?', () =>
-    import('./accounts/new-password-page.tsx').then(({ NewPasswordPage }) => NewPasswordPage),
+    import('./account/new-password-page.tsx').then((module) => module.NewPasswordPage),
   ),
 ]
 
-export const workspaceScreens: readonly Screen[] = [
-  screen('/dashboard', () => import('./dashboard/dashboard-page.tsx').then(({ DashboardPage }) => DashboardPage)),
-  screen('/notas-fiscais', () => loadDocuments().then(({ NfePage }) => NfePage)),
-  screen('/cte', () => loadDocuments().then(({ CtePage }) => CtePage)),
-  screen('/empresas', () => import('./companies/companies-page.tsx').then(({ CompaniesPage }) => CompaniesPage)),
-  screen('/empresas/nova', () =>
-    import('./companies/new-company-page.tsx').then(({ NewCompanyPage }) => NewCompanyPage),
-  ),
+export const workspaceScreens = [
+  screen('/dashboard', () => import('./dashboard/dashboard-page.tsx').then((module) => module.DashboardPage)),
+  screen('/notas-fiscais', () => documents().then((module) => module.NfePage)),
+  screen('/cte', () => documents().then((module) => module.CtePage)),
+  screen('/empresas', () => import('./companies/companies-page.tsx').then((module) => module.CompaniesPage)),
+  screen('/empresas/nova', () => import('./companies/new-company-page.tsx').then((module) => module.NewCompanyPage)),
   screen('/empresas/editar/:id', () =>
-    import('./companies/edit-company-page.tsx').then(({ EditCompanyPage }) => EditCompanyPage),
+    import('./companies/edit-company-page.tsx').then((module) => module.EditCompanyPage),
   ),
-  screen('/help', () => import('./help/help-page.tsx').then(({ HelpPage }) => HelpPage)),
-  screen('/conta', () => import('./account/account-page.tsx').then(({ AccountPage }) => AccountPage)),
-  screen('/auditoria', () => import('./account/audit-page.tsx').then(({ AuditPage }) => AuditPage)),
+  screen('/help', () => import('./help/help-page.tsx').then((module) => module.HelpPage)),
+  screen('/conta', () => import('./account/account-page.tsx').then((module) => module.AccountPage)),
+  screen('/auditoria', () => import('./account/audit-page.tsx').then((module) => module.AuditPage)),
 ]
 
-export const notFound: Screen = screen('*', () =>
-  import('./shell/not-found-page.tsx').then(({ NotFoundPage }) => NotFoundPage),
-)
+export const notFound = screen('*', () => import('./shell/not-found-page.tsx').then((module) => module.NotFoundPage))
 
-/** Fetches the code of the screen at an address, and of its frame; whoever shows them says what did not arrive. */
-export async function preload(address: string): Promise<void> {
-  const isHere = ({ path }: Screen) => asPattern(path).test(address)
+/** Fetches the code of the screen at an address, and of its layout. */
+export async function preloadScreen(address: string): Promise<void> {
+  const isHere = ({ path }: { path: string }) => matchPath(path, address) !== null
   const inside = workspaceScreens.find(isHere)
-  const { load } = inside ?? publicScreens.find(isHere) ?? notFound
-  await Promise.allSettled([load(), ...(inside ? [workspace.load()] : [])])
+  const { Screen } = inside ?? visitorScreens.find(isHere) ?? notFound
+  await Promise.all([Screen.preload(), inside && Workspace.preload()])
 }
 
-/** The addresses of what the screen at an address reads first, as far as they are always the same. */
-export function firstQuestions(address: string): string[] {
-  const isHere = ({ path }: Screen) => asPattern(path).test(address)
-  if (!workspaceScreens.some(isHere)) return []
-  return [...(asPattern('/dashboard').test(address) ? [getDashboard.path] : []), listCompanies.path, getPlan.path]
-}
-
-function screen(path: string, fetchCode: Piece['load']): Screen {
-  return Object.assign(piece(fetchCode), { path })
-}
-
-function asPattern(path: string): RegExp {
-  return new RegExp(`^${path.replace(/\/:\w+\?/, '(/[^/]+)?').replace(/:\w+/, '[^/]+')}/?$`)
+function screen(path: string, fetchCode: Parameters<typeof lazyWithPreload<object>>[0]) {
+  return { path, Screen: lazyWithPreload(fetchCode) }
 }

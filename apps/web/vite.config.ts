@@ -3,14 +3,12 @@ import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { chunks } from './build/chunks.ts'
-import { filesAhead } from './build/files-ahead.ts'
 import { finishedPages } from './build/finished-pages.ts'
 import { leanContract } from './build/lean-contract.ts'
-import { pdfFonts } from './build/pdf-fonts.ts'
+import { pageHead } from './build/page-head.ts'
 import { precompress } from './build/precompress.ts'
-import { preloadFont } from './build/preload-font.ts'
 
-// Pages that are written at build and shown without any script; `landing` answers at the root.
+// Pages that are rendered at build and shown without any script; `landing` is served at the root.
 const finished = ['landing', 'termos', 'privacidade', 'cookies']
 const api = process.env.VIGIA_API ?? 'http://localhost:3000'
 
@@ -21,9 +19,7 @@ export default defineConfig({
     tailwindcss(),
     leanContract(),
     finishedPages(finished),
-    filesAhead(),
-    preloadFont('source-sans-3-latin-wght-normal'),
-    pdfFonts(),
+    pageHead('source-sans-3-latin-wght-normal'),
     precompress(),
   ],
   build: {

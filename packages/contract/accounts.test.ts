@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../tests/support/seed.ts'
 import { ChangePasswordForm, LoginForm, NewPasswordForm, RecoveryForm, SignUpForm } from './accounts.ts'
 
 const messages = (result: { success: boolean; error?: { issues: { message: string }[] } }) =>
@@ -99,7 +100,7 @@ describe('a password', () => {
     }
   })
 
-  test('that one form takes is taken by every other, however a keyboard writes its accents', () => {
+  test('that one form accepts is accepted by every other, however a keyboard writes its accents', () => {
     const pieces = fc.constantFrom(
       'a',
       '🔑',
@@ -130,7 +131,7 @@ describe('a password', () => {
           for (const written of [senha, senha.normalize('NFC'), senha.normalize('NFD')])
             expect(form(written).success).toBe(taken)
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   })
 
@@ -141,7 +142,7 @@ describe('a password', () => {
     }
   })
 
-  test('made to take long is refused at once', () => {
+  test('that would be slow to check is refused at once', () => {
     const began = performance.now()
     const senha = `a${'\u0301\u0323'.repeat(60_000)}`
     for (const form of every) expect(form(senha).success).toBe(false)
@@ -224,7 +225,7 @@ describe('a name', () => {
     },
   )
 
-  test('whatever was typed is one line that stands where it is written', () => {
+  test('a typed text becomes one line without signs of direction', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('\n', '\u2028', '\u202e', '\u2067', '\x1b', 'Ana ', '  '),
@@ -236,7 +237,7 @@ describe('a name', () => {
         expect(nome).not.toMatch(/[\p{Cc}\u202A-\u202E\u2066-\u2069\u2028\u2029]|\s\s|^\s|\s$/u)
         expect(nome).toMatch(/[\p{L}\p{N}\p{P}\p{S}]/u)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })

@@ -88,7 +88,7 @@ export const getAccount = route({
     email: z.string(),
     celular: z.string().nullable(),
     criadaEm: z.string(),
-    /** Many log in with it: its password and the sessions of the others are nobody's to change. */
+    /** Many people log in with it: nobody may change its password or end the sessions of the others. */
     compartilhada: z.boolean(),
   }),
 })

@@ -81,7 +81,7 @@ export const CompanyDetail = z.object({
       usos: z.array(z.object({ quando: z.string(), servico: z.string(), finalidade: z.string() })),
     })
     .nullable(),
-  /** Since when and by whose wish the Ciência leaves by itself; null when it does not. */
+  /** Since when the Ciência is sent automatically, and who switched it on; null when it is not. */
   cienciaAutomatica: z.object({ desde: z.string(), por: z.string() }).nullable(),
   /** The documents that this company issues are printed with a logo. */
   temLogo: z.boolean(),
@@ -216,7 +216,7 @@ export const CompletenessMonth = z.object({
   nsuInicial: z.string().nullable(),
   nsuFinal: z.string().nullable(),
   documentos: z.number(),
-  /** Positions that the authority itself passed over, because they expired or are of nobody. */
+  /** Positions that the authority itself passed over, because they expired or belong to no one. */
   semDocumento: z.number(),
   consultas: z.number(),
   semResposta: z.number(),

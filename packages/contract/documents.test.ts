@@ -29,7 +29,7 @@ test.each([
 describe('an export', () => {
   const filtro = { TipoDFe: 0 }
 
-  test('holds XML and spreadsheet unless told otherwise', () => {
+  test('holds XML and spreadsheet by default', () => {
     expect(ExportForm.parse({ filtro })).toEqual({ filtro, xml: true, pdf: false, planilha: true })
   })
 

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { LocalDateTime } from './fields.ts'
 import { route } from './route.ts'
 
+export { type Code, participationFilter, participationLabel, statusFilter, statusTone, tipoDFe } from './codes.ts'
+
 const code = (min: number, max: number, message: string) =>
   z.coerce.number({ error: message }).int(message).min(min, message).max(max, message)
 
@@ -48,8 +50,12 @@ export const DocumentRow = z.object({
   chegadaEm: z.string(),
   /** The next answer with a deadline that is still open, and the last instant for it; null when none is. */
   prazo: z.object({ para: z.enum(['ciencia', 'manifestacao', 'desacordo']), ate: z.string() }).nullable(),
-  /** The event that is on its way from here, in words. */
+  /** The event that was requested here and is not settled yet, as a text. */
   eventoEmEnvio: z.string().nullable(),
+  naturezaOperacao: z
+    .string()
+    .nullable()
+    .describe('natOp do documento; null num resumo e no que chegou antes desta coluna.'),
 })
 /** What the browser receives as a document row (section 3). */
 export type DocumentRow = z.output<typeof DocumentRow>
@@ -87,7 +93,7 @@ export const selectDocuments = route({
   data: z.object({ ids: z.array(z.string()) }),
 })
 
-/** A label and its words, already written for people. */
+/** A label and its text, already written for people. */
 const Fact = z.object({ rotulo: z.string(), valor: z.string() })
 
 /** One entry of a document's history. */
@@ -96,14 +102,14 @@ export const TimelineEntry = z.object({
   quando: z.string(),
   tpEvento: z.number().nullable(),
   descricao: z.string(),
-  /** Who did it, in words: a party of the document, a person of this workspace, the automatic Ciência, the SEFAZ. */
+  /** Who did it, as a text: a party of the document, a person of this workspace, the automatic Ciência, the SEFAZ. */
   autor: z.string(),
   /** `chegada`: the document or a part of it arrived here. `sefaz`: the authority registered it. `envio`: it left from here. */
   origem: z.enum(['chegada', 'sefaz', 'envio']),
   situacao: z.enum(['registrado', 'em-envio', 'recusado', 'desfeito']),
   texto: z.string().nullable(),
   protocolo: z.string().nullable(),
-  /** What its printed sheet is asked for by; null: there is no more to print than stands here. */
+  /** Id for `printDocumentEvent`; null when it has no sheet. */
   idEvento: z.string().nullable(),
 })
 /** What the browser receives as an entry of a history. */

@@ -71,7 +71,7 @@ export function passwordLength(text: string): number {
   return text.length > passwordUnitsMax ? Number.POSITIVE_INFINITY : [...text.normalize('NFC')].length
 }
 
-/** Whether two texts are the same password: to who types them, one letter has one look. */
+/** Whether two texts are the same password: different code points of a letter that looks the same are equal. */
 export function isSamePassword(one: string, other: string): boolean {
   if (one === other) return true
   if (Math.max(one.length, other.length) > passwordUnitsMax) return false

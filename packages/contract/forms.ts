@@ -15,7 +15,7 @@ import {
 
 // What people fill in, apart from the calls that carry it: a page that shows no form does not load the means to check one.
 
-// Section 5 gives the login its own words.
+// Section 5 has its own messages for the login.
 const email = requiredEmail('Email deve ter um formato válido')
 
 /** Login form (sections 3 and 5). */
@@ -44,7 +44,7 @@ export const SignUpForm = z.object({
   tipoPlano: z.union([z.literal(1), z.literal(2)], { error: 'Tipo de plano deve ser 1 ou 2' }).default(1),
 })
 
-/** Who forgot the password (section 5). */
+/** The request of a person who forgot the password (section 5). */
 export const RecoveryForm = z.object({ email })
 
 const chosenPassword = password({
@@ -67,7 +67,7 @@ export const NewPasswordForm = z
   })
   .refine((form) => isSamePassword(form.senha, form.senhaNovamente), repeated)
 
-/** A new password by somebody who knows the old one; ours. */
+/** A new password, set by a person who knows the old one; ours. */
 export const ChangePasswordForm = z
   .object({
     senhaAtual: z

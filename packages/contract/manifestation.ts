@@ -7,7 +7,7 @@ import { route } from './route.ts'
 export { justificationMax, manifestationTypes } from './codes.ts'
 export { CorrectionForm, CteManifestationForm, ManifestationForm } from './forms.ts'
 
-/** What became of the event of one document by the time of the answer. */
+/** The state of the event of one document at the time of the response. */
 export const ManifestedDocument = z.object({
   idDfe: z.string(),
   chave: z.string(),
@@ -75,7 +75,7 @@ export const OutgoingEvent = z.object({
   sequencia: z.number(),
   situacao: z.enum(['aguardando', 'enviando', 'registrada', 'recusada']),
   mensagem: z.string(),
-  /** Who wanted it, in words. */
+  /** Who requested it, as a text. */
   motivo: z.string(),
   automatica: z.boolean(),
   justificativa: z.string().nullable(),

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** Who may call a route: anybody, or only the holder of a session token. */
+/** Who may call a route: everybody, or only the holder of a session token. */
 export type Access = 'public' | 'session'
 
 /** A call of section 7 of the specification, described once for server and browser. */
@@ -22,34 +22,34 @@ export interface RouteDefinition {
   /** The answer is not an envelope but bytes of this media type. */
   produces?: 'application/pdf' | 'application/xml' | 'application/zip' | 'application/x-pkcs12' | 'image/png'
   /** Refusals (HTTP status) that its caller must reckon with, besides those that follow from the shape of the call. */
-  refusals?: readonly Refusal[]
+  refusals?: readonly RefusalStatus[]
 }
 
 /** 401 of a public call, plan 402, nothing there 404, what stands against it 409, no longer valid 410, too often 429. */
-export type Refusal = 401 | 402 | 404 | 409 | 410 | 429
+export type RefusalStatus = 401 | 402 | 404 | 409 | 410 | 429
 
 /** Keeps the literal types of `definition`. */
 export function route<const R extends RouteDefinition>(definition: R): R {
   return definition
 }
 
-type Output<S> = S extends z.ZodType ? z.output<S> : undefined
-type Input<S> = S extends z.ZodType ? z.input<S> : undefined
+type SchemaOutput<S> = S extends z.ZodType ? z.output<S> : undefined
+type SchemaInput<S> = S extends z.ZodType ? z.input<S> : undefined
 
 /** What a handler receives, after validation. */
 export interface RouteInput<R extends RouteDefinition> {
-  params: Output<R['params']>
-  query: Output<R['query']>
-  body: Output<R['body']>
-  form: Output<R['form']>
+  params: SchemaOutput<R['params']>
+  query: SchemaOutput<R['query']>
+  body: SchemaOutput<R['body']>
+  form: SchemaOutput<R['form']>
 }
 
 /** What a caller sends, before validation. */
 export interface RouteRequest<R extends RouteDefinition> {
-  params: Input<R['params']>
-  query: Input<R['query']>
-  body: Input<R['body']>
-  form: Input<R['form']>
+  params: SchemaInput<R['params']>
+  query: SchemaInput<R['query']>
+  body: SchemaInput<R['body']>
+  form: SchemaInput<R['form']>
 }
 
 /** `data` of the envelope of a successful answer. */

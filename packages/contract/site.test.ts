@@ -32,7 +32,7 @@ const settings: SiteSettings = {
   pesquisa: null,
 }
 
-test('a finished page leaves a place for each setting, and the installation fills it', () => {
+test('a finished page has a placeholder for each setting, and the installation fills it', () => {
   const { productName, demo, depoimentos, numeros } = placesFor(settings)
   expect([productName, demo?.email, numeros.uptime]).toEqual(['%PRODUCT_NAME%', '%DEMO_EMAIL%', '%NUMEROS_UPTIME%'])
   const [first] = settings.depoimentos

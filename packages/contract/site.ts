@@ -4,7 +4,7 @@ import { route } from './route.ts'
 
 export { ContactForm } from './forms.ts'
 
-/** Sends a message to whoever runs the product; ours, the specification shows a form and no call. */
+/** Sends a message to the operator of the product; ours: the specification shows a form and no call. */
 export const sendContact = route({
   method: 'POST',
   path: '/v1/api/Contato',
@@ -38,7 +38,7 @@ export const SiteSettings = z.object({
         empresa: z.string().trim().max(80).default(''),
         texto: z.string().trim().min(1).max(400),
         nota: z.int().min(1).max(5),
-        /** What stands in place of a portrait. */
+        /** Shown instead of a portrait. */
         iniciais: z.string(),
       }),
     )

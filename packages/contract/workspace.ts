@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { LocalDateTime, wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
+export { type PlanKind, planKinds, trialDays } from './codes.ts'
+
 /** Dashboard of the current month (section 3). `tipoDfe` 0 means NFe, any other value CTe. */
 export const Dashboard = z.object({
   qtdNfe: z.number(),
@@ -84,7 +86,7 @@ export const getPlan = route({
   data: Plan,
 })
 
-/** What the audit tells apart. */
+/** The kinds of entries of the audit. */
 export const auditActions = [
   'conta',
   'login',
@@ -116,7 +118,7 @@ export const AuditFilter = z
     path: ['DataDe'],
   })
 
-/** One deed: who, what, when, from where. */
+/** One audit entry: who, what, when, from where. */
 export const AuditRow = z.object({
   quando: z.string(),
   /** Name of the person, or of what did it. */

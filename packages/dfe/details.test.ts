@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { XmlDocument } from 'libxml2-wasm'
 import { describe, expect, test } from 'vitest'
 import { findSamples } from '../../tests/support/samples.ts'
+import { runs } from '../../tests/support/seed.ts'
 import { type CteDetails, type Fields, type NfeDetails, readDetails } from './read.ts'
 
 const details = (xml: string) => readDetails(new TextEncoder().encode(xml))
@@ -168,7 +169,7 @@ describe('a CT-e', () => {
     expect(payer(cte(proc(root, ide + parties)))).toEqual([group])
   })
 
-  test('without a tomador nobody is said to pay', () => {
+  test('without a tomador no party pays', () => {
     expect(payer(cte(proc('CTe', parties)))).toEqual([])
   })
 
@@ -219,6 +220,6 @@ test('no content makes reading throw', () => {
       const xml = root === 'resNFe' ? `<resNFe>${inside}</resNFe>` : `<${root}><${group}>${inside}</${group}></${root}>`
       expect(details(xml)).toMatchObject({ root })
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })

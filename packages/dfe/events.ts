@@ -17,19 +17,19 @@ export interface EventKind {
     | 'trail'
     | 'undoes'
     | 'none'
-  /** Its text is not published: the words of the event itself say more than the description. */
+  /** The description is not published: the text inside the event says more. */
   ownWords?: true
   /** The code that this one takes back; 110001 names the event by code and protocol instead and has none. */
   undoes?: number
 }
 
-type Row = readonly [tpEvento: number, description: string, effect?: EventKind['effect'], undoes?: number]
+type EventKindRow = readonly [tpEvento: number, description: string, effect?: EventKind['effect'], undoes?: number]
 
 const fiscalEvent = 'Evento do Fisco'
 const otherEvent = 'Evento de Outro Órgão'
 
 // MOC NF-e 7.0 event table, NT 2020.001, NT 2025.002. The texts of 4001xx, 4003xx and 5001xx are not published.
-const nfe: readonly Row[] = [
+const nfe: readonly EventKindRow[] = [
   [110001, 'Cancelamento de Evento', 'undoes'],
   [110110, 'Carta de Correção', 'corrected'],
   [110111, 'Cancelamento', 'cancels'],
@@ -108,7 +108,7 @@ const nfe: readonly Row[] = [
 ]
 
 // MOC CT-e 4.00 Visão Geral §3.7.1, NT 2026.002 (110300, 110301).
-const cte: readonly Row[] = [
+const cte: readonly EventKindRow[] = [
   [110110, 'Carta de Correção', 'corrected'],
   [110111, 'Cancelamento', 'cancels'],
   [110113, 'EPEC - Emissão em Contingência'],
@@ -147,7 +147,7 @@ export const eventKinds: readonly EventKind[] = [...kinds.nfe.values(), ...kinds
 /** The cStat of an event that was registered: 134 for a document no longer authorised, 135 and 136, 155 for a cancelamento out of time; a resumo carries none and is always of a registered one (MOC 7.0 and MOC CT-e 4.00 §3.7). */
 export const registeredStatuses: ReadonlySet<string> = new Set(['134', '135', '136', '155'])
 
-/** How an event stands by the cStat of its answer: registered; `duplicate` when the authority says that this very event is registered already, NF-e 573 and CT-e 631; otherwise not registered (NT 2020.001; MOC CT-e 4.00 rule N16). */
+/** How an event stands by the cStat of its response: registered; `duplicate` when the authority says that this very event is registered already, NF-e 573 and CT-e 631; otherwise not registered (NT 2020.001; MOC CT-e 4.00 rule N16). */
 export function registrationOf(type: 'nfe' | 'cte', cStat: string | undefined): 'registered' | 'duplicate' | 'none' {
   if (cStat === undefined) return 'none'
   if (registeredStatuses.has(cStat)) return 'registered'
@@ -162,7 +162,10 @@ export function eventKind(type: 'nfe' | 'cte', tpEvento: number): EventKind | un
   return kinds[type].get(tpEvento)
 }
 
-function entry(type: 'nfe' | 'cte', [tpEvento, description, effect = 'none', undoes]: Row): [number, EventKind] {
+function entry(
+  type: 'nfe' | 'cte',
+  [tpEvento, description, effect = 'none', undoes]: EventKindRow,
+): [number, EventKind] {
   const unpublished = description === fiscalEvent || description === otherEvent
   return [
     tpEvento,

@@ -1,8 +1,19 @@
 import { chaveParts } from './chave.ts'
 import { child, children, value, type XmlElement } from './document.ts'
-import type { DocumentFacts, Party, Problem, UnknownFacts } from './read.ts'
+import type { DocumentFacts, Party, Problem, UnknownFacts } from './facts.ts'
 import { taxIdOfChave } from './read-nfe.ts'
-import { addParty, amountOf, authorizationOf, chaveOf, dateOf, modelOf, numberOf, taxIdOf, unknown } from './reading.ts'
+import {
+  addParty,
+  amountOf,
+  authorizationOf,
+  chaveOf,
+  dateOf,
+  identificationOf,
+  modelOf,
+  numberOf,
+  taxIdOf,
+  unknown,
+} from './reading.ts'
 import { ufByCode } from './uf.ts'
 
 const models = ['57', '64', '67']
@@ -41,7 +52,7 @@ export function readCte(root: XmlElement, problems: Problem[]): DocumentFacts | 
     recipientName: value(dest, 'xNome'),
     amount: mod === '64' ? '0' : amountOf(value(infCte, 'vPrest/vTPrest') ?? value(infCte, 'total/vTPrest'), problems),
     parties: partiesOf(infCte),
-    tpAmb: value(ide, 'tpAmb') ?? '',
+    ...identificationOf(ide),
     ...authorizationOf(protocol, chave, problems),
   }
 }

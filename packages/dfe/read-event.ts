@@ -1,6 +1,6 @@
 import { child, children, value, type XmlElement } from './document.ts'
 import { eventKind, registrationOf } from './events.ts'
-import type { EventFacts, Problem, UnknownFacts } from './read.ts'
+import type { EventFacts, Problem, UnknownFacts } from './facts.ts'
 import { chaveOf, dateOf, numberOf, optionalDateOf, taxIdOf, unknown } from './reading.ts'
 
 export function readEvent(type: 'nfe' | 'cte', root: XmlElement, problems: Problem[]): EventFacts | UnknownFacts {
@@ -13,10 +13,10 @@ export function readEvent(type: 'nfe' | 'cte', root: XmlElement, problems: Probl
   if (tpEvento === undefined) return unknown(root, 'O evento não traz o seu tipo (tpEvento).')
 
   // A CT-e 2.00 authoriser put the registration beside the event without a retEventoCTe around it.
-  const answer =
+  const response =
     child(root, type === 'nfe' ? 'retEvento/infEvento' : 'retEventoCTe/infEvento') ??
     (processed && child(root, 'infEvento'))
-  const cStat = value(answer, 'cStat')
+  const cStat = value(response, 'cStat')
   const registration = registrationOf(type, cStat)
   if (registration === 'none') {
     const message = `O evento não traz a sua autorização${cStat === undefined ? '' : ` (cStat ${cStat})`}.`
@@ -38,13 +38,13 @@ export function readEvent(type: 'nfe' | 'cte', root: XmlElement, problems: Probl
     dhEvento: dateOf(value(infEvento, 'dhEvento'), 'ocorrência do evento', problems),
     // In the statement of a duplicity dhRegEvento is the moment of the statement.
     registeredAt: optionalDateOf(
-      registration === 'duplicate' ? bracket(answer, 'dhRegEvento') : value(answer, 'dhRegEvento'),
+      registration === 'duplicate' ? bracket(response, 'dhRegEvento') : value(response, 'dhRegEvento'),
       'registro do evento',
       problems,
     ),
-    protocol: value(answer, 'nProt') ?? (registration === 'duplicate' ? bracket(answer, 'nProt') : undefined),
+    protocol: value(response, 'nProt') ?? (registration === 'duplicate' ? bracket(response, 'nProt') : undefined),
     cStat,
-    description: firstOf(groups, ['descEvento']) ?? value(answer, 'xEvento') ?? nameOf(type, tpEvento),
+    description: firstOf(groups, ['descEvento']) ?? value(response, 'xEvento') ?? nameOf(type, tpEvento),
     undoes: undoneBy(type, tpEvento, groups),
     named: tpEvento === 110150 ? children(detEvento, 'autXML').flatMap((reader) => taxIdOf(reader) ?? []) : undefined,
     justification: corrections(groups) ?? firstOf(groups, ['xJust', 'xCorrecao', 'xObs', 'xJustMotivo']),
@@ -102,8 +102,8 @@ function undoneBy(type: 'nfe' | 'cte', tpEvento: number, groups: XmlElement[]): 
 }
 
 // xMotivo of a duplicity names the registered event: "… [nProt:891260000054321][dhRegEvento:2026-08-11T08:30:04-03:00]".
-function bracket(answer: XmlElement | undefined, name: 'nProt' | 'dhRegEvento'): string | undefined {
-  return new RegExp(`\\[${name}:\\s*([0-9T:+-]+)\\s*\\]`).exec(value(answer, 'xMotivo') ?? '')?.[1]
+function bracket(response: XmlElement | undefined, name: 'nProt' | 'dhRegEvento'): string | undefined {
+  return new RegExp(`\\[${name}:\\s*([0-9T:+-]+)\\s*\\]`).exec(value(response, 'xMotivo') ?? '')?.[1]
 }
 
 function corrections(groups: XmlElement[]): string | undefined {

@@ -1,13 +1,14 @@
 import { chaveParts } from './chave.ts'
 import { child, children, value, type XmlElement } from './document.ts'
 import { registeredStatuses } from './events.ts'
-import type { DocumentFacts, Party, Problem, UnknownFacts } from './read.ts'
+import type { DocumentFacts, Party, Problem, UnknownFacts } from './facts.ts'
 import {
   addParty,
   amountOf,
   authorizationOf,
   chaveOf,
   dateOf,
+  identificationOf,
   modelOf,
   numberOf,
   optionalDateOf,
@@ -56,7 +57,7 @@ export function readNfe(root: XmlElement, problems: Problem[]): DocumentFacts | 
     recipientName: value(dest, 'xNome'),
     amount: amountOf(value(infNFe, 'total/ICMSTot/vNF'), problems),
     parties: partiesOf(infNFe),
-    tpAmb: value(ide, 'tpAmb') ?? '',
+    ...identificationOf(ide),
     tpNF: value(ide, 'tpNF'),
     ...authorization,
   }

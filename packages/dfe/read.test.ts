@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../tests/support/seed.ts'
 import { chaveCheckDigit } from './chave.ts'
 import { type DocumentFacts, type EventFacts, readReceived } from './read.ts'
 
@@ -463,7 +464,7 @@ describe('events', () => {
     expect(event(xml).undoes).toEqual({ tpEvento: code, protocol: '1' })
   })
 
-  test('an event that takes nothing back says so', () => {
+  test('an event that undoes nothing says so', () => {
     expect(event(nfeEvent('110111', '<nProt>135260000000001</nProt>')).undoes).toBe(undefined)
   })
 
@@ -544,7 +545,7 @@ describe('anything else', () => {
       fc.property(fc.nat({ max: xml.length }), fc.nat({ max: 40 }), fc.string({ maxLength: 10 }), (at, cut, piece) => {
         expect(read(xml.slice(0, at) + piece + xml.slice(at + cut)).facts.kind).toMatch(/document|unknown/)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void readReceived(bytes)))
   })

@@ -1,96 +1,12 @@
 import { sizeBytesMax, XmlError } from '@vigia/xml/parse'
 import { openDocument, type XmlElement } from './document.ts'
+import type { DocumentFacts, EventFacts, Problem, UnknownFacts } from './facts.ts'
 import { readCte } from './read-cte.ts'
 import { readEvent, readEventSummary } from './read-event.ts'
 import { readNfe, readNfeSummary } from './read-nfe.ts'
 
-export {
-  type CteDetails,
-  type CteParty,
-  type Fields,
-  type NfeDetails,
-  type NfeItem,
-  type Reference,
-  readDetails,
-} from './details.ts'
-
-/** Someone named in a document, with the code of the part it plays (codes of `roleNames`). */
-export interface Party {
-  role: number
-  /** CNPJ of 14 positions or CPF of 11; a foreign party has none and is not listed. */
-  taxId: string
-  name?: string
-}
-
-/** What the product knows of an NF-e or CT-e (leiautes 1.10 to 4.00; NT 2014.002 for the resumo). */
-export interface DocumentFacts {
-  kind: 'document'
-  type: 'nfe' | 'cte'
-  root: string
-  /** False for a `resNFe`, which carries neither destinatário nor items. */
-  complete: boolean
-  chave: string
-  mod: string
-  serie: number
-  numero: number
-  /** `dhEmi` or, in old layouts, `dEmi`, exactly as written; '' when the file has no date there. */
-  issuedAt: string
-  authorizedAt?: string
-  protocol?: string
-  issuerTaxId: string
-  issuerName: string
-  issuerIe?: string
-  issuerUf?: string
-  recipientTaxId?: string
-  recipientName?: string
-  /** Decimal text; '0' when the layout has no value. */
-  amount: string
-  parties: Party[]
-  /** '' for a `resNFe`, which does not say it. */
-  tpAmb: string
-  tpNF?: string
-  situation: 'authorized' | 'denied' | 'cancelled' | 'no-protocol'
-  cStat?: string
-  digest?: string
-}
-
-/** What the product knows of an event (MOC 7.0 evento genérico; MOC CT-e 4.00 §3.7; NT 2014.002 for the resumo). */
-export interface EventFacts {
-  kind: 'event'
-  type: 'nfe' | 'cte'
-  root: string
-  /** True for a `resEvento`. */
-  summary: boolean
-  /** A `resEvento` is only given of registered events; `duplicate` is known from the authority's refusal to register it twice. */
-  registration: 'registered' | 'duplicate' | 'none'
-  chave: string
-  tpEvento: number
-  nSeqEvento: number
-  cOrgao: string
-  authorTaxId?: string
-  dhEvento: string
-  registeredAt?: string
-  protocol?: string
-  cStat?: string
-  /** `descEvento` or, without one, `xEvento`, as written. */
-  description: string
-  /** `xJust`, `xCorrecao`, `xObs`, or the corrections of a CT-e as "grupo/campo: valor; …". */
-  justification?: string
-  /** What the event takes back, when it is one of those: the code and, where the file tells it, the protocol of the undone event. */
-  undoes?: { tpEvento?: number; protocol?: string }
-  /** Tax ids that the event admits as interested in the document (110150, `detEvento/autXML`). */
-  named?: string[]
-}
-
-/** A file that is none of the known documents, and why, as a sentence for people. */
-export interface UnknownFacts {
-  kind: 'unknown'
-  root?: string
-  reason: string
-}
-
-/** Something odd in a file that was read nevertheless. */
-export type Problem = { code: string; message: string }
+export { readDetails } from './details.ts'
+export type { CteDetails, CteParty, DocumentFacts, EventFacts, Fields, NfeDetails, NfeItem } from './facts.ts'
 
 /** What a received file says; it never throws, an unreadable file is `unknown` (NT 2014.002 §3.11, docZip; the root element decides, the schema only hints). */
 export function readReceived(

@@ -1,6 +1,6 @@
 import { parseChave } from './chave.ts'
 import { child, localTime, value, type XmlElement } from './document.ts'
-import type { DocumentFacts, Party, Problem, UnknownFacts } from './read.ts'
+import type { DocumentFacts, Party, Problem, UnknownFacts } from './facts.ts'
 
 export function unknown(root: XmlElement, reason: string): UnknownFacts {
   return { kind: 'unknown', root: root.name, reason }
@@ -55,6 +55,11 @@ export function modelOf(text: string | undefined, ofChave: string): string {
 
 export function numberOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}
+
+/** What NF-e and CT-e say alike of their identification (`ide`). */
+export function identificationOf(ide: XmlElement | undefined): Pick<DocumentFacts, 'tpAmb' | 'natOp'> {
+  return { tpAmb: value(ide, 'tpAmb') ?? '', natOp: value(ide, 'natOp') }
 }
 
 type Authorization = Pick<DocumentFacts, 'situation' | 'protocol' | 'authorizedAt' | 'cStat' | 'digest'>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { DocumentFacts, Party } from './read.ts'
+import type { DocumentFacts, Party } from './facts.ts'
 import { primaryRole, roleNames, rolesOf, unnamedRole } from './roles.ts'
 
 const company = '44555666000181'

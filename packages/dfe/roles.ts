@@ -1,4 +1,4 @@
-import type { DocumentFacts } from './read.ts'
+import type { DocumentFacts } from './facts.ts'
 
 /** Names of the parts a company can have in a document, by code (NT 2014.002, quem recebe o quê; MOC CT-e 4.00, tomador). */
 export const roleNames: readonly string[] = [
@@ -18,7 +18,7 @@ const thirdParty = 3
 /** Stands in a set of roles for "the document names it nowhere": an event may have admitted it (NT 2014.002, ator interessado); shown as Terceiro. */
 export const unnamedRole = 8
 
-// Who may cancel, manifest or disagree comes before who only reads; the tomador of a CT-e is at the same time one of
+// Parties that may cancel, manifest or disagree come before those that only read; the tomador of a CT-e is at the same time one of
 // the others when toma3 names him, and is the one who may send 610110.
 const precedence = { nfe: [0, 1, 2, 3], cte: [0, 7, 4, 1, 5, 6, 3] }
 

@@ -4,7 +4,8 @@ import { type XmlAttribute, XmlDocument, type XmlElement } from 'libxml2-wasm'
 import { describe, expect, test } from 'vitest'
 import { findSamples } from '../../tests/support/samples.ts'
 import { eventKind } from './events.ts'
-import { type DocumentFacts, type EventFacts, type Party, readReceived } from './read.ts'
+import type { DocumentFacts, EventFacts, Party } from './facts.ts'
+import { readReceived } from './read.ts'
 import { primaryRole, rolesOf } from './roles.ts'
 
 interface Sample {

@@ -2,6 +2,7 @@ import { formatChave } from '@vigia/dfe/chave'
 import { child, openDocument, type XmlElement } from '@vigia/dfe/document'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../tests/support/seed.ts'
 import { dacte, PrintError } from './dacte.ts'
 import { modals, nfeKey, writeCte, writeCteOs, writeGtve, writeSimplificado } from './support/cte.ts'
 import { dacteFaults } from './support/dacte-fields.ts'
@@ -179,7 +180,7 @@ describe('contents', () => {
     expect(codes).toContainEqual({ format: 'Code128', text: '355991648520001810000000012345612126' })
   })
 
-  test('the number and the moment of the EPEC event stand in the place of the protocol', async () => {
+  test('the number and the moment of the EPEC event are printed instead of the protocol', async () => {
     const epec = { protocol: '135260000000077', at: '2026-08-12T09:45:00-03:00' }
     const text = await textOf(dacte(writeCte({ tpEmis: '4', pending: true }), { epec }))
     expect(text).toContain('PROTOCOLODEAUTORIZAÇÃODOEPEC')
@@ -216,7 +217,7 @@ const limits = {
   ...{ proPred: 60, xOutCat: 30, tpMed: 20, xObs: 2000, xTexto: 160, RNTRC: 8 },
 }
 
-test.each(orientations)('texts of any length leave no fault in %s', (orientation) => {
+test.each(orientations)('texts of any length cause no layout fault in %s', (orientation) => {
   const words = fc.constantFrom('MERCADORIA ', 'tecido de algodão, cor ', 'WWWWWWWWWW', '1/2"-')
   const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 7, maxLength: 37 })
   fc.assert(
@@ -225,7 +226,7 @@ test.each(orientations)('texts of any length leave no fault in %s', (orientation
       const pdf = dacte(withTpImp(varied, orientation === 'landscape' ? '2' : '1'))
       expect(layoutFaults(readGraphics(pdf))).toEqual([])
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   )
 })
 

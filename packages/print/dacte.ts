@@ -1,8 +1,8 @@
 import { value } from '@vigia/dfe/document'
 import { canhoto } from './dacte/canhoto.ts'
 import { type Cargo, cargo, furtherInsurance, insurance } from './dacte/cargo.ts'
-import { type Cte, readCte, stampLines, upright } from './dacte/cte.ts'
-import { type DocumentTable, documentTable } from './dacte/documents.ts'
+import { type PrintedCte, readCte, stampLines, upright } from './dacte/cte.ts'
+import { type CteDocumentTable, documentTable } from './dacte/documents.ts'
 import { header } from './dacte/header.ts'
 import { type Modal, modal } from './dacte/modal.ts'
 import { participants, secondPairText, tomador } from './dacte/parties.ts'
@@ -11,8 +11,9 @@ import { cargoFlow, service } from './dacte/service.ts'
 import { type Components, components, taxes } from './dacte/values.ts'
 import { documentNumber, series } from './formats.ts'
 import { assemble } from './layout/assemble.ts'
-import { type Block, type Sheet, stack, title } from './layout/block.ts'
+import { type Block, stack, title } from './layout/block.ts'
 import { continuedText } from './layout/continued.ts'
+import type { PrintSheet } from './layout/sheet.ts'
 import { paginate, type TableRow } from './layout/table.ts'
 import { paragraphs } from './layout/text.ts'
 import { type TextBoxes, textBoxes } from './layout/text-box.ts'
@@ -38,7 +39,7 @@ export function dacte(cteProc: Uint8Array, options: PrintOptions = {}): Uint8Arr
   return printedOn(readCte(openPrintable(cteProc), options), upright, printCte)
 }
 
-function printCte(cte: Cte): Uint8Array {
+function printCte(cte: PrintedCte): Uint8Array {
   const { sheet } = cte
   const head = header(cte)
   assertRoom(sheet.bottom - sheet.top - head.height, bodyMin)
@@ -88,7 +89,7 @@ function printCte(cte: Cte): Uint8Array {
   })
 }
 
-function usedHeight(rows: readonly TableRow[], documents: DocumentTable): number {
+function usedHeight(rows: readonly TableRow[], documents: CteDocumentTable): number {
   return rows.reduce((sum, row) => sum + row.height, title('').height + documents.headingHeight)
 }
 
@@ -97,7 +98,7 @@ interface Rest {
   text: Ansi[]
 }
 
-interface FirstSheet {
+interface DacteFirstSheet {
   /** What fills sheets of its own before this one: none, unless every text is as long and as wide as it may be. */
   ahead: Block[]
   receipt: Block | undefined
@@ -112,7 +113,7 @@ interface FirstSheet {
 }
 
 /** What gives way, in this order, when the blocks of the first sheet leave no room for the documents. */
-interface Variant {
+interface DacteVariant {
   components: number
   measures: number
   receipt: boolean
@@ -120,7 +121,7 @@ interface Variant {
   secondPair: boolean
 }
 
-const variants: readonly Variant[] = [
+const variants: readonly DacteVariant[] = [
   { components: 9, measures: 4, receipt: true, secondPair: true },
   { components: 5, measures: 2, receipt: true, secondPair: true },
   { components: 3, measures: 1, receipt: true, secondPair: true },
@@ -138,7 +139,7 @@ interface Upper {
   parties: string[]
 }
 
-function upperBlocks(cte: Cte, variant: Variant): Upper {
+function upperBlocks(cte: PrintedCte, variant: DacteVariant): Upper {
   const receipt = variant.receipt ? canhoto(cte) : undefined
   const carried: Cargo = cargo(cte, variant.measures)
   const values: Components = components(cte, variant.components)
@@ -159,7 +160,7 @@ function inOneText(pieces: readonly string[]): Ansi[] {
 }
 
 // Shares the first sheet out: the fixed blocks above, texts below as far as they leave room for some documents.
-function firstSheet(cte: Cte, headerHeight: number, documents: DocumentTable): FirstSheet {
+function firstSheet(cte: PrintedCte, headerHeight: number, documents: CteDocumentTable): DacteFirstSheet {
   const { sheet } = cte
   const {
     observations: observationsMin,
@@ -222,7 +223,7 @@ function firstSheet(cte: Cte, headerHeight: number, documents: DocumentTable): F
 }
 
 // The last blocks that fit above the documents, and the others on sheets before, as few as hold them. A landscape form stands upright instead.
-function spill({ blocks, height }: Upper, whole: number, room: number, sheet: Sheet) {
+function spill({ blocks, height }: Upper, whole: number, room: number, sheet: PrintSheet) {
   if (height <= room) return { ahead: [], block: stack(...blocks), height }
   assertRoom(sheet.landscape ? -1 : room, 0)
   const before: Block[][] = [[]]
@@ -236,7 +237,7 @@ function spill({ blocks, height }: Upper, whole: number, room: number, sheet: Sh
   return { ahead: before.map((sheet) => stack(...sheet)), block: stack(...kept), height: stack(...kept).height }
 }
 
-function documentsLeast(documents: DocumentTable, documentsMin: number): number {
+function documentsLeast(documents: CteDocumentTable, documentsMin: number): number {
   const rows = documents.rows.slice(0, 2).reduce((sum, row) => sum + row.height, 0)
   return Math.max(documentsMin, title('').height + documents.headingHeight + Math.min(rows, 90))
 }
@@ -257,8 +258,8 @@ function drawContinuations(
   pages: readonly TableRow[][],
   canvases: Canvas[],
   body: number,
-  documents: DocumentTable,
-  sheet: Sheet,
+  documents: CteDocumentTable,
+  sheet: PrintSheet,
 ): void {
   const last = pages.length - 1
   let canvas = last > 0 ? canvases.at(-1) : undefined

@@ -2,6 +2,7 @@ import { formatChave } from '@vigia/dfe/chave'
 import { child, openDocument, value } from '@vigia/dfe/document'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../tests/support/seed.ts'
 import { danfe, PrintError } from './danfe.ts'
 import { documentNumber } from './formats.ts'
 import { danfeFaults } from './support/danfe-fields.ts'
@@ -129,7 +130,7 @@ describe('situations', () => {
     },
   )
 
-  test('the number and the moment of the EPEC event stand in the place of the protocol', async () => {
+  test('the number and the moment of the EPEC event are printed instead of the protocol', async () => {
     const epec = { protocol: '891260000000077', at: '2026-08-12T10:20:00-03:00' }
     const text = await textOf(danfe(writeNfe({ tpEmis: '4', cStat: null }), { epec }))
     expect(text).toContain('PROTOCOLODEAUTORIZAÇÃODOEPEC891260000000077-12/08/202610:20:00')
@@ -151,7 +152,7 @@ describe('situations', () => {
     expect(early).toContain('0,90')
   })
 
-  test('the effective rate takes the place of a reduced one, each tax on its own', async () => {
+  test('the effective rate is printed instead of a reduced one, separately for each tax', async () => {
     const item = () =>
       '<det nItem="1"><prod><cProd>1</cProd><xProd>Item</xProd><NCM>73181500</NCM><CFOP>5102</CFOP><uCom>UN</uCom><qCom>1</qCom><vUnCom>1</vUnCom><vProd>1.00</vProd></prod><imposto><IBSCBS><CST>200</CST><cClassTrib>200030</cClassTrib><gIBSCBS><vBC>1.00</vBC><gIBSUF><pIBSUF>0.1700</pIBSUF><gRed><pRedAliq>60.0000</pRedAliq><pAliqEfet>0.0680</pAliqEfet></gRed><vIBSUF>0.01</vIBSUF></gIBSUF><gIBSMun><pIBSMun>0.0300</pIBSMun><vIBSMun>0.02</vIBSMun></gIBSMun><vIBS>0.03</vIBS><gCBS><pCBS>0.9000</pCBS><vCBS>0.04</vCBS></gCBS></gIBSCBS></IBSCBS></imposto></det>'
     const text = await textOf(danfe(writeNfe({ items: 1, item })))
@@ -204,7 +205,7 @@ describe('landscape', () => {
     expect(upright.map((rule) => Math.round(Math.abs(rule.y1 - rule.y2)))).toEqual([567])
   })
 
-  test('columns stand beside each other that portrait stacks, with IBS and CBS too', async () => {
+  test('columns that portrait stacks are beside each other in landscape, with IBS and CBS too', async () => {
     const stacked = writeNfe({ items: 3, emission: '2026-12-05T10:15:30-03:00' })
     const headings = async (bytes: Uint8Array) => (await readWords(danfe(bytes))).pages[0]!.map((word) => word.text)
     const place = async (bytes: Uint8Array) => {
@@ -225,7 +226,7 @@ const limits = {
   ...{ infAdFisco: 2000, infCpl: 5000 },
 }
 
-test.each(orientations)('texts of any length leave no fault in %s', (orientation) => {
+test.each(orientations)('texts of any length cause no layout fault in %s', (orientation) => {
   const words = fc.constantFrom('MERCADORIA ', 'tecido de algodão, cor ', 'WWWWWWWWWW', '1/2"-')
   const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 7, maxLength: 37 })
   const emission = fc.constantFrom('2026-08-12T10:15:30-03:00', '2026-12-12T10:15:30-03:00')
@@ -236,7 +237,7 @@ test.each(orientations)('texts of any length leave no fault in %s', (orientation
       const pdf = danfe(withTpImp(varied, orientation === 'landscape' ? '2' : '1'))
       expect(layoutFaults(readGraphics(pdf))).toEqual([])
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   )
 })
 

@@ -5,15 +5,16 @@ import { canhoto } from './danfe/canhoto.ts'
 import { header } from './danfe/header.ts'
 import { issqn } from './danfe/issqn.ts'
 import { itemTable } from './danfe/items.ts'
-import { type Note, readNote, stampLines, upright } from './danfe/note.ts'
+import { type PrintedNfe, readNote, stampLines, upright } from './danfe/note.ts'
 import { destinatario, place, placeText } from './danfe/parties.ts'
 import { totals } from './danfe/totals.ts'
 import { transport, transportOverflow, volumeRowsMax } from './danfe/transport.ts'
 import { documentNumber, series } from './formats.ts'
 import { assemble } from './layout/assemble.ts'
-import { type Block, beside, type Sheet, stack, title } from './layout/block.ts'
+import { type Block, stack, title } from './layout/block.ts'
 import { continuedText } from './layout/continued.ts'
 import { qrBlock } from './layout/qrcode.ts'
+import { beside, type PrintSheet } from './layout/sheet.ts'
 import { paginate, type Table, type TableRow } from './layout/table.ts'
 import { Canvas } from './pdf/canvas.ts'
 import type { Ansi } from './pdf/winansi.ts'
@@ -42,7 +43,7 @@ export function danfe(nfeProc: Uint8Array, options: PrintOptions = {}): Uint8Arr
   })
 }
 
-function printNote(note: Note, receipt: Block): Uint8Array {
+function printNote(note: PrintedNfe, receipt: Block): Uint8Array {
   const { sheet } = note
   const head = header(note)
   assertRoom(sheet.bottom - sheet.top - head.height, bodyMin)
@@ -72,7 +73,7 @@ function printNote(note: Note, receipt: Block): Uint8Array {
   })
 }
 
-function drawItems(products: Table, headerHeight: number, rows: readonly TableRow[], sheet: Sheet): Canvas {
+function drawItems(products: Table, headerHeight: number, rows: readonly TableRow[], sheet: PrintSheet): Canvas {
   const canvas = new Canvas()
   const top = sheet.top + headerHeight
   const height = rows.reduce((sum, row) => sum + row.height, products.headingHeight)
@@ -83,7 +84,7 @@ function drawItems(products: Table, headerHeight: number, rows: readonly TableRo
 
 const productsTitle = title('DADOS DOS PRODUTOS / SERVIÇOS')
 
-interface FirstSheet {
+interface DanfeFirstSheet {
   receipt: Block | undefined
   /** Height of a receipt at the top: how much lower the header stands than on the other sheets. */
   shift: number
@@ -100,13 +101,13 @@ interface FirstSheet {
 }
 
 /** What gives way, in this order, when the blocks of the first sheet leave no room for the products. */
-interface Variant {
+interface DanfeVariant {
   volumes: number
   places: boolean
   receipt: boolean
 }
 
-const variants: readonly Variant[] = [
+const variants: readonly DanfeVariant[] = [
   { volumes: volumeRowsMax, places: true, receipt: true },
   { volumes: 1, places: true, receipt: true },
   { volumes: 1, places: false, receipt: true },
@@ -120,7 +121,7 @@ interface Blocks {
   moved: (string | undefined)[]
 }
 
-function blocksOf(note: Note, variant: Variant): Blocks {
+function blocksOf(note: PrintedNfe, variant: DanfeVariant): Blocks {
   const { places } = variant
   return {
     before: stack(
@@ -137,7 +138,7 @@ function blocksOf(note: Note, variant: Variant): Blocks {
 }
 
 // Shares the first sheet out: fixed blocks, duplicatas as far as they leave room, then products and texts.
-function firstSheet(note: Note, headerHeight: number, products: Table, receipt: Block): FirstSheet {
+function firstSheet(note: PrintedNfe, headerHeight: number, products: Table, receipt: Block): DanfeFirstSheet {
   const { sheet } = note
   const services = issqn(note)
   const servicesHeight = services?.height ?? 0
@@ -193,7 +194,7 @@ function textRoom(room: number, itemsHeight: number, leastItems: number, leastTe
   return leastText
 }
 
-function drawFirst(first: FirstSheet, rows: readonly TableRow[], sheet: Sheet): Canvas {
+function drawFirst(first: DanfeFirstSheet, rows: readonly TableRow[], sheet: PrintSheet): Canvas {
   const canvas = new Canvas()
   const { receipt, upper, lower, products, productsTop, productsBottom } = first
   if (receipt && sheet.landscape) {
@@ -215,7 +216,7 @@ function drawContinuation(
   canvases: Canvas[],
   headerHeight: number,
   headingHeight: number,
-  sheet: Sheet,
+  sheet: PrintSheet,
 ): void {
   if (text.length === 0) return
   const last = pages.length - 1

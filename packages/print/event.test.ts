@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { PrintError, printEvent } from './event.ts'
 import { dateTime } from './formats.ts'
 import { nfeKey } from './support/cte.ts'
-import { condition, type EventOptions, writeCorrections, writeEvent } from './support/event.ts'
+import { condition, type PrintedEventOptions, writeCorrections, writeEvent } from './support/event.ts'
 import { layoutFaults } from './support/faults.ts'
 import { readGraphics } from './support/graphics.ts'
 import { writeNfe } from './support/nfe.ts'
@@ -92,7 +92,7 @@ test('the summary of a note names its emitente', async () => {
 })
 
 test('the stamp is for events without value alone', () => {
-  const size = (options: EventOptions) => printEvent(writeEvent(options)).length
+  const size = (options: PrintedEventOptions) => printEvent(writeEvent(options)).length
   const stamped = size({ tpAmb: '2' }) - size({})
   expect(stamped).toBeGreaterThan(100)
   expect(size({ cStat: '999' }) - size({})).toBeGreaterThan(100)
@@ -123,7 +123,7 @@ function leaves(element: XmlElement): string[] {
 
 const squeeze = (text: string) => text.normalize('NFC').replace(/\s+/g, '')
 
-// A text may be cut by the end of a sheet: its words are all there, one after the other.
+// The end of a sheet may cut a text in two: all its words are still there, in order.
 function expectInOrder(text: string, paragraph: string): void {
   if (text.includes(squeeze(paragraph))) return
   let from = 0

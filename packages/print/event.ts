@@ -5,9 +5,10 @@ import { ufByCode } from '@vigia/dfe/uf'
 import { date, dateTime, documentNumber, joined, series, taxId } from './formats.ts'
 import { assemble } from './layout/assemble.ts'
 import { barcode } from './layout/barcode.ts'
-import { type Block, padding, sheetFor, stack, title } from './layout/block.ts'
+import { type Block, padding, stack, title } from './layout/block.ts'
 import { continuedText } from './layout/continued.ts'
 import { fieldRow, fittingSize } from './layout/fields.ts'
+import { sheetFor } from './layout/sheet.ts'
 import { paginate, type Table, table } from './layout/table.ts'
 import { leading, paragraphs, wrap } from './layout/text.ts'
 import { Canvas } from './pdf/canvas.ts'
@@ -29,8 +30,8 @@ interface PrintedEvent {
   model: string
   chave: string
   infEvento: XmlElement
-  /** What the authority answered. */
-  answer: XmlElement | undefined
+  /** What the authority sent back. */
+  response: XmlElement | undefined
   tpEvento: number
   name: string
   sequence: string
@@ -53,7 +54,7 @@ export function printEvent(procEvento: Uint8Array, document?: Uint8Array, { undo
   const bodyTop = sheet.top + head.height
   const fixed = stack(registration(event), parties(event))
   fixed.draw(canvases[0]!, sheet.left, bodyTop)
-  let where: Place = { canvas: canvases[0], top: bodyTop + fixed.height }
+  let where: FlowPosition = { canvas: canvases[0], top: bodyTop + fixed.height }
   const nextCanvas = () => {
     canvases.push(new Canvas())
     return canvases.at(-1)!
@@ -84,30 +85,30 @@ const models: Record<string, string> = { 55: 'NF-e', 57: 'CT-e', 64: 'GTV-e', 65
 
 function readEvent(root: XmlElement, document: XmlElement | undefined): PrintedEvent {
   const family = root.name === 'procEventoCTe' ? 'cte' : 'nfe'
-  const [eventPath, answerPath, chaveName] =
+  const [eventPath, responsePath, chaveName] =
     family === 'cte' ? ['eventoCTe', 'retEventoCTe', 'chCTe'] : ['evento', 'retEvento', 'chNFe']
   const infEvento = child(root, `${eventPath}/infEvento`)
   const chave = value(infEvento, chaveName) ?? ''
   if (!/^procEvento(NFe|CTe)$/.test(root.name) || !infEvento || chave.length !== 44)
     throw new PrintError('O arquivo não contém um evento completo.')
   // A CT-e 2.00 authoriser put the registration beside the event.
-  const answer = child(root, `${answerPath}/infEvento`) ?? child(root, 'infEvento')
+  const response = child(root, `${responsePath}/infEvento`) ?? child(root, 'infEvento')
   const tpEvento = Number(value(infEvento, 'tpEvento'))
   const detEvento = child(infEvento, 'detEvento')
   const detail = value(detEvento, 'descEvento') || family === 'nfe' ? detEvento : (detEvento?.children[0] ?? detEvento)
   const kind = eventKind(family, tpEvento)
-  const own = value(detail, 'descEvento') ?? value(answer, 'xEvento')
+  const own = value(detail, 'descEvento') ?? value(response, 'xEvento')
   return {
     family,
     model: models[chaveParts(chave).mod] ?? 'Documento',
     chave,
     infEvento,
-    answer,
+    response,
     tpEvento,
     name: (kind?.ownWords ? own : (kind?.description ?? own)) ?? 'Evento',
     sequence: value(infEvento, 'nSeqEvento') ?? '1',
     detail,
-    registered: registrationOf(family, value(answer, 'cStat')) !== 'none',
+    registered: registrationOf(family, value(response, 'cStat')) !== 'none',
     document: bodyOf(document),
   }
 }
@@ -119,13 +120,13 @@ function bodyOf(root: XmlElement | undefined): XmlElement | undefined {
   return root?.children.find(is) ?? root?.children.flatMap((inner) => inner.children).find(is)
 }
 
-interface Header extends Block {
+interface EventHeader extends Block {
   sheetNumber(canvas: Canvas, text: string): void
 }
 
 const codeWidth = 290
 
-function header({ family, name, model, chave }: PrintedEvent): Header {
+function header({ family, name, model, chave }: PrintedEvent): EventHeader {
   const titleWidth = sheet.width - codeWidth
   const room = titleWidth - 4 * padding
   const heading = winAnsi(name.toUpperCase())
@@ -172,12 +173,12 @@ const consultText = {
 const environments: Record<string, string> = { 1: '1 - Produção', 2: '2 - Homologação' }
 
 function registration(event: PrintedEvent): Block {
-  const { infEvento, answer, tpEvento, sequence, detail, registered } = event
-  const words = value(detail, 'descEvento') ?? value(answer, 'xEvento') ?? event.name
+  const { infEvento, response, tpEvento, sequence, detail, registered } = event
+  const words = value(detail, 'descEvento') ?? value(response, 'xEvento') ?? event.name
   const author = taxId(value(infEvento, 'CNPJ'), value(infEvento, 'CPF'))
   const body = value(infEvento, 'cOrgao')
   const environment = value(infEvento, 'tpAmb')
-  const status = joined(' - ', value(answer, 'cStat'), value(answer, 'xMotivo'))
+  const status = joined(' - ', value(response, 'cStat'), value(response, 'xMotivo'))
   return stack(
     title('EVENTO'),
     fieldRow(
@@ -209,10 +210,10 @@ function registration(event: PrintedEvent): Block {
           value: status ?? (registered ? undefined : 'O arquivo não traz o registro do evento'),
           width: 110,
         },
-        { label: 'PROTOCOLO', value: value(answer, 'nProt'), width: 54, align: 'center' },
+        { label: 'PROTOCOLO', value: value(response, 'nProt'), width: 54, align: 'center' },
         {
           label: 'DATA E HORA DO REGISTRO',
-          value: dateTime(value(answer, 'dhRegEvento')),
+          value: dateTime(value(response, 'dhRegEvento')),
           width: 44,
           align: 'center',
         },
@@ -323,17 +324,17 @@ function corrections({ detail }: PrintedEvent): Table | undefined {
   )
 }
 
-interface Place {
+interface FlowPosition {
   canvas: Canvas | undefined
   top: number
 }
 
-interface Where extends Place {
+interface Where extends FlowPosition {
   nextTop: number
   nextCanvas(): Canvas
 }
 
-function drawTable(heading: string, shown: Table, where: Where): Place {
+function drawTable(heading: string, shown: Table, where: Where): FlowPosition {
   const head = title(heading)
   const taken = head.height + shown.headingHeight
   const room = (top: number) => sheet.bottom - top - taken

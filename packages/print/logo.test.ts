@@ -9,7 +9,7 @@ import { readGraphics } from './support/graphics.ts'
 import { writeNfe } from './support/nfe.ts'
 import { withTpImp } from './support/variants.ts'
 
-/** A PNG of one colour; the checksums are left out, which nobody reads here. */
+/** A PNG of one colour; the checksums are left out, because nothing reads them here. */
 function png(width: number, height: number, kind = 2): Uint8Array {
   const chunk = (name: string, content: Buffer) => {
     const head = Buffer.alloc(8)

@@ -1,6 +1,6 @@
 import { openDocument, value, type XmlElement } from '@vigia/dfe/document'
 import { dateTime, joined } from './formats.ts'
-import type { Sheet } from './layout/block.ts'
+import type { PrintSheet } from './layout/sheet.ts'
 
 /** What the product knows about a document beyond its bytes. */
 export interface PrintOptions {
@@ -12,15 +12,15 @@ export interface PrintOptions {
   logo?: Uint8Array
 }
 
-/** Number and moment of an answer of the tax authority, as the forms print them. */
-export function answerText(protocol: string | undefined, at: string | undefined): string | undefined {
+/** Number and moment of a response of the tax authority, as the forms print them. */
+export function responseText(protocol: string | undefined, at: string | undefined): string | undefined {
   return joined(' - ', protocol, protocol && dateTime(at))
 }
 
-/** The answer of the tax authority, unless it is about another document: then nothing authorises this one. */
-export function ownAnswer(answer: XmlElement | undefined, about: string, chave: string): XmlElement | undefined {
-  const other = value(answer, about)
-  return other === undefined || chave === '' || other === chave ? answer : undefined
+/** The response of the tax authority, unless it is about another document: then nothing authorises this one. */
+export function ownResponse(response: XmlElement | undefined, about: string, chave: string): XmlElement | undefined {
+  const other = value(response, about)
+  return other === undefined || chave === '' || other === chave ? response : undefined
 }
 
 /** The bytes are not a document this package prints; the message is a sentence for the person. */
@@ -38,9 +38,9 @@ export function openPrintable(bytes: Uint8Array): XmlElement {
 }
 
 /** Prints a form as its issuer chose; texts that find no room on the low landscape sheet stand on an upright one. */
-export function printedOn<Form extends { sheet: Sheet }>(
+export function printedOn<Form extends { sheet: PrintSheet }>(
   form: Form,
-  upright: Sheet,
+  upright: PrintSheet,
   print: (form: Form) => Uint8Array,
 ): Uint8Array {
   try {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CertificateError, type CertificateProblem, readCertificate } from './certificate.ts'
-import { cnpjName, type Issued, type IssueOptions, issue, makePfx, newKey } from './testing.ts'
+import { cnpjName, type IssueOptions, issue, makePfx, newKey, type TestCertificateFiles } from './testing.ts'
 
 const cnpj = '12ABC34501DE35'
 const password = 'coração-€-1234'
@@ -14,7 +14,7 @@ const intermediate = issue({ commonName: 'AC Intermediária de Teste', authority
 const key = newKey()
 const company = issueTo({})
 
-function issueTo(options: Partial<IssueOptions>): Issued {
+function issueTo(options: Partial<IssueOptions>): TestCertificateFiles {
   return issue({
     commonName: `EMPRESA ÁGUA & LUZ LTDA:${cnpj}`,
     state: 'SC',
@@ -25,7 +25,7 @@ function issueTo(options: Partial<IssueOptions>): Issued {
   })
 }
 
-function read(issued: Issued, options: { now?: Date } = {}) {
+function read(issued: TestCertificateFiles, options: { now?: Date } = {}) {
   return readCertificate(makePfx({ certificates: [issued], key: issued.key, password }), password, options)
 }
 
@@ -141,7 +141,7 @@ test('a state that is none of the 27 is left out', async () => {
   expect((await read(issueTo({ state: undefined }))).uf).toBeUndefined()
 })
 
-describe('a problem has its own answer', () => {
+describe('a problem has its own text', () => {
   const good = makePfx({ certificates: [company], key, password })
 
   test.each(['errada', '', 'coracao-€-1234'])('wrong password %j', async (wrong) => {
@@ -160,7 +160,7 @@ describe('a problem has its own answer', () => {
     expect(await problemOf(readCertificate(bytes, password))).toBe('unreadable')
   })
 
-  test('unreadable: an encryption nobody knows is not called a wrong password', async () => {
+  test('unreadable: an unknown encryption is not called a wrong password', async () => {
     const claim = { algorithm: '1.2.840.113549.1.12.1.1' } // RC4
     const pfx = makePfx({ certificates: [company], key, password, encryption: '3des', claim })
     expect(await problemOf(readCertificate(pfx, password))).toBe('unreadable')
@@ -283,7 +283,7 @@ describe.runIf(hasOpenssl())('a file made by the openssl command', () => {
     expect(await problemOf(readCertificate(exported('rsa', password, options), 'outra'))).toBe('wrong-password')
   })
 
-  test('without the key is told so', async () => {
+  test('without the key is reported', async () => {
     const pfx = exported('rsa', password, ['-nokeys'])
     expect(await problemOf(readCertificate(pfx, password))).toBe('no-key')
   })

@@ -3,7 +3,7 @@ import tls from 'node:tls'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Connection, connect } from './connection.ts'
 import { SefazError, type SefazErrorKind } from './error.ts'
-import { type Issued, issue, newKey, serve, type TestServer } from './testing.ts'
+import { issue, newKey, serve, type TestCertificateFiles, type TestServer } from './testing.ts'
 
 const key = newKey()
 const root = issue({ commonName: 'AC Raiz de Teste', authority: true, key: newKey() })
@@ -19,7 +19,7 @@ afterEach(() => {
 
 function open(
   options: Parameters<typeof connect>[1] = {},
-  chain: Issued[] = [intermediate],
+  chain: TestCertificateFiles[] = [intermediate],
   client = company,
 ): Connection {
   const pems = chain.map(({ certificate }) => certificate)
@@ -32,8 +32,8 @@ function post(connection: Connection, to: string, body = '<a>ação</a>', timeou
   return connection.post(to, { body, headers: { 'content-type': 'text/xml' }, timeoutMs })
 }
 
-async function failure(answer: Promise<unknown>): Promise<SefazError> {
-  const error = await answer.then(
+async function failure(response: Promise<unknown>): Promise<SefazError> {
+  const error = await response.then(
     () => null,
     (error: unknown) => error,
   )
@@ -41,8 +41,8 @@ async function failure(answer: Promise<unknown>): Promise<SefazError> {
   return error
 }
 
-async function expectFailure(answer: Promise<unknown>, kind: SefazErrorKind, retryable: boolean, detail: RegExp) {
-  const error = await failure(answer)
+async function expectFailure(response: Promise<unknown>, kind: SefazErrorKind, retryable: boolean, detail: RegExp) {
+  const error = await failure(response)
   expect(error).toMatchObject({ kind, retryable })
   expect(error.detail).toMatch(detail)
   expect(error.message).toMatch(/SEFAZ.+\. .+\.$/)
@@ -76,8 +76,8 @@ describe('a connection', () => {
     )
     const connection = open()
     for (let i = 0; i < 3; i++) {
-      const answer = await post(connection, `${peer.origin}/x`)
-      expect(answer).toMatchObject({ status: 200, headers: { 'x-one': '1' }, body: Buffer.from('résposta') })
+      const response = await post(connection, `${peer.origin}/x`)
+      expect(response).toMatchObject({ status: 200, headers: { 'x-one': '1' }, body: Buffer.from('résposta') })
     }
     expect(peer.connections()).toBe(3)
     const headers = {
@@ -183,8 +183,8 @@ describe('TLS', () => {
 describe('time', () => {
   test('no connection', async () => {
     const port = await tcpServer((socket) => void socket.on('error', () => {}))
-    const answer = post(open({ connectTimeoutMs: 150 }), `https://localhost:${port}`)
-    await expectFailure(answer, 'timeout', true, /no connection in 150 ms/)
+    const response = post(open({ connectTimeoutMs: 150 }), `https://localhost:${port}`)
+    await expectFailure(response, 'timeout', true, /no connection in 150 ms/)
   })
 
   test('no answer', async () => {
@@ -193,14 +193,14 @@ describe('time', () => {
     await expectFailure(post(open(), peer.origin, '', 150), 'timeout', true, /no answer in 150 ms/)
   })
 
-  test('an answer that never ends', async () => {
+  test('a response that never ends', async () => {
     const peer = await using(serve(identity, (_request, _body, response) => void response.write('<a>')))
     await expectFailure(post(open({ timeoutMs: 200 }), peer.origin), 'timeout', true, /no answer/)
   })
 })
 
 describe('the network', () => {
-  test('nobody listens', async () => {
+  test('no server listens', async () => {
     await expectFailure(post(open(), 'https://localhost:1'), 'refused', true, /ECONNREFUSED/)
   })
 
@@ -220,7 +220,7 @@ describe('the network', () => {
     expect(received).toBe(1)
   })
 
-  test('an answer cut in the middle is not repeated', async () => {
+  test('a response cut in the middle is not repeated', async () => {
     let received = 0
     const peer = await using(
       serve(identity, (_request, _body, response) => {
@@ -248,7 +248,7 @@ describe('the network', () => {
     await expectFailure(post(open(), `https://localhost:${port}`), 'http', true, /HPE_/)
   })
 
-  test('an answer without end in size', async () => {
+  test('a response without end in size', async () => {
     const megabyte = Buffer.alloc(1024 * 1024, 'x')
     const peer = await using(
       serve(identity, (_request, _body, response) => {

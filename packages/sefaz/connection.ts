@@ -2,8 +2,8 @@ import https from 'node:https'
 import tls from 'node:tls'
 import { SefazError } from './error.ts'
 
-/** An answer as it came, whatever its status. */
-export interface Response {
+/** A response as it came, whatever its status. */
+export interface HttpResponse {
   status: number
   headers: Record<string, string | string[] | undefined>
   body: Buffer
@@ -11,11 +11,14 @@ export interface Response {
 
 /** Posts messages with one client certificate (MOC CT-e 4.00 §3.2, padrões de comunicação). */
 export interface Connection {
-  post(url: string, options: { body: string; headers: Record<string, string>; timeoutMs?: number }): Promise<Response>
+  post(
+    url: string,
+    options: { body: string; headers: Record<string, string>; timeoutMs?: number },
+  ): Promise<HttpResponse>
   close(): void
 }
 
-// The greatest honest answer is 50 documents; one compressed CT-e or NF-e stays far below 300 KB in base64.
+// The largest honest response is 50 documents; one compressed CT-e or NF-e stays far below 300 KB in base64.
 const responseBytesMax = 16 * 1024 * 1024
 
 /** Opens nothing yet: every call shows this certificate on a socket of its own, TLS 1.2 or newer, server always verified (MOC CT-e 4.00 §3.2, padrões de comunicação). */
@@ -42,7 +45,7 @@ export function connect(
   }
 }
 
-interface Call {
+interface PostRequest {
   url: string
   body: string
   headers: Record<string, string>
@@ -50,7 +53,7 @@ interface Call {
   timeoutMs: number
 }
 
-function send(agent: https.Agent, call: Call): Promise<Response> {
+function send(agent: https.Agent, call: PostRequest): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const body = Buffer.from(call.body)
     const request = https.request(call.url, {

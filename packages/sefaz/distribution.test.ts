@@ -19,18 +19,18 @@ const company = issue({ commonName: 'EMPRESA LTDA:44555666000181', issuer: root,
 
 let peer: TestServer
 let connection: Connection
-let answer: (response: ServerResponse) => void
+let respond: (response: ServerResponse) => void
 let received: { url?: string; contentType?: string; body: string }
 
 beforeAll(async () => {
   peer = await serve({ server, clientAuthorities: [root] }, (request, body, response) => {
     received = { url: request.url, contentType: request.headers['content-type'], body }
-    answer(response)
+    respond(response)
   })
   connection = connect({ ...company, chain: [] }, { ca: [root.certificate] })
 })
 beforeEach(() => {
-  answer = (response) => response.end(soap(ret({ cStat: '137' })))
+  respond = (response) => response.end(soap(ret({ cStat: '137' })))
 })
 afterAll(async () => {
   connection.close()
@@ -52,8 +52,8 @@ function query(request: Partial<DistributionRequest> = {}) {
   })
 }
 
-function answerWith(body: string | Buffer, status = 200) {
-  answer = (response) => response.writeHead(status, { 'content-type': 'application/soap+xml' }).end(body)
+function respondWith(body: string | Buffer, status = 200) {
+  respond = (response) => response.writeHead(status, { 'content-type': 'application/soap+xml' }).end(body)
 }
 
 const xmlns = 'http://www.portalfiscal.inf.br/nfe'
@@ -119,7 +119,7 @@ describe('the request', () => {
   })
 })
 
-describe('the answer', () => {
+describe('the response', () => {
   const first = gzipSync('<resNFe>ação</resNFe>')
   const second = gzipSync(Buffer.from([0xff, 0xfe]))
   const lote = `<loteDistDFeInt><docZip NSU="000000000000156" schema="resNFe_v1.01.xsd">${first.toString('base64')}</docZip><docZip schema="novo_v9.99.xsd">\n ${second.toString('base64').replace(/.{8}/, '$&\n')} </docZip></loteDistDFeInt>`
@@ -140,7 +140,7 @@ describe('the answer', () => {
     ['SOAP 1.2', soap(full)],
     ['SOAP 1.1', soap(full, 's', 'http://schemas.xmlsoap.org/soap/envelope/')],
     ['a byte order mark', `\ufeff${soap(full)}`],
-    ['a prefix on the answer', soap(full.replaceAll(/<(\/?)(?=\w)/g, '<$1n:').replace('xmlns=', 'xmlns:n='))],
+    ['a prefix on the response', soap(full.replaceAll(/<(\/?)(?=\w)/g, '<$1n:').replace('xmlns=', 'xmlns:n='))],
     ['escaped text', soap(full.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'))],
     [
       'escaped text with an XML declaration',
@@ -149,25 +149,25 @@ describe('the answer', () => {
     ['CDATA', soap(`<![CDATA[${full}]]>`)],
     ['no envelope', full],
   ])('is found in %s', async (_, body) => {
-    answerWith(body)
-    const { bytes, durationMs, ...answer } = await query()
-    expect(answer).toEqual(expected)
+    respondWith(body)
+    const { bytes, durationMs, ...rest } = await query()
+    expect(rest).toEqual(expected)
     expect(bytes).toBe(Buffer.byteLength(body))
     expect(durationMs).toBeGreaterThanOrEqual(0)
   })
 
   test('may leave out or garble its NSU', async () => {
-    answerWith(soap(ret({ cStat: '656' })))
+    respondWith(soap(ret({ cStat: '656' })))
     expect(await query()).toMatchObject({ cStat: 656, ultNSU: null, maxNSU: null, documents: [] })
-    answerWith(soap(ret({ cStat: '656', ultNSU: '', maxNSU: '12x' })))
+    respondWith(soap(ret({ cStat: '656', ultNSU: '', maxNSU: '12x' })))
     expect(await query()).toMatchObject({ ultNSU: null, maxNSU: null })
-    answerWith(soap(ret({ cStat: '137', ultNSU: ' 157 ', maxNSU: '0' })))
+    respondWith(soap(ret({ cStat: '137', ultNSU: ' 157 ', maxNSU: '0' })))
     expect(await query()).toMatchObject({ ultNSU: '000000000000157', maxNSU: '000000000000000' })
   })
 
-  test('keeps a damaged docZip for whoever stores it', async () => {
+  test('keeps a damaged docZip, so that it can be stored', async () => {
     const damaged = '<loteDistDFeInt><docZip NSU="000000000000001" schema="x">AAAA</docZip><docZip/></loteDistDFeInt>'
-    answerWith(soap(ret({ cStat: '138', lote: damaged })))
+    respondWith(soap(ret({ cStat: '138', lote: damaged })))
     expect((await query()).documents).toEqual([
       { nsu: '000000000000001', schema: 'x', content: Buffer.alloc(3) },
       { nsu: null, schema: '', content: Buffer.alloc(0) },
@@ -175,9 +175,9 @@ describe('the answer', () => {
   })
 })
 
-describe('without an answer', () => {
+describe('without a response', () => {
   test('403 is forbidden, and the page is kept short', async () => {
-    answerWith(`<html>403.7 ${'x'.repeat(10_000)}</html>`, 403)
+    respondWith(`<html>403.7 ${'x'.repeat(10_000)}</html>`, 403)
     const error = await expectFailure(query(), 'forbidden', true)
     expect(error).toMatchObject({ status: 403, message: expect.stringContaining('certificado') })
     expect(error.body).toHaveLength(4096)
@@ -192,9 +192,9 @@ describe('without an answer', () => {
     [404, false],
     [302, false],
   ])('HTTP %i', async (status, retryable) => {
-    answerWith('<html>Service unavailable</html>', status)
+    respondWith('<html>Service unavailable</html>', status)
     expect(await expectFailure(query(), 'http', retryable)).toMatchObject({ status, detail: `HTTP ${status}` })
-    answerWith(soap(ret({ cStat: '137' })), status)
+    respondWith(soap(ret({ cStat: '137' })), status)
     await expectFailure(query(), 'http', retryable)
   })
 
@@ -207,11 +207,11 @@ describe('without an answer', () => {
   ])('a Fault of %s says why, and whether to repeat', async (_, fault) => {
     const body = (reason: string) =>
       `<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope"><s:Body>${fault.replace('%', reason)}</s:Body></s:Envelope>`
-    answerWith(body('Server was unable to process request.'), 500)
+    respondWith(body('Server was unable to process request.'), 500)
     expect(await expectFailure(query(), 'fault', true)).toMatchObject({
       detail: 'Server was unable to process request.',
     })
-    answerWith(body("Unable to handle request. The action 'x' was not recognized."), 200)
+    respondWith(body("Unable to handle request. The action 'x' was not recognized."), 200)
     await expectFailure(query(), 'fault', false)
   })
 
@@ -220,14 +220,14 @@ describe('without an answer', () => {
     ['a page', '<html><body>Manutenção<br></body></html>'],
     ['text', 'Serviço indisponível'],
     ['an empty result', soap('')],
-    ['a truncated answer', soap(ret({ cStat: '137' })).slice(0, -60)],
-    ['an answer without cStat', soap(ret({}))],
-    ['an answer with a strange cStat', soap(ret({ cStat: 'abc' }))],
+    ['a truncated response', soap(ret({ cStat: '137' })).slice(0, -60)],
+    ['a response without cStat', soap(ret({}))],
+    ['a response with a strange cStat', soap(ret({ cStat: 'abc' }))],
     ['escaped text that is no XML', soap('&lt;retDistDFeInt')],
     ['another service', soap('<retConsSitNFe/>')],
     ['bytes', Buffer.from([0, 0xff, 0xfe, 1])],
   ])('%s is not XML of this service', async (_, body) => {
-    answerWith(body)
+    respondWith(body)
     expect((await expectFailure(query(), 'not-xml', true)).status).toBe(200)
   })
 })
@@ -269,7 +269,7 @@ const inside = (xml: string, name: string) => new RegExp(`<${name}>([^<]*)</${na
 describe.runIf(sampleFiles.length > 0)('the sample exchanges', () => {
   test.each(sampleFiles.filter((file) => file.includes('-ret')))('%s is read', async (file) => {
     const xml = readSample(file)
-    answerWith(file.includes('-soap') ? xml : soap(xml))
+    respondWith(file.includes('-soap') ? xml : soap(xml))
     const got = await query({ service: file.startsWith('cte') ? 'cte' : 'nfe' })
     expect(got).toMatchObject({
       cStat: Number(inside(xml, 'cStat')),

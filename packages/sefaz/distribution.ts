@@ -5,9 +5,9 @@ import type { Connection } from './connection.ts'
 import { DocumentTooLargeError } from './error.ts'
 import { callSoap, childOf, textOf } from './soap.ts'
 
-/** One document of an answer, not opened (NT 2014.002, docZip). */
+/** One document of a response, not opened (NT 2014.002, docZip). */
 export interface DocZip {
-  /** Fifteen digits; null in some answers to consChNFe. */
+  /** Fifteen digits; null in some responses to consChNFe. */
   nsu: string | null
   /** `procNFe_v4.00.xsd`, exactly as written. */
   schema: string
@@ -16,7 +16,7 @@ export interface DocZip {
 }
 
 /** What `retDistDFeInt` says, with the size and the duration of the call (NT 2014.002 and NT 2015.002). */
-export interface DistributionAnswer {
+export interface DistributionResponse {
   cStat: number
   xMotivo: string
   dhResp?: string
@@ -54,17 +54,17 @@ const services = {
   },
 }
 
-/** Asks once and returns what was answered, whatever its cStat; without an answer throws SefazError (NT 2014.002 and NT 2015.002). */
+/** Asks once and returns the response, whatever its cStat; without a response throws SefazError (NT 2014.002 and NT 2015.002). */
 export async function queryDistribution(
   connection: Connection,
   request: DistributionRequest,
-): Promise<DistributionAnswer> {
+): Promise<DistributionResponse> {
   const { wsdl, operation, data } = services[request.service]
   const { element, cStat, xMotivo, bytes, durationMs } = await callSoap(connection, {
     url: request.url,
     action: `${wsdl}/${operation}`,
     message: tag(operation, { xmlns: wsdl }, tag(data, null, distDFeInt(request))),
-    answer: 'retDistDFeInt',
+    responseElement: 'retDistDFeInt',
   })
   return {
     cStat,

@@ -52,7 +52,7 @@ function withSvsp<T extends { SP: string }>(addresses: T): T & { SVSP: string } 
   return { ...addresses, SVSP: addresses.SP }
 }
 
-/** The same paths on one origin, for a tax authority that is not the real one; there the authorisers of the CT-e are told apart by the first segment (NT 2014.002, NT 2015.002, NT 2020.001 and MOC CT-e 4.00). */
+/** The same paths on one origin, for a tax authority that is not the real one; there the first segment distinguishes the authorisers of the CT-e (NT 2014.002, NT 2015.002, NT 2020.001 and MOC CT-e 4.00). */
 export function simulatedEndpoints(origin: string): Endpoints {
   const at = (path: string) => new URL(path, origin).href
   const authorizer = (name: string) => at(`/${name}/CTeRecepcaoEventoV4`)

@@ -24,7 +24,7 @@ const explanations: Record<SefazErrorKind, string> = {
   fault: 'O serviço da SEFAZ não conseguiu atender a mensagem. Nada do que já foi recebido se perdeu.',
 }
 
-// Repeating these changes nothing: somebody has to change a certificate, a chain or an address first.
+// A retry does not help: a certificate, a chain or an address has to be changed first.
 const definitive: ReadonlySet<SefazErrorKind> = new Set(['tls-chain', 'handshake'])
 
 const bodyCharactersMax = 4096

@@ -8,6 +8,7 @@ import { verifySignature } from '@vigia/xml/verify'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { hasSchemas, schema, verifyWithXmlCrypto } from '../../tests/support/judges.ts'
+import { runs } from '../../tests/support/seed.ts'
 import {
   type CteEvent,
   cleanEventText,
@@ -318,7 +319,7 @@ describe('text', () => {
         expect(clean).not.toMatch(/[\r\n\t\u007f-\u00a0]/)
         expect(cleanEventText(clean)).toBe(clean)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 
@@ -348,7 +349,7 @@ describe('text', () => {
         })
         expect(verifySignature(xml).valid).toBe(true)
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     )
   })
 })

@@ -7,10 +7,10 @@ import { signEnveloped } from '@vigia/xml/sign'
 import { escapeText, tag } from '@vigia/xml/write'
 import type { Connection } from './connection.ts'
 import { SefazError } from './error.ts'
-import { type Answer, callSoap, childOf, cut, readOutcome, textOf } from './soap.ts'
+import { callSoap, childOf, cut, readOutcome, type SoapResponse, textOf } from './soap.ts'
 
 /** What every event says, whatever its kind (NT 2020.001 and MOC CT-e 4.00, leiaute geral dos eventos). */
-export interface EventHead {
+interface EventHead {
   tpAmb: 1 | 2
   /** The author, all fourteen positions. */
   cnpj: string
@@ -277,11 +277,11 @@ export interface EventResult {
   nSeqEvento: number
   cStat: number
   xMotivo: string
-  /** Of the registered event; for a repeated one only when the authority tells it. */
+  /** Of the registered event; for a duplicate only when the authority names it. */
   protocol?: string
   /** `dhRegEvento` as written, when there was a registration. */
   registeredAt?: string
-  /** `retEvento` or `retEventoCTe` as received, cut from the answer. */
+  /** `retEvento` or `retEventoCTe` as received, cut from the response. */
   xml: string
 }
 
@@ -292,8 +292,8 @@ export interface ManifestationLote {
   events: readonly SignedEvent[]
 }
 
-/** What became of a lote: 128 is a lote that was looked into, and an event without result in it has an unknown outcome; any other cStat is of all its events (NT 2020.001, retEnvEvento). */
-export interface LoteAnswer {
+/** The result of a lote: with 128 the lote was processed, and an event without a result has an unknown outcome; any other cStat applies to all its events (NT 2020.001, retEnvEvento). */
+export interface LoteResponse {
   cStat: number
   xMotivo: string
   /** In the order in which the events were sent. */
@@ -305,42 +305,42 @@ const eventsMax = 20
 const nfeWsdl = 'http://www.portalfiscal.inf.br/nfe/wsdl/NFeRecepcaoEvento4'
 const cteWsdl = 'http://www.portalfiscal.inf.br/cte/wsdl/CTeRecepcaoEventoV4'
 
-/** Sends one lote to NFeRecepcaoEvento4 of the Ambiente Nacional and returns what was answered, whatever its cStat; without an answer throws SefazError (NT 2020.001). */
+/** Sends one lote to NFeRecepcaoEvento4 of the Ambiente Nacional and returns the response, whatever its cStat; without a response throws SefazError (NT 2020.001). */
 export async function sendManifestations(
   connection: Connection,
   { url, idLote, events }: ManifestationLote,
-): Promise<LoteAnswer> {
+): Promise<LoteResponse> {
   if (!/^[0-9]{1,15}$/.test(idLote)) throw new TypeError(`not an idLote: ${idLote}`)
   if (!isWithin(events.length, eventsMax)) throw new TypeError(`a lote of ${events.length} events`)
   if (new Set(events.map(({ id }) => id)).size < events.length) throw new TypeError('the same event twice in a lote')
   if (new Set(events.map(authorOf)).size > 1) throw new TypeError('more than one author in a lote')
   const { xmlns, versao } = layouts.nfe
   const lote = tag('envEvento', { xmlns, versao }, leaf('idLote', idLote), ...events.map(({ xml }) => xml))
-  const answer = await callSoap(connection, {
+  const response = await callSoap(connection, {
     url,
     // The Ambiente Nacional ends its operation in NF; the authorisers of the UFs do not.
     action: `${nfeWsdl}/nfeRecepcaoEventoNF`,
     message: tag('nfeDadosMsg', { xmlns: nfeWsdl }, lote),
-    answer: 'retEnvEvento',
+    responseElement: 'retEnvEvento',
   })
-  const received = answer.element.children.filter(({ name }) => name === 'retEvento')
-  return { cStat: answer.cStat, xMotivo: answer.xMotivo, results: match(events, received, answer) }
+  const received = response.element.children.filter(({ name }) => name === 'retEvento')
+  return { cStat: response.cStat, xMotivo: response.xMotivo, results: match(events, received, response) }
 }
 
-/** Sends one event to CTeRecepcaoEventoV4 of an authoriser and returns what was answered, whatever its cStat; without an answer about this event throws SefazError (MOC CT-e 4.00). */
+/** Sends one event to CTeRecepcaoEventoV4 of an authoriser and returns the response, whatever its cStat; without a response about this event throws SefazError (MOC CT-e 4.00). */
 export async function sendCteEvent(
   connection: Connection,
   { url, event }: { url: string; event: SignedEvent },
 ): Promise<EventResult> {
-  const answer = await callSoap(connection, {
+  const response = await callSoap(connection, {
     url,
     action: `${cteWsdl}/cteRecepcaoEvento`,
     message: tag('cteDadosMsg', { xmlns: cteWsdl }, event.xml),
-    answer: 'retEventoCTe',
+    responseElement: 'retEventoCTe',
   })
-  const [result] = match([event], [answer.element], answer)
+  const [result] = match([event], [response.element], response)
   if (result) return result
-  throw new SefazError('not-xml', { detail: 'an answer about another event', body: Buffer.from(answer.source) })
+  throw new SefazError('not-xml', { detail: 'an answer about another event', body: Buffer.from(response.source) })
 }
 
 // Our own text: the author is the first CNPJ of infEvento.
@@ -348,9 +348,9 @@ function authorOf({ xml }: SignedEvent): string | undefined {
   return /<CNPJ>([0-9A-Z]{14})<\/CNPJ>/.exec(xml)?.[1]
 }
 
-// The order of the answers means nothing (NT 2020.001), and a rejected event may come back without its chave: then only the
+// The order of the responses means nothing (NT 2020.001), and a rejected event may come back without its chave: then only the
 // one event that nothing contradicts can be meant.
-function match(events: readonly SignedEvent[], received: readonly XmlElement[], answer: Answer): EventResult[] {
+function match(events: readonly SignedEvent[], received: readonly XmlElement[], response: SoapResponse): EventResult[] {
   const results = new Map<SignedEvent, EventResult>()
   for (const wanted of [3, 2, 1, 0]) {
     for (const element of received) {
@@ -359,7 +359,7 @@ function match(events: readonly SignedEvent[], received: readonly XmlElement[], 
       const meant = events.filter(
         (event) => !results.has(event) && said.every(([name, text]) => agrees(event, name, text)),
       )
-      const result = meant.length === 1 && readResult(meant[0]!, element, answer)
+      const result = meant.length === 1 && readResult(meant[0]!, element, response)
       if (result) results.set(meant[0]!, result)
     }
   }
@@ -381,13 +381,13 @@ function agrees({ chave, tpEvento, nSeqEvento }: SignedEvent, name: string, text
   return name === 'nSeqEvento' ? Number(text) === nSeqEvento : text === chave
 }
 
-function readResult(event: SignedEvent, element: XmlElement, answer: Answer): EventResult | undefined {
+function readResult(event: SignedEvent, element: XmlElement, response: SoapResponse): EventResult | undefined {
   const outcome = readOutcome(element)
   const infEvento = childOf(element, 'infEvento')
   if (!outcome || !infEvento) return undefined
   const { cStat, xMotivo } = outcome
   const { chave, tpEvento, nSeqEvento } = event
-  const result: EventResult = { chave, tpEvento, nSeqEvento, cStat, xMotivo, xml: cut(answer, element) }
+  const result: EventResult = { chave, tpEvento, nSeqEvento, cStat, xMotivo, xml: cut(response, element) }
   const registered = registeredStatuses.has(String(cStat))
   // The layout demands dhRegEvento of every retEvento: in a rejection it is the moment of the rejection.
   const registeredAt = registered ? textOf(infEvento, 'dhRegEvento') : bracket(result, 'dhRegEvento')
@@ -412,8 +412,8 @@ export function processedEvent(event: Pick<SignedEvent, 'xml'>, result: Pick<Eve
   return tag(root, { xmlns, versao }, event.xml, result.xml)
 }
 
-/** What the answer to an event means for us (NT 2020.001; MOC CT-e 4.00, validação dos eventos). */
-export type EventOutcome = 'registered' | 'already-registered' | 'rejected' | 'retry'
+/** What the response to an event means for us (NT 2020.001; MOC CT-e 4.00, validação dos eventos). */
+export type ResponseVerdict = 'registered' | 'already-registered' | 'rejected' | 'retry'
 
 // The same number may mean something else in the other document: 573 and 631 are the duplicates of one each.
 const duplicates: ReadonlySet<number> = new Set([573, 631])
@@ -425,8 +425,8 @@ const already = {
 // 108 and 109: out of service; 656 and 678: consumo indevido, an hour of rest; 999: an error of the authority.
 const passing: ReadonlySet<number> = new Set([108, 109, 656, 678, 999])
 
-/** What the cStat of an event, or of a lote that was not looked into, asks for (NT 2020.001; MOC CT-e 4.00, validação dos eventos). */
-export function eventOutcome(type: 'nfe' | 'cte', cStat: number): EventOutcome {
+/** What to do after the cStat of an event, or of a lote that was not processed (NT 2020.001; MOC CT-e 4.00, validação dos eventos). */
+export function eventOutcome(type: 'nfe' | 'cte', cStat: number): ResponseVerdict {
   if (registeredStatuses.has(String(cStat))) return 'registered'
   if (already[type].has(cStat)) return 'already-registered'
   return passing.has(cStat) ? 'retry' : 'rejected'

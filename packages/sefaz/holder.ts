@@ -3,7 +3,7 @@ import { parseCnpj } from '@vigia/dfe/cnpj'
 import { ufBySigla } from '@vigia/dfe/uf'
 
 /** Whose certificate it is, from the ICP-Brasil fields (DOC-ICP-04). */
-export interface Holder {
+export interface CertificateHolder {
   cnpj: string | null
   /** True for an e-CPF: a person's number and no company's. */
   person: boolean
@@ -17,7 +17,7 @@ const cnpjOid = '604c010303' // 2.16.76.1.3.3
 const personOid = '604c010301' // 2.16.76.1.3.1
 
 /** Reads the holder; the subjectAltName decides, the end of the common name is the fallback (DOC-ICP-04; Leiaute dos Certificados Digitais da RFB 4.3). */
-export function readHolder(certificate: X509Certificate): Holder {
+export function readHolder(certificate: X509Certificate): CertificateHolder {
   const { subject, issuer } = certificate.toLegacyObject()
   const otherNames = readOtherNames(certificate.raw)
   const commonName = first(subject.CN)

@@ -10,7 +10,7 @@ import { cteEventUrl, simulatedEndpoints } from './endpoints.ts'
 import { sendCteEvent, sendManifestations, signCteEvent, signManifestation } from './events.ts'
 import { issue, newKey, serve, type TestServer } from './testing.ts'
 
-// The exchanges that are printed in the manuals: our requests are those, and of the answers nothing is missed.
+// The exchanges that are printed in the manuals: our requests are those, and of the responses nothing is missed.
 
 const folder = fileURLToPath(new URL('../../../shared/reference/sefaz/', import.meta.url))
 const read = (name: string) => (existsSync(folder) ? readFileSync(`${folder}${name}.md`, 'utf8') : '')
@@ -28,13 +28,13 @@ const server = issue({ commonName: 'localhost', hosts: ['localhost'], issuer: ro
 const company = issue({ commonName: 'EMPRESA DESTINATARIA LTDA:44555666000181', issuer: root, key })
 let peer: TestServer
 let connection: Connection
-let answer: (response: ServerResponse) => void
+let respond: (response: ServerResponse) => void
 let received: string
 
 beforeAll(async () => {
   peer = await serve({ server, clientAuthorities: [root] }, (_, body, response) => {
     received = body
-    answer(response)
+    respond(response)
   })
   connection = connect({ ...company, chain: [] }, { ca: [root.certificate] })
 })
@@ -43,8 +43,8 @@ afterAll(async () => {
   await peer[Symbol.asyncDispose]()
 })
 
-const answerWith = (body: string, status = 200) => {
-  answer = (response) => response.writeHead(status, { 'content-type': 'application/soap+xml' }).end(body)
+const respondWith = (body: string, status = 200) => {
+  respond = (response) => response.writeHead(status, { 'content-type': 'application/soap+xml' }).end(body)
 }
 const enveloped = (result: string) =>
   `<soap:Envelope xmlns:soap="http://www.w3.org/2003/05/soap-envelope"><soap:Body><resultado>${result}</resultado></soap:Body></soap:Envelope>`
@@ -84,7 +84,7 @@ describe.runIf(blocks.length > 0)('the printed exchanges', () => {
   })
 
   test('every request is what we send', async () => {
-    answerWith('')
+    respondWith('')
     const sendings = [
       () => manifest('202608110001'),
       () => disagree(),
@@ -113,9 +113,9 @@ describe.runIf(blocks.length > 0)('the printed exchanges', () => {
     }
   })
 
-  test('every answer of the distribution is read', async () => {
+  test('every response of the distribution is read', async () => {
     for (const xml of having('retDistDFeInt')) {
-      answerWith(enveloped(xml))
+      respondWith(enveloped(xml))
       const got = await ask('nfe', { ultNSU: '157' })
       const told = ['xMotivo', 'dhResp', 'ultNSU', 'maxNSU'].map((name) => [name, inside(xml, name)])
       expect(got).toMatchObject({ cStat: Number(inside(xml, 'cStat')), ...Object.fromEntries(told) })
@@ -131,9 +131,9 @@ describe.runIf(blocks.length > 0)('the printed exchanges', () => {
     }
   })
 
-  test('every answer to a lote is read', async () => {
+  test('every response to a lote is read', async () => {
     for (const xml of having('retEnvEvento')) {
-      answerWith(enveloped(xml))
+      respondWith(enveloped(xml))
       const { cStat, results } = await manifest(inside(xml, 'idLote')!)
       expect(cStat).toBe(Number(inside(xml, 'cStat')))
       const ret = /<retEvento .*<\/retEvento>/.exec(xml)?.[0]
@@ -144,10 +144,10 @@ describe.runIf(blocks.length > 0)('the printed exchanges', () => {
     }
   })
 
-  test('every answer of an authoriser of CT-e is read', async () => {
+  test('every response of an authoriser of CT-e is read', async () => {
     const whole = having('Envelope').filter((xml) => xml.includes('retEventoCTe'))
     for (const xml of [...whole, ...having('retEventoCTe').map(enveloped)]) {
-      answerWith(xml)
+      respondWith(xml)
       expect(await disagree()).toMatchObject({
         chave: chCTe,
         cStat: Number(inside(xml, 'cStat')),
@@ -161,7 +161,7 @@ describe.runIf(blocks.length > 0)('the printed exchanges', () => {
     const faults = having('Envelope').filter((xml) => xml.includes('<soap:Fault>'))
     expect(faults).toHaveLength(2)
     for (const xml of faults) {
-      answerWith(xml, 500)
+      respondWith(xml, 500)
       const detail = (inside(xml, 'faultstring') ?? /<soap:Text[^>]*>([^<]*)/.exec(xml)?.[1])!
       await expect(ask('nfe', { ultNSU: '0' })).rejects.toMatchObject({ kind: 'fault', detail })
       await expect(disagree()).rejects.toMatchObject({ kind: 'fault', detail })

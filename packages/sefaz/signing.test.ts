@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { XmlDocument } from 'libxml2-wasm'
 import { describe, expect, test } from 'vitest'
 import { hasSchemas, schema, verifyWithXmlCrypto } from '../../tests/support/judges.ts'
+import { runs } from '../../tests/support/seed.ts'
 import { type CteEvent, type Manifestation, type SignedEvent, signCteEvent, signManifestation } from './events.ts'
 import { issue, newKey } from './testing.ts'
 
@@ -71,7 +72,7 @@ describe('an event with any text of the repertoire', () => {
           expect(validate(lote)).toEqual([])
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 
@@ -97,7 +98,7 @@ describe('an event with any text of the repertoire', () => {
         const group = `<${name} xmlns="http://www.portalfiscal.inf.br/cte">${content}`
         expect(schema(folder, `${name}_v4.00.xsd`)(group)).toEqual([])
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   })
 })

@@ -23,27 +23,27 @@ const company = issue({ commonName: 'EMPRESA LTDA:44555666000181', issuer: root,
 
 let peer: TestServer
 let connection: Connection
-let answer: (response: ServerResponse) => void
+let respond: (response: ServerResponse) => void
 let received: { url?: string; contentType?: string; length?: string; body: string }
 
 beforeAll(async () => {
   peer = await serve({ server, clientAuthorities: [root] }, (request, body, response) => {
     const { 'content-type': contentType, 'content-length': length } = request.headers
     received = { url: request.url, contentType, length, body }
-    answer(response)
+    respond(response)
   })
   connection = connect({ ...company, chain: [] }, { ca: [root.certificate], timeoutMs: 1000 })
 })
 beforeEach(() => {
-  answer = (response) => response.end('not prepared')
+  respond = (response) => response.end('not prepared')
 })
 afterAll(async () => {
   connection.close()
   await peer[Symbol.asyncDispose]()
 })
 
-function answerWith(body: string | Buffer, status = 200) {
-  answer = (response) => response.writeHead(status, { 'content-type': 'application/soap+xml' }).end(body)
+function respondWith(body: string | Buffer, status = 200) {
+  respond = (response) => response.writeHead(status, { 'content-type': 'application/soap+xml' }).end(body)
 }
 
 const head = { tpAmb: 2, cnpj: '44555666000181', at: new Date('2026-08-11T11:30:00Z') } as const
@@ -109,7 +109,7 @@ async function expectFailure(sending: Promise<unknown>, kind: SefazErrorKind, re
 
 describe('the request', () => {
   test('of a manifestação is, byte by byte, the example of the dossier', async () => {
-    answerWith(soap(retEnvEvento(128, retEvento(ciencia, 135))))
+    respondWith(soap(retEnvEvento(128, retEvento(ciencia, 135))))
     await send()
     expect(received).toEqual({
       url: '/NFeRecepcaoEvento4/NFeRecepcaoEvento4.asmx',
@@ -122,7 +122,7 @@ describe('the request', () => {
   })
 
   test('of an event of a CT-e too, at the authoriser of its UF', async () => {
-    answerWith(soapCte(retEventoCTe))
+    respondWith(soapCte(retEventoCTe))
     await sendCte()
     expect(received).toMatchObject({
       url: '/PR/CTeRecepcaoEventoV4',
@@ -138,7 +138,7 @@ describe('the request', () => {
   )
 
   test('holds one to twenty events', async () => {
-    answerWith(soap(retEnvEvento(128)))
+    respondWith(soap(retEnvEvento(128)))
     await send(twenty)
     expect(received.body.split('<evento ')).toHaveLength(21)
     const lote = /<envEvento.*<\/envEvento>/.exec(received.body)?.[0] ?? ''
@@ -164,10 +164,10 @@ describe('the request', () => {
   })
 })
 
-describe('the answer to a lote', () => {
+describe('the response to a lote', () => {
   test('tells what became of the event, and keeps what came', async () => {
     const ret = retEvento(ciencia, 135, { nProt: '891260000054321' })
-    answerWith(soap(retEnvEvento(128, ret)))
+    respondWith(soap(retEnvEvento(128, ret)))
     expect(await send()).toEqual({
       cStat: 128,
       xMotivo: 'Lote & motivo',
@@ -197,7 +197,7 @@ describe('the answer to a lote', () => {
 
   test('is matched by chave, tpEvento and nSeqEvento, never by place', async () => {
     for (const shuffled of [rets, rets.toReversed(), [2, 0, 3, 1].map((i) => rets[i]!)]) {
-      answerWith(soap(retEnvEvento(128, ...shuffled)))
+      respondWith(soap(retEnvEvento(128, ...shuffled)))
       const { results } = await send(events)
       expect(order(results)).toEqual([655, 573, 135, 596])
       expect(results.map(({ xml }) => xml)).toEqual(rets)
@@ -207,31 +207,33 @@ describe('the answer to a lote', () => {
     }
   })
 
-  test('leaves out the event of which nothing is said, and what is said of others', async () => {
-    answerWith(soap(retEnvEvento(128, rets[3]!, rets[1]!)))
+  test('leaves out events without a result, and results of other events', async () => {
+    respondWith(soap(retEnvEvento(128, rets[3]!, rets[1]!)))
     expect(order((await send(events)).results)).toEqual([573, 596])
-    answerWith(soap(retEnvEvento(128, rets[3]!, rets[1]!)))
+    respondWith(soap(retEnvEvento(128, rets[3]!, rets[1]!)))
     expect((await send([ciencia])).results).toEqual([])
-    answerWith(soap(retEnvEvento(128, retEvento(ciencia, 135), retEvento(ciencia, 573))))
+    respondWith(soap(retEnvEvento(128, retEvento(ciencia, 135), retEvento(ciencia, 573))))
     expect(order((await send([ciencia])).results)).toEqual([135])
-    answerWith(soap(retEnvEvento(128, '<retEvento/>', retEvento(ciencia, 135).replace('<cStat>135</cStat>', ''))))
+    respondWith(soap(retEnvEvento(128, '<retEvento/>', retEvento(ciencia, 135).replace('<cStat>135</cStat>', ''))))
     expect((await send([ciencia])).results).toEqual([])
   })
 
   test('may leave out which event is meant, when only one can be', async () => {
     const anonymous = retEvento(ciencia, 493, { chNFe: undefined, tpEvento: undefined, nSeqEvento: undefined })
-    answerWith(soap(retEnvEvento(128, anonymous)))
+    respondWith(soap(retEnvEvento(128, anonymous)))
     expect(order((await send()).results)).toEqual([493])
-    answerWith(soap(retEnvEvento(128, anonymous)))
+    respondWith(soap(retEnvEvento(128, anonymous)))
     expect((await send([ciencia, outra])).results).toEqual([])
-    answerWith(soap(retEnvEvento(128, anonymous, rets[3]!)))
+    respondWith(soap(retEnvEvento(128, anonymous, rets[3]!)))
     expect(order((await send([ciencia, outra])).results)).toEqual([493, 596])
-    answerWith(soap(retEnvEvento(128, retEvento(outra, 236, { tpEvento: undefined, nSeqEvento: undefined }), rets[0]!)))
+    respondWith(
+      soap(retEnvEvento(128, retEvento(outra, 236, { tpEvento: undefined, nSeqEvento: undefined }), rets[0]!)),
+    )
     expect(order((await send([ciencia, outra])).results)).toEqual([655, 236])
   })
 
   test('rejects the whole lote without results', async () => {
-    answerWith(soap(retEnvEvento(215)))
+    respondWith(soap(retEnvEvento(215)))
     expect(await send(events)).toEqual({ cStat: 215, xMotivo: 'Lote & motivo', results: [] })
   })
 
@@ -252,7 +254,7 @@ describe('the answer to a lote', () => {
       { protocol: '891260000054321', registeredAt: '2026-08-11T08:30:04-03:00' },
     ],
   ])('of %s', async (_, cStat, fields, told) => {
-    answerWith(soap(retEnvEvento(128, retEvento(ciencia, cStat, fields))))
+    respondWith(soap(retEnvEvento(128, retEvento(ciencia, cStat, fields))))
     const [result] = (await send()).results
     const { protocol, registeredAt } = result ?? {}
     expect({ cStat: result?.cStat, protocol, registeredAt }).toEqual({ cStat, ...told })
@@ -268,30 +270,30 @@ describe('the answer to a lote', () => {
     ['CDATA', soap(`<![CDATA[${full.replace(']]>', ']]]]><![CDATA[>')}]]>`)],
     ['no envelope', full],
   ])('is found in %s, and cut out of it unchanged', async (_, body) => {
-    answerWith(body)
+    respondWith(body)
     const { results } = await send()
     expect(results).toMatchObject([{ cStat: 135, xMotivo: 'razão & <tudo>', xml: ret }])
   })
 
   test('in another encoding is cut out as text', async () => {
     const latin = soap(retEnvEvento(128, retEvento(ciencia, 135, { xMotivo: 'Operação' })))
-    answerWith(Buffer.from(latin.replace('utf-8', 'iso-8859-1'), 'latin1'))
+    respondWith(Buffer.from(latin.replace('utf-8', 'iso-8859-1'), 'latin1'))
     expect((await send()).results).toMatchObject([{ xMotivo: 'Operação', xml: expect.stringContaining('Operação') }])
   })
 
-  test('with prefixes takes their declarations along', async () => {
+  test('with prefixes keeps their declarations', async () => {
     const prefixed = full.replaceAll(/<(\/?)(?=\w)/g, '<$1n:').replace('xmlns=', 'xmlns:n=')
-    answerWith(soap(prefixed))
+    respondWith(soap(prefixed))
     const [result] = (await send()).results
     expect(result?.xml).toMatch(`<n:retEvento xmlns:n="${nfe}" versao="1.00"><n:infEvento>`)
     expect(result?.xml).not.toContain('xsi')
   })
 })
 
-describe('the answer to an event of a CT-e', () => {
+describe('the response to an event of a CT-e', () => {
   test('tells what became of it', async () => {
     for (const body of [soapCte(retEventoCTe), soapCte(escaped(retEventoCTe)), retEventoCTe]) {
-      answerWith(body)
+      respondWith(body)
       expect(await sendCte()).toEqual({
         chave: chCTe,
         tpEvento: 610110,
@@ -306,7 +308,7 @@ describe('the answer to an event of a CT-e', () => {
   })
 
   test('may be a rejection, with or without the chave, with four digits too', async () => {
-    answerWith(soapCte(cteRejection))
+    respondWith(soapCte(cteRejection))
     expect(await sendCte()).toEqual({
       chave: chCTe,
       tpEvento: 610110,
@@ -315,28 +317,28 @@ describe('the answer to an event of a CT-e', () => {
       xMotivo: 'Rejeicao: prazo',
       xml: cteRejection,
     })
-    answerWith(soapCte(cteRejection.replace(/<chCTe>.*<\/nSeqEvento>/, '').replace('787', '1234')))
+    respondWith(soapCte(cteRejection.replace(/<chCTe>.*<\/nSeqEvento>/, '').replace('787', '1234')))
     expect(await sendCte()).toMatchObject({ chave: chCTe, cStat: 1234 })
   })
 
-  test('about another event is no answer', async () => {
-    answerWith(soapCte(retEventoCTe.replace('<nSeqEvento>1<', '<nSeqEvento>2<')))
+  test('about another event is no response', async () => {
+    respondWith(soapCte(retEventoCTe.replace('<nSeqEvento>1<', '<nSeqEvento>2<')))
     const error = await expectFailure(sendCte(), 'not-xml')
     expect(error).toMatchObject({ detail: 'an answer about another event', body: expect.stringContaining('610110') })
   })
 })
 
-describe('without an answer', () => {
+describe('without a response', () => {
   const page =
     (body: string, status = 200) =>
     (response: ServerResponse) =>
       void response.writeHead(status).end(body)
-  const failures: [string, typeof answer, SefazErrorKind, boolean][] = [
+  const failures: [string, typeof respond, SefazErrorKind, boolean][] = [
     ['a page', page('<html><body>Manutenção<br></body></html>'), 'not-xml', true],
     ['nothing', page(''), 'not-xml', true],
     ['an empty result', page(soap('')), 'not-xml', true],
     ['another service', page(soap('<retDistDFeInt><cStat>137</cStat></retDistDFeInt>')), 'not-xml', true],
-    ['an answer without cStat', page(soap('<retEnvEvento/><retEventoCTe/>')), 'not-xml', true],
+    ['a response without cStat', page(soap('<retEnvEvento/><retEventoCTe/>')), 'not-xml', true],
     ['403', page('<html>403.7</html>', 403), 'forbidden', true],
     ['503', page('<html>indisponível</html>', 503), 'http', true],
     ['404', page('', 404), 'http', false],
@@ -344,8 +346,8 @@ describe('without an answer', () => {
     ['a connection cut off', (response) => void response.destroy(), 'refused', true],
   ]
 
-  test.each(failures)('%s', async (_, respond, kind, retryable) => {
-    answer = respond
+  test.each(failures)('%s', async (_, behaviour, kind, retryable) => {
+    respond = behaviour
     await Promise.all([expectFailure(send(), kind, retryable), expectFailure(sendCte(), kind, retryable)])
   })
 
@@ -354,7 +356,7 @@ describe('without an answer', () => {
     ['Server was unable to process request.', true],
   ])('the Fault %s', async (reason, retryable) => {
     const body = `<soap:Fault><soap:Code><soap:Value>soap:Sender</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="en">${reason}</soap:Text></soap:Reason><soap:Detail/></soap:Fault>`
-    answerWith(soap(body), 500)
+    respondWith(soap(body), 500)
     expect((await expectFailure(send(), 'fault', retryable)).detail).toBe(reason)
     expect((await expectFailure(sendCte(), 'fault', retryable)).detail).toBe(reason)
   })
@@ -363,7 +365,7 @@ describe('without an answer', () => {
 describe('the processed event', () => {
   test('of the NF-e is the event as sent and the result as received', async () => {
     const ret = retEvento(ciencia, 135, { nProt: '891260000054321' })
-    answerWith(soap(retEnvEvento(128, ret)))
+    respondWith(soap(retEnvEvento(128, ret)))
     const [result] = (await send()).results
     const xml = processedEvent(ciencia, result!)
     expect(xml).toBe(`<procEventoNFe xmlns="${nfe}" versao="1.00">${ciencia.xml}${ret}</procEventoNFe>`)
@@ -373,7 +375,7 @@ describe('the processed event', () => {
   })
 
   test('of the CT-e too', async () => {
-    answerWith(soapCte(retEventoCTe))
+    respondWith(soapCte(retEventoCTe))
     const xml = processedEvent(desacordo, await sendCte())
     expect(xml).toBe(`<procEventoCTe xmlns="${cte}" versao="4.00">${desacordo.xml}${retEventoCTe}</procEventoCTe>`)
     expect(verifySignature(xml).valid).toBe(true)

@@ -1,17 +1,17 @@
 import { decodeXml, parseXml, type XmlElement, XmlError } from '@vigia/xml/parse'
 import { escapeAttribute, tag } from '@vigia/xml/write'
-import type { Connection, Response } from './connection.ts'
+import type { Connection, HttpResponse } from './connection.ts'
 import { SefazError } from './error.ts'
 
-/** One call: the action and the child of the Body are given by the WSDL, the answer is looked for by its local name. */
-export interface Call {
+/** One call: the action and the child of the Body are given by the WSDL, the response is looked for by its local name. */
+interface SoapCall {
   url: string
   action: string
   message: string
-  answer: string
+  responseElement: string
 }
 
-export interface Answer {
+export interface SoapResponse {
   /** The element that was looked for. */
   element: XmlElement
   cStat: number
@@ -23,8 +23,11 @@ export interface Answer {
   durationMs: number
 }
 
-/** Posts a SOAP 1.2 envelope without header and returns the element that answers; anything else throws SefazError. */
-export async function callSoap(connection: Connection, { url, action, message, answer }: Call): Promise<Answer> {
+/** Posts a SOAP 1.2 envelope without header and returns the element that was looked for; anything else throws SefazError. */
+export async function callSoap(
+  connection: Connection,
+  { url, action, message, responseElement }: SoapCall,
+): Promise<SoapResponse> {
   const startedAt = performance.now()
   const response = await connection.post(url, {
     body: tag(
@@ -35,10 +38,10 @@ export async function callSoap(connection: Connection, { url, action, message, a
     headers: { 'content-type': `application/soap+xml; charset=utf-8; action="${action}"` },
   })
   const durationMs = Math.round(performance.now() - startedAt)
-  return { ...readAnswer(response, answer), bytes: response.body.length, durationMs }
+  return { ...readResponse(response, responseElement), bytes: response.body.length, durationMs }
 }
 
-function readAnswer(response: Response, name: string): Omit<Answer, 'bytes' | 'durationMs'> {
+function readResponse(response: HttpResponse, name: string): Omit<SoapResponse, 'bytes' | 'durationMs'> {
   const { status, body } = response
   // IIS answers a refused certificate with a page of its own.
   if (status === 403) throw new SefazError('forbidden', { status, body })
@@ -49,31 +52,31 @@ function readAnswer(response: Response, name: string): Omit<Answer, 'bytes' | 'd
     const retryable = status >= 500 || status === 408 || status === 429
     throw new SefazError('http', { status, body, retryable, detail: `HTTP ${status}` })
   }
-  const found = outer && findAnswer(outer, name)
+  const found = outer && findResponse(outer, name)
   const outcome = found && readOutcome(found.element)
   if (!found || !outcome) throw new SefazError('not-xml', { status, body })
   return { ...found, ...outcome }
 }
 
-/** What an element says became of the request; events say it in `infEvento`. */
-export function readOutcome(element: XmlElement): Pick<Answer, 'cStat' | 'xMotivo'> | undefined {
+/** The cStat and xMotivo of an element; events have them in `infEvento`. */
+export function readOutcome(element: XmlElement): Pick<SoapResponse, 'cStat' | 'xMotivo'> | undefined {
   const holder = childOf(element, 'infEvento') ?? element
   const cStat = textOf(holder, 'cStat')
   if (cStat === undefined || !/^[0-9]{3,4}$/.test(cStat)) return undefined
   return { cStat: Number(cStat), xMotivo: textOf(holder, 'xMotivo') ?? '' }
 }
 
-function faultError(fault: XmlElement, { status, body }: Response): SefazError {
+function faultError(fault: XmlElement, { status, body }: HttpResponse): SefazError {
   const detail = (find(fault, 'Text') ?? find(fault, 'faultstring'))?.text.trim()
   // A wrong action or SOAP version stays wrong; every other fault is of the server and of the moment.
   const retryable = !/was not recognized|Unable to handle request/i.test(detail ?? '')
   return new SefazError('fault', { status, body, detail, retryable })
 }
 
-type Parsed = Pick<Answer, 'source' | 'root'>
+type Parsed = Pick<SoapResponse, 'source' | 'root'>
 
-// The answer is an element, but some servers put it as escaped text or CDATA into the result element.
-function findAnswer(outer: Parsed, name: string): (Parsed & { element: XmlElement }) | undefined {
+// The response is an element, but some servers put it as escaped text or CDATA into the result element.
+function findResponse(outer: Parsed, name: string): (Parsed & { element: XmlElement }) | undefined {
   const element = find(outer.root, name)
   if (element) return { ...outer, element }
   const holder = findWhere(outer.root, ({ text }) => text.includes(name))

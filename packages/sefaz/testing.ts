@@ -35,13 +35,13 @@ const fromDer = (bytes: Uint8Array) => asn1.fromDer(forge.util.createBuffer(Buff
 
 const stringTypes = { octets: Type.OCTETSTRING, utf8: Type.UTF8, printable: Type.PRINTABLESTRING, ia5: Type.IA5STRING }
 
-export interface OtherName {
+interface OtherName {
   oid: string
   text: string
   type?: keyof typeof stringTypes
 }
 
-export interface Issued {
+export interface TestCertificateFiles {
   /** PEM, PKCS#8. */
   key: string
   /** PEM. */
@@ -57,7 +57,7 @@ export interface IssueOptions {
   hosts?: string[]
   from?: Date
   to?: Date
-  issuer?: Issued
+  issuer?: TestCertificateFiles
   authority?: boolean
   key?: string
 }
@@ -73,7 +73,7 @@ export function newKey(kind: 'rsa' | 'ec' = 'rsa'): string {
 }
 
 /** A certificate; self-signed when no issuer is given. */
-export function issue(options: IssueOptions): Issued {
+export function issue(options: IssueOptions): TestCertificateFiles {
   const key = options.key ?? newKey()
   const signer = createPrivateKey(options.issuer?.key ?? key)
   const algorithm =
@@ -123,8 +123,8 @@ function extensionsOf({ authority, hosts = [], otherNames = [] }: IssueOptions):
   return extensions
 }
 
-export interface PfxOptions {
-  certificates: Issued[]
+interface PfxOptions {
+  certificates: TestCertificateFiles[]
   /** PEM; none when absent. */
   key?: string
   password: string
@@ -150,7 +150,7 @@ export function makePfx(options: PfxOptions): Buffer {
   ]
   const authSafe = der(sequence(...(options.keyFirst ? safes.reverse() : safes)))
   const salt = latin1(randomBytes(8))
-  // A count meant to be hostile is never computed here: the reader must give up before it can compare the digest.
+  // A hostile count is never computed here: the reader must stop before it can compare the digest.
   const macKey = forge.pkcs12.generateKey(
     password,
     forge.util.createBuffer(salt),
@@ -213,7 +213,7 @@ export interface TestServer extends AsyncDisposable {
 
 /** An HTTPS server on loopback that demands a client certificate. */
 export async function serve(
-  identity: { server: Issued; clientAuthorities: Issued[]; tls?: TlsOptions },
+  identity: { server: TestCertificateFiles; clientAuthorities: TestCertificateFiles[]; tls?: TlsOptions },
   handle: (request: IncomingMessage, body: string, response: ServerResponse) => void,
 ): Promise<TestServer> {
   const server = createServer(

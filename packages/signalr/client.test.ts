@@ -63,7 +63,7 @@ describe.each(transports)('the official client by %s', (name, transport) => {
     await until(() => test.hub.metrics().open[name] === 0 && test.hub.metrics().ending === 0)
   })
 
-  it('takes a stream that nobody offers for an error and goes on', async () => {
+  it('answers a stream that does not exist with an error and goes on', async () => {
     await using test = await startHub({ methods: { Add: () => 1 } })
     const connection = client(test.url, { transport }).build()
     await connection.start()

@@ -1,10 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { type Incoming, Message, ProtocolError, parseRecord, RecordReader, refuseHandshake } from './records.ts'
+import {
+  EncodedMessage,
+  type IncomingRecord,
+  ProtocolError,
+  parseRecord,
+  RecordReader,
+  refuseHandshake,
+} from './records.ts'
 import type { Limits, Times } from './settings.ts'
-import type { Ears, Transport } from './transports.ts'
+import type { HubTransport, TransportListener } from './transports.ts'
 
-/** Whom a token stands for. */
-export interface Identity<User> {
+/** The user of a token. */
+export interface HubIdentity<User> {
   /** Tells users apart: connections of one key belong together. */
   key: string
   user: User
@@ -12,27 +19,27 @@ export interface Identity<User> {
   expiresAt?: number
 }
 
-/** Who calls a method. */
-export interface Caller<User> {
+/** The client that calls a method. */
+export interface HubCaller<User> {
   user: User
-  /** May be told to anybody. */
+  /** Not a secret: it may be sent to others. */
   connectionId: string
 }
 
 /** A connection that is open, as the hub hands it out. */
 export interface Client<User> {
   readonly user: User
-  /** May be told to anybody. */
+  /** Not a secret: it may be sent to others. */
   readonly connectionId: string
   /**
-   * Settled when everything sent so far has arrived (true), or when the connection has ended before that was known (false). A WebSocket answers
-   * for that itself, a poll by the next one; of an event stream it is only known that it has left.
+   * Settled when everything sent so far has arrived (true), or when the connection has ended before that was known (false). A WebSocket
+   * confirms it; a poll is confirmed by the next poll; for server-sent events true only means that the bytes were written.
    */
   reached(): Promise<boolean>
 }
 
 /** What a client may call; what it returns is the result, and what it throws stays here. */
-export type Method<User> = (caller: Caller<User>, ...args: unknown[]) => unknown
+export type Method<User> = (caller: HubCaller<User>, ...args: unknown[]) => unknown
 
 /** Where the hub writes what happens to it; no field ever holds a token. */
 export interface Log {
@@ -42,7 +49,7 @@ export interface Log {
 }
 
 /** What a connection needs of its hub. */
-export interface House<User> {
+export interface HubServices<User> {
   times: Times
   limits: Limits
   log: Log
@@ -50,36 +57,36 @@ export interface House<User> {
   methods: ReadonlyMap<string, Method<User>>
   counters: { opened: number; received: number; sent: number; cut: number }
   /** Its handshake is done. */
-  opened(connection: Connection<User>): void
-  /** It is decided that the connection ends: nobody finds it any more. */
-  forget(connection: Connection<User>, wasOpen: boolean): void
+  opened(connection: ClientConnection<User>): void
+  /** The connection is ending: messages no longer reach it. */
+  forget(connection: ClientConnection<User>, wasOpen: boolean): void
   /** Its transport is no more. */
-  bury(connection: Connection<User>): void
+  remove(connection: ClientConnection<User>): void
 }
 
-const handshakeDone = new Message({})
-const ping = new Message({ type: 6 })
-const goodbye = new Message({ type: 7 })
+const handshakeDone = new EncodedMessage({})
+const ping = new EncodedMessage({ type: 6 })
+const goodbye = new EncodedMessage({ type: 7 })
 
 /** A Close record; with `allowReconnect` a client that reconnects by itself comes back. */
-export function closeRecord(allowReconnect: boolean, error?: string): Message {
-  return new Message({ type: 7, error, allowReconnect })
+export function closeRecord(allowReconnect: boolean, error?: string): EncodedMessage {
+  return new EncodedMessage({ type: 7, error, allowReconnect })
 }
 
 const secret = () => randomBytes(24).toString('base64url')
 
 /** The conversation with one client. */
-export class Connection<User> implements Ears, Client<User> {
+export class ClientConnection<User> implements TransportListener, Client<User> {
   readonly id = secret()
   /** Opens the connection; in version 0 the same as `id`. */
   readonly token: string
   readonly address: string
-  identity: Identity<User>
-  transport: Transport | undefined
+  identity: HubIdentity<User>
+  transport: HubTransport | undefined
   state: 'waiting' | 'attached' | 'open' | 'ended' = 'waiting'
   /** When it entered its state. */
   since = performance.now()
-  readonly #house: House<User>
+  readonly #services: HubServices<User>
   readonly #reader: RecordReader
   #inbox: Buffer[] = []
   #inboxBytes = 0
@@ -91,9 +98,9 @@ export class Connection<User> implements Ears, Client<User> {
   #hasPinged = false
   #heardAt = 0
 
-  constructor(house: House<User>, identity: Identity<User>, address: string, version: number) {
-    this.#house = house
-    this.#reader = new RecordReader(house.limits.recordBytesMax)
+  constructor(services: HubServices<User>, identity: HubIdentity<User>, address: string, version: number) {
+    this.#services = services
+    this.#reader = new RecordReader(services.limits.recordBytesMax)
     this.identity = identity
     this.address = address
     this.token = version === 0 ? this.id : secret()
@@ -111,13 +118,13 @@ export class Connection<User> implements Ears, Client<User> {
     return this.state === 'open' && this.transport !== undefined && this.transport.reached()
   }
 
-  attach(transport: Transport): void {
+  attach(transport: HubTransport): void {
     this.transport = transport
     this.#enter('attached')
   }
 
   /** A later request showed a token of the same user: what it says counts, unless it ends earlier. */
-  renew(identity: Identity<User>): void {
+  renew(identity: HubIdentity<User>): void {
     if ((identity.expiresAt ?? Infinity) >= (this.identity.expiresAt ?? Infinity)) this.identity = identity
   }
 
@@ -131,7 +138,7 @@ export class Connection<User> implements Ears, Client<User> {
 
   /** Settled when what was received is nearly worked off. */
   async roomy(): Promise<void> {
-    if (this.#inboxBytes <= this.#house.limits.inboxBytesMax) return
+    if (this.#inboxBytes <= this.#services.limits.inboxBytesMax) return
     await new Promise<void>((resolve) => {
       this.#whenRoomy = resolve
     })
@@ -144,26 +151,26 @@ export class Connection<User> implements Ears, Client<User> {
       this.#inboxBytes += record.length
     }
     if (!this.#working) void this.#work()
-    if (this.#inboxBytes > this.#house.limits.inboxBytesMax) this.transport?.pause()
+    if (this.#inboxBytes > this.#services.limits.inboxBytesMax) this.transport?.pause()
   }
 
   /** Whether the message has been written; a client that takes too little is cut. */
-  send(message: Message): boolean {
+  send(message: EncodedMessage): boolean {
     if (this.state !== 'open' || !this.transport) return false
-    if (this.transport.backlog + message.record.length > this.#house.limits.backlogBytesMax) {
+    if (this.transport.backlog + message.record.length > this.#services.limits.backlogBytesMax) {
       this.#cut('takes too little')
       return false
     }
     this.transport.write(message)
-    this.#house.counters.sent += 1
+    this.#services.counters.sent += 1
     return true
   }
 
   /** Says `last` and ends when it has left. */
-  close(why: string, last: Message, code = 1000): void {
+  close(why: string, last: EncodedMessage, code = 1000): void {
     const { state } = this
     if (!this.#end(why)) return
-    // Before its handshake a client takes any record for the answer to it.
+    // Before its handshake a client takes any record for the response to it.
     if (state === 'open') this.transport?.write(last)
     this.transport?.end(code)
   }
@@ -174,11 +181,11 @@ export class Connection<User> implements Ears, Client<User> {
 
   gone(): void {
     this.#end('connection ended')
-    this.#house.bury(this)
+    this.#services.remove(this)
   }
 
   sweep(now: number, date: number): void {
-    const { times } = this.#house
+    const { times } = this.#services
     if (this.state === 'waiting') {
       if (now - this.since >= times.detachedMs) this.#end('not attached')
       return
@@ -191,7 +198,7 @@ export class Connection<User> implements Ears, Client<User> {
   }
 
   #keepAlive(now: number): void {
-    const { times } = this.#house
+    const { times } = this.#services
     if (this.#working) this.#heardAt = now
     if (this.#hasPinged && now - this.#heardAt >= times.clientSilenceMs) {
       this.close('silence', closeRecord(true, 'The client has said nothing for too long.'))
@@ -213,7 +220,7 @@ export class Connection<User> implements Ears, Client<User> {
           if (work) await work
           if (this.state === 'ended') return
           this.#inboxBytes -= record.length
-          if (this.#inboxBytes <= this.#house.limits.inboxBytesMax) this.#readOn()
+          if (this.#inboxBytes <= this.#services.limits.inboxBytesMax) this.#readOn()
         }
       }
       if (this.#reader.tooLarge) throw new ProtocolError('A record is larger than allowed.')
@@ -233,7 +240,7 @@ export class Connection<User> implements Ears, Client<User> {
 
   #fail(error: unknown): void {
     const told = error instanceof ProtocolError ? error.message : 'The server failed.'
-    if (!(error instanceof ProtocolError)) this.#house.log.error({ err: error, ...this.#fields }, 'a record failed')
+    if (!(error instanceof ProtocolError)) this.#services.log.error({ err: error, ...this.#fields }, 'a record failed')
     if (this.state === 'attached') this.#refuse(told)
     else this.close(told, closeRecord(true, told), error instanceof ProtocolError ? 1000 : 1011)
   }
@@ -246,7 +253,7 @@ export class Connection<User> implements Ears, Client<User> {
       else this.#open()
       return
     }
-    this.#house.counters.received += 1
+    this.#services.counters.received += 1
     const record = parseRecord(bytes)
     if (record.kind === 'invocation') return this.#invoke(record)
     if (record.kind === 'ping') this.#hasPinged = true
@@ -257,41 +264,41 @@ export class Connection<User> implements Ears, Client<User> {
     this.transport?.write(handshakeDone)
     this.#enter('open')
     this.#pingAt = this.since
-    this.#house.counters.opened += 1
-    this.#house.log.debug(this.#fields, 'connection opened')
-    this.#house.opened(this)
+    this.#services.counters.opened += 1
+    this.#services.log.debug(this.#fields, 'connection opened')
+    this.#services.opened(this)
   }
 
   #refuse(problem: string): void {
     const { transport } = this
     if (!this.#end(problem)) return
-    transport?.write(new Message({ error: problem }))
+    transport?.write(new EncodedMessage({ error: problem }))
     transport?.end(1000)
   }
 
-  async #invoke({ id, target, args, streaming }: Incoming & { kind: 'invocation' }): Promise<void> {
-    const method = this.#house.methods.get(target.toLowerCase())
-    const complete = (outcome: object) => new Message({ type: 3, invocationId: id, ...outcome })
-    let completion: Message
+  async #invoke({ id, target, args, streaming }: IncomingRecord & { kind: 'invocation' }): Promise<void> {
+    const method = this.#services.methods.get(target.toLowerCase())
+    const complete = (outcome: object) => new EncodedMessage({ type: 3, invocationId: id, ...outcome })
+    let completion: EncodedMessage
     if (!method) completion = complete({ error: `Unknown hub method '${target}'` })
     else if (streaming) completion = complete({ error: `The hub method '${target}' does not stream` })
     else {
       try {
         completion = complete({ result: await method({ user: this.identity.user, connectionId: this.id }, ...args) })
       } catch (error) {
-        this.#house.log.error({ err: error, ...this.#fields }, 'a hub method failed')
+        this.#services.log.error({ err: error, ...this.#fields }, 'a hub method failed')
         completion = complete({ error: `The hub method '${target}' failed` })
       }
       this.#heardAt = performance.now()
     }
-    // Whoever gave no id must get no answer.
+    // An invocation without an id must get no completion.
     if (id !== undefined) this.send(completion)
   }
 
   #cut(why: string): void {
     if (!this.#end(why)) return
-    this.#house.counters.cut += 1
-    this.#house.log.info({ why, ...this.#fields }, 'connection cut')
+    this.#services.counters.cut += 1
+    this.#services.log.info({ why, ...this.#fields }, 'connection cut')
     this.transport?.cut(closeRecord(true, 'The client takes too little.'))
   }
 
@@ -302,12 +309,12 @@ export class Connection<User> implements Ears, Client<User> {
     this.#inbox = []
     this.#inboxBytes = 0
     this.#readOn()
-    this.#house.forget(this, wasOpen)
-    this.#house.log.debug({ why, ...this.#fields }, 'connection ends')
+    this.#services.forget(this, wasOpen)
+    this.#services.log.debug({ why, ...this.#fields }, 'connection ends')
     return true
   }
 
-  #enter(state: Connection<User>['state']): void {
+  #enter(state: ClientConnection<User>['state']): void {
     this.state = state
     this.since = performance.now()
   }

@@ -15,8 +15,8 @@ const statusTexts: Record<number, string> = {
 }
 
 /** A request that is answered with a status and no more. */
-export class Refusal extends Error {
-  override name = 'Refusal'
+export class HubRefusal extends Error {
+  override name = 'HubRefusal'
   readonly status: number
 
   constructor(status: number, message = statusTexts[status] ?? '', options?: ErrorOptions) {
@@ -52,7 +52,7 @@ export function isWelcome({ headers }: IncomingMessage, origins: readonly string
   return URL.canParse(origin) && host !== undefined && new URL(origin).host === host.toLowerCase()
 }
 
-/** Lets a page of one of `origins` read whatever answer follows. */
+/** Lets a page of one of `origins` read the response. */
 export function allowOrigin(request: IncomingMessage, response: ServerResponse, origins: readonly string[]): void {
   if (origins.length === 0) return
   response.setHeader('Vary', 'Origin')
@@ -69,7 +69,7 @@ export function allowOrigin(request: IncomingMessage, response: ServerResponse, 
   response.setHeader('Access-Control-Max-Age', '600')
 }
 
-/** The headers of every answer. */
+/** The headers of every response. */
 export const plainHeaders = {
   'Cache-Control': 'no-cache, no-store',
   Pragma: 'no-cache',
@@ -78,7 +78,7 @@ export const plainHeaders = {
 }
 
 /** Answers with a status and, if there is one, a body. */
-export function answer(
+export function respond(
   response: ServerResponse,
   status: number,
   body: string | Buffer = '',
@@ -90,7 +90,7 @@ export function answer(
 }
 
 /** Answers a request for an upgrade that is not granted, and ends its socket. */
-export function refuseUpgrade(socket: Duplex, { status, message, headers }: Refusal): void {
+export function refuseUpgrade(socket: Duplex, { status, message, headers }: HubRefusal): void {
   const lines = Object.entries({
     ...plainHeaders,
     ...headers,
@@ -108,7 +108,7 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
   let length = 0
   for await (const piece of request as AsyncIterable<Buffer>) {
     length += piece.length
-    if (length > bytesMax) throw new Refusal(413)
+    if (length > bytesMax) throw new HubRefusal(413)
     pieces.push(piece)
   }
   return Buffer.concat(pieces)

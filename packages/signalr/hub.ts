@@ -1,35 +1,43 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
-import { type Client, Connection, closeRecord, type House, type Identity, type Log, type Method } from './connection.ts'
-import { allowOrigin, answer, bearerOf, isWelcome, queryOf, Refusal, readBody, refuseUpgrade } from './http.ts'
-import { Message } from './records.ts'
+import {
+  type Client,
+  ClientConnection,
+  closeRecord,
+  type HubIdentity,
+  type HubServices,
+  type Log,
+  type Method,
+} from './connection.ts'
+import { allowOrigin, bearerOf, HubRefusal, isWelcome, queryOf, readBody, refuseUpgrade, respond } from './http.ts'
+import { EncodedMessage } from './records.ts'
 import { defaultLimits, defaultTimes, type Limits, type Times } from './settings.ts'
 import {
   EventStreamTransport,
+  type HubTransport,
   LongPollingTransport,
-  type Transport,
   type TransportName,
   WebSocketTransport,
 } from './transports.ts'
 
-export type { Caller, Client, Identity, Log, Method } from './connection.ts'
+export type { Client, HubCaller, HubIdentity, Log, Method } from './connection.ts'
 export { defaultLimits, defaultTimes, type Limits, type Times } from './settings.ts'
 export type { TransportName } from './transports.ts'
 
 export interface HubOptions<User> {
   /** Where clients connect, without a slash at the end: `/notification-hub`. */
   path: string
-  /** Whom `token` stands for, or null to refuse it. Asked on every request; when it throws, the client is told to come later. */
-  authenticate(token: string, request: IncomingMessage): Promise<Identity<User> | null>
+  /** The user of `token`, or null to refuse it. Called on every request; when it throws, the client gets 503 and may retry. */
+  authenticate(token: string, request: IncomingMessage): Promise<HubIdentity<User> | null>
   /** What clients may call, by names that differ in more than case. */
   methods?: Record<string, Method<User>>
-  /** Called when a client can be told something, and when it no longer can. */
+  /** Called when messages can reach a client, and when they no longer can. */
   opened?(client: Client<User>): void
   ended?(client: Client<User>): void
   /** Other origins whose pages may connect: `https://app.example`. Behind a proxy that rewrites `Host` also our own. */
   origins?: readonly string[]
-  /** Where a request comes from; the peer of its socket unless told otherwise. */
+  /** The address of the client; by default the peer of its socket. */
   addressOf?(request: IncomingMessage): string
   log: Log
   times?: Partial<Times>
@@ -37,14 +45,14 @@ export interface HubOptions<User> {
 }
 
 /** Whether a message or an end is for the connections of `user`. */
-export type Filter<User> = (user: User, connectionId: string) => boolean
+export type ClientFilter<User> = (user: User, connectionId: string) => boolean
 
 export interface HubMetrics {
   /** Handshake done and not ended, by transport. */
   open: Record<TransportName, number>
   /** Negotiated or attached, and no handshake yet. */
   waiting: number
-  /** Ended, and still being told so. */
+  /** Ended, while their Close record is still on its way. */
   ending: number
   opened: number
   /** Records from clients, handshakes left out. */
@@ -59,14 +67,14 @@ export interface HubMetrics {
 
 /** The server side of one SignalR hub. */
 export interface Hub<User> {
-  /** Takes a request for the hub, its body unread; false: it is for somebody else. */
+  /** Handles a request for the hub, its body unread; false: it is not for the hub. */
   handle(request: IncomingMessage, response: ServerResponse): boolean
-  /** Takes a request of the `upgrade` event; false: it is for somebody else, who has to end the socket. */
+  /** Handles a request of the `upgrade` event; false: it is not for the hub, and the caller has to end the socket. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
-  /** Calls `target` at the clients of one user (by key) or of all whom a filter takes; returns at how many. Waits for nobody. */
-  send(to: string | Filter<User>, target: string, args: readonly unknown[]): number
-  /** Ends the connections that a filter takes, and has those who just show their token authenticated again; with `allowReconnect` clients come back by themselves. */
-  disconnect(which: Filter<User>, options?: { allowReconnect?: boolean; error?: string }): number
+  /** Calls `target` at the clients of one user (by key) or of all that a filter selects, and returns how many. It does not wait for the clients. */
+  send(to: string | ClientFilter<User>, target: string, args: readonly unknown[]): number
+  /** Ends the connections that a filter selects, and authenticates again those whose token is being looked up; with `allowReconnect` clients reconnect by themselves. */
+  disconnect(which: ClientFilter<User>, options?: { allowReconnect?: boolean; error?: string }): number
   metrics(): HubMetrics
   /** Refuses newcomers, has everybody reconnect elsewhere or later, and is settled when the last one has heard of it. */
   close(): Promise<void>
@@ -80,7 +88,7 @@ export function createHub<User>(options: HubOptions<User>): Hub<User> {
 const minuteMs = 60_000
 const authenticationsMax = 3
 
-class SignalrHub<User> implements Hub<User>, House<User> {
+class SignalrHub<User> implements Hub<User>, HubServices<User> {
   readonly times: Times
   readonly limits: Limits
   readonly log: Log
@@ -91,15 +99,15 @@ class SignalrHub<User> implements Hub<User>, House<User> {
   readonly #refused: Record<number, number> = {}
   readonly #sockets: WebSocketServer
   /** By token. */
-  readonly #connections = new Map<string, Connection<User>>()
+  readonly #connections = new Map<string, ClientConnection<User>>()
   /** Negotiated and not attached. */
-  readonly #waiting = new Set<Connection<User>>()
-  readonly #byKey = new Map<string, Set<Connection<User>>>()
+  readonly #waiting = new Set<ClientConnection<User>>()
+  readonly #byKey = new Map<string, Set<ClientConnection<User>>>()
   readonly #byAddress = new Map<string, number>()
   /** Ended, and their transports not yet, by token. */
-  readonly #ending = new Map<string, Connection<User>>()
+  readonly #ending = new Map<string, ClientConnection<User>>()
   /** Filters of the disconnects since each authentication that is under way began. */
-  readonly #authenticating = new Set<Filter<User>[]>()
+  readonly #authenticating = new Set<ClientFilter<User>[]>()
   readonly #negotiations = new Map<string, number>()
   #minuteAt = performance.now()
   readonly #sweep: NodeJS.Timeout
@@ -130,14 +138,14 @@ class SignalrHub<User> implements Hub<User>, House<User> {
     this.#serve(place, request, response).catch((error: unknown) => {
       const refusal = this.#refusalOf(error)
       if (response.headersSent) response.destroy()
-      else answer(response, refusal.status, refusal.message, refusal.headers)
+      else respond(response, refusal.status, refusal.message, refusal.headers)
     })
     return true
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     if (this.#placeOf(request) !== 'hub') return false
-    // Until ws listens; a client that is gone needs no answer.
+    // Until ws listens; a client that is gone needs no response.
     const ignore = () => socket.destroy()
     socket.on('error', ignore)
     void this.#attachSocket(request, socket, head)
@@ -148,18 +156,18 @@ class SignalrHub<User> implements Hub<User>, House<User> {
     return true
   }
 
-  send(to: string | Filter<User>, target: string, args: readonly unknown[]): number {
-    let message: Message | undefined
+  send(to: string | ClientFilter<User>, target: string, args: readonly unknown[]): number {
+    let message: EncodedMessage | undefined
     let count = 0
     for (const connection of this.#matching(to)) {
       if (connection.state !== 'open') continue
-      message ??= new Message({ type: 1, target, arguments: args })
+      message ??= new EncodedMessage({ type: 1, target, arguments: args })
       if (connection.send(message)) count += 1
     }
     return count
   }
 
-  disconnect(which: Filter<User>, options: { allowReconnect?: boolean; error?: string } = {}): number {
+  disconnect(which: ClientFilter<User>, options: { allowReconnect?: boolean; error?: string } = {}): number {
     for (const filters of this.#authenticating) filters.push(which)
     const last = closeRecord(options.allowReconnect ?? false, options.error)
     let count = 0
@@ -197,11 +205,11 @@ class SignalrHub<User> implements Hub<User>, House<User> {
     clearInterval(this.#sweep)
   }
 
-  opened(connection: Connection<User>): void {
+  opened(connection: ClientConnection<User>): void {
     this.#options.opened?.(connection)
   }
 
-  forget(connection: Connection<User>, wasOpen: boolean): void {
+  forget(connection: ClientConnection<User>, wasOpen: boolean): void {
     this.#connections.delete(connection.token)
     this.#waiting.delete(connection)
     const { identity, address } = connection
@@ -215,12 +223,12 @@ class SignalrHub<User> implements Hub<User>, House<User> {
     if (wasOpen) this.#options.ended?.(connection)
   }
 
-  bury(connection: Connection<User>): void {
+  remove(connection: ClientConnection<User>): void {
     this.#ending.delete(connection.token)
     if (this.#ending.size === 0) this.#whenEmpty?.()
   }
 
-  *#matching(to: string | Filter<User>): Iterable<Connection<User>> {
+  *#matching(to: string | ClientFilter<User>): Iterable<ClientConnection<User>> {
     if (typeof to === 'string') yield* this.#byKey.get(to) ?? []
     else
       for (const connection of this.#connections.values())
@@ -233,8 +241,8 @@ class SignalrHub<User> implements Hub<User>, House<User> {
     return path === `${this.#options.path}/negotiate` ? 'negotiate' : null
   }
 
-  #refusalOf(error: unknown): Refusal {
-    const refusal = error instanceof Refusal ? error : new Refusal(500, undefined, { cause: error })
+  #refusalOf(error: unknown): HubRefusal {
+    const refusal = error instanceof HubRefusal ? error : new HubRefusal(500, undefined, { cause: error })
     this.#refused[refusal.status] = (this.#refused[refusal.status] ?? 0) + 1
     if (refusal.cause) this.log.error({ err: refusal.cause, status: refusal.status }, 'hub request failed')
     return refusal
@@ -243,11 +251,11 @@ class SignalrHub<User> implements Hub<User>, House<User> {
   async #serve(place: 'hub' | 'negotiate', request: IncomingMessage, response: ServerResponse): Promise<void> {
     allowOrigin(request, response, this.#origins)
     const { method } = request
-    if (method === 'OPTIONS') return answer(response, 204)
+    if (method === 'OPTIONS') return respond(response, 204)
     const query = queryOf(request)
     if (place === 'negotiate') {
       const identity = await this.#identify(request, '')
-      if (method !== 'POST') throw new Refusal(405)
+      if (method !== 'POST') throw new HubRefusal(405)
       return this.#negotiate(request, response, query, identity)
     }
     if (method === 'POST') return this.#post(request, response, query)
@@ -256,20 +264,20 @@ class SignalrHub<User> implements Hub<User>, House<User> {
     if (streams) return this.#attachStream(request, response, this.#find(query, identity))
     if (method === 'GET') return this.#poll(request, response, this.#findPolling(query, identity))
     if (method === 'DELETE') return this.#delete(response, this.#findPolling(query, identity))
-    throw new Refusal(405)
+    throw new HubRefusal(405)
   }
 
   #negotiate(
     request: IncomingMessage,
     response: ServerResponse,
     query: Map<string, string>,
-    identity: Identity<User>,
+    identity: HubIdentity<User>,
   ): void {
     const offer = this.#offer(request, query.get('negotiateversion') ?? '0', identity)
-    answer(response, 200, JSON.stringify(offer), { 'Content-Type': 'application/json; charset=utf-8' })
+    respond(response, 200, JSON.stringify(offer), { 'Content-Type': 'application/json; charset=utf-8' })
   }
 
-  #offer(request: IncomingMessage, asked: string, identity: Identity<User>): object {
+  #offer(request: IncomingMessage, asked: string, identity: HubIdentity<User>): object {
     if (!/^\d+$/.test(asked)) return { error: 'The client asked for a version of the protocol that is no number.' }
     const version = Math.min(1, Number(asked))
     const { id, token } = this.#admit(request, identity, version)
@@ -291,36 +299,36 @@ class SignalrHub<User> implements Hub<User>, House<User> {
       const identity = await this.#identify(request, '')
       await turn?.before
       const connection = this.#find(query, identity)
-      if (!connection.transport) throw new Refusal(400, 'Attach first')
-      if (connection.transport.name === 'WebSockets') throw new Refusal(405)
+      if (!connection.transport) throw new HubRefusal(400, 'Attach first')
+      if (connection.transport.name === 'WebSockets') throw new HubRefusal(405)
       const body = await this.#readPost(request, connection)
-      if (connection.state === 'ended') throw new Refusal(404)
+      if (connection.state === 'ended') throw new HubRefusal(404)
       connection.receive(body)
       await connection.roomy()
-      answer(response, 200)
+      respond(response, 200)
     } finally {
       turn?.done()
     }
   }
 
-  async #readPost(request: IncomingMessage, connection: Connection<User>): Promise<Buffer> {
+  async #readPost(request: IncomingMessage, connection: ClientConnection<User>): Promise<Buffer> {
     try {
       return await readBody(request, this.limits.bodyBytesMax)
     } catch (error) {
       const told = 'A request was larger than allowed.'
-      if (error instanceof Refusal) connection.close(told, closeRecord(true, told))
+      if (error instanceof HubRefusal) connection.close(told, closeRecord(true, told))
       // Otherwise the client has broken off: it takes that for a failed send, and nothing of it counts.
-      throw error instanceof Refusal ? error : new Refusal(400)
+      throw error instanceof HubRefusal ? error : new HubRefusal(400)
     }
   }
 
-  #attachStream(request: IncomingMessage, response: ServerResponse, connection: Connection<User>): void {
-    if (connection.transport) throw new Refusal(connection.transport.name === 'ServerSentEvents' ? 409 : 400)
+  #attachStream(request: IncomingMessage, response: ServerResponse, connection: ClientConnection<User>): void {
+    if (connection.transport) throw new HubRefusal(connection.transport.name === 'ServerSentEvents' ? 409 : 400)
     if (request.socket.destroyed) return
     this.#attach(connection, new EventStreamTransport(request, response, connection, this.times, performance.now()))
   }
 
-  #poll(request: IncomingMessage, response: ServerResponse, connection: Connection<User>): void {
+  #poll(request: IncomingMessage, response: ServerResponse, connection: ClientConnection<User>): void {
     if (request.socket.destroyed) return
     const now = performance.now()
     if (!connection.transport) this.#attach(connection, new LongPollingTransport(connection, this.times, now))
@@ -328,67 +336,71 @@ class SignalrHub<User> implements Hub<User>, House<User> {
     if (transport instanceof LongPollingTransport) transport.poll(response, now)
   }
 
-  #delete(response: ServerResponse, { transport }: Connection<User>): void {
-    if (!(transport instanceof LongPollingTransport)) throw new Refusal(400)
+  #delete(response: ServerResponse, { transport }: ClientConnection<User>): void {
+    if (!(transport instanceof LongPollingTransport)) throw new HubRefusal(400)
     transport.drop()
-    answer(response, 202)
+    respond(response, 202)
   }
 
   async #attachSocket(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    if (!isWelcome(request, this.#origins)) throw new Refusal(403)
+    if (!isWelcome(request, this.#origins)) throw new HubRefusal(403)
     const query = queryOf(request)
     const identity = await this.#identify(request, query.get('access_token') ?? '')
     // Without negotiation; a slot is taken as if by version 0.
     const connection = query.has('id') ? this.#find(query, identity) : this.#admit(request, identity, 0)
-    if (connection.transport) throw new Refusal(connection.transport.name === 'WebSockets' ? 409 : 400)
+    if (connection.transport) throw new HubRefusal(connection.transport.name === 'WebSockets' ? 409 : 400)
     this.#sockets.handleUpgrade(request, socket, head, (accepted) =>
       this.#attach(connection, new WebSocketTransport(accepted, socket, connection, this.times, performance.now())),
     )
   }
 
-  #attach(connection: Connection<User>, transport: Transport): void {
+  #attach(connection: ClientConnection<User>, transport: HubTransport): void {
     this.#waiting.delete(connection)
     connection.attach(transport)
   }
 
   // Whose sessions end while they are being looked up is looked up again.
-  async #identify(request: IncomingMessage, inAddress: string): Promise<Identity<User>> {
+  async #identify(request: IncomingMessage, inAddress: string): Promise<HubIdentity<User>> {
     const token = bearerOf(request) || inAddress
     for (let attempt = 0; token !== '' && attempt < authenticationsMax; attempt += 1) {
-      const filters: Filter<User>[] = []
+      const filters: ClientFilter<User>[] = []
       this.#authenticating.add(filters)
       try {
         const identity = await this.#options.authenticate(token, request)
         if (!identity || (identity.expiresAt ?? Infinity) <= Date.now()) break
         if (!filters.some((filter) => filter(identity.user, ''))) return identity
       } catch (error) {
-        throw new Refusal(503, undefined, { cause: error })
+        throw new HubRefusal(503, undefined, { cause: error })
       } finally {
         this.#authenticating.delete(filters)
       }
     }
-    throw new Refusal(401)
+    throw new HubRefusal(401)
   }
 
-  #find(query: Map<string, string>, identity: Identity<User>, also?: Map<string, Connection<User>>): Connection<User> {
+  #find(
+    query: Map<string, string>,
+    identity: HubIdentity<User>,
+    also?: Map<string, ClientConnection<User>>,
+  ): ClientConnection<User> {
     const id = query.get('id')
-    if (!id) throw new Refusal(400, 'The id is missing')
+    if (!id) throw new HubRefusal(400, 'The id is missing')
     const connection = this.#connections.get(id) ?? also?.get(id)
-    if (!connection) throw new Refusal(404)
-    if (connection.identity.key !== identity.key) throw new Refusal(403)
+    if (!connection) throw new HubRefusal(404)
+    if (connection.identity.key !== identity.key) throw new HubRefusal(403)
     connection.renew(identity)
     return connection
   }
 
   // One that has ended by long polling is found until its last record is fetched.
-  #findPolling(query: Map<string, string>, identity: Identity<User>): Connection<User> {
+  #findPolling(query: Map<string, string>, identity: HubIdentity<User>): ClientConnection<User> {
     const connection = this.#find(query, identity, this.#ending)
     const { transport, state } = connection
-    if (transport && transport.name !== 'LongPolling') throw new Refusal(state === 'ended' ? 404 : 400)
+    if (transport && transport.name !== 'LongPolling') throw new HubRefusal(state === 'ended' ? 404 : 400)
     return connection
   }
 
-  #admit(request: IncomingMessage, identity: Identity<User>, version: number): Connection<User> {
+  #admit(request: IncomingMessage, identity: HubIdentity<User>, version: number): ClientConnection<User> {
     const { limits } = this
     const address = this.#options.addressOf?.(request) ?? request.socket.remoteAddress ?? ''
     const negotiations = (this.#negotiations.get(identity.key) ?? 0) + 1
@@ -396,14 +408,14 @@ class SignalrHub<User> implements Hub<User>, House<User> {
     const siblings = this.#byKey.get(identity.key) ?? new Set()
     const neighbours = (this.#byAddress.get(address) ?? 0) + 1
     const isFull = this.#connections.size >= limits.connectionsMax || this.#waiting.size >= limits.waitingMax
-    if (this.#closing || isFull) throw new Refusal(503)
+    if (this.#closing || isFull) throw new HubRefusal(503)
     if (
       negotiations > limits.negotiationsPerMinuteMax ||
       siblings.size >= limits.connectionsPerUserMax ||
       neighbours > limits.connectionsPerAddressMax
     )
-      throw new Refusal(429)
-    const connection = new Connection(this, identity, address, version)
+      throw new HubRefusal(429)
+    const connection = new ClientConnection(this, identity, address, version)
     this.#connections.set(connection.token, connection)
     this.#waiting.add(connection)
     this.#byKey.set(identity.key, siblings.add(connection))

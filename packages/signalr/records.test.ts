@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Message, ProtocolError, parseRecord, RecordReader, refuseHandshake } from './records.ts'
+import { EncodedMessage, ProtocolError, parseRecord, RecordReader, refuseHandshake } from './records.ts'
 
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value))
 
@@ -16,7 +16,7 @@ describe('RecordReader', () => {
     fc.assert(
       fc.property(fc.array(anyValue), fc.array(fc.nat()), fc.string(), (values, cuts, rest) => {
         const stream = Buffer.concat([
-          ...values.map((value) => new Message({ value }).record),
+          ...values.map((value) => new EncodedMessage({ value }).record),
           Buffer.from(rest.replaceAll('\x1e', '')),
         ])
         const reader = new RecordReader(1_000_000)

@@ -1,7 +1,7 @@
 const separator = 0x1e
 
 /** What goes to clients; the same bytes serve every connection. */
-export class Message {
+export class EncodedMessage {
   /** The JSON text and its separator. */
   readonly record: Buffer
   #event: Buffer | undefined
@@ -73,19 +73,19 @@ export class RecordReader {
 }
 
 /** What a client says; records that change nothing here are `other`. */
-export type Incoming =
+export type IncomingRecord =
   | { kind: 'invocation'; id?: string; target: string; args: unknown[]; streaming: boolean }
   | { kind: 'ping' }
   | { kind: 'close' }
   | { kind: 'other' }
 
-/** The client broke the protocol; the message may be told to it. */
+/** The client broke the protocol; the message may be sent to it. */
 export class ProtocolError extends Error {
   override name = 'ProtocolError'
 }
 
 /** Reads any record but the first of a connection. */
-export function parseRecord(bytes: Buffer): Incoming {
+export function parseRecord(bytes: Buffer): IncomingRecord {
   const record = parseObject(bytes)
   switch (record.type) {
     case 1:
@@ -106,7 +106,7 @@ export function parseRecord(bytes: Buffer): Incoming {
   }
 }
 
-function parseInvocation(record: Record<string, unknown>): Incoming {
+function parseInvocation(record: Record<string, unknown>): IncomingRecord {
   const { type, target, arguments: args, invocationId } = record
   if (typeof target !== 'string') throw new ProtocolError('An invocation has no target.')
   if (!Array.isArray(args)) throw new ProtocolError('An invocation has no arguments.')

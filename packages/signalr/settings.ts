@@ -10,7 +10,7 @@ export interface Times {
   clientSilenceMs: number
   /** Longest wait of a poll; below 100 s, when the official client gives up, and below the patience of every proxy. */
   pollMs: number
-  /** How long a connection that nobody is attached to is kept. */
+  /** How long a connection without a request or socket is kept. */
   detachedMs: number
   /** How long written bytes may lie without moving. */
   sendMs: number

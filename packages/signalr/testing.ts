@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
-import { createHub, type Hub, type HubOptions, type Identity } from './hub.ts'
+import { createHub, type Hub, type HubIdentity, type HubOptions } from './hub.ts'
 
 // A hub on a server of its own, and clients that show every byte; for the tests of this package.
 
@@ -22,13 +22,13 @@ export interface TestHub {
   sockets: ReadonlySet<Socket>
   /** Breaks off every connection, without a word. */
   breakOff(): void
-  /** What tokens stand for. */
-  sessions: Map<string, Identity<User>>
+  /** The users of the tokens. */
+  sessions: Map<string, HubIdentity<User>>
   logged: { level: string; fields: object; message: string }[]
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export function identity(name: string, session: string, expiresAt?: number): Identity<User> {
+export function identity(name: string, session: string, expiresAt?: number): HubIdentity<User> {
   return { key: name, user: { name, session }, expiresAt }
 }
 
@@ -98,13 +98,13 @@ export function stopClock(): { pass(seconds: number): Promise<void>; [Symbol.dis
   return { pass, [Symbol.dispose]: () => void vi.useRealTimers() }
 }
 
-export interface Answer {
+export interface HubResponse {
   status: number
   headers: IncomingMessage['headers']
   body: string
 }
 
-export interface Ask {
+interface Ask {
   method?: string
   token?: string
   headers?: Record<string, string>
@@ -116,7 +116,7 @@ export interface Ask {
 export function ask(
   url: string,
   { method = 'GET', token = 'ana-1', headers = {}, body, signal }: Ask = {},
-): Promise<Answer> {
+): Promise<HubResponse> {
   return new Promise((resolve, reject) => {
     const authorization: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {}
     const request = httpRequest(url, { method, headers: { ...authorization, ...headers }, signal, agent: false })
@@ -142,7 +142,7 @@ export async function negotiate(
 export const handshake = '{"protocol":"json","version":1}\x1e'
 
 /** Records as one reads them. */
-export type Read = Record<string, unknown>
+type Read = Record<string, unknown>
 
 function readAll(frames: readonly string[]): Read[] {
   return frames
@@ -220,13 +220,13 @@ export async function connectSocket(
   return { ...client, connectionId, id: connectionToken }
 }
 
-export interface StreamClient {
+interface StreamClient {
   id: string
   headers: IncomingMessage['headers']
   status: number
   text(): string
   records(): Read[]
-  post(body: string | Buffer): Promise<Answer>
+  post(body: string | Buffer): Promise<HubResponse>
   ended: Promise<void>
   /** Breaks the connection off. */
   leave(): void
@@ -276,9 +276,9 @@ export async function connectStream(url: string, token = 'ana-1'): Promise<Strea
 export interface PollClient {
   id: string
   connectionId: string
-  poll(signal?: AbortSignal): Promise<Answer>
-  post(body: string | Buffer): Promise<Answer>
-  remove(): Promise<Answer>
+  poll(signal?: AbortSignal): Promise<HubResponse>
+  post(body: string | Buffer): Promise<HubResponse>
+  remove(): Promise<HubResponse>
 }
 
 /** Long polling, handshake done. */

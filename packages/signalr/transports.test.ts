@@ -3,7 +3,8 @@ import { createServer, request, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Message } from './records.ts'
+import { runs } from '../../tests/support/seed.ts'
+import { EncodedMessage } from './records.ts'
 import { defaultTimes } from './settings.ts'
 import {
   ask,
@@ -158,7 +159,7 @@ describe('records', () => {
         for (const piece of pieces) expect((await stream.post(piece)).status).toBe(200)
         expect(notes).toEqual(expected)
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     )
   })
 
@@ -617,7 +618,7 @@ describe('long polling', () => {
     const ears = { receive: () => {}, left: () => {}, gone: () => void gone.push(true) }
     const transport = new LongPollingTransport(ears, defaultTimes, performance.now())
     for (const response of responses.slice(0, 2)) transport.poll(response, performance.now())
-    transport.write(new Message({ type: 7 }))
+    transport.write(new EncodedMessage({ type: 7 }))
     transport.end()
     transport.poll(responses[2]!, performance.now())
     await Promise.all(answers)
@@ -631,7 +632,7 @@ describe('a client that takes nothing', () => {
   const limits = { backlogBytesMax: 1_000_000 }
   const large = 'x'.repeat(100_000)
 
-  /** Sends until somebody is cut; the kernel takes some megabytes first. */
+  /** Sends until a client is cut off; the kernel buffers some megabytes first. */
   async function flood(test: TestHub): Promise<void> {
     await until(() => {
       test.hub.send(() => true, 'large', [large])

@@ -2,27 +2,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import { answer, plainHeaders } from './http.ts'
-import type { Message } from './records.ts'
+import { plainHeaders, respond } from './http.ts'
+import type { EncodedMessage } from './records.ts'
 import type { Times } from './settings.ts'
 
 export type TransportName = 'WebSockets' | 'ServerSentEvents' | 'LongPolling'
 
-/** What a transport tells its connection. */
-export interface Ears {
+/** What a transport reports to its connection. */
+export interface TransportListener {
   receive(bytes: Buffer): void
-  /** The client has said that it leaves, or its silence has. */
+  /** The client said goodbye or was silent for too long. */
   left(why: string): void
-  /** Nothing is held any more. Told once. */
+  /** All resources are freed; called once. */
   gone(): void
 }
 
 /** The way of one connection to its client. */
-export interface Transport {
+export interface HubTransport {
   readonly name: TransportName
   /** Bytes written and not yet taken. */
   readonly backlog: number
-  write(message: Message): void
+  write(message: EncodedMessage): void
   /** Whether what was written so far has arrived; false: it ended before that was known. */
   reached(): Promise<boolean>
   /** Ends when everything written has left. */
@@ -30,45 +30,45 @@ export interface Transport {
   /** Ends at once. */
   destroy(): void
   /** Ends a client that takes too little: at once, or with `message` as all that is left to say to it. */
-  cut(message: Message): void
+  cut(message: EncodedMessage): void
   /** Looks after what only this transport needs; true when nothing moves any more. */
   sweep(now: number): boolean
-  /** Stops and resumes reading, where the client is not made to wait for an answer anyway. */
+  /** Stops and resumes reading, where the client is not made to wait for a response anyway. */
   pause(): void
   resume(): void
 }
 
 /** Text messages; pings of the WebSocket itself find clients that vanished without a word. */
-export class WebSocketTransport implements Transport {
+export class WebSocketTransport implements HubTransport {
   readonly name = 'WebSockets'
   readonly #socket: WebSocket
-  readonly #ears: Ears
+  readonly #listener: TransportListener
   readonly #times: Times
   readonly #flow: Flow
   #beatAt: number
   #beatsMissed = 0
   #paused = false
   #marks = 0
-  /** Who waits for the pong of a mark, in their order. */
+  /** Callbacks that wait for the pong of a ping, in order. */
   readonly #waiting: { mark: number; resolve: (reached: boolean) => void }[] = []
 
-  constructor(socket: WebSocket, raw: Duplex, ears: Ears, times: Times, now: number) {
+  constructor(socket: WebSocket, raw: Duplex, listener: TransportListener, times: Times, now: number) {
     this.#socket = socket
-    this.#ears = ears
+    this.#listener = listener
     this.#times = times
     this.#flow = new Flow(raw as Socket, now)
     this.#beatAt = now
     socket.binaryType = 'nodebuffer'
-    socket.on('message', (data) => ears.receive(data as Buffer))
+    socket.on('message', (data) => listener.receive(data as Buffer))
     socket.on('pong', (data) => {
       this.#beatsMissed = 0
       this.#answerUpTo(Number(String(data)), true)
     })
     // What is wrong with a frame: ws has closed by then.
-    socket.on('error', () => ears.left('broken frame or connection'))
+    socket.on('error', () => listener.left('broken frame or connection'))
     socket.on('close', () => {
       this.#answerUpTo(Infinity, false)
-      ears.gone()
+      listener.gone()
     })
   }
 
@@ -76,7 +76,7 @@ export class WebSocketTransport implements Transport {
     return this.#socket.bufferedAmount
   }
 
-  write(message: Message): void {
+  write(message: EncodedMessage): void {
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(message.record, { binary: false })
   }
 
@@ -107,14 +107,14 @@ export class WebSocketTransport implements Transport {
   }
 
   sweep(now: number): boolean {
-    if (this.#socket.readyState !== this.#socket.OPEN) this.#ears.left('close frame')
+    if (this.#socket.readyState !== this.#socket.OPEN) this.#listener.left('close frame')
     else if (!this.#paused && now - this.#beatAt >= this.#times.webSocketPingMs) this.#beat(now)
     return this.#flow.isStalled(now, this.#times.sendMs)
   }
 
   #beat(now: number): void {
     if (this.#beatsMissed === 2) {
-      this.#ears.left('no pong')
+      this.#listener.left('no pong')
       this.destroy()
       return
     }
@@ -131,24 +131,30 @@ export class WebSocketTransport implements Transport {
   resume(): void {
     if (!this.#paused) return
     this.#paused = false
-    // Whoever sends more than is worked off may not have been able to send a pong either.
+    // A client whose requests are not processed yet may not have been able to send its pong either.
     this.#beatsMissed = 0
     this.#socket.resume()
   }
 }
 
-/** One answer that never ends; what the client says comes by POST. */
-export class EventStreamTransport implements Transport {
+/** One response that never ends; what the client says comes by POST. */
+export class EventStreamTransport implements HubTransport {
   readonly name = 'ServerSentEvents'
   readonly #response: ServerResponse
   readonly #times: Times
   readonly #flow: Flow
 
-  constructor({ socket }: IncomingMessage, response: ServerResponse, ears: Ears, times: Times, now: number) {
+  constructor(
+    { socket }: IncomingMessage,
+    response: ServerResponse,
+    listener: TransportListener,
+    times: Times,
+    now: number,
+  ) {
     this.#response = response
     this.#times = times
     this.#flow = new Flow(socket, now)
-    response.on('close', () => ears.gone())
+    response.on('close', () => listener.gone())
     response.writeHead(200, {
       ...plainHeaders,
       'Content-Type': 'text/event-stream',
@@ -163,7 +169,7 @@ export class EventStreamTransport implements Transport {
     return this.#response.writableLength
   }
 
-  write(message: Message): void {
+  write(message: EncodedMessage): void {
     this.#response.write(message.event)
   }
 
@@ -199,11 +205,11 @@ export class EventStreamTransport implements Transport {
 }
 
 /** One request after the other, each held until there is something to say. */
-export class LongPollingTransport implements Transport {
+export class LongPollingTransport implements HubTransport {
   readonly name = 'LongPolling'
-  readonly #ears: Ears
+  readonly #listener: TransportListener
   readonly #times: Times
-  #queue: Message[] = []
+  #queue: EncodedMessage[] = []
   #queuedBytes = 0
   #started = false
   #ending = false
@@ -211,15 +217,15 @@ export class LongPollingTransport implements Transport {
   /** The request that waits for something to say, and since when. */
   #poll: ServerResponse | undefined
   #pollAt = 0
-  /** The answer that is on its way, and the time of the last sign of life. */
+  /** The response that is on its way, and the time of the last sign of life. */
   #leaving: ServerResponse | undefined
   #aliveAt: number
-  /** Who waits for what is queued, and for what has been answered, to have arrived. */
+  /** Callbacks that wait until what is queued, and what was sent in the last response, has arrived. */
   #waiting: ((reached: boolean) => void)[] = []
   #answered: ((reached: boolean) => void)[] = []
 
-  constructor(ears: Ears, times: Times, now: number) {
-    this.#ears = ears
+  constructor(listener: TransportListener, times: Times, now: number) {
+    this.#listener = listener
     this.#times = times
     this.#aliveAt = now
   }
@@ -230,14 +236,14 @@ export class LongPollingTransport implements Transport {
 
   /** Holds a request, or answers it. */
   poll(response: ServerResponse, now: number): void {
-    if (this.#poll) this.#answer(this.#poll, 204)
+    if (this.#poll) this.#endPoll(this.#poll, 204)
     for (const resolve of this.#answered.splice(0)) resolve(true)
     this.#poll = response
     this.#pollAt = now
     response.on('close', () => this.#closed(response))
     if (this.#ending && this.#queue.length === 0) this.drop()
     // The client says nothing before the first one is answered.
-    else if (!this.#started) this.#answer(response, 200)
+    else if (!this.#started) this.#endPoll(response, 200)
     else this.#deliver()
     this.#started = true
   }
@@ -246,11 +252,11 @@ export class LongPollingTransport implements Transport {
   drop(): void {
     this.#queue = []
     this.#queuedBytes = 0
-    if (this.#poll) this.#answer(this.#poll, 204)
+    if (this.#poll) this.#endPoll(this.#poll, 204)
     this.#tellGone()
   }
 
-  write(message: Message): void {
+  write(message: EncodedMessage): void {
     this.#queue.push(message)
     this.#queuedBytes += message.record.length
     this.#deliver()
@@ -274,7 +280,7 @@ export class LongPollingTransport implements Transport {
     this.drop()
   }
 
-  cut(message: Message): void {
+  cut(message: EncodedMessage): void {
     this.#queue = []
     this.#queuedBytes = 0
     this.write(message)
@@ -282,10 +288,10 @@ export class LongPollingTransport implements Transport {
   }
 
   sweep(now: number): boolean {
-    if (this.#poll && now - this.#pollAt >= this.#times.pollMs) this.#answer(this.#poll, 200)
+    if (this.#poll && now - this.#pollAt >= this.#times.pollMs) this.#endPoll(this.#poll, 200)
     else if (this.#poll) this.#aliveAt = now
     else if (!this.#leaving && now - this.#aliveAt >= this.#times.detachedMs) {
-      this.#ears.left('no poll')
+      this.#listener.left('no poll')
       this.destroy()
     }
     if (!this.#leaving || now - this.#aliveAt < this.#times.sendMs) return false
@@ -302,14 +308,14 @@ export class LongPollingTransport implements Transport {
     this.#queue = []
     this.#queuedBytes = 0
     this.#answered.push(...this.#waiting.splice(0))
-    this.#answer(this.#poll, 200, body)
+    this.#endPoll(this.#poll, 200, body)
   }
 
-  #answer(poll: ServerResponse, status: number, body?: Buffer): void {
+  #endPoll(poll: ServerResponse, status: number, body?: Buffer): void {
     this.#poll = undefined
     this.#leaving = poll
     this.#aliveAt = performance.now()
-    answer(poll, status, body)
+    respond(poll, status, body)
   }
 
   #closed(response: ServerResponse): void {
@@ -323,7 +329,7 @@ export class LongPollingTransport implements Transport {
     if (this.#gone) return
     this.#gone = true
     for (const resolve of [...this.#answered.splice(0), ...this.#waiting.splice(0)]) resolve(false)
-    this.#ears.gone()
+    this.#listener.gone()
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { XmlDocument } from 'libxml2-wasm'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../tests/support/seed.ts'
 import { canonicalize } from './canonicalize.ts'
 import { decodeXml, parseXml, type XmlElement } from './parse.ts'
 import { bytesOf, samples } from './samples.testing.ts'
@@ -87,7 +88,7 @@ describe('agrees with libxml2', () => {
           expect(canonicalize(element, { namespaces })).toBe(withLibxml2(standalone(source, element, namespaces)))
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     )
   })
 })

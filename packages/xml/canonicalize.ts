@@ -18,9 +18,9 @@ export function canonicalize(element: XmlElement, options: CanonicalizeOptions =
 /** The namespace of XML Signature (XML Signature §1.2). */
 export const dsigNamespace = 'http://www.w3.org/2000/09/xmldsig#'
 
-type Scope = ReadonlyMap<string, string>
+type NamespaceScope = ReadonlyMap<string, string>
 
-function write(element: XmlElement, inherited: Scope, apex: boolean, omitSignature: boolean): string {
+function write(element: XmlElement, inherited: NamespaceScope, apex: boolean, omitSignature: boolean): string {
   const own = declarations(element)
   const scope = own === null ? inherited : new Map([...inherited, ...own])
   const name = element.prefix === '' ? element.name : `${element.prefix}:${element.name}`
@@ -46,11 +46,11 @@ function instruction({ target, data }: XmlInstruction): string {
   return `<?${target}${data === '' ? '' : ` ${data.replaceAll('\r', '&#xD;')}`}?>`
 }
 
-function isSignature(node: XmlElement, scope: Scope): boolean {
+function isSignature(node: XmlElement, scope: NamespaceScope): boolean {
   return node.name === 'Signature' && namespaceOf(node, scope) === dsigNamespace
 }
 
-function namespaceOf(element: XmlElement, scope: Scope): string {
+function namespaceOf(element: XmlElement, scope: NamespaceScope): string {
   return declarations(element)?.get(element.prefix) ?? scope.get(element.prefix) ?? ''
 }
 
@@ -68,7 +68,7 @@ export function declarations(element: XmlElement): Map<string, string> | null {
 }
 
 // A declaration is written when it differs from what the parent's start tag already put in scope; xmlns="" only undoes another.
-function namespaceNodes(declared: Scope | null, inherited: Scope | null): string {
+function namespaceNodes(declared: NamespaceScope | null, inherited: NamespaceScope | null): string {
   if (declared === null) return ''
   let out = ''
   for (const prefix of [...declared.keys()].sort()) {
@@ -79,7 +79,7 @@ function namespaceNodes(declared: Scope | null, inherited: Scope | null): string
   return out
 }
 
-function attributeNodes(element: XmlElement, scope: Scope): string {
+function attributeNodes(element: XmlElement, scope: NamespaceScope): string {
   const list: { name: string; uri: string; local: string }[] = []
   for (const name in element.attributes) {
     if (name === 'xmlns' || name.startsWith('xmlns:')) continue
@@ -93,7 +93,7 @@ function attributeNodes(element: XmlElement, scope: Scope): string {
   return out
 }
 
-function attributeNamespace(prefix: string, scope: Scope): string {
+function attributeNamespace(prefix: string, scope: NamespaceScope): string {
   return prefix === 'xml' ? 'http://www.w3.org/XML/1998/namespace' : (scope.get(prefix) ?? '')
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { SaxesParser } from 'saxes'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../tests/support/seed.ts'
 import { decodeXml, parseXml, type XmlElement, XmlError } from './parse.ts'
 import { bytesOf, samples } from './samples.testing.ts'
 import { escapeAttribute, escapeText } from './write.ts'
@@ -190,7 +191,7 @@ describe('agrees with saxes', () => {
       fc.property(tree, ({ source }) => {
         expect(plain(parseXml(source))).toEqual(withSaxes(source))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -201,7 +202,7 @@ describe('agrees with saxes', () => {
         if (ours === null) return
         expect(ours).toEqual(withSaxes(damaged))
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
   })
 
@@ -245,7 +246,7 @@ describe('parseXml without some elements', () => {
           if (rest !== null) expect(withChildren(rest, name)).toEqual([])
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
   })
 

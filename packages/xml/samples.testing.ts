@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findSamples } from '../../tests/support/samples.ts'
 
-export interface Sample {
+interface SampleEntry {
   file: string
   root: string | null
   malformado: boolean
@@ -12,8 +12,8 @@ export interface Sample {
 const folder = findSamples()
 
 /** The sample documents kept beside the repository; none when the folder is missing. */
-export const samples: Sample[] = folder ? JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) : []
+export const samples: SampleEntry[] = folder ? JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) : []
 
-export function bytesOf(sample: Sample): Buffer {
+export function bytesOf(sample: SampleEntry): Buffer {
   return readFileSync(join(folder ?? '', sample.file))
 }

@@ -42,7 +42,7 @@ export function verifySignature(xml: string): Verification {
   return { valid: false, reason: first, certificate, id }
 }
 
-interface Parts {
+interface SignatureParts {
   id: string
   signed: XmlElement
   signedInfo: XmlElement
@@ -57,7 +57,7 @@ function inDsigNamespace(path: XmlElement[]): boolean {
 
 // Null when the signature is not of the one accepted shape: a looser reading would let the signed element and the one
 // that is read be two different elements.
-function partsOf(root: XmlElement, parent: XmlElement | undefined, signature: XmlElement): Parts | null {
+function partsOf(root: XmlElement, parent: XmlElement | undefined, signature: XmlElement): SignatureParts | null {
   const [signedInfo, signatureValue, keyInfo] = signature.children
   if (parent === undefined || signedInfo?.name !== 'SignedInfo' || signatureValue?.name !== 'SignatureValue')
     return null
@@ -97,7 +97,11 @@ function certificateOf(keyInfo: XmlElement | undefined): X509Certificate | undef
   }
 }
 
-function check(parts: Parts, signature: XmlElement, scope: Record<string, string>): 'digest' | 'signature' | undefined {
+function check(
+  parts: SignatureParts,
+  signature: XmlElement,
+  scope: Record<string, string>,
+): 'digest' | 'signature' | undefined {
   const body = canonicalize(parts.signed, { namespaces: scope })
   if (createHash('sha1').update(body).digest('base64') !== parts.digest) return 'digest'
   const own = scopeInPlace([signature])

@@ -14,10 +14,10 @@ export async function showContacts(config: Config): Promise<void> {
 /** `messages` for a terminal. */
 export function describeMessages(messages: readonly Message[]): string {
   if (messages.length === 0) return '\nNenhuma mensagem ainda.'
-  return messages.map(describe).join('\n')
+  return messages.map(describeMessage).join('\n')
 }
 
-function describe({ at, name, email, phone, company, message, suspect }: Message): string {
+function describeMessage({ at, name, email, phone, company, message, suspect }: Message): string {
   const about = [email, ...(phone ? [`celular ${phone}`] : []), ...(company ? [company] : [])]
   const lines = [
     `${moment(at)}  ${name.replaceAll('\n', ' ')}${suspect ? '  [suspeita: veio de um programa; não foi enviada por e-mail]' : ''}`,

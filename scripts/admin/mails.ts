@@ -5,7 +5,7 @@ import { moment, printable } from './screen.ts'
 
 type Mail = Awaited<ReturnType<typeof listUnsentMails>>[number]
 
-/** Prints the e-mails that did not leave, or lets those that failed be tried again. */
+/** Prints the e-mails that were not sent, or queues those that failed again. */
 export async function showMails(config: Config, args: string[]): Promise<void> {
   if (args.length > 1 || (args[0] !== undefined && args[0] !== 'tentar'))
     throw new StartError('Use: npm run admin -- emails, ou npm run admin -- emails tentar.')
@@ -35,12 +35,12 @@ export function describeMails(mails: readonly Mail[]): string {
   if (mails.length === 0) return '\nTudo o que devia sair saiu.'
   const failed = mails.filter(({ state }) => state === 'failed').length
   const hint = failed > 0 ? ['\nPara tentar de novo os que falharam: npm run admin -- emails tentar'] : []
-  return [...mails.map(describe), ...hint].join('\n')
+  return [...mails.map(describeMail), ...hint].join('\n')
 }
 
 const words = { waiting: 'espera', failed: 'falhou', dropped: 'ficou tarde', sent: 'saiu' } as const
 
-function describe({ id, kind, recipient, state, failures, problem, createdAt, nextAt }: Mail): string {
+function describeMail({ id, kind, recipient, state, failures, problem, createdAt, nextAt }: Mail): string {
   const facts = [
     `pedido em ${moment(createdAt)}`,
     ...(failures > 0 ? [`${failures} ${failures === 1 ? 'tentativa falhou' : 'tentativas falharam'}`] : []),

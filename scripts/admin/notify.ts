@@ -8,7 +8,7 @@ const usage =
 const [headerMax, bodyMax, countMax] = [100, 500, 1000]
 
 /** A message that somebody wants the people of a workspace to see. */
-export interface NotifyOrder {
+interface NotifyOrder {
   workspace: string
   announcement: Announcement
   count: number
@@ -27,9 +27,9 @@ export async function notify(config: Config, args: string[]): Promise<void> {
   )
 }
 
-/** What `args` ask for; refuses in words what they must not. */
+/** The order that `args` give; throws a `StartError` with a message for the person when they are wrong. */
 export function readNotifyOrder(args: string[]): NotifyOrder {
-  const { workspace = '', header = '', body = '', kind = 'sucesso', count = '1' } = parse(args)
+  const { workspace = '', header = '', body = '', kind = 'sucesso', count = '1' } = readOptions(args)
   if (!workspace) throw refusal('Falta --workspace, o wsId que o login devolve.')
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(workspace))
     throw refusal('--workspace deve ser um id como 0b9c2f1e-5a70-4c0e-9a53-6f0d8f6c1a2b, o wsId que o login devolve.')
@@ -50,8 +50,8 @@ function refusal(problem: string): StartError {
 
 const names = ['workspace', 'header', 'body', 'kind', 'count'] as const
 
-function parse(args: string[]): Partial<Record<(typeof names)[number], string>> {
-  // Of an option that is given twice the last one would count, and nobody can tell which one was meant.
+function readOptions(args: string[]): Partial<Record<(typeof names)[number], string>> {
+  // parseArgs would take the last of two: which one was meant is not known.
   const text = { type: 'string', multiple: true } as const
   let values: Partial<Record<(typeof names)[number], string[]>>
   try {

@@ -10,8 +10,8 @@ const types: Readonly<Record<string, PlanType>> = { basico: 1, profissional: 2, 
 const usage =
   'Use: npm run admin -- plano listar, plano ativar --email E --tipo basico|profissional|corporativo [--ate AAAA-MM-DD] ou plano encerrar --email E.'
 
-/** What somebody wants of the plans. */
-export type PlanOrder =
+/** What `npm run admin -- planos` is asked to do. */
+type PlanOrder =
   | { task: 'list' }
   | { task: 'activate'; email: string; type: PlanType; until: string | null }
   | { task: 'end'; email: string }
@@ -45,9 +45,9 @@ const told = {
   },
 } as const
 
-/** What `args` ask for; refuses in words what they must not. */
+/** The order that `args` give; throws a `StartError` with a message for the person when they are wrong. */
 export function readPlanOrder(args: string[], now: Date): PlanOrder {
-  const { email, tipo, ate, words } = parse(args)
+  const { email, tipo, ate, words } = readOptions(args)
   const [task] = words
   if (words.length !== 1 || (task !== 'listar' && task !== 'ativar' && task !== 'encerrar')) throw new StartError(usage)
   if (task === 'listar') {
@@ -70,8 +70,8 @@ export function readPlanOrder(args: string[], now: Date): PlanOrder {
   return { task: 'activate', email, type, until: ate === undefined ? null : readDay(ate, now) }
 }
 
-function parse(args: string[]) {
-  // Of an option that is given twice the last one would count, and nobody can tell which one was meant.
+function readOptions(args: string[]) {
+  // parseArgs would take the last of two: which one was meant is not known.
   const text = { type: 'string', multiple: true } as const
   let parsed: { values: Partial<Record<'email' | 'tipo' | 'ate', string[]>>; positionals: string[] }
   try {
@@ -98,7 +98,7 @@ function readDay(text: string, now: Date): string {
   return text
 }
 
-/** What to know of a workspace with more companies than its plan has room for. */
+/** A warning about a workspace with more companies than its plan allows. */
 export function describeOverflow({ plan, companies }: Pick<Listed, 'plan' | 'companies'>): string[] {
   const max = plan.companiesMax
   if (max === null || companies <= max) return []
@@ -108,10 +108,10 @@ export function describeOverflow({ plan, companies }: Pick<Listed, 'plan' | 'com
 /** `listed` for a terminal. */
 export function describePlans(listed: readonly Listed[]): string {
   if (listed.length === 0) return '\nNenhuma conta ainda.'
-  return listed.map(describe).join('\n')
+  return listed.map(describePlan).join('\n')
 }
 
-function describe({ plan, name, emails, companies }: Listed): string {
+function describePlan({ plan, name, emails, companies }: Listed): string {
   const max = plan.companiesMax === null ? 'sem limite' : `de ${plan.companiesMax}`
   const lines = [
     `${emails.join(', ') || 'sem conta'}  (${name.replaceAll('\n', ' ')})`,

@@ -1,4 +1,4 @@
-/** Text of others as a terminal may show it: it moves no cursor and hides nothing. */
+/** Text written by others, without the characters that move the cursor of a terminal or hide something. */
 export function printable(text: string): string {
   return text.replace(/[^\P{C}\n]/gu, '\uFFFD')
 }

@@ -1,5 +1,5 @@
 /** A document that the authority holds for a CNPJ. */
-export interface TruthRow {
+export interface AuthorityRow {
   service: 'nfe' | 'cte'
   nsu: string
   schema: string
@@ -26,11 +26,11 @@ export interface AuthorityCall {
   events?: number
   fault?: string
   status?: number
-  /** It changed what the authority knows of who called. */
+  /** It changed what the authority knows of the caller. */
   counted: boolean
-  /** The answer did not arrive. */
+  /** The response did not arrive. */
   lost: boolean
-  /** A 656 that followed an answer which did not arrive. */
+  /** A 656 that followed a response which did not arrive. */
   excused?: boolean
 }
 
@@ -47,7 +47,7 @@ export interface AuthorityEvent {
   sendings: { at: string; cStat: number; lost: boolean }[]
 }
 
-export interface FaultOrder {
+interface FaultOrder {
   fault: string
   probability?: number
   durationMs?: number
@@ -56,12 +56,11 @@ export interface FaultOrder {
 
 /** The control interface of the simulator. */
 export interface Remote {
-  truth(cnpj: string): Promise<TruthRow[]>
+  truth(cnpj: string): Promise<AuthorityRow[]>
   calls(): Promise<AuthorityCall[]>
-  /** Tells that the answers to these calls were not kept by who called. */
-  loseAnswers(calls: readonly AuthorityCall[]): Promise<void>
+  /** Tells that the product did not keep the responses to these calls. */
+  loseResponses(calls: readonly AuthorityCall[]): Promise<void>
   events(): Promise<AuthorityEvent[]>
-  misuse(): Promise<{ service: string; cnpj: string; of?: string; count: number; excused: number }[]>
   /** The highest NSU of each sequence, by service and CNPJ. */
   sequences(): Promise<Map<string, number>>
   /** A document or event of somebody else arrives at the authority. */
@@ -82,16 +81,15 @@ export function createAuthority(port: number, before: readonly AuthorityCall[]):
     return (await response.json()) as T
   }
   return {
-    truth: async (cnpj) => (await ask<{ documents: TruthRow[] }>('GET', `truth?cnpj=${cnpj}`)).documents,
+    truth: async (cnpj) => (await ask<{ documents: AuthorityRow[] }>('GET', `truth?cnpj=${cnpj}`)).documents,
     calls: async () => {
       const lists = await Promise.all(
         ['distribution', 'events'].map((of) => ask<{ calls: AuthorityCall[] }>('GET', `calls?of=${of}`)),
       )
       return [...before, ...lists.flatMap(({ calls }) => calls)]
     },
-    loseAnswers: async (calls) => void (await ask('POST', 'lost', { ids: calls.map(({ id }) => id) })),
+    loseResponses: async (calls) => void (await ask('POST', 'lost', { ids: calls.map(({ id }) => id) })),
     events: async () => (await ask<{ events: AuthorityEvent[] }>('GET', 'events')).events,
-    misuse: async () => (await ask<{ misuse: Awaited<ReturnType<Remote['misuse']>> }>('GET', 'misuse')).misuse,
     sequences: async () => {
       const { sequences } = await ask<{ sequences: { service: string; cnpj: string; maxNSU: number }[] }>(
         'GET',

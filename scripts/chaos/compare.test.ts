@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { AuthorityCall, AuthorityEvent, TruthRow } from './authority.ts'
-import { callsWhileBlocked, matchCalls, overlaps, queriesTooMany, unwritten } from './conversations.ts'
+import type { AuthorityCall, AuthorityEvent, AuthorityRow } from './authority.ts'
+import { callsWhileBlocked, matchCalls, misread, misuse, overlaps, queriesTooMany, unwritten } from './conversations.ts'
 import { compareList, compareReceipts, compareStatuses } from './documents.ts'
 import { forgotten, registeredTwice, sentAgain, unacknowledged, unwanted, wronglyTold } from './events.ts'
-import type { Registered } from './installation.ts'
-import type { Wish } from './people.ts'
-import type { LedgerCall, OutgoingEvent, Receipt } from './records.ts'
+import type { RegisteredCompany } from './installation.ts'
+import type { SentRequest } from './people.ts'
+import type { LedgerCall, OutgoingEventRow, Receipt } from './records.ts'
 
 // A comparison that finds nothing proves something only if it finds what is wrong.
 
@@ -27,13 +27,15 @@ const call = (ms: number, more: Partial<AuthorityCall> = {}): AuthorityCall => (
   lost: false,
   ...more,
 })
-const row = (ms: number, cStat: number | null = 138): LedgerCall => ({
+const row = (ms: number, cStat: number | null = 138, more: Partial<LedgerCall> = {}): LedgerCall => ({
   at: at(ms),
+  durationMs: 5,
   cnpj,
   service: 'nfe',
   query: 'distNSU',
   cStat,
   error: cStat === null ? 'timeout: no answer' : null,
+  ...more,
 })
 const conversation = (calls: AuthorityCall[], ledger: LedgerCall[]) => matchCalls(calls, ledger).get(`nfe ${cnpj}`)!
 
@@ -42,6 +44,38 @@ describe('conversations', () => {
     const [written, silent, failed] = [call(0), call(200), call(400)]
     const matched = matchCalls([failed, written, silent], [row(5), row(450, null)])
     expect(unwritten(matched)).toEqual([silent, failed])
+  })
+  test('a response that came whole and was noted as something else is found', () => {
+    const noted = (cStat: number | null, error: string | null, more: Partial<AuthorityCall> = {}) =>
+      misread(conversation([call(0, more)], [row(5, cStat, { error })]))
+    expect(noted(138, null)).toEqual([])
+    expect(noted(137, null)).toHaveLength(1)
+    expect(noted(null, 'not-xml: <a>')).toHaveLength(1)
+    expect(noted(null, 'not-xml: <a>', { fault: 'truncated' })).toEqual([])
+    expect(noted(null, 'timeout: no answer in 400 ms')).toEqual([])
+    expect(noted(null, 'interrupted: a process ended')).toEqual([])
+  })
+  describe('a 656', () => {
+    const blocked = (ms: number, more: Partial<AuthorityCall> = {}) => call(ms, { cStat: 656, ...more })
+    test('is misuse when the product had been answered within the hour', () => {
+      expect(misuse(conversation([call(0), blocked(900)], [row(5), row(905, 656)]), hourMs)).toHaveLength(1)
+      expect(misuse(conversation([blocked(0)], [row(5, 656)]), hourMs)).toHaveLength(1)
+    })
+    test('is excused when the authority says so', () => {
+      expect(misuse(conversation([call(0), blocked(900, { excused: true })], [row(5, null)]), hourMs)).toEqual([])
+    })
+    test('is excused when the call before came after the product had given up on it, and the product kept its hour', () => {
+      const calls = [call(600), blocked(1450)]
+      expect(misuse(conversation(calls, [row(400, null), row(1455, 656)]), hourMs)).toEqual([])
+      expect(misuse(conversation(calls, [row(500, null), row(1455, 656)]), hourMs)).toHaveLength(1)
+      expect(misuse(conversation(calls, [row(610), row(1455, 656)]), hourMs)).toHaveLength(1)
+    })
+    test('is excused when the call before was of a worker that was killed long before the call came', () => {
+      const killed = row(1000, null, { durationMs: 900, error: 'interrupted: a process ended' })
+      const calls = [call(600), blocked(1150)]
+      expect(misuse(conversation(calls, [killed, row(1155, 656)]), hourMs)).toEqual([])
+      expect(misuse(conversation(calls, [{ ...killed, durationMs: 800 }, row(1155, 656)]), hourMs)).toHaveLength(1)
+    })
   })
   test('a call during a known block is found, one during an unknown block is not', () => {
     const calls = [call(0, { cStat: 656 }), call(500)]
@@ -61,7 +95,7 @@ describe('conversations', () => {
 })
 
 const chave = (number: number) => String(number).padStart(44, '3')
-const document = (nsu: number, more: Partial<TruthRow> = {}): TruthRow => ({
+const document = (nsu: number, more: Partial<AuthorityRow> = {}): AuthorityRow => ({
   service: 'nfe',
   nsu: String(nsu).padStart(15, '0'),
   schema: 'procNFe_v4.00.xsd',
@@ -146,7 +180,7 @@ function event(more: Partial<AuthorityEvent> = {}): AuthorityEvent {
     ...more,
   }
 }
-const outgoing = (more: Partial<OutgoingEvent> = {}): OutgoingEvent => ({
+const outgoing = (more: Partial<OutgoingEventRow> = {}): OutgoingEventRow => ({
   id: '1/1',
   workspace: 'w',
   cnpj,
@@ -164,8 +198,15 @@ const outgoing = (more: Partial<OutgoingEvent> = {}): OutgoingEvent => ({
   ...more,
 })
 // Nobody is called in these comparisons.
-const company = { cnpj, acknowledges: true } as Registered
-const wish: Wish = { company, service: 'nfe', chave: chave(1), tpEvento: 210210, accepted: true, message: '' }
+const company = { cnpj, acknowledges: true } as RegisteredCompany
+const request: SentRequest = {
+  company,
+  service: 'nfe',
+  chave: chave(1),
+  tpEvento: 210210,
+  accepted: true,
+  message: '',
+}
 
 describe('events', () => {
   test('what the product says and the authority does not is found', () => {
@@ -187,13 +228,13 @@ describe('events', () => {
     expect(registeredTwice([event({ sendings })])).toHaveLength(1)
   })
   test('an event that nobody wanted is found, and one that was wanted and forgotten', () => {
-    expect(unwanted([outgoing()], [event()], [wish], [company])).toEqual([])
+    expect(unwanted([outgoing()], [event()], [request], [company])).toEqual([])
     expect(unwanted([outgoing()], [event()], [], [company])).toHaveLength(1)
     expect(unwanted([outgoing({ automatic: true })], [event()], [], [company])).toEqual([])
     expect(unwanted([outgoing({ automatic: true })], [event()], [], [])).toHaveLength(1)
-    expect(unwanted([], [event()], [wish], [company])).toHaveLength(1)
-    expect(forgotten([outgoing()], [wish])).toEqual([])
-    expect(forgotten([], [wish, wish])).toHaveLength(1)
+    expect(unwanted([], [event()], [request], [company])).toHaveLength(1)
+    expect(forgotten([outgoing()], [request])).toEqual([])
+    expect(forgotten([], [request, request])).toHaveLength(1)
   })
   test('a sending after the answer was written is found, one before is not', () => {
     const again = (ms: number) => event({ sendings: [...event().sendings, { at: time(ms), cStat: 573, lost: false }] })

@@ -1,9 +1,9 @@
-import { callsWhileBlocked, matchCalls, overlaps, queriesTooMany } from './conversations.ts'
+import { callsWhileBlocked, matchCalls, misread, misuse, overlaps, queriesTooMany } from './conversations.ts'
 import { compareList, compareReceipts, compareStatuses } from './documents.ts'
 import { eventMisuse, forgotten, registeredTwice, sentAgain, unacknowledged, unwanted, wronglyTold } from './events.ts'
 import type { Installation } from './installation.ts'
-import type { Wish } from './people.ts'
-import type { Plan } from './plan.ts'
+import type { SentRequest } from './people.ts'
+import type { ChaosPlan } from './plan.ts'
 import { readLedger, readLines, readOutgoing, readReceipts, type Service } from './records.ts'
 
 /** A comparison; without problems it passed. */
@@ -22,15 +22,15 @@ const queriesPerHour = 20
 /** Compares all that the product has with all that the authority knows. */
 export async function compareAll(
   installation: Installation,
-  plan: Plan,
-  wishes: readonly Wish[],
+  plan: ChaosPlan,
+  requests: readonly SentRequest[],
   pending: string[],
 ): Promise<Check[]> {
   return [
     { name: 'everything settled', problems: pending },
     ...(await compareDocuments(installation)),
     ...(await compareCalls(installation, plan)),
-    ...(await compareEvents(installation, wishes)),
+    ...(await compareEvents(installation, requests)),
     { name: 'no process wrote an error', problems: installation.complaints },
   ]
 }
@@ -57,20 +57,12 @@ async function compareDocuments({ authority, database, companies }: Installation
   return checks
 }
 
-async function compareCalls({ authority, database }: Installation, { hourMs, answerMs }: Plan): Promise<Check[]> {
-  const calls = await authority.calls()
-  const misuse = await authority.misuse()
+async function compareCalls({ authority, database }: Installation, { hourMs, answerMs }: ChaosPlan): Promise<Check[]> {
   const checks: Check[] = []
-  for (const [line, conversation] of matchCalls(calls, await readLedger(database))) {
-    const [service, cnpj] = line.split(' ')
-    const caused = misuse
-      .filter((row) => row.of === undefined && row.service === service && row.cnpj === cnpj && row.count > row.excused)
-      .map(({ count, excused }) => `${count} answers 656, of which ${excused} are excused`)
-    const unexcused = conversation
-      .filter(({ call }) => call.cStat === 656 && call.excused !== true)
-      .map(({ call }) => `${call.at} 656 to ${JSON.stringify(call.query)}`)
+  for (const [line, conversation] of matchCalls(await authority.calls(), await readLedger(database))) {
     checks.push(
-      { name: `${line}: no misuse`, problems: [...caused, ...unexcused] },
+      { name: `${line}: responses as they came`, problems: misread(conversation) },
+      { name: `${line}: no misuse`, problems: misuse(conversation, hourMs) },
       { name: `${line}: no call while blocked`, problems: callsWhileBlocked(conversation, hourMs) },
       { name: `${line}: queries by NSU`, problems: queriesTooMany(conversation, hourMs, queriesPerHour) },
       { name: `${line}: one conversation at a time`, problems: overlaps(conversation, answerMs) },
@@ -86,7 +78,7 @@ async function compareCalls({ authority, database }: Installation, { hourMs, ans
 
 async function compareEvents(
   { authority, database, companies, installedAt }: Installation,
-  wishes: readonly Wish[],
+  requests: readonly SentRequest[],
 ): Promise<Check[]> {
   const outgoing = await readOutgoing(database)
   const sent = await authority.events()
@@ -98,8 +90,8 @@ async function compareEvents(
     { name: 'events: automatic Ciência', problems: withoutCiencia },
     { name: 'events: as they were told', problems: wronglyTold(outgoing, sent) },
     { name: 'events: registered once', problems: registeredTwice(sent) },
-    { name: 'events: wanted', problems: unwanted(outgoing, sent, wishes, companies) },
-    { name: 'events: not forgotten', problems: forgotten(outgoing, wishes) },
+    { name: 'events: wanted', problems: unwanted(outgoing, sent, requests, companies) },
+    { name: 'events: not forgotten', problems: forgotten(outgoing, requests) },
     { name: 'events: not sent again', problems: sentAgain(outgoing, sent) },
     { name: 'events: no misuse', problems: eventMisuse(calls, sent) },
   ]

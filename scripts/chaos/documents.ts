@@ -1,11 +1,11 @@
 import type { ListRow } from '../../tests/support/client.ts'
-import type { AuthorityEvent, TruthRow } from './authority.ts'
+import type { AuthorityEvent, AuthorityRow } from './authority.ts'
 import type { Receipt, Service } from './records.ts'
 
 /** What the receipts of a company lack, have twice, have too much or have damaged. */
-export function compareReceipts(truth: readonly TruthRow[], receipts: readonly Receipt[]): string[] {
+export function compareReceipts(truth: readonly AuthorityRow[], receipts: readonly Receipt[]): string[] {
   const problems: string[] = []
-  // Below zero stands what has no NSU of its own: answers to events of the company's, whole copies of what had arrived damaged.
+  // What has no NSU of its own stands below zero: responses to events of the company, whole copies of what had arrived damaged.
   const held = new Map(receipts.filter(({ nsu }) => nsu > 0n).map((receipt) => [receipt.nsu, receipt]))
   const others = new Set(receipts.filter(({ nsu, unread }) => nsu < 0n && !unread).map(({ sha256 }) => sha256))
   for (const row of truth) {
@@ -23,7 +23,7 @@ export function compareReceipts(truth: readonly TruthRow[], receipts: readonly R
 }
 
 /** How the list differs from the documents that the authority holds. */
-export function compareList(truth: readonly TruthRow[], list: readonly ListRow[]): string[] {
+export function compareList(truth: readonly AuthorityRow[], list: readonly ListRow[]): string[] {
   const problems: string[] = []
   const documents = Map.groupBy(
     truth.filter(({ kind }) => kind === 'document' || kind === 'summary'),
@@ -46,10 +46,10 @@ const cancellations = [110111, 110112]
 const answers = [210200, 210220, 210240]
 const acknowledgement = 210210
 
-/** Where the status in the list is not the one that the events give (docs/decisions/0005). */
+/** Where the status in the list is not the one that the events give (docs/decisions/0012). */
 export function compareStatuses(
   service: Service,
-  truth: readonly TruthRow[],
+  truth: readonly AuthorityRow[],
   own: readonly AuthorityEvent[],
   list: readonly ListRow[],
 ): string[] {

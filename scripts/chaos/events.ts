@@ -1,7 +1,7 @@
-import type { AuthorityCall, AuthorityEvent, TruthRow } from './authority.ts'
-import type { Registered } from './installation.ts'
-import type { Wish } from './people.ts'
-import type { OutgoingEvent } from './records.ts'
+import type { AuthorityCall, AuthorityEvent, AuthorityRow } from './authority.ts'
+import type { RegisteredCompany } from './installation.ts'
+import type { SentRequest } from './people.ts'
+import type { OutgoingEventRow } from './records.ts'
 
 const registrations = [134, 135, 136]
 // Registered before, or an answer that says more than the ciência would.
@@ -14,10 +14,10 @@ const keyOf = (one: { service: string; author: string; chave: string; tpEvento: 
   [one.service, one.author, one.chave, one.tpEvento, one.sequence].join(' ')
 
 const sentKey = (event: AuthorityEvent) => keyOf({ ...event, sequence: event.nSeqEvento })
-const outgoingKey = (event: OutgoingEvent) => keyOf({ ...event, author: event.cnpj })
+const outgoingKey = (event: OutgoingEventRow) => keyOf({ ...event, author: event.cnpj })
 
 /** Events that the authority did not register as the product says. */
-export function wronglyTold(outgoing: readonly OutgoingEvent[], sent: readonly AuthorityEvent[]): string[] {
+export function wronglyTold(outgoing: readonly OutgoingEventRow[], sent: readonly AuthorityEvent[]): string[] {
   const byKey = new Map(sent.map((event) => [sentKey(event), event]))
   return outgoing.flatMap((event) => {
     const { state, cStat, protocol, message } = event
@@ -47,13 +47,13 @@ export function registeredTwice(sent: readonly AuthorityEvent[]): string[] {
 
 /** Events at the authority, or on their way to it, that nobody asked for. */
 export function unwanted(
-  outgoing: readonly OutgoingEvent[],
+  outgoing: readonly OutgoingEventRow[],
   sent: readonly AuthorityEvent[],
-  wishes: readonly Wish[],
-  companies: readonly Registered[],
+  requests: readonly SentRequest[],
+  companies: readonly RegisteredCompany[],
 ): string[] {
-  const wished = new Set(
-    wishes.map(({ company, service, chave, tpEvento }) => [service, company.cnpj, chave, tpEvento].join(' ')),
+  const requested = new Set(
+    requests.map(({ company, service, chave, tpEvento }) => [service, company.cnpj, chave, tpEvento].join(' ')),
   )
   const acknowledging = new Set(companies.filter((one) => one.acknowledges).map(({ cnpj }) => cnpj))
   const ours = new Set(outgoing.map(outgoingKey))
@@ -63,20 +63,20 @@ export function unwanted(
       .filter(({ automatic, service, cnpj, chave, tpEvento }) =>
         automatic
           ? tpEvento !== acknowledgement || !acknowledging.has(cnpj)
-          : !wished.has([service, cnpj, chave, tpEvento].join(' ')),
+          : !requested.has([service, cnpj, chave, tpEvento].join(' ')),
       )
       .map(outgoingKey),
   ].map((key) => `${key} was wanted by nobody`)
 }
 
-/** Events that were promised to somebody and are not on record. */
-export function forgotten(outgoing: readonly OutgoingEvent[], wishes: readonly Wish[]): string[] {
+/** Events that the product accepted and that are not on record. */
+export function forgotten(outgoing: readonly OutgoingEventRow[], requests: readonly SentRequest[]): string[] {
   const known = new Set(
     outgoing.map(({ service, cnpj, chave, tpEvento }) => [service, cnpj, chave, tpEvento].join(' ')),
   )
   return [
     ...new Set(
-      wishes
+      requests
         .filter(({ accepted }) => accepted)
         .map(({ company, service, chave, tpEvento }) => [service, company.cnpj, chave, tpEvento].join(' '))
         .filter((key) => !known.has(key)),
@@ -84,11 +84,11 @@ export function forgotten(outgoing: readonly OutgoingEvent[], wishes: readonly W
   ].map((key) => `${key} was promised and is not on record`)
 }
 
-/** Summaries that came while Ciência was to be given by itself, and that nobody answered. */
+/** Summaries that came while Ciência was to be given automatically, and that got none. */
 export function unacknowledged(
-  company: Registered,
-  truth: readonly TruthRow[],
-  outgoing: readonly OutgoingEvent[],
+  company: RegisteredCompany,
+  truth: readonly AuthorityRow[],
+  outgoing: readonly OutgoingEventRow[],
   since: number,
 ): string[] {
   if (!company.acknowledges) return []
@@ -100,8 +100,8 @@ export function unacknowledged(
     .map(({ chave, nsu, at }) => `${company.cnpj} NSU ${BigInt(nsu)} of ${at}: ${chave} has no Ciência`)
 }
 
-/** Sendings after the answer to the event had been written. */
-export function sentAgain(outgoing: readonly OutgoingEvent[], sent: readonly AuthorityEvent[]): string[] {
+/** Sendings after the response to the event had been written. */
+export function sentAgain(outgoing: readonly OutgoingEventRow[], sent: readonly AuthorityEvent[]): string[] {
   const byKey = new Map(sent.map((event) => [sentKey(event), event]))
   // Several workspaces may hold the same certificate, and want the same: each of them sends for itself.
   const owners = Map.groupBy(outgoing, outgoingKey)
@@ -120,7 +120,7 @@ export function sentAgain(outgoing: readonly OutgoingEvent[], sent: readonly Aut
   })
 }
 
-/** Answers to events that say consumo indevido. */
+/** Responses to events that say consumo indevido. */
 export function eventMisuse(calls: readonly AuthorityCall[], sent: readonly AuthorityEvent[]): string[] {
   return [
     ...calls

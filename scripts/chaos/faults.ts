@@ -1,17 +1,22 @@
 import type { Remote } from './authority.ts'
 import type { Chance } from './chance.ts'
-import type { Plan } from './plan.ts'
+import type { ChaosPlan } from './plan.ts'
 import { sleep } from './processes.ts'
 
 // After these the conversation goes on, so that there may be more of them.
 const harmless = ['corruptedDocZip', 'unknownSchema', 'maxNsuZero']
 
 /** Every fault for every call with a small probability, and now and then one that strikes them all for a while; until `signal`. */
-export async function makeTrouble(authority: Remote, plan: Plan, chance: Chance, signal: AbortSignal): Promise<void> {
+export async function makeTrouble(
+  authority: Remote,
+  plan: ChaosPlan,
+  chance: Chance,
+  signal: AbortSignal,
+): Promise<void> {
   const names = await authority.faultNames()
   const { probability, answerMs, hourMs } = plan
   for (const fault of names) {
-    // A late answer comes too late to be waited for.
+    // A delayed response comes after the product has given up.
     const delayMs = answerMs * 1.3
     await authority.addFault({ fault, probability: harmless.includes(fault) ? 5 * probability : probability, delayMs })
   }

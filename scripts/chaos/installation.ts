@@ -7,12 +7,12 @@ import { weeksAgo } from '../../tests/support/authority.ts'
 import { type Client, newClient } from '../../tests/support/client.ts'
 import { startDatabase } from '../../tests/support/postgres.ts'
 import { type AuthorityCall, createAuthority, type Remote } from './authority.ts'
-import type { Company, Plan } from './plan.ts'
+import type { ChaosPlan, PlannedCompany } from './plan.ts'
 import { type RoleProcess, startRole } from './processes.ts'
 import type { RoleOrder } from './role.ts'
 
 /** A company as one workspace has it. */
-export interface Registered extends Company {
+export interface RegisteredCompany extends PlannedCompany {
   id: string
   client: Client
   workspace: number
@@ -22,7 +22,7 @@ export interface Registered extends Company {
 export interface Installation {
   authority: Remote
   database: pg.Pool
-  companies: Registered[]
+  companies: RegisteredCompany[]
   /** When the last company was registered. */
   installedAt: number
   /** What the processes of the product wrote. */
@@ -34,7 +34,7 @@ export interface Installation {
 }
 
 /** Starts everything but the workers, with the companies of the plan registered. */
-export async function install(plan: Plan): Promise<Installation> {
+export async function install(plan: ChaosPlan): Promise<Installation> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'vigia-chaos-'))
   stack.defer(() => rm(directory, { recursive: true, force: true }))
@@ -64,7 +64,7 @@ export async function install(plan: Plan): Promise<Installation> {
     times: {
       hourMs: plan.hourMs,
       pagePauseMs: plan.hourMs / 1800,
-      marginMs: plan.hourMs / 12,
+      marginMs: plan.marginMs,
       answerMs: plan.answerMs,
     },
   }
@@ -77,7 +77,7 @@ export async function install(plan: Plan): Promise<Installation> {
   database.on('error', () => {})
   stack.defer(() => database.end())
 
-  const companies: Registered[] = []
+  const companies: RegisteredCompany[] = []
   for (const [index, workspace] of plan.workspaces.entries()) {
     const client = await newClient({ url: api.url, simulator })
     for (const company of workspace) {
@@ -104,7 +104,7 @@ export async function install(plan: Plan): Promise<Installation> {
   }
 }
 
-async function register(client: Client, simulator: Simulator, company: Company): Promise<string> {
+async function register(client: Client, simulator: Simulator, company: PlannedCompany): Promise<string> {
   const { cnpj, nome, uf, certificateOf, acknowledges } = company
   const pfx = await simulator.issueCertificate({ cnpj: certificateOf ?? cnpj, nome, uf, senha: 'segredo' })
   const form = new FormData()

@@ -1,12 +1,12 @@
 import type { ListRow } from '../../tests/support/client.ts'
 import type { Chance } from './chance.ts'
-import type { Installation, Registered } from './installation.ts'
+import type { Installation, RegisteredCompany } from './installation.ts'
 import { sleep } from './processes.ts'
 import type { Service } from './records.ts'
 
 /** An event that somebody asked for. */
-export interface Wish {
-  company: Registered
+export interface SentRequest {
+  company: RegisteredCompany
   service: Service
   chave: string
   tpEvento: number
@@ -15,7 +15,7 @@ export interface Wish {
   message: string
 }
 
-interface Kind {
+interface ManifestationKind {
   service: Service
   tpEvento: number
   /** As the API numbers them. */
@@ -23,9 +23,9 @@ interface Kind {
 }
 
 const justificativa = 'Mercadoria devolvida no recebimento, conforme conferência'
-type Outcome = { documentos: { chave: string; situacao: string; mensagem: string }[] } | null
+type Manifested = { documentos: { chave: string; situacao: string; mensagem: string }[] } | null
 
-const kinds: readonly Kind[] = [
+const kinds: readonly ManifestationKind[] = [
   { service: 'nfe', tpEvento: 210210, tipoManifestacao: 1 },
   { service: 'nfe', tpEvento: 210200, tipoManifestacao: 2 },
   { service: 'nfe', tpEvento: 210220, tipoManifestacao: 3 },
@@ -36,15 +36,15 @@ const kinds: readonly Kind[] = [
 const people = 6
 
 /**
- * People who ask for events, now and then for the same one twice at once, and for the next query; until `signal`. Answers everything that
- * was asked for, when everybody has got an answer.
+ * People who ask for events, now and then for the same one twice at once, and for the next query; until `signal`. Returns everything that
+ * was asked for, when all responses are there.
  */
 export async function askForEvents(
   { companies }: Installation,
   { chance, everyMs }: { chance: Chance; everyMs: number },
   signal: AbortSignal,
-): Promise<Wish[]> {
-  const wishes: Wish[] = []
+): Promise<SentRequest[]> {
+  const requests: SentRequest[] = []
   const person = async () => {
     while (!signal.aborted) {
       await sleep(chance.between(0, 2 * everyMs * people), signal)
@@ -56,20 +56,20 @@ export async function askForEvents(
       if (rows.length === 0) continue
       const chosen = [...new Set(Array.from({ length: chance.pick([1, 1, 2, 4]) }, () => chance.pick(rows)))]
       const times = chance.next() < 0.2 ? 2 : 1
-      const asked = await Promise.all(Array.from({ length: times }, () => ask(company, kind, chosen)))
-      wishes.push(...asked.flat())
+      const asked = await Promise.all(Array.from({ length: times }, () => manifest(company, kind, chosen)))
+      requests.push(...asked.flat())
     }
   }
   await Promise.all(Array.from({ length: people }, person))
-  return wishes
+  return requests
 }
 
-async function synchronize({ client, id }: Registered): Promise<void> {
+async function synchronize({ client, id }: RegisteredCompany): Promise<void> {
   const { status, body } = await client.call('POST', `/v1/api/Empresas/sincronizar?idEmpresa=${id}`)
   if (status >= 500) throw new Error(`sincronizar: ${status} ${body.message}`)
 }
 
-async function newest({ client, id }: Registered, service: Service): Promise<ListRow[]> {
+async function newest({ client, id }: RegisteredCompany, service: Service): Promise<ListRow[]> {
   const type = service === 'nfe' ? 0 : 2
   const { body } = await client.call<{ items: ListRow[] }>(
     'GET',
@@ -79,9 +79,13 @@ async function newest({ client, id }: Registered, service: Service): Promise<Lis
   return body.data.items
 }
 
-async function ask(company: Registered, kind: Kind, rows: readonly ListRow[]): Promise<Wish[]> {
+async function manifest(
+  company: RegisteredCompany,
+  kind: ManifestationKind,
+  rows: readonly ListRow[],
+): Promise<SentRequest[]> {
   const { service, tpEvento, tipoManifestacao } = kind
-  const { status, body } = await company.client.call<Outcome>(
+  const { status, body } = await company.client.call<Manifested>(
     'POST',
     `/v1/api/DocumentosFiscais/manifestar-${service}`,
     {

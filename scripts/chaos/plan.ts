@@ -2,41 +2,43 @@ import { parseArgs } from 'node:util'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 
 /** What a run does; the times follow from the authority's hour, the choices from the seed. */
-export interface Plan {
+export interface ChaosPlan {
   seed: number
   short: boolean
   /** Length of the authority's hour. */
   hourMs: number
-  /** How long an answer is waited for; two and a half of these are a lease. */
+  /** What the product adds to the hour; as in reality more than it waits for a response, so that a call that comes late does no harm. */
+  marginMs: number
+  /** How long the product waits for a response; two and a half of these are a lease. */
   answerMs: number
-  /** How long the faults last: authority's hours. */
+  /** How long the faults last: hours of the authority. */
   hours: number
-  /** Authority's hours after the faults in which everything must have settled. */
+  /** Hours of the authority after the faults in which everything must have settled. */
   patienceHours: number
   /** Of each single fault, for each call. */
   probability: number
   /** A worker lives so long after it began to work. */
   lifeMs: [from: number, to: number]
-  /** A new document about so often. */
+  /** A new document arrives about so often. */
   liveEveryMs: number
   /** Somebody asks for something about so often. */
-  wishEveryMs: number
+  requestEveryMs: number
   /** Worker processes at the same time. */
   workers: number
-  workspaces: Company[][]
+  workspaces: PlannedCompany[][]
 }
 
-export interface Company {
+export interface PlannedCompany {
   cnpj: string
   nome: string
   uf: string
-  /** Gives Ciência by itself. */
+  /** Gives Ciência automatically. */
   acknowledges?: boolean
   /** The CNPJ whose certificate speaks for it, when it has none of its own. */
   certificateOf?: string
 }
 
-const company = (first12: string, uf: string, more: Partial<Company> = {}): Company => {
+const company = (first12: string, uf: string, more: Partial<PlannedCompany> = {}): PlannedCompany => {
   const cnpj = first12 + cnpjCheckDigits(first12)
   return { cnpj, nome: `EMPRESA ${cnpj} LTDA`, uf, ...more }
 }
@@ -51,24 +53,24 @@ const others = [
   company('0A1B2C3D0001', 'MS'),
 ]
 
-/** The plan that the command line asks for. */
-export function readPlan(args: string[]): Plan {
+/** The plan that the command line asks for, on a machine that is `pace` times slower than usual. */
+export function readChaosPlan(args: string[], pace: number): ChaosPlan {
   const { values } = parseArgs({ args, options: { short: { type: 'boolean' }, seed: { type: 'string' } } })
   const short = values.short ?? false
   const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
   if (!Number.isInteger(seed) || seed < 0) throw new Error(`--seed takes a whole number, not ${values.seed}`)
+  const common = { seed, short, probability: 0.02 }
   if (short)
     return {
-      seed,
-      short,
-      hourMs: 1_000,
-      answerMs: 400,
+      ...common,
+      hourMs: 1_000 * pace,
+      marginMs: 500 * pace,
+      answerMs: 400 * pace,
       hours: 12,
       patienceHours: 60,
-      probability: 0.02,
-      lifeMs: [100, 1_000],
-      liveEveryMs: 200,
-      wishEveryMs: 200,
+      lifeMs: [100 * pace, 1_000 * pace],
+      liveEveryMs: 200 * pace,
+      requestEveryMs: 200 * pace,
       workers: 2,
       workspaces: [
         [matriz, filial, letters],
@@ -76,16 +78,15 @@ export function readPlan(args: string[]): Plan {
       ],
     }
   return {
-    seed,
-    short,
-    hourMs: 15_000,
-    answerMs: 2_000,
+    ...common,
+    hourMs: 15_000 * pace,
+    marginMs: 3_000 * pace,
+    answerMs: 2_000 * pace,
     hours: 8,
     patienceHours: 24,
-    probability: 0.02,
-    lifeMs: [500, 8_000],
-    liveEveryMs: 500,
-    wishEveryMs: 400,
+    lifeMs: [500 * pace, 8_000 * pace],
+    liveEveryMs: 500 * pace,
+    requestEveryMs: 400 * pace,
     workers: 3,
     workspaces: [
       [matriz, filial, letters, others[0]!],

@@ -7,14 +7,29 @@ import type { RoleOrder } from './role.ts'
 /** A role of the product in a process of its own. */
 export interface RoleProcess {
   url: string
-  /** Settles when it is gone, whatever ended it. */
+  /** Resolves when it is gone, whatever ended it. */
   ended: Promise<void>
   kill(): Promise<void>
   stop(): Promise<void>
 }
 
 const program = fileURLToPath(new URL('role.ts', import.meta.url))
-const patienceMs = 60_000
+const patienceMs = 300_000
+// On two cores that do nothing else.
+const usualLoadMs = 1_000
+const paceMax = 10
+
+/**
+ * How many times slower than usual this machine is now, in halves: how long two processes at once take to load the server. The times of a run are as
+ * many times longer, or on a busy machine nothing would arrive in time and no worker live long enough to do anything.
+ */
+export async function measurePace(): Promise<number> {
+  const began = performance.now()
+  const load = () => new Promise((resolve) => fork(program).once('close', resolve))
+  await Promise.all([load(), load()])
+  const pace = Math.ceil((2 * (performance.now() - began)) / usualLoadMs) / 2
+  return Math.min(paceMax, Math.max(1, pace))
+}
 
 /** Starts a role; `complain` gets each line of an error that it writes. Null when `signal` ended it before it was ready. */
 export async function startRole(
@@ -60,21 +75,22 @@ function readiness(
   })
 }
 
-/** Workers that are killed again and again, and started anew. */
-export interface DoomedWorkers {
-  killed(): number
+/** Workers of which each is killed after a while and replaced. */
+interface KilledWorkers {
+  /** How many were killed. */
+  count(): number
   /** Kills the last ones and starts no more. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Keeps `count` workers alive, each for a while; the next one is there when one is killed, so that something is always under way. */
+/** Keeps `count` workers alive, each for a while. The next one is started before one is killed, so that something is always under way. */
 export function keepKilling(
   { count, lifeMs, chance }: { count: number; lifeMs: [number, number]; chance: Chance },
   start: (signal?: AbortSignal) => Promise<RoleProcess | null>,
-): DoomedWorkers {
+): KilledWorkers {
   const over = new AbortController()
   let killed = 0
-  const doom = async () => {
+  const replaceAgainAndAgain = async () => {
     let worker = await start(over.signal)
     try {
       while (worker) {
@@ -88,11 +104,11 @@ export function keepKilling(
       await worker?.kill()
     }
   }
-  const all = Array.from({ length: count }, doom)
-  // Nobody waits for them before the end; a failure to start is told then.
+  const all = Array.from({ length: count }, replaceAgainAndAgain)
+  // A failure to start is thrown when they are disposed of.
   for (const one of all) one.catch(() => {})
   return {
-    killed: () => killed,
+    count: () => killed,
     async [Symbol.asyncDispose]() {
       over.abort()
       await Promise.allSettled(all)

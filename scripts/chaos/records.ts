@@ -18,7 +18,9 @@ export interface Receipt {
 
 /** A call as the product noted it. */
 export interface LedgerCall {
+  /** When it was written down. */
   at: number
+  durationMs: number
   cnpj: string
   service: Service
   query: 'distNSU' | 'consNSU'
@@ -27,7 +29,7 @@ export interface LedgerCall {
 }
 
 /** How far a conversation is. */
-export interface LineState {
+interface LineState {
   cnpj: string
   service: Service
   lastNsu: bigint
@@ -39,7 +41,7 @@ export interface LineState {
 }
 
 /** An event that the product sends, and what it noted of each sending. */
-export interface OutgoingEvent {
+export interface OutgoingEventRow {
   id: string
   workspace: string
   cnpj: string
@@ -77,7 +79,7 @@ function hash(codec: number, content: Buffer): string | null {
 
 export async function readLedger(db: pg.Pool): Promise<LedgerCall[]> {
   const { rows } = await db.query<Omit<LedgerCall, 'at'> & { at: Date }>(`
-    select k.at, l.cnpj, ${service('l.service')} as service, k.query, k.c_stat as "cStat", k.error
+    select k.at, k.duration_ms as "durationMs", l.cnpj, ${service('l.service')} as service, k.query, k.c_stat as "cStat", k.error
       from capture_call k join capture_line l on l.id = k.line_id order by k.at, k.id`)
   return rows.map((row) => ({ ...row, at: row.at.getTime() }))
 }
@@ -92,8 +94,8 @@ export async function readLines(db: pg.Pool): Promise<LineState[]> {
   return rows.map((row) => ({ ...row, lastNsu: BigInt(row.lastNsu) }))
 }
 
-export async function readOutgoing(db: pg.Pool): Promise<OutgoingEvent[]> {
-  const { rows } = await db.query<OutgoingEvent>(`
+export async function readOutgoing(db: pg.Pool): Promise<OutgoingEventRow[]> {
+  const { rows } = await db.query<OutgoingEventRow>(`
     select e.workspace_id || '/' || e.id as id, w.public_id as workspace, e.cnpj, ${service('e.type')} as service, e.chave,
            e.tp_evento as "tpEvento", e.sequence, e.state, e.requested_by is null as automatic, e.c_stat as "cStat",
            e.x_motivo as "xMotivo", e.protocol, e.message,

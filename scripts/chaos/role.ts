@@ -5,13 +5,14 @@ export interface RoleOrder {
   role: 'api' | 'worker'
   environment: Record<string, string>
   directory: string
-  /** In the place of those of the ambiente. */
+  /** Instead of those of the ambiente. */
   times: Pick<Config['sefaz'], 'hourMs' | 'pagePauseMs' | 'marginMs' | 'answerMs'>
 }
 
-// One role of the product as a process of its own, which can be killed. It ends with whoever started it.
-if (import.meta.main) {
-  const { role, environment, directory, times } = JSON.parse(process.argv[2]!) as RoleOrder
+// One role of the product as a process of its own, which can be killed. It ends with its parent; without an order it ends once it is loaded.
+const [, , order] = process.argv
+if (import.meta.main && order) {
+  const { role, environment, directory, times } = JSON.parse(order) as RoleOrder
   process.on('disconnect', () => process.exit())
   if (!process.connected) process.exit()
   const config = readConfig(environment, directory)

@@ -2,7 +2,7 @@ import type { Installation } from './installation.ts'
 import { sleep } from './processes.ts'
 import { readLines, readOutgoing } from './records.ts'
 
-/** Waits until nothing is under way any more; answers what still is when the patience is over. */
+/** Waits until nothing is under way any more; returns what still is when the patience is over. */
 export async function settle(
   { authority, database }: Installation,
   { patienceMs, stillMs }: { patienceMs: number; stillMs: number },
@@ -12,8 +12,8 @@ export async function settle(
     const pending = await pendingOf({ authority, database })
     if (pending.length > 0) quietSince = null
     else quietSince ??= Date.now()
-    // What has ended may cause something new: a registered event, the document that it releases. A Ciência may have to wait for the next
-    // turn, when a worker was killed after the summary was written.
+    // What has ended may cause something new: a registered event releases a document. A Ciência may wait for the next turn, if a worker was
+    // killed after it wrote the summary.
     if (quietSince !== null && Date.now() - quietSince >= stillMs) return []
     if (Date.now() > until) return pending
   }

@@ -3,7 +3,7 @@ import type { Chance } from './chance.ts'
 import type { Installation } from './installation.ts'
 import { sleep } from './processes.ts'
 
-/** Suppliers who cancel a note now and then, whatever its destinatário is about to say of it; until `signal`. */
+/** Suppliers who cancel a note now and then, whatever its destinatário is about to do with it; until `signal`. */
 export async function cancelNotes(
   { authority, companies }: Installation,
   { chance, everyMs }: { chance: Chance; everyMs: number },

@@ -1,15 +1,15 @@
 import type { Page } from 'playwright-core'
-import { type Facts, heading, press, refuse, type Scene, text } from './scene.ts'
+import { heading, press, refuse, type Scene, type SceneFacts, text } from './scene.ts'
 
 const companies = '**/obter-empresas*'
 
-async function choose(page: Page, { certificate }: Facts) {
+async function choose(page: Page, { certificate }: SceneFacts) {
   const file = { name: 'padaria estrela do norte 2026.pfx', mimeType: 'application/x-pkcs12', buffer: certificate }
   await page.locator('input[type=file]').setInputFiles(file)
   await page.getByLabel('Senha do certificado').waitFor()
 }
 
-const editing = (which: 'healthy' | 'blocked' | 'expired') => (facts: Facts) => `/empresas/editar/${facts[which]}`
+const editing = (which: 'healthy' | 'blocked' | 'expired') => (facts: SceneFacts) => `/empresas/editar/${facts[which]}`
 
 export const companyScenes: Scene[] = [
   { name: 'companies', who: 'office', path: '/empresas', shows: text('61 empresas') },

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { type Facts, heading, hold, press, refuse, type Scene, text } from './scene.ts'
+import { heading, hold, press, refuse, type Scene, type SceneFacts, text } from './scene.ts'
 
 const documents = '**/v1/api/DocumentosFiscais?*'
 const list = '/notas-fiscais?periodo=todos'
@@ -23,7 +23,7 @@ const answer = (label: string) => async (page: Page) => {
 }
 
 const atTab = (name: string) => (page: Page) => panelOf(page).getByRole('tab', { name }).click()
-const ofComplete = ({ complete }: Facts) => `${list}&documento=${complete}`
+const ofComplete = ({ complete }: SceneFacts) => `${list}&documento=${complete}`
 
 export const documentScenes: Scene[] = [
   { name: 'notes', who: 'demo', path: list, shows: listed },

@@ -12,13 +12,13 @@ import {
   startStage,
   waitForCapture,
 } from '../../tests/support/stage.ts'
-import type { Facts, Who } from './scene.ts'
+import type { SceneFacts, Who } from './scene.ts'
 
-/** The product with something to look at, and whoever looks. */
-export interface Product {
+/** The product with something to look at, and the people who look at it. */
+export interface PhotographedProduct {
   url: string
   sessions: Record<Who, StoredSession | null>
-  facts: Facts
+  facts: SceneFacts
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -26,7 +26,7 @@ const client = { cnpj: '11222333000181', nome: 'PADARIA ESTRELA DO NORTE LTDA', 
 const officeSize = 60
 
 /** Starts it on free ports and data of its own, with what the scenes are about. */
-export async function startProduct(): Promise<Product> {
+export async function startProduct(): Promise<PhotographedProduct> {
   await using stack = new AsyncDisposableStack()
   const stage = stack.use(await startStage([client]))
   const office = await createAccount(stage, 'contato@escritorio.example')
@@ -58,7 +58,7 @@ async function endTrial(databaseUrl: string, { email }: StoredSession): Promise<
   }
 }
 
-async function findFacts(stage: Stage, office: StoredSession): Promise<Facts> {
+async function findFacts(stage: Stage, office: StoredSession): Promise<SceneFacts> {
   const notes = await readRows(stage, 'TipoDFe=0')
   const freights = await readRows(stage, 'TipoDFe=2')
   const own = await read<CompanyRow[]>(stage, stage.session, listCompanies.path)

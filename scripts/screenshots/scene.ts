@@ -7,7 +7,7 @@ export const themes = ['light', 'dark'] as const
 export type Who = 'visitor' | 'demo' | 'empty' | 'office' | 'ended'
 
 /** What the addresses and the forms of the scenes need to know of the product that was started. */
-export interface Facts {
+export interface SceneFacts {
   complete: string
   summary: string
   freight: string
@@ -21,10 +21,10 @@ export interface Facts {
 export interface Scene {
   name: string
   who: Who
-  path: string | ((facts: Facts) => string)
-  /** Before the page is asked for: what its calls answer instead. */
+  path: string | ((facts: SceneFacts) => string)
+  /** Called before the page is opened: what its calls get as responses instead. */
   before?: (page: Page) => Promise<unknown>
-  prepare?: (page: Page, facts: Facts) => Promise<void>
+  prepare?: (page: Page, facts: SceneFacts) => Promise<void>
   /** What the picture is about. */
   shows: (page: Page) => Locator
   /** Only on screens narrower than this, or at least as wide as that. */
@@ -53,7 +53,7 @@ export const refuse = (calls: string, message: string) => {
   return (page: Page) => page.route(calls, (route) => route.fulfill({ status: 409, json }))
 }
 
-/** The answers of these calls never come. */
+/** The responses to these calls never come. */
 export const hold = (calls: string) => {
   return (page: Page) => page.route(calls, () => undefined)
 }

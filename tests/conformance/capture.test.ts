@@ -24,7 +24,7 @@ const types = [
   ['nfe', 0],
   ['cte', 2],
 ] as const
-const companiesMax = 60
+const companiesMax = 36
 const stack = new AsyncDisposableStack()
 let product: Product
 let client: Client
@@ -73,8 +73,8 @@ describe('every company', () => {
       }
     }
     expect(companies.size).toBeGreaterThan(1)
-    expect(compared.nfe).toBeGreaterThan(30)
-    expect(compared.cte).toBeGreaterThan(30)
+    expect(compared.nfe).toBeGreaterThan(10)
+    expect(compared.cte).toBeGreaterThan(10)
   })
 
   test('was never asked about too often', async () => {
@@ -108,8 +108,8 @@ describe('every company', () => {
         }
       }
     }
-    expect(compared.nfe).toBeGreaterThan(30)
-    expect(compared.cte).toBeGreaterThan(30)
+    expect(compared.nfe).toBeGreaterThan(10)
+    expect(compared.cte).toBeGreaterThan(10)
   })
 })
 
@@ -144,8 +144,8 @@ test('every complete document prints', async () => {
       }
     }
   }
-  expect(printed.danfe).toBeGreaterThan(30)
-  expect(printed.dacte).toBeGreaterThan(30)
+  expect(printed.danfe).toBeGreaterThan(10)
+  expect(printed.dacte).toBeGreaterThan(10)
 }, 120_000)
 
 test('a second workspace with the same certificate gets everything without another question', async () => {

@@ -19,6 +19,7 @@ import { type Simulator, start } from '@vigia/simulator/start'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askForAll, truthOf } from '../support/authority.ts'
+import { runs } from '../support/seed.ts'
 
 // The two ends of the wire share no code that writes events or judges them: what our client signs must be registered by an
 // authority that cuts it out of the message and verifies it, and reach the other parties byte by byte.
@@ -148,7 +149,7 @@ describe('our events', () => {
         const correcao = { chave: freight.chave, tpEvento: 110110, corrections, nSeqEvento } as const
         expect((await sendCte(correcao, freight.issuer)).cStat).toBe(135)
       }),
-      { numRuns: 8 },
+      { numRuns: runs(8) },
     )
   })
 
@@ -180,7 +181,9 @@ describe('our events', () => {
     kept.push(registered.kept, (await sendCte(withdrawal)).kept)
     await advance(hourMs)
     const received = [...(await askForAll(simulator, supplier)), ...(await askForAll(simulator, other))]
-    expect(received.map(({ content }) => gunzipSync(content).toString('utf8'))).toEqual(kept)
+    // The supplier may also be a party of the freight, and then gets its events too.
+    const contents = new Set(received.map(({ content }) => gunzipSync(content).toString('utf8')))
+    expect([...contents]).toEqual(kept)
   })
 
   test('end a CT-e of our own', async () => {

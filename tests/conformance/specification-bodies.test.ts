@@ -31,14 +31,8 @@ async function refused(method: string, path: string, body: BodyInit, type?: stri
   return answer
 }
 
-describe.each([
-  '/v1/api/Auth',
-  '/v1/api/RecuperarSenha',
-  '/v1/api/RecuperarSenha/atualizar-senha',
-  '/v1/api/Usuarios',
-  '/v1/api/DocumentosFiscais/manifestar-nfe',
-  '/v1/api/DocumentosFiscais/manifestar-cte',
-])('POST %s', (path) => {
+// One call of a visitor and one of a session: all read their bodies in the same place.
+describe.each(['/v1/api/Auth', '/v1/api/DocumentosFiscais/manifestar-nfe'])('POST %s', (path) => {
   const json = 'application/json'
 
   it('refuses more than 1 MB and does not call it a file', async () => {
@@ -222,6 +216,38 @@ it('knows the names of JSON only as they are written', async () => {
 it('takes no harm from fields that nobody asked for', async () => {
   const json = { email: 'ninguem@escritorio.example', senha: 'abc123', isAdmin: true, wsId: '1', extra: [1, 2] }
   expect((await client.call('POST', '/v1/api/Auth', { json })).status).toBe(401)
+})
+
+it.each([
+  ['GET', '/v1/api/Auth'],
+  ['PUT', '/v1/api/Auth'],
+  ['GET', '/v1/api/Usuarios'],
+  ['DELETE', '/v1/api/Dashboard'],
+  ['POST', '/v1/api/Dashboard'],
+  ['PATCH', '/v1/api/Empresas'],
+  ['GET', '/v1/api/Empresas/sincronizar'],
+  ['GET', '/v1/api/DocumentosFiscais/manifestar-nfe'],
+  ['GET', '/v1/api/DocumentosFiscais/danfe/'],
+  ['GET', '/v1/api/Nada'],
+  ['GET', '/v1/api/'],
+  ['GET', '/v1/api'],
+  ['POST', '/health'],
+])('answers %s %s, which the specification does not know, with the envelope', async (method, path) => {
+  const answer = await client.call(method, path)
+  expect([404, 405]).toContain(answer.status)
+})
+
+it.each([
+  `/v1/api/DocumentosFiscais/danfe/..%2f..%2fetc%2fpasswd`,
+  `/v1/api/DocumentosFiscais/danfe/%00`,
+  `/v1/api/DocumentosFiscais/dacte/%E0%A4%A`,
+  `/v1/api/DocumentosFiscais/danfe/${'a'.repeat(5_000)}`,
+  '/v1/api/RecuperarSenha/%E0%A4%A',
+  '/v1/api/%',
+])('answers GET %s with words', async (path) => {
+  const answer = await client.call('GET', path)
+  expect(answer.success).toBe(false)
+  expect(answer.status).toBeLessThan(500)
 })
 
 it('still works after all that', async () => {

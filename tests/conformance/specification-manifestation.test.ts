@@ -9,7 +9,9 @@ import {
   nfe,
   readDocuments,
   type SpecificationClient,
+  waitForCapture,
 } from '../support/specification.ts'
+import { letPass } from '../support/time.ts'
 
 const path = '/v1/api/DocumentosFiscais'
 const company = { cnpj: '12ABC34501DE35', nome: 'Padaria Aurora Ltda', uf: 'SP' }
@@ -24,21 +26,17 @@ let transport: DocumentRow[]
 
 beforeAll(async () => {
   product = await startProduct({
-    hourMs: 5_000,
-    simulator: { companies: [company], documentsEach: 300, liveEveryMs: 3_600_000 },
+    hourMs: 600_000,
+    simulator: { companies: [company], documentsEach: 100 },
   })
   client = await enter(product.url)
   const file = await product.simulator.issueCertificate({ ...company, senha: 'abc123' })
   await client.call('POST', '/v1/api/Empresas', { form: certificateForm({ file, password: 'abc123' }) })
-  await vi.waitFor(
-    async () => {
-      summaries = await readDocuments(client, { TipoDFe: nfe, Status: 1, TipoParticipacao: 1 })
-      transport = await readDocuments(client, { TipoDFe: cte })
-      expect(summaries.length).toBeGreaterThanOrEqual(8)
-      expect(transport.length).toBeGreaterThan(0)
-    },
-    { timeout: 120_000, interval: 1_000 },
-  )
+  await waitForCapture(client)
+  summaries = await readDocuments(client, { TipoDFe: nfe, Status: 1, TipoParticipacao: 1 })
+  transport = await readDocuments(client, { TipoDFe: cte })
+  expect(summaries.length).toBeGreaterThanOrEqual(8)
+  expect(transport.length).toBeGreaterThan(0)
 }, 180_000)
 afterAll(() => product?.[Symbol.asyncDispose]())
 
@@ -138,13 +136,11 @@ it.each([
 
 it('gets the complete note after Ciência, and its DANFE', async () => {
   const { chave, idDfe } = summaries[0]!
-  await vi.waitFor(async () => expect((await find(chave)).notaCompleta).toBe(true), {
-    timeout: 90_000,
-    interval: 1_000,
-  })
+  await letPass(product, 1.25 * 600_000)
+  await vi.waitFor(async () => expect((await find(chave)).notaCompleta).toBe(true), { timeout: 25_000, interval: 100 })
   const answer = await client.file(`${path}/danfe/${idDfe}`)
   expect(answer).toMatchObject({ type: expect.stringMatching(/^application\/pdf\b/) })
-}, 120_000)
+})
 
 it('manifests several at once, each once, and says how many', async () => {
   const chosen = [summaries[1]!, summaries[2]!, summaries[1]!]

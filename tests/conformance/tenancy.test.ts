@@ -18,7 +18,7 @@ beforeAll(async () => {
   product = await startProduct({
     // An hour that outlasts this file.
     hourMs: 600_000,
-    simulator: { seed: 3, companies: [{ cnpj, nome: 'EMPRESA ALFA LTDA', uf: 'SP' }] },
+    simulator: { seed: 3, documentsEach: 60, companies: [{ cnpj, nome: 'EMPRESA ALFA LTDA', uf: 'SP' }] },
   })
   mine = await newClient(product)
   other = await newClient(product)
@@ -27,7 +27,7 @@ beforeAll(async () => {
   for (const type of [0, 2]) {
     const rows = await mine.list(`TipoDFe=${type}`)
     expect(rows).not.toEqual([])
-    documents.push(...rows.slice(0, 20).map(({ idDfe }) => ({ idDfe, type })))
+    documents.push(...rows.slice(0, 3).map(({ idDfe }) => ({ idDfe, type })))
   }
 })
 afterAll(() => product?.[Symbol.asyncDispose]())
@@ -40,6 +40,24 @@ test('lists, dashboard and companies of another workspace are empty', async () =
     totalNfeCte: 0,
     qtdEmpresasCadastradas: 0,
   })
+})
+
+test('a search in another workspace finds neither the documents nor the company', async () => {
+  const [document] = await mine.list('TipoDFe=0')
+  for (const text of [document!.chave, document!.emitente])
+    expect(await other.list(`TipoDFe=0&CampoPesquisa=${encodeURIComponent(text)}`)).toEqual([])
+  expect((await other.call('GET', '/v1/api/Empresas/obter-empresas?busca=ALFA')).body.data).toEqual([])
+})
+
+test('a manifestação that names a document of another workspace sends nothing, and does not say what the document is', async () => {
+  const [document] = await mine.list('TipoDFe=0&Status=1')
+  const answer = await other.call('POST', '/v1/api/DocumentosFiscais/manifestar-nfe', {
+    idsDFe: [document!.idDfe],
+    justificativa: 'A carga não foi entregue',
+    tipoManifestacao: 1,
+  })
+  expect(answer.status).toBe(404)
+  expect(answer.bytes.toString()).not.toContain(document!.chave)
 })
 
 test('every resource of another workspace is not found', async () => {

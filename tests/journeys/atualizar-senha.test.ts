@@ -1,10 +1,11 @@
-import pg from 'pg'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { letterTo, linkIn } from './letters.ts'
-import { type Account, expectAccessible, expectNoSidewaysScroll, focusedText, phone, shown, useSite } from './site.ts'
+import { type FakeResponse, failure, later, onPath, pathOf, respond, runUntilShown, success, toasted } from './page.ts'
+import { type Account, focusedText, query, shown, useSite } from './site.ts'
 
 const site = useSite()
+const { visitor, go } = site
 
 const newPassword = 'outro-segredo-9'
 
@@ -27,7 +28,6 @@ async function choose(page: Page, senha: string, again = senha) {
 async function expectInvalid(page: Page, message: RegExp) {
   await shown(page.getByRole('heading', { name: 'Token Inválido' }))
   await shown(page.getByText(message))
-  await expectAccessible(page)
   await page.getByRole('button', { name: 'Voltar ao Login' }).click()
   await page.waitForURL('**/login')
 }
@@ -49,10 +49,10 @@ test('a link that expired, a foreign one and half a one each say what they are',
   const link = await askForLink(account)
   const page = await site.visit(link)
   await shown(page.getByLabel('Nova senha', { exact: true }))
-  const database = new pg.Client({ connectionString: site.product.databaseUrl })
-  await database.connect()
-  await database.query(`update password_recovery set expires_at = now() - interval '1 minute' where used_at is null`)
-  await database.end()
+  await query(
+    site.product,
+    `update password_recovery set expires_at = now() - interval '1 minute' where used_at is null`,
+  )
   // It ended while somebody was thinking; what was typed stays.
   await choose(page, newPassword)
   await shown(page.getByRole('alert').filter({ hasText: 'Erro ao atualizar senha. Tente novamente.' }))
@@ -70,49 +70,100 @@ test('a link that expired, a foreign one and half a one each say what they are',
   await shown(page.getByRole('dialog', { name: 'Recuperar Senha' }))
 })
 
-test('what is wrong with a new password is said under the fields', async () => {
-  const account = await site.createAccount('Daniel')
-  const page = await site.visit(await askForLink(account), phone)
-  await page.getByRole('button', { name: 'Atualizar Senha' }).click()
-  await shown(page.getByText('Nova senha é obrigatória'))
-  await choose(page, '12345')
-  await shown(page.getByText('A senha deve ter pelo menos 6 caracteres'))
-  await choose(page, '123456', '1234567')
-  await shown(page.getByText('As senhas não coincidem'))
-  await expectNoSidewaysScroll(page)
-  await expectAccessible(page)
-  // Mending the first field is enough when the second one was right.
-  await page.getByLabel('Nova senha', { exact: true }).fill('1234567')
-  await page.getByText('As senhas não coincidem').waitFor({ state: 'detached' })
-  const field = page.getByLabel('Nova senha', { exact: true })
-  expect(await field.getAttribute('autocomplete')).toBe('new-password')
-  expect(await field.getAttribute('type')).toBe('password')
-  await page.getByRole('button', { name: 'Mostrar o texto digitado' }).first().click()
-  expect(await field.getAttribute('type')).toBe('text')
-})
-
-test.each([[null], [{ email: 'ana@empresa.example' }], [{ validoAte: 'logo' }]])(
-  'of the check only success and message count: with %j a password can be chosen',
-  async (data) => {
-    const page = await site.visit('/login')
-    await page.route('**/v1/api/RecuperarSenha/*', (route) =>
-      route.fulfill({ json: { success: true, message: '', data } }),
-    )
-    await page.goto(`${site.product.url}/atualizar-senha/um-token-de-outro`)
-    await shown(page.getByLabel('Nova senha', { exact: true }))
-    await shown(page.getByText(/^Este link vale uma vez só\. Com a senha nova/))
-  },
-)
-
 test('a link that could not be checked may be good, and is checked again', async () => {
   const account = await site.createAccount('Fabio')
   const link = await askForLink(account)
-  const page = await site.visit('/login')
+  const page = await visitor()
   await page.route('**/v1/api/RecuperarSenha/*', (route) => route.abort('connectionrefused'))
-  await page.goto(site.product.url + link)
-  await shown(page.getByText(/^Falha após 4 tentativas\. Último erro: /), 30_000)
+  await page.clock.install()
+  await go(page, link)
+  await runUntilShown(page, page.getByText(/^Falha após 4 tentativas\. Último erro: /), 500)
   await expect.poll(() => focusedText(page)).toBe('Token Inválido')
   await page.unroute('**/v1/api/RecuperarSenha/*')
   await page.getByRole('button', { name: 'Tentar novamente' }).click()
   await shown(page.getByLabel('Nova senha', { exact: true }))
+})
+
+const link = '/v1/api/RecuperarSenha/um-link'
+const replace = '/v1/api/RecuperarSenha/atualizar-senha'
+
+test('the password update checks the link first, then shows its form and its rules', async () => {
+  const slow = later({ json: success(null) })
+  const page = await visitor()
+  await respond(page, link, slow.reply)
+  await go(page, '/atualizar-senha/um-link')
+  const first = page.getByLabel(/^Nova senha/i)
+  await shown(page.getByRole('status').or(page.getByText(/Validando|Verificando|Conferindo/i)))
+  expect(await page.locator('input[type=password]').count()).toBe(0)
+  slow.come()
+  await shown(first)
+  const submit = page.locator('form').getByRole('button').last()
+  await submit.click()
+  await shown(page.getByText('Nova senha é obrigatória', { exact: true }))
+  await first.fill('12345')
+  await submit.click()
+  await shown(page.getByText('A senha deve ter pelo menos 6 caracteres', { exact: true }))
+  await first.fill('segredo-456')
+  await page.getByLabel(/^Confirm/i).fill('segredo-457')
+  await submit.click()
+  await shown(page.getByText('As senhas não coincidem', { exact: true }))
+})
+
+async function replacePassword(page: Page) {
+  await page.getByLabel(/^Nova senha/i).fill('segredo-456')
+  await page.getByLabel(/^Confirm/i).fill('segredo-456')
+  await page.locator('form').getByRole('button').last().click()
+}
+
+test('the password update tells a failure, then sends the link and both passwords and goes to the login', async () => {
+  const page = await visitor()
+  let reply: FakeResponse = 'as it is'
+  await respond(page, link, () => ({ json: success(null) }))
+  const calls = await respond(page, replace, () => reply)
+  for (const right of [{ json: success(null) }, { body: '' }]) {
+    await go(page, '/atualizar-senha/um-link')
+    reply = 'body' in right ? { status: 400, json: failure('Link usado') } : { json: failure('Link usado') }
+    await replacePassword(page)
+    await shown(page.getByText('Erro ao atualizar senha. Tente novamente.', { exact: true }))
+    expect(pathOf(page)).toBe('/atualizar-senha/um-link')
+    reply = right
+    await replacePassword(page)
+    await toasted(page, 'Senha atualizada com sucesso! Faça o login com sua nova senha.')
+    await onPath(page, '/login')
+    expect(calls.at(-1)!.postDataJSON()).toEqual({
+      urlAcesso: 'um-link',
+      senha: 'segredo-456',
+      senhaNovamente: 'segredo-456',
+    })
+  }
+})
+
+test('a link whose check brings data, or nothing at all, is a valid one', async () => {
+  const page = await visitor()
+  let reply: FakeResponse = 'as it is'
+  await respond(page, link, () => reply)
+  for (const right of [{ json: success({}) }, { json: success({ email: 'caio@empresa.example' }) }, { body: '' }]) {
+    reply = right
+    await go(page, '/atualizar-senha/um-link')
+    await shown(page.getByLabel(/^Nova senha/i))
+  }
+})
+
+test('an invalid link says what the server said and leads back to the login', async () => {
+  const page = await visitor()
+  let reply: FakeResponse = 'as it is'
+  await respond(page, link, () => reply)
+  for (const wrong of [
+    { json: failure('O link expirou ontem.') },
+    { status: 400, json: failure('O link expirou hoje.') },
+  ]) {
+    reply = wrong
+    await go(page, '/atualizar-senha/um-link')
+    await shown(page.getByRole('heading', { name: 'Token Inválido', exact: true }))
+    await shown(page.getByText(wrong.json.message, { exact: true }))
+    await page.getByRole('button', { name: 'Voltar ao Login', exact: true }).click()
+    await onPath(page, '/login')
+  }
+  await go(page, '/atualizar-senha/')
+  await shown(page.getByRole('heading', { name: 'Token Inválido', exact: true }))
 })

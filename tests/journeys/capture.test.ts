@@ -1,8 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { registerCompany, shown, textOf, useSite } from './site.ts'
+import { bakery, registerCompany, shown, textOf, useSite } from './site.ts'
 
-const bakery = { cnpj: '12ABC34501DE35', nome: 'PADARIA ESTRELA DO NORTE LTDA', uf: 'SP' }
 const site = useSite({ simulator: { companies: [bakery] } })
 
 test('the dashboard counts what the lists count', async () => {
@@ -13,10 +12,9 @@ test('the dashboard counts what the lists count', async () => {
     await shown(page.getByRole('heading', { name: title }))
   }
   await shown(page.getByRole('row', { name: /^PADARIA ESTRELA DO NORTE LTDA/ }))
-  const figure = page.getByRole('listitem').filter({ hasText: 'Notas Fiscais (Mês)' })
+  const card = page.getByRole('listitem').filter({ hasText: 'Notas Fiscais (Mês)' })
   await expect.poll(() => countOnServer(page), { timeout: 60_000 }).toBeGreaterThan(0)
-  const agrees = async () =>
-    (await textOf(figure)).replace(/^.* /, '') === String(await countOnServer(page, thisMonth()))
+  const agrees = async () => (await textOf(card)).replace(/^.* /, '') === String(await countOnServer(page, thisMonth()))
   await expect.poll(agrees, { timeout: 60_000 }).toBe(true)
 })
 

@@ -1,18 +1,30 @@
 import type { Locator, Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { type Client, newClient } from '../support/client.ts'
-import { type Account, type Site, shown, textOf } from './site.ts'
+import { type Account, bakery, market, query, type Site, shown, textOf } from './site.ts'
 
-export const bakery = { cnpj: '12ABC34501DE35', nome: 'PADARIA ESTRELA DO NORTE LTDA', uf: 'SP' }
-export const market = { cnpj: '11222333000181', nome: 'MERCADO BOM PRECO LTDA', uf: 'RJ' }
-
-/** An account whose two companies have everything that the authority holds for them. */
-export async function capturedAccount(site: Site, name: string): Promise<{ account: Account; client: Client }> {
+/** An account whose companies have everything that the authority holds for them. */
+export async function capturedAccount(
+  site: Site,
+  name: string,
+  companies = [bakery, market],
+): Promise<{ account: Account; client: Client }> {
   const account = await site.createAccount(name)
   const client = await newClient(site.product, account)
-  for (const { cnpj, nome } of [bakery, market]) await client.register(cnpj, nome)
-  await client.captured({ timeoutMs: 60_000 })
+  for (const { cnpj, nome } of companies) await client.register(cnpj, nome)
+  await captured(site, account, client)
   return { account, client }
+}
+
+/** Waits until everything that the authority holds for the companies of an account is in this account. */
+export async function captured(site: Site, account: Account, client: Client): Promise<void> {
+  await client.captured({ timeoutMs: 60_000 })
+  // Of a CNPJ that another account has too, everything may have been captured, and not all of it be in this account yet.
+  const late = `
+    select l.cnpj from capture_subscription s join capture_line l on l.id = s.line_id
+     where s.delivered_nsu < l.last_nsu and s.workspace_id = (select workspace_id from account where email = $1)`
+  const isHere = async () => expect(await query(site.product, late, [account.email])).toEqual([])
+  await vi.waitFor(isHere, { timeout: 60_000, interval: 100 })
 }
 
 /** The rows of the list, in whichever shape the screen has room for. */
@@ -43,7 +55,7 @@ export async function drawn(canvas: Locator): Promise<void> {
   await expect.poll(() => inkOf(canvas.first()), { timeout: 20_000 }).toBeGreaterThan(0.01)
 }
 
-/** What has the focus, by its name for who does not see it. */
+/** The accessible name of what has the focus. */
 export async function focusedName(page: Page): Promise<string> {
   return page.evaluate(() => {
     const element = document.activeElement

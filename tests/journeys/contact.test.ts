@@ -1,8 +1,8 @@
-import pg from 'pg'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { letterTo } from './letters.ts'
-import { expectAccessible, expectNoSidewaysScroll, focusedText, login, phone, shown, tabTo, useSite } from './site.ts'
+import { runUntilShown } from './page.ts'
+import { expectNoSidewaysScroll, focusedText, login, phone, query, shown, tabTo, useSite } from './site.ts'
 
 const site = useSite()
 
@@ -28,7 +28,6 @@ test('a visitor writes with the keyboard alone, and the message arrives', async 
   await shown(dialog.getByText('Nome é obrigatório'))
   await shown(dialog.getByText('Email é obrigatório'))
   await shown(dialog.getByText('Mensagem é obrigatória'))
-  await expectAccessible(page)
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('nome')
   await page.keyboard.type('Bia Torres')
   await tabTo(page, /^Email/)
@@ -53,7 +52,6 @@ test('a visitor writes with the keyboard alone, and the message arrives', async 
   const { message } = await response.json()
   await shown(dialog.getByText(message))
   await expect.poll(() => focusedText(page)).toBe(message)
-  await expectAccessible(page)
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
   await expect.poll(() => focusedText(page)).toBe('Fale com a Gente')
@@ -69,7 +67,9 @@ test('a visitor writes with the keyboard alone, and the message arrives', async 
 })
 
 test('what was typed survives a failure, a closed dialog and a way back', async () => {
-  const page = await site.visit('/', phone)
+  const page = await site.visitor(phone)
+  await page.clock.install()
+  await site.go(page, '/')
   await page.getByRole('button', { name: 'Falar com Especialista' }).click()
   const dialog = dialogOf(page)
   await write(page, 'caio@loja.example', 'Quanto custa para 12 empresas?')
@@ -83,12 +83,11 @@ test('what was typed survives a failure, a closed dialog and a way back', async 
   await page.route('**/v1/api/Contato', (route) => route.abort('connectionrefused'))
   await dialog.getByRole('button', { name: 'Enviar mensagem' }).click()
   await shown(dialog.getByRole('button', { name: 'Enviando...' }))
-  // Who closes it now would believe that it has left.
+  // Closed now, it would seem that the message was sent.
   await dialog.getByRole('button', { name: 'Fechar' }).click()
   await dialog.waitFor({ state: 'detached' })
-  await shown(dialog.getByText('A mensagem não foi enviada. O que você escreveu continua aqui.'), 30_000)
+  await runUntilShown(page, dialog.getByText('A mensagem não foi enviada. O que você escreveu continua aqui.'), 500)
   expect(await dialog.getByLabel('Mensagem').inputValue()).toBe('Quanto custa para 12 empresas?')
-  await expectAccessible(page)
   await page.unroute('**/v1/api/Contato')
   await dialog.getByRole('button', { name: 'Enviar mensagem' }).click()
   await shown(dialog.getByText(/^Recebemos sua mensagem/))
@@ -112,12 +111,9 @@ test('people do not meet the field that is for programs, and who fills it in get
   })
   await dialog.getByRole('button', { name: 'Enviar mensagem' }).click()
   await shown(dialog.getByText(/^Recebemos sua mensagem/))
-  const database = new pg.Client({ connectionString: site.product.databaseUrl })
-  await database.connect()
-  const { rows } = await database.query('select email, suspect from contact_message where suspect')
-  await database.end()
+  const rows = await query(site.product, 'select email, suspect from contact_message where suspect')
   expect(rows).toEqual([{ email: 'programa@longe.example', suspect: true }])
-  // Who came by the address has nothing to go back to.
+  // The dialog was opened by the address: there is no earlier page to go back to.
   await dialog.getByRole('button', { name: 'Fechar' }).first().click()
   await dialog.waitFor({ state: 'detached' })
   expect(page.url()).toBe(`${site.product.url}/`)
@@ -135,7 +131,9 @@ test('the code of the form comes when somebody is about to open it', async () =>
 })
 
 test('too many messages are refused with words, and the text stays', async () => {
-  const page = await site.visit('/#contato')
+  const page = await site.visitor()
+  await page.clock.install()
+  await site.go(page, '/#contato')
   const body = JSON.stringify({ nome: 'Caio', email: 'caio@loja.example', mensagem: 'Oi' })
   const headers = { 'Content-Type': 'application/json' }
   let status = 0
@@ -146,7 +144,8 @@ test('too many messages are refused with words, and the text stays', async () =>
   await write(page, 'dora@loja.example', 'Também quero saber.')
   const dialog = dialogOf(page)
   await dialog.getByRole('button', { name: 'Enviar mensagem' }).click()
-  await shown(dialog.getByRole('alert').filter({ hasText: /Muitas tentativas em pouco tempo/ }), 30_000)
+  const refusal = dialog.getByRole('alert').filter({ hasText: /Muitas tentativas em pouco tempo/ })
+  await runUntilShown(page, refusal, 500)
   expect(await dialog.getByLabel('Mensagem').inputValue()).toBe('Também quero saber.')
 })
 

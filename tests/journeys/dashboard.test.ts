@@ -2,22 +2,29 @@ import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { type Client, newClient } from '../support/client.ts'
+import { type FakeResponse, failure, later, month, onPath, respond, runUntilShown, success, toasted } from './page.ts'
 import {
-  expectAccessible,
+  type Account,
+  bakery,
   expectNoSidewaysScroll,
   focusedText,
+  login,
+  market,
   phone,
   query,
+  refuse,
   shown,
   tabTo,
   textOf,
   useSite,
 } from './site.ts'
 
-const bakery = { cnpj: '12ABC34501DE35', nome: 'PADARIA ESTRELA DO NORTE LTDA', uf: 'SP' }
-const unused = { cnpj: '11222333000181', nome: 'MERCADO BOM PRECO LTDA' }
 // Documents of today arrive, also on the first of a month.
-const site = useSite({ simulator: { companies: [bakery], liveEveryMs: 400 } })
+const site = useSite({ simulator: { companies: [bakery], liveEveryMs: 400 } }, { alone: true })
+const { member, go } = site
+
+// With everything that the authority has for the bakery.
+let account: Account | undefined
 
 interface Numbers {
   qtdNfe: number
@@ -28,7 +35,7 @@ interface Numbers {
 }
 
 const numbersOf = async (client: Client) => (await client.call<Numbers>('GET', '/v1/api/Dashboard')).body.data
-const figure = (page: Page, label: string) => page.getByRole('listitem').filter({ hasText: new RegExp(`^${label}`) })
+const card = (page: Page, label: string) => page.getByRole('listitem').filter({ hasText: new RegExp(`^${label}`) })
 const region = (page: Page, name: string) => page.getByRole('region', { name })
 const written = (count: number) => count.toLocaleString('pt-BR')
 
@@ -42,7 +49,6 @@ test('an empty workspace is welcomed, lights no lamp, and loads no chart', async
     expect.stringMatching(/^Monitoramento em tempo real/),
     expect.stringMatching(/^Relatórios/),
   ])
-  await expectAccessible(page)
   await shown(dialog.getByRole('button', { name: 'Cadastrar Primeira Empresa' }))
   await dialog.getByRole('button', { name: 'Fazer Depois' }).click()
   await dialog.waitFor({ state: 'detached' })
@@ -56,7 +62,7 @@ test('an empty workspace is welcomed, lights no lamp, and loads no chart', async
     'Total Documentos \\(Mês\\)',
     'Empresas Cadastradas',
   ])
-    expect(await textOf(figure(page, label))).toMatch(/ 0$/)
+    expect(await textOf(card(page, label))).toMatch(/ 0$/)
   const status = region(page, 'Status do Sistema')
   await expect
     .poll(() => status.getByRole('listitem').allTextContents())
@@ -71,9 +77,6 @@ test('an empty workspace is welcomed, lights no lamp, and loads no chart', async
   await shown(region(page, 'Documentos por Dia').getByText(/^Nenhum documento emitido neste mês chegou até agora/))
   await shown(region(page, 'Documentos por Empresa').getByText('Nenhuma empresa cadastrada.'))
   await shown(region(page, 'Atividade Recente').getByText(/^Nada chegou hoje até agora/))
-  await expectAccessible(page)
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await expectAccessible(page)
   expect(await chartFiles(page)).toEqual([])
 })
 
@@ -81,7 +84,7 @@ const chartFiles = (page: Page) =>
   page.evaluate(() => performance.getEntriesByType('resource').filter(({ name }) => name.includes('stacked-bars')))
 
 test('three questions: is it capturing, what needs a person, what came; every number opens its list', async () => {
-  const account = await site.createAccount('Bruno')
+  account = await site.createAccount('Bruno')
   const client = await newClient(site.product, account)
   await client.register(bakery.cnpj, bakery.nome)
   await expect
@@ -99,7 +102,7 @@ test('three questions: is it capturing, what needs a person, what came; every nu
     const { qtdNfe, qtdCte, totalNfeCte } = await numbersOf(client)
     const texts = await Promise.all(
       ['Notas Fiscais \\(Mês\\)', 'CTe \\(Mês\\)', 'Total Documentos \\(Mês\\)'].map((label) =>
-        textOf(figure(page, label)),
+        textOf(card(page, label)),
       ),
     )
     return texts.map((text) => text.replace(/^.* /, '')).join() === [qtdNfe, qtdCte, totalNfeCte].map(written).join()
@@ -152,19 +155,16 @@ async function opensItsList(page: Page, client: Client) {
 }
 
 test('the days as a picture and as a table; everything by keyboard', async () => {
-  const page = await site.resume({ nome: '', email: 'bruno@empresa.example', senha: 'segredo-123' }, '/dashboard')
+  const page = await site.resume(account!, '/dashboard')
   const days = region(page, 'Documentos por Dia')
   const picture = days.getByRole('application')
   await shown(picture, 20_000)
   expect(await shiftOf(page)).toBeLessThan(0.02)
-  await expectAccessible(page)
   await tabTo(page, /^Ver tabela$/)
   await page.keyboard.press('Tab')
   // The svg with the picture has the focus, and the arrows go from day to day.
   await page.keyboard.press('ArrowRight')
   await shown(days.getByText(/-feira, \d\d\/\d\d|(sábado|domingo), \d\d\/\d\d/))
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await expectAccessible(page)
 
   await page.keyboard.press('Shift+Tab')
   expect(await focusedText(page)).toBe('Ver tabela')
@@ -175,7 +175,6 @@ test('the days as a picture and as a table; everything by keyboard', async () =>
   await expect
     .poll(() => lines.count())
     .toBe(Number(new Intl.DateTimeFormat('sv', { timeZone: 'America/Sao_Paulo' }).format(new Date()).slice(8)))
-  await expectAccessible(page)
   const link = table.getByRole('link').first()
   const count = await textOf(link)
   await link.focus()
@@ -183,7 +182,7 @@ test('the days as a picture and as a table; everything by keyboard', async () =>
   await page.waitForURL(/\?de=(\d{4}-\d\d-\d\d)&ate=\1$/)
   await shown(page.getByText(new RegExp(`^${count} (nota|conhecimento)`)))
   await page.goBack()
-  await figure(page, 'Total Documentos')
+  await card(page, 'Total Documentos')
     .getByRole('link', { name: /^[\d.]+, ver por empresa$/ })
     .press('Enter')
   await expect.poll(() => focusedText(page)).toBe('Documentos por Empresa')
@@ -208,7 +207,7 @@ async function shiftOf(page: Page): Promise<number> {
 }
 
 test('on a phone: one column, nothing sideways, and no chart before it is looked at', async () => {
-  const page = await site.resume({ nome: '', email: 'bruno@empresa.example', senha: 'segredo-123' }, '/dashboard', {
+  const page = await site.resume(account!, '/dashboard', {
     ...phone,
     viewport: { width: 390, height: 600 },
   })
@@ -227,7 +226,6 @@ test('on a phone: one column, nothing sideways, and no chart before it is looked
   await region(page, 'Documentos por Dia').scrollIntoViewIfNeeded()
   await shown(region(page, 'Documentos por Dia').getByRole('application'), 20_000)
   await expectNoSidewaysScroll(page)
-  await expectAccessible(page)
 })
 
 test('of days that are equally high, side by side, one has its number over it', async () => {
@@ -238,9 +236,7 @@ test('of days that are equally high, side by side, one has its number over it', 
     for (const day of answer.data.documentosPorDia) Object.assign(day, { qtdNfe: 12_345, qtdCte: 0 })
     await route.fulfill({ json: answer })
   })
-  await page.getByLabel('Email').fill('bruno@empresa.example')
-  await page.getByLabel('Senha', { exact: true }).fill('segredo-123')
-  await page.getByRole('button', { name: 'Entrar' }).click()
+  await login(page, account!)
   const days = region(page, 'Documentos por Dia')
   await shown(days)
   await days.scrollIntoViewIfNeeded()
@@ -248,56 +244,43 @@ test('of days that are equally high, side by side, one has its number over it', 
   await expect.poll(() => days.getByText('12.345', { exact: true }).count()).toBe(1)
 })
 
-test('loading, a failure with its toast, and the last numbers while it cannot be asked', async () => {
-  const page = await site.visit('/login')
-  let mode: 'held' | 'refused' | 'open' = 'held'
-  const refusal = { success: false, message: 'Hoje não.', data: null, errors: ['Hoje não.'], statusCode: 409 }
-  await page.route('**/v1/api/Dashboard', async (route) => {
-    if (mode === 'refused') await route.fulfill({ status: 409, json: refusal })
-    else if (mode === 'open') await route.continue()
-  })
-  const account = await site.createAccount('Caio')
-  await (await newClient(site.product, account)).register(bakery.cnpj, bakery.nome)
-  await page.getByLabel('Email').fill(account.email)
-  await page.getByLabel('Senha', { exact: true }).fill(account.senha)
-  await page.getByRole('button', { name: 'Entrar' }).click()
-  const loading = page.getByRole('status').filter({ hasText: 'Carregando dashboard...' })
-  await shown(loading)
-  // A text for screen readers alone is one pixel wide, and shown to Playwright.
-  expect((await loading.boundingBox())?.width).toBeGreaterThan(100)
-
-  mode = 'refused'
-  await page.reload()
-  const failure = page.getByRole('alert').filter({ hasText: 'Erro ao carregar dados do dashboard' })
-  await shown(failure)
-  await shown(page.getByText('Erro ao carregar dados: Hoje não.'))
+test('a refused dashboard can be asked again, and keeps its last numbers while it cannot be asked', async () => {
+  const page = await member()
+  let response: FakeResponse = { json: failure('Hoje não.') }
+  await respond(page, '/v1/api/Dashboard', () => response)
+  await page.clock.install()
+  await go(page, '/dashboard')
+  const refusal = page.getByRole('alert').filter({ hasText: 'Erro ao carregar dados do dashboard' })
+  await shown(refusal)
   // Whether somebody watches does not depend on the numbers.
   await shown(region(page, 'Status do Sistema').getByText('Captura Automática'))
-  await expectAccessible(page)
-  mode = 'open'
-  await failure.getByRole('button', { name: 'Tentar novamente' }).click()
-  await shown(figure(page, 'Empresas Cadastradas').filter({ hasText: / 1$/ }))
-  mode = 'refused'
-  await shown(page.getByText('Abaixo estão os últimos números que recebemos.'), 20_000)
-  await shown(figure(page, 'Empresas Cadastradas').filter({ hasText: / 1$/ }))
+  response = { json: success(month) }
+  await refusal.getByRole('button', { name: 'Tentar novamente' }).click()
+  await shown(card(page, 'Empresas Cadastradas').filter({ hasText: / 2$/ }))
+  response = { json: failure('Hoje não.') }
+  await runUntilShown(page, page.getByText('Abaixo estão os últimos números que recebemos.'), 500)
+  await shown(card(page, 'Empresas Cadastradas').filter({ hasText: / 2$/ }))
 })
 
 test('what was heard of the captures before the server refused to tell is no green light', async () => {
   const account = await site.createAccount('Lia')
-  await (await newClient(site.product, account)).register(unused.cnpj, unused.nome)
-  const page = await site.enter(account)
+  const client = await newClient(site.product, account)
+  await client.register(market.cnpj, market.nome)
+  await client.captured({ timeoutMs: 60_000 })
+  const page = await site.resume(account, '/health')
+  await page.clock.install()
+  await go(page, '/dashboard')
   const status = region(page, 'Status do Sistema')
-  await shown(status.getByText('Online'), 30_000)
+  await shown(status.getByText('Online'))
   await shown(page.getByText('Nada precisa de você agora.'))
-  const refusal = { success: false, message: 'Hoje não.', data: null, errors: [], statusCode: 409 }
-  await page.route('**/obter-empresas', (route) => route.fulfill({ status: 409, json: refusal }))
-  await shown(status.getByText('Sem resposta').first(), 20_000)
+  await refuse(page, '**/obter-empresas')
+  await runUntilShown(page, status.getByText('Sem resposta'), 500)
   await expect.poll(() => status.getByText('Sem resposta').count()).toBe(2)
   expect(await page.getByText('Nada precisa de você agora.').count()).toBe(0)
   await shown(page.getByText('Não sabemos agora: a lista de empresas não chegou.'))
   await shown(page.getByText('Sem contato', { exact: true }))
   await page.unroute('**/obter-empresas')
-  await shown(status.getByText('Online'), 20_000)
+  await runUntilShown(page, status.getByText('Online'), 500)
 })
 
 test('three hundred companies stay readable, and a certificate that ends soon asks for somebody', async () => {
@@ -334,4 +317,104 @@ test('three hundred companies stay readable, and a certificate that ends soon as
     .filter({ hasText: '1 certificado vence em até 30 dias' })
   await needs.click()
   await page.waitForURL(`**/empresas/editar/${id}`)
+})
+
+/** The dashboard with made-up numbers. */
+async function dashboardOf(changes: Partial<typeof month> & Record<string, unknown> = {}): Promise<Page> {
+  const page = await member()
+  await respond(page, '/v1/api/Dashboard', { json: success({ ...month, ...changes }) })
+  await go(page, '/dashboard')
+  return page
+}
+
+test('the title, the subtitle and the four cards', async () => {
+  const page = await dashboardOf()
+  await shown(page.getByRole('heading', { name: 'Dashboard', exact: true }))
+  await shown(page.getByText('Visão geral dos documentos fiscais emitidos no mês atual', { exact: true }))
+  for (const [label, number] of [
+    ['Notas Fiscais (Mês)', '1.234'],
+    ['CTe (Mês)', '56'],
+    ['Total Documentos (Mês)', '1.290'],
+    ['Empresas Cadastradas', '2'],
+  ] as const) {
+    const card = page
+      .getByRole('main')
+      .getByRole('listitem')
+      .filter({ has: page.getByText(label, { exact: true }) })
+    await shown(card.getByText(number, { exact: true }))
+  }
+})
+
+test('the documents by company', async () => {
+  const page = await dashboardOf()
+  const table = page.getByRole('table', { name: 'Documentos por Empresa', exact: true })
+  await shown(table)
+  const cells = async (row: number) =>
+    (await table.getByRole('row').nth(row).getByRole('cell').allInnerTexts()).map((text) => text.trim())
+  await expect.poll(() => table.getByRole('columnheader').count()).toBe(5)
+  for (const name of ['Empresa', 'Notas Fiscais', 'CTe', 'Total', 'Status'])
+    await shown(table.getByRole('columnheader', { name, exact: true }))
+  expect(await cells(1)).toEqual(['PADARIA AURORA LTDA', '1.200', '50', '1.250', 'Ativa'])
+  expect(await cells(2)).toEqual(['MERCADO BOA VISTA LTDA', '34', '6', '40', 'Inativa'])
+  expect(await table.getByRole('cell').first().textContent()).toBe('PADARIA AURORA LTDA')
+  for (const words of ['Documentos por Empresa', 'Inativa'])
+    expect(await page.getByText(words, { exact: true }).count(), words).toBe(1)
+})
+
+test('the recent activity', async () => {
+  const page = await dashboardOf()
+  const section = page.getByRole('region', { name: 'Atividade Recente', exact: true })
+  await shown(section.getByText('Últimos documentos processados hoje', { exact: true }))
+  const entries = (await section.getByRole('listitem').allTextContents()).map((text) => text.replace(/\s/g, ''))
+  expect(entries).toHaveLength(3)
+  for (const [index, [badge, other, issuer, chave, time]] of [
+    ['NFe', 'CTe', 'GRÁFICAUM', '1'.repeat(44), '09:07'],
+    ['CTe', 'NFe', 'TRANSPORTESDOIS', '2'.repeat(44), '20:59'],
+    ['CTe', 'NFe', 'TRANSPORTESTRÊS', '3'.repeat(44), '00:00'],
+  ].entries()) {
+    for (const text of [badge, issuer, chave, time]) expect(entries[index]).toContain(text)
+    expect(entries[index]).not.toContain(other)
+  }
+})
+
+test('the system status has its three indicators', async () => {
+  const page = await dashboardOf()
+  const section = page.getByRole('region', { name: 'Status do Sistema', exact: true })
+  const fixed = ['Captura Automática', 'Online', 'Armazenamento', 'Saudável', '0% de uso', 'Sincronização', 'Ativa']
+  for (const words of fixed) await shown(section.getByText(words, { exact: true }))
+})
+
+test('while it loads it says so to everybody', async () => {
+  const page = await member()
+  const slow = later({ json: success(month) })
+  await respond(page, '/v1/api/Dashboard', slow.reply)
+  await go(page, '/dashboard')
+  const loading = page.getByText('Carregando dashboard...', { exact: true })
+  await shown(loading)
+  const box = await loading.first().boundingBox()
+  expect(box!.width).toBeGreaterThan(50)
+  expect(box!.height).toBeGreaterThan(8)
+  slow.come()
+  await shown(page.getByText('PADARIA AURORA LTDA'))
+  expect(await loading.count()).toBe(0)
+})
+
+test('a failure is said on the screen and as a toast', async () => {
+  const page = await member()
+  await respond(page, '/v1/api/Dashboard', { json: failure('O mês não fechou') })
+  await go(page, '/dashboard')
+  await shown(page.getByText('Erro ao carregar dados do dashboard', { exact: true }))
+  await toasted(page, 'Erro ao carregar dados: O mês não fechou')
+})
+
+test('the welcome leads to the first company', async () => {
+  const page = await dashboardOf({ qtdEmpresasCadastradas: 0, qtdDocumentosPorEmpresa: [] })
+  await page.getByRole('button', { name: 'Cadastrar Primeira Empresa', exact: true }).click()
+  await onPath(page, '/empresas/nova')
+})
+
+test('the welcome stays away when there is a company', async () => {
+  const page = await dashboardOf({ qtdEmpresasCadastradas: 1 })
+  await shown(page.getByText('PADARIA AURORA LTDA'))
+  expect(await page.getByRole('dialog').count()).toBe(0)
 })

@@ -1,13 +1,13 @@
-import pg from 'pg'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { newClient } from '../support/client.ts'
 import {
   type Account,
+  bakery,
   chooseCertificate,
-  expectAccessible,
   expectNoSidewaysScroll,
   phone,
+  query,
   registerCompany,
   shown,
   tabTo,
@@ -15,14 +15,12 @@ import {
   useSite,
 } from './site.ts'
 
-const bakery = { cnpj: '12ABC34501DE35', nome: 'PADARIA ESTRELA DO NORTE LTDA', uf: 'SP' }
 const alone = { cnpj: '44555666000181', nome: 'OFICINA DO BAIRRO LTDA' }
 const unused = { cnpj: '11222333000181', nome: 'MERCADO BOM PRECO LTDA' }
-const site = useSite({ simulator: { companies: [bakery], documentsEach: 400 } })
+const site = useSite({ simulator: { companies: [bakery], documentsEach: 400 } }, { alone: true })
 
 async function open(account: Account, id: string, options = {}): Promise<Page> {
-  const page = await site.enter(account, options)
-  await page.goto(`${site.product.url}/empresas/editar/${id}`)
+  const page = await site.resume(account, `/empresas/editar/${id}`, options)
   await shown(page.getByRole('heading', { name: 'Informações Básicas' }))
   return page
 }
@@ -45,7 +43,6 @@ test('after a registration the first capture is followed in percent until it is 
     page.getByText(/^Ela pode trazer até cerca de três meses de documentos, ou nada|três meses de documentos/),
   )
   await shown(page.getByText(/A Ciência automática está desligada: nenhuma resposta é enviada em seu nome\./))
-  await expectAccessible(page)
   await expect.poll(() => captureOf(page, 'NF-e').getAttribute('aria-valuenow'), { timeout: 60_000 }).toBe('100')
   await shown(page.getByText(/^Próxima consulta às \d\d:\d\d · posição [\d.]+ de [\d.]+$/))
   await page.getByRole('button', { name: 'Escolher o que capturar' }).click()
@@ -75,7 +72,6 @@ async function completude(page: Page) {
   const copied = await page.evaluate(() => navigator.clipboard.readText())
   expect(copied).toMatch(/^Completude de PADARIA ESTRELA DO NORTE LTDA\nServiço\tMês\tPrimeiro NSU/)
   expect(copied).toMatch(/\nNF-e\t\d{4}-\d\d\t1\t\d+\t/)
-  await expectAccessible(page)
 }
 
 test('a CNPJ that the authority has nothing for is told so', async () => {
@@ -102,12 +98,10 @@ test('every field is checked by the words of the specification, saved, and told 
   await shown(page.getByText('Razão social é obrigatória'))
   await shown(page.getByText('Email inválido'))
   await expect.poll(() => page.getByLabel('Razão Social').getAttribute('aria-invalid')).toBe('true')
-  await expectAccessible(page)
 
   await page.getByRole('link', { name: 'Ajuda' }).click()
   const question = page.getByRole('alertdialog', { name: 'Sair sem salvar?' })
   await shown(question)
-  await expectAccessible(page)
   await page.keyboard.press('Enter')
   await question.waitFor({ state: 'detached' })
   expect(page.url()).toContain(`/empresas/editar/${id}`)
@@ -183,14 +177,13 @@ test('the line over the switches ends before the sentence under it begins, at ev
   }
 })
 
-test('what the automatic Ciência will do is said before it is saved, and whose wish it is after', async () => {
+test('what the automatic Ciência will do is said before it is saved, and who switched it on after', async () => {
   const { account, id } = await withCompany('Daniel')
   const page = await open(account, id)
   const choice = page.getByRole('switch', { name: 'Manifestar Ciência Automaticamente' })
   await choice.click()
   const warning = page.getByRole('alert').filter({ hasText: 'Ao salvar, a Ciência passa a ser enviada sozinha' })
   await shown(warning.getByText(/só com o resumo\.$/))
-  await expectAccessible(page)
   await choice.click()
   await warning.waitFor({ state: 'detached' })
   await choice.click()
@@ -368,7 +361,6 @@ test('the certificate: who sent it, how long it lasts, another in its place, non
   await save(page).click()
   await shown(card.getByText(/^A senha informada não abre este certificado\./))
   await shown(page.getByText(/^Erro na operação: A senha informada não abre este certificado\./))
-  await expectAccessible(page)
   await card.getByLabel('Senha do certificado').fill('certa')
   await save(page).click()
   await shown(page.getByText('Empresa atualizada com sucesso!'))
@@ -378,7 +370,6 @@ test('the certificate: who sent it, how long it lasts, another in its place, non
   await card.getByRole('button', { name: 'Remover certificado' }).click()
   const question = page.getByRole('alertdialog', { name: `Remover o certificado de ${alone.nome}?` })
   await shown(question.getByText(/^Param a captura de NF-e e CT-e e o envio de manifestações/))
-  await expectAccessible(page)
   await question.getByRole('button', { name: 'Remover certificado' }).click()
   await shown(page.getByText('Certificado removido'))
   await shown(card.getByText(/^Não informado\./))
@@ -386,30 +377,26 @@ test('the certificate: who sent it, how long it lasts, another in its place, non
 
 test('a certificate that has ended is said at once, with what to do', async () => {
   const { account, id } = await withCompany('Gil')
-  const owner = new pg.Client({ connectionString: site.product.databaseUrl })
-  await owner.connect()
-  await owner.query(
+  await query(
+    site.product,
     `update certificate set valid_to = now() - interval '3 days'
       where workspace_id = (select workspace_id from account where email = $1)`,
     [account.email],
   )
-  await owner.end()
   for (const theme of [{}, { colorScheme: 'dark' }] as const) {
     const page = await open(account, id, { ...phone, ...theme, viewport: { width: 320, height: 700 } })
     await shown(page.getByText('Certificado Digital Vencido!'))
     await shown(page.getByText(/Sem renovação a sincronização com a SEFAZ não continua/))
     await shown(region(page, 'Certificado Digital').getByText('Vencido', { exact: true }))
     await expectNoSidewaysScroll(page)
-    await expectAccessible(page)
   }
 })
 
 test('an id of nobody and a failing server have their own screens', async () => {
   const { account, id } = await withCompany('Hugo')
-  const page = await site.enter(account)
+  const page = await site.resume(account, '/health')
   await page.goto(`${site.product.url}/empresas/editar/00000000-0000-4000-8000-000000000000`)
   await shown(page.getByText('Empresa não encontrada'))
-  await expectAccessible(page)
 
   await page.route('**/obter-empresa?*', (route) =>
     route.fulfill({ status: 403, json: { success: false, message: 'Sem acesso agora.', errors: [] } }),
@@ -417,7 +404,6 @@ test('an id of nobody and a failing server have their own screens', async () => 
   await page.goto(`${site.product.url}/empresas/editar/${id}`)
   await shown(page.getByText('Erro ao carregar os dados da empresa. Tente novamente.'))
   await shown(page.getByText('Sem acesso agora. Nada foi alterado e a captura continua.', { exact: true }))
-  await expectAccessible(page)
   await page.unroute('**/obter-empresa?*')
   await page.getByRole('button', { name: 'Tentar novamente' }).click()
   await shown(page.getByRole('heading', { name: 'Informações Básicas' }))

@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { newClient } from '../support/client.ts'
 import { focusedName } from './captured.ts'
-import { expectAccessible, shown, useSite } from './site.ts'
+import { shown, useSite } from './site.ts'
 
-const site = useSite({ simulator: {} })
+const site = useSite()
 
 // A large photograph, as people have it: the page makes it as small as a form needs.
 const photograph = (page: Page) =>
@@ -28,8 +28,7 @@ test('a company gets a logo, another one, and none', async () => {
   const account = await site.createAccount('Lúcia')
   const client = await newClient(site.product, account)
   const id = await client.register('44555666000181', 'OFICINA DO BAIRRO LTDA')
-  const page = await site.enter(account)
-  await page.goto(`${site.product.url}/empresas/editar/${id}`)
+  const page = await site.resume(account, `/empresas/editar/${id}`)
   const section = page.getByRole('region', { name: 'Logotipo' })
   await shown(section.getByText(/Sai ao lado do nome no DANFE e no DACTE que esta empresa emite/))
 
@@ -44,7 +43,6 @@ test('a company gets a logo, another one, and none', async () => {
   expect(await picture.evaluate((image) => getComputedStyle(image.parentElement!).backgroundColor)).toBe(
     'rgb(255, 255, 255)',
   )
-  await expectAccessible(page)
 
   await choose(page, 'nota.txt', 'text/plain', Buffer.from('não é uma imagem'))
   await shown(section.getByText(/^Este arquivo não é uma imagem que o navegador saiba abrir/))

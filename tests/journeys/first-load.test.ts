@@ -27,13 +27,14 @@ test('the list of documents loads no more script than it needs', async () => {
 test('what opens over a screen is fetched when the screen has what it shows', async () => {
   const page = await site.resume(await site.createAccount('Caio'), '/help')
   await page.waitForLoadState('networkidle')
+  await page.clock.install()
   const answers = await hold(page, '**/v1/api/DocumentosFiscais?*')
   const fetched: string[] = []
   page.on('request', (request) => fetched.push(request.url()))
   const isHere = () => ['floating', 'user-menu', 'sheet'].every((name) => fetched.some((url) => url.includes(name)))
   await page.goto(new URL('/notas-fiscais', page.url()).href)
   await shown(page.getByText('Carregando documentos...'))
-  await new Promise((resolve) => setTimeout(resolve, 3_000))
+  await page.clock.runFor(3_000)
   expect(isHere()).toBe(false)
   answers.release()
   await expect.poll(isHere, { timeout: 10_000 }).toBe(true)
@@ -107,28 +108,6 @@ test('icons alone get their tooltips without losing the focus', async () => {
   await expect.poll(() => textOf(tooltip)).toBe('Empresas')
   await page.keyboard.press('Shift+Tab')
   await expect.poll(() => textOf(tooltip)).toBe('CTe')
-})
-
-test('the dashboard asks for its numbers while its code travels, and once', async () => {
-  const page = await site.resume(await site.createAccount('Bia'), '/help')
-  await page.waitForLoadState('networkidle')
-  const asked: string[] = []
-  page.on('request', (request) => {
-    const { pathname } = new URL(request.url())
-    if (pathname.startsWith('/v1/api/')) asked.push(pathname)
-  })
-  const { promise: letGo, resolve: release } = Promise.withResolvers<void>()
-  await page.route('**/assets/main-*.js', async (route) => {
-    await letGo
-    await route.continue()
-  })
-  await page.goto(new URL('/dashboard', page.url()).href, { waitUntil: 'commit' })
-  const questions = ['/v1/api/Dashboard', '/v1/api/Empresas/obter-empresas', '/v1/api/Plano']
-  await expect.poll(() => asked.toSorted()).toEqual(questions)
-  release()
-  // It is there when the dashboard has its numbers: there is no company yet.
-  await shown(page.getByRole('dialog'))
-  expect(asked.toSorted()).toEqual(questions)
 })
 
 // Files that need each other run in an order that nobody chose: what one declares may not be there for the other.

@@ -1,59 +1,33 @@
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { expectAccessible, expectNoSidewaysScroll, login, phone, shown, tabTo, useSite } from './site.ts'
+import {
+  coloursOf,
+  type FakeResponse,
+  failure,
+  hrefOf,
+  later,
+  onPath,
+  pathOf,
+  press,
+  respond,
+  runUntilShown,
+  stopClock,
+  toast,
+  toastColours,
+  toasted,
+} from './page.ts'
+import { login, shown, tabTo, useSite } from './site.ts'
 
 const site = useSite({ roles: ['api'] })
-
-test('the form says what it wants, and every rule under its field', async () => {
-  const page = await site.visit('/login', phone)
-  await expect.poll(() => page.title()).toBe(`Entrar · ${site.product.config.productName}`)
-  await shown(page.getByRole('heading', { name: 'Entrar' }))
-  await shown(page.getByText('Faça login em sua conta'))
-  await page.getByRole('button', { name: 'Entrar' }).click()
-  await shown(page.getByText('Email é obrigatório'))
-  await shown(page.getByText('Senha é obrigatória'))
-  expect(await page.getByLabel('Email').getAttribute('aria-invalid')).toBe('true')
-  await page.getByLabel('Email').fill('   ')
-  await shown(page.getByText('Email é obrigatório'))
-  for (const email of ['carla', 'carla@padaria', 'carla @padaria.example']) {
-    await page.getByLabel('Email').fill(email)
-    await shown(page.getByText('Email deve ter um formato válido'))
-  }
-  for (const senha of ['12345', 'x'.repeat(101)]) {
-    await page.getByLabel('Senha', { exact: true }).fill(senha)
-    await shown(page.getByText('Senha deve ter entre 6 e 100 caracteres'))
-  }
-  await expectNoSidewaysScroll(page)
-  await expectAccessible(page)
-  await page.getByLabel('Email').fill('carla@padaria.example')
-  await page.getByLabel('Senha', { exact: true }).fill('x'.repeat(100))
-  await expect.poll(() => page.locator('[aria-invalid=true]').count()).toBe(0)
-})
-
-test('the e-mail is sent trimmed and the password as it was typed', async () => {
-  const page = await site.visit('/login')
-  const request = page.waitForRequest('**/v1/api/Auth')
-  await login(page, { email: '  carla@padaria.example ', senha: ' com espaços ' })
-  expect((await request).postDataJSON()).toEqual({ email: 'carla@padaria.example', senha: ' com espaços ' })
-  await shown(page.getByText('Credenciais inválidas.'))
-})
+const { account, visitor, go } = site
 
 test('a wrong password is said and the form stays', async () => {
   const account = await site.createAccount('Carla')
   const page = await site.visit('/login')
-  const answered = Promise.withResolvers<void>()
-  await page.route('**/v1/api/Auth', async (route) => {
-    await answered.promise
-    await route.continue()
-  })
   await login(page, { email: account.email, senha: 'outra-senha' })
-  const sending = page.getByRole('button', { name: 'Entrando...' })
-  await shown(sending)
-  expect(await sending.isDisabled()).toBe(true)
-  answered.resolve()
   await shown(page.getByText('Credenciais inválidas.'))
   expect(await page.getByLabel('Email').inputValue()).toBe(account.email)
   expect(new URL(page.url()).pathname).toBe('/login')
-  await expectAccessible(page)
   await login(page, account)
   await shown(page.getByText('Login realizado com sucesso!'))
   await page.waitForURL('**/dashboard')
@@ -67,28 +41,16 @@ test('after too many tries the form says how long to wait', async () => {
   const guess = () =>
     fetch(`${site.product.url}/v1/api/Auth`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
   for (let guesses = 0; guesses < 10; guesses++) expect((await guess()).status).toBe(401)
-  const page = await site.visit('/login')
+  const page = await visitor()
+  await page.clock.install()
+  await go(page, '/login')
   await login(page, account)
   await shown(page.getByRole('button', { name: 'Entrando...' }))
   // The specification asks a 429 again, three times.
-  await shown(
-    page.getByRole('alert').filter({ hasText: /^Muitas tentativas em pouco tempo.*espere \d+ minutos/ }),
-    30_000,
-  )
+  const refusal = page.getByRole('alert').filter({ hasText: /^Muitas tentativas em pouco tempo.*espere \d+ minutos/ })
+  await runUntilShown(page, refusal, 500)
   await shown(page.getByText('Credenciais inválidas.'))
   expect(await page.getByLabel('Email').inputValue()).toBe(account.email)
-  await expectAccessible(page)
-})
-
-test('the password can be shown and hidden', async () => {
-  const page = await site.visit('/login')
-  const field = page.getByLabel('Senha', { exact: true })
-  await field.fill('segredo')
-  expect(await field.getAttribute('type')).toBe('password')
-  await page.getByRole('button', { name: 'Mostrar o texto digitado' }).click()
-  expect(await field.getAttribute('type')).toBe('text')
-  await page.getByRole('button', { name: 'Ocultar o texto digitado' }).click()
-  expect(await field.getAttribute('type')).toBe('password')
 })
 
 test('managers of passwords know what is what', async () => {
@@ -98,15 +60,6 @@ test('managers of passwords know what is what', async () => {
     .locator('form input')
     .evaluateAll((all) => all.map((input) => `${input.getAttribute('type')} ${input.getAttribute('autocomplete')}`))
   expect(hints).toEqual(['email username', 'password current-password'])
-})
-
-test('the links lead to the sign-up and back', async () => {
-  const page = await site.visit('/login')
-  await page.getByRole('link', { name: 'Criar conta grátis' }).click()
-  await page.waitForURL('**/register')
-  await page.goBack()
-  await page.getByRole('link', { name: 'Voltar para página inicial' }).click()
-  await page.waitForURL(`${site.product.url}/`)
 })
 
 test('who is in already is told so', async () => {
@@ -148,4 +101,112 @@ test('a keyboard is enough to log in, move around and log out', async () => {
   await tabTo(page, /^Sair$/)
   await page.keyboard.press('Enter')
   await page.waitForURL('**/login')
+})
+
+async function expectUnder(page: Page, field: string, message: string) {
+  const error = page.getByText(message, { exact: true })
+  await shown(error)
+  const input = page.getByLabel(field, { exact: true })
+  const box = await input.boundingBox()
+  const below = await error.first().boundingBox()
+  expect(below!.y).toBeGreaterThanOrEqual(box!.y + box!.height - 1)
+  await expect.poll(() => coloursOf(input)).toContain('red')
+}
+
+test('the login has its texts, fields and links', async () => {
+  const page = await site.visit('/login')
+  await expect.poll(() => page.title()).toBe(`Entrar · ${site.product.config.productName}`)
+  await shown(page.getByRole('heading', { name: 'Entrar', exact: true }))
+  await shown(page.getByText('Faça login em sua conta', { exact: true }))
+  const password = page.getByLabel('Senha', { exact: true })
+  await password.fill('segredo')
+  expect(await password.getAttribute('type')).toBe('password')
+  await page.getByRole('button', { name: /mostrar/i }).click()
+  expect(await password.getAttribute('type')).toBe('text')
+  await page.getByRole('button', { name: /ocultar/i }).click()
+  expect(await password.getAttribute('type')).toBe('password')
+  await shown(press(page, 'Esqueceu sua senha?'))
+  expect(await hrefOf(page.getByRole('link', { name: 'Criar conta grátis' }))).toBe('/register')
+  await expect.poll(() => page.locator('a[href="/"]').count()).toBeGreaterThan(0)
+})
+
+test('the login says each rule under its field, whose border turns red', async () => {
+  const page = await site.visit('/login')
+  await page.getByLabel('Email').fill('   ')
+  await page.getByRole('button', { name: 'Entrar', exact: true }).click()
+  await expectUnder(page, 'Email', 'Email é obrigatório')
+  await expectUnder(page, 'Senha', 'Senha é obrigatória')
+  for (const email of ['caio', 'caio@empresa', 'ca io@empresa.example', 'caio@@empresa.example']) {
+    await login(page, { email, senha: '12345' })
+    await expectUnder(page, 'Email', 'Email deve ter um formato válido')
+    await expectUnder(page, 'Senha', 'Senha deve ter entre 6 e 100 caracteres')
+  }
+  await login(page, { email: 'caio@empresa.example', senha: 'x'.repeat(101) })
+  await expectUnder(page, 'Senha', 'Senha deve ter entre 6 e 100 caracteres')
+  expect(await page.getByText('Email deve ter um formato válido').count()).toBe(0)
+})
+
+test('the login sends the e-mail trimmed and the password as it is, waits, and goes to the dashboard', async () => {
+  const slow = later('as it is')
+  const { email } = await site.createAccount('Sofia')
+  const page = await visitor()
+  const calls = await respond(page, '/v1/api/Auth', slow.reply)
+  await go(page, '/login')
+  await login(page, { email: `  ${email}  `, senha: 'segredo-123' })
+  const waiting = page.getByRole('button', { name: 'Entrando...', exact: true })
+  await shown(waiting)
+  expect(await waiting.isDisabled()).toBe(true)
+  const dashboard = page.waitForRequest('**/v1/api/Dashboard')
+  slow.come()
+  await toasted(page, 'Login realizado com sucesso!')
+  expect(await toastColours(page, 'Login realizado com sucesso!')).toContain('green')
+  await onPath(page, '/dashboard')
+  expect(calls).toHaveLength(1)
+  expect(calls[0]!.method()).toBe('POST')
+  expect(calls[0]!.postDataJSON()).toEqual({ email, senha: 'segredo-123' })
+  const { data } = (await (await calls[0]!.response())!.json()) as { data: { token: string; wsId: string } }
+  expect((await dashboard).headers().authorization).toBe(`Bearer ${data.token}`)
+  const stored = await page.evaluate(() => JSON.stringify({ ...localStorage }))
+  expect(stored).toContain(data.token)
+  expect(stored).toContain(data.wsId)
+})
+
+test('a password with blanks around it is sent as it is', async () => {
+  const page = await visitor()
+  const calls = await respond(page, '/v1/api/Auth', { json: failure('Não.') })
+  await go(page, '/login')
+  await login(page, { email: account.email, senha: '  segredo  ' })
+  await toasted(page, 'Credenciais inválidas.')
+  expect(calls[0]!.postDataJSON()).toEqual({ email: account.email, senha: '  segredo  ' })
+})
+
+test('whatever goes wrong with a login is said as wrong credentials', async () => {
+  const page = await visitor()
+  let reply: FakeResponse = 'as it is'
+  await respond(page, '/v1/api/Auth', () => reply)
+  for (const wrong of [
+    { json: failure('Conta bloqueada') },
+    { status: 400, json: failure('Pedido inválido') },
+    { status: 401, json: failure('Não autorizado', [], 401) },
+    { status: 404, body: '<html>' },
+  ]) {
+    reply = wrong
+    await go(page, '/login')
+    await login(page, account)
+    await toasted(page, 'Credenciais inválidas.')
+    await shown(page.getByRole('button', { name: 'Entrar', exact: true }))
+    expect(await page.getByText('Sessão expirada. Faça login novamente.').count()).toBe(0)
+    expect(pathOf(page)).toBe('/login')
+  }
+})
+
+test('a login without connection is tried four times and then said as wrong credentials', async () => {
+  const page = await visitor()
+  const calls = await respond(page, '/v1/api/Auth', 'no connection')
+  await stopClock(page)
+  await go(page, '/login')
+  await runUntilShown(page, page.getByLabel('Email'))
+  await login(page, account)
+  await runUntilShown(page, toast(page, 'Credenciais inválidas.'), 250)
+  expect(calls).toHaveLength(4)
 })

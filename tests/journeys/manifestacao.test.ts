@@ -1,10 +1,10 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { Client, ListRow } from '../support/client.ts'
-import { bakery, capturedAccount, focusedName, market, rowsOf } from './captured.ts'
-import { type Account, expectAccessible, phone, shown, textOf, useSite } from './site.ts'
+import { capturedAccount, focusedName, rowsOf } from './captured.ts'
+import { type Account, phone, shown, textOf, useSite } from './site.ts'
 
-const site = useSite({ simulator: { companies: [bakery, market] } })
+const site = useSite(undefined, { alone: true })
 let office: { account: Account; client: Client } | undefined
 
 /** The list of what `filter` finds, and its rows as the API gives them. */
@@ -62,7 +62,6 @@ test('the dialog says what an answer means, counts, and takes no blank nor long 
   await send.click()
   await shown(dialog.getByText('A justificativa deve ter no máximo 200 caracteres'))
   expect(await text.getAttribute('aria-invalid')).toBe('true')
-  await expectAccessible(page)
   await dialog.getByRole('button', { name: 'Cancelar' }).click()
   await dialog.waitFor({ state: 'detached' })
   await expect.poll(() => focusedName(page)).toBe('Manifestar')
@@ -238,7 +237,6 @@ test('what cannot be answered is listed with its reason before anything leaves, 
   await shown(dialog.getByText('1 nota fiscal fica de fora:'))
   const left = dialog.getByRole('list', { name: 'Documentos que ficam de fora' })
   expect(await textOf(left)).toContain(`NF-e ${carried.numero} de ${carried.emitente}: Só o destinatário da nota`)
-  await expectAccessible(page)
   await dialog.getByLabel('Justificativa').fill('Recebida')
   await dialog.getByRole('button', { name: 'Enviar' }).click()
   await shown(page.getByText('1 ficou de fora e continua selecionada.'), 20_000)
@@ -264,7 +262,6 @@ test('an answer that stops being possible meanwhile is told in the results, one 
   expect(texts[1]).toContain(`RegistradaNF-e ${first!.numero}`)
   // Repeating what our own rules refuse would bring the same answer.
   expect(await dialog.getByRole('button', { name: /^Repetir/ }).count()).toBe(0)
-  await expectAccessible(page)
   await dialog.getByRole('button', { name: 'Fechar' }).last().click()
   expect(await textOf(selectedText(page))).toBe('1 selecionada')
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expectAccessible, expectNoSidewaysScroll, phone, shown, useSite } from './site.ts'
+import { expectNoSidewaysScroll, phone, shown, useSite } from './site.ts'
 
 const site = useSite({ roles: ['api'] })
 
@@ -20,7 +20,6 @@ test('who has logged in is told the same, and goes back to where he was', async 
   await page.goto(`${site.product.url}/notas`)
   await shown(page.getByRole('heading', { name: 'Oops! Page not found' }))
   await expectNoSidewaysScroll(page)
-  await expectAccessible(page)
   await page.goBack()
   await page.waitForURL('**/dashboard')
 })

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { letterTo, linkIn } from './letters.ts'
-import { expectAccessible, focusedText, login, shown, tabTo, useSite } from './site.ts'
+import { type FakeResponse, failure, later, press, respond, success, toasted } from './page.ts'
+import { focusedText, login, shown, tabTo, useSite } from './site.ts'
 
 const site = useSite()
+const { visitor, go } = site
 
 const sent = 'Iremos enviar um email de recuperação de senha!'
 const newPassword = 'outro-segredo-9'
@@ -17,7 +19,6 @@ test('who forgot the password chooses a new one by the link of the letter, with 
   await shown(dialog)
   // What was typed is not asked again, and it is where the focus is.
   await expect.poll(() => page.evaluate(() => (document.activeElement as HTMLInputElement).value)).toBe(account.email)
-  await expectAccessible(page)
   await page.keyboard.press('Enter')
   await shown(page.getByText(sent))
   await dialog.waitFor({ state: 'detached' })
@@ -29,7 +30,6 @@ test('who forgot the password chooses a new one by the link of the letter, with 
   page.on('request', (request) => requests.push(`${request.url()} ${request.headers().referer ?? ''}`))
   await page.goto(site.product.url + linkIn(letter, /^\/atualizar-senha\//))
   await shown(page.getByLabel('Nova senha', { exact: true }))
-  await expectAccessible(page)
   await page.keyboard.type(newPassword)
   await tabTo(page, /^Confirmar nova senha$/)
   await page.keyboard.type(newPassword)
@@ -42,34 +42,6 @@ test('who forgot the password chooses a new one by the link of the letter, with 
   await shown(page.getByText('Credenciais inválidas.'))
   await login(page, { email: account.email, senha: newPassword })
   await page.waitForURL('**/dashboard')
-})
-
-test('the dialog forgets its field and its error when it closes, and an edit takes the error away', async () => {
-  const page = await site.visit('/login')
-  const open = page.getByRole('button', { name: 'Esqueceu sua senha?' })
-  const dialog = page.getByRole('dialog', { name: 'Recuperar Senha' })
-  const field = dialog.getByLabel('Email')
-  await open.click()
-  await dialog.getByRole('button', { name: 'Enviar Email' }).click()
-  await shown(dialog.getByText('Email é obrigatório'))
-  await field.fill('ana')
-  await dialog.getByText('Email é obrigatório').waitFor({ state: 'detached' })
-  await dialog.getByRole('button', { name: 'Enviar Email' }).click()
-  await shown(dialog.getByText('Email deve ter um formato válido'))
-  await dialog.getByRole('button', { name: 'Cancelar' }).click()
-  await dialog.waitFor({ state: 'detached' })
-  await open.click()
-  await shown(field)
-  expect(await field.inputValue()).toBe('')
-  expect(await dialog.getByText('Email deve ter um formato válido').count()).toBe(0)
-
-  await page.route('**/v1/api/RecuperarSenha', (route) => route.abort('connectionrefused'))
-  await field.fill('ana@empresa.example')
-  await dialog.getByRole('button', { name: 'Enviar Email' }).click()
-  await shown(dialog.getByRole('button', { name: 'Enviando...' }))
-  await shown(dialog.getByText('Erro ao enviar email de recuperação. Tente novamente.'), 30_000)
-  expect(await field.inputValue()).toBe('ana@empresa.example')
-  await expectAccessible(page)
 })
 
 test('nobody learns whether there is an account', async () => {
@@ -94,4 +66,70 @@ test('nobody learns whether there is an account', async () => {
   await shown(page.getByText('Credenciais inválidas.'))
   await login(page, account)
   await page.waitForURL('**/dashboard')
+})
+
+test('the recovery dialog has its texts and rules, and forgets when closed', async () => {
+  const page = await site.visit('/login')
+  await press(page, 'Esqueceu sua senha?').click()
+  const dialog = page.getByRole('dialog', { name: 'Recuperar Senha', exact: true })
+  await shown(dialog)
+  await dialog.getByRole('button', { name: 'Enviar Email', exact: true }).click()
+  await shown(dialog.getByText('Email é obrigatório', { exact: true }))
+  const field = dialog.getByLabel('Email')
+  await field.fill('caio')
+  await dialog.getByText('Email é obrigatório').waitFor({ state: 'detached' })
+  await dialog.getByRole('button', { name: 'Enviar Email' }).click()
+  await shown(dialog.getByText('Email deve ter um formato válido', { exact: true }))
+  await field.press('End')
+  await field.press('x')
+  await dialog.getByText('Email deve ter um formato válido').waitFor({ state: 'detached' })
+  await dialog.getByRole('button', { name: 'Enviar Email' }).click()
+  await shown(dialog.getByText('Email deve ter um formato válido', { exact: true }))
+  await dialog.getByRole('button', { name: 'Cancelar', exact: true }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  await press(page, 'Esqueceu sua senha?').click()
+  await shown(dialog)
+  expect(await field.inputValue()).toBe('')
+  expect(await dialog.getByText('Email deve ter um formato válido').count()).toBe(0)
+})
+
+test('the recovery sends the e-mail trimmed, tells the success, clears the field and closes', async () => {
+  const page = await visitor()
+  let slow = later('as it is')
+  const calls = await respond(page, '/v1/api/RecuperarSenha', () => slow.reply())
+  await go(page, '/login')
+  const dialog = page.getByRole('dialog')
+  for (const reply of [{ json: success({}) }, { json: success(null) }, { status: 200, body: '' }]) {
+    slow = later(reply)
+    await press(page, 'Esqueceu sua senha?').click()
+    await shown(dialog)
+    expect(await dialog.getByLabel('Email').inputValue()).toBe('')
+    await dialog.getByLabel('Email').fill(' caio@empresa.example ')
+    await dialog.getByRole('button', { name: 'Enviar Email' }).click()
+    const waiting = dialog.getByRole('button', { name: 'Enviando...', exact: true })
+    await shown(waiting)
+    expect(await waiting.isDisabled()).toBe(true)
+    slow.come()
+    await toasted(page, 'Iremos enviar um email de recuperação de senha!')
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await page.getByText('Erro ao enviar email de recuperação. Tente novamente.').count()).toBe(0)
+    expect(calls.at(-1)!.postDataJSON()).toEqual({ email: 'caio@empresa.example' })
+  }
+})
+
+test('a recovery that fails is said and the dialog stays', async () => {
+  const page = await visitor()
+  let reply: FakeResponse = { json: failure('Não.') }
+  await respond(page, '/v1/api/RecuperarSenha', () => reply)
+  await go(page, '/login')
+  const dialog = page.getByRole('dialog')
+  for (const wrong of [reply, { status: 400, json: failure('Não.') }]) {
+    reply = wrong
+    await press(page, 'Esqueceu sua senha?').click()
+    await dialog.getByLabel('Email').fill('caio@empresa.example')
+    await dialog.getByRole('button', { name: 'Enviar Email' }).click()
+    await shown(page.getByText('Erro ao enviar email de recuperação. Tente novamente.', { exact: true }))
+    await dialog.getByRole('button', { name: 'Cancelar' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+  }
 })

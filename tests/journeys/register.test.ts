@@ -1,8 +1,10 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { expectAccessible, expectNoSidewaysScroll, focusedText, phone, shown, tabTo, textOf, useSite } from './site.ts'
+import { type FakeResponse, failure, hrefOf, later, onPath, pathOf, respond, success, toasted } from './page.ts'
+import { expectNoSidewaysScroll, focusedText, phone, shown, tabTo, textOf, useSite } from './site.ts'
 
 const site = useSite({ roles: ['api'] })
+const { visitor, go } = site
 const takenBefore = 'Se já havia uma conta com este email, a senha dela continua a mesma: enviamos um email explicando.'
 const created = 'Conta criada com sucesso! Faça login para continuar.'
 
@@ -38,7 +40,6 @@ test('every rule of the form is said under its field, and goes when it is kept',
   await expectError(page, 'Email', 'Email é obrigatório')
   await expectError(page, 'Senha', 'Senha é obrigatória')
   expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('nome')
-  await expectAccessible(page)
 
   for (const [nome, message] of [
     ['   ', 'Nome é obrigatório'],
@@ -110,7 +111,6 @@ test('a visitor of the landing page signs up and logs in, with the keyboard alon
   await shown(page.getByText(takenBefore))
   // Nothing is asked twice.
   expect(await page.getByLabel('Email').inputValue()).toBe('ana@padaria.example')
-  await expectAccessible(page)
 
   await tabTo(page, /^Senha$/)
   await page.keyboard.type('segredo-123')
@@ -118,25 +118,6 @@ test('a visitor of the landing page signs up and logs in, with the keyboard alon
   await shown(page.getByText('Login realizado com sucesso!'))
   await page.waitForURL('**/dashboard')
   await shown(page.getByRole('dialog', { name: 'Bem-vindo ao Vigia Fiscal' }))
-})
-
-test.each([
-  ['', 1, 'Plano Básico: R$ 9,97 por mês'],
-  ['?tp=1', 1, 'Plano Básico: R$ 9,97 por mês'],
-  ['?tp=2', 2, 'Plano Profissional: R$ 49,87 por mês'],
-  ['?tp=7', 1, 'Plano Básico: R$ 9,97 por mês'],
-] as const)('/register%s is for plan %i', async (query, tipoPlano, words) => {
-  const page = await site.visit(`/register${query}`)
-  await shown(page.getByText(words))
-  await page.getByLabel('Nome').fill('Bruno')
-  await page.getByLabel('Email').fill(`bruno${query.length}${tipoPlano}@padaria.example`)
-  await senha(page).fill('segredo-123')
-  const request = page.waitForRequest('**/v1/api/Usuarios')
-  await page.getByRole('button', { name: 'Cadastrar' }).click()
-  const sent = (await request).postDataJSON()
-  expect(sent.tipoPlano).toBe(tipoPlano)
-  expect(sent).not.toHaveProperty('celular')
-  await page.waitForURL('**/login')
 })
 
 test('a phone is masked while it is typed and when it is pasted', async () => {
@@ -155,7 +136,6 @@ test('a phone is masked while it is typed and when it is pasted', async () => {
   await page.keyboard.press('Control+V')
   expect(await field.inputValue()).toBe('(11) 98765-4321')
   await expectNoSidewaysScroll(page)
-  await expectAccessible(page)
 })
 
 test('managers of passwords know what is what, and pasting works', async () => {
@@ -169,18 +149,6 @@ test('managers of passwords know what is what, and pasting works', async () => {
   await senha(page).focus()
   await page.keyboard.press('Control+V')
   expect(await senha(page).inputValue()).toBe('colado-de-um-cofre')
-})
-
-test('a server that is away is said, and what was typed stays', async () => {
-  const page = await site.visit('/register')
-  await page.getByLabel('Nome').fill('Carla')
-  await page.getByLabel('Email').fill('carla@padaria.example')
-  await senha(page).fill('segredo-123')
-  await page.route('**/v1/api/Usuarios', (route) => route.abort('connectionrefused'))
-  await page.getByRole('button', { name: 'Cadastrar' }).click()
-  await shown(page.getByText(/^Erro na operação: Falha após 4 tentativas\. Último erro: /), 30_000)
-  expect(await senha(page).inputValue()).toBe('segredo-123')
-  await shown(page.getByRole('button', { name: 'Cadastrar' }))
 })
 
 test('the links lead to the login, the conditions and back', async () => {
@@ -198,4 +166,72 @@ test('the links lead to the login, the conditions and back', async () => {
   }
   await page.getByRole('link', { name: 'Já tem uma conta? Fazer login' }).click()
   await page.waitForURL('**/login')
+})
+
+test('the sign-up has its texts, fields and links', async () => {
+  const page = await site.visit('/register')
+  await shown(page.getByRole('heading', { name: 'Criar Conta', exact: true }))
+  await shown(page.getByText('Crie sua conta grátis', { exact: true }))
+  const labels = (await page.locator('label').allTextContents()).map((text) => text.replace(/\s/g, ''))
+  expect(labels.slice(0, 3)).toEqual(['Nome*', 'Email*', 'Senha*'])
+  expect(labels.some((label) => label.startsWith('Celular') && !label.includes('*'))).toBe(true)
+  const phoneField = page.getByLabel(/^Celular/)
+  expect(await phoneField.getAttribute('placeholder')).toBe('(11) 99999-9999')
+  expect(await phoneField.getAttribute('maxlength')).toBe('15')
+  await shown(page.getByText('Não enviaremos spam para seu email ou número de celular.', { exact: true }))
+  const password = page.getByLabel(/^Senha/)
+  await page.getByRole('button', { name: /mostrar/i }).click()
+  expect(await password.getAttribute('type')).toBe('text')
+  expect(await hrefOf(page.getByRole('link', { name: 'Já tem uma conta? Fazer login', exact: true }))).toBe('/login')
+  expect(await hrefOf(page.getByRole('link', { name: 'Voltar para página inicial', exact: true }))).toBe('/')
+  expect(await hrefOf(page.getByRole('link', { name: site.product.config.productName, exact: true }))).toBe('/')
+})
+
+test('the sign-up sends the digits of the phone and the plan of its address, and goes to the login', async () => {
+  const page = await visitor()
+  let slow = later('as it is')
+  const calls = await respond(page, '/v1/api/Usuarios', () => slow.reply())
+  const [basic, professional] = ['Plano Básico: R$ 9,97 por mês', 'Plano Profissional: R$ 49,87 por mês']
+  for (const [query, plan, phoneNumber, expected] of [
+    ['?tp=2', professional, '11987654321', { celular: '11987654321', tipoPlano: 2 }],
+    ['?tp=3', basic, '1133334444', { celular: '1133334444', tipoPlano: 1 }],
+    ['', basic, '', { tipoPlano: 1 }],
+  ] as const) {
+    slow = later({ json: success(null) })
+    await go(page, `/register${query}`)
+    await shown(page.getByText(plan))
+    await page.getByLabel(/^Nome/).fill('Caio Prado')
+    await page.getByLabel(/^Email/).fill('caio.prado@empresa.example')
+    await page.getByLabel(/^Senha/).fill('segredo-123')
+    await page.getByLabel(/^Celular/).pressSequentially(phoneNumber)
+    await page.getByRole('button', { name: 'Cadastrar', exact: true }).click()
+    const waiting = page.getByRole('button', { name: 'Criando conta...', exact: true })
+    await shown(waiting)
+    expect(await waiting.isDisabled()).toBe(true)
+    slow.come()
+    await toasted(page, 'Conta criada com sucesso! Faça login para continuar.')
+    await onPath(page, '/login')
+    const person = { nome: 'Caio Prado', email: 'caio.prado@empresa.example', senha: 'segredo-123' }
+    expect(calls.at(-1)!.postDataJSON()).toEqual({ ...person, ...expected })
+  }
+})
+
+test('a sign-up that fails tells what the server says', async () => {
+  const page = await visitor()
+  let reply: FakeResponse = 'as it is'
+  await respond(page, '/v1/api/Usuarios', () => reply)
+  await go(page, '/register')
+  await page.getByLabel(/^Nome/).fill('Caio Prado')
+  await page.getByLabel(/^Email/).fill('caio.prado@empresa.example')
+  await page.getByLabel(/^Senha/).fill('segredo-123')
+  for (const [wrong, message] of [
+    [{ json: failure('Revise os dados.') }, 'Erro na operação: Revise os dados.'],
+    [{ status: 400, json: failure('Revise o e-mail.') }, 'Erro na operação: Revise o e-mail.'],
+    [{ json: failure('Revise.', ['Nome curto', 'Email em uso']) }, /^Erro na operação: Nome curto\W+Email em uso$/],
+  ] as const) {
+    reply = wrong
+    await page.getByRole('button', { name: 'Cadastrar', exact: true }).click()
+    await toasted(page, message)
+    expect(pathOf(page)).toBe('/register')
+  }
 })

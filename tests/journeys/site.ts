@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, onTestFailed } from 'vitest'
-import { buildWeb } from '../../scripts/web-build.ts'
+import { afterAll, afterEach, expect, test } from 'vitest'
 import { launchBrowser } from '../support/browser.ts'
 import { type Product, type ProductOptions, startProduct } from '../support/product.ts'
 
@@ -14,17 +13,16 @@ const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 
 export const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 
-/** Every address that needs a session. */
-export const workspaceScreens = [
-  '/dashboard',
-  '/notas-fiscais',
-  '/cte',
-  '/empresas',
-  '/empresas/nova',
-  '/help',
-  '/conta',
-  '/auditoria',
-]
+export const bakery = { cnpj: '12ABC34501DE35', nome: 'PADARIA ESTRELA DO NORTE LTDA', uf: 'SP' }
+export const market = { cnpj: '11222333000181', nome: 'MERCADO BOM PRECO LTDA', uf: 'RJ' }
+
+let accounts = 0
+
+/** A person who has no account yet. */
+function newAccount(name: string): Account {
+  const email = `${name.toLowerCase().replaceAll(' ', '.')}${++accounts}@empresa.example`
+  return { nome: name, email, senha: 'segredo-123' }
+}
 
 export interface Account {
   nome: string
@@ -36,33 +34,82 @@ export interface Site {
   readonly product: Product
   /** A page of a new visitor; whatever it complains about in its console fails the test. */
   visit(path: string, options?: BrowserContextOptions): Promise<Page>
-  /** An account made through the API. */
+  /** An account made through the API, with an e-mail that no other account has. */
   createAccount(name: string): Promise<Account>
-  /** A page of somebody who has logged in through the screen. */
+  /** A page of a person who logs in through the screen. */
   enter(account: Account, options?: BrowserContextOptions): Promise<Page>
-  /** A page of somebody who has logged in before. */
+  /** A page of a new visitor that shows no screen yet: what the server will respond can be settled before the first. */
+  visitor(options?: BrowserContextOptions): Promise<Page>
+  /** The same of a person with a session; one account and one login serve the whole file. */
+  member(options?: BrowserContextOptions): Promise<Page>
+  readonly account: Account
+  go(page: Page, path: string): Promise<void>
+  /** A page of a person who has a session already. */
   resume(account: Account, path: string, options?: BrowserContextOptions): Promise<Page>
 }
 
-/** The product with the built web application and a browser, for the tests of one file. */
-export function useSite(options: ProductOptions = {}): Site {
+// One browser for all the files that a worker runs, and one product for those that want the same of it.
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads there which other fixtures this one needs.
+const worker = test.extend('shared', { scope: 'worker' }, async ({}, { onCleanup }) => {
+  const stack = new AsyncDisposableStack()
+  onCleanup(() => stack.disposeAsync())
+  const browser = await launchBrowser()
+  stack.defer(() => browser.close())
+  const products = new Map<string, Promise<Product>>()
+  const start = async (options: ProductOptions) => stack.use(await startProduct(options))
+  const productFor = (options: ProductOptions): Promise<Product> => {
+    const key = JSON.stringify(options)
+    const product = products.get(key) ?? start(options)
+    products.set(key, product)
+    return product
+  }
+  return { browser, productFor }
+})
+
+const everyday: ProductOptions = { simulator: { companies: [bakery, market] } }
+
+/**
+ * The product with the built web application and a browser. Files that name the same `options` share a product, where each makes accounts
+ * of its own. A file that changes what all accounts of a product see, such as the authority's clock, has one `alone`.
+ */
+export function useSite(options: ProductOptions = everyday, { alone = false } = {}): Site {
   let product: Product
   let browser: Browser
   const contexts: BrowserContext[] = []
   const complaints: string[] = []
-  const stack = new AsyncDisposableStack()
+  const account = newAccount('Caio Prado')
+  let session: BrowserContextOptions['storageState'] | undefined
+  const nowhere = '/health'
 
-  beforeAll(async () => {
-    await buildWeb(root, () => {})
-    browser = await launchBrowser()
-    stack.defer(() => browser.close())
-    product = stack.use(await startProduct(options))
+  worker.beforeAll(async ({ shared }) => {
+    browser = shared.browser
+    product = alone ? await startProduct(options) : await shared.productFor(options)
+    // The limits of an address would add up over the files.
+    await query(product, 'delete from throttle')
   })
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') await takePictures(contexts, task.name)
     await Promise.all(contexts.splice(0).map((context) => context.close()))
     expect(complaints.splice(0)).toEqual([])
   })
-  afterAll(() => stack.disposeAsync())
+
+  afterAll(async () => {
+    // It is not there when it could not be started.
+    if (alone) await product?.[Symbol.asyncDispose]()
+  })
+
+  const post = async (path: string, body: object) => {
+    const headers = { 'Content-Type': 'application/json' }
+    const response = await fetch(product.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const envelope = await response.json()
+    expect(response.ok, envelope.message).toBe(true)
+    return envelope.data
+  }
+  const signUp = (account: Account) => post('/v1/api/Usuarios', { ...account, tipoPlano: 2 })
+  const openSession = async ({ email, senha }: Account) => {
+    const value = JSON.stringify({ ...(await post('/v1/api/Auth', { email, senha })), email })
+    return { cookies: [], origins: [{ origin: product.url, localStorage: [{ name: 'vigia.session', value }] }] }
+  }
 
   const site: Site = {
     get product() {
@@ -80,24 +127,25 @@ export function useSite(options: ProductOptions = {}): Site {
       await context.grantPermissions(['clipboard-read', 'clipboard-write'])
       const page = await context.newPage()
       listen(page, complaints)
-      onTestFailed(async ({ task }) => {
-        const folder = join(root, 'test-results')
-        await mkdir(folder, { recursive: true })
-        const name = task.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 80)
-        await page.screenshot({ path: join(folder, `${name}.png`) }).catch(() => undefined)
-      })
       await page.goto(product.url + path)
       return page
     },
     async createAccount(name) {
-      const account = { nome: name, email: `${name.toLowerCase()}@empresa.example`, senha: 'segredo-123' }
-      const response = await fetch(`${product.url}/v1/api/Usuarios`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ ...account, tipoPlano: 2 }),
-      })
-      expect(response.ok, await response.text()).toBe(true)
+      const account = newAccount(name)
+      await signUp(account)
       return account
+    },
+    visitor: (options) => site.visit(nowhere, options),
+    account,
+    async member(options) {
+      if (!session) {
+        await signUp(account)
+        session = await openSession(account)
+      }
+      return site.visit(nowhere, { ...options, storageState: session })
+    },
+    async go(page, path) {
+      await page.goto(product.url + path)
     },
     async enter(account, contextOptions) {
       const page = await site.visit('/login', contextOptions)
@@ -105,21 +153,22 @@ export function useSite(options: ProductOptions = {}): Site {
       await page.waitForURL('**/dashboard')
       return page
     },
-    async resume({ email, senha }, path, contextOptions) {
-      const page = await site.visit('/login', contextOptions)
-      const response = await fetch(`${product.url}/v1/api/Auth`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ email, senha }),
-      })
-      const { data } = await response.json()
-      const stored = JSON.stringify({ ...data, email })
-      await page.evaluate((stored) => localStorage.setItem('vigia.session', stored), stored)
-      await page.goto(product.url + path)
-      return page
+    async resume(account, path, contextOptions) {
+      return site.visit(path, { ...contextOptions, storageState: await openSession(account) })
     },
   }
   return site
+}
+
+/** Keeps what the pages of a failed test show in `test-results`. */
+async function takePictures(contexts: BrowserContext[], testName: string): Promise<void> {
+  const folder = join(root, 'test-results')
+  await mkdir(folder, { recursive: true })
+  const name = testName.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 80)
+  const pages = contexts.flatMap((context) => context.pages())
+  await Promise.allSettled(
+    pages.map((page, index) => page.screenshot({ path: join(folder, `${name}-${index + 1}.png`), timeout: 5_000 })),
+  )
 }
 
 /** Asks or changes the database behind the product, as no call of it can. */
@@ -172,7 +221,8 @@ export async function chooseCertificates(page: Page, files: { name: string; cont
   await page.locator('input[type=file]').setInputFiles(chosen)
 }
 
-export async function shown(locator: Locator, timeout = 10_000): Promise<void> {
+/** Waits until the first of these is to be seen; a busy machine may take long. */
+export async function shown(locator: Locator, timeout = 20_000): Promise<void> {
   await locator.first().waitFor({ state: 'visible', timeout })
 }
 
@@ -200,30 +250,46 @@ export async function focusedText(page: Page): Promise<string> {
   return page.evaluate(() => document.activeElement?.textContent ?? '')
 }
 
-/** Fails with the rules and the elements that axe-core finds against WCAG 2.2 AA. */
-export async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(await axeSource)
-  // A toast that comes meanwhile is seen through for a moment.
-  const first = await violationsOf(page)
-  expect(first.length > 0 ? await violationsOf(page) : first, page.url()).toEqual([])
+/** Lets every call of `url` be refused. */
+export async function refuse(page: Page, url: string, message = 'Agora não.'): Promise<void> {
+  const json = { success: false, message, data: null, errors: [], statusCode: 409 }
+  await page.route(url, (route) => route.fulfill({ status: 409, json }))
 }
 
-async function violationsOf(page: Page): Promise<string[]> {
+/** Fails with the rules and the elements that axe-core finds against WCAG 2.2 AA; of all rules, or of those named. */
+export async function expectAccessible(page: Page, { only }: { only?: string[] } = {}): Promise<void> {
+  await page.evaluate(await axeSource)
+  // A toast that comes meanwhile is seen through for a moment.
+  const first = await violationsOf(page, only)
+  expect(first.length > 0 ? await violationsOf(page, only) : first, page.url()).toEqual([])
+}
+
+/** The same in the light and, as far as colours go, in the dark. */
+export async function expectAccessibleInBothThemes(page: Page) {
+  await expectAccessible(page)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  // Pages without the script of the application read the theme when they are opened.
+  await page.evaluate(() => document.documentElement.classList.add('dark'))
+  await expectAccessible(page, { only: ['color-contrast', 'link-in-text-block'] })
+}
+
+async function violationsOf(page: Page, only: string[] | undefined): Promise<string[]> {
   // A lamp that is lit pulses for ever.
   await page.evaluate(() => {
     const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)
     return Promise.all(ending.map((animation) => animation.finished.catch(() => {})))
   })
-  return page.evaluate(async () => {
+  return page.evaluate(async (only) => {
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+    const runOnly = only ? ({ type: 'rule', values: only } as const) : ({ type: 'tag', values: tags } as const)
     // axe-core adds itself to the page.
     const { axe } = globalThis as typeof globalThis & { axe: typeof import('axe-core') }
-    const { violations } = await axe.run(document, { runOnly: tags })
+    const { violations } = await axe.run(document, { runOnly, resultTypes: ['violations'] })
     return violations.map((violation) => {
       const nodes = violation.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`)
       return `${violation.id}: ${nodes.join(' | ')}`
     })
-  })
+  }, only)
 }
 
 /** Nothing sticks out to the right of the screen. */

@@ -27,13 +27,29 @@ export async function control<T>({ origin }: Pick<Simulator, 'origin'>, path: st
   return (await response.json()) as T
 }
 
+/** An order to the simulator's control interface: a fault, a document, another time. */
+export async function order<T>(
+  { origin }: Pick<Simulator, 'origin'>,
+  path: string,
+  body?: object,
+  method = 'POST',
+): Promise<T> {
+  const url = `${origin.replace('https:', 'http:')}/_control/${path}`
+  const response = await fetch(url, { method, body: JSON.stringify(body) })
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+  return (await response.json()) as T
+}
+
 export async function truthOf(simulator: Pick<Simulator, 'origin'>, cnpj: string): Promise<TruthRow[]> {
   return (await control<{ documents: TruthRow[] }>(simulator, `truth?cnpj=${cnpj}`)).documents
 }
 
-/** The answers that the authority gave to a CNPJ. */
-export async function callsOf(simulator: Pick<Simulator, 'origin'>, cnpj: string): Promise<{ cStat: number }[]> {
-  return (await control<{ calls: { cStat: number }[] }>(simulator, `calls?cnpj=${cnpj}`)).calls
+/** The responses that the authority gave to a CNPJ. */
+export async function callsOf(
+  simulator: Pick<Simulator, 'origin'>,
+  cnpj: string,
+): Promise<{ service: string; cStat: number }[]> {
+  return (await control<{ calls: { service: string; cStat: number }[] }>(simulator, `calls?cnpj=${cnpj}`)).calls
 }
 
 /** Everything that the simulator holds for a CNPJ, asked for as any client would. */

@@ -8,7 +8,7 @@ export interface Client {
     method: string,
     path: string,
     body?: object | FormData,
-  ): Promise<{ status: number; body: Answer<T>; bytes: Buffer }>
+  ): Promise<{ status: number; body: ClientResponse<T>; bytes: Buffer }>
   /** Registers a company with a certificate made by the simulator; answers its id. */
   register(cnpj: string, nome?: string): Promise<string>
   /** Every row of the list that `query` gives, page by page. */
@@ -17,7 +17,7 @@ export interface Client {
   captured(options: { timeoutMs: number; everyMs?: number }): Promise<void>
 }
 
-export interface Answer<T> {
+export interface ClientResponse<T> {
   success: boolean
   message: string
   data: T
@@ -93,7 +93,7 @@ export async function newClient(
     call,
     async register(cnpj, nome = `EMPRESA ${cnpj}`) {
       const form = new FormData()
-      const pfx = await simulator.issueCertificate({ cnpj, nome, senha: 'segredo' })
+      const pfx = await simulator.issueCertificate({ cnpj, nome, senha: 'segredo', sharedKey: true })
       form.append('Certificado', new File([new Uint8Array(pfx)], 'empresa.pfx'))
       form.append('Senha', 'segredo')
       const { body } = await call<{ idEmpresa: string }>('POST', '/v1/api/Empresas', form)

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { inject } from 'vitest'
 
-export interface TestDatabase {
+interface TestDatabase {
   url: string
   [Symbol.asyncDispose](): Promise<void>
 }

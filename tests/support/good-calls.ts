@@ -3,7 +3,7 @@ import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import { logIn, type Member, type TwoWorkspaces } from './two-workspaces.ts'
 
 /** What a call takes, each part as it is before it is written into a request. */
-export interface Input {
+export interface GoodInput {
   params?: Record<string, string>
   query?: Record<string, string | string[]>
   body?: Record<string, unknown>
@@ -11,7 +11,7 @@ export interface Input {
 }
 
 /** An input that is answered 200. */
-export interface Good extends Input {
+export interface Good extends GoodInput {
   /** The field that names something of the workspace. */
   id?: string
   /** Of whoever calls, when it is not the first member: the call ends something. */
@@ -35,8 +35,11 @@ export async function newSessionOf({ product, owner }: TwoWorkspaces, { account 
 async function newLink({ owner }: TwoWorkspaces): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   await owner.query(
-    `insert into password_recovery (token_hash, workspace_id, account_id, expires_at)
-     select $1, workspace_id, id, now() + interval '1 hour' from account where email = $2`,
+    `with link as (
+       insert into password_recovery (token_hash, workspace_id, account_id, expires_at)
+       select $1, workspace_id, id, now() + interval '1 hour' from account where email = $2
+       returning token_hash, workspace_id, expires_at)
+     insert into token_directory (token_hash, workspace_id, kept_until) select * from link`,
     [digest(token), disposable.email],
   )
   return token

@@ -51,7 +51,7 @@ export function recordsOf(read: string): Record<string, unknown>[] {
 }
 
 /** What a client was told, however it came. */
-export interface Hearing {
+interface Hearing {
   records(): Record<string, unknown>[]
   /** Waits until `count` records for which `test` holds have come. */
   heard(test: (record: Record<string, unknown>) => boolean, count?: number): Promise<Record<string, unknown>[]>

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Config, readConfig, start as startServer } from '@vigia/server/start'
 import { type Simulator, type SimulatorOptions, start as startSimulator } from '@vigia/simulator/start'
 import { weeksAgo } from './authority.ts'
+import { quickPasswords } from './passwords.ts'
 
 /** The whole product at work. */
 export interface Installation {
@@ -20,6 +21,8 @@ export interface InstallationOptions {
   roles?: ('api' | 'worker')[]
   /** Length of the authority's hour, on both sides. */
   hourMs?: number
+  /** Prepares the directory of the simulator before it starts. */
+  prepareSimulator?: (directory: string) => void
   /** What the environment of an installation would say otherwise. */
   config?: Partial<Config>
 }
@@ -30,12 +33,14 @@ export async function startInstallation(databaseUrl: string, options: Installati
   const dataDir = await mkdtemp(join(tmpdir(), 'vigia-product-'))
   stack.defer(() => rm(dataDir, { recursive: true, force: true }))
   const hourMs = options.hourMs ?? 60_000
+  const directory = join(dataDir, 'simulator')
+  options.prepareSimulator?.(directory)
   const simulator = stack.use(
     await startSimulator({
       since: weeksAgo(),
       ...options.simulator,
       port: 0,
-      directory: join(dataDir, 'simulator'),
+      directory,
       hourMs,
     }),
   )
@@ -46,7 +51,11 @@ export async function startInstallation(databaseUrl: string, options: Installati
     SIMULATOR_PORT: String(simulator.port),
     LOG_LEVEL: 'error',
   }
-  const config = { ...atPace(readConfig(environment, dataDir), hourMs), ...options.config }
+  const config = {
+    ...atPace(readConfig(environment, dataDir), hourMs),
+    passwordCost: quickPasswords,
+    ...options.config,
+  }
   const server = stack.use(await startServer(config, { roles: options.roles ?? ['api', 'worker'] }))
   const owned = stack.move()
   return {
@@ -59,5 +68,6 @@ export async function startInstallation(databaseUrl: string, options: Installati
 }
 
 function atPace(config: Config, hourMs: number): Config {
-  return { ...config, sefaz: { ...config.sefaz, hourMs, pagePauseMs: hourMs / 1800, marginMs: hourMs / 12 } }
+  const pagePauseMs = Math.min(hourMs / 1800, 20)
+  return { ...config, sefaz: { ...config.sefaz, hourMs, pagePauseMs, marginMs: hourMs / 12 } }
 }

@@ -11,7 +11,7 @@ const folder = findSamples('xsd')
 /** Whether the official schemas are beside the repository. */
 export const hasSchemas = folder !== null
 
-export type Validate = (xml: string | Uint8Array) => string[]
+type Validate = (xml: string | Uint8Array) => string[]
 
 const registered = new Set<string>()
 const validators = new Map<string, Validate>()

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type EmbeddedPostgres, startPostgres } from '@vigia/postgres/postgres'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../apps/server/platform/migrate.ts'
-import { type EmbeddedPostgres, startPostgres } from '../../apps/server/platform/postgres.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

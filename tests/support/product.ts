@@ -1,6 +1,7 @@
 import { type Config, grantPlan, operate } from '@vigia/server/start'
 import { createDatabase } from './database.ts'
 import { type Installation, type InstallationOptions, startInstallation } from './installation.ts'
+import { withTestKeys } from './keys.ts'
 
 export type Product = Installation
 export type ProductOptions = InstallationOptions
@@ -9,7 +10,7 @@ export type ProductOptions = InstallationOptions
 export async function startProduct(options: ProductOptions = {}): Promise<Product> {
   await using stack = new AsyncDisposableStack()
   const database = stack.use(await createDatabase())
-  const product = stack.use(await startInstallation(database.url, options))
+  const product = stack.use(await startInstallation(database.url, { prepareSimulator: withTestKeys, ...options }))
   const owned = stack.move()
   return { ...product, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

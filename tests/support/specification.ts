@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 
 /**
  * A client of the API written from its specification alone: it shares nothing with the contract or the web app, and
@@ -6,15 +6,15 @@ import { expect } from 'vitest'
  */
 export interface SpecificationClient {
   token: string | null
-  call<Data = unknown>(method: string, path: string, options?: CallOptions): Promise<Answer<Data>>
+  call<Data = unknown>(method: string, path: string, options?: CallOptions): Promise<SpecificationResponse<Data>>
   /** The call must succeed. */
-  get<Data>(path: string, query?: Query): Promise<Answer<Data>>
-  post<Data>(path: string, json?: unknown): Promise<Answer<Data>>
+  get<Data>(path: string, query?: Query): Promise<SpecificationResponse<Data>>
+  post<Data>(path: string, json?: unknown): Promise<SpecificationResponse<Data>>
   /** An answer that is a file on success and the envelope on failure. */
-  file(path: string): Promise<FileAnswer>
+  file(path: string): Promise<FileOrResponse>
 }
 
-export interface Answer<Data> {
+interface SpecificationResponse<Data> {
   status: number
   headers: Headers
   success: boolean
@@ -24,11 +24,11 @@ export interface Answer<Data> {
   statusCode?: number
 }
 
-export type FileAnswer = { bytes: Uint8Array; type: string; headers: Headers } | Answer<unknown>
+type FileOrResponse = { bytes: Uint8Array; type: string; headers: Headers } | SpecificationResponse<unknown>
 
 export type Query = Record<string, string | number | undefined>
 
-export interface CallOptions {
+interface CallOptions {
   query?: Query
   json?: unknown
   form?: FormData
@@ -90,7 +90,7 @@ function queryString(query: Query = {}): string {
   return search.size === 0 ? '' : `?${search}`
 }
 
-function requireSuccess<Data>(answer: Answer<Data>): Answer<Data> {
+function requireSuccess<Data>(answer: SpecificationResponse<Data>): SpecificationResponse<Data> {
   expect(answer, 'a call that must succeed').toMatchObject({ success: true })
   return answer
 }
@@ -99,10 +99,10 @@ const innards =
   /\bat .+:\d+:\d+|node_modules|\.ts\b|\bselect\b.+\bfrom\b|undefined|\[object|zod|unexpected token|postgres/i
 
 /** Section 3: success, message, data, errors (list of strings), and statusCode on failures; nothing else. */
-function requireEnvelope<Data>(call: string, response: Response, text: string): Answer<Data> {
+function requireEnvelope<Data>(call: string, response: Response, text: string): SpecificationResponse<Data> {
   const where = `${call.slice(0, 120)} → ${response.status} ${text.slice(0, 300)}`
   expect(response.headers.get('content-type'), where).toMatch(/^application\/json\b/)
-  const body = JSON.parse(text) as Omit<Answer<Data>, 'status' | 'headers'>
+  const body = JSON.parse(text) as Omit<SpecificationResponse<Data>, 'status' | 'headers'>
   const names = ['data', 'errors', 'message', ...(response.ok ? [] : ['statusCode']), 'success']
   expect(Object.keys(body).sort(), where).toEqual(names)
   expect(body.success, where).toBe(response.ok)
@@ -155,7 +155,7 @@ export async function enter(url: string, changes: Partial<Person> = {}): Promise
   return logIn(url, person)
 }
 
-export interface CertificateForm {
+interface CertificateForm {
   file: Uint8Array
   name?: string
   password?: string
@@ -262,6 +262,20 @@ export async function readDocuments(client: SpecificationClient, query: Query): 
     rows.push(...data.items)
     if (page >= data.totalDePaginas) return rows
   }
+}
+
+/** Waits until everything that the authority has for the companies of `client` is here. */
+export async function waitForCapture(client: SpecificationClient): Promise<void> {
+  const check = async () => {
+    const { data } = await client.get<(CompanyRow & { captura: { ultimoNsu: string; maxNsu: string }[] })[]>(
+      '/v1/api/Empresas/obter-empresas',
+    )
+    for (const row of data) {
+      expect([row.ultimaSincronizacaoNFe, row.ultimaSincronizacaoCTe]).not.toContain(null)
+      for (const { ultimoNsu, maxNsu } of row.captura) expect(ultimoNsu).toBe(maxNsu)
+    }
+  }
+  await vi.waitFor(check, { timeout: 60_000, interval: 100 })
 }
 
 /** 00.000.000/0000-00, letters or not. */

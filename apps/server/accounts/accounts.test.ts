@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { RecoveryForm } from '@vigia/contract/accounts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { isMailbox } from '../platform/mail-message.ts'
-import { startMailWorker } from '../platform/mail-worker.ts'
+import { runs } from '../../../tests/support/seed.ts'
+import { isMailbox } from '../mail/message.ts'
+import { startMailWorker } from '../mail/worker.ts'
 import { accountMails, forgetOld } from './accounts.ts'
 import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
 
@@ -36,7 +37,7 @@ describe('a sign-up', () => {
     )
     const kept = { email: 'ana.souza@exemplo.com.br', name: 'Ana Souza', phone: '11999999999' }
     expect(found).toEqual([{ ...kept, workspace: 'Ana Souza', plan: 2, trial: true }])
-    expect(await accounts.deeds('ana.souza@exemplo.com.br')).toEqual([
+    expect(await accounts.auditEntries('ana.souza@exemplo.com.br')).toEqual([
       {
         action: 'conta',
         actor: 'Ana Souza',
@@ -81,7 +82,7 @@ describe('a sign-up', () => {
           criadaEm: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
         })
       }),
-      { numRuns: 12 },
+      { numRuns: runs(12) },
     )
   })
 
@@ -219,7 +220,7 @@ test('an e-mail that a form takes is one that mail is sent to, and the other way
       const hasDots = /@[^@.]+(\.[^@.]+)+$/.test(email)
       expect([email, RecoveryForm.safeParse({ email }).success]).toEqual([email, isMailbox(email) && hasDots])
     }),
-    { numRuns: 3_000 },
+    { numRuns: runs(3_000) },
   )
 })
 

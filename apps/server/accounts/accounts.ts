@@ -1,40 +1,22 @@
-import { planKinds, trialDays } from '@vigia/contract/codes'
+import { planKinds, trialDays } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
-import { recordDeed } from '../platform/audit.ts'
+import { recordAudit } from '../audit/audit.ts'
+import type { Caller, Session } from '../http/http.ts'
+import { countTry, type Limit, networkOf } from '../http/throttle.ts'
+import { queueMail } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import type { Caller, Session } from '../platform/http.ts'
-import { queueMail } from '../platform/mail.ts'
-import { countTry, type Limit, networkOf } from '../platform/throttle.ts'
 import { hashPassword, lockAccount } from './passwords.ts'
 import { findAccount } from './sessions.ts'
 
 export { accountMails } from './mails.ts'
-export { planMails } from './plan-mails.ts'
-export {
-  activatePlan,
-  countArrivals,
-  describePlan,
-  endPlan,
-  findPlan,
-  findWorkspaceOf,
-  keptByAuthority,
-  listPlans,
-  notePaused,
-  type Plan,
-  type PlanType,
-  pausedSentence,
-  readPlan,
-  requireCapture,
-  requireRoomForCompany,
-  thisMonth,
-} from './plans.ts'
+export { sessionChannel } from './session-ends.ts'
 export { findSession, listEnded } from './sessions.ts'
 
 const networkLimit: Limit = { name: 'cadastro', times: 300, withinMs: 3_600_000 }
 
-export interface NewAccount {
+interface NewAccount {
   name: string
   email: string
   password: string
@@ -46,29 +28,58 @@ export interface NewAccount {
  * Creates an account in a workspace of its own. When the e-mail is taken nothing changes and its owner is told by mail, after the same work:
  * neither the answer nor its time says which of both happened.
  */
-export async function signUp({ db }: Pick<Context, 'db'>, account: NewAccount, { address }: Caller): Promise<void> {
+export async function signUp(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  account: NewAccount,
+  { address }: Caller,
+): Promise<void> {
   await countTry({ db }, networkLimit, networkOf(address))
   const email = account.email.toLowerCase()
-  const passwordHash = await hashPassword(account.password)
+  const passwordHash = await hashPassword({ config }, account.password)
   // The number comes first: the row can only be written by somebody who is in its workspace already.
   const { rows } = await sql<{
     id: number
   }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
   const workspaceId = rows[0]!.id
   await inWorkspace({ db }, workspaceId, async ({ db }) => {
-    // The account first, so that a taken e-mail leaves no workspace behind.
-    const { rows } = await sql<{ accountId: number }>`
-      with created as (
-        insert into account (workspace_id, email, name, phone, password_hash)
-        values (${workspaceId}, ${email}, ${account.name}, ${account.phone ?? null}, ${passwordHash})
-        on conflict (email) do nothing returning id)
-      insert into workspace (id, name, plan) select ${workspaceId}::int, ${account.name}::text, ${account.plan}::smallint from created
-      returning (select id from created) as "accountId"`.execute(db)
-    if (!rows[0]) return queueMail({ db }, { kind: 'conta-existente', recipient: email, usefulMs: 24 * 3_600_000 })
-    const actor = { workspaceId, accountId: rows[0].accountId, accountName: account.name, address }
+    const accountId = await claimEmail({ db }, workspaceId, email)
+    await insertAccount({ db }, workspaceId, accountId, { ...account, email, passwordHash })
+    if (accountId === null)
+      return queueMail({ db }, { kind: 'conta-existente', recipient: email, usefulMs: 24 * 3_600_000 })
+    const actor = { workspaceId, accountId, accountName: account.name, address }
     const plan = `plano ${planKinds[account.plan].name}, com ${trialDays} dias de teste`
-    await recordDeed({ db }, actor, 'conta', `Conta criada para ${email}: ${plan}.`)
+    await recordAudit({ db }, actor, 'conta', `Conta criada para ${email}: ${plan}.`)
   })
+}
+
+// The id that the account of this e-mail will have; null: another account has the e-mail.
+async function claimEmail({ db }: Pick<Context, 'db'>, workspaceId: number, email: string): Promise<number | null> {
+  const { rows } = await sql<{ accountId: number }>`
+    insert into account_directory (email, workspace_id, account_id)
+    values (${email}, ${workspaceId}, nextval(pg_get_serial_sequence('account', 'id')))
+    on conflict do nothing returning account_id as "accountId"`.execute(db)
+  return rows[0]?.accountId ?? null
+}
+
+// Inserts nothing without an id, with the same statements.
+async function insertAccount(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  accountId: number | null,
+  account: Omit<NewAccount, 'password'> & { passwordHash: string },
+): Promise<void> {
+  const { rows } = await sql<{ public_id: string }>`
+    with created as (
+      insert into workspace (id, name, plan)
+      select ${workspaceId}::int, ${account.name}::text, ${account.plan}::smallint where ${accountId}::int is not null
+      returning id, public_id),
+    person as (
+      insert into account (workspace_id, id, email, name, phone, password_hash)
+      select id, ${accountId}::int, ${account.email}, ${account.name}, ${account.phone ?? null}, ${account.passwordHash} from created)
+    select public_id from created`.execute(db)
+  await sql`
+    insert into workspace_directory (public_id, workspace_id)
+    select id, ${workspaceId}::int from unnest(${rows.map((row) => row.public_id)}::uuid[]) id`.execute(db)
 }
 
 /** The account of the session. */

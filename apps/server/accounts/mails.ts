@@ -1,13 +1,14 @@
+import { formatBrasiliaDayAndTime } from '@vigia/contract/text'
 import { z } from 'zod'
+import { isUsedUp, type Limit, mayTry } from '../http/throttle.ts'
+import type { Letter, MailKind } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
-import type { Letter, MailKind } from '../platform/mail.ts'
-import { isUsedUp, type Limit, mayTry } from '../platform/throttle.ts'
 import { createLink } from './recovery.ts'
 import { findAccount } from './sessions.ts'
 
 const Occasion = z.object({ at: z.iso.datetime(), address: z.string() })
 
-/** The letters about accounts, by kind. None of them names the person: whoever signs up chooses that name, and may choose any e-mail. */
+/** The letters about accounts, by kind. None of them names the person: the name was chosen at the sign-up, for which anybody may give any e-mail. */
 export const accountMails: Record<string, MailKind> = {
   'conta-existente': async (ctx, { id, recipient }) => {
     const account = await findAccount(ctx, recipient)
@@ -62,11 +63,11 @@ function recoveryLink(
     subject: `Crie uma senha nova para a sua conta no ${productName}`,
     paragraphs: [
       'Alguém pediu para trocar a senha da conta com este e-mail. Se foi você, abra o endereço abaixo.',
-      `O link vale até ${moment.format(expiresAt)}, no horário de Brasília, e uma vez só.`,
+      `O link vale até ${formatBrasiliaDayAndTime(expiresAt)}, no horário de Brasília, e uma vez só.`,
       'Se não foi você, não é preciso fazer nada: a senha continua a mesma, e só quem recebe este e-mail pode usar o link.',
     ],
     button: { label: 'Criar senha nova', url: `${publicUrl}/atualizar-senha/${token}` },
-    footnote: `Pedido feito em ${moment.format(new Date(at))}, do endereço de rede ${address}.`,
+    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${address}.`,
   }
 }
 
@@ -81,7 +82,7 @@ function passwordChanged(
   return {
     subject: `A senha da sua conta no ${productName} foi trocada`,
     paragraphs: [
-      `A senha foi trocada em ${moment.format(new Date(at))}, no horário de Brasília, ${by}`,
+      `A senha foi trocada em ${formatBrasiliaDayAndTime(new Date(at))}, no horário de Brasília, ${by}`,
       'Se foi você, não é preciso fazer nada.',
       'Se não foi, abra a tela de login agora e use "Esqueceu sua senha?": a senha nova encerra as sessões de quem entrou. Suas empresas e seus documentos continuam guardados.',
     ],
@@ -89,9 +90,3 @@ function passwordChanged(
     footnote: `A troca veio do endereço de rede ${address}.`,
   }
 }
-
-const moment = new Intl.DateTimeFormat('pt-BR', {
-  dateStyle: 'short',
-  timeStyle: 'short',
-  timeZone: 'America/Sao_Paulo',
-})

@@ -1,29 +1,38 @@
 import { hash, verify } from '@node-rs/argon2'
 import { sql } from 'kysely'
-import { recordDeed } from '../platform/audit.ts'
+import { recordAudit } from '../audit/audit.ts'
+import type { Config } from '../config.ts'
+import type { Caller, Session } from '../http/http.ts'
+import { countTry, forgetTries, type Limit, tooMany } from '../http/throttle.ts'
+import { queueMail } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import type { Caller, Session } from '../platform/http.ts'
-import { queueMail } from '../platform/mail.ts'
-import { countTry, forgetTries, type Limit, tooMany } from '../platform/throttle.ts'
+import { deleteSessions } from './session-ends.ts'
 import { tokenHash } from './tokens.ts'
 
-// Argon2id with the parameters of OWASP: 19 MiB, two passes.
-const argon = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-// Of a password that nobody has: an unknown e-mail costs as much time as a known one.
-const nobody = '$argon2id$v=19$m=19456,t=2,p=1$J8CMWI3coC8R1Flq8Ds9Rg$RQIhUxz96/Gu/Xci+fLipjILpi5lshF0VBsAYYQhync'
+type WithCost = Pick<Context, 'config'>
+
+// The hash of a password that nobody has: checking an unknown e-mail takes as long as checking a known one.
+function unknownHash({ memoryCost, timeCost }: Config['passwordCost']): string {
+  return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$J8CMWI3coC8R1Flq8Ds9Rg$RQIhUxz96/Gu/Xci+fLipjILpi5lshF0VBsAYYQhync`
+}
 
 // The same letter with its accent is one character or two, as the keyboard likes.
 const asTyped = (password: string) => password.normalize('NFC')
 
-export function hashPassword(password: string): Promise<string> {
-  return hash(asTyped(password), argon)
+/** The Argon2id hash of `password`, at the cost of the configuration. */
+export function hashPassword({ config }: WithCost, password: string): Promise<string> {
+  return hash(asTyped(password), { ...config.passwordCost, parallelism: 1 })
 }
 
-/** Whether `password` is the one of `known`; without `known` it never is, after the same time. */
-export async function matchesPassword(known: string | undefined, password: string): Promise<boolean> {
-  const stored = known ?? nobody
+/** Whether `password` is the one of the hash `known`; without `known` the result is false, after the same time. */
+export async function matchesPassword(
+  { config }: WithCost,
+  known: string | undefined,
+  password: string,
+): Promise<boolean> {
+  const stored = known ?? unknownHash(config.passwordCost)
   const typed = asTyped(password)
   // Older hashes are of what the keyboard sent.
   const matches = (await verify(stored, typed)) || (typed !== password && (await verify(stored, password)))
@@ -59,7 +68,7 @@ const currentLimit: Limit = { name: 'senha atual', times: 10, withinMs: 15 * 60_
 
 /** Replaces the password of somebody who knows the old one; only the session that asks stays open. */
 export async function changePassword(
-  { db }: Pick<Context, 'db'>,
+  { db, config }: Pick<Context, 'db' | 'config'>,
   session: Session,
   current: string,
   password: string,
@@ -73,12 +82,14 @@ export async function changePassword(
   const changed = await inTurn(`account ${who}`, async () => {
     await countTry({ db }, currentLimit, who)
     const known = await findHash({ db }, session)
-    const passwordHash = (await matchesPassword(known, current)) ? await hashPassword(password) : null
+    const passwordHash = (await matchesPassword({ config }, known, current))
+      ? await hashPassword({ config }, password)
+      : null
     return inWorkspace({ db }, session.workspaceId, async (ctx) => {
       const account = await lockAccount(ctx, session)
       // What was checked may have been replaced since.
       if (passwordHash === null || account?.password_hash !== known) {
-        await recordDeed(ctx, session, 'senha', 'Troca de senha recusada: a senha atual não conferiu.')
+        await recordAudit(ctx, session, 'senha', 'Troca de senha recusada: a senha atual não conferiu.')
         return false
       }
       await replacePassword(ctx, session, { passwordHash, how: 'session', keep: session.token })
@@ -103,7 +114,7 @@ async function findHash({ db }: Pick<Context, 'db'>, { workspaceId, accountId }:
   return account?.password_hash
 }
 
-/** The account, held until the end of the transaction: whoever replaces its password takes turns, and no login comes between. */
+/** The account, locked until the end of the transaction: replacements of its password take turns, and no login comes between. */
 export function lockAccount({ db }: Pick<Context, 'db'>, { workspaceId, accountId }: Owner) {
   return db
     .selectFrom('account')
@@ -135,17 +146,13 @@ export async function replacePassword(
     .where('account_id', '=', accountId)
     .where('used_at', 'is', null)
     .execute()
-  await db
-    .deleteFrom('session')
-    .where('workspace_id', '=', workspaceId)
-    .where('account_id', '=', accountId)
-    .$if(keep !== undefined, (query) => query.where('token_hash', '<>', tokenHash(keep!)))
-    .execute()
+  const others = keep === undefined ? sql`true` : sql`token_hash <> ${tokenHash(keep)}`
+  await deleteSessions({ db }, workspaceId, sql`account_id = ${accountId} and ${others}`)
   const sentence = {
     link: 'Senha trocada pelo link enviado por e-mail; todas as sessões foram encerradas.',
     session: 'Senha trocada com a senha atual; as outras sessões foram encerradas.',
   }[how]
-  await recordDeed({ db }, { workspaceId, accountId, accountName: account.name, address }, 'senha', sentence)
+  await recordAudit({ db }, { workspaceId, accountId, accountName: account.name, address }, 'senha', sentence)
   const payload = { at: new Date().toISOString(), address, how }
   await queueMail({ db }, { workspaceId, kind: 'senha-alterada', recipient: account.email, payload })
   return account

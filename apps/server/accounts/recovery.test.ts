@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Letter } from '../platform/mail.ts'
+import { runs } from '../../../tests/support/seed.ts'
+import type { Letter } from '../mail/mail.ts'
 import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
 
 let accounts: Accounts
@@ -98,7 +99,7 @@ describe('the letter', () => {
     )
     expect(Number(left!.minutes)).toBeGreaterThan(55)
     expect(Number(left!.minutes)).toBeLessThanOrEqual(60)
-    expect((await accounts.deeds(person.email)).at(-1)).toEqual({
+    expect((await accounts.auditEntries(person.email)).at(-1)).toEqual({
       action: 'senha',
       actor: 'Alguém sem login',
       description: `Link de recuperação de senha pedido para ${person.email}.`,
@@ -126,7 +127,7 @@ describe('a letter that leaves at the third attempt', () => {
     const [token, ...again] = [await attempt(), await attempt(), await attempt()]
     expect(again).toEqual([token, token])
     expect(await accounts.rows(links, person.email)).toEqual([{ used: false }])
-    const asked = (await accounts.deeds(person.email)).filter(({ action }) => action === 'senha')
+    const asked = (await accounts.auditEntries(person.email)).filter(({ action }) => action === 'senha')
     expect(asked.map(({ description }) => description)).toEqual([
       `Link de recuperação de senha pedido para ${person.email}.`,
     ])
@@ -150,7 +151,7 @@ describe('a letter that leaves at the third attempt', () => {
     const tokens = await Promise.all([attempt(), attempt(), attempt()])
     expect(new Set(tokens).size).toBe(1)
     expect((await check(tokens[0]!)).status).toBe(200)
-    expect((await accounts.deeds(person.email)).filter(({ action }) => action === 'senha')).toHaveLength(1)
+    expect((await accounts.auditEntries(person.email)).filter(({ action }) => action === 'senha')).toHaveLength(1)
   })
 })
 
@@ -178,7 +179,7 @@ describe('a link', () => {
       subject: 'A senha da sua conta no Vigia Fiscal foi trocada',
       button: { url: 'https://vigia.exemplo.com.br/login' },
     })
-    expect(await accounts.deeds(person.email)).toContainEqual({
+    expect(await accounts.auditEntries(person.email)).toContainEqual({
       action: 'senha',
       actor: 'Ana Souza',
       description: 'Senha trocada pelo link enviado por e-mail; todas as sessões foram encerradas.',
@@ -213,7 +214,7 @@ describe('a link', () => {
         expect((await update(wanted, 'senha-escolhida')).status).toBe(200)
         await accounts.rows('update password_recovery set used_at = null')
       }),
-      { numRuns: 10 },
+      { numRuns: runs(10) },
     )
     for (const strange of [`https://x.br/outra/${token}`, `${token}/${token}`, `x${token}`])
       expect((await update(strange)).status).toBe(404)

@@ -1,20 +1,18 @@
 import { sql } from 'kysely'
-import { recordDeed } from '../platform/audit.ts'
-import type { Context } from '../platform/context.ts'
+import { recordAudit } from '../audit/audit.ts'
+import type { Caller } from '../http/http.ts'
+import { countTry, forgetTries, type Limit, networkOf } from '../http/throttle.ts'
+import { queueMail } from '../mail/mail.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import type { Caller } from '../platform/http.ts'
-import { queueMail } from '../platform/mail.ts'
-import { countTry, forgetTries, type Limit, networkOf } from '../platform/throttle.ts'
 import { hashPassword, lockAccount, replacePassword } from './passwords.ts'
 import { findAccount, loginLimit, stranger } from './sessions.ts'
-import { tokenHash } from './tokens.ts'
+import { listToken, tokenHash } from './tokens.ts'
 
 const hourMs = 3_600_000
 const emailLimit: Limit = { name: 'recuperação', times: 5, withinMs: hourMs }
 const networkLimit: Limit = { name: 'recuperação de endereço', times: 30, withinMs: hourMs }
-
-type WithDatabase = Pick<Context, 'db'>
 
 /** Queues the letter with a link. Whether there is an account is looked up when the letter leaves, so that the answer tells nothing. */
 export async function requestRecovery({ db }: WithDatabase, email: string, { address }: Caller): Promise<void> {
@@ -60,8 +58,10 @@ export async function createLink(
       .returning(['expires_at', sql<boolean>`xmax = 0`.as('first')])
       .executeTakeFirst()
     if (!link) return null
+    // Used and expired links are told apart for as long as they are kept.
+    await listToken({ db }, workspaceId, token, sql`now() + interval '30 days'`)
     const sentence = `Link de recuperação de senha pedido para ${email}.`
-    if (link.first) await recordDeed({ db }, { workspaceId, accountName: stranger, address }, 'senha', sentence)
+    if (link.first) await recordAudit({ db }, { workspaceId, accountName: stranger, address }, 'senha', sentence)
     return { token, expiresAt: link.expires_at }
   })
 }
@@ -103,19 +103,19 @@ function tokenOf(text: string): string {
 
 /** Replaces the password by a link, once; ends every session and every other link of the account. */
 export async function updatePassword(
-  { db }: WithDatabase,
+  { db, config }: Pick<Context, 'db' | 'config'>,
   link: string,
   password: string,
   { address }: Caller,
 ): Promise<void> {
   const { workspaceId, accountId } = await getLink({ db }, link)
-  const passwordHash = await hashPassword(password)
+  const passwordHash = await hashPassword({ config }, password)
   const { email } = await inWorkspace({ db }, workspaceId, async (ctx) => {
     await lockAccount(ctx, { workspaceId, accountId })
     // Another call may have used it, or another link, since it was looked at.
     await getLink(ctx, link)
     return replacePassword(ctx, { workspaceId, accountId, address }, { passwordHash, how: 'link' })
   })
-  // Whoever owns the mailbox is not kept out by the guesses of others.
+  // The owner of the mailbox is not kept out by the guesses of others.
   await forgetTries({ db }, loginLimit, email)
 }

@@ -12,8 +12,8 @@ import {
   updatePassword,
 } from '@vigia/contract/accounts'
 import { sql } from 'kysely'
+import { handle } from '../http/http.ts'
 import { AppError } from '../platform/errors.ts'
-import { handle } from '../platform/http.ts'
 import * as accounts from './accounts.ts'
 import * as passwords from './passwords.ts'
 import * as recovery from './recovery.ts'

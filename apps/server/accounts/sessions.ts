@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
-import { recordDeed } from '../platform/audit.ts'
-import type { Context } from '../platform/context.ts'
+import { recordAudit } from '../audit/audit.ts'
+import type { Caller, Session } from '../http/http.ts'
+import { countTry, forgetTries, type Limit, networkOf, requireUnderLimit } from '../http/throttle.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import type { Caller, Session } from '../platform/http.ts'
-import { countTry, forgetTries, type Limit, networkOf, requireUnderLimit } from '../platform/throttle.ts'
 import { inTurn, matchesPassword } from './passwords.ts'
-import { createToken, tokenHash } from './tokens.ts'
+import { deleteSessions } from './session-ends.ts'
+import { createToken, listToken, tokenHash } from './tokens.ts'
 
 // Of one account; the one not seen for longest ends when another begins. Of a shared one each visitor has one.
 const sessionsMax = 50
@@ -16,8 +17,6 @@ const sharedSessionsMax = 1_000
 export const loginLimit: Limit = { name: 'login', times: 10, withinMs: 15 * 60_000 }
 const networkLimit: Limit = { name: 'login de endereço', times: 50, withinMs: 15 * 60_000 }
 const entranceLimit: Limit = { name: 'entrada', times: 300, withinMs: 15 * 60_000 }
-
-type WithDatabase = Pick<Context, 'db'>
 
 interface KnownAccount {
   workspaceId: number
@@ -49,7 +48,7 @@ export async function logIn(
     // Counted before it is known to fail, so that several processes together allow no more.
     await countTry({ db }, loginLimit, email)
     const account = await findAccount({ db }, email)
-    const matches = await matchesPassword(account?.passwordHash, credentials.password)
+    const matches = await matchesPassword({ config }, account?.passwordHash, credentials.password)
     if (account && matches) {
       await forgetTries({ db }, loginLimit, email)
       const token = await openSession({ db, config }, account, caller)
@@ -92,20 +91,22 @@ async function openSession(
         .where('id', '=', accountId)
         .execute()
     const from = account.shared ? null : caller
+    const expiresAt = sql<Date>`now() + ${config.sessionMs} * interval '1 ms'`
+    await listToken({ db }, workspaceId, token, expiresAt)
     await db
       .insertInto('session')
       .values({
         token_hash: tokenHash(token),
         workspace_id: workspaceId,
         account_id: accountId,
-        expires_at: sql<Date>`now() + ${config.sessionMs} * interval '1 ms'`,
+        expires_at: expiresAt,
         address: from?.address,
         agent: from?.agent,
       })
       .execute()
     await endOldest({ db }, { workspaceId, accountId }, account.shared ? sharedSessionsMax : sessionsMax)
     const actor = { workspaceId, accountId, accountName: account.name, address: from?.address }
-    await recordDeed({ db }, actor, 'login', 'Entrou.')
+    await recordAudit({ db }, actor, 'login', 'Entrou.')
     return token
   })
 }
@@ -116,21 +117,21 @@ async function endOldest(
   { workspaceId, accountId }: Pick<KnownAccount, 'workspaceId' | 'accountId'>,
   kept: number,
 ): Promise<void> {
-  await sql`
-    delete from session where token_hash in (
-      select token_hash from session where workspace_id = ${workspaceId} and account_id = ${accountId}
-       order by seen_at desc, created_at desc, token_hash offset ${kept})`.execute(db)
+  const oldest = sql`token_hash in (
+    select token_hash from session where workspace_id = ${workspaceId} and account_id = ${accountId}
+     order by seen_at desc, created_at desc, token_hash offset ${kept})`
+  await deleteSessions({ db }, workspaceId, oldest)
 }
 
 async function noteRefusal({ db }: WithDatabase, account: KnownAccount, email: string, caller: Caller): Promise<void> {
   const address = account.shared ? undefined : caller.address
   const actor = { workspaceId: account.workspaceId, accountName: stranger, address }
   await inWorkspace({ db }, account.workspaceId, (ctx) =>
-    recordDeed(ctx, actor, 'login-recusado', `Login de ${email} recusado: a senha não conferiu.`),
+    recordAudit(ctx, actor, 'login-recusado', `Login de ${email} recusado: a senha não conferiu.`),
   )
 }
 
-/** The name in the audit of somebody who has not logged in. */
+/** The name in the audit of a person who has not logged in. */
 export const stranger = 'Alguém sem login'
 
 /** The session that `token` opened, or null when it has ended. When and from where it is used is kept to the hour. */
@@ -162,12 +163,9 @@ async function noteSeen({ db }: WithDatabase, session: Session, caller: Caller):
 /** Ends the session: its token is worth nothing from here on. */
 export async function logOut({ db }: WithDatabase, session: Session): Promise<void> {
   await inWorkspace({ db }, session.workspaceId, async ({ db }) => {
-    const { numDeletedRows } = await db
-      .deleteFrom('session')
-      .where('token_hash', '=', tokenHash(session.token))
-      .where('workspace_id', '=', session.workspaceId)
-      .executeTakeFirst()
-    if (numDeletedRows > 0n) await recordDeed({ db }, session, 'sessao', 'Saiu.')
+    const own = sql`token_hash = ${tokenHash(session.token)}`
+    const ended = await deleteSessions({ db }, session.workspaceId, own)
+    if (ended.length > 0) await recordAudit({ db }, session, 'sessao', 'Saiu.')
   })
 }
 
@@ -221,19 +219,11 @@ export async function endSessions(
     )
   if (publicId !== undefined && !uuidShape.test(publicId)) throw unknownSession()
   return inWorkspace({ db }, session.workspaceId, async ({ db }) => {
-    const open = db
-      .deleteFrom('session')
-      .where('workspace_id', '=', session.workspaceId)
-      .where('account_id', '=', session.accountId)
-      .where('expires_at', '>', sql<Date>`now()`)
-    const ended = await (publicId === undefined
-      ? open.where('public_id', '<>', session.publicId)
-      : open.where('public_id', '=', publicId)
-    )
-      .returning(['address', 'agent'])
-      .execute()
+    const which = publicId === undefined ? sql`public_id <> ${session.publicId}` : sql`public_id = ${publicId}`
+    const open = sql`account_id = ${session.accountId} and expires_at > now() and ${which}`
+    const ended = await deleteSessions({ db }, session.workspaceId, open)
     if (publicId !== undefined && ended.length === 0) throw unknownSession()
-    if (ended.length > 0) await recordDeed({ db }, session, 'sessao', endedSentence(ended))
+    if (ended.length > 0) await recordAudit({ db }, session, 'sessao', endedSentence(ended))
     return ended.length
   })
 }

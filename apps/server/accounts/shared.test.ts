@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { shareAccount } from './accounts.ts'
-import { type Accounts, newPerson, openAccounts, type Person } from './testing.ts'
+import { type Accounts, newPerson, openAccounts, type TestPerson } from './testing.ts'
 
 let accounts: Accounts
-let person: Person
+let person: TestPerson
 beforeAll(async () => {
   accounts = await openAccounts()
   person = newPerson()
@@ -59,7 +59,7 @@ describe('an account that many share', () => {
     expect(await seen(other)).toHaveLength(1)
   })
 
-  test('gets no letter by which somebody could take it, and whoever asks learns nothing of that', async () => {
+  test('gets no letter by which a person could take it, and the client learns nothing of that', async () => {
     const recover = (email: string) => accounts.call('POST', '/v1/api/RecuperarSenha', { json: { email } })
     expect(await recover(person.email)).toEqual(await recover('ninguem@exemplo.com.br'))
     expect(await accounts.letter('recuperar-senha', person.email)).toBeNull()
@@ -80,9 +80,9 @@ describe('an account that many share', () => {
       { ...person, senha: 'um-palpite-errado' },
       { address: '198.51.100.9', agent: 'NavegadorDeAlguem' },
     )
-    const deeds = () => accounts.deeds(person.email)
-    await vi.waitFor(async () => expect((await deeds()).at(-1)?.action).toBe('login-recusado'), { timeout: 10_000 })
-    expect((await deeds()).map(({ action }) => action)).toEqual(
+    const entries = () => accounts.auditEntries(person.email)
+    await vi.waitFor(async () => expect((await entries()).at(-1)?.action).toBe('login-recusado'), { timeout: 10_000 })
+    expect((await entries()).map(({ action }) => action)).toEqual(
       expect.arrayContaining(['login', 'sessao', 'login-recusado']),
     )
     expect(await everything()).toContain(person.email)

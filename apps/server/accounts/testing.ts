@@ -3,19 +3,20 @@ import { tmpdir } from 'node:os'
 import type { KyselyPlugin } from 'kysely'
 import pg from 'pg'
 import { createDatabase } from '../../../tests/support/database.ts'
+import { quickPasswords } from '../../../tests/support/passwords.ts'
 import { readConfig } from '../config.ts'
+import { serveRoutes } from '../http/http.ts'
+import type { Letter } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { openDatabase } from '../platform/database.ts'
-import { serveRoutes } from '../platform/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import type { Letter } from '../platform/mail.ts'
-import { createPrinter } from '../platform/printer.ts'
 import { createVault } from '../platform/vault.ts'
+import { createPrinter } from '../print/printer.ts'
 import { accountMails, findSession } from './accounts.ts'
 import { accountRoutes } from './routes.ts'
 
-export interface CallOptions {
+interface HandlerOptions {
   json?: object
   token?: string
   /** Absent: one that nobody has used before. */
@@ -23,7 +24,7 @@ export interface CallOptions {
   agent?: string
 }
 
-export interface Person {
+export interface TestPerson {
   nome: string
   email: string
   senha: string
@@ -32,8 +33,8 @@ export interface Person {
 let people = 0
 let addresses = 0
 
-/** Somebody who has no account yet. */
-export function newPerson(change: Partial<Person> = {}): Person {
+/** A person who has no account yet. */
+export function newPerson(change: Partial<TestPerson> = {}): TestPerson {
   return { nome: 'Ana Souza', email: `ana${++people}@exemplo.com.br`, senha: 'segredo-da-ana', ...change }
 }
 
@@ -59,7 +60,10 @@ export async function openAccounts() {
   }
   const ctx: Context = {
     db: db.withPlugin(counting),
-    config: readConfig({ PUBLIC_URL: 'https://vigia.exemplo.com.br', DATA_DIR: tmpdir() }, tmpdir()),
+    config: {
+      ...readConfig({ PUBLIC_URL: 'https://vigia.exemplo.com.br', DATA_DIR: tmpdir() }, tmpdir()),
+      passwordCost: quickPasswords,
+    },
     log: createLogger('silent'),
     vault: createVault(randomBytes(32)),
     ids: createPublicIds(randomBytes(16)),
@@ -67,7 +71,7 @@ export async function openAccounts() {
   }
   const app = await serveRoutes(ctx, accountRoutes, findSession)
 
-  const call = async (method: 'GET' | 'POST' | 'PUT', url: string, options: CallOptions = {}) => {
+  const call = async (method: 'GET' | 'POST' | 'PUT', url: string, options: HandlerOptions = {}) => {
     const response = await app.inject({
       method,
       url,
@@ -82,7 +86,7 @@ export async function openAccounts() {
     return { status: response.statusCode, retryAfter: headers['retry-after'], envelope: response.json() }
   }
   const signUp = (person: object, address?: string) => call('POST', '/v1/api/Usuarios', { json: person, address })
-  const logIn = (person: object, options: CallOptions = {}) =>
+  const logIn = (person: object, options: HandlerOptions = {}) =>
     call('POST', '/v1/api/Auth', { json: person, ...options })
   const rows = async <T extends object>(query: string, ...values: unknown[]): Promise<T[]> =>
     (await owner.query<T>(query, values)).rows
@@ -97,7 +101,7 @@ export async function openAccounts() {
     logIn,
     rows,
     /** Signs up and opens a session. */
-    async enter(person = newPerson(), options: CallOptions = {}) {
+    async enter(person = newPerson(), options: HandlerOptions = {}) {
       await signUp(person)
       const { envelope } = await logIn(person, options)
       return { ...person, token: envelope.data.token as string }
@@ -117,7 +121,7 @@ export async function openAccounts() {
       if (!write) throw new Error(`no mail ${kind} to ${recipient}`)
       return write()
     },
-    deeds: (email: string) =>
+    auditEntries: (email: string) =>
       rows<{ action: string; actor: string; description: string; address: string; account_id: number | null }>(
         `select action, actor, description, address, account_id from audit
           where workspace_id = (select workspace_id from account where email = $1) order by id`,

@@ -1,11 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
 
 /** Something that opens what it was made for, and that nobody guesses: 43 characters. */
 export function createToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** What the database keeps of a token: whoever reads it there cannot use it. */
+/** What the database keeps of a token: it cannot be used to log in. */
 export function tokenHash(token: string): Buffer {
   return createHash('sha256').update(token).digest()
+}
+
+/** Lists a token in the directory, where its workspace is looked up, until `keptUntil`; `ctx.db` is a transaction inside the workspace. */
+export async function listToken(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  token: string,
+  keptUntil: RawBuilder<Date>,
+): Promise<void> {
+  await sql`
+    insert into token_directory (token_hash, workspace_id, kept_until) values (${tokenHash(token)}, ${workspaceId}, ${keptUntil})
+    on conflict (token_hash) do update set kept_until = excluded.kept_until`.execute(db)
 }

@@ -5,7 +5,7 @@ import { toldOf } from '../notifications/testing.ts'
 import { inCapture } from '../platform/database.ts'
 import { captureAnnouncements } from './announcements.ts'
 import { deliverPage } from './delivery.ts'
-import { claimLine, consequences, holdLine, type Line, releaseLine } from './lease.ts'
+import { type CaptureLine, claimLine, consequences, holdLine, releaseLine } from './lease.ts'
 import { brokenOff, decide } from './rules.ts'
 import { changeLines, newCompany, openInstallation, pause, retireLines, rhythm, type TestContext } from './testing.ts'
 
@@ -19,39 +19,35 @@ beforeAll(async () => {
 afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(() => retireLines(ctx))
 
-const claim = async (): Promise<Line> => {
+const claim = async (): Promise<CaptureLine> => {
   const line = await claimLine(ctx)
   if (!line) throw new Error('nothing is due')
   return line
 }
-const deliver = (line: Line, arrivals: ReturnType<typeof arrive>[], { more = false } = {}) =>
+const deliver = (line: CaptureLine, arrivals: ReturnType<typeof arrive>[], { more = false } = {}) =>
   inCapture(ctx, async (ctx) => {
-    const [before, after] = [line.lastNsu, line.lastNsu + BigInt(arrivals.length)]
+    const [before, after] = [arrivals[0]!.nsu - 1n, arrivals[arrivals.length - 1]!.nsu]
     await holdLine(ctx, line, { last_nsu: after })
     await deliverPage(ctx, line, arrivals, { before, after, more })
-    line.lastNsu = after
   })
-const notes = (line: Line, count: number) =>
-  Array.from({ length: count }, (_, index) => {
-    const number = Number(line.lastNsu) + index + 1
-    return arrive(number, nfeProc({ number }))
-  })
+const notes = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, index) => arrive(first + index, nfeProc({ number: first + index })))
 const told = (workspaceId: number, what = 'captura-concluida') =>
   toldOf(ctx, { ...captureAnnouncements, ...documentAnnouncements }, workspaceId, what)
 
 describe('documents that arrive', () => {
-  test('in several pages are told together when the run ends', async () => {
+  test('in several pages are announced together when the run ends', async () => {
     const { workspaceId } = await newCompany(ctx)
     const line = await claim()
-    await deliver(line, notes(line, 50), { more: true })
-    await deliver(line, notes(line, 3))
+    await deliver(line, notes(1, 50), { more: true })
+    await deliver(line, notes(51, 53))
     expect(await told(workspaceId)).toEqual([
       { kind: 'sucesso', header: 'Captura concluída', body: '53 NF-e novas de EMPRESA.' },
     ])
     expect(await told(workspaceId)).toEqual([])
   })
 
-  test('are told apart by family, and summaries that become whole too', async () => {
+  test('are named by family, and so are summaries that become complete', async () => {
     const { workspaceId } = await newCompany(ctx)
     const [first, second] = [await claim(), await claim()]
     const [nfe, cte] = first.service === 0 ? [first, second] : [second, first]
@@ -64,17 +60,17 @@ describe('documents that arrive', () => {
     expect(await told(workspaceId)).toEqual([])
   })
 
-  test('while the run goes on are told as that', async () => {
+  test('while the run goes on are announced as such', async () => {
     const { workspaceId } = await newCompany(ctx)
     const line = await claim()
-    await deliver(line, notes(line, 1), { more: true })
+    await deliver(line, notes(1, 1), { more: true })
     expect(await told(workspaceId)).toMatchObject([{ header: 'Captura em andamento', body: '1 NF-e nova de EMPRESA.' }])
   })
 
-  test('cancel a note that the company has confirmed: that is told, once', async () => {
+  test('cancel a note that the company has confirmed: that is announced once', async () => {
     const { workspaceId } = await newCompany(ctx)
     const line = await claim()
-    await deliver(line, [...notes(line, 3), arrive(4, evento(210200, { number: 1 }))])
+    await deliver(line, [...notes(1, 3), arrive(4, evento(210200, { number: 1 }))])
     expect(await told(workspaceId, 'documento-cancelado')).toEqual([])
     await deliver(line, [arrive(5, evento(110111, { number: 1 })), arrive(6, evento(110111, { number: 2 }))])
     expect(await told(workspaceId, 'documento-cancelado')).toEqual([
@@ -90,12 +86,12 @@ describe('documents that arrive', () => {
 })
 
 const answer = (cStat: number) => ({ cStat, xMotivo: 'x', ultNSU: '0', maxNSU: '0', documents: [] })
-const standing = { lastNsu: 0n, maxNsu: 0n, failures: 0, first: false, recent: false, answerLost: false }
-const settle = (line: Line, cStat: number) =>
+const standing = { lastNsu: 0n, maxNsu: 0n, failures: 0, first: false, recent: false, responseLost: false }
+const settle = (line: CaptureLine, cStat: number) =>
   inCapture(ctx, (ctx) => holdLine(ctx, line, consequences(decide(answer(cStat), standing, rhythm))))
 
 describe('the state of a capture', () => {
-  test('is told when it changes, not at each try, and when it is well again', async () => {
+  test('is announced when it changes, not at each retry, and when it is normal again', async () => {
     const { workspaceId } = await newCompany(ctx)
     const line = await claim()
     await settle(line, 137)
@@ -116,7 +112,7 @@ describe('the state of a capture', () => {
     ])
   })
 
-  test('that came and went before anybody was told is told to nobody', async () => {
+  test('that came and went before it was announced is not announced', async () => {
     const { workspaceId } = await newCompany(ctx)
     const line = await claim()
     await settle(line, 108)
@@ -124,7 +120,7 @@ describe('the state of a capture', () => {
     expect(await told(workspaceId, 'captura-estado')).toEqual([])
   })
 
-  test('is told with what is safe', async () => {
+  test('is announced with what is safe', async () => {
     const { workspaceId } = await newCompany(ctx)
     await settle(await claim(), 108)
     const [down] = await told(workspaceId, 'captura-estado')
@@ -133,7 +129,7 @@ describe('the state of a capture', () => {
     )
   })
 
-  test('is told when a turn breaks off, and not again when a person lets it go on and it is well', async () => {
+  test('is announced when a turn fails, and once more when it is normal again', async () => {
     const { workspaceId } = await newCompany(ctx)
     const line = await claim()
     await releaseLine(ctx, line, brokenOff(0, rhythm))
@@ -147,7 +143,7 @@ describe('the state of a capture', () => {
     expect(await told(workspaceId, 'captura-estado')).toMatchObject([{ header: 'Captura normalizada' }])
   })
 
-  test('is not told to who has proved nothing where others have, nor to who is paused', async () => {
+  test('is not announced to a workspace without a proved certificate where others have one, nor to a paused one', async () => {
     const proved = await newCompany(ctx)
     const stranger = await newCompany(ctx, { proved: false })
     const paused = await newCompany(ctx)

@@ -1,4 +1,5 @@
-import { counted, type Item, joined, named, type Writer } from '../notifications/notifications.ts'
+import { formatCount, formatInteger, formatList } from '@vigia/contract/text'
+import { named, type TopicItem, type Writer } from '../notifications/notifications.ts'
 import type { Service } from '../platform/service.ts'
 import type { Decision } from './rules.ts'
 
@@ -23,13 +24,16 @@ const arrived: Writer = {
       all.filter((one) => one.service === service).reduce((total, one) => total + one.inserted, 0)
     const [nfe, cte] = [sum('nfe'), sum('cte')]
     const completed = all.reduce((total, one) => total + one.completed, 0)
-    const news = [...(nfe > 0 ? [`${number(nfe)} NF-e`] : []), ...(cte > 0 ? [`${number(cte)} CT-e`] : [])]
-    const whole = completed > 0 ? [counted(completed, 'NF-e ficou completa', 'NF-e ficaram completas')] : []
+    const news = [
+      ...(nfe > 0 ? [`${formatInteger(nfe)} NF-e`] : []),
+      ...(cte > 0 ? [`${formatInteger(cte)} CT-e`] : []),
+    ]
+    const whole = completed > 0 ? [formatCount(completed, 'NF-e ficou completa', 'NF-e ficaram completas')] : []
     const whose = named(items.map(({ company }) => company))
     const words = nfe + cte === 1 ? (nfe === 1 ? 'nova' : 'novo') : cte === 0 ? 'novas' : 'novos'
     const body =
       news.length > 0
-        ? `${joined(news)} ${words} de ${whose}${whole.length > 0 ? `; ${whole[0]}` : ''}.`
+        ? `${formatList(news)} ${words} de ${whose}${whole.length > 0 ? `; ${whole[0]}` : ''}.`
         : `${whole[0]}: ${whose}.`
     const last = new Map(items.map(({ companyId, payload }) => [companyId, (payload as Arrived).more]))
     const goesOn = [...last.values()].some(Boolean)
@@ -45,13 +49,13 @@ export interface Changed {
   message: string
 }
 
-const stateWords: Readonly<Record<Exclude<Decision['state'], 'waiting'>, { header: string; many: string }>> = {
+const stateTexts: Readonly<Record<Exclude<Decision['state'], 'waiting'>, { header: string; many: string }>> = {
   blocked: { header: 'Captura bloqueada pela SEFAZ', many: 'com bloqueio da SEFAZ' },
   failed: { header: 'Captura com falha', many: 'com falha' },
   stopped: { header: 'Captura parada', many: 'parada' },
 }
 
-interface Line extends Changed {
+interface StateChange extends Changed {
   companyId: number | null
   company: string | null
 }
@@ -64,7 +68,7 @@ const changed: Writer = {
     const recovered = lines.filter((line) => line.state === 'waiting')
     if (troubled.length > 0) return tellTrouble(troubled, recovered)
     if (recovered.length === 0) return null
-    const [{ service }] = recovered as [Line]
+    const [{ service }] = recovered as [StateChange]
     const services = recovered.every((line) => line.service === service) ? ` de ${families[service]}` : ''
     const whose = named(recovered.map(({ company }) => company))
     return {
@@ -75,9 +79,9 @@ const changed: Writer = {
   },
 }
 
-// Of each conversation what it came to; nothing of one that is again as people know it.
-function lastOf(items: readonly Item[]): Line[] {
-  const lines = new Map<string, Line>()
+// Each company and service with its last state. A line that is back in the state announced last is left out.
+function lastOf(items: readonly TopicItem[]): StateChange[] {
+  const lines = new Map<string, StateChange>()
   for (const { companyId, company, payload } of items) {
     const change = payload as Changed
     const key = `${companyId} ${change.service}`
@@ -86,40 +90,38 @@ function lastOf(items: readonly Item[]): Line[] {
   return [...lines.values()].filter(({ before, state }) => before !== state)
 }
 
-function tellTrouble(troubled: readonly Line[], recovered: readonly Line[]): ReturnType<Writer['write']> {
-  const [first] = troubled as [Line]
+function tellTrouble(troubled: readonly StateChange[], recovered: readonly StateChange[]): ReturnType<Writer['write']> {
+  const [first] = troubled as [StateChange]
   const companies = new Set(troubled.map(({ companyId }) => companyId))
   const kind = troubled.some(({ state }) => state === 'stopped') ? 'error' : 'alert'
-  const state = first.state as keyof typeof stateWords
+  const state = first.state as keyof typeof stateTexts
   const isOne = companies.size === 1 && troubled.every((line) => line.state === first.state)
-  const services = joined([...new Set(troubled.map(({ service }) => families[service]))])
+  const services = formatList([...new Set(troubled.map(({ service }) => families[service]))])
   if (isOne)
     return {
       kind,
-      header: stateWords[state].header,
+      header: stateTexts[state].header,
       body: `${first.company} (${services}): ${reassured(first.message)}`,
     }
-  const kinds = Object.entries(stateWords).flatMap(([name, { many }]) => {
+  const kinds = Object.entries(stateTexts).flatMap(([name, { many }]) => {
     const count = new Set(troubled.filter((line) => line.state === name).map(({ companyId }) => companyId)).size
-    return count > 0 ? [`${counted(count, 'empresa', 'empresas')} ${many}`] : []
+    return count > 0 ? [`${formatCount(count, 'empresa', 'empresas')} ${many}`] : []
   })
   const better = new Set(recovered.map(({ companyId }) => companyId)).size
-  const again = better > 0 ? ` ${counted(better, 'outra voltou', 'outras voltaram')} ao normal.` : ''
+  const again = better > 0 ? ` ${formatCount(better, 'outra voltou', 'outras voltaram')} ao normal.` : ''
   return {
     kind,
     header: 'Captura com problemas',
-    body: `${joined(kinds)}: ${named(troubled.map(({ company }) => company))}. Os documentos já guardados estão seguros; o motivo e o que fazer estão em Empresas.${again}`,
+    body: `${formatList(kinds)}: ${named(troubled.map(({ company }) => company))}. Os documentos já guardados estão seguros; o motivo e o que fazer estão em Empresas.${again}`,
   }
 }
 
-// Not every message of a conversation says it, and in a row of Empresas none needs to.
+// Not every message of a line says it; in a row of Empresas none needs to.
 function reassured(message: string): string {
   return /estão seguros|foi pulado|recebido se perdeu/.test(message)
     ? message
     : `${message} Os documentos já guardados estão seguros.`
 }
-
-const number = (n: number) => n.toLocaleString('pt-BR')
 
 /** The announcements of this slice. */
 export const captureAnnouncements: Readonly<Record<string, Writer>> = {

@@ -2,11 +2,12 @@ import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { arrive, evento, nfeProc } from '../documents/testing.ts'
+import { LeaseLost } from '../jobs/jobs.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { requestSync } from './capture.ts'
 import { catchUp, deliverPage, readArrivals } from './delivery.ts'
 import { proveHolder } from './holder.ts'
-import { claimLine, holdLine, LeaseLost, releaseLine } from './lease.ts'
+import { claimLine, holdLine, releaseLine } from './lease.ts'
 import { decide } from './rules.ts'
 import { newCompany as addCompany, openInstallation, retireLines, rhythm, type TestContext } from './testing.ts'
 
@@ -40,13 +41,13 @@ const turn = (line: NonNullable<Awaited<ReturnType<typeof claimLine>>>, first: n
     )
     await holdLine(ctx, line, { last_nsu: BigInt(last) })
     await deliverPage(ctx, line, arrivals, { before: BigInt(first - 1), after: BigInt(last), more: false })
-    line.lastNsu = BigInt(last)
+    return { ...line, lastNsu: BigInt(last) }
   })
 
 const nothingNew = () =>
   decide(
     { cStat: 137, xMotivo: '', ultNSU: null, maxNSU: null, documents: [] },
-    { lastNsu: 0n, first: false, answerLost: false },
+    { lastNsu: 0n, first: false, responseLost: false },
     rhythm,
   )
 
@@ -59,20 +60,20 @@ async function claimNfe() {
   throw new Error('no conversation about NF-e is due')
 }
 
-test('a new company has a conversation for each service, due at once', async () => {
+test('a new company has a line for each service, due at once', async () => {
   await newCompany()
   const lines = [await claimLine(ctx), await claimLine(ctx), await claimLine(ctx)]
   expect(lines.map((line) => line?.service).sort()).toEqual([0, 2, undefined])
 })
 
-test('many processes asking at once never hold the same conversation', async () => {
+test('processes that claim at the same time never hold the same line', async () => {
   for (let index = 0; index < 3; index++) await newCompany()
   const lines = (await Promise.all(Array.from({ length: 20 }, () => claimLine(ctx)))).filter((line) => line !== null)
   // One CNPJ in three workspaces is still one conversation a service.
   expect(lines.map((line) => `${line.service}`).sort()).toEqual(['0', '2'])
 })
 
-test('a conversation that was taken over cannot be written by the one who was silent', async () => {
+test('a line that was taken over cannot be written by the process that lost it', async () => {
   const { workspaceId } = await newCompany()
   const slow = await claimNfe()
   await inCapture({ db }, ({ db }) =>
@@ -90,7 +91,7 @@ test('a conversation that was taken over cannot be written by the one who was si
   expect(await countDocuments(workspaceId)).toBe(3)
 })
 
-test('a released conversation is not due again before its time, whatever the button says', async () => {
+test('a released line is not due before its time, also after a request', async () => {
   const { workspaceId, companyId } = await newCompany()
   for (let line = await claimLine(ctx); line; line = await claimLine(ctx)) await releaseLine({ db }, line, nothingNew())
   const answers = (await Promise.all(Array.from({ length: 10 }, () => requestSync(ctx, workspaceId, companyId)))).flat()
@@ -102,14 +103,14 @@ test('a released conversation is not due again before its time, whatever the but
   expect(await claimLine(ctx)).toBeNull()
 })
 
-test('a workspace that joins later gets what the first one has, by copies, and then the new pages', async () => {
+test('a workspace that joins later gets copies of what the first one has, and then the new pages', async () => {
   const first = await newCompany()
   const line = await claimNfe()
   await turn(line, 1, 250)
   await releaseLine({ db }, line, nothingNew())
   const second = await newCompany()
   const woken = await claimNfe()
-  expect(woken).toMatchObject({ id: line.id, due: false })
+  expect(woken).toMatchObject({ id: line.id, turn: 'copies' })
   await catchUp({ ...ctx, db }, woken)
   expect(await countDocuments(second.workspaceId)).toBe(250)
   await turn(woken, 251, 260)
@@ -126,7 +127,7 @@ test('one that joins in the middle of a page misses nothing', async () => {
   expect(await countDocuments(late.workspaceId)).toBe(0)
   await releaseLine({ db }, line, nothingNew())
   const woken = await claimNfe()
-  expect(woken).toMatchObject({ id: line.id, due: false })
+  expect(woken).toMatchObject({ id: line.id, turn: 'copies' })
   await catchUp({ ...ctx, db }, woken)
   expect(await countDocuments(late.workspaceId)).toBe(20)
 })
@@ -147,22 +148,22 @@ test('events that come before their document find it in every workspace', async 
   expect(status).toEqual({ status: 3 })
 })
 
-test('a company whose certificate nothing has proved gets no page and no copy, and wakes nobody', async () => {
+test('a company without a proved certificate gets no page and no copy, and wakes no line', async () => {
   const owner = await newCompany()
   const line = await claimNfe()
   await turn(line, 1, 5)
   const stranger = await newCompany({ proved: false })
-  await turn(line, 6, 10)
-  await catchUp({ ...ctx, db }, line)
+  const moved = await turn(line, 6, 10)
+  await catchUp({ ...ctx, db }, moved)
   await releaseLine({ db }, line, nothingNew())
   await expect(claimNfe()).rejects.toThrow('is due')
   expect([await countDocuments(owner.workspaceId), await countDocuments(stranger.workspaceId)]).toEqual([10, 0])
 })
 
-test('whose certificate the authority answered to is brought up to the others', async () => {
+test('a company whose certificate the authority has proved catches up with the others', async () => {
   await newCompany()
   const line = await claimNfe()
-  await turn(line, 1, 5)
+  const moved = await turn(line, 1, 5)
   const late = await newCompany({ proved: false })
   const holder = {
     workspaceId: late.workspaceId,
@@ -174,7 +175,7 @@ test('whose certificate the authority answered to is brought up to the others', 
     certificate: { key: '', certificate: '', chain: [] },
   }
   await inCapture({ db }, (ctx) => proveHolder(ctx, line, holder))
-  await catchUp({ ...ctx, db }, line)
+  await catchUp({ ...ctx, db }, moved)
   expect(await countDocuments(late.workspaceId)).toBe(5)
 })
 

@@ -1,21 +1,22 @@
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
-import { requireCapture } from '../accounts/accounts.ts'
-import type { Company } from '../companies/companies.ts'
+import type { Company, SyncRequest } from '../companies/companies.ts'
+import { wakeEvents } from '../manifestation/manifestation.ts'
+import { requireCapture } from '../plans/plans.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { hasCandidates } from './holder.ts'
 import { noCertificate } from './rules.ts'
-import { awake, followWishes, lockLines } from './subscriptions.ts'
+import { awake, lockLines, setAutomatic } from './subscriptions.ts'
 
 export { captureAnnouncements } from './announcements.ts'
-export { followPlan, grantPlan, warnOfPlan, withdrawPlan } from './plan.ts'
+export { followPlan, grantPlan, withdrawPlan } from './plan.ts'
 
 /**
- * Starts the conversations of a new company, or joins those that other workspaces already hold for its CNPJ. Until its certificate is
- * proved (by its chain, now, or by the first answer of the authority to it) nothing is delivered.
+ * Starts the capture lines of a new company, or joins those that other workspaces already have for its CNPJ. Until its certificate is proved
+ * (by its chain, now, or by the authority's first response to it) nothing is delivered.
  */
 export async function subscribe(
   ctx: Pick<Context, 'db'>,
@@ -38,8 +39,8 @@ export async function subscribe(
         .execute()
     }
     const own = sql`select id from capture_line where cnpj = ${company.cnpj}`
-    await lockLines({ db }, sql`${own} union ${linesOfBase(workspaceId, company.cnpj)}`)
-    // A new company is captured by the hour, whatever others want for its CNPJ.
+    await lockLines({ db }, sql`${own} union ${await linesOfBase({ db }, workspaceId, company.cnpj)}`)
+    // A new company is captured automatically, whatever other workspaces chose for its CNPJ.
     const lines = await db
       .updateTable('capture_line')
       .set({ automatic: true, ...awake })
@@ -55,8 +56,8 @@ export async function subscribe(
 }
 
 /**
- * Lets the conversations of a workspace's companies go on with a new certificate for `cnpj` or another of the same base, as soon as the
- * authority allows it. `proved`: its chain shows that it is real.
+ * Lets the captures and the events of a workspace's companies go on with a new certificate for `cnpj` or another of the same base, as soon as
+ * the authority allows it. `proved`: its chain shows that it is real.
  */
 export async function resume(
   ctx: Pick<Context, 'db'>,
@@ -66,7 +67,7 @@ export async function resume(
 ): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
     await enterWorkspace({ db }, workspaceId)
-    const lineIds = await lockLines({ db }, linesOfBase(workspaceId, cnpj))
+    const lineIds = await lockLines({ db }, await linesOfBase({ db }, workspaceId, cnpj))
     await sql`
       update capture_subscription
          set refused = null, refused_at = null, proved_at = case when ${proved} then coalesce(proved_at, now()) else proved_at end
@@ -87,12 +88,13 @@ export async function resume(
          -- With the certificate of somebody who is paused nothing is asked.
          and exists (select 1 from capture_subscription s
                       where s.line_id = l.id and s.workspace_id = ${workspaceId} and not s.paused)`.execute(db)
+    await wakeEvents({ db }, workspaceId, cnpj)
   })
 }
 
 /**
- * Stops the conversations of a workspace's companies with the base of `cnpj` about which nobody can ask any more, because a certificate was
- * taken away. One that is under way ends its turn with the key that it has. `ctx.db` is the transaction that did so.
+ * Stops the capture lines of a workspace's companies with the base of `cnpj` for which no certificate is left, because one was removed. A
+ * turn under way ends with the key that it has. `ctx.db` is the transaction that removed it.
  */
 export async function stopWithoutCertificate(
   ctx: Pick<Context, 'db'>,
@@ -100,8 +102,9 @@ export async function stopWithoutCertificate(
   cnpj: string,
 ): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
-    const lineIds = await lockLines({ db }, linesOfBase(workspaceId, cnpj))
-    // It was about the one that is gone.
+    await enterWorkspace({ db }, workspaceId)
+    const lineIds = await lockLines({ db }, await linesOfBase({ db }, workspaceId, cnpj))
+    // The recorded refusal was of the certificate that was removed.
     await sql`
       update capture_subscription set refused = null, refused_at = null
        where workspace_id = ${workspaceId} and line_id = any (${lineIds}::int[])`.execute(db)
@@ -113,7 +116,7 @@ export async function stopWithoutCertificate(
     const { state, message } = noCertificate
     for (const line of lines) {
       if (await hasCandidates({ db }, line)) continue
-      // What the authority does not allow before is not allowed with a new certificate either.
+      // The authority's pause is one of the CNPJ: a new certificate does not end it.
       await db
         .updateTable('capture_line')
         .set({ state, message, next_at: null, wanted: false, failures: 0 })
@@ -124,36 +127,34 @@ export async function stopWithoutCertificate(
   })
 }
 
-/** Tells a company's conversations whether somebody still wants them by the hour. `ctx.db` is the transaction that changed the company. */
+/** Updates whether a company's lines are captured automatically. `ctx.db` is the transaction that changed the company. */
 export async function followSwitch(ctx: Pick<Context, 'db'>, workspaceId: number, companyId: number): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
     const lineIds = await lockLines(
       { db },
       sql`select s.line_id from capture_subscription s where s.workspace_id = ${workspaceId} and s.company_id = ${companyId}`,
     )
-    for (const lineId of lineIds) await followWishes({ db }, lineId)
+    for (const lineId of lineIds) await setAutomatic({ db }, lineId)
     await enterWorkspace({ db }, workspaceId)
   })
 }
 
-function linesOfBase(workspaceId: number, cnpj: string): RawBuilder<unknown> {
-  return sql`select s.line_id from capture_subscription s join company c on c.workspace_id = s.workspace_id and c.id = s.company_id
-              where s.workspace_id = ${workspaceId} and left(c.cnpj, 8) = ${cnpjBase(cnpj)}`
-}
-
-/** What was asked for of a conversation. */
-export interface SyncRequest {
-  service: ServiceCode
-  /** Null: when others ask is not for who is not proved. */
-  at: Date | null
-  allowed: boolean
-  blocked: boolean
+// In two statements, because the tables of the capture are not joined with those of a workspace. `db` is inside the workspace.
+async function linesOfBase(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  cnpj: string,
+): Promise<RawBuilder<unknown>> {
+  const { rows } = await sql<{ id: number }>`
+    select id from company where workspace_id = ${workspaceId} and left(cnpj, 8) = ${cnpjBase(cnpj)}`.execute(db)
+  return sql`select s.line_id from capture_subscription s
+              where s.workspace_id = ${workspaceId} and s.company_id = any (${rows.map(({ id }) => id)}::int[])`
 }
 
 /**
- * Asks for a company's next queries as early as the authority's rules allow: now, or when its pause ends. Returns that time for each
- * conversation; null where others are captured for the CNPJ and nothing has proved this company's certificate: what they wait for is not
- * told. Never shortens a pause: a query during one starts a new hour of blocking. Refuses when neither trial nor plan lasts.
+ * Requests a company's next queries as early as the authority's rules allow: now, or when its pause ends. Returns that time for each line;
+ * null where another workspace has proved its certificate for the CNPJ and this one has not: it does not learn when others query. Never
+ * shortens a pause: a query during one starts a new hour of blocking. Refuses when neither trial nor plan lasts.
  */
 export async function requestSync(
   ctx: Pick<Context, 'db' | 'config'>,
@@ -172,14 +173,14 @@ export async function requestSync(
   if (ids.length === 0) throw new AppError('not-found', 'Empresa não encontrada.')
   return inCapture(ctx, async ({ db }) => {
     const lineIds = await lockLines({ db }, sql.join(ids.map((row) => row.line_id)))
-    // Alone with a CNPJ, a company is told everything.
+    // A company sees all of it when no workspace is proved for the CNPJ, or when it is proved itself.
     const told = sql`not exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null)
       or exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null
                     and s.workspace_id = ${workspaceId} and s.company_id = ${companyId})`
     return db
       .updateTable('capture_line')
       .set({
-        // One that is late already stays so: nobody may hide by asking that nothing is done.
+        // An overdue query keeps its time: a request must not hide that no worker runs.
         next_at: sql<Date>`greatest(case when automatic or wanted then least(next_at, now()) else now() end, allowed_at)`,
         wanted: true,
       })

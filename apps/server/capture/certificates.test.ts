@@ -10,7 +10,7 @@ import { inCapture, inWorkspace } from '../platform/database.ts'
 import { requestSync, resume } from './capture.ts'
 import { converse } from './conversation.ts'
 import { findHolder, withoutHolder } from './holder.ts'
-import { claimLine, type Line } from './lease.ts'
+import { type CaptureLine, claimLine } from './lease.ts'
 import { noCertificate } from './rules.ts'
 import { addCertificate, newCompany, openInstallation, ours, retireLines, type TestContext } from './testing.ts'
 
@@ -82,7 +82,7 @@ const give = (company: Company, name: (typeof names)[number], validTo = '2090-01
   addCertificate(of, company, { holder: ours, key: certificates[name]!.key, pem: certificates[name]!.pem, validTo })
 
 // Of the two conversations of the company the one about NF-e.
-async function due(): Promise<Line> {
+async function due(): Promise<CaptureLine> {
   const lines = [await claimLine(ctx), await claimLine(ctx)]
   await inCapture(ctx, ({ db }) =>
     sql`update capture_line set next_at = null, lease_until = null where service = 2`.execute(db),
@@ -90,16 +90,16 @@ async function due(): Promise<Line> {
   return lines.find((line) => line?.service === 0)!
 }
 
-async function again(line: Line): Promise<Line> {
+async function again(line: CaptureLine): Promise<CaptureLine> {
   await inCapture(ctx, ({ db }) =>
     sql`update capture_line set next_at = now(), allowed_at = now() where id = ${line.id}`.execute(db),
   )
   return (await claimLine(ctx))!
 }
 
-const run = (line: Line, signal = stop) => converse(ctx, line, [identity.pem], signal)
+const run = (line: CaptureLine, signal = stop) => converse(ctx, line, [identity.pem], signal)
 
-const rowOf = (line: Line) =>
+const rowOf = (line: CaptureLine) =>
   inCapture(ctx, ({ db }) =>
     db
       .selectFrom('capture_line')
@@ -109,7 +109,7 @@ const rowOf = (line: Line) =>
       .executeTakeFirstOrThrow(),
   )
 
-const subscriptionOf = (line: Line, { workspaceId }: Company) =>
+const subscriptionOf = (line: CaptureLine, { workspaceId }: Company) =>
   inCapture(ctx, ({ db }) =>
     db
       .selectFrom('capture_subscription')
@@ -182,7 +182,7 @@ describe('a certificate of one workspace that is not accepted', () => {
     expect(asked).toEqual(['other', 'real'])
   })
 
-  test('stops the line only when it is the last, with its own words for its owner only, and not for ever', async () => {
+  test('stops the line only when it is the last, shows its reason to its owner only, and not for ever', async () => {
     const [first, second] = [await owner('real'), await owner('other')]
     scene = (name) => (name === 'real' ? 284 : 280)
     const line = await due()
@@ -200,7 +200,7 @@ describe('a certificate of one workspace that is not accepted', () => {
     expect((await rowOf(line)).nextIn / 60).toBeCloseTo(24, 0)
   })
 
-  test('of whom nothing is proved, turned away for a moment, is tried again within the hour', async () => {
+  test('that is not proved and was turned away for a moment is retried within the hour', async () => {
     const company = await owner('real', { proved: false })
     scene = () => 'forbidden'
     const line = await due()
@@ -243,7 +243,7 @@ describe('a certificate that rests', () => {
     return due()
   }
 
-  test('is asked with once when a person asks and nobody else is awake', async () => {
+  test('is used once when a person requests a query and all others rest', async () => {
     const company = await owner('real')
     scene = () => 284
     const line = await due()
@@ -260,7 +260,7 @@ describe('a certificate that rests', () => {
     expect((await subscriptionOf(line, company)).refused).toBeNull()
   })
 
-  test('and does not open is not tried for ever because a person asks', async () => {
+  test('and does not open is not tried for ever after a request', async () => {
     const company = await newCompany(ctx)
     await addCertificate(ctx, company, { holder: ours, key: 'nothing', validTo: '2098-01-01' })
     await inWorkspace(ctx, company.workspaceId, ({ db }) =>
@@ -297,7 +297,7 @@ const aDayLater = () =>
     ),
   )
 
-test.each(['real', 'other'] as const)('what was said of a certificate ends when %s is accepted later', async (name) => {
+test.each(['real', 'other'] as const)('the refusal of a certificate ends when %s is accepted later', async (name) => {
   const company = await owner('real')
   scene = () => 284
   const line = await due()
@@ -316,7 +316,7 @@ test.each(['real', 'other'] as const)('what was said of a certificate ends when 
   expect((await subscriptionOf(line, company)).refused).toBeNull()
 })
 
-test('of many who are not proved one at most costs the owner an hour in a day, and each has its turn', async () => {
+test('of many unproved certificates one at most costs the line an hour in a day, and each has its turn', async () => {
   const real = await owner('real')
   const strangers = [await owner('other', { proved: false }), await owner('other', { proved: false })]
   const reactions: Reaction[] = ['reset', 'reset', 137]
@@ -333,13 +333,13 @@ test('of many who are not proved one at most costs the owner an hour in a day, a
   expect(companyIds).not.toContain(real.companyId)
 })
 
-test('a certificate that arrives while its absence is being written is not forgotten', async () => {
+test('a certificate that is uploaded while its absence is being written is used', async () => {
   const company = await newCompany(ctx)
   const line = await due()
   const decide = () => inCapture(ctx, (ctx) => withoutHolder(ctx, line))
   expect(await decide()).toBe(noCertificate)
   await give(company, 'real')
-  expect(await decide()).toMatchObject({ untold: true, nextInMs: 20 })
+  expect(await decide()).toMatchObject({ keepsState: true, nextInMs: 20 })
 })
 
 test('a key that does not open, and one that is no key, make way for another', async () => {
@@ -371,7 +371,7 @@ test.each([
   expect((await subscriptionOf(line, company)).proved).toBe(proved)
 })
 
-test('what is missing is asked for with a proved certificate, when there is one', async () => {
+test('gaps are queried with a proved certificate when there is one', async () => {
   const stranger = await owner('other', { proved: false })
   const line = await due()
   const purpose = 'buscar documentos que faltam (consNSU)'
@@ -381,7 +381,7 @@ test('what is missing is asked for with a proved certificate, when there is one'
   expect(await findHolder(ctx, line, 'consultar documentos (distNSU)')).toMatchObject({ companyId: stranger.companyId })
 })
 
-test('who is not proved is not told when others ask, nor that they are blocked', async () => {
+test('a workspace without a proved certificate does not learn when others query, nor that they are blocked', async () => {
   const real = await owner('real')
   const stranger = await owner('other', { proved: false })
   await inCapture(ctx, ({ db }) =>

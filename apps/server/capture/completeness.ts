@@ -1,27 +1,27 @@
 import { type CompletenessMonth, getCompleteness } from '@vigia/contract/companies'
 import { type RawBuilder, sql } from 'kysely'
 import { getCompanyId } from '../companies/companies.ts'
+import { handle } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, readWorkspace } from '../platform/database.ts'
-import { handle } from '../platform/http.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { isLoss } from './ledger.ts'
 import { blockCause } from './rules.ts'
 
 /** Positions that were counted as delivered and did not arrive: when that was found out, why, and what became of them. */
-export interface Gap {
+interface MonthGap {
   from: bigint
   to: bigint
   foundAt: Date
   why: string
   fetched: number
-  /** The authority has them no more. */
+  /** Expired at the authority. */
   lost: number
   missing: number
 }
 
 /** What one conversation brought in a month of São Paulo. */
-export interface Month {
+interface CapturedMonth {
   /** `2026-11`. */
   month: string
   /** Null: no position was passed. */
@@ -32,26 +32,26 @@ export interface Month {
   passedOver: number
   queries: number
   unanswered: number
-  gaps: Gap[]
+  gaps: MonthGap[]
 }
 
 const monthsMax = 13
 
 /**
- * The last months of a conversation as its ledger tells them, oldest first; `until`: nothing that happened later. `ctx.db` is a transaction
+ * The last months of a capture line from its ledger, oldest first; `until`: without what happened later. `ctx.db` is a transaction
  * that sees the line.
  */
 export async function readCompleteness(
   { db }: Pick<Context, 'db'>,
   lineId: number,
   until: Date | null = null,
-): Promise<Month[]> {
+): Promise<CapturedMonth[]> {
   const told = sql`line_id = ${lineId} and at <= coalesce(${until}::timestamptz, 'infinity')`
   const since = sql`(select date_trunc('month', at, ${zone}::text) - ${monthsMax - 1} * interval '1 month'
                        from capture_call where ${told} order by id desc limit 1)`
-  // A page says from where to where it goes. Before the first one begins what the authority still keeps: nothing was passed over there.
-  // Gaps never overlap and the later one lies higher, so that the last one that begins below a position is the one it may be in.
-  const { rows } = await sql<Omit<Month, 'gaps'>>`
+  // A page has its first and last position. The first page begins with the oldest document that the authority keeps, so nothing was passed over
+  // before it. Gaps never overlap and a later gap has higher positions, so a position can only be in the last gap that begins below it.
+  const { rows } = await sql<Omit<CapturedMonth, 'gaps'>>`
     with call as (
       select *, to_char(at at time zone ${zone}, 'YYYY-MM') as month,
              query = 'distNSU' and c_stat in (137, 138) and nsu_after > nsu_before as is_page,
@@ -73,15 +73,15 @@ export async function readCompleteness(
 
 const zone = 'America/Sao_Paulo'
 
-// What is left of a gap, and what is lost of it, stands in `capture_gap`; the rest of it was fetched.
+// `capture_gap` holds the missing and the lost positions of a gap; the others were fetched.
 async function readGaps(
   { db }: Pick<Context, 'db'>,
   lineId: number,
   told: RawBuilder<unknown>,
   until: Date | null,
-): Promise<(Gap & { month: string })[]> {
+): Promise<(MonthGap & { month: string })[]> {
   const { rows } = await sql<
-    Pick<Gap, 'from' | 'to' | 'foundAt'> & { month: string; xMotivo: string; errors: string[] | null }
+    Pick<MonthGap, 'from' | 'to' | 'foundAt'> & { month: string; xMotivo: string; errors: string[] | null }
   >`
     with call as (
       select *, count(*) filter (where c_stat in (137, 138, 656))
@@ -102,7 +102,7 @@ async function readGaps(
     .orderBy('from_nsu')
     .execute()
   const changed = until ? await listChanged({ db }, lineId, until) : []
-  // Neither of the first two lists overlaps itself, and all go upwards.
+  // All lists ascend, and the ranges within each of the first two do not overlap.
   let first = 0
   let next = 0
   return rows.map(({ errors, xMotivo, ...gap }) => {
@@ -120,7 +120,7 @@ async function readGaps(
   })
 }
 
-// Positions of which `capture_gap` does not tell how they stood then: fetched since, or lost by then in a row that has grown since.
+// Positions whose state at `until` is not in `capture_gap`: those fetched since, and those already lost in a row that has grown since.
 async function listChanged(
   { db }: Pick<Context, 'db'>,
   lineId: number,
@@ -137,21 +137,21 @@ async function listChanged(
   return rows
 }
 
-function overlap(gap: Pick<Gap, 'from' | 'to'>, row: { from_nsu: bigint; to_nsu: bigint }): number {
+function overlap(gap: Pick<MonthGap, 'from' | 'to'>, row: { from_nsu: bigint; to_nsu: bigint }): number {
   const from = row.from_nsu > gap.from ? row.from_nsu : gap.from
   const to = row.to_nsu < gap.to ? row.to_nsu : gap.to
   return Number(to - from + 1n)
 }
 
-function withoutMonth({ month: _, ...gap }: Gap & { month: string }): Gap {
+function withoutMonth({ month: _, ...gap }: MonthGap & { month: string }): MonthGap {
   return gap
 }
 
-/** The completeness of everything that is captured for a CNPJ, for who runs the installation. */
+/** The completeness of everything that is captured for a CNPJ, for the operator. */
 export async function findCompleteness(
   ctx: Pick<Context, 'db'>,
   cnpj: string,
-): Promise<{ service: Service; months: Month[] }[]> {
+): Promise<{ service: Service; months: CapturedMonth[] }[]> {
   return inCapture(ctx, async (ctx) => {
     const lines = await ctx.db
       .selectFrom('capture_line')
@@ -170,28 +170,33 @@ export const completenessRoutes = [
   handle(getCompleteness, async (ctx, { query, session }) => {
     const companyId = await getCompanyId(ctx, session.workspaceId, query.id)
     return readWorkspace(ctx, session.workspaceId, async (ctx) => {
+      const { paused_at } = await ctx.db
+        .selectFrom('workspace')
+        .select('paused_at')
+        .where('id', '=', session.workspaceId)
+        .executeTakeFirstOrThrow()
       const lines = await ctx.db
         .selectFrom('capture_subscription as s')
         .innerJoin('capture_line as l', 'l.id', 's.line_id')
-        .innerJoin('workspace as w', 'w.id', 's.workspace_id')
-        .select(['l.id', 'l.service'])
-        // While nothing is captured for it, what others receive is not told.
-        .select(sql<Date | null>`case when s.paused then w.paused_at end`.as('until'))
+        .select(['l.id', 'l.service', 's.paused'])
         .where('s.workspace_id', '=', session.workspaceId)
         .where('s.company_id', '=', companyId)
-        // What others received for the CNPJ is not for somebody whose certificate nothing has proved.
+        // A workspace whose certificate is not proved does not learn what other workspaces captured for the same CNPJ.
         .where('s.proved_at', 'is not', null)
         .orderBy('l.service')
         .execute()
       const data = []
-      for (const { id, service, until } of lines)
-        data.push({ servico: serviceOf(service), meses: (await readCompleteness(ctx, id, until)).map(toMonth) })
+      for (const { id, service, paused } of lines) {
+        // While the workspace is paused it does not learn what others receive.
+        const months = await readCompleteness(ctx, id, paused ? paused_at : null)
+        data.push({ servico: serviceOf(service), meses: months.map(toMonth) })
+      }
       return { data }
     })
   }),
 ]
 
-function toMonth(month: Month): CompletenessMonth {
+function toMonth(month: CapturedMonth): CompletenessMonth {
   return {
     mes: month.month,
     nsuInicial: month.from === null ? null : String(month.from),

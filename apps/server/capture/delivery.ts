@@ -1,30 +1,41 @@
 import { createHash } from 'node:crypto'
-import { type DistributionAnswer, unzipDocument } from '@vigia/sefaz/distribution'
+import { type DistributionResponse, unzipDocument } from '@vigia/sefaz/distribution'
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import { type Arrival, type DocZip, listReceipts, type Received, readPage, receive } from '../documents/documents.ts'
+import {
+  type Arrival,
+  listReceipts,
+  type ReceivedDocZip,
+  type ReceiveResult,
+  readPage,
+  receive,
+} from '../documents/documents.ts'
+import { LeaseLost } from '../jobs/jobs.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { serviceOf } from '../platform/service.ts'
 import type { Arrived } from './announcements.ts'
-import { holdLine, LeaseLost, type Line, releaseLine } from './lease.ts'
+import { type CaptureLine, holdLine, releaseLine } from './lease.ts'
 
 type DeliveryContext = Pick<Context, 'db' | 'log' | 'config'>
 
-/** Who receives what a line brings, and up to which NSU it has. */
-export interface Subscriber {
+/** A company that receives what a line brings, and up to which NSU it has it. */
+interface Subscriber {
   workspaceId: number
   companyId: number
   deliveredNsu: bigint
-  /** Nothing is delivered to a company whose certificate may be made up. */
+  /** Nothing is delivered to a company whose certificate may be forged. */
   proved: boolean
   /** Neither trial nor plan of its workspace lasts. */
   paused: boolean
 }
 
 /** The subscribers of a line; `ctx.db` is a transaction of the capture. */
-export async function listSubscribers({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>): Promise<Subscriber[]> {
+export async function listSubscribers(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+): Promise<Subscriber[]> {
   return db
     .selectFrom('capture_subscription')
     .select(['workspace_id as workspaceId', 'company_id as companyId', 'delivered_nsu as deliveredNsu', 'paused'])
@@ -35,24 +46,24 @@ export async function listSubscribers({ db }: Pick<Context, 'db'>, line: Pick<Li
     .execute()
 }
 
-/** The documents of an answer, read, each with a place of its own. */
-export function readArrivals(answer: Pick<DistributionAnswer, 'documents'>): Arrival[] {
-  const page = new Map<bigint, DocZip>()
-  for (const { nsu, schema, content } of answer.documents) {
+/** Reads the documents of a response; each gets a different position. */
+export function readArrivals(response: Pick<DistributionResponse, 'documents'>): Arrival[] {
+  const page = new Map<bigint, ReceivedDocZip>()
+  for (const { nsu, schema, content } of response.documents) {
     const wanted = nsu === null ? null : BigInt(nsu)
-    // Without an NSU, or with one that another document of the page has, the content itself says where it stands.
+    // Without an NSU, or with that of another document of the page, the position is computed from the content.
     const place = wanted === null || page.has(wanted) ? placeOf(content) : wanted
     page.set(place, { nsu: place, schema, content })
   }
   return readPage([...page.values()])
 }
 
-// Below all NSUs, and the same for the same bytes.
+// A negative number made from a hash of the bytes.
 function placeOf(content: Buffer): bigint {
   return -1n - (createHash('sha256').update(content).digest().readBigUInt64BE() >> 2n)
 }
 
-/** The positions whose bytes were damaged on the way: the authority may have them whole. */
+/** The positions whose bytes arrived damaged: the authority may have them whole. */
 export function damagedPositions(arrivals: Arrival[]): bigint[] {
   return arrivals.filter((arrival) => arrival.nsu > 0n && isDamaged(arrival)).map((arrival) => arrival.nsu)
 }
@@ -67,8 +78,8 @@ function isDamaged({ facts, content }: Arrival): boolean {
   }
 }
 
-// Somebody always stands at the cursor of a line and has all that it brought: from him the others catch up. Whoever is paused receives
-// nothing, unless he is the only one who can be that.
+// There is always a keeper: a subscriber that stands at the cursor of the line and has all that it brought, from which the others catch up.
+// A paused subscriber receives nothing, unless no other can be the keeper.
 function keepersOf(all: Subscriber[], cursor: bigint): Subscriber[] {
   const proved = all.filter((one) => one.proved)
   const receiving = proved.filter((one) => !one.paused)
@@ -79,22 +90,22 @@ function keepersOf(all: Subscriber[], cursor: bigint): Subscriber[] {
 /** Gives a page to every subscriber that stands where the page begins; the others catch up. `ctx.db` is a transaction of the capture. */
 export async function deliverPage(
   ctx: DeliveryContext,
-  line: Line,
+  line: CaptureLine,
   arrivals: Arrival[],
   { before, after, more }: { before: bigint; after: bigint; more: boolean },
 ): Promise<void> {
   const all = await listSubscribers(ctx, line)
   const here = keepersOf(all, before).filter((one) => one.deliveredNsu === before)
   for (const subscriber of here) await deliver(ctx, line, subscriber, { arrivals, deliveredNsu: after, more })
-  // What has no position of its own does not lie between those where they stand and the cursor.
+  // Documents without an NSU are stored below 0, where subscribers that catch up would miss them: they begin again at 0.
   if (arrivals.some(({ nsu }) => nsu <= 0n)) await beginAnew(ctx, line, all, here)
 }
 
 /**
- * Gives documents of positions that were passed long ago to all who may receive; the others begin anew when they do again. `ctx.db` is a
- * transaction of the capture.
+ * Delivers documents of positions below the cursor to all subscribers that may receive; the others begin anew at 0 once they may. `ctx.db` is
+ * a transaction of the capture.
  */
-export async function deliverLate(ctx: DeliveryContext, line: Line, arrivals: Arrival[]): Promise<void> {
+export async function deliverLate(ctx: DeliveryContext, line: CaptureLine, arrivals: Arrival[]): Promise<void> {
   if (arrivals.length === 0) return
   const all = await listSubscribers(ctx, line)
   const keepers = keepersOf(all, line.lastNsu)
@@ -102,21 +113,26 @@ export async function deliverLate(ctx: DeliveryContext, line: Line, arrivals: Ar
     await enterWorkspace(ctx, subscriber.workspaceId)
     const fitting = await besideDamaged(ctx, line, subscriber, arrivals)
     const received = await receive(ctx, { ...subscriber, cnpj: line.cnpj }, serviceOf(line.service), fitting)
-    // They come one by one, seconds apart.
+    // More documents follow, one by one, seconds apart.
     await announceArrival(ctx, line, subscriber, received, true)
   }
   await beginAnew(ctx, line, all, keepers)
 }
 
-// Who was left out gets everything again from somebody who has it: what is there already changes nothing.
-async function beginAnew(ctx: DeliveryContext, line: Line, all: Subscriber[], given: Subscriber[]): Promise<void> {
+// A subscriber that was left out copies everything again from a keeper; documents that it has already change nothing.
+async function beginAnew(
+  ctx: DeliveryContext,
+  line: CaptureLine,
+  all: Subscriber[],
+  given: Subscriber[],
+): Promise<void> {
   for (const subscriber of all.filter((one) => !given.includes(one))) await noteDelivered(ctx, line, subscriber, 0n)
 }
 
-// What was received never changes: a whole copy of what came damaged stands at a place of its own, and a second damaged one nowhere.
+// Received bytes never change: an intact copy of a damaged document is stored at another position, and a second damaged copy is dropped.
 async function besideDamaged(
   { db }: DeliveryContext,
-  line: Line,
+  line: CaptureLine,
   { workspaceId, companyId }: Subscriber,
   arrivals: Arrival[],
 ): Promise<Arrival[]> {
@@ -144,23 +160,23 @@ async function besideDamaged(
 const copyAtOnce = 200
 const beforeAll = -(2n ** 63n)
 
-// Then other lines have their turn.
+// After this many other lines have their turn.
 const copyingsMax = 20
 
 /**
- * A workspace that joined an ongoing conversation gets what another one already received: the authority does not repeat it. Returns whether
- * there may be more.
+ * Copies to a workspace that joined an ongoing line what another one already received, because the authority does not send it again. Returns whether
+ * there may be more to copy.
  */
-export async function catchUp(ctx: DeliveryContext, line: Line, signal?: AbortSignal): Promise<boolean> {
+export async function catchUp(ctx: DeliveryContext, line: CaptureLine, signal?: AbortSignal): Promise<boolean> {
   for (let times = 0; times < copyingsMax && !signal?.aborted; times++) if (!(await copySome(ctx, line))) return false
   return true
 }
 
 /**
- * Brings somebody who receives to where the next page begins, when only the paused stand there: they would have to keep it for him. Returns
- * false when that takes longer than a turn.
+ * Brings a receiving subscriber to the cursor when only paused ones stand there, because the next page would have to be kept by one of
+ * them. Returns false when that takes longer than a turn.
  */
-export async function bringForward(ctx: DeliveryContext, line: Line, signal: AbortSignal): Promise<boolean> {
+export async function bringForward(ctx: DeliveryContext, line: CaptureLine, signal: AbortSignal): Promise<boolean> {
   const all = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
   const receiving = all.filter((one) => one.proved && !one.paused)
   if (receiving.some((one) => one.deliveredNsu === line.lastNsu)) return true
@@ -168,13 +184,13 @@ export async function bringForward(ctx: DeliveryContext, line: Line, signal: Abo
     return !(await catchUp(ctx, line, signal))
   } catch (error) {
     if (error instanceof LeaseLost) throw error
-    ctx.log.error({ err: error, cnpj: line.cnpj }, 'copies failed; somebody who is paused keeps what comes')
+    ctx.log.error({ err: error, cnpj: line.cnpj }, 'copies failed; a paused workspace keeps what comes')
     return true
   }
 }
 
 /** Carries out one turn of a line that was claimed for copies. */
-export async function copyToOthers(ctx: DeliveryContext, line: Line, signal: AbortSignal): Promise<void> {
+export async function copyToOthers(ctx: DeliveryContext, line: CaptureLine, signal: AbortSignal): Promise<void> {
   await catchUp(ctx, line, signal)
   // To the end of the queue.
   await inCapture(ctx, (ctx) => holdLine(ctx, line, { catch_up_at: sql<Date>`now()` }))
@@ -182,9 +198,9 @@ export async function copyToOthers(ctx: DeliveryContext, line: Line, signal: Abo
 }
 
 // Returns whether there was anything to copy.
-async function copySome(ctx: DeliveryContext, line: Line): Promise<boolean> {
+async function copySome(ctx: DeliveryContext, line: CaptureLine): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {
-    // Whoever is paused or goes on meanwhile has done so before, or does it afterwards.
+    // Locks the line: no subscriber is paused or resumed between here and the end of the transaction.
     await holdLine(ctx, line, {})
     const all = (await listSubscribers(ctx, line)).filter((one) => one.proved)
     const behind = all.find((one) => !one.paused && one.deliveredNsu < line.lastNsu)
@@ -209,7 +225,7 @@ async function copySome(ctx: DeliveryContext, line: Line): Promise<boolean> {
 
 async function deliver(
   ctx: DeliveryContext,
-  line: Line,
+  line: CaptureLine,
   to: Subscriber,
   { arrivals, deliveredNsu, more }: { arrivals: Arrival[]; deliveredNsu: bigint; more: boolean },
 ): Promise<void> {
@@ -223,9 +239,9 @@ async function deliver(
 
 async function announceArrival(
   { db, config: { sefaz } }: DeliveryContext,
-  line: Pick<Line, 'service'>,
+  line: Pick<CaptureLine, 'service'>,
   { workspaceId, companyId }: Subscriber,
-  { inserted, completed }: Received,
+  { inserted, completed }: ReceiveResult,
   more: boolean,
 ): Promise<void> {
   if (inserted + completed === 0) return
@@ -236,7 +252,7 @@ async function announceArrival(
 
 async function noteDelivered(
   { db }: Pick<Context, 'db'>,
-  line: Pick<Line, 'id'>,
+  line: Pick<CaptureLine, 'id'>,
   { workspaceId, companyId }: Subscriber,
   deliveredNsu: bigint,
 ): Promise<void> {

@@ -7,27 +7,28 @@ import {
   openKey,
   UnreadableCertificate,
 } from '../companies/companies.ts'
+import { fromNow } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { serviceOf } from '../platform/service.ts'
-import { fromNow, type Line, lockLine } from './lease.ts'
+import { type CaptureLine, lockLine } from './lease.ts'
 import { type Decision, noCertificate } from './rules.ts'
 
-/** Who speaks for a CNPJ in a query. */
+/** The company and the certificate with which a query is sent. */
 export interface Holder {
   workspaceId: number
   companyId: number
-  /** The certificate was shown to be real before. */
+  /** The certificate is proved: by its chain, or by a response of the authority. */
   proved: boolean
   uf: number
   certificateId: number
-  /** Something is written for the line against it, or against another certificate of its company, that an answer to it disproves. */
+  /** The line has a recorded refusal of it, or of another certificate of its company; a response clears it. */
   doubted: boolean
   certificate: { key: string; certificate: string; chain: string[] }
 }
 
-/** What a certificate is taken out of the vault for, as its owner reads it. */
-export type Purpose =
+/** Why a certificate is taken out of the vault; its owner can read this. */
+type Purpose =
   | 'consultar documentos (distNSU)'
   | 'buscar documentos que faltam (consNSU)'
   | 'conferir o acesso (consNSU)'
@@ -37,22 +38,21 @@ const webServices = { nfe: 'NFeDistribuicaoDFe', cte: 'CTeDistribuicaoDFe' }
 type HolderContext = Pick<Context, 'db' | 'config'>
 
 /**
- * Of all certificates of this CNPJ, of its matriz or of another filial, in whatever workspace, the one to ask with; only its key is opened.
- * Null when none is valid any more, or all rest and nobody asked: a person's wish wakes one of them, once.
+ * Chooses the certificate for the next query among all of this CNPJ, of its matriz and of its filiais, in all workspaces; only its key is
+ * opened. Null when none is valid, or when all rest and no person has requested a query: a request wakes one of them, once.
  */
 export async function findHolder(
   ctx: HolderContext & Pick<Context, 'vault' | 'log'>,
-  line: Pick<Line, 'id' | 'service' | 'cnpj' | 'wanted'>,
+  line: Pick<CaptureLine, 'id' | 'service' | 'cnpj' | 'wanted'>,
   purpose: Purpose,
 ): Promise<Holder | null> {
   const use = { service: webServices[serviceOf(line.service)], purpose }
-  for (;;) {
+  for (let mayWake = line.wanted; ; mayWake = false) {
     const candidates = await inCapture(ctx, (ctx) => listCandidates(ctx, line))
     const awake = candidates.filter(({ restsMs }) => restsMs <= 0)
-    const woken = line.wanted ? candidates[0] : undefined
+    const woken = mayWake ? candidates[0] : undefined
     const best = purpose === asking ? (awake[0] ?? woken) : (awake.find(({ proved }) => proved) ?? awake[0])
     if (!best) return null
-    if (purpose === asking) line.wanted = false
     const { workspaceId, certificateId } = best
     try {
       const holder = await inCapture(ctx, async (ctx) => {
@@ -63,7 +63,7 @@ export async function findHolder(
       if (holder) return holder
     } catch (error) {
       if (!(error instanceof UnreadableCertificate)) throw error
-      ctx.log.error({ err: error, workspaceId, certificateId }, 'a certificate does not open; another is asked with')
+      ctx.log.error({ err: error, workspaceId, certificateId }, 'a certificate does not open; another is used')
       await setAside(ctx, line, best)
     }
   }
@@ -71,25 +71,28 @@ export async function findHolder(
 
 const asking: Purpose = 'consultar documentos (distNSU)'
 
-/** A certificate with which a line may be asked about. */
-type Candidate = Omit<Holder, 'certificate'> & {
+/** A certificate that a query for the line may show. */
+type CertificateCandidate = Omit<Holder, 'certificate'> & {
   refusedLately: boolean
   validTo: Date
-  /** When it last brought no answer. */
+  /** When a query with it last got no response. */
   triedAt: Date | null
   /** That was within a day. */
   triedLately: boolean
-  /** How long it is not to be shown; 0 and less: it may be. */
+  /** For how long it is not used; 0 or less: it may be used. */
   restsMs: number
 }
 
 /**
- * Every certificate that is valid now and of a workspace whose plan lasts, best first: before all others whoever has not been proved yet, because an answer of the authority
- * proves it; then the one that waited longest since it brought no answer, then the one that is valid longest. Who brought no answer or
- * was refused within a day comes after those who were not; and after everybody who is proved come all who are not, when one of them
- * brought no answer within a day: each may cost the line an hour, and anybody may bring many. `ctx.db` is a transaction of the capture.
+ * Every valid certificate of a workspace whose plan lasts, best first. Unproved ones come first, because a response proves them; then the one
+ * whose last query without a response is longest ago; then the one that is valid longest. Those that got no response or were refused within
+ * a day come after those that were not. When an unproved one got no response within a day, all unproved ones come after all proved ones:
+ * each may cost the line an hour, and anybody may upload many. `ctx.db` is a transaction of the capture.
  */
-async function listCandidates({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id' | 'cnpj'>): Promise<Candidate[]> {
+async function listCandidates(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id' | 'cnpj'>,
+): Promise<CertificateCandidate[]> {
   const { rows: tries } = await sql<{
     workspaceId: number
     certificateId: number
@@ -108,7 +111,7 @@ async function listCandidates({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'
     .where('line_id', '=', line.id)
     .where('paused', '=', false)
     .execute()
-  const found: Candidate[] = []
+  const found: CertificateCandidate[] = []
   for (const { refused, ...subscription } of subscriptions) {
     const { workspaceId, companyId } = subscription
     await enterWorkspace({ db }, workspaceId)
@@ -127,7 +130,7 @@ async function listCandidates({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'
     }
   }
   const strangerFailed = found.some(({ proved, triedLately }) => !proved && triedLately)
-  const rank = ({ proved, triedLately, refusedLately }: Candidate) =>
+  const rank = ({ proved, triedLately, refusedLately }: CertificateCandidate) =>
     strangerFailed && !proved ? 2 : Number(triedLately || refusedLately)
   return found.sort(
     (a, b) =>
@@ -138,11 +141,15 @@ async function listCandidates({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'
   )
 }
 
-/** The authority answered to this certificate: its holder may receive. `ctx.db` is a transaction of the capture. */
-export async function proveHolder(ctx: Pick<Context, 'db'>, line: Pick<Line, 'id'>, holder: Holder): Promise<void> {
+/** The authority's response proves this certificate: its company may receive. `ctx.db` is a transaction of the capture. */
+export async function proveHolder(
+  ctx: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+  holder: Holder,
+): Promise<void> {
   if (holder.proved && !holder.doubted) return
   const { workspaceId, companyId, certificateId } = holder
-  // Certificate, line, subscription: in the order of whoever uploads one.
+  // Locks in the order of an upload: certificate, line, subscription.
   await noteCertificateAccepted(ctx, workspaceId, certificateId)
   await lockLine(ctx, line)
   await ctx.db
@@ -161,51 +168,59 @@ export async function proveHolder(ctx: Pick<Context, 'db'>, line: Pick<Line, 'id
 }
 
 /**
- * A certificate brought no answer, or was not accepted: it makes way for the others. Returns what follows for the line: the next one asks
- * at once, and only when there is none the line itself rests. `ctx.db` is the transaction that writes it.
+ * Puts a certificate that got no response, or was not accepted, behind the others. Returns what follows for the line: the next certificate
+ * is used at once, and only when there is none the line itself rests. `ctx.db` is the transaction that writes it.
  */
-export async function makeWay(ctx: HolderContext, line: Line, holder: Holder, decision: Decision): Promise<Decision> {
+export async function makeWay(
+  ctx: HolderContext,
+  line: CaptureLine,
+  holder: Holder,
+  decision: Decision,
+): Promise<Decision> {
   const { workspaceId, certificateId } = holder
+  // Locks in the order of an upload: certificate, line, subscription. What was uploaded during this query is seen below.
+  if (decision.certificateRefused) await noteCertificateRefused(ctx, workspaceId, certificateId)
+  await lockLine(ctx, line)
   if (!decision.certificateRefused) {
     await noteTry(ctx, line, holder, 0)
     return decision
   }
-  // Certificate, line, subscription: in the order of whoever uploads one.
-  await noteCertificateRefused(ctx, workspaceId, certificateId)
-  // What was uploaded while this query was under way is seen by what follows.
-  await lockLine(ctx, line)
   await noteTry(ctx, line, holder, decision.nextInMs === null ? 24 * ctx.config.sefaz.hourMs : decision.allowedInMs)
   await noteRefusal(ctx, line, holder, decision.message)
   return orNext(ctx, line, { ...decision, message: noneAccepted })
 }
 
-/** Whether somebody has a certificate with which a line may be asked about, now or later. `ctx.db` is a transaction of the capture. */
-export async function hasCandidates(ctx: Pick<Context, 'db'>, line: Pick<Line, 'id' | 'cnpj'>): Promise<boolean> {
+/** Whether there is a certificate for queries of the line, now or later. `ctx.db` is a transaction of the capture. */
+export async function hasCandidates(
+  ctx: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id' | 'cnpj'>,
+): Promise<boolean> {
   return (await listCandidates(ctx, line)).length > 0
 }
 
-/** What follows for a line that nobody could ask about; `ctx.db` is the transaction that writes it. */
-export async function withoutHolder(ctx: HolderContext, line: Line): Promise<Decision> {
+/** What follows for a line without a usable certificate; `ctx.db` is the transaction that writes it. */
+export async function withoutHolder(ctx: HolderContext, line: CaptureLine): Promise<Decision> {
   await lockLine(ctx, line)
   const candidates = await listCandidates(ctx, line)
   return candidates.length === 0 ? noCertificate : orNext(ctx, line, { ...noCertificate, message: noneAccepted })
 }
 
-// A person may upload another certificate, and one that was refused may be accepted again: no line waits for ever.
-async function orNext(ctx: HolderContext, line: Line, decision: Decision): Promise<Decision> {
+// A refused certificate may be accepted later, so no line waits for ever.
+async function orNext(ctx: HolderContext, line: CaptureLine, decision: Decision): Promise<Decision> {
   const { pagePauseMs } = ctx.config.sefaz
   const rests = (await listCandidates(ctx, line)).map((candidate) => candidate.restsMs)
-  if (rests.some((ms) => ms <= 0)) return { ...decision, untold: true, nextInMs: pagePauseMs, allowedInMs: pagePauseMs }
+  if (rests.some((ms) => ms <= 0))
+    return { ...decision, keepsState: true, nextInMs: pagePauseMs, allowedInMs: pagePauseMs }
   return decision.nextInMs === null && rests.length > 0 ? { ...decision, nextInMs: Math.min(...rests) } : decision
 }
 
 const unreadable =
   'O certificado digital guardado não pôde ser aberto. Os documentos já guardados estão seguros; envie o certificado de novo.'
 
-/** A certificate cannot even be shown. */
+/** Lets a certificate rest that cannot even be opened. */
 export async function setAside(
   ctx: HolderContext,
-  line: Pick<Line, 'id'>,
+  line: Pick<CaptureLine, 'id'>,
   holder: Pick<Holder, 'workspaceId' | 'companyId' | 'certificateId'>,
 ): Promise<void> {
   await inCapture(ctx, async (ctx) => {
@@ -216,7 +231,7 @@ export async function setAside(
 
 async function noteTry(
   { db }: Pick<Context, 'db'>,
-  line: Pick<Line, 'id'>,
+  line: Pick<CaptureLine, 'id'>,
   { workspaceId, certificateId }: Pick<Holder, 'workspaceId' | 'certificateId'>,
   restMs: number,
 ): Promise<void> {
@@ -238,7 +253,7 @@ async function noteTry(
 
 async function noteRefusal(
   { db }: Pick<Context, 'db'>,
-  line: Pick<Line, 'id'>,
+  line: Pick<CaptureLine, 'id'>,
   { workspaceId, companyId }: Pick<Holder, 'workspaceId' | 'companyId'>,
   why: string,
 ): Promise<void> {

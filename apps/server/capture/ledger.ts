@@ -1,36 +1,37 @@
-import type { DistributionAnswer } from '@vigia/sefaz/distribution'
+import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import type { SefazError, SefazErrorKind } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
+import { fromNow } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import { fromNow, type Line } from './lease.ts'
+import type { CaptureLine } from './lease.ts'
 import { mayHaveBeenCounted } from './rules.ts'
 
-/** What came of a query: an answer, or a failure, or a process that died before it could write either. */
-export type Outcome =
-  | { answer: DistributionAnswer; durationMs: number; error?: undefined }
-  | { error: SefazError | 'interrupted'; durationMs: number; answer?: undefined }
+/** The outcome of a query: a response, a failure, or a process that died before it could store either. */
+export type QueryOutcome =
+  | { response: DistributionResponse; durationMs: number; error?: undefined }
+  | { error: SefazError | 'interrupted'; durationMs: number; response?: undefined }
 
 /** A query to the authority and what came of it. */
-export interface Call {
+interface Call {
   query: 'distNSU' | 'consNSU'
   before: bigint
   after: bigint
-  outcome: Outcome
+  outcome: QueryOutcome
   nextInMs: number | null
-  /** Before this nobody may ask for the line again; absent when the call changed nothing about it. */
+  /** Before this no query may leave for the line; absent when the call did not change that. */
   allowedInMs?: number
 }
 
 const interruptedText = 'interrupted: a process ended between the query and its answer'
 
-/** Writes a call down, answered or not. */
+/** Records a call, with or without a response. */
 export async function noteCall(
   ctx: Pick<Context, 'db'>,
-  line: Pick<Line, 'id'>,
+  line: Pick<CaptureLine, 'id'>,
   { query, before, after, outcome, nextInMs, allowedInMs }: Call,
 ): Promise<void> {
-  const { answer, error, durationMs } = outcome
+  const { response, error, durationMs } = outcome
   await inCapture(ctx, ({ db }) =>
     db
       .insertInto('capture_call')
@@ -39,10 +40,10 @@ export async function noteCall(
         query,
         nsu_before: before,
         nsu_after: after,
-        c_stat: answer?.cStat ?? null,
-        x_motivo: answer?.xMotivo.slice(0, 500) ?? null,
-        documents: answer?.documents.length ?? 0,
-        bytes: answer?.bytes ?? 0,
+        c_stat: response?.cStat ?? null,
+        x_motivo: response?.xMotivo.slice(0, 500) ?? null,
+        documents: response?.documents.length ?? 0,
+        bytes: response?.bytes ?? 0,
         duration_ms: Math.round(durationMs),
         error: error ? describe(error).slice(0, 500) : null,
         next_at: nextInMs === null ? null : fromNow(nextInMs),
@@ -56,17 +57,17 @@ function describe(error: SefazError | 'interrupted'): string {
   return error === 'interrupted' ? interruptedText : `${error.kind}: ${error.detail ?? error.message}`
 }
 
-/** Whether a failure as the ledger keeps it is an answer lost that the authority may have counted. */
+/** Whether a failure, as the ledger keeps it, is a lost response that the authority may have counted. */
 export function isLoss(written: string): boolean {
   const [, kind = '', detail] = /^([\w-]+): (.*)$/s.exec(written) ?? []
   return written === interruptedText || mayHaveBeenCounted({ kind: kind as SefazErrorKind, detail })
 }
 
 /**
- * Whether an answer was lost that the authority may have counted, since the last one that told where it stands. `ctx.db` is a transaction
- * that sees the line.
+ * Whether a response was lost that the authority may have counted, since the last response with its cursor. `ctx.db` is a transaction that
+ * sees the line.
  */
-export async function wasAnswerLost({ db }: Pick<Context, 'db'>, line: Pick<Line, 'id'>): Promise<boolean> {
+export async function wasResponseLost({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>): Promise<boolean> {
   const { rows } = await sql<{ error: string }>`
     select error from capture_call
      where line_id = ${line.id} and query = 'distNSU' and error is not null
@@ -77,15 +78,32 @@ export async function wasAnswerLost({ db }: Pick<Context, 'db'>, line: Pick<Line
   return rows.some(({ error }) => isLoss(error))
 }
 
+/** How often a position was fetched. `ctx.db` is a transaction that sees the line. */
+export async function countFetched(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+  position: bigint,
+): Promise<number> {
+  const { n } = await db
+    .selectFrom('capture_call')
+    .select(sql<number>`count(*)::int`.as('n'))
+    .where('line_id', '=', line.id)
+    .where('query', '=', 'consNSU')
+    .where('nsu_before', '=', position)
+    .where('c_stat', '=', 138)
+    .executeTakeFirstOrThrow()
+  return n
+}
+
 /** The authority allows twenty single queries an hour to all programs of a CNPJ together; two are left to the others. */
 export const queriesAnHour = 18
-// More calls than an hour has room for, pages two seconds apart included.
+// More calls than fit into an hour, even with pages two seconds apart.
 const callsAnHourMax = 2_000
 
-/** How long to wait before a single query may be asked within the quota of the hour; 0: now. `ctx.db` is a transaction that sees the line. */
+/** How long to wait before a query for one position fits into the quota of the hour; 0: now. `ctx.db` is a transaction that sees the line. */
 export async function quotaWait(
   { db, config }: Pick<Context, 'db' | 'config'>,
-  line: Pick<Line, 'id'>,
+  line: Pick<CaptureLine, 'id'>,
 ): Promise<number> {
   const { hourMs, marginMs } = config.sefaz
   const { rows } = await sql<{ n: number; waitMs: number }>`

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listCompanies, noneAccepted } from '../companies/companies.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
-import { checkCompany } from './check.ts'
+import { insertAccount } from '../platform/testing.ts'
+import { checkCompany } from './check/check.ts'
 import { findHolder } from './holder.ts'
 import { claimLine } from './lease.ts'
 import { followPlan, grantPlan, withdrawPlan } from './plan.ts'
-import { announce, announceAs } from './query.ts'
+import { noteQuery, noteQueryAs } from './query.ts'
 import { noCertificate } from './rules.ts'
 import {
-  addAccount,
   addCertificate,
   changeLines,
   goOn,
@@ -40,26 +40,29 @@ beforeEach(() => retireLines(ctx))
 const pausedLines = async () => (await linesOf(ctx)).map((line) => line.paused)
 
 describe('a review that began a moment before', () => {
-  const reviewAfter = (workspaceId: number, deed: () => Promise<unknown>) =>
+  const reviewAfter = (workspaceId: number, action: () => Promise<unknown>) =>
     ctx.db.transaction().execute((db) =>
       inCapture({ db }, async (begun) => {
-        await deed()
+        await action()
         await followPlan(begun, workspaceId)
       }),
     )
 
-  test.each([true, false])('the activation of a plan does not pause who has it (paused before: %s)', async (before) => {
-    const { workspaceId } = await newCompany(ctx)
-    const { email } = await addAccount(ctx, workspaceId)
-    await setTrial(ctx, workspaceId, false)
-    if (before) await followPlan(ctx, workspaceId)
-    await reviewAfter(workspaceId, () => grantPlan(ctx, email, corporate))
-    expect(await pausedLines()).toEqual([false, false])
-  })
+  test.each([true, false])(
+    'the activation of a plan does not pause its workspace (paused before: %s)',
+    async (before) => {
+      const { workspaceId } = await newCompany(ctx)
+      const { email } = await insertAccount(ctx.db, workspaceId)
+      await setTrial(ctx, workspaceId, false)
+      if (before) await followPlan(ctx, workspaceId)
+      await reviewAfter(workspaceId, () => grantPlan(ctx, email, corporate))
+      expect(await pausedLines()).toEqual([false, false])
+    },
+  )
 
-  test('the end of a plan lets nobody go on', async () => {
+  test('the end of a plan resumes no workspace', async () => {
     const { workspaceId } = await newCompany(ctx)
-    const { email } = await addAccount(ctx, workspaceId)
+    const { email } = await insertAccount(ctx.db, workspaceId)
     await setTrial(ctx, workspaceId, false)
     await grantPlan(ctx, email, corporate)
     await reviewAfter(workspaceId, () => withdrawPlan(ctx, email))
@@ -70,7 +73,7 @@ describe('a review that began a moment before', () => {
 describe('a clock that is set back', () => {
   test('before the activation of a plan leaves it active', async () => {
     const { workspaceId } = await newCompany(ctx)
-    const { email } = await addAccount(ctx, workspaceId)
+    const { email } = await insertAccount(ctx.db, workspaceId)
     await setTrial(ctx, workspaceId, false)
     await grantPlan(ctx, email, corporate)
     await inWorkspace(ctx, workspaceId, ({ db }) =>
@@ -98,7 +101,7 @@ describe('a clock that is set back', () => {
   })
 })
 
-describe('who goes on after a long pause', () => {
+describe('a workspace that resumes after a long pause', () => {
   const late = async (workspaceId: number) =>
     (await listCompanies(ctx, workspaceId, undefined)).flatMap(({ lines }) => lines.map((line) => line.late_since))
 
@@ -118,7 +121,7 @@ describe('who goes on after a long pause', () => {
     expect(order).toEqual([theirs, theirs, ours, ours])
   })
 
-  test('asks for what is missing in the same order, and waits as long as the authority wants', async () => {
+  test('queries gaps in the same order, and waits as long as the authority wants', async () => {
     const { workspaceId } = await newCompany(ctx)
     await pause(ctx, workspaceId)
     const before = new Date(Date.now() - 60_000)
@@ -131,7 +134,7 @@ describe('who goes on after a long pause', () => {
     }
   })
 
-  test('is told what happens next by what those want who receive', async () => {
+  test('reads what happens next according to the receiving workspaces', async () => {
     const [byHand, hourly] = [await newCompany(ctx), await newCompany(ctx)]
     await inWorkspace(ctx, byHand.workspaceId, ({ db }) =>
       db.updateTable('company').set({ automatic: false }).where('id', '=', byHand.companyId).execute(),
@@ -153,7 +156,7 @@ describe('a CNPJ that stopped while another workspace receives', () => {
     return linesOf(ctx)
   }
 
-  test('for a reason that no certificate mends keeps it when somebody goes on', async () => {
+  test('for a reason that no certificate mends stays so when a workspace resumes', async () => {
     const message = 'A posição da nossa consulta está à frente da que a SEFAZ conhece. (589: x)'
     for (const line of await stopped(message)) expect(line).toMatchObject({ state: 'stopped', next_at: null, message })
   })
@@ -175,10 +178,10 @@ describe('the check of the access', () => {
     return lines.join('\n')
   }
 
-  test('settles a query that was left without an answer before the pause', async () => {
+  test('settles a query that was left without a response before the pause', async () => {
     const { workspaceId } = await newCompany(ctx)
     const line = (await claimLine(ctx))!
-    await inCapture(ctx, (ctx) => announce(ctx, line, { ultNSU: 0n }))
+    await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
     await pause(ctx, workspaceId)
     await inCapture(ctx, ({ db }) =>
       sql`update capture_line set lease_until = now() - interval '1 day', asked_at = now() - interval '2 days'
@@ -191,7 +194,7 @@ describe('the check of the access', () => {
     expect((await linesOf(ctx)).map((row) => row.asked_at)).toEqual([null, null])
   })
 
-  test('blames the plan only where nobody receives any more', async () => {
+  test('blames the plan only when no workspace receives any more', async () => {
     const [paying, ended] = [await newCompany(ctx), await newCompany(ctx)]
     await addCertificate(ctx, paying, { holder: ours, key: 'old', validTo: '2021-01-01' })
     await addCertificate(ctx, ended, { holder: ours, key: 'good', validTo: '2099-01-01' })
@@ -201,16 +204,16 @@ describe('the check of the access', () => {
     expect(await check()).toMatch(/O período de teste ou o plano de quem o cadastrou terminou/)
   })
 
-  test('asks also while the service serves nobody, never with the certificate of who is paused', async () => {
+  test('queries also during an outage, never with the certificate of a paused workspace', async () => {
     const company = await newCompany(ctx)
     await addCertificate(ctx, company, { holder: ours, key: 'good', validTo: '2099-01-01' })
     const line = (await claimLine(ctx))!
     const holder = (await findHolder(ctx, line, 'conferir o acesso (consNSU)'))!
     const { nfe, cte } = ctx.config.sefaz.endpoints.distribution
     for (const url of [nfe, cte]) await noteFailure(ctx, url, 'timeout', 600_000)
-    expect(await announceAs(ctx, line, holder, { NSU: 1n })).toBe(false)
-    expect(await announceAs(ctx, line, holder, { NSU: 1n }, { inOutage: true })).toBe(true)
+    expect(await noteQueryAs(ctx, line, holder, { NSU: 1n })).toBe(false)
+    expect(await noteQueryAs(ctx, line, holder, { NSU: 1n }, { inOutage: true })).toBe(true)
     await pause(ctx, company.workspaceId)
-    expect(await announceAs(ctx, line, holder, { NSU: 1n }, { inOutage: true })).toBe(false)
+    expect(await noteQueryAs(ctx, line, holder, { NSU: 1n }, { inOutage: true })).toBe(false)
   })
 })

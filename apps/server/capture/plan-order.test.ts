@@ -1,25 +1,25 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
-import type { DistributionAnswer } from '@vigia/sefaz/distribution'
+import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runs } from '../../../tests/support/seed.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { nsuText } from '../platform/service.ts'
 import { newWorkspace } from '../platform/testing.ts'
-import { settlePage } from './conversation.ts'
-import { bringForward, copyToOthers, listSubscribers, readArrivals } from './delivery.ts'
+import { bringForward, copyToOthers, listSubscribers } from './delivery.ts'
+import { findPosition } from './gaps/positions.ts'
 import { findHolder, type Holder, withoutHolder } from './holder.ts'
-import { claimLine, holdLine, type Line, releaseLine } from './lease.ts'
-import { findMissing } from './missing.ts'
+import { settleInterrupted } from './interrupted.ts'
+import { type CaptureLine, claimLine, holdLine, releaseLine } from './lease.ts'
 import { followPlan } from './plan.ts'
-import { announceAs } from './query.ts'
-import { recover } from './recovery.ts'
-import { settleSingle } from './refill.ts'
+import { noteQueryAs } from './query.ts'
+import { settle } from './settlement.ts'
 import { addCertificate, newCompany, openInstallation, retireLines, type TestContext } from './testing.ts'
 
 // Workspaces with the same CNPJ are paused and go on while pages come, get lost, are given to other programs, damaged or without a position.
-// Whoever receives in the end has everything that was ever distributed. All but the wire is the product's own.
+// Every workspace that receives in the end has everything that was ever distributed. All but the wire is the product's own.
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: TestContext
@@ -46,7 +46,7 @@ class Authority {
       this.documents.push({ xml: `<documento>${serial}-${this.documents.length + 1}</documento>`, how })
   }
 
-  distNSU(ult: number): DistributionAnswer {
+  distNSU(ult: number): DistributionResponse {
     if (ult !== this.cursor) return this.answer(656, [])
     const page = this.documents.slice(ult, ult + pageSize)
     this.cursor += page.length
@@ -58,7 +58,7 @@ class Authority {
     return this.answer(page.length > 0 ? 138 : 137, documents)
   }
 
-  consNSU(position: number): DistributionAnswer {
+  consNSU(position: number): DistributionResponse {
     const document = this.documents[position - 1]
     if (!document) throw new Error(`nobody should ask for ${position}`)
     return this.answer(138, [
@@ -66,9 +66,9 @@ class Authority {
     ])
   }
 
-  private answer(cStat: number, documents: DistributionAnswer['documents']): DistributionAnswer {
+  private answer(cStat: number, documents: DistributionResponse['documents']): DistributionResponse {
     const ends = { ultNSU: nsuText(BigInt(this.cursor)), maxNSU: nsuText(BigInt(this.documents.length)) }
-    return { cStat, xMotivo: `motivo ${cStat}`, documents, bytes: 10, durationMs: 1, ...ends } as DistributionAnswer
+    return { cStat, xMotivo: `motivo ${cStat}`, documents, bytes: 10, durationMs: 1, ...ends } as DistributionResponse
   }
 }
 
@@ -78,7 +78,7 @@ interface Member {
   paused: boolean
 }
 
-type UnderWay = { line: Line; holder: Holder; answer: DistributionAnswer; position: bigint | null }
+type UnderWay = { line: CaptureLine; holder: Holder; response: DistributionResponse; position: bigint | null }
 
 type Step =
   | { do: 'publish' | 'leak'; how: 'whole' | 'damaged' | 'loose'; count: number }
@@ -186,26 +186,26 @@ class Story {
       this.members.some((one) => !one.paused),
       'somebody receives',
     ).toBe(true)
-    if (line.askedMsAgo !== null) return recover({ ...ctx }, line)
+    if (line.askedMsAgo !== null) return settleInterrupted(ctx, line)
     if (line.turn === 'copies') return copyToOthers(ctx, line, never)
     if (line.turn === 'gap') return this.beginSingle(line)
     if (line.hasPaused && !(await bringForward(ctx, line, never))) return releaseLine(ctx, line, null)
     const holder = await findHolder(ctx, line, 'consultar documentos (distNSU)')
     if (!holder) return inCapture(ctx, async (ctx) => releaseLine(ctx, line, await withoutHolder(ctx, line)))
     this.expectReceiving(holder)
-    if (!(await announceAs(ctx, line, holder, { ultNSU: line.lastNsu }))) return releaseLine(ctx, line, null)
-    this.underWay = { line, holder, answer: this.authority.distNSU(Number(line.lastNsu)), position: null }
+    if (!(await noteQueryAs(ctx, line, holder, { ultNSU: line.lastNsu }))) return releaseLine(ctx, line, null)
+    this.underWay = { line, holder, response: this.authority.distNSU(Number(line.lastNsu)), position: null }
   }
 
-  private async beginSingle(line: Line): Promise<void> {
-    const position = await inCapture(ctx, (ctx) => findMissing(ctx, line))
+  private async beginSingle(line: CaptureLine): Promise<void> {
+    const position = await inCapture(ctx, (ctx) => findPosition(ctx, line))
     const holder = position === null ? null : await findHolder(ctx, line, 'buscar documentos que faltam (consNSU)')
-    if (position === null || !holder || !(await announceAs(ctx, line, holder, { NSU: position }))) {
+    if (position === null || !holder || !(await noteQueryAs(ctx, line, holder, { NSU: position }))) {
       await inCapture(ctx, (ctx) => holdLine(ctx, line, { gap_at: position === null ? null : sql<Date>`now()` }))
       return releaseLine(ctx, line, null)
     }
     this.expectReceiving(holder)
-    this.underWay = { line, holder, answer: this.authority.consNSU(Number(position)), position }
+    this.underWay = { line, holder, response: this.authority.consNSU(Number(position)), position }
   }
 
   private expectReceiving({ workspaceId }: Holder): void {
@@ -214,19 +214,16 @@ class Story {
 
   async settle(): Promise<void> {
     if (!this.underWay) return
-    const { line, holder, answer, position } = this.underWay
+    const { line, holder, response, position } = this.underWay
     this.underWay = null
     const before = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
     const kept = before.some((one) => one.proved && !one.paused && one.deliveredNsu === line.lastNsu)
     const resting = this.members.filter((one) => kept && one.paused)
     const had = await Promise.all(resting.map((one) => this.received(one)))
-    if (position === null) {
-      const decision = await settlePage(ctx, line, holder, answer, readArrivals(answer))
-      line.lastNsu = decision.lastNsu ?? line.lastNsu
-    } else {
-      await inCapture(ctx, (ctx) =>
-        settleSingle(ctx, line, { position, isMissing: true }, { answer, durationMs: answer.durationMs }),
-      )
+    const outcome = { response, durationMs: response.durationMs }
+    if (position === null) await settle(ctx, line, { kind: 'distNSU', holder }, outcome)
+    else {
+      await settle(ctx, line, { kind: 'consNSU', position, isMissing: true }, outcome)
       await inCapture(ctx, (ctx) => holdLine(ctx, line, { gap_at: sql<Date>`now()` }))
     }
     expect(await Promise.all(resting.map((one) => this.received(one))), 'who is paused').toEqual(had)
@@ -290,7 +287,7 @@ function unzipped(content: Buffer): string | null {
   }
 }
 
-test('whoever receives in the end has everything, whoever was paused, joined or asked in between', async () => {
+test('every workspace that receives in the end has everything, whichever was paused, joined or queried in between', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.boolean(), { minLength: 1, maxLength: 3 }),
@@ -311,6 +308,6 @@ test('whoever receives in the end has everything, whoever was paused, joined or 
           expect(new Set(await story.received(member))).toEqual(all)
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   )
 }, 300_000)

@@ -3,12 +3,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { arrive, nfeProc, resNFe } from '../documents/testing.ts'
 import { acknowledgePending } from '../manifestation/manifestation.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
+import { insertAccount } from '../platform/testing.ts'
 import { requestSync, resume } from './capture.ts'
 import { bringForward, catchUp, deliverLate, deliverPage } from './delivery.ts'
 import { findHolder } from './holder.ts'
-import { claimLine, holdLine, type Line, releaseLine } from './lease.ts'
-import { grantPlan, warnOfPlan, withdrawPlan } from './plan.ts'
-import { announceAs } from './query.ts'
+import { type CaptureLine, claimLine, holdLine, releaseLine } from './lease.ts'
+import { grantPlan, withdrawPlan } from './plan.ts'
+import { noteQueryAs } from './query.ts'
 import { decide } from './rules.ts'
 import * as testing from './testing.ts'
 import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm, type TestContext } from './testing.ts'
@@ -25,11 +26,6 @@ beforeAll(async () => {
 afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(() => retireLines(ctx))
 
-const setWorkspace = (workspaceId: number, change: string) =>
-  inWorkspace(ctx, workspaceId, ({ db }) =>
-    sql`update workspace set ${sql.raw(change)} where id = ${workspaceId}`.execute(db),
-  )
-
 const pause = (workspaceId: number) => testing.pause(ctx, workspaceId)
 const goOn = (workspaceId: number) => testing.goOn(ctx, workspaceId)
 const linesOf = () => testing.linesOf(ctx)
@@ -38,12 +34,12 @@ const change = (set: string) => testing.changeLines(ctx, set)
 const rest = () =>
   decide(
     { cStat: 137, xMotivo: '', ultNSU: null, maxNSU: null, documents: [] },
-    { lastNsu: 0n, first: false, answerLost: false },
+    { lastNsu: 0n, first: false, responseLost: false },
     rhythm,
   )
 
 // The other conversation of the CNPJ is put to rest on the way.
-async function claimNfe(): Promise<Line> {
+async function claimNfe(): Promise<CaptureLine> {
   for (let line = await claimLine(ctx); line; line = await claimLine(ctx)) {
     if (line.service === 0) return line
     await releaseLine(ctx, line, rest())
@@ -51,7 +47,7 @@ async function claimNfe(): Promise<Line> {
   throw new Error('no conversation is due')
 }
 
-async function take(line: Line, last: number): Promise<void> {
+async function take(line: CaptureLine, last: number): Promise<void> {
   const first = Number(line.lastNsu) + 1
   const arrivals = Array.from({ length: last - first + 1 }, (_, index) =>
     arrive(first + index, nfeProc({ number: first + index })),
@@ -60,7 +56,6 @@ async function take(line: Line, last: number): Promise<void> {
     await holdLine(ctx, line, { last_nsu: BigInt(last) })
     await deliverPage(ctx, line, arrivals, { before: BigInt(first - 1), after: BigInt(last), more: false })
   })
-  line.lastNsu = BigInt(last)
 }
 
 async function takeAll(last: number): Promise<void> {
@@ -85,7 +80,7 @@ const copyAll = async () => {
 }
 
 describe('a CNPJ of one workspace only', () => {
-  test('is not asked about while that is paused, and all that is known of it stays', async () => {
+  test('is not queried while the workspace is paused, and nothing else of the line changes', async () => {
     const { workspaceId } = await newCompany(ctx)
     await change("allowed_at = now() + interval '40 minutes', gap_at = now(), state = 'blocked', wanted = true")
     const before = await linesOf()
@@ -102,7 +97,7 @@ describe('a CNPJ of one workspace only', () => {
     expect(await claimLine(ctx)).toBeNull()
   })
 
-  test('is asked about again as early as the rules allow, never earlier', async () => {
+  test('is queried again as early as the rules allow, never earlier', async () => {
     const { workspaceId } = await newCompany(ctx)
     await pause(workspaceId)
     await change("allowed_at = now() + interval '40 minutes', next_at = now() + interval '55 minutes'")
@@ -123,7 +118,7 @@ describe('a CNPJ of one workspace only', () => {
     expect(await claimLine(ctx)).not.toBeNull()
   })
 
-  test('goes on also where it had stopped, and keeps what a person had asked for', async () => {
+  test('goes on also where it had stopped, and keeps the request of a person', async () => {
     const { workspaceId, companyId } = await newCompany(ctx)
     await requestSync(ctx, workspaceId, companyId)
     await change("state = 'stopped', next_at = null, message = 'venceu'")
@@ -134,7 +129,7 @@ describe('a CNPJ of one workspace only', () => {
       expect(line).toMatchObject({ state: 'waiting', wanted: true, nextIn: expect.closeTo(0, 1) })
   })
 
-  test('nobody may ask for a query meanwhile, and the refusal says what happened, what is safe and what to do', async () => {
+  test('refuses requests meanwhile, and says what happened, what is safe and what to do', async () => {
     const { workspaceId, companyId } = await newCompany(ctx)
     await pause(workspaceId)
     const before = await linesOf()
@@ -147,7 +142,7 @@ describe('a CNPJ of one workspace only', () => {
     expect((await linesOf()).map((line) => line.wanted)).toEqual(before.map((line) => line.wanted))
   })
 
-  test('keeps the answer to a query that had left already: nothing is lost', async () => {
+  test('keeps the response to a query that had left already: nothing is lost', async () => {
     const { workspaceId } = await newCompany(ctx)
     await takeAll(2)
     await change("next_at = now() - interval '1 second', allowed_at = '-infinity'")
@@ -178,7 +173,7 @@ describe('a CNPJ that others capture too', () => {
     return { paying, ended }
   }
 
-  test('goes on for them as before; who was paused gets all of it when he goes on', async () => {
+  test('goes on for them as before; the paused workspace gets all of it when it resumes', async () => {
     const { paying, ended } = await two()
     const before = await linesOf()
     await pause(ended.workspaceId)
@@ -192,7 +187,7 @@ describe('a CNPJ that others capture too', () => {
     expect((await linesOf())[0]!.catch_up).toBe(false)
   })
 
-  test('is captured by the hour only if one of those wants it who receive', async () => {
+  test('is captured automatically only if a receiving workspace wants it', async () => {
     const { paying, ended } = await two()
     await inWorkspace(ctx, paying.workspaceId, ({ db }) =>
       db.updateTable('company').set({ automatic: false }).execute(),
@@ -203,7 +198,7 @@ describe('a CNPJ that others capture too', () => {
     expect((await linesOf()).map((line) => line.automatic)).toEqual([true, true])
   })
 
-  test('is not asked about with the certificate of who is paused, not even when he was chosen a moment ago', async () => {
+  test('is not queried with the certificate of a paused workspace, not even when it was chosen a moment ago', async () => {
     const { paying, ended } = await two()
     const key = (one: typeof paying) => `key ${one.workspaceId}`
     await addCertificate(ctx, paying, { holder: ours, key: key(paying), validTo: '2098-01-01' })
@@ -213,13 +208,13 @@ describe('a CNPJ that others capture too', () => {
     const chosen = (await findHolder(ctx, line, asking))!
     expect(chosen.certificate.key).toBe(key(ended))
     await pause(ended.workspaceId)
-    expect(await announceAs(ctx, line, chosen, { ultNSU: line.lastNsu })).toBe(false)
+    expect(await noteQueryAs(ctx, line, chosen, { ultNSU: line.lastNsu })).toBe(false)
     const next = (await findHolder(ctx, line, asking))!
     expect(next.certificate.key).toBe(key(paying))
-    expect(await announceAs(ctx, line, next, { ultNSU: line.lastNsu })).toBe(true)
+    expect(await noteQueryAs(ctx, line, next, { ultNSU: line.lastNsu })).toBe(true)
   })
 
-  test('a position that was missing comes later to who was paused, too', async () => {
+  test('a position that was missing comes later to the paused workspace, too', async () => {
     const { paying, ended } = await two()
     await change('last_nsu = 6')
     await inCapture(ctx, ({ db }) =>
@@ -238,7 +233,7 @@ describe('a CNPJ that others capture too', () => {
     expect(await nsusOf(ended.workspaceId)).toEqual([1, 2, 3, 5])
   })
 
-  test('who joins while the others are paused gets theirs first, and nothing new goes to them', async () => {
+  test('a workspace that joins while the others are paused gets their documents first, and they get nothing new', async () => {
     const { paying, ended } = await two()
     await pause(paying.workspaceId)
     await pause(ended.workspaceId)
@@ -274,7 +269,7 @@ test('an automatic Ciência does not begin while the workspace is paused', async
 describe('what the operator does', () => {
   async function newAccount(): Promise<{ workspaceId: number; email: string }> {
     const { workspaceId } = await newCompany(ctx)
-    return { workspaceId, ...(await testing.addAccount(ctx, workspaceId)) }
+    return { workspaceId, ...(await insertAccount(ctx.db, workspaceId)) }
   }
   const corporate = { type: 3, until: null } as const
   const paused = async () => (await linesOf()).map((line) => line.paused)
@@ -297,63 +292,5 @@ describe('what the operator does', () => {
     await grantPlan(ctx, email, corporate)
     await withdrawPlan(ctx, email)
     expect(await paused()).toEqual([false, false])
-  })
-
-  const told = async (workspaceId: number) => {
-    for (let again = 0; again < 2; again++) await warnOfPlan(ctx, workspaceId)
-    const notices = await inWorkspace(ctx, workspaceId, ({ db }) =>
-      db
-        .selectFrom('notice')
-        .select('key')
-        .where('workspace_id', '=', workspaceId)
-        .orderBy('at')
-        .orderBy('key')
-        .execute(),
-    )
-    return notices.map(({ key }) => key.replace(/\/\d{4}-[^/]*/g, ''))
-  }
-
-  test('people are told of the end of the trial three days and one day before, and when it has come, once each', async () => {
-    const { workspaceId } = await newAccount()
-    expect(await told(workspaceId)).toEqual([])
-    await setWorkspace(workspaceId, "trial_until = now() + interval '71 hours'")
-    expect(await told(workspaceId)).toEqual(['plano/3'])
-    await setWorkspace(workspaceId, "trial_until = now() + interval '23 hours'")
-    expect(await told(workspaceId)).toEqual(['plano/3', 'plano/1'])
-    await setWorkspace(workspaceId, "trial_until = now() - interval '1 hour'")
-    expect(await told(workspaceId)).toEqual(['plano/3', 'plano/1', 'plano/0'])
-  })
-
-  test('of the end of a plan seven days and one day before; without an end, of nothing', async () => {
-    const { workspaceId, email } = await newAccount()
-    await setWorkspace(workspaceId, "trial_until = now() - interval '1 hour'")
-    await grantPlan(ctx, email, corporate)
-    expect(await told(workspaceId)).toEqual([])
-    await setWorkspace(workspaceId, "paid_until = now() + interval '6 days'")
-    expect(await told(workspaceId)).toEqual(['plano/7'])
-    await setWorkspace(workspaceId, "paid_until = now() + interval '20 hours'")
-    expect(await told(workspaceId)).toEqual(['plano/7', 'plano/1'])
-  })
-
-  test('again when a plan was ended and activated to the same day', async () => {
-    const { workspaceId, email } = await newAccount()
-    await setWorkspace(workspaceId, "trial_until = now() - interval '1 hour'")
-    const inFiveDays = new Date(Date.now() + 5 * 86_400_000)
-    const until = inFiveDays.toLocaleDateString('sv-SE', { timeZone: 'America/Sao_Paulo' })
-    await grantPlan(ctx, email, { type: 2, until })
-    expect(await told(workspaceId)).toEqual(['plano/7'])
-    await withdrawPlan(ctx, email)
-    expect(await told(workspaceId)).toEqual(['plano/7', 'plano/0'])
-    await grantPlan(ctx, email, { type: 2, until })
-    expect(await told(workspaceId)).toEqual(['plano/7', 'plano/0', 'plano/7'])
-  })
-
-  test('of the end of a trial once, though a plan was active for a while', async () => {
-    const { workspaceId, email } = await newAccount()
-    await setWorkspace(workspaceId, "trial_until = now() + interval '71 hours'")
-    expect(await told(workspaceId)).toEqual(['plano/3'])
-    await grantPlan(ctx, email, corporate)
-    await withdrawPlan(ctx, email)
-    expect(await told(workspaceId)).toEqual(['plano/3'])
   })
 })

@@ -1,32 +1,19 @@
 import { sql } from 'kysely'
-import {
-  activatePlan,
-  countArrivals,
-  endPlan,
-  findWorkspaceOf,
-  notePaused,
-  type Plan,
-  type PlanType,
-  readPlan,
-  thisMonth,
-} from '../accounts/accounts.ts'
 import { noneAccepted } from '../companies/companies.ts'
-import { warn } from '../notifications/notifications.ts'
-import type { Context } from '../platform/context.ts'
-import { enterWorkspace, inCapture, readWorkspace } from '../platform/database.ts'
+import { activatePlan, endPlan, findWorkspaceOf, notePaused, type PlanType, readPlan } from '../plans/plans.ts'
+import type { WithDatabase } from '../platform/context.ts'
+import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { noCertificate } from './rules.ts'
-import { awake, followWishes, lockLines } from './subscriptions.ts'
-
-type WithDatabase = Pick<Context, 'db'>
+import { awake, lockLines, setAutomatic } from './subscriptions.ts'
 
 /**
- * Pauses the capture of a workspace of which neither trial nor plan lasts any more, and lets it go on when one does (again). Where that is so
- * already nothing happens.
+ * Pauses the capture of a workspace when neither its trial nor its plan lasts, and resumes it when one does. Does nothing where that is so
+ * already.
  */
 export async function followPlan(ctx: WithDatabase, workspaceId: number): Promise<void> {
   await inCapture(ctx, async (ctx) => {
     await enterWorkspace(ctx, workspaceId)
-    // Against a company that is being added: its subscription is seen below, or it sees that the plan has ended.
+    // Locked because a company may be added at the same time: either its subscription is read below, or it finds the plan ended.
     const plan = await readPlan(ctx, workspaceId, { lock: true })
     const paused = plan.situation === 'ended'
     if (paused === (plan.pausedAt !== null) && !(await hasStray(ctx, workspaceId, paused))) return
@@ -34,17 +21,17 @@ export async function followPlan(ctx: WithDatabase, workspaceId: number): Promis
       ctx,
       sql`select line_id from capture_subscription where workspace_id = ${workspaceId}`,
     )
-    // When the last page under way has come: what it brought is told.
+    // After the locks, when the last page under way has been stored: it belongs to the time before the pause.
     await notePaused(ctx, workspaceId, paused)
     await ctx.db.updateTable('capture_subscription').set({ paused }).where('workspace_id', '=', workspaceId).execute()
-    for (const lineId of await listShared(ctx, lineIds)) await followWishes(ctx, lineId)
+    for (const lineId of await listShared(ctx, lineIds)) await setAutomatic(ctx, lineId)
     if (paused) await restLines(ctx, lineIds)
     else await wakeLines(ctx, lineIds)
     await enterWorkspace(ctx, workspaceId)
   })
 }
 
-// A company may have come while the clock said something else.
+// A company may have been added between the plan's end and this check.
 async function hasStray({ db }: WithDatabase, workspaceId: number, paused: boolean): Promise<boolean> {
   const { rows } = await sql`
     select from capture_subscription s join capture_line l on l.id = s.line_id
@@ -55,7 +42,7 @@ async function hasStray({ db }: WithDatabase, workspaceId: number, paused: boole
   return rows.length > 0
 }
 
-// What others receive goes on; what nobody does is not asked for, and all that is known of it stays.
+// A line that others receive goes on; the others are not queried, and nothing else of them changes.
 async function restLines({ db }: WithDatabase, lineIds: number[]): Promise<void> {
   await sql`
     update capture_line l
@@ -66,7 +53,7 @@ async function restLines({ db }: WithDatabase, lineIds: number[]): Promise<void>
 const goesOn = 'A captura foi retomada e continua assim que a SEFAZ permitir.'
 const goesOnAsked = 'A captura foi retomada e continua quando a sincronização for pedida ou ligada.'
 
-// A line that others asked for meanwhile goes on as it stands, unless it stopped for want of a certificate: there is one more now.
+// A line that others received meanwhile keeps its state; if it had stopped because it had no certificate, it now has one again.
 async function wakeLines({ db }: WithDatabase, lineIds: number[]): Promise<void> {
   const wantsCertificate = sql`(state = 'stopped' and message in (${noCertificate.message}, ${noneAccepted}))`
   const wakes = sql`(paused or ${wantsCertificate})`
@@ -123,49 +110,5 @@ async function change(
     const changed = await work({ db }, workspaceId)
     await followPlan({ db }, workspaceId)
     return changed
-  })
-}
-
-const dayMs = 86_400_000
-// Days before the end at which people are told; 0: it has come.
-const steps: Readonly<Record<Plan['endsWith'], number[]>> = { trial: [0, 1, 3], plan: [0, 1, 7] }
-// Part of the documents of the month at which they are told.
-const nearly = 0.8
-
-/** Warns of a trial or plan that ends soon or has ended, and of more documents than the plan has; of each once. */
-export async function warnOfPlan(ctx: WithDatabase, workspaceId: number): Promise<void> {
-  const { plan, arrived, month } = await readWorkspace(ctx, workspaceId, async (ctx) => {
-    const plan = await readPlan(ctx, workspaceId)
-    const max = plan.documentsPerMonthMax
-    const arrived = max === null ? 0 : await countArrivals(ctx, workspaceId, max + 1)
-    return { plan, arrived, month: await thisMonth(ctx) }
-  })
-  await warnOfEnd(ctx, workspaceId, plan)
-  const max = plan.documentsPerMonthMax
-  if (max === null || arrived < nearly * max) return
-  await warn(ctx, workspaceId, {
-    key: `plano/documentos/${month}/${arrived > max ? 'passou' : 'perto'}`,
-    kind: 'plano-documentos',
-    payload: { month },
-    usefulMs: 7 * dayMs,
-  })
-}
-
-async function warnOfEnd(ctx: WithDatabase, workspaceId: number, plan: Plan): Promise<void> {
-  if (plan.endsAt === null || plan.leftMs === null) return
-  const daysLeft = plan.leftMs / dayMs
-  const list = steps[plan.endsWith]
-  const step = list.find((days) => daysLeft <= days)
-  if (step === undefined) return
-  const endsAt = plan.endsAt.toISOString()
-  // A plan that was ended and activated again may have the same end.
-  const since = plan.endsWith === 'plan' && plan.paidFrom ? [plan.paidFrom.toISOString()] : []
-  const next = list[list.indexOf(step) - 1]
-  await warn(ctx, workspaceId, {
-    key: ['plano', ...since, endsAt, step].join('/'),
-    kind: step === 0 ? 'plano-terminou' : 'plano-termina',
-    payload: { endsAt },
-    // From then on the next one says it better.
-    ...(next !== undefined && { usefulMs: Math.max(0, Math.round((daysLeft - next) * dayMs)) }),
   })
 }

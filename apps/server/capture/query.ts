@@ -1,5 +1,5 @@
 import { type Connection, connect } from '@vigia/sefaz/connection'
-import { type DistributionAnswer, queryDistribution } from '@vigia/sefaz/distribution'
+import { type DistributionResponse, queryDistribution } from '@vigia/sefaz/distribution'
 import { SefazError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import { mayCall, noteAnswer, noteFailure, type Outage } from '../platform/circuit.ts'
@@ -7,8 +7,8 @@ import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { nsuText, type ServiceCode, serviceOf } from '../platform/service.ts'
 import type { Holder } from './holder.ts'
-import { holdLine, type Line, lockLine } from './lease.ts'
-import type { Outcome } from './ledger.ts'
+import { type CaptureLine, holdLine, lockLine } from './lease.ts'
+import type { QueryOutcome } from './ledger.ts'
 import { closedForHours, isOfTheHost } from './rules.ts'
 
 type QueryContext = Pick<Context, 'db' | 'config'>
@@ -23,42 +23,42 @@ export function connectAs({ config }: Pick<Context, 'config'>, holder: Pick<Hold
   return connect(holder.certificate, { ca, timeoutMs: config.sefaz.answerMs })
 }
 
-/** Asks once. Null when `announceAs` does not let the query leave. */
+/** Sends one query. Null when `noteQueryAs` does not let the query leave. */
 export async function ask(
   ctx: QueryContext,
-  line: Line,
+  line: CaptureLine,
   holder: Pick<Holder, 'uf' | 'workspaceId' | 'companyId'>,
   connection: Connection,
   query: { ultNSU: bigint } | { NSU: bigint },
-): Promise<Outcome | null> {
-  return (await announceAs(ctx, line, holder, query)) ? send(ctx, line, holder, connection, query) : null
+): Promise<QueryOutcome | null> {
+  return (await noteQueryAs(ctx, line, holder, query)) ? send(ctx, line, holder, connection, query) : null
 }
 
 /**
- * Writes down that a query leaves now, with the certificate of `holder`. That is committed before it does: whoever finds it without an answer
- * knows that the authority may have counted it. Returns false when the holder's workspace was paused meanwhile, or the service serves nobody
- * now (`inOutage`: that is what is to be looked into): then nothing may leave.
+ * Records that a query leaves now, with the certificate of `holder`. That is committed before it leaves: a process that finds it without a
+ * response knows that the authority may have counted it. Returns false, and then no query may leave, when the holder's workspace was paused
+ * meanwhile, or when the service is down (`inOutage`: not then, because the query is to look into the outage).
  */
-export async function announceAs(
+export async function noteQueryAs(
   ctx: QueryContext,
-  line: Line,
+  line: CaptureLine,
   holder: Pick<Holder, 'workspaceId' | 'companyId'>,
   query: { ultNSU: bigint } | { NSU: bigint },
   { inOutage = false } = {},
 ): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {
-    // The line before the row of its service, as everybody who locks both does.
+    // Locks the line before the row of its service, as all code does that locks both.
     await lockLine(ctx, line)
     if (await isPaused(ctx, line, holder)) return false
     if (!inOutage && !(await mayCall(ctx, urlOf(ctx, line.service)))) return false
-    await announce(ctx, line, query)
+    await noteQuery(ctx, line, query)
     return true
   })
 }
 
 async function isPaused(
   { db }: Pick<Context, 'db'>,
-  line: Pick<Line, 'id'>,
+  line: Pick<CaptureLine, 'id'>,
   { workspaceId, companyId }: Pick<Holder, 'workspaceId' | 'companyId'>,
 ): Promise<boolean> {
   const { paused } = await db
@@ -71,31 +71,29 @@ async function isPaused(
   return paused
 }
 
-/** Writes down that a query leaves now; `ctx.db` is a transaction of the capture. */
-export async function announce(
+/** Records that a query leaves now; `ctx.db` is a transaction of the capture. */
+export async function noteQuery(
   ctx: Pick<Context, 'db'>,
-  line: Line,
+  line: CaptureLine,
   query: { ultNSU: bigint } | { NSU: bigint },
 ): Promise<void> {
   const now = sql<Date>`now()`
-  // The same time in both columns says that the query is for a missing position.
-  line.askedForGap = 'NSU' in query
-  await holdLine(ctx, line, { asked_at: now, ...(line.askedForGap && { gap_at: now }) })
-  line.asking = true
+  // The same time in both columns marks a query for a missing position.
+  await holdLine(ctx, line, { asked_at: now, ...('NSU' in query && { gap_at: now }) })
 }
 
-/** Sends a query that was announced, or that no line knows of. */
+/** Sends a query that was recorded, or one for an unregistered CNPJ. */
 export async function send(
   ctx: Pick<Context, 'config'>,
-  line: Pick<Line, 'service' | 'cnpj'>,
+  line: Pick<CaptureLine, 'service' | 'cnpj'>,
   holder: Pick<Holder, 'uf'>,
   connection: Connection,
   query: { ultNSU: bigint } | { NSU: bigint },
-): Promise<Outcome> {
+): Promise<QueryOutcome> {
   const { sefaz } = ctx.config
   const startedAt = performance.now()
   try {
-    const answer = await queryDistribution(connection, {
+    const response = await queryDistribution(connection, {
       service: serviceOf(line.service),
       url: urlOf(ctx, line.service),
       tpAmb: sefaz.tpAmb,
@@ -103,18 +101,18 @@ export async function send(
       cnpj: line.cnpj,
       query: 'NSU' in query ? { NSU: nsuText(query.NSU) } : { ultNSU: nsuText(query.ultNSU) },
     })
-    return { answer, durationMs: answer.durationMs }
+    return { response, durationMs: response.durationMs }
   } catch (error) {
     if (!(error instanceof SefazError)) throw error
     return { error, durationMs: performance.now() - startedAt }
   }
 }
 
-/** Tells everybody what an answer says about its service. */
-export async function reportAnswer(
+/** Notes for all lines what a response says about its service. */
+export async function reportResponse(
   ctx: QueryContext,
   service: ServiceCode,
-  { cStat, xMotivo }: Pick<DistributionAnswer, 'cStat' | 'xMotivo'>,
+  { cStat, xMotivo }: Pick<DistributionResponse, 'cStat' | 'xMotivo'>,
 ): Promise<void> {
   const url = urlOf(ctx, service)
   const closedHours = closedForHours[cStat]
@@ -122,7 +120,7 @@ export async function reportAnswer(
   else await noteFailure(ctx, url, xMotivo, closedHours * ctx.config.sefaz.hourMs)
 }
 
-/** Tells everybody what a failure says about its service. Returns the outage that it is part of. */
+/** Notes for all lines what a failure says about its service. Returns the outage that it is part of. */
 export async function reportFailure(
   ctx: QueryContext,
   service: ServiceCode,
@@ -130,7 +128,7 @@ export async function reportFailure(
 ): Promise<Outage | null> {
   const url = urlOf(ctx, service)
   if (isOfTheHost(error)) return noteFailure(ctx, url, error.kind)
-  // Somebody was there, and did not want this certificate.
+  // The service responded; it only refused this certificate.
   await noteAnswer(ctx, url)
   return null
 }

@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { companyChangeRoutes } from '../companies/change-routes.ts'
 import { openKey, takeCertificate, withoutCertificate } from '../companies/companies.ts'
 import { companyRoutes } from '../companies/routes.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
-import { createPrinter } from '../platform/printer.ts'
 import { newWorkspace, testCaller, testSession } from '../platform/testing.ts'
-import { resume } from './capture.ts'
+import { createPrinter } from '../print/printer.ts'
+import * as captures from './capture.ts'
 import { findHolder } from './holder.ts'
 import { claimLine } from './lease.ts'
-import { captureRoutes } from './routes.ts'
 import {
   addCertificate,
   changeLines,
@@ -39,7 +39,7 @@ beforeEach(() => retireLines(ctx))
 type Company = Awaited<ReturnType<typeof newCompany>>
 
 const run = async <T>(path: string, query: object, workspaceId: number, change = {}): Promise<T> => {
-  const found = [...companyRoutes, ...captureRoutes].find(({ route }) => route.path.endsWith(path))!
+  const found = [...companyRoutes, ...companyChangeRoutes(captures)].find(({ route }) => route.path.endsWith(path))!
   const session = { ...testSession(workspaceId), ...change }
   return (await found.run(
     ctx,
@@ -110,14 +110,14 @@ describe('the certificate of a company', () => {
     expect(times.rows).toEqual([{ old: true }, { old: false }])
   })
 
-  test('is told in the audit by holder and validity', async () => {
+  test('is named in the audit by holder and validity', async () => {
     const company = await newCompany(ctx)
     await give(company, { validTo: '2077-03-09T12:00:00Z' })
     await remove(company)
-    const deeds = await inside(company, (db) =>
+    const entries = await inside(company, (db) =>
       db.selectFrom('audit').select(['action', 'actor', 'description']).execute(),
     )
-    expect(deeds).toEqual([
+    expect(entries).toEqual([
       {
         action: 'certificado',
         actor: 'Ana Souza',
@@ -127,7 +127,7 @@ describe('the certificate of a company', () => {
     ])
   })
 
-  test('is not removed by whoever enters with a shared login', async () => {
+  test('is not removed from a shared account', async () => {
     const company = await newCompany(ctx)
     await give(company)
     await expect(remove(company, { shared: true })).rejects.toMatchObject({
@@ -137,7 +137,7 @@ describe('the certificate of a company', () => {
     expect(await kept(company)).toMatchObject([{ current: true, key_id: ctx.vault.keyId }])
   })
 
-  test('of the matriz is not removed at the filial, which is told whose it is', async () => {
+  test('of the matriz is not removed at the filial; the refusal says whose it is', async () => {
     const matriz = await newCompany(ctx)
     await inside(matriz, (db) => sql`update company set name = 'MATRIZ LTDA'`.execute(db))
     const branch = await newCompany(ctx, { workspaceId: matriz.workspaceId, cnpj: filial })
@@ -200,7 +200,7 @@ describe('the captures', () => {
     await changeLines(ctx, "state = 'blocked', allowed_at = now() + interval '40 minutes', next_at = allowed_at")
     await remove(company)
     await give(company, { key: 'new' })
-    await resume(ctx, company.workspaceId, ours, { proved: true })
+    await captures.resume(ctx, company.workspaceId, ours, { proved: true })
     for (const line of await linesOf(ctx)) {
       expect(line.state).toBe('waiting')
       expect(line.next_at).toEqual(line.allowed_at)
@@ -218,7 +218,7 @@ describe('the captures', () => {
     ])
   })
 
-  test('go on with another certificate of the same base, which the answer names', async () => {
+  test('go on with another certificate of the same base, which the response names', async () => {
     const company = await newCompany(ctx)
     const branch = await newCompany(ctx, { workspaceId: company.workspaceId, cnpj: filial })
     await inside(branch, (db) =>
@@ -284,7 +284,7 @@ describe('the captures', () => {
   })
 })
 
-test('a key that was destroyed is opened by nobody, and the next certificate is taken', async () => {
+test('a destroyed key is never opened, and the next certificate is used', async () => {
   const company = await newCompany(ctx)
   const branch = await newCompany(ctx, { workspaceId: company.workspaceId, cnpj: filial })
   const removed = await give(company)

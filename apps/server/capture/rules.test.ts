@@ -10,7 +10,7 @@ const answer = (cStat: number, ultNSU: string | null, maxNSU: string | null, nsu
   maxNSU,
   documents: nsus.map((nsu) => ({ nsu: String(nsu).padStart(15, '0'), schema: 'x', content: Buffer.alloc(0) })),
 })
-const at = (lastNsu: bigint) => ({ lastNsu, first: false, answerLost: false })
+const at = (lastNsu: bigint) => ({ lastNsu, first: false, responseLost: false })
 const nsu = (n: number) => String(n).padStart(15, '0')
 
 describe('138', () => {
@@ -67,7 +67,7 @@ describe('656', () => {
     expect(decide(ahead, at(50n), rhythm).message).toBe(
       'A SEFAZ bloqueou as consultas deste CNPJ por uma hora: outro sistema consultou com este certificado. Faltam os documentos das posições 51 a 80, que serão buscados um a um, até vinte por hora.',
     )
-    expect(decide(ahead, { ...at(50n), answerLost: true }, rhythm).message).toMatch(
+    expect(decide(ahead, { ...at(50n), responseLost: true }, rhythm).message).toMatch(
       /uma consulta nossa cuja resposta se perdeu/,
     )
     expect(decide(answer(656, nsu(50), nsu(0)), at(50n), rhythm).message).toMatch(/Nenhum documento foi pulado/)
@@ -107,7 +107,7 @@ test('a maximum below the page itself says nothing', () => {
 })
 
 const margin = rhythm.marginMs / 60_000
-const standing = { lastNsu: 50n, maxNsu: 50n, failures: 0, first: false, recent: true, answerLost: false }
+const standing = { lastNsu: 50n, maxNsu: 50n, failures: 0, first: false, recent: true, responseLost: false }
 const wait = (error: SefazError, change: Partial<typeof standing> = {}) =>
   failed(error, { ...standing, ...change }, rhythm, () => 0)
 const minutes = (error: SefazError, change: Partial<typeof standing> = {}) => {
@@ -148,7 +148,7 @@ describe.each(named(counted))('%s', (_, error) => {
     expect(minutes(error, { maxNsu: 101n })).toEqual([10, 10])
   })
   test('what that query was answered may have been a block: then the hour passes', () => {
-    expect(minutes(error, { maxNsu: 101n, answerLost: true })).toEqual([60 + margin, 60 + margin])
+    expect(minutes(error, { maxNsu: 101n, responseLost: true })).toEqual([60 + margin, 60 + margin])
   })
   test('what waited long ago may have expired since', () => {
     expect(minutes(error, { maxNsu: 101n, recent: false })).toEqual([60 + margin, 60 + margin])

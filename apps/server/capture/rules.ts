@@ -1,49 +1,55 @@
-import type { DistributionAnswer } from '@vigia/sefaz/distribution'
+import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import type { SefazError } from '@vigia/sefaz/error'
 
 /** The authority's times, from configuration. */
-export interface Rhythm {
+interface Rhythm {
   hourMs: number
   pagePauseMs: number
   marginMs: number
 }
 
 /** What is known of a conversation when something happens in it. */
-export interface Standing {
+export interface ConversationState {
   lastNsu: bigint
   maxNsu: bigint
   failures: number
-  /** It has never brought an answer. */
+  /** No query of it ever got a response. */
   first: boolean
   /** `maxNsu` is of the last day: documents that waited then have not expired since. */
   recent: boolean
-  /** Since the last answer that told where the authority stands, one was lost that it may have counted. */
-  answerLost: boolean
+  /** Since the last response with the authority's cursor, one was lost that the authority may have counted. */
+  responseLost: boolean
 }
 
-/** What follows from one answer, or from none. */
+/** NSUs from one to another, both included. */
+export interface NsuRange {
+  from: bigint
+  to: bigint
+}
+
+/** What follows from one response, or from none. */
 export interface Decision {
   nextPage: boolean
   state: 'waiting' | 'blocked' | 'failed' | 'stopped'
   /** For the person. */
   message: string
-  /** When to ask again by ourselves; null: not before a person acts. */
+  /** When the next query leaves by itself; null: not before a person acts. */
   nextInMs: number | null
-  /** Before this, not even a person's wish may cause a query. */
+  /** Before this, not even a person's request may cause a query. */
   allowedInMs: number
   failures: number
   succeeded?: boolean
   lastNsu?: bigint
   maxNsu?: bigint
   /** NSUs that another program consumed and that are not here. */
-  gap?: { from: bigint; to: bigint }
-  /** The authority did not accept the certificate that asked. */
+  gap?: NsuRange
+  /** The authority did not accept the certificate of the query. */
   certificateRefused?: boolean
-  /** Only the pauses are written: another certificate asks next, and what was said of the line stays. */
-  untold?: boolean
+  /** Only the pauses are written: another certificate is used next, and state and message of the line stay. */
+  keepsState?: boolean
 }
 
-/** Nobody holds a valid certificate for the CNPJ. */
+/** There is no valid certificate for the CNPJ. */
 export const noCertificate: Decision = {
   nextPage: false,
   state: 'stopped',
@@ -54,21 +60,23 @@ export const noCertificate: Decision = {
   failures: 0,
 }
 
-/** The client algorithm of NT 2014.002 (cursor, pauses, consumo indevido) for one answer to `distNSU` with `lastNsu`. */
+/** The client algorithm of NT 2014.002 (cursor, pauses, consumo indevido) for one response to `distNSU` with `lastNsu`. */
 export function decide(
-  answer: Pick<DistributionAnswer, 'cStat' | 'xMotivo' | 'ultNSU' | 'maxNSU' | 'documents'>,
-  standing: Pick<Standing, 'lastNsu' | 'first' | 'answerLost'> & Partial<Pick<Standing, 'failures'>>,
+  response: Pick<DistributionResponse, 'cStat' | 'xMotivo' | 'ultNSU' | 'maxNSU' | 'documents'>,
+  standing: Pick<ConversationState, 'lastNsu' | 'first' | 'responseLost'> &
+    Partial<Pick<ConversationState, 'failures'>>,
   rhythm: Rhythm,
   random = Math.random,
 ): Decision {
   const { lastNsu, first } = standing
-  const ult = answer.ultNSU === null ? null : BigInt(answer.ultNSU)
-  const max = answer.maxNSU === null ? undefined : BigInt(answer.maxNSU)
-  switch (answer.cStat) {
+  const ult = response.ultNSU === null ? null : BigInt(response.ultNSU)
+  const max = response.maxNSU === null ? undefined : BigInt(response.maxNSU)
+  switch (response.cStat) {
     case 138: {
-      const advanced = highest(lastNsu, ult ?? highestNsu(answer.documents, lastNsu))
+      const advanced = highest(lastNsu, ult ?? highestNsu(response.documents, lastNsu))
       const more = max !== undefined && advanced < max && advanced > lastNsu
-      const news = answer.documents.length === 1 ? '1 documento novo' : `${answer.documents.length} documentos novos`
+      const news =
+        response.documents.length === 1 ? '1 documento novo' : `${response.documents.length} documentos novos`
       return {
         ...rest(
           rhythm,
@@ -78,7 +86,7 @@ export function decide(
         ),
         nextPage: more,
         lastNsu: advanced,
-        // A maximum below the page itself says nothing.
+        // A maximum below the page itself is wrong and ignored.
         maxNsu: max !== undefined && max >= advanced ? max : undefined,
         succeeded: true,
         ...(more && soon(rhythm)),
@@ -102,35 +110,62 @@ export function decide(
       return blocked(ult, standing, rhythm, random)
     case 108:
     case 109:
-      return unavailable(answer.xMotivo, rhythm.hourMs * closedForHours[answer.cStat]!, rhythm, random)
+      return unavailable(response.xMotivo, rhythm.hourMs * closedForHours[response.cStat]!, rhythm, random)
     case 999:
-      return unavailable(answer.xMotivo, rhythm.hourMs / 4, rhythm, random)
+      return unavailable(response.xMotivo, rhythm.hourMs / 4, rhythm, random)
     default:
       return {
         nextPage: false,
         state: 'stopped',
-        message: `${explainCode(answer.cStat)} Os documentos já guardados estão seguros. (${answer.cStat}: ${answer.xMotivo})`,
-        nextInMs: passingCodes.has(answer.cStat) ? rhythm.hourMs + rhythm.marginMs : null,
+        message: `${explainCode(response.cStat)} Os documentos já guardados estão seguros. (${response.cStat}: ${response.xMotivo})`,
+        nextInMs: passingCodes.has(response.cStat) ? rhythm.hourMs + rhythm.marginMs : null,
         allowedInMs: rhythm.hourMs + rhythm.marginMs,
         failures: 0,
-        certificateRefused: certificateCodes.has(answer.cStat),
+        certificateRefused: certificateCodes.has(response.cStat),
       }
   }
 }
 
-/** How long a service is left alone that says of itself that it serves nobody: 108 is for a short while, 109 for an unknown one (NT 2014.002). */
+/**
+ * What follows from the response to a query for one position, or from none (null): how long to wait before the next one, and the block when
+ * there is one.
+ */
+export function decideSingle(
+  response: Parameters<typeof decide>[0] | null,
+  standing: Pick<ConversationState, 'lastNsu' | 'first' | 'failures'>,
+  rhythm: Rhythm,
+): { block: Decision | null; waitMs: number } {
+  switch (response?.cStat) {
+    case 137:
+    case 138:
+      return { block: null, waitMs: 0 }
+    case 656: {
+      // The ultNSU of a consNSU response is not the cursor of distNSU.
+      const block = decide({ ...response, ultNSU: null }, { ...standing, responseLost: false }, rhythm)
+      return { block, waitMs: block.allowedInMs }
+    }
+    // Without a response, or for a position beyond the end, other positions may still be fetched.
+    case undefined:
+    case 589:
+      return { block: null, waitMs: rhythm.hourMs / 6 }
+    default:
+      return { block: null, waitMs: rhythm.hourMs }
+  }
+}
+
+/** How long a service that says it is down is left alone: 108 is for a short while, 109 for an unknown one (NT 2014.002). */
 export const closedForHours: Readonly<Record<number, number>> = { 108: 1 / 6, 109: 1 / 2 }
 
-// 280 to 286: the certificate itself; 472, 473, 593: it is not of the CNPJ that was asked about.
+// 280 to 286: the certificate itself; 472, 473, 593: it is not of the CNPJ in the query.
 const certificateCodes = new Set([280, 281, 282, 283, 284, 285, 286, 472, 473, 593])
-// The revocation list may be reached again and a clock be set right, with the same certificate.
+// The same certificate may be accepted later: the revocation list can be reached again, or a clock was set right.
 const passingCodes = new Set([281, 286])
 
 /**
- * Whether an answer shows that a certificate is real: these come after it was compared with the CNPJ (NT 2014.002, rule 593), the others
- * may come before anybody looked at it.
+ * Whether a response proves a certificate: these codes come after the authority compared it with the CNPJ (NT 2014.002, rule 593), the
+ * others may come before.
  */
-export function isProof({ cStat }: Pick<DistributionAnswer, 'cStat'>): boolean {
+export function isProof({ cStat }: Pick<DistributionResponse, 'cStat'>): boolean {
   return cStat === 137 || cStat === 138 || cStat === 589 || cStat === 656
 }
 
@@ -156,8 +191,8 @@ export function explainCode(cStat: number): string {
   return explanations[cStat] ?? 'A SEFAZ recusou a consulta.'
 }
 
-// One cycle an hour, spread so that companies registered together do not ask together: over a whole hour once, then over the margin,
-// which keeps them apart.
+// One cycle an hour, spread so that companies registered together do not query together. The first pause is spread over an hour; later ones
+// only over the margin, since lines already differ.
 function rest(rhythm: Rhythm, message: string, spreadMs: number, random: () => number): Decision {
   return {
     nextPage: false,
@@ -171,16 +206,16 @@ function rest(rhythm: Rhythm, message: string, spreadMs: number, random: () => n
 
 const soon = (rhythm: Rhythm) => ({ nextInMs: rhythm.pagePauseMs, allowedInMs: rhythm.pagePauseMs })
 
-// Once or twice another system may have been given an older position.
+// A cursor behind ours is excused twice: another system may have asked with an older NSU.
 const blocksBehindMax = 3
 
-// No column holds any number of them, and after a few they change nothing.
+// Capped so that it fits the column; waits stop growing after five.
 const oneMore = (failures: number) => Math.min(failures + 1, 1_000)
 
-// The hour counts from this answer. The authority's cursor is adopted, or every later query would be out of sequence too.
+// The hour counts from this response. The authority's cursor is adopted, or every later query would be out of sequence too.
 function blocked(
   ult: bigint | null,
-  { lastNsu, answerLost, failures = 0 }: Parameters<typeof decide>[1],
+  { lastNsu, responseLost, failures = 0 }: Parameters<typeof decide>[1],
   rhythm: Rhythm,
   random: () => number,
 ): Decision {
@@ -192,7 +227,7 @@ function blocked(
   const cause =
     isBehind && failures + 1 >= blocksBehindMax
       ? `a cada consulta ela responde que a posição dela (${ult}) está antes da nossa (${lastNsu}), o que não é obra de outro sistema; quem administra o sistema precisa conferir`
-      : blockCause(answerLost)
+      : blockCause(responseLost)
   const message = `A SEFAZ bloqueou as consultas deste CNPJ por uma hora: ${cause}.${missing}`
   return {
     ...rest(rhythm, message, rhythm.marginMs, random),
@@ -203,9 +238,9 @@ function blocked(
   }
 }
 
-/** Why the authority counted a query more than we know of, for the person. */
-export function blockCause(answerLost: boolean): string {
-  return answerLost
+/** Why the authority has counted one query more than we have, for the person. */
+export function blockCause(responseLost: boolean): string {
+  return responseLost
     ? 'ela contou uma consulta nossa cuja resposta se perdeu no caminho'
     : 'outro sistema consultou com este certificado'
 }
@@ -228,22 +263,22 @@ const unreached = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|no 
 const outright = /^HTTP 4|was not recognized|Unable to handle request/
 
 /**
- * Whether the authority may have counted a query that has no answer here. Not when nobody was reached, nor when the door stayed shut: the
- * certificate, the chain or the address was refused before anybody read the query.
+ * Whether the authority may have counted a query without a response. Not when no server was reached, nor when the certificate, the chain or
+ * the address was refused before the query was read.
  */
 export function mayHaveBeenCounted({ kind, detail = '' }: Failure): boolean {
   if (kind === 'tls-chain' || kind === 'handshake' || kind === 'forbidden') return false
   return !unreached.test(detail) && !outright.test(detail)
 }
 
-/** Whether a failure says something about the service, and so about everybody's next call; the others are of one certificate. */
+/** Whether a failure is of the service, and so concerns the next call of every line; the others are of one certificate. */
 export function isOfTheHost({ kind }: Pick<SefazError, 'kind'>): boolean {
   return kind !== 'forbidden' && kind !== 'handshake'
 }
 
 /**
- * Whether a failure may be about the certificate that asked: servers also refuse one by cutting the connection, or with a page of their
- * own. Nobody reached, an unknown chain, no answer in time and errors of the server itself are not.
+ * Whether a failure may be about the certificate: servers also refuse one by cutting the connection, or with an HTML page. An unreachable
+ * server, an unknown chain, a time-out and errors of the server itself are not.
  */
 export function mayBeOfTheCertificate(error: Pick<SefazError, 'kind' | 'detail' | 'status'>): boolean {
   if (!isOfTheHost(error)) return true
@@ -253,16 +288,15 @@ export function mayBeOfTheCertificate(error: Pick<SefazError, 'kind' | 'detail' 
 
 const pageSize = 50n
 
-// An answer 137, or the last page, that was counted and lost turns a query within its hour into misuse; what was lost may also have been
-// a block. Only where more than a page is waiting the lost one cannot have been the last: then the next query tells where the authority
-// stands, once.
-function afterLostAnswer({ lastNsu, maxNsu, recent, answerLost }: Standing, rhythm: Rhythm): number {
+// If the lost response was the last page or a 137, asking again within the hour is misuse; it may also have been a block. If more than one page
+// still waits, it was not the last, so one early query is safe.
+function afterLostResponse({ lastNsu, maxNsu, recent, responseLost }: ConversationState, rhythm: Rhythm): number {
   const moreWaits = recent && maxNsu - lastNsu > pageSize
-  return moreWaits && !answerLost ? rhythm.hourMs / 6 : rhythm.hourMs + rhythm.marginMs
+  return moreWaits && !responseLost ? rhythm.hourMs / 6 : rhythm.hourMs + rhythm.marginMs
 }
 
-// Minutes of a real hour. Where nobody was reached, soon and then less often; what another certificate, chain or address must mend, by
-// the hour, though a person who mended it may try at once.
+// Minutes of a real hour. An unreachable server is retried soon and then less often; what another certificate, chain or address must mend,
+// every hour, though a person who mended it may retry at once.
 const waits = { unreached: [1, 5, 15, 30, 60], forbidden: [30, 60], hopeless: [60] }
 const mendedMinutes = 5
 
@@ -277,9 +311,10 @@ function afterNothingCounted(error: SefazError, failures: number): { minutes: nu
   return { minutes, allowedMinutes: mendable ? mendedMinutes : minutes }
 }
 
-/** What follows when there was no answer: the cursor stays, and the waits grow. */
-export function failed(error: SefazError, standing: Standing, rhythm: Rhythm, random = Math.random): Decision {
-  if (mayHaveBeenCounted(error)) return lost(error.message, afterLostAnswer(standing, rhythm), standing, rhythm, random)
+/** What follows when there was no response: the cursor stays, and the waits grow. */
+export function failed(error: SefazError, standing: ConversationState, rhythm: Rhythm, random = Math.random): Decision {
+  if (mayHaveBeenCounted(error))
+    return lost(error.message, afterLostResponse(standing, rhythm), standing, rhythm, random)
   const { minutes, allowedMinutes } = afterNothingCounted(error, standing.failures)
   return {
     ...retry(
@@ -316,7 +351,7 @@ function retry(
 function lost(
   what: string,
   waitMs: number,
-  { failures }: Pick<Standing, 'failures'>,
+  { failures }: Pick<ConversationState, 'failures'>,
   rhythm: Rhythm,
   random: () => number,
 ): Decision {
@@ -333,16 +368,21 @@ function lost(
   }
 }
 
-/** What follows when a process died between a query and its answer, `elapsedMs` ago: the answer counts as lost. */
-export function interrupted(standing: Standing, elapsedMs: number, rhythm: Rhythm, random = Math.random): Decision {
+/** What follows when a process died between a query, `elapsedMs` ago, and its response: the response counts as lost. */
+export function interrupted(
+  standing: ConversationState,
+  elapsedMs: number,
+  rhythm: Rhythm,
+  random = Math.random,
+): Decision {
   const what =
     'A captura foi interrompida entre uma consulta e a resposta da SEFAZ. Nada do que já foi recebido se perdeu.'
-  const decision = lost(what, afterLostAnswer(standing, rhythm), standing, rhythm, random)
+  const decision = lost(what, afterLostResponse(standing, rhythm), standing, rhythm, random)
   const remaining = (ms: number) => Math.max(0, ms - elapsedMs)
   return { ...decision, nextInMs: remaining(decision.nextInMs ?? 0), allowedInMs: remaining(decision.allowedInMs) }
 }
 
-/** What follows when the fault is ours and nothing was asked: the cursor stays, and the person is told. */
+/** What follows when the fault is ours and no query left: the cursor stays, and people see a message. */
 export function brokenOff(failures: number, rhythm: Rhythm, random = Math.random): Decision {
   const minutes = waits.unreached[Math.min(failures, waits.unreached.length - 1)]!
   return retry(ourFault, minutes, minutes, failures, rhythm, random)

@@ -4,7 +4,7 @@ import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
 import type { Database } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
-import { newWorkspace } from '../platform/testing.ts'
+import { insertCompany, newWorkspace } from '../platform/testing.ts'
 import { followSwitch, requestSync, resume, subscribe } from './capture.ts'
 
 const matriz = '12ABC34501DE35'
@@ -29,13 +29,7 @@ beforeEach(() =>
 )
 
 async function register(workspaceId: number, cnpj: string, { proved = true } = {}): Promise<number> {
-  const company = await inWorkspace({ db }, workspaceId, ({ db }) =>
-    db
-      .insertInto('company')
-      .values({ workspace_id: workspaceId, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 })
-      .returning(['id', 'public_id as publicId', 'cnpj', 'uf'])
-      .executeTakeFirstOrThrow(),
-  )
+  const company = await insertCompany(db, workspaceId, { cnpj })
   await subscribe({ db }, workspaceId, company, { proved })
   return company.id
 }
@@ -70,7 +64,7 @@ const subscriptions = (workspaceId: number) =>
       .execute(),
   )
 
-test('a CNPJ is captured by the hour while anybody wants it so, proved or not', async () => {
+test('a CNPJ is captured automatically while any company wants it so, proved or not', async () => {
   const [mine, theirs] = [await newWorkspace(db), await newWorkspace(db)]
   const [own, other] = [await register(mine, matriz), await register(theirs, matriz, { proved: false })]
   expect(await automatic(matriz)).toEqual([true, true])
@@ -85,7 +79,7 @@ test('a CNPJ is captured by the hour while anybody wants it so, proved or not', 
   expect(await automatic(matriz)).toEqual([true, true])
 })
 
-test('two who turn it off at the same moment leave it off', async () => {
+test('two companies that turn it off at the same moment leave it off', async () => {
   const [mine, theirs] = [await newWorkspace(db), await newWorkspace(db)]
   const [own, other] = [await register(mine, matriz), await register(theirs, matriz)]
   for (let round = 0; round < 10; round++) {
@@ -127,7 +121,7 @@ test('a new certificate wakes what stopped for want of one, of all companies of 
   ])
 })
 
-test('a new certificate brings what failed forward as far as its pause allows, and says when nobody asks by the hour', async () => {
+test('a new certificate brings a failed line forward as far as its pause allows, and says when the capture is not automatic', async () => {
   const workspaceId = await newWorkspace(db)
   const company = await register(workspaceId, matriz)
   const failing =
@@ -159,7 +153,7 @@ test('a certificate that its chain does not prove proves nothing, and takes no e
   ])
 })
 
-test('who is proved by a new certificate is brought up to the others, whose conversation goes on', async () => {
+test('a company that a new certificate proves catches up with the others, whose line goes on', async () => {
   const [owner, late] = [await newWorkspace(db), await newWorkspace(db)]
   await register(owner, matriz)
   await register(late, matriz, { proved: false })

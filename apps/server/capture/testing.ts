@@ -5,7 +5,7 @@ import { readConfig } from '../config.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
-import { newWorkspace } from '../platform/testing.ts'
+import { insertAccount, insertCompany, newWorkspace } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { subscribe } from './capture.ts'
 import { followPlan } from './plan.ts'
@@ -41,7 +41,7 @@ export async function openInstallation() {
   }
 }
 
-/** Sends the conversations of the tests before to a place where nobody asks for them; what the ledger says stays for ever. */
+/** Takes the lines of earlier tests out of the way; the ledger cannot be emptied. */
 export async function retireLines({ db }: Pick<Context, 'db'>): Promise<void> {
   await inCapture({ db }, async ({ db }) => {
     await db.deleteFrom('capture_subscription').execute()
@@ -54,19 +54,13 @@ export async function retireLines({ db }: Pick<Context, 'db'>): Promise<void> {
   })
 }
 
-/** A company in a workspace of its own, or in a given one, with its conversations. */
+/** A company in a workspace of its own, or in a given one, with its capture lines. */
 export async function newCompany(
   { db }: Pick<Context, 'db'>,
   { proved = true, cnpj = ours, workspaceId = 0 } = {},
 ): Promise<{ workspaceId: number; companyId: number }> {
   const id = workspaceId || (await newWorkspace(db))
-  const company = await inWorkspace({ db }, id, async ({ db }) => {
-    return db
-      .insertInto('company')
-      .values({ workspace_id: id, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 })
-      .returning(['id', 'public_id as publicId', 'cnpj', 'uf'])
-      .executeTakeFirstOrThrow()
-  })
+  const company = await insertCompany(db, id, { cnpj })
   await subscribe({ db }, id, company, { proved })
   return { workspaceId: id, companyId: company.id }
 }
@@ -92,7 +86,7 @@ export async function goOn(ctx: TestContext, workspaceId: number): Promise<void>
   await followPlan(ctx, workspaceId)
 }
 
-/** The conversations of a CNPJ; `nextIn`: minutes to the next query. */
+/** The capture lines of a CNPJ; `nextIn`: minutes to the next query. */
 export function linesOf(ctx: TestContext, cnpj = ours) {
   return inCapture(ctx, ({ db }) =>
     db
@@ -105,21 +99,9 @@ export function linesOf(ctx: TestContext, cnpj = ours) {
   )
 }
 
-/** Changes the conversations of a CNPJ. */
+/** Changes the capture lines of a CNPJ. */
 export async function changeLines(ctx: TestContext, set: string, cnpj = ours): Promise<void> {
   await inCapture(ctx, ({ db }) => sql`update capture_line set ${sql.raw(set)} where cnpj = ${cnpj}`.execute(db))
-}
-
-/** An account of a workspace that somebody has entered. */
-export async function addAccount(ctx: TestContext, workspaceId: number): Promise<{ email: string }> {
-  const email = `${crypto.randomUUID()}@exemplo.com.br`
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    db
-      .insertInto('account')
-      .values({ workspace_id: workspaceId, email, name: 'Ana', password_hash: 'x', entered_at: new Date() })
-      .execute(),
-  )
-  return { email }
 }
 
 /** Keeps a certificate for a company, and answers its number; its key is the text `key`. */
@@ -133,17 +115,8 @@ export async function addCertificate(
     pem = `certificate of ${key}`,
   }: { holder: string; key: string; validTo: string; pem?: string },
 ): Promise<number> {
+  const account = await insertAccount(ctx.db, workspaceId)
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const account = await db
-      .insertInto('account')
-      .values({
-        workspace_id: workspaceId,
-        email: `${crypto.randomUUID()}@exemplo.com.br`,
-        name: 'Ana',
-        password_hash: 'x',
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow()
     const { id } = await db
       .insertInto('certificate')
       .values({

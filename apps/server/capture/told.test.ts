@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { companyChangeRoutes } from '../companies/change-routes.ts'
 import { companyRoutes } from '../companies/routes.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
-import { createPrinter } from '../platform/printer.ts'
 import { testCaller, testSession } from '../platform/testing.ts'
-import { captureRoutes } from './routes.ts'
+import { createPrinter } from '../print/printer.ts'
+import * as captures from './capture.ts'
 import { decide } from './rules.ts'
 import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm } from './testing.ts'
 
@@ -28,7 +29,7 @@ beforeEach(async () => {
 type Company = Awaited<ReturnType<typeof newCompany>>
 
 const run = async <T>(path: string, query: object, { workspaceId }: Company): Promise<T> => {
-  const found = [...companyRoutes, ...captureRoutes].find(({ route }) => route.path.endsWith(path))!
+  const found = [...companyRoutes, ...companyChangeRoutes(captures)].find(({ route }) => route.path.endsWith(path))!
   const session = testSession(workspaceId)
   return (await found.run(
     ctx,
@@ -62,8 +63,8 @@ const change = (set: string, service = [0, 2]) =>
 const fail = (service: 'nfe' | 'cte', reason: string) =>
   noteFailure(ctx, ctx.config.sefaz.endpoints.distribution[service], reason, 600_000)
 
-describe('a company whose certificate nothing has proved', () => {
-  test('is told of a service that serves nobody', async () => {
+describe('a company without a proved certificate', () => {
+  test('reads of an outage', async () => {
     const company = await newCompany(ctx, { proved: false })
     expect(await told(company)).toMatchObject({ estado: 'aguardando', proximaConsulta: null })
     await fail('nfe', 'tls-chain')
@@ -73,7 +74,7 @@ describe('a company whose certificate nothing has proved', () => {
     })
   })
 
-  test('is told that the first query does not succeed, or is not made', async () => {
+  test('reads that the first query does not succeed, or is not made', async () => {
     const company = await newCompany(ctx, { proved: false })
     await addCertificate(ctx, company, { holder: ours, key: 'x', validTo: '2090-01-01' })
     await change("state = 'failed', failures = 1, next_at = now() + interval '1 hour', message = 'de outro'")
@@ -86,7 +87,7 @@ describe('a company whose certificate nothing has proved', () => {
     expect(await told(company)).toMatchObject({ estado: 'parada', mensagem: expect.stringMatching(/Envie um cert/) })
   })
 
-  test('is told nothing of the times and the block of others', async () => {
+  test('reads nothing of the times and the block of others', async () => {
     await newCompany(ctx)
     const stranger = await newCompany(ctx, { proved: false })
     await change(
@@ -101,7 +102,7 @@ describe('a company whose certificate nothing has proved', () => {
 })
 
 describe('a company', () => {
-  test('whose query is late is told so, and asking does not hide it', async () => {
+  test('whose query is late reads so, and a request does not hide it', async () => {
     const company = await newCompany(ctx)
     await change("next_at = '2026-03-09T15:30:00Z', message = 'Em dia.'")
     const late = {
@@ -119,7 +120,7 @@ describe('a company', () => {
     expect(await told(company)).toMatchObject({ estado: 'aguardando', mensagem: 'Em dia.' })
   })
 
-  test('that is captured only when somebody asks is not late before', async () => {
+  test('that is captured only on request is not late before one', async () => {
     const company = await newCompany(ctx)
     await inWorkspace(ctx, company.workspaceId, ({ db }) =>
       db.updateTable('company').set({ automatic: false }).execute(),
@@ -130,7 +131,7 @@ describe('a company', () => {
     expect(await told(company)).toMatchObject({ estado: 'aguardando' })
   })
 
-  test('is told how many positions the authority has no more', async () => {
+  test('reads how many positions the authority has no more', async () => {
     const company = await newCompany(ctx)
     await inCapture(ctx, ({ db }) =>
       sql`insert into capture_gap (line_id, from_nsu, to_nsu, lost, found_at)
@@ -142,7 +143,7 @@ describe('a company', () => {
     )
   })
 
-  test('whose own certificate was not accepted is told so while others go on', async () => {
+  test('whose own certificate was not accepted reads so while others go on', async () => {
     const company = await newCompany(ctx)
     await change("message = 'Em dia.'")
     await inCapture(ctx, ({ db }) => sql`update capture_subscription set refused = 'Foi revogado.'`.execute(db))
@@ -150,8 +151,8 @@ describe('a company', () => {
   })
 })
 
-test('a page with more behind it says how far the capture is, the last one that it is up to date', () => {
-  const standing = { lastNsu: 0n, first: true, answerLost: false }
+test('after a page with more to come the message says how far the capture is, after the last one that it is up to date', () => {
+  const standing = { lastNsu: 0n, first: true, responseLost: false }
   const page = (maxNSU: string) =>
     decide({ cStat: 138, xMotivo: '', ultNSU: '50', maxNSU, documents: [] }, standing, rhythm)
   expect(page('5000').message).toBe('Recebendo: posição 50 de 5000.')
@@ -172,7 +173,7 @@ describe('the button', () => {
     )
   })
 
-  test('does not say that something began while the service serves nobody', async () => {
+  test('does not say that something began during an outage', async () => {
     const company = await newCompany(ctx)
     await fail('nfe', 'timeout')
     await fail('cte', 'timeout')

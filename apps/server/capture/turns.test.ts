@@ -6,13 +6,13 @@ import { inCapture, inWorkspace } from '../platform/database.ts'
 import { followSwitch, requestSync } from './capture.ts'
 import { readCompleteness } from './completeness.ts'
 import { findHolder, makeWay } from './holder.ts'
-import { claimLine, claimOne, consequences, holdLine, type Line, releaseLine } from './lease.ts'
-import { noteCall, quotaWait, wasAnswerLost } from './ledger.ts'
-import { announce } from './query.ts'
-import { recover } from './recovery.ts'
+import { settleInterrupted } from './interrupted.ts'
+import { type CaptureLine, claimLine, claimOne, consequences, holdLine, releaseLine } from './lease.ts'
+import { noteCall, quotaWait, wasResponseLost } from './ledger.ts'
+import { noteQuery } from './query.ts'
 import { brokenOff, type Decision, decide, failed } from './rules.ts'
 import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm, type TestContext } from './testing.ts'
-import { askSoon, breakOff } from './worker.ts'
+import { askSoon, postponeFailed } from './worker.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 // Two processes of one installation.
@@ -36,7 +36,7 @@ const answerOf = (cStat: number, ultNSU: number | null = null, maxNSU: number | 
   bytes: 10,
   durationMs: 5,
 })
-const standing = { lastNsu: 0n, first: false, answerLost: false }
+const standing = { lastNsu: 0n, first: false, responseLost: false }
 const upToDate = () => decide(answerOf(137), standing, rhythm)
 const more = () => decide(answerOf(138, 50, 5_000), standing, rhythm)
 
@@ -45,12 +45,12 @@ const cnpjOf = (index: number) => {
   return body + cnpjCheckDigits(body)
 }
 
-async function claimed(count: number, from = ctx): Promise<Line[]> {
+async function claimed(count: number, from = ctx): Promise<CaptureLine[]> {
   const lines = await Promise.all(Array.from({ length: count }, (_, index) => claimLine(index % 2 ? from : other)))
   return lines.filter((line) => line !== null)
 }
 
-async function nfeLine(): Promise<Line> {
+async function nfeLine(): Promise<CaptureLine> {
   const [first, second] = [await claimLine(ctx), await claimLine(ctx)]
   const [nfe, cte] = first!.service === 0 ? [first!, second!] : [second!, first!]
   await releaseLine(ctx, cte, upToDate())
@@ -58,14 +58,14 @@ async function nfeLine(): Promise<Line> {
 }
 
 // The process that holds the line is no more, and its lease has run out.
-const die = (line: Line, minutesAgo = 3) =>
+const die = (line: CaptureLine, minutesAgo = 3) =>
   inCapture(ctx, ({ db }) =>
     sql`update capture_line set lease_until = now() - interval '1 second',
                asked_at = asked_at - ${minutesAgo} * interval '1 minute', gap_at = gap_at - ${minutesAgo} * interval '1 minute'
          where id = ${line.id}`.execute(db),
   )
 
-const rowOf = (line: Pick<Line, 'id'>) =>
+const rowOf = (line: Pick<CaptureLine, 'id'>) =>
   inCapture(ctx, ({ db }) =>
     db
       .selectFrom('capture_line')
@@ -79,15 +79,15 @@ const rowOf = (line: Pick<Line, 'id'>) =>
       .executeTakeFirstOrThrow(),
   )
 
-const change = (line: Pick<Line, 'id'>, set: Parameters<typeof holdLine>[2]) =>
+const change = (line: Pick<CaptureLine, 'id'>, set: Parameters<typeof holdLine>[2]) =>
   inCapture(ctx, ({ db }) => db.updateTable('capture_line').set(set).where('id', '=', line.id).execute())
 
-const callsOf = (line: Pick<Line, 'id'>) =>
+const callsOf = (line: Pick<CaptureLine, 'id'>) =>
   inCapture(ctx, ({ db }) =>
     db.selectFrom('capture_call').selectAll().where('line_id', '=', line.id).orderBy('id').execute(),
   )
 
-const addGap = (line: Pick<Line, 'id'>, from: bigint, to: bigint, lost = false) =>
+const addGap = (line: Pick<CaptureLine, 'id'>, from: bigint, to: bigint, lost = false) =>
   inCapture(ctx, async ({ db }) => {
     await db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: from, to_nsu: to, lost }).execute()
     await sql`update capture_line set gap_at = now() where id = ${line.id}`.execute(db)
@@ -96,7 +96,7 @@ const addGap = (line: Pick<Line, 'id'>, from: bigint, to: bigint, lost = false) 
 const inTransaction = <T>(work: (ctx: TestContext) => Promise<T>) => inCapture(ctx, work)
 
 describe('many companies and two processes', () => {
-  test('hold eight conversations at once in all, not each', async () => {
+  test('hold eight lines at once in total, not in each process', async () => {
     for (let index = 0; index < 8; index++) await newCompany(ctx, { cnpj: cnpjOf(index) })
     const lines = await claimed(40)
     expect(lines).toHaveLength(8)
@@ -105,7 +105,7 @@ describe('many companies and two processes', () => {
     expect(await claimed(4)).toHaveLength(1)
   })
 
-  test('what is missing takes half of the places at most, and what is due goes before it', async () => {
+  test('gaps take half of the places at most, and lines that are due go first', async () => {
     for (let index = 0; index < 4; index++) await newCompany(ctx, { cnpj: cnpjOf(index) })
     const lines = await claimed(20)
     for (const line of lines) {
@@ -116,7 +116,7 @@ describe('many companies and two processes', () => {
     expect(gaps.filter((line) => line !== null)).toHaveLength(4)
   })
 
-  test('who has more pages goes to the end of the queue after its turn', async () => {
+  test('a line with more pages goes to the end of the queue after its turn', async () => {
     for (let index = 0; index < 2; index++) await newCompany(ctx, { cnpj: cnpjOf(index) })
     const [first, ...rest] = await claimed(4)
     for (const line of rest) await releaseLine(ctx, line, { ...more(), nextInMs: 0, allowedInMs: 0 })
@@ -138,12 +138,11 @@ describe('many companies and two processes', () => {
     const line = await nfeLine()
     await releaseLine(ctx, line, upToDate())
     await change(line, { catch_up: true })
-    expect(await claimLine(ctx, [0, 2])).toMatchObject({ id: line.id, due: false })
+    expect(await claimLine(ctx, [0, 2])).toMatchObject({ id: line.id, turn: 'copies' })
   })
 })
 
 describe('a fault of ours', () => {
-  const fault = new Error('the connection to the database ended')
   const standsOf = ({ state, message, next_at, allowed_at, failures }: Awaited<ReturnType<typeof rowOf>>) => ({
     state,
     message,
@@ -162,7 +161,7 @@ describe('a fault of ours', () => {
     await inTransaction((ctx) => holdLine(ctx, line, consequences(decision)))
     const before = standsOf(await rowOf(line))
     for (const turn of ['gap', 'copies', 'due'] as const) {
-      await breakOff(ctx, { ...line, turn }, fault)
+      await postponeFailed(ctx, { ...line, turn })
       const after = standsOf(await rowOf(line))
       expect({ ...after, failures: before.failures }, turn).toEqual(before)
       await change(line, { lease_by: line.leaseBy })
@@ -172,27 +171,57 @@ describe('a fault of ours', () => {
     expect(gapIn).toBeGreaterThan(1)
   })
 
-  test('after a query whose answer was written shortens nothing', async () => {
+  test('after the response was written shortens no pause', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
     await change(line, { max_nsu: 500n, last_success_at: new Date() })
     await inTransaction((ctx) => holdLine(ctx, line, consequences(decide(answerOf(656, 0), standing, rhythm))))
     const before = standsOf(await rowOf(line))
-    await breakOff(ctx, { ...line, asking: true, maxNsu: 500n, recent: true }, fault)
+    await postponeFailed(ctx, line)
     expect({ ...standsOf(await rowOf(line)), failures: 0 }).toEqual(before)
   })
 
-  test('is told, and tried again soon, where nothing stands', async () => {
+  test('while a query is under way counts its response as lost', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
-    await breakOff(ctx, line, fault)
+    await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+    await postponeFailed(ctx, line)
+    const row = await rowOf(line)
+    expect(row).toMatchObject({ state: 'failed', asked_at: null, lease_by: null })
+    expect(row.allowedIn).toBeCloseTo(65, 0)
+    expect(await callsOf(line)).toMatchObject([{ query: 'distNSU', error: expect.stringMatching(/^interrupted: /) }])
+  })
+
+  test('while an interrupted query is settled does not begin its pause anew', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+    await die(line, 40)
+    await postponeFailed(other, (await claimLine(other))!)
+    const row = await rowOf(line)
+    expect(row).toMatchObject({ asked_at: null, lease_by: null })
+    expect(row.allowedIn).toBeCloseTo(25, 0)
+  })
+
+  test('counts the failures since the last page that came, not those before the turn', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    await change(line, { failures: 0 })
+    await postponeFailed(ctx, { ...line, failures: 4 })
+    expect(await rowOf(line)).toMatchObject({ failures: 1 })
+  })
+
+  test('is shown and retried soon when no pause stands', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    await postponeFailed(ctx, line)
     const row = await rowOf(line)
     expect(row).toMatchObject({ state: 'failed', failures: 1, lease_by: null })
     expect(row.message).toMatch(/^Algo falhou do nosso lado/)
     expect(row.nextIn).toBeCloseTo(1, 0)
   })
 
-  test('may repeat for ever', () => {
+  test('may repeat without limit', () => {
     expect(brokenOff(1_000, rhythm).failures).toBe(1_000)
   })
 })
@@ -208,7 +237,7 @@ describe('places', () => {
   }
   const turnsOf = async () => (await claimed(30)).map(({ turn }) => turn).sort()
 
-  test('are for what is due, but for one each of copies and of what is missing', async () => {
+  test('are for lines that are due, except one for copies and one for gaps', async () => {
     const lines = await many(18)
     for (const line of lines.slice(0, 4)) await change(line, { catch_up: true, next_at: null })
     for (const line of lines.slice(4, 8)) await addGap(line, 1n, 9n)
@@ -216,7 +245,7 @@ describe('places', () => {
     expect(await turnsOf()).toEqual(['copies', ...Array.from({ length: 6 }, () => 'due'), 'gap'])
   })
 
-  test('of copies are two, and what is due too is not copied first', async () => {
+  test('of copies are two, and a line that is also due is queried before it is copied', async () => {
     const lines = await many(6)
     for (const line of lines) await change(line, { catch_up: true, next_at: null })
     expect(await turnsOf()).toEqual(['copies', 'copies'])
@@ -225,14 +254,14 @@ describe('places', () => {
     expect((await turnsOf())[0]).toBe('due')
   })
 
-  test('a line whose copies failed asks all the same', async () => {
+  test('a line whose copies failed is queried all the same', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
     await releaseLine(ctx, line, upToDate())
     await change(line, { catch_up: true })
     const copies = (await claimLine(ctx))!
-    expect(copies).toMatchObject({ id: line.id, turn: 'copies', due: false })
-    await breakOff(ctx, copies, new Error('unreadable'))
+    expect(copies).toMatchObject({ id: line.id, turn: 'copies' })
+    await postponeFailed(ctx, copies)
     await change(line, { catch_up: true, next_at: new Date(0), allowed_at: new Date(0) })
     expect(await claimLine(ctx)).toMatchObject({ id: line.id, turn: 'due' })
     await change(line, { lease_until: null, next_at: null })
@@ -240,7 +269,7 @@ describe('places', () => {
   })
 })
 
-describe('captured only when somebody asks', () => {
+describe('captured only on request', () => {
   const quiet = async () => {
     const company = await newCompany(ctx)
     await inWorkspace(ctx, company.workspaceId, async ({ db }) => {
@@ -250,7 +279,7 @@ describe('captured only when somebody asks', () => {
     return company
   }
 
-  test('nothing is due by itself; a wish makes it so, until it is fulfilled', async () => {
+  test('a line is due only after a request, until the request is fulfilled', async () => {
     const { workspaceId, companyId } = await quiet()
     expect(await claimLine(ctx)).toBeNull()
     await requestSync(ctx, workspaceId, companyId)
@@ -272,17 +301,17 @@ describe('captured only when somebody asks', () => {
   })
 })
 
-describe('a process that dies between a query and its answer', () => {
-  test('leaves a mark: the next one asks nothing and waits as after a lost answer, whatever the button says', async () => {
+describe('a process that dies between a query and its response', () => {
+  test('leaves a mark: the next process sends no query and waits as after a lost response, also when a person requests one', async () => {
     const { workspaceId, companyId } = await newCompany(ctx)
     const line = await nfeLine()
-    await inTransaction((ctx) => announce(ctx, line, { ultNSU: 0n }))
+    await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
     expect(await claimLine(other)).toBeNull()
     await die(line)
     const found = await claimLine(other)
     expect(found).toMatchObject({ id: line.id, askedForGap: false })
     expect(found!.askedMsAgo! / 60_000).toBeCloseTo(3, 0)
-    await recover(other, found!)
+    await settleInterrupted(other, found!)
 
     const row = await rowOf(line)
     expect(row).toMatchObject({ asked_at: null, lease_by: null, state: 'failed', failures: 1, last_nsu: 0n })
@@ -294,66 +323,65 @@ describe('a process that dies between a query and its answer', () => {
     for (const { at } of await requestSync(ctx, workspaceId, companyId))
       expect(at!.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs)
     expect(await claimLine(ctx)).toBeNull()
-    expect(await inTransaction((ctx) => wasAnswerLost(ctx, line))).toBe(true)
+    expect(await inTransaction((ctx) => wasResponseLost(ctx, line))).toBe(true)
   })
 
-  test('where more than a page waits, asks soon once, and the second time not', async () => {
+  test('queries soon, once, when more than a page is waiting', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
     await change(line, { last_nsu: 50n, max_nsu: 500n, last_success_at: new Date() })
     for (const minutes of [10, 65]) {
-      const mine = line.leaseBy ? line : (await claimLine(ctx))!
-      await inTransaction((ctx) => announce(ctx, mine, { ultNSU: 50n }))
+      const mine = minutes === 10 ? line : (await claimLine(ctx))!
+      await inTransaction((ctx) => noteQuery(ctx, mine, { ultNSU: 50n }))
       await die(mine, 0)
-      await recover(other, (await claimLine(other))!)
+      await settleInterrupted(other, (await claimLine(other))!)
       expect((await rowOf(line)).allowedIn).toBeCloseTo(minutes, 0)
       await change(line, { next_at: new Date(0), allowed_at: new Date(0) })
-      line.leaseBy = ''
     }
   })
 
-  test('one who only was slow cannot write any more', async () => {
+  test('that was only slow cannot write any more', async () => {
     await newCompany(ctx)
     const slow = await nfeLine()
-    await inTransaction((ctx) => announce(ctx, slow, { ultNSU: 0n }))
+    await inTransaction((ctx) => noteQuery(ctx, slow, { ultNSU: 0n }))
     await die(slow)
-    await recover(other, (await claimLine(other))!)
+    await settleInterrupted(other, (await claimLine(other))!)
     await expect(inTransaction((ctx) => holdLine(ctx, slow, { asked_at: null }))).rejects.toThrow('lease')
   })
 
-  test('in the middle of a single query, counts it in the quota and leaves the rest as it was', async () => {
+  test('during a query for one position counts it in the quota and changes nothing else', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
     await releaseLine(ctx, line, upToDate())
     await addGap(line, 7n, 9n)
     const gap = (await claimLine(ctx))!
-    await inTransaction((ctx) => announce(ctx, gap, { NSU: 9n }))
+    await inTransaction((ctx) => noteQuery(ctx, gap, { NSU: 9n }))
     await die(gap)
     const found = (await claimLine(other))!
     expect(found).toMatchObject({ id: line.id, askedForGap: true })
-    await recover(other, found)
+    await settleInterrupted(other, found)
     expect(await callsOf(line)).toMatchObject([{ query: 'consNSU', nsu_before: 9n, error: expect.any(String) }])
     const row = await rowOf(line)
     expect(row).toMatchObject({ state: 'waiting', asked_at: null })
     expect(row.gapIn).toBeCloseTo(10, 0)
-    expect(await inTransaction((ctx) => wasAnswerLost(ctx, line))).toBe(false)
+    expect(await inTransaction((ctx) => wasResponseLost(ctx, line))).toBe(false)
   })
 
-  test('a check beside the capture leaves a held line alone, and finds such a one', async () => {
+  test('a check beside the capture leaves a held line alone, and finds an interrupted one', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
     expect(await claimOne(other, line.id)).toBeNull()
-    await inTransaction((ctx) => announce(ctx, line, { ultNSU: 0n }))
+    await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
     expect(await claimOne(other, line.id)).toBeNull()
     await die(line)
     const found = (await claimOne(other, line.id))!
     expect(found).toMatchObject({ id: line.id, askedMsAgo: expect.any(Number) })
-    await recover(other, found)
+    await settleInterrupted(other, found)
     expect(await claimOne(other, line.id)).toMatchObject({ id: line.id, askedMsAgo: null })
   })
 })
 
-test('single queries are never asked during a block, nor while a lost answer may have been one', async () => {
+test('queries for one position never leave during a block, nor while a lost response may have been one', async () => {
   await newCompany(ctx)
   const line = await nfeLine()
   const lost = failed(new SefazError('timeout'), { ...standing, maxNsu: 0n, failures: 0, recent: false }, rhythm)
@@ -368,15 +396,15 @@ test('single queries are never asked during a block, nor while a lost answer may
 })
 
 describe('the ledger', () => {
-  const note = (line: Line, outcome: Parameters<typeof noteCall>[2]['outcome'], change = {}) =>
+  const note = (line: CaptureLine, outcome: Parameters<typeof noteCall>[2]['outcome'], change = {}) =>
     noteCall(ctx, line, { query: 'distNSU', before: 0n, after: 0n, outcome, nextInMs: 1, ...change })
-  const answered = (cStat: number) => ({ answer: answerOf(cStat), durationMs: 5 })
+  const answered = (cStat: number) => ({ response: answerOf(cStat), durationMs: 5 })
   const silent = (error: SefazError) => ({ error, durationMs: 60_000 })
 
-  test('tells a lost answer from a query that nobody counted, until an answer tells where we stand', async () => {
+  test('tells a lost response from a query that was not counted, until a response brings the cursor', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
-    const isLost = () => inTransaction((ctx) => wasAnswerLost(ctx, line))
+    const isLost = () => inTransaction((ctx) => wasResponseLost(ctx, line))
     await note(line, answered(138))
     await note(line, silent(new SefazError('refused', { detail: 'ECONNREFUSED' })))
     await note(line, silent(new SefazError('forbidden')))
@@ -391,7 +419,7 @@ describe('the ledger', () => {
     expect(await callsOf(line)).toMatchObject(Array.from({ length: 8 }, () => ({ duration_ms: expect.any(Number) })))
   })
 
-  test('counts eighteen single queries an hour, unanswered ones too', async () => {
+  test('counts eighteen queries for one position an hour, also those without a response', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
     const wait = () => inTransaction((ctx) => quotaWait(ctx, line))
@@ -405,7 +433,7 @@ describe('the ledger', () => {
 })
 
 describe('completeness', () => {
-  const insertCall = (line: Line, row: Record<string, unknown>) =>
+  const insertCall = (line: CaptureLine, row: Record<string, unknown>) =>
     inCapture(ctx, ({ db }) =>
       db
         .insertInto('capture_call')
@@ -423,7 +451,7 @@ describe('completeness', () => {
         .execute(),
     )
 
-  test('tells from where to where each month goes, what went missing and what became of it', async () => {
+  test('shows the range of each month, its gaps and what became of them', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
     // 23:30 of October in São Paulo.
@@ -500,11 +528,11 @@ describe('completeness', () => {
   })
 })
 
-describe('the certificate to ask with', () => {
+describe('the certificate of a query', () => {
   const purpose = 'consultar documentos (distNSU)'
   const [matriz, filial] = ['44555666000181', '44555666000262']
 
-  test('is that of the matriz for its filiais, and each use is noted', async () => {
+  test('is that of the matriz for its filiais, and each use is recorded', async () => {
     const head = await newCompany(ctx, { cnpj: matriz })
     await addCertificate(ctx, head, { holder: matriz, key: `matriz ${head.companyId}`, validTo: '2099-01-01' })
     const branch = await newCompany(ctx, { cnpj: filial, workspaceId: head.workspaceId })
@@ -541,7 +569,7 @@ describe('the certificate to ask with', () => {
   })
 })
 
-test('what is known to wait is asked for as soon as the rules allow, and no pause gets shorter', async () => {
+test('documents that are known to wait are queried as soon as the rules allow, and no pause gets shorter', async () => {
   await newCompany(ctx)
   const line = await nfeLine()
   await releaseLine(ctx, line, upToDate())

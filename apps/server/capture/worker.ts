@@ -1,49 +1,51 @@
 import { sql } from 'kysely'
+import { startJobs } from '../jobs/jobs.ts'
 import { readAuthorities } from '../platform/authorities.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import { keepWorking } from '../platform/keep-working.ts'
 import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { type CaptureContext, converse } from './conversation.ts'
 import { copyToOthers } from './delivery.ts'
-import { breakLine, claimLine, LeaseLost, type Line, type Turn } from './lease.ts'
+import { runGapTurn } from './gaps/gap-turn.ts'
+import { settleInterrupted } from './interrupted.ts'
+import { breakLine, type CaptureLine, claimLine, readHeldLine, type Turn } from './lease.ts'
 import { urlOf } from './query.ts'
-import { recover } from './recovery.ts'
-import { refill } from './refill.ts'
 import { brokenOff } from './rules.ts'
 
 // As many as all processes together may hold.
 const conversationsMax = 8
 const idleMs = 500
 
-/** Runs the conversations that are due, until disposed; then waits for the pages under way. */
+/** Carries out the turns of the lines that are due, until disposed; then waits for the pages under way. */
 export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisposable> {
   const ca = await readAuthorities(ctx.config)
-  return keepWorking(
+  return startJobs(
     {
+      name: 'capture',
       claim: () => claimTurn(ctx),
-      carryOut: ({ line, work }, signal) =>
-        work(ctx, line, ca, signal).catch((error: unknown) => breakOff(ctx, line, error)),
-      atOnce: conversationsMax,
+      run: ({ line, work }, signal) => work(ctx, line, ca, signal),
+      postpone: ({ line }) => postponeFailed(ctx, line),
+      describe: ({ line: { cnpj, service } }) => ({ cnpj, service }),
+      concurrency: conversationsMax,
       idleMs,
     },
     ctx.log,
   )
 }
 
-type Work = (ctx: CaptureContext, line: Line, ca: string[], signal: AbortSignal) => Promise<void>
+type Work = (ctx: CaptureContext, line: CaptureLine, ca: string[], signal: AbortSignal) => Promise<void>
 
 const works: Readonly<Record<Exclude<Turn, 'check'>, Work>> = {
   due: converse,
-  gap: refill,
+  gap: runGapTurn,
   copies: (ctx, line, _, signal) => copyToOthers(ctx, line, signal),
 }
 
-async function claimTurn(ctx: CaptureContext): Promise<{ line: Line; work: Work } | null> {
+async function claimTurn(ctx: CaptureContext): Promise<{ line: CaptureLine; work: Work } | null> {
   const line = await claimLine(ctx, await listPaused(ctx))
   if (!line || line.turn === 'check') return null
-  return { line, work: line.askedMsAgo === null ? works[line.turn] : recover }
+  return { line, work: line.askedMsAgo === null ? works[line.turn] : settleInterrupted }
 }
 
 async function listPaused(ctx: CaptureContext): Promise<ServiceCode[]> {
@@ -53,18 +55,19 @@ async function listPaused(ctx: CaptureContext): Promise<ServiceCode[]> {
 }
 
 /** Ends a turn in which something of ours failed. */
-export async function breakOff(ctx: CaptureContext, line: Line, error: unknown): Promise<void> {
-  if (error instanceof LeaseLost) return ctx.log.warn({ cnpj: line.cnpj }, error.message)
-  ctx.log.error({ err: error, cnpj: line.cnpj, service: line.service }, 'a conversation broke off')
-  // A query without an answer is settled as that of a process that died.
-  if (line.asking) return recover(ctx, { ...line, askedMsAgo: 0 })
+export async function postponeFailed(ctx: CaptureContext, line: CaptureLine): Promise<void> {
+  // Pages may have been stored since it was claimed.
+  const now = await readHeldLine(ctx, line)
+  // A query of this turn may have reached the authority just now; one that another process left behind keeps its own age.
+  if (now.askedMsAgo !== null)
+    return settleInterrupted(ctx, { ...now, askedMsAgo: line.askedMsAgo === null ? 0 : now.askedMsAgo })
   const { sefaz } = ctx.config
-  await breakLine(ctx, line, brokenOff(line.failures, sefaz), sefaz.hourMs / 12)
+  await breakLine(ctx, now, brokenOff(now.failures, sefaz), sefaz.hourMs / 12)
 }
 
 /**
- * Brings the next query about a CNPJ forward as far as the authority's rules allow: something new is known to wait there. A conversation
- * that waits for a person goes on waiting.
+ * Brings the next query for a CNPJ forward as far as the authority's rules allow, because a new document is known to wait there. A line that
+ * waits for a person's request goes on waiting.
  */
 export async function askSoon(ctx: Pick<Context, 'db'>, service: Service, cnpj: string): Promise<void> {
   await inCapture(ctx, ({ db }) =>

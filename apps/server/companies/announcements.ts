@@ -1,5 +1,6 @@
+import { formatCount } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
-import { counted, named, type Writer } from '../notifications/notifications.ts'
+import { named, type Writer } from '../notifications/notifications.ts'
 
 /** A company was registered. */
 export interface Registered {
@@ -21,7 +22,7 @@ const registered: Writer = {
     return {
       kind: 'sucesso',
       header: 'Empresas cadastradas',
-      body: `${counted(items.length, 'empresa foi cadastrada', 'empresas foram cadastradas')}: ${named(items.map(({ company }) => company))}. As primeiras capturas começam em instantes.`,
+      body: `${formatCount(items.length, 'empresa foi cadastrada', 'empresas foram cadastradas')}: ${named(items.map(({ company }) => company))}. As primeiras capturas começam em instantes.`,
     }
   },
 }
@@ -29,7 +30,7 @@ const registered: Writer = {
 /** A certificate ends soon or has ended. */
 export interface Ending {
   company: string
-  /** How many companies it speaks for. */
+  /** How many companies use it. */
   companies: number
   /** "vence em 7 dias". */
   when: string
@@ -54,8 +55,10 @@ const ending: Writer = {
       }
     const soon = certificates.length - ended
     const what = [
-      ...(ended > 0 ? [counted(ended, 'certificado venceu', 'certificados venceram')] : []),
-      ...(soon > 0 ? [counted(soon, 'certificado está perto de vencer', 'certificados estão perto de vencer')] : []),
+      ...(ended > 0 ? [formatCount(ended, 'certificado venceu', 'certificados venceram')] : []),
+      ...(soon > 0
+        ? [formatCount(soon, 'certificado está perto de vencer', 'certificados estão perto de vencer')]
+        : []),
     ].join(' e ')
     return {
       kind,
@@ -66,7 +69,7 @@ const ending: Writer = {
 }
 
 function whoseText({ company, companies }: Ending): string {
-  return companies === 1 ? company : `${company} e de mais ${counted(companies - 1, 'empresa', 'empresas')}`
+  return companies === 1 ? company : `${company} e de mais ${formatCount(companies - 1, 'empresa', 'empresas')}`
 }
 
 /** The announcements of this slice. */

@@ -5,8 +5,8 @@ import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { type CertificateUse, usedCertificates } from './certificates.ts'
 
-/** What a person is told of the certificate that speaks for a company. */
-export interface CertificateCard {
+/** What people see of the certificate that is used for a company. */
+export interface CertificateSummary {
   holder_name: string
   holder_cnpj: string
   issuer: string
@@ -23,14 +23,14 @@ export interface CertificateCard {
 
 const usesMax = 20
 
-/** The certificate that speaks for a company of the workspace, or null when there is none. */
+/** The certificate that is used for a company of the workspace, or null when there is none. */
 export async function readCertificateCard(
   ctx: Pick<Context, 'db'>,
   workspaceId: number,
   companyId: number,
-): Promise<CertificateCard | null> {
+): Promise<CertificateSummary | null> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { rows } = await sql<CertificateCard & { id: number }>`
+    const { rows } = await sql<CertificateSummary & { id: number }>`
       select k.id, k.holder_name, k.holder_cnpj, k.issuer, k.valid_from, k.valid_to, k.company_id <> c.id as of_another,
              a.name as uploaded_by, k.uploaded_at
         from company c
@@ -60,7 +60,7 @@ const webServices: Readonly<Record<string, string>> = {
   CTeRecepcaoEventoV4: 'Evento de CT-e na SEFAZ',
 }
 
-/** A use in words for people: the records name web services, operations, events and CNPJ as the authority writes them. */
+/** A use as a text for people: the records name web services, operations, events and CNPJ as the authority writes them. */
 export function describeUse({ service, purpose }: CertificateUse): { service: string; purpose: string } {
   const words = purpose
     .replace(/ \((?:dist|cons)NSU\)$/, '')

@@ -1,10 +1,11 @@
+import { formatBrasiliaDay } from '@vigia/contract/text'
 import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
 import { type Certificate, CertificateError, readCertificate } from '@vigia/sefaz/certificate'
 import { type RawBuilder, sql } from 'kysely'
+import type { Session } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import type { Session } from '../platform/http.ts'
 import { InstallationError } from '../platform/installation.ts'
 
 // Opening a file costs a processor for as long as five seconds, if it was made to.
@@ -13,7 +14,7 @@ const waitingMax = 20
 let opening = 0
 const waiting: (() => void)[] = []
 
-/** Reads an A1 file for a person: each problem is a refusal in words. */
+/** Reads an A1 file; each problem is a refusal with a text for the person. */
 export async function openCertificate(file: File, password: string): Promise<Certificate> {
   if (waiting.length >= waitingMax)
     throw new AppError(
@@ -91,7 +92,7 @@ export async function replaceCertificate(
   if (rows[0]?.same)
     throw new AppError(
       'conflict',
-      `Este certificado já é o que está cadastrado nesta empresa, válido até ${dayFormat.format(certificate.validTo)}. Nada foi alterado. Se ele foi renovado, escolha o arquivo novo; se não, salve sem escolher um certificado.`,
+      `Este certificado já é o que está cadastrado nesta empresa, válido até ${formatBrasiliaDay(certificate.validTo)}. Nada foi alterado. Se ele foi renovado, escolha o arquivo novo; se não, salve sem escolher um certificado.`,
     )
   await storeCertificate(ctx, session, companyId, certificate)
 }
@@ -112,7 +113,7 @@ export async function removeCertificate(
   workspaceId: number,
   company: { id: number; cnpj: string },
 ): Promise<RemovedCertificate> {
-  // Without the name of a key it is none that a rotation could seal again.
+  // Without the id of a key the rotation of the master key skips the row.
   const { rows } = await sql<RemovedCertificate & { current: boolean }>`
     update certificate set replaced_at = coalesce(replaced_at, now()), key_encrypted = '', key_id = ''
      where workspace_id = ${workspaceId} and company_id = ${company.id}
@@ -121,17 +122,17 @@ export async function removeCertificate(
   )
   const removed = rows.find(({ current }) => current)
   if (removed) return removed
-  const speaker = await findSpeaker(ctx, workspaceId, company.cnpj)
+  const owner = await findCertificateOwner(ctx, workspaceId, company.cnpj)
   throw new AppError(
     'conflict',
-    speaker
-      ? `Esta empresa não tem um certificado próprio: usa o de ${speaker.name} (${formatCnpj(speaker.cnpj)}), que tem a mesma raiz de CNPJ. Nada foi alterado. Para removê-lo, abra a edição daquela empresa.`
+    owner
+      ? `Esta empresa não tem um certificado próprio: usa o de ${owner.name} (${formatCnpj(owner.cnpj)}), que tem a mesma raiz de CNPJ. Nada foi alterado. Para removê-lo, abra a edição daquela empresa.`
       : 'Esta empresa não tem um certificado digital para remover. Nada foi alterado. Para a captura funcionar, envie um certificado na edição da empresa.',
   )
 }
 
-/** The company whose certificate speaks for a CNPJ of the workspace, and whether that is valid still. `ctx.db` is a transaction inside the workspace. */
-export async function findSpeaker(
+/** The company whose certificate is used for a CNPJ of the workspace, and whether that is still valid. `ctx.db` is a transaction inside the workspace. */
+export async function findCertificateOwner(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,
   cnpj: string,
@@ -142,8 +143,6 @@ export async function findSpeaker(
      where k.base = ${cnpjBase(cnpj)}`.execute(db)
   return rows[0] ?? null
 }
-
-const dayFormat = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeZone: 'America/Sao_Paulo' })
 
 /** Binds an encrypted key to the company that it was uploaded for. */
 export function keyPurpose(workspaceId: number, companyId: number): string {
@@ -163,7 +162,7 @@ export class UnreadableCertificate extends Error {
 }
 
 /** A certificate with which a CNPJ may be spoken for now. */
-export interface UsableCertificate {
+interface UsableCertificate {
   id: number
   validTo: Date
   /** The authority refused it within a day. */
@@ -171,7 +170,7 @@ export interface UsableCertificate {
 }
 
 /**
- * The certificates with which the workspace may speak for a CNPJ, best first: of those whose holder has the same base (a matriz serves its
+ * The certificates that the workspace may use for a CNPJ, best first: of those whose holder has the same base (a matriz serves its
  * filiais) the ones that the authority did not refuse within a day, the one that is valid longest before the others. `ctx.db` is a
  * transaction inside the workspace.
  */
@@ -196,7 +195,7 @@ export async function listCertificates(
 }
 
 /**
- * For each base of a workspace the certificate that speaks for its companies, to stand in a `from`: the one that `takeCertificate` takes or,
+ * For each base of a workspace the certificate that is used for its companies, to stand in a `from`: the one that `takeCertificate` takes or,
  * when none is valid any more, the last that was. All at once, because row-level security keeps the base out of the index.
  */
 export function usedCertificates(workspaceId: number): RawBuilder<unknown> {

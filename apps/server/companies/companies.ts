@@ -2,23 +2,24 @@ import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufBySigla } from '@vigia/dfe/uf'
 import type { Certificate } from '@vigia/sefaz/certificate'
 import { sql } from 'kysely'
-import { requireRoomForCompany } from '../accounts/accounts.ts'
+import type { Session } from '../http/http.ts'
 import { announce } from '../notifications/notifications.ts'
+import { requireRoomForCompany } from '../plans/plans.ts'
 import type { Context } from '../platform/context.ts'
-import { damagedProblem } from '../platform/damage.ts'
 import { enterWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import type { Session } from '../platform/http.ts'
-import { lateMinutes, type Service, serviceCodes } from '../platform/service.ts'
+import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { likeLiteral, searchable } from '../platform/text.ts'
 import type { Registered } from './announcements.ts'
+import { readCaptureStates } from './capture-state.ts'
 import { replaceCertificate, requireSameBase, storeCertificate, usedCertificates } from './certificates.ts'
 import { type Switch, shownTo, switched } from './switches.ts'
 
 export { companyAnnouncements } from './announcements.ts'
+export { noneAccepted } from './capture-state.ts'
 export {
   type CertificateUse,
-  findSpeaker,
+  findCertificateOwner,
   keyPurpose,
   listCertificates,
   noteCertificateAccepted,
@@ -35,15 +36,20 @@ export {
 export { findLogoOf } from './logo.ts'
 export { type Hiding, hidesAnything, readHiding, type Switch, shownConditions, shownTo } from './switches.ts'
 
-/** What a conversation says when the authority accepts none of the certificates that there are for a CNPJ, whosever they are. */
-export const noneAccepted =
-  'A SEFAZ não aceitou nenhum dos certificados digitais cadastrados para este CNPJ. Os documentos já guardados estão seguros; um certificado novo é usado assim que for enviado.'
-
 /** What the captures of a company say that stopped because it has no certificate at all. */
 export const withoutCertificate =
   'Esta empresa está sem certificado digital, e sem ele nada é consultado na SEFAZ. Os documentos já guardados estão seguros; envie um certificado (arquivo .pfx ou .p12) na edição da empresa para a captura continuar.'
 
 const defaultUf = 35
+
+/** When a query that a person asked for can leave. */
+export interface SyncRequest {
+  service: ServiceCode
+  /** Null: it follows from what other workspaces capture for the CNPJ, and this one is not proved. */
+  at: Date | null
+  allowed: boolean
+  blocked: boolean
+}
 
 export interface Company {
   id: number
@@ -128,7 +134,7 @@ export async function updateCompany(
       automatic: change.automatic,
       shown_nfe: switched('nfe', before.shown_nfe, change.shown.nfe),
       shown_cte: switched('cte', before.shown_cte, change.shown.cte),
-      // Who had turned it on before stays the one who wanted it.
+      // The person who turned it on first stays on record.
       ...(change.acknowledges === true && {
         acknowledges_since: sql<Date>`coalesce(acknowledges_since, now())`,
         acknowledges_by: sql<number>`case when acknowledges_since is null then ${accountId}::int else acknowledges_by end`,
@@ -180,7 +186,7 @@ export async function listCompanies({ db }: Pick<Context, 'db'>, workspaceId: nu
       )
     }
     const companies = await query.execute()
-    const lines = Map.groupBy(await selectLines(db, workspaceId).execute(), (line) => line.company_id)
+    const lines = Map.groupBy(await readCaptureStates(db, workspaceId), (line) => line.company_id)
     return companies.map((company) => ({ ...company, lines: lines.get(company.id) ?? [] }))
   })
 }
@@ -197,7 +203,7 @@ export async function getCompany({ db }: Pick<Context, 'db'>, workspaceId: numbe
       .select(hasLogo)
       .where('c.id', '=', id)
       .executeTakeFirstOrThrow()),
-    lines: await selectLines(db, workspaceId).where('s.company_id', '=', id).execute(),
+    lines: await readCaptureStates(db, workspaceId, id),
   }))
 }
 
@@ -223,60 +229,3 @@ const documentsOfMonth = (workspaceId: number) => sql<{ company_id: number; n: n
    where o.workspace_id = ${workspaceId} and m.type in (${serviceCodes.nfe}, ${serviceCodes.cte})
      and m.month = date_trunc('month', now() at time zone 'America/Sao_Paulo')::date and ${shownTo('o', 'm')}
    group by o.id)`
-
-const lastSuccess = sql`(select k.at from capture_call k
-                          where k.line_id = l.id and k.query = 'distNSU' and k.c_stat in (137, 138) and k.at <= (select w.paused_at from workspace w where w.id = s.workspace_id)
-                          order by k.id desc limit 1)`
-const ownNsu = sql`(select greatest(coalesce(max(r.nsu), 0), 0) from receipt r
-                     where r.workspace_id = s.workspace_id and r.company_id = s.company_id and r.service = l.service)`
-// Of the positions that are lost, those of the time that the authority keeps anything.
-const gapsOfLine = sql<{ missing: number; lost: number }>`(
-  select coalesce(sum(to_nsu - from_nsu + 1) filter (where not lost), 0)::int as missing,
-         coalesce(sum(to_nsu - from_nsu + 1) filter (where lost and found_at > now() - interval '90 days'), 0)::int as lost
-    from capture_gap where line_id = l.id)`
-
-function selectLines(db: Context['db'], workspaceId: number) {
-  return (
-    db
-      .selectFrom('capture_subscription as s')
-      .innerJoin('capture_line as l', 'l.id', 's.line_id')
-      .innerJoinLateral(gapsOfLine.as('g'), (join) => join.onTrue())
-      .select([
-        's.company_id',
-        'l.service',
-        'l.state',
-        'l.failures',
-        'l.next_at',
-        'l.wanted',
-        's.refused',
-        's.paused',
-        'g.missing',
-        'g.lost',
-      ])
-      // Of a workspace that is paused as it was before: what others receive meanwhile is not told.
-      .select([
-        sql<Date | null>`case when s.paused then ${lastSuccess} else l.last_success_at end`.as('last_success_at'),
-        sql<bigint>`case when s.paused then ${ownNsu} else l.last_nsu end`.as('last_nsu'),
-        sql<bigint>`case when s.paused then ${ownNsu} else l.max_nsu end`.as('max_nsu'),
-      ])
-      .select([
-        // A conversation is of many workspaces; what is wrong with a certificate is told to its owner only.
-        sql<string>`case when l.message = ${noneAccepted}::text then coalesce(s.refused, l.message) else l.message end`.as(
-          'message',
-        ),
-        sql<number>`(select count(*)::int from receipt r where r.workspace_id = s.workspace_id and r.company_id = s.company_id and r.service = l.service and r.unread
-              -- Of what arrived damaged a whole copy was fetched, unless the position is still missing or is lost.
-              and (r.problem is distinct from ${damagedProblem}
-                   or exists (select 1 from capture_gap g where g.line_id = l.id and r.nsu between g.from_nsu and g.to_nsu)))`.as(
-          'unread',
-        ),
-        sql<boolean>`coalesce(l.lease_until > now(), false)`.as('leased'),
-        // Null: nobody waits for a query that should have been made long ago.
-        sql<Date | null>`case when l.next_at is not null and greatest(l.next_at, l.allowed_at) < now() - ${lateMinutes} * interval '1 minute'
-                            then greatest(l.next_at, l.allowed_at) end`.as('late_since'),
-        sql<boolean>`s.proved_at is not null`.as('proved'),
-      ])
-      .where('s.workspace_id', '=', workspaceId)
-      .orderBy('l.service')
-  )
-}

@@ -5,14 +5,14 @@ import { PNG } from 'pngjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
+import { serveRoutes } from '../http/http.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
-import { serveRoutes } from '../platform/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { createPrinter } from '../platform/printer.ts'
-import { newWorkspace, testSession } from '../platform/testing.ts'
+import { insertCompany, newWorkspace, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
+import { createPrinter } from '../print/printer.ts'
 import { findLogoOf, getLogo, removeLogo, setLogo } from './logo.ts'
 import { companyRoutes } from './routes.ts'
 
@@ -30,11 +30,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-const newCompany = (cnpj: string, workspace = workspaceId) =>
-  inWorkspace({ db }, workspace, async ({ db }) => {
-    const row = { workspace_id: workspace, cnpj, name: cnpj, search: cnpj, uf: 35 }
-    return (await db.insertInto('company').values(row).returning('id').executeTakeFirstOrThrow()).id
-  })
+const newCompany = async (cnpj: string, workspace = workspaceId) => (await insertCompany(db, workspace, { cnpj })).id
 const set = (companyId: number, file: Uint8Array) =>
   inWorkspace({ db }, workspaceId, (ctx) => setLogo(ctx, workspaceId, companyId, file))
 

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { startPostgres } from '@vigia/postgres/postgres'
+import { readOrCreateSecret, readSecret } from '@vigia/postgres/secret-file'
 import pg from 'pg'
 import type { Context } from '../platform/context.ts'
 import { InstallationError } from '../platform/installation.ts'
 import { migrate } from '../platform/migrate.ts'
-import { startPostgres } from '../platform/postgres.ts'
-import { readOrCreateSecret, readSecret } from '../platform/secret-file.ts'
 import { createVault, type Vault } from '../platform/vault.ts'
 import { keyPurpose } from './companies.ts'
 
@@ -132,7 +132,8 @@ const atOnce = 200
 async function reseal(url: string, from: Vault, to: Vault, step: (text: string) => void): Promise<number> {
   return withClient(url, async (client) => {
     await client.query('begin')
-    // Who starts meanwhile waits here, then finds its key to be the old one and refuses; who was overlooked cannot seal with it.
+    // A process that starts meanwhile waits here, then finds that its key is the old one and refuses to start; one that was overlooked
+    // cannot seal with the old key.
     await client.query('lock table certificate in access exclusive mode')
     await requireKnown(client, from, to)
     step('Selando os certificados com a chave nova…')
@@ -158,15 +159,15 @@ async function requireKnown(client: pg.Client, from: Vault, to: Vault): Promise<
     )
 }
 
-interface Row {
+interface CertificateRow {
   workspace_id: number
   id: number
   company_id: number
   key_encrypted: Buffer
 }
 
-async function readSome(client: pg.Client, { keyId }: Vault, after?: Row): Promise<Row[]> {
-  const { rows } = await client.query<Row>(
+async function readSome(client: pg.Client, { keyId }: Vault, after?: CertificateRow): Promise<CertificateRow[]> {
+  const { rows } = await client.query<CertificateRow>(
     `select workspace_id, id, company_id, key_encrypted from certificate
       where key_id = $1 and (workspace_id, id) > ($2, $3) order by workspace_id, id limit ${atOnce}`,
     [keyId, after?.workspace_id ?? 0, after?.id ?? 0],
@@ -174,7 +175,7 @@ async function readSome(client: pg.Client, { keyId }: Vault, after?: Row): Promi
   return rows
 }
 
-async function writeSome(client: pg.Client, rows: Row[], from: Vault, to: Vault): Promise<void> {
+async function writeSome(client: pg.Client, rows: CertificateRow[], from: Vault, to: Vault): Promise<void> {
   const sealed = rows.map(({ workspace_id, company_id, key_encrypted }) => {
     const purpose = keyPurpose(workspace_id, company_id)
     return to.encrypt(from.decrypt(key_encrypted, purpose), purpose)

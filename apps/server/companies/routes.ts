@@ -8,23 +8,24 @@ import {
   removeLogo,
   sendLogo,
 } from '@vigia/contract/companies'
+import { formatBrasiliaDay, formatBrasiliaShortMoment, formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
-import { pausedSentence, readPlan } from '../accounts/accounts.ts'
-import { recordDeed } from '../platform/audit.ts'
+import { recordAudit } from '../audit/audit.ts'
+import { handle } from '../http/http.ts'
+import { pausedSentence, readPlan } from '../plans/plans.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { handle } from '../platform/http.ts'
 import { nsuText, type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
-import { type CertificateCard, describeUse, readCertificateCard } from './certificate-card.ts'
+import { type CertificateSummary, describeUse, readCertificateCard } from './certificate-card.ts'
 import * as companies from './companies.ts'
 import * as logo from './logo.ts'
 import { countRefusedCiencias } from './refusals.ts'
 import { makeTestCertificate } from './test-certificate.ts'
 
-type Company = Awaited<ReturnType<typeof companies.listCompanies>>[number]
+type ListedCompany = Awaited<ReturnType<typeof companies.listCompanies>>[number]
 
 const states = {
   waiting: 'aguardando',
@@ -63,7 +64,7 @@ export const companyRoutes = [
     const file = new Uint8Array(await form.Logo.arrayBuffer())
     await inWorkspace(ctx, workspaceId, async (ctx) => {
       await logo.setLogo(ctx, workspaceId, id, file)
-      await recordDeed(ctx, session, 'empresa', `Enviou o logotipo da empresa ${name} (${formatCnpj(cnpj)}).`)
+      await recordAudit(ctx, session, 'empresa', `Enviou o logotipo da empresa ${name} (${formatCnpj(cnpj)}).`)
     })
     return { data: null, message: 'Logotipo guardado. Ele sai no DANFE e no DACTE que a empresa emite.' }
   }),
@@ -74,7 +75,7 @@ export const companyRoutes = [
     const { id, name, cnpj } = await companies.getCompany(ctx, workspaceId, query.id)
     await inWorkspace(ctx, workspaceId, async (ctx) => {
       await logo.removeLogo(ctx, workspaceId, id)
-      await recordDeed(ctx, session, 'empresa', `Removeu o logotipo da empresa ${name} (${formatCnpj(cnpj)}).`)
+      await recordAudit(ctx, session, 'empresa', `Removeu o logotipo da empresa ${name} (${formatCnpj(cnpj)}).`)
     })
     return { data: null, message: 'Logotipo removido. Os documentos saem sem ele.' }
   }),
@@ -82,11 +83,11 @@ export const companyRoutes = [
   handle(downloadTestCertificate, (ctx, { session }) => makeTestCertificate(ctx, session.workspaceId)),
 ]
 
-// What one visitor chooses as a picture all others would see.
+// All visitors of a shared account would see the logo that one of them chose.
 const ofEverybody =
   'Esta conta é compartilhada: as empresas dela servem a todos que a visitam, e por isso o logotipo não pode ser trocado nem removido. Nada foi alterado. Para experimentar, crie uma conta só sua.'
 
-/** What is told beside the state of a capture. */
+/** What people see besides the state of a capture. */
 interface Trouble {
   outages: Record<Service, Outage | null>
   /** By the number of the company. */
@@ -106,7 +107,7 @@ async function findTrouble(ctx: Pick<Context, 'db' | 'config'>, workspaceId: num
   }
 }
 
-function toRow(company: Company, trouble: Trouble): CompanyRow {
+function toRow(company: ListedCompany, trouble: Trouble): CompanyRow {
   const lastSuccess = (service: ServiceCode) => {
     const line = company.lines.find((line) => line.service === service)
     return line?.proved ? (line.last_success_at?.toISOString() ?? null) : null
@@ -125,11 +126,9 @@ function toRow(company: Company, trouble: Trouble): CompanyRow {
   }
 }
 
-const day = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeZone: 'America/Sao_Paulo' })
-
 type Detail = Awaited<ReturnType<typeof companies.getCompany>>
 
-function toDetail(company: Detail, card: CertificateCard | null, trouble: Trouble): CompanyDetail {
+function toDetail(company: Detail, card: CertificateSummary | null, trouble: Trouble): CompanyDetail {
   const nfe = (role: number) => (company.shown_nfe & (1 << role)) !== 0
   const cte = (role: number) => (company.shown_cte & (1 << role)) !== 0
   const captura = company.lines.map((line) => toCapture(line, company, trouble))
@@ -146,7 +145,7 @@ function toDetail(company: Detail, card: CertificateCard | null, trouble: Troubl
     email: company.email ?? '',
     sincronizacaoAutomatica: company.automatic,
     empresaUf: { codUf: company.uf, uf: ufByCode(company.uf)?.uf ?? '' },
-    dataValidadeCertificadoDigital: company.valid_to && day.format(company.valid_to),
+    dataValidadeCertificadoDigital: company.valid_to && formatBrasiliaDay(company.valid_to),
     configuracaoNFe: {
       emitenteNFe: nfe(0),
       destinatarioNFe: nfe(1),
@@ -178,7 +177,7 @@ function toDetail(company: Detail, card: CertificateCard | null, trouble: Troubl
 
 const nobody = 'Alguém que não tem mais conta'
 
-function toCard(card: CertificateCard): NonNullable<CompanyDetail['certificado']> {
+function toCard(card: CertificateSummary): NonNullable<CompanyDetail['certificado']> {
   return {
     titular: card.holder_name,
     cnpj: card.holder_cnpj,
@@ -195,15 +194,15 @@ function toCard(card: CertificateCard): NonNullable<CompanyDetail['certificado']
   }
 }
 
-type Line = Company['lines'][number]
+type ListedLine = ListedCompany['lines'][number]
 
 function toCapture(
-  line: Line,
-  { automatic, valid_to }: Pick<Company, 'automatic' | 'valid_to'>,
+  line: ListedLine,
+  { automatic, valid_to }: Pick<ListedCompany, 'automatic' | 'valid_to'>,
   { outages, refusedCiencias, pausedBecause }: Trouble,
 ): CompanyRow['captura'][number] {
   const outage = outages[serviceOf(line.service)]
-  // Whoever does not want to be captured by the hour has a next query only after asking for one.
+  // A company without automatic capture has a next query only after a request.
   const isWanted = automatic || line.wanted
   const isLate = isWanted && !line.leased && !outage && line.state !== 'stopped'
   const lateSince = isLate ? line.late_since : null
@@ -211,7 +210,7 @@ function toCapture(
   const servico = serviceOf(line.service)
   const positions = { ultimoNsu: nsuText(line.last_nsu), maxNsu: nsuText(line.max_nsu) }
   if (line.paused) return { servico, estado: 'parada', mensagem: pausedBecause, proximaConsulta: null, ...positions }
-  // What others know of this CNPJ, and when they ask, is not shown to somebody whose certificate may be made up.
+  // A workspace whose certificate is not proved does not learn what other workspaces captured for the same CNPJ, nor when.
   const nothing = { proximaConsulta: null, ultimoNsu: nsuText(0n), maxNsu: nsuText(0n) }
   if (valid_to === null && line.state === 'stopped' && !line.leased) {
     const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
@@ -237,12 +236,12 @@ function toCapture(
 }
 
 function unprovedState(
-  line: Line,
+  line: ListedLine,
   outage: Outage | null,
   lateSince: Date | null,
 ): { estado: CompanyRow['captura'][number]['estado']; sentences: string[] } {
   if (line.refused) return { estado: 'parada', sentences: [line.refused] }
-  // A service that serves nobody is nobody's secret.
+  // An outage concerns all workspaces and is no secret.
   if (outage) return { estado: 'falha', sentences: [outageSentence(outage)] }
   if (line.state === 'stopped') return { estado: 'parada', sentences: [stoppedBefore] }
   if (lateSince) return { estado: 'falha', sentences: [notYet, checkWorker] }
@@ -265,16 +264,7 @@ const stoppedBefore =
 const notAutomatic =
   'A sincronização automática está desligada: nada é capturado sozinho. A SEFAZ guarda cada documento por 90 dias apenas e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos, que assim não chegam mais. Peça a sincronização de tempos em tempos ou ligue a automática nas configurações da empresa.'
 
-const clock = new Intl.DateTimeFormat('pt-BR', { timeZone: 'America/Sao_Paulo', hour: '2-digit', minute: '2-digit' })
-const moment = new Intl.DateTimeFormat('pt-BR', {
-  timeZone: 'America/Sao_Paulo',
-  day: '2-digit',
-  month: '2-digit',
-  hour: '2-digit',
-  minute: '2-digit',
-})
-
-function messageOf(line: Line, outage: Outage | null, lateSince: Date | null): string {
+function messageOf(line: ListedLine, outage: Outage | null, lateSince: Date | null): string {
   const { state, missing, lost, unread } = line
   const sentences = [leadOf(line, outage, lateSince)]
   if (missing > 0 && state !== 'blocked') {
@@ -297,13 +287,13 @@ function messageOf(line: Line, outage: Outage | null, lateSince: Date | null): s
   return sentences.join(' ')
 }
 
-function leadOf({ message, state, next_at }: Line, outage: Outage | null, lateSince: Date | null): string {
+function leadOf({ message, state, next_at }: ListedLine, outage: Outage | null, lateSince: Date | null): string {
   if (lateSince) {
-    const when = moment.format(lateSince).replace(', ', ' às ')
+    const when = formatBrasiliaShortMoment(lateSince)
     return `A captura está atrasada desde ${when}. Os documentos já guardados estão seguros e ela continua de onde parou. ${checkWorker}`
   }
-  if (state === 'blocked' && next_at) return `${message} A captura volta sozinha às ${clock.format(next_at)}.`
-  // A service that serves nobody is told to everybody, not only to whom it failed.
+  if (state === 'blocked' && next_at) return `${message} A captura volta sozinha às ${formatBrasiliaTime(next_at)}.`
+  // An outage is shown to all workspaces, not only to those whose queries failed.
   return outage && state !== 'stopped' && state !== 'blocked' ? outageSentence(outage) : message
 }
 

@@ -2,15 +2,16 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
+import { runs } from '../../../tests/support/seed.ts'
 import { readConfig } from '../config.ts'
 import { toldOf } from '../notifications/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { createPrinter } from '../platform/printer.ts'
-import { newWorkspace } from '../platform/testing.ts'
+import { insertAccount, insertCompany, newWorkspace } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
+import { createPrinter } from '../print/printer.ts'
 import { companyAnnouncements } from './announcements.ts'
 import { listCompanies } from './companies.ts'
 import { certificateMails, warnOfCertificates } from './warnings.ts'
@@ -37,34 +38,20 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-let accounts = 0
-async function newOffice(): Promise<number> {
+async function newMember(): Promise<number> {
   const workspaceId = await newWorkspace(ctx.db)
-  accounts++
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    db
-      .insertInto('account')
-      .values({
-        workspace_id: workspaceId,
-        email: `ana${accounts}@x.example`,
-        name: 'Ana',
-        password_hash: '-',
-        entered_at: new Date(),
-      })
-      .execute(),
-  )
+  await insertAccount(ctx.db, workspaceId)
   return workspaceId
 }
 
 /** A company with a certificate that ends in so many days. */
-async function newCompany(workspaceId: number, cnpj: string, days: number, name = `EMPRESA ${cnpj}`): Promise<number> {
-  const { id } = await inWorkspace(ctx, workspaceId, ({ db }) =>
-    db
-      .insertInto('company')
-      .values({ workspace_id: workspaceId, cnpj, name, search: name.toLowerCase(), uf: 35 })
-      .returning('id')
-      .executeTakeFirstOrThrow(),
-  )
+async function companyWithCertificate(
+  workspaceId: number,
+  cnpj: string,
+  days: number,
+  name = `EMPRESA ${cnpj}`,
+): Promise<number> {
+  const { id } = await insertCompany(ctx.db, workspaceId, { cnpj, name })
   await renew(workspaceId, id, cnpj, days)
   return id
 }
@@ -115,15 +102,15 @@ const letters = async (workspaceId: number) =>
 const subjects = async (workspaceId: number) => (await letters(workspaceId)).map((letter) => letter?.subject ?? null)
 
 test('nobody is told of a certificate that is far from its end', async () => {
-  const office = await newOffice()
-  await newCompany(office, matriz, 31)
+  const office = await newMember()
+  await companyWithCertificate(office, matriz, 31)
   await review(office)
   expect(await mails(office)).toEqual([])
 })
 
 test('each step is told once, as time passes', async () => {
-  const office = await newOffice()
-  await newCompany(office, matriz, 40, 'PADARIA SOL LTDA')
+  const office = await newMember()
+  await companyWithCertificate(office, matriz, 40, 'PADARIA SOL LTDA')
   const counts: number[] = []
   for (const days of [30.5, 29.9, 20, 14.9, 10, 6.9, 3, 0.9, 0.1, -0.1, -20]) {
     await moveTo(office, days)
@@ -135,8 +122,8 @@ test('each step is told once, as time passes', async () => {
 })
 
 test('open pages are told of it with the letter, once', async () => {
-  const office = await newOffice()
-  await newCompany(office, matriz, 6.5, 'PADARIA SOL LTDA')
+  const office = await newMember()
+  await companyWithCertificate(office, matriz, 6.5, 'PADARIA SOL LTDA')
   await review(office)
   await review(office)
   const told = () => toldOf(ctx, companyAnnouncements, office, 'certificado-vence')
@@ -156,8 +143,8 @@ test('open pages are told of it with the letter, once', async () => {
 })
 
 test('only the most urgent step is told, and it says what will happen and what to do', async () => {
-  const office = await newOffice()
-  await newCompany(office, matriz, 6.5, 'PADARIA SOL LTDA')
+  const office = await newMember()
+  await companyWithCertificate(office, matriz, 6.5, 'PADARIA SOL LTDA')
   await review(office)
   const [letter, ...others] = await letters(office)
   expect(others).toEqual([])
@@ -175,8 +162,8 @@ test('only the most urgent step is told, and it says what will happen and what t
 })
 
 test('an expired certificate is told with what no longer works', async () => {
-  const office = await newOffice()
-  await newCompany(office, matriz, -3, 'PADARIA SOL LTDA')
+  const office = await newMember()
+  await companyWithCertificate(office, matriz, -3, 'PADARIA SOL LTDA')
   await review(office)
   const [letter] = await letters(office)
   expect(letter?.subject).toBe('Certificado digital vencido: PADARIA SOL LTDA')
@@ -189,8 +176,8 @@ test('an expired certificate is told with what no longer works', async () => {
 })
 
 test('a new certificate begins anew, and what waits about the old one is not said any more', async () => {
-  const office = await newOffice()
-  const id = await newCompany(office, matriz, 5)
+  const office = await newMember()
+  const id = await companyWithCertificate(office, matriz, 5)
   await review(office)
   await renew(office, id, matriz, 365)
   expect(await subjects(office)).toEqual([null])
@@ -203,10 +190,10 @@ test('a new certificate begins anew, and what waits about the old one is not sai
 })
 
 test('companies are told apart, unless one certificate serves them', async () => {
-  const office = await newOffice()
-  await newCompany(office, filial, 3, 'FILIAL')
-  await newCompany(office, matriz, 12, 'MATRIZ')
-  await newCompany(office, stranger, 25, 'OUTRA')
+  const office = await newMember()
+  await companyWithCertificate(office, filial, 3, 'FILIAL')
+  await companyWithCertificate(office, matriz, 12, 'MATRIZ')
+  await companyWithCertificate(office, stranger, 25, 'OUTRA')
   await review(office)
   expect((await subjects(office)).sort()).toEqual([
     expect.stringMatching(/^Certificado digital vence em 1[123] dias: MATRIZ e mais 1 empresa$/),
@@ -218,9 +205,9 @@ test('the certificate that counts is the one that the list of companies shows', 
   const days = fc.integer({ min: -40, max: 40 }).map((half) => half + 0.25)
   await fc.assert(
     fc.asyncProperty(fc.array(days, { minLength: 1, maxLength: 3 }), fc.boolean(), async (ends, refused) => {
-      const office = await newOffice()
+      const office = await newMember()
       const cnpjs = [matriz, filial, '12ABC345000340']
-      for (const [index, end] of ends.entries()) await newCompany(office, cnpjs[index]!, end)
+      for (const [index, end] of ends.entries()) await companyWithCertificate(office, cnpjs[index]!, end)
       if (refused)
         await inWorkspace(ctx, office, ({ db }) =>
           sql`update certificate set refused_at = now() where id = (select min(id) from certificate)`.execute(db),
@@ -233,7 +220,7 @@ test('the certificate that counts is the one that the list of companies shows', 
       for (const subject of await subjects(office))
         expect(subject?.startsWith('Certificado digital vencido')).toBe(left <= 0)
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
 })
 
@@ -241,8 +228,8 @@ test('whatever the order and number of reviews, a step is told once', async () =
   const ending = fc.array(fc.constantFrom(60, 29, 14, 6, 0.5, -1), { minLength: 1, maxLength: 6 })
   await fc.assert(
     fc.asyncProperty(ending, fc.integer({ min: 1, max: 3 }), async (days, atOnce) => {
-      const office = await newOffice()
-      await newCompany(office, matriz, 100)
+      const office = await newMember()
+      await companyWithCertificate(office, matriz, 100)
       const descending = [...days].sort((one, other) => other - one)
       for (const left of descending) {
         await moveTo(office, left)
@@ -250,6 +237,6 @@ test('whatever the order and number of reviews, a step is told once', async () =
       }
       expect(await mails(office)).toHaveLength(new Set(days.filter((left) => left <= 30)).size)
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   )
 })

@@ -1,18 +1,18 @@
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
-import { keptByAuthority } from '../accounts/accounts.ts'
+import { type MailKind, whyReceived } from '../mail/mail.ts'
 import { announce, warn } from '../notifications/notifications.ts'
+import { keptByAuthority } from '../plans/plans.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
-import { type MailKind, whyReceived } from '../platform/mail.ts'
 import type { Ending } from './announcements.ts'
 import { usedCertificates } from './certificates.ts'
 
-// Days before a certificate ends at which people are told; 0: it has ended.
+// Days before the end of a certificate at which a warning leaves; 0: it has ended.
 const steps = [0, 1, 7, 15, 30]
 const dayMs = 86_400_000
 
-/** A certificate that is used now, with the companies that it speaks for: the one that it was uploaded for first. */
+/** A certificate in use, with the companies that use it: first the one for which it was uploaded. */
 interface UsedCertificate {
   id: number
   daysLeft: number

@@ -3,13 +3,13 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
+import { serveRoutes } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, openDatabase } from '../platform/database.ts'
-import { serveRoutes } from '../platform/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { createPrinter } from '../platform/printer.ts'
 import { createVault } from '../platform/vault.ts'
+import { createPrinter } from '../print/printer.ts'
 import { contactMails, keepMessage, listContactMessages } from './contact.ts'
 import { contactRoutes } from './routes.ts'
 
@@ -154,7 +154,7 @@ test('what fills the hidden field is kept as suspect, mailed to nobody, and told
   expect(await mails()).toHaveLength(2)
 })
 
-test('ten messages an hour from one address, whoever they say they are', async () => {
+test('ten messages an hour from one address, whatever names they give', async () => {
   for (let index = 0; index < 10; index++)
     expect((await post({ ...form, email: `p${index}@x.example` })).statusCode).toBe(200)
   const refused = await post({ ...form, confirmacao: 'x' })

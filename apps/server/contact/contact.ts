@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
+import { type MailKind, queueMail } from '../mail/mail.ts'
+import { isMailbox } from '../mail/message.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
-import { type MailKind, queueMail } from '../platform/mail.ts'
-import { isMailbox } from '../platform/mail-message.ts'
 
-/** What a visitor writes to whoever runs the product. */
-export interface ContactMessage {
+/** What a visitor writes to the operator of the product. */
+interface ContactMessage {
   name: string
   email: string
   phone?: string

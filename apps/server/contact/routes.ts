@@ -1,6 +1,6 @@
 import { sendContact } from '@vigia/contract/site'
-import { handle } from '../platform/http.ts'
-import { countTry, type Limit, networkOf } from '../platform/throttle.ts'
+import { handle } from '../http/http.ts'
+import { countTry, type Limit, networkOf } from '../http/throttle.ts'
 import { keepMessage } from './contact.ts'
 
 const perAddress: Limit = { name: 'contact by address', times: 10, withinMs: 3_600_000 }

@@ -8,9 +8,9 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { createPrinter } from '../platform/printer.ts'
 import { newWorkspace, testCaller, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
+import { createPrinter } from '../print/printer.ts'
 import { dashboardRoutes } from './routes.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>

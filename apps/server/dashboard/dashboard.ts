@@ -4,7 +4,7 @@ import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
 
-export interface DashboardData {
+interface DashboardData {
   companies: {
     publicId: string
     name: string

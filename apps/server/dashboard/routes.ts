@@ -1,7 +1,5 @@
-import { getDashboard, getPlan, listAudit } from '@vigia/contract/workspace'
-import { describePlan } from '../accounts/accounts.ts'
-import { handle } from '../platform/http.ts'
-import { auditPageSize, searchDeeds, searchedMax } from './audit.ts'
+import { getDashboard } from '@vigia/contract/workspace'
+import { handle } from '../http/http.ts'
 import { readDashboard } from './dashboard.ts'
 
 export const dashboardRoutes = [
@@ -41,47 +39,4 @@ export const dashboardRoutes = [
       },
     }
   }),
-
-  handle(listAudit, async (ctx, { query, session }) => {
-    const { deeds, total, cutOff } = await searchDeeds(ctx, session.workspaceId, {
-      action: query.Acao,
-      text: query.CampoPesquisa,
-      from: query.DataDe,
-      to: query.DataAte,
-      page: query.PaginaAtual,
-    })
-    return {
-      data: {
-        items: deeds.map((deed) => ({
-          quando: deed.at.toISOString(),
-          usuario: deed.actor,
-          acao: deed.action,
-          descricao: deed.description,
-          endereco: deed.address,
-        })),
-        totalDePaginas: Math.ceil(total / auditPageSize),
-      },
-      ...(cutOff && { message: onlyNewest }),
-    }
-  }),
-
-  handle(getPlan, async (ctx, { session }) => {
-    const plan = await describePlan(ctx, session.workspaceId)
-    return {
-      data: {
-        tipoPlano: plan.type,
-        nome: plan.name,
-        situacao: situations[plan.situation],
-        mensagem: plan.message,
-        testeAte: plan.trialUntil.toISOString(),
-        pagoAte: plan.paidUntil?.toISOString() ?? null,
-        capturaPausada: plan.pausedAt !== null,
-        empresas: { usadas: plan.companies, limite: plan.companiesMax },
-        documentosNoMes: { usadas: plan.documentsThisMonth, limite: plan.documentsPerMonthMax },
-      },
-    }
-  }),
 ]
-
-const situations = { trial: 'teste', active: 'ativo', ended: 'encerrado' } as const
-const onlyNewest = `A busca olhou os ${searchedMax.toLocaleString('pt-BR')} registros mais recentes do período. Para procurar nos anteriores, escolha um período que termine antes.`

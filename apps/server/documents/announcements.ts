@@ -1,4 +1,5 @@
-import { counted, named, type Writer } from '../notifications/notifications.ts'
+import { formatCount, formatInteger } from '@vigia/contract/text'
+import { named, type Writer } from '../notifications/notifications.ts'
 
 /** An export can be fetched. */
 export interface Ready {
@@ -19,8 +20,8 @@ const ready: Writer = {
       usefulMs: linkLifeMs,
       header: many ? 'Exportações prontas' : 'Exportação pronta',
       body: many
-        ? `${counted(items.length, 'exportação está pronta', 'exportações estão prontas')}. Cada link vale por dez minutos; depois, basta exportar de novo.`
-        : `A exportação de ${counted(documents, 'documento', 'documentos')}, pedida por ${by}, está pronta. O link vale por dez minutos; depois, basta exportar de novo.`,
+        ? `${formatCount(items.length, 'exportação está pronta', 'exportações estão prontas')}. Cada link vale por dez minutos; depois, basta exportar de novo.`
+        : `A exportação de ${formatCount(documents, 'documento', 'documentos')}, pedida por ${by}, está pronta. O link vale por dez minutos; depois, basta exportar de novo.`,
     }
   },
 }
@@ -46,7 +47,7 @@ const cancelled: Writer = {
     return {
       kind: 'alert',
       header: 'Notas confirmadas foram canceladas',
-      body: `${items.length.toLocaleString('pt-BR')} NF-e já confirmadas por ${named(items.map(({ company }) => company))} foram canceladas por quem as emitiu. Elas estão em Notas Fiscais, com status Cancelada.`,
+      body: `${formatInteger(items.length)} NF-e já confirmadas por ${named(items.map(({ company }) => company))} foram canceladas por quem as emitiu. Elas estão em Notas Fiscais, com status Cancelada.`,
     }
   },
 }

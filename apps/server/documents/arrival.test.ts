@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Arrival, type DocZip, readArrival, readPage } from './arrival.ts'
+import { runs } from '../../../tests/support/seed.ts'
+import { type Arrival, type ReceivedDocZip, readArrival, readPage } from './arrival.ts'
 import { cteProc, evento, nfeProc, resNFe } from './testing.ts'
 
 const sound = [resNFe(), nfeProc(), evento(110111), cteProc(), '<desconhecido/>', ''].map((xml) => gzipSync(xml))
@@ -29,10 +30,12 @@ test('a page is read as its documents are read alone, whatever is wrong with som
   const contents = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...sound) }, fc.constantFrom(...damaged))
   fc.assert(
     fc.property(fc.array(contents, { maxLength: 8 }), (contents) => {
-      const page = contents.map((content, index): DocZip => ({ nsu: BigInt(index), schema: 'x_v1.00.xsd', content }))
+      const page = contents.map(
+        (content, index): ReceivedDocZip => ({ nsu: BigInt(index), schema: 'x_v1.00.xsd', content }),
+      )
       expect(readPage(page)).toEqual(page.map(({ nsu, schema, content }) => readArrival(nsu, schema, content)))
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -41,7 +44,7 @@ test('two of them in every combination', () => {
   for (const first of all) {
     for (const second of all) {
       const page = [first, second].map(
-        (content, index): DocZip => ({ nsu: BigInt(index), schema: 'x_v1.00.xsd', content }),
+        (content, index): ReceivedDocZip => ({ nsu: BigInt(index), schema: 'x_v1.00.xsd', content }),
       )
       const outcome = ({ facts, problem }: Arrival) => ({ facts, problem })
       expect(readPage(page).map(outcome)).toEqual(
@@ -52,7 +55,7 @@ test('two of them in every combination', () => {
 })
 
 test('a page without anything wrong is read whole', () => {
-  const page = sound.map((content, index): DocZip => ({ nsu: BigInt(index), schema: 'x_v1.00.xsd', content }))
+  const page = sound.map((content, index): ReceivedDocZip => ({ nsu: BigInt(index), schema: 'x_v1.00.xsd', content }))
   expect(readPage(page).map(({ facts }) => facts?.root)).toEqual([
     'resNFe',
     'nfeProc',

@@ -1,20 +1,20 @@
 import { crc32, gunzipSync } from 'node:zlib'
+import { localTime } from '@vigia/dfe/document'
 import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/read'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import { damagedProblem } from '../platform/damage.ts'
-import { obstacleOf } from './projection.ts'
 
 /** A docZip as it was received, or as its receipt keeps it. */
-export interface DocZip {
+export interface ReceivedDocZip {
   nsu: bigint
   schema: string
   /** The gzip stream as received. */
   content: Buffer
 }
 
-/** A docZip with what was read in it; made once, whoever receives it. */
-export interface Arrival extends DocZip {
+/** A docZip with what was read in it; made once for all companies that receive it. */
+export interface Arrival extends ReceivedDocZip {
   /** Sentence for people: why it could not be read, or what is odd in it. */
   problem: string | null
   facts: DocumentFacts | EventFacts | null
@@ -33,14 +33,14 @@ export function readArrival(nsu: bigint, schema: string, content: Buffer): Arriv
 }
 
 /** Reads a page of docZips, each as `readArrival` would. */
-export function readPage(page: readonly DocZip[]): Arrival[] {
+export function readPage(page: readonly ReceivedDocZip[]): Arrival[] {
   const unzipped = unzipTogether(page.map(({ content }) => content))
   return unzipped === null
     ? page.map(({ nsu, schema, content }) => readArrival(nsu, schema, content))
     : page.map((docZip, index) => readUnzipped(docZip, unzipped[index]!))
 }
 
-function readUnzipped({ nsu, schema, content }: DocZip, xml: Buffer): Arrival {
+function readUnzipped({ nsu, schema, content }: ReceivedDocZip, xml: Buffer): Arrival {
   const { facts, problems } = readReceived(xml, schema)
   if (facts.kind === 'unknown') return { nsu, schema, content, problem: facts.reason, facts: null }
   const obstacle = obstacleOf(facts)
@@ -53,15 +53,38 @@ function readUnzipped({ nsu, schema, content }: DocZip, xml: Buffer): Arrival {
   }
 }
 
+// Limits of the columns. The check digit of the chave is not verified: a file with a wrong one is stored and shown.
+const chaveShape = /^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/
+
+// Why a row cannot be made of `facts`, as a sentence for people, or null.
+function obstacleOf(facts: DocumentFacts | EventFacts): string | null {
+  return facts.kind === 'document' ? documentObstacle(facts) : eventObstacle(facts)
+}
+
+function documentObstacle(facts: DocumentFacts): string | null {
+  if (!chaveShape.test(facts.chave)) return 'O documento não traz uma chave de acesso de 44 posições.'
+  if (!localTime(facts.issuedAt)) return 'O documento não traz uma data de emissão válida.'
+  if (!/^\d{1,13}(\.\d+)?$/.test(facts.amount)) return 'O valor do documento não é um número válido.'
+  return null
+}
+
+function eventObstacle(facts: EventFacts): string | null {
+  if (!chaveShape.test(facts.chave)) return 'O evento não traz uma chave de acesso de 44 posições.'
+  const isInt = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max
+  if (!isInt(facts.tpEvento, 999_999) || !isInt(facts.nSeqEvento, 9_999))
+    return 'O evento não traz código e sequência válidos.'
+  return null
+}
+
 const togetherBytesMax = 4_000_000
 
-// Opening a gzip stream costs as much as a small document in it, and streams behind one another are a stream (RFC 1952 §2.2). Each
-// ends with checksum and size of what it holds; when they do not agree, or anything is wrong with one, all are opened one by one.
+// Opening a gzip stream costs as much as unpacking a small document, and concatenated streams are one stream (RFC 1952 §2.2), so a page is
+// opened at once. Each stream ends with its checksum and size; if one of them is wrong, all are opened one by one.
 function unzipTogether(contents: Buffer[]): Buffer[] | null {
   if (contents.length < 2 || contents.some((content) => content.length < 18)) return null
   const sizes = contents.map((content) => content.readUInt32LE(content.length - 4))
   const total = sizes.reduce((sum, size) => sum + size, 0)
-  // Zeros behind a stream end the reading, and would pass for the checksum and size of nothing.
+  // Zeros after a stream end the reading, and would be taken for the checksum and size of an empty stream.
   if (sizes.includes(0) || total > togetherBytesMax) return null
   let all: Buffer
   try {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Hiding, hidesAnything, readHiding } from '../companies/companies.ts'
-import { all, documentCondition, kindConditions, placeConditions, type Query, rangeOf } from './filter.ts'
+import { all, documentCondition, type FilterQuery, kindConditions, placeConditions, rangeOf } from './filter.ts'
 
 // How many documents a filter finds, stretch by stretch of their issue dates. Whole years, months and days come from the counters; only
 // part of a day, what was searched for, and the days of a workspace that keeps no day counters are counted in the documents.
@@ -20,12 +20,12 @@ export interface Stretch extends Span {
   n: number
   /** Decimal text. */
   amount: string
-  /** Entries of an index that are walked to meet all of them. */
+  /** Index entries that a query for all of them reads. */
   walked: number
 }
 
 /** Every document that the filter finds, newest stretch first, and what the workspace hides, which `query` need not know yet. */
-export async function countAll(query: Query): Promise<{ stretches: Stretch[]; hiding: Hiding[] }> {
+export async function countAll(query: FilterQuery): Promise<{ stretches: Stretch[]; hiding: Hiding[] }> {
   const { from, until } = rangeOf(query.filter)
   if (query.text) {
     const { stretches } = await count(query, [{ unit: 'time', from, until }])
@@ -33,19 +33,19 @@ export async function countAll(query: Query): Promise<{ stretches: Stretch[]; hi
   }
   const spans = decompose(from, until)
   const counted = await count(query, spans)
-  // Most workspaces hide nothing: they are counted and asked in one statement.
+  // The count, and whether anything is hidden, come from one query: most workspaces hide nothing.
   const hiding = counted.hides ? await hidingOf(query) : []
   const shown = { ...query, hiding }
   const { stretches } = hiding.length > 0 ? await count(shown, spans) : counted
   return { stretches: await withoutDayCounters(shown, spans, stretches), hiding }
 }
 
-async function hidingOf({ db, workspaceId, filter }: Query): Promise<Hiding[]> {
+async function hidingOf({ db, workspaceId, filter }: FilterQuery): Promise<Hiding[]> {
   return (await readHiding({ db }, workspaceId)).filter(({ type }) => type === filter.type)
 }
 
-// Where no day was counted the workspace is a small one, which keeps no day counters, or nothing is there.
-async function withoutDayCounters(query: Query, spans: Span[], stretches: Stretch[]): Promise<Stretch[]> {
+// No day found: either the workspace is small and has no day counters, or there are no documents.
+async function withoutDayCounters(query: FilterQuery, spans: Span[], stretches: Stretch[]): Promise<Stretch[]> {
   const days = spans.filter(({ unit }) => unit === 'day')
   if (days.length === 0 || stretches.some(({ unit }) => unit === 'day')) return stretches
   const { stretches: counted } = await count(
@@ -59,7 +59,7 @@ function newestFirst(stretches: Stretch[]): Stretch[] {
   return stretches.sort((a, b) => (a.from < b.from ? 1 : -1))
 }
 
-// The largest units that lie inside, and smaller ones at both ends.
+// The largest units inside the range, and smaller ones at both ends.
 function decompose(from: string, until: string, [unit, ...smaller]: readonly Unit[] = units): Span[] {
   if (from >= until) return []
   if (!unit) return [{ unit: 'time', from, until }]
@@ -93,12 +93,12 @@ interface CountedRow {
   walked: number
 }
 
-async function count(query: Query, spans: Span[]): Promise<{ stretches: Stretch[]; hides: boolean }> {
+async function count(query: FilterQuery, spans: Span[]): Promise<{ stretches: Stretch[]; hides: boolean }> {
   if (spans.length === 0) return { stretches: [], hides: false }
   const parts = spans.map((span) =>
     span.unit === 'time' ? inDocuments(query, span) : inCounters(query, span.unit, span),
   )
-  // Whether anything is hidden is told even where nothing is counted.
+  // A left join, so that `hides` comes back even when nothing is counted.
   const { rows } = await sql<CountedRow>`
     select h.hides, s.* from (select ${hidesAnything(query.workspaceId)} as hides) h left join (${sql.join(parts, sql` union all `)}) s on true`.execute(
     query.db,
@@ -111,10 +111,10 @@ async function count(query: Query, spans: Span[]): Promise<{ stretches: Stretch[
   return { stretches: newestFirst(stretches), hides: rows[0]?.hides === true }
 }
 
-// By these statuses the documents have an index of their own.
+// Other statuses are rare: `document_rare_ix` covers them.
 const isRare = (status: number | undefined) => status !== undefined && status !== 2 && status !== 8
 
-function inCounters(query: Query, unit: Unit, { from, until }: Span): RawBuilder<unknown> {
+function inCounters(query: FilterQuery, unit: Unit, { from, until }: Span): RawBuilder<unknown> {
   const start = sql.ref(`c.${unit}`)
   const kind = kindConditions(query, 'c')
   const ofKind = kind.length > 0 ? sql`filter (where ${all(kind)})` : sql``
@@ -127,26 +127,31 @@ function inCounters(query: Query, unit: Unit, { from, until }: Span): RawBuilder
      group by ${start}`
 }
 
-function inDocuments(query: Query, { from, until }: Span): RawBuilder<unknown> {
+function inDocuments(query: FilterQuery, { from, until }: Span): RawBuilder<unknown> {
   return sql`
     select 'time' as unit, ${from} as start, ${until} as until, count(*)::float8 as n, sum(d.amount) as amount, count(*)::float8 as walked
       from document d
      where ${documentCondition(query)} and d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp`
 }
 
-/** Where a page lies: so many documents of a stretch after so many newer ones. */
-export interface Part {
+/** A part of a page: `take` documents of a stretch, after skipping `skip` newer ones. */
+export interface CountPart {
   stretch: Stretch
   skip: number
   take: number
 }
 
-// Walking so many entries of an index costs as much as asking the counters for a smaller unit.
+// Walking this many entries of an index costs as much as asking the counters for a smaller unit.
 const walkedMax = 20_000
 const smallerUnit: Partial<Record<Span['unit'], Unit>> = { year: 'month', month: 'day' }
 
 /** The parts that make up the page after `offset` documents, small enough for its cost not to grow with its number. */
-export async function locate(query: Query, stretches: Stretch[], offset: number, limit: number): Promise<Part[]> {
+export async function locate(
+  query: FilterQuery,
+  stretches: Stretch[],
+  offset: number,
+  limit: number,
+): Promise<CountPart[]> {
   for (let known = stretches; ; ) {
     const parts = pick(known, offset, limit)
     const wide = new Set(parts.filter(isWide).map(({ stretch }) => stretch))
@@ -157,8 +162,8 @@ export async function locate(query: Query, stretches: Stretch[], offset: number,
   }
 }
 
-function pick(stretches: Stretch[], offset: number, limit: number): Part[] {
-  const parts: Part[] = []
+function pick(stretches: Stretch[], offset: number, limit: number): CountPart[] {
+  const parts: CountPart[] = []
   let before = 0
   for (const stretch of stretches) {
     const skip = Math.max(0, offset - before)
@@ -169,12 +174,12 @@ function pick(stretches: Stretch[], offset: number, limit: number): Part[] {
   return parts
 }
 
-function isWide(part: Part): boolean {
+function isWide(part: CountPart): boolean {
   return smallerUnit[part.stretch.unit] !== undefined && walkedBy(part) > walkedMax
 }
 
-/** Entries of an index that are walked from the newest of its stretch to the end of the part. */
-export function walkedBy({ stretch, skip, take }: Part): number {
+/** Index entries that are read from the newest document of the stretch to the end of the part. */
+export function walkedBy({ stretch, skip, take }: CountPart): number {
   return ((skip + take) * stretch.walked) / stretch.n
 }
 

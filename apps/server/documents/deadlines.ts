@@ -1,7 +1,7 @@
 import type { ServiceCode } from '../platform/service.ts'
 
 /** Until when an event may be registered, counted from the authorisation of the document. */
-export interface Deadline {
+interface DeadlineRule {
   tpEvento: readonly number[]
   hours: number
   /** Documents authorised from this day on (São Paulo) follow it; a later row of the same event takes its place. */
@@ -20,7 +20,7 @@ export const disagreement: readonly number[] = [610110, 610111]
 const days = (count: number) => count * 24
 
 /** Deadlines change by law: a change is a new row, and old documents keep theirs. The authority has the last word (cStat 596, 220, 787). */
-export const deadlines: readonly Deadline[] = [
+export const deadlines: readonly DeadlineRule[] = [
   { tpEvento: [ciencia], hours: days(10), since: '2012-01-01', source: 'NT 2020.001' },
   { tpEvento: conclusive, hours: days(180), since: '2012-01-01', source: 'Ajuste SINIEF 44/20' },
   {
@@ -34,7 +34,11 @@ export const deadlines: readonly Deadline[] = [
 ]
 
 /** The last instant in which `tpEvento` may be registered for a document, or null when there is none. */
-export function deadlineOf(tpEvento: number, authorizedAt: Date, table: readonly Deadline[] = deadlines): Date | null {
+export function deadlineOf(
+  tpEvento: number,
+  authorizedAt: Date,
+  table: readonly DeadlineRule[] = deadlines,
+): Date | null {
   const day = new Date(authorizedAt.getTime() - 3 * 3_600_000).toISOString().slice(0, 10)
   const rows = table.filter((row) => row.tpEvento.includes(tpEvento) && row.since <= day)
   const row = rows.sort((a, b) => (a.since < b.since ? 1 : -1))[0]
@@ -63,7 +67,7 @@ export interface Answerable {
 }
 
 /** The answer that a document waits for, and the last instant for it. */
-export interface Due {
+interface AnswerDeadline {
   answer: 'ciencia' | 'manifestacao' | 'desacordo'
   until: Date
 }
@@ -75,13 +79,13 @@ const acknowledgedStatus = 8
 const gtv = '64'
 
 /**
- * The next answer whose deadline lasts, or null. What is on its way does not count yet: it may be refused, and the deadline runs on. Whether
- * an event may leave at this moment is judged by manifestation/rules.ts.
+ * The next answer whose deadline has not passed, or null. An event under way does not count yet: it may be refused, and the deadline runs on.
+ * manifestation/rules.ts decides whether an event may be sent now.
  */
-export function dueAnswer(document: Answerable, now: Date): Due | null {
+export function dueAnswer(document: Answerable, now: Date): AnswerDeadline | null {
   const { type, chave, roles, status, authorized_at, complete, own } = document
   if (authorized_at === null || ended.includes(status)) return null
-  const due = (answer: Due['answer'], tpEvento: number): Due | null => {
+  const due = (answer: AnswerDeadline['answer'], tpEvento: number): AnswerDeadline | null => {
     const until = deadlineOf(tpEvento, authorized_at)
     return until && now <= until ? { answer, until } : null
   }
@@ -93,12 +97,12 @@ export function dueAnswer(document: Answerable, now: Date): Due | null {
   if (!(roles & recipient)) return null
   const finals = own.filter(({ tpEvento }) => conclusive.includes(tpEvento))
   if (answeredStatuses.includes(status) || finals.some(({ pending }) => !pending)) return null
-  // The Ciência only releases the XML: of a whole note the final answer is due, which counts without it too.
+  // The Ciência only releases the XML: when the whole note is here, the final answer is due, with or without a Ciência.
   const acknowledged = complete || status === acknowledgedStatus || sequencesOf(ciencia, own).size > 0
   return (acknowledged || finals.length > 0 ? null : due('ciencia', ciencia)) ?? due('manifestacao', conclusive[0]!)
 }
 
-// What left from here also comes back among the events.
+// An event that we sent may be listed twice; count each sequence once.
 function sequencesOf(tpEvento: number, own: OwnAnswer[]): Set<number> {
   return new Set(own.flatMap((event) => (event.tpEvento === tpEvento && !event.pending ? event.sequence : [])))
 }

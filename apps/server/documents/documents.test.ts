@@ -2,24 +2,14 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
+import { runs } from '../../../tests/support/seed.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { type Arrival, considerSize, receive } from './documents.ts'
 import { searchDocuments } from './list.ts'
-import {
-  arrive,
-  chaveOf,
-  company,
-  corrupted,
-  cteProc,
-  evento,
-  eventoCte,
-  nfeProc,
-  resEvento,
-  resNFe,
-} from './testing.ts'
+import { arrive, chaveOf, company, corrupted, evento, nfeProc, resEvento, resNFe } from './testing.ts'
 
 const log = createLogger('silent')
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -61,7 +51,7 @@ async function picture() {
   return inWorkspace({ db }, workspaceId, async ({ db }) => ({
     documents: (
       await sql`select d.chave, d.nsu::text, d.number, d.series, d.issued_at, d.issued_offset, d.roles, d.status, d.base_status, d.event_code, d.event_text,
-                       d.complete, d.amount, s.tax_id, s.name
+                       d.complete, d.amount, d.nat_op, s.tax_id, s.name
                   from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
                  where d.workspace_id = ${workspaceId} order by d.chave`.execute(db)
     ).rows,
@@ -79,11 +69,11 @@ async function picture() {
 
 async function countersAreExact() {
   const { rows } = await inWorkspace({ db }, workspaceId, ({ db }) =>
-    sql`(select type, month_of(issued_at) as m, company_id, roles, status, count(*)::int as n, sum(amount) as a from document where workspace_id = ${workspaceId} group by 1, 2, 3, 4, 5
+    sql`(select type, date_trunc('month', issued_at)::date as m, company_id, roles, status, count(*)::int as n, sum(amount) as a from document where workspace_id = ${workspaceId} group by 1, 2, 3, 4, 5
          except select type, month, company_id, roles, status, n, amount from count_month where workspace_id = ${workspaceId} and n <> 0)
         union all
         (select type, month, company_id, roles, status, n, amount from count_month where workspace_id = ${workspaceId} and (n <> 0 or amount <> 0)
-         except select type, month_of(issued_at), company_id, roles, status, count(*)::int, sum(amount) from document where workspace_id = ${workspaceId} group by 1, 2, 3, 4, 5)`.execute(
+         except select type, date_trunc('month', issued_at)::date, company_id, roles, status, count(*)::int, sum(amount) from document where workspace_id = ${workspaceId} group by 1, 2, 3, 4, 5)`.execute(
       db,
     ),
   )
@@ -103,6 +93,7 @@ test('a complete note becomes a row with the facts of the file', async () => {
     issued_at: '2026-11-10 23:40:00',
     issued_offset: -240,
     amount: '7700.25',
+    nat_op: 'VENDA DE MERCADORIA',
     name: 'PAPELARIA SÃO JOÃO LTDA',
     tax_id: '11222333000181',
     roles: 1 << 1,
@@ -145,191 +136,6 @@ test('the complete note replaces its summary and never the other way round', asy
   await page([arrive(3, resNFe())])
   expect(await only()).toMatchObject({ complete: true, status: 2, nsu: '2' })
   expect(await countersAreExact()).toBe(true)
-})
-
-test.each([
-  ['a cancellation', [evento(110111)], { status: 3, event_code: 110111 }],
-  ['a cancellation as a summary', [resEvento(110111)], { status: 3, event_code: 110111 }],
-  ['a rejected cancellation', [evento(110111, { cStat: '594' })], { status: 2 }],
-  ['a confirmation after ciência', [evento(210210), evento(210200)], { status: 6, event_code: 210200 }],
-  ['ciência after goods were seen on the road', [resEvento(610610), evento(210210)], { status: 8, event_code: 210210 }],
-  [
-    'the last of two conclusive answers',
-    [evento(210200, { at: '2026-11-12T10:00:00-03:00' }), evento(210220, { at: '2026-11-11T10:00:00-03:00' })],
-    { status: 6, event_code: 210200 },
-  ],
-  ['a correction letter', [evento(110110)], { status: 2, event_code: 110110 }],
-  ['a transport document', [resEvento(610614)], { status: 2, event_code: 610614 }],
-  [
-    'its cancellation',
-    [resEvento(610614, { at: '2026-11-11T10:00:00-03:00' }), resEvento(610615, { at: '2026-11-12T10:00:00-03:00' })],
-    { status: 2, event_code: 610615 },
-  ],
-  [
-    'an event nobody knows',
-    [resEvento(999_123, { description: 'Evento do futuro' })],
-    { status: 2, event_code: 999123, event_text: 'Evento do futuro' },
-  ],
-])('%s gives its status, also when it arrives before the note', async (_, events, expected) => {
-  await page([arrive(1, nfeProc()), ...events.map((xml, index) => arrive(2 + index, xml))])
-  expect(await only()).toMatchObject(expected)
-  const direct = await only()
-  ;({ workspaceId, companyId } = await newCompany())
-  await page(events.map((xml, index) => arrive(2 + index, xml)))
-  await page([arrive(1, nfeProc())])
-  expect(await only()).toEqual(direct)
-  expect(await countersAreExact()).toBe(true)
-})
-
-const day = (number: number) => `2026-11-${number}T10:00:00-03:00`
-
-describe('what is taken back no longer counts', () => {
-  const desacordo = (seq: number, protocol: string | null, at = day(10 + seq)) =>
-    eventoCte(610110, { seq, at, protocol, cStat: protocol === null ? '631' : '135' })
-  const undone = (seq: number, at: string, protocol?: string) =>
-    eventoCte(610111, { seq, at, detail: protocol && `<nProtEvPrestDes>${protocol}</nProtEvPrestDes>` })
-  const delivery = (options: object = {}) => evento(110130, { at: day(11), protocol: '135260000000001', ...options })
-  const noDelivery = (protocol: string, options: object = {}) =>
-    evento(110131, { at: day(12), detail: `<nProtEvento>${protocol}</nProtEvento>`, ...options })
-  const cancelledEvent = (code: number, protocol: string) =>
-    evento(110001, { at: day(13), detail: `<tpEventoAut>${code}</tpEventoAut><nProtEvento>${protocol}</nProtEvento>` })
-
-  test.each<[string, string, string[], object, number[]]>([
-    ['a desacordo', cteProc(), [desacordo(1, '1'), undone(1, day(20), '1')], { event_code: 610111 }, [610110]],
-    [
-      'a desacordo that nothing took back',
-      cteProc(),
-      [desacordo(1, '1'), eventoCte(310620, { at: day(20) })],
-      { event_code: 610110 },
-      [],
-    ],
-    [
-      'the desacordo that is named, of two',
-      cteProc(),
-      [desacordo(1, '1'), desacordo(2, '2'), undone(1, day(20), '1')],
-      { event_code: 610110 },
-      [610110],
-    ],
-    [
-      'both desacordos',
-      cteProc(),
-      [desacordo(1, '1'), desacordo(2, '2'), undone(1, day(20), '1'), undone(2, day(21), '2')],
-      { event_code: 610111 },
-      [610110, 610110],
-    ],
-    [
-      'a desacordo that is not here yet',
-      cteProc(),
-      [desacordo(2, '2'), undone(1, day(20), '1')],
-      { event_code: 610110 },
-      [],
-    ],
-    [
-      'a desacordo without known protocol',
-      cteProc(),
-      [desacordo(1, null), undone(1, day(20), '1')],
-      { event_code: 610111 },
-      [610110],
-    ],
-    [
-      'a desacordo before a new one',
-      cteProc(),
-      [desacordo(1, null), undone(1, day(15)), desacordo(2, '2', day(16))],
-      { event_code: 610110 },
-      [610110],
-    ],
-    [
-      'a desacordo, but not the correction',
-      cteProc(),
-      [desacordo(1, '1'), undone(1, day(20), '1'), eventoCte(110110)],
-      { event_code: 110110, status: 7 },
-      [610110],
-    ],
-    [
-      'a complement',
-      cteProc(),
-      [eventoCte(240130), eventoCte(240131, { at: day(12) })],
-      { event_code: 240131 },
-      [240130],
-    ],
-    [
-      'nothing: a substitution stays over a desacordo',
-      cteProc(),
-      [eventoCte(240140), desacordo(1, '1')],
-      { event_code: 240140, status: 2 },
-      [],
-    ],
-    ['a delivery', nfeProc(), [delivery(), noDelivery('135260000000001')], { event_code: 110131 }, [110130]],
-    [
-      'a delivery, told in summaries',
-      nfeProc(),
-      [resEvento(110130, { at: day(11) }), resEvento(110131, { at: day(12) })],
-      { event_code: 110131 },
-      [110130],
-    ],
-    [
-      'no delivery of later',
-      nfeProc(),
-      [resEvento(110130, { at: day(14) }), resEvento(110131, { at: day(12) })],
-      { event_code: 110130 },
-      [],
-    ],
-    [
-      'nothing by what was refused',
-      nfeProc(),
-      [delivery(), noDelivery('135260000000001', { cStat: '594' })],
-      { event_code: 110130 },
-      [],
-    ],
-    [
-      'an event of the tax reform',
-      nfeProc(),
-      [evento(211110, { protocol: '135260000000007' }), cancelledEvent(211110, '135260000000007')],
-      { event_code: 110001 },
-      [211110],
-    ],
-    [
-      'not an event of another code',
-      nfeProc(),
-      [evento(211110, { protocol: '135260000000007', at: day(14) }), cancelledEvent(211128, '135260000000007')],
-      { event_code: 211110 },
-      [],
-    ],
-    [
-      'never the cancellation of a note',
-      nfeProc(),
-      [evento(110111, { protocol: '135260000000008' }), cancelledEvent(110111, '135260000000008')],
-      { event_code: 110111, status: 3 },
-      [],
-    ],
-    [
-      'nothing: an unfit note says so over a confirmation',
-      nfeProc(),
-      [evento(210200), evento(400200)],
-      { event_code: 400200, status: 6 },
-      [],
-    ],
-    [
-      'what makes a note unfit',
-      nfeProc(),
-      [evento(210200), evento(400200), evento(400201, { at: day(20) })],
-      { event_code: 210200, status: 6 },
-      [400200],
-    ],
-  ])('%s', async (_, document, events, shown, taken) => {
-    const arrivals = [arrive(1, document), ...events.map((xml, index) => arrive(2 + index, xml))]
-    await page(arrivals)
-    expect(await only()).toMatchObject(shown)
-    const { rows } = await inWorkspace({ db }, workspaceId, ({ db }) =>
-      sql<{ code: number }>`select tp_evento as code from document_event where undone`.execute(db),
-    )
-    expect(rows.map(({ code }) => code)).toEqual(taken)
-    const direct = await picture()
-    ;({ workspaceId, companyId } = await newCompany())
-    for (const arrival of arrivals.reverse()) await page([arrival])
-    expect(await picture()).toEqual(direct)
-    expect(await countersAreExact()).toBe(true)
-  })
 })
 
 test('an event of ours that was registered before counts from when the authority says, until its registration comes', async () => {
@@ -388,7 +194,7 @@ test('order, repetition and paging of arrivals never change the final state', as
       expect(await picture()).toEqual(expected)
       expect(await countersAreExact()).toBe(true)
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
 })
 
@@ -508,7 +314,7 @@ describe('the list', () => {
         expect(found.rows.map((row) => row.id)).toEqual(expected.map((row) => row.id))
         expect(found.total).toBe(expected.length)
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   })
 

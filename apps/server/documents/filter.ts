@@ -21,7 +21,7 @@ export interface Filter extends Criteria {
 }
 
 /** Criteria in the one transaction that answers it. */
-export interface Query {
+export interface FilterQuery {
   db: Database
   workspaceId: number
   filter: Criteria
@@ -47,7 +47,7 @@ function addSecond(time: string): string {
 }
 
 /** The first columns of the keys of documents and counters, as conditions on `alias`. */
-export function placeConditions({ workspaceId, filter }: Query, alias: string): RawBuilder<unknown>[] {
+export function placeConditions({ workspaceId, filter }: FilterQuery, alias: string): RawBuilder<unknown>[] {
   const column = (name: string) => sql.ref(`${alias}.${name}`)
   return [
     sql`${column('workspace_id')} = ${workspaceId}`,
@@ -57,7 +57,7 @@ export function placeConditions({ workspaceId, filter }: Query, alias: string): 
 }
 
 /** What else documents and counters have in common, as conditions on `alias`. */
-export function kindConditions({ filter, hiding }: Query, alias: string): RawBuilder<unknown>[] {
+export function kindConditions({ filter, hiding }: FilterQuery, alias: string): RawBuilder<unknown>[] {
   const column = (name: string) => sql.ref(`${alias}.${name}`)
   return [
     ...(filter.status === undefined ? [] : [sql`${column('status')} = ${filter.status}`]),
@@ -68,14 +68,14 @@ export function kindConditions({ filter, hiding }: Query, alias: string): RawBui
 
 const thirdParty = 3
 
-// Who is named nowhere in a document is shown as Terceiro, and must be found there.
+// A company that a document does not name is shown as Terceiro, so the filter Terceiro must find it.
 function roleCondition(roles: RawBuilder<unknown>, role: number): RawBuilder<unknown> {
   const named = sql`(${roles} & ${1 << role}) <> 0`
   return role === thirdParty ? sql`(${named} or ${roles} = ${1 << unnamedRole})` : named
 }
 
 /** All of the filter but its range, as a condition on `document d`. */
-export function documentCondition(query: Query): RawBuilder<unknown> {
+export function documentCondition(query: FilterQuery): RawBuilder<unknown> {
   return all([...placeConditions(query, 'd'), ...kindConditions(query, 'd'), ...(query.text ? [query.text] : [])])
 }
 

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { startPostgres } from '@vigia/postgres/postgres'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { compare, report } from '../../../bench/measure.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { migrate } from '../platform/migrate.ts'
-import { startPostgres } from '../platform/postgres.ts'
 import { type Arrival, readArrival, receive } from './documents.ts'
-import { ingestRows } from './projection.ts'
+import { rowsOf } from './projection.ts'
 
 // The writing transaction (bytes, rows, counters) against a bare COPY of the same bytes and batch into a table without index.
 const batch = 50
@@ -84,19 +84,19 @@ const result = await compare(7, [
     },
   },
 ])
-report('ingest', { unit: 'documents', batch, rowLevelSecurity: true, goal: 0.4, ...result })
+report('ingest', { unit: 'documents', batch, rowLevelSecurity: true, goal: 0.45, ...result })
 await owner.end()
 await db.destroy()
 await database[Symbol.asyncDispose]()
 await rm(directory, { recursive: true })
 
 async function copy(arrivals: Arrival[]): Promise<void> {
-  const { documents, receipts } = ingestRows(arrivals, cnpj)
+  const { documents } = rowsOf(arrivals, cnpj)
   const lines = documents.map((document, row) => {
-    const { schema, content } = receipts[row]!
+    const { schema, content } = arrivals[row]!
     const name = document.name.replace(/[\\\t\n]/g, ' ')
-    const { nsu, issuedAt, amount, chave } = document
-    return [nsu, schema, issuedAt, amount, chave, name, `\\\\x${content.toString('hex')}`].join('\t')
+    const { nsu, issued_at, amount, chave } = document
+    return [nsu, schema, issued_at, amount, chave, name, `\\\\x${content.toString('hex')}`].join('\t')
   })
   await owner.query('begin')
   await pipeline(Readable.from([`${lines.join('\n')}\n`]), owner.query(copyFrom('copy bare from stdin')))

@@ -22,7 +22,7 @@ export interface Draft {
 }
 
 // Names as people have them and as they trip up searches; CNPJs with and without letters, a CPF.
-export const issuers = [
+const issuers = [
   { taxId: '11222333000181', name: 'PAPELARIA SÃO JOÃO LTDA' },
   { taxId: '12ABC34501DE35', name: 'Açúcar 100% Doce_S.A.' },
   { taxId: '52998224725', name: 'José da Silva Müller' },

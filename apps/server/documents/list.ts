@@ -1,10 +1,11 @@
+import { formatInteger } from '@vigia/contract/text'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding } from '../companies/companies.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { countAll, locate, type Part, type Stretch, walkedBy } from './count.ts'
-import { type Criteria, documentCondition, type Filter, type Query } from './filter.ts'
+import { type CountPart, countAll, locate, type Stretch, walkedBy } from './count.ts'
+import { type Criteria, documentCondition, type Filter, type FilterQuery } from './filter.ts'
 import { type DocumentListRow, readRows } from './rows.ts'
 import { searchCondition } from './search.ts'
 
@@ -12,7 +13,7 @@ export type { Criteria, Filter } from './filter.ts'
 
 export const pageSize = 50
 
-export interface Page {
+export interface ListPage {
   rows: DocumentListRow[]
   total: number
   /** Decimal text. */
@@ -23,7 +24,11 @@ export interface Page {
  * One page of the workspace's documents, without those that its companies hide, newest first, with the exact count and sum of the filter.
  * Counters say in which month or day the page lies, so that its cost does not grow with its number.
  */
-export async function searchDocuments(ctx: Pick<Context, 'db'>, workspaceId: number, filter: Filter): Promise<Page> {
+export async function searchDocuments(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  filter: Filter,
+): Promise<ListPage> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { query, stretches, total } = await ask(db, workspaceId, filter)
     const offset = (filter.page - 1) * pageSize
@@ -47,7 +52,7 @@ export async function selectIds(
     if (total > max)
       throw new AppError(
         'conflict',
-        `Este filtro tem ${total.toLocaleString('pt-BR')} documentos, e uma seleção alcança até ${max.toLocaleString('pt-BR')}. Nada mudou na sua seleção: escolha um período menor ou mais um filtro.`,
+        `Este filtro tem ${formatInteger(total)} documentos, e uma seleção alcança até ${formatInteger(max)}. Nada mudou na sua seleção: escolha um período menor ou mais um filtro.`,
       )
     if (total === 0) return []
     const { rows } = await sql<{ id: bigint }>`
@@ -71,10 +76,10 @@ async function ask(
   db: Database,
   workspaceId: number,
   filter: Criteria,
-): Promise<{ query: Query; stretches: Stretch[]; total: number }> {
+): Promise<{ query: FilterQuery; stretches: Stretch[]; total: number }> {
   const text = filter.text ? await searchCondition(db, workspaceId, filter.text) : null
   const hiding = text ? await readHiding({ db }, workspaceId) : []
-  const asked: Query = { db, workspaceId, filter, text, hiding }
+  const asked: FilterQuery = { db, workspaceId, filter, text, hiding }
   const counted = await countAll(asked)
   return {
     query: { ...asked, hiding: counted.hiding },
@@ -83,10 +88,10 @@ async function ask(
   }
 }
 
-// Beyond so many entries of the index it is cheaper to walk it alone, and to visit the rows of the page only.
+// Beyond this many index entries it is cheaper to read only the index first, and then the rows of the page.
 const visitedMax = 200
 
-async function readPage(query: Query, parts: Part[]): Promise<DocumentListRow[]> {
+async function readPage(query: FilterQuery, parts: CountPart[]): Promise<DocumentListRow[]> {
   const [part] = parts
   const near = part && parts.length === 1 && part.stretch.unit !== 'time' && walkedBy(part) <= visitedMax
   return readRows(
@@ -100,20 +105,20 @@ async function readPage(query: Query, parts: Part[]): Promise<DocumentListRow[]>
   )
 }
 
-function within(query: Query, from: unknown, until: unknown): RawBuilder<unknown> {
+function within(query: FilterQuery, from: unknown, until: unknown): RawBuilder<unknown> {
   return sql`${documentCondition(query)} and d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp`
 }
 
-function idsOf(query: Query, parts: Part[]): RawBuilder<unknown> {
+function idsOf(query: FilterQuery, parts: CountPart[]): RawBuilder<unknown> {
   const [part, ...more] = parts
   if (part && more.length === 0) {
     const { stretch, skip, take } = part
-    // From whichever end is nearer.
+    // From the nearer end of the stretch.
     const [order, before] = skip > stretch.n / 2 ? [sql`asc`, stretch.n - skip - take] : [sql`desc`, skip]
     return sql`select d.id from document d where ${within(query, stretch.from, stretch.until)}
                 order by d.issued_at ${order}, d.id ${order} offset ${before} limit ${take}`
   }
-  const of = <T>(pick: (part: Part) => T) => parts.map(pick)
+  const of = <T>(pick: (part: CountPart) => T) => parts.map(pick)
   return sql`
     select k.id
       from unnest(${of(({ stretch }) => stretch.from)}::timestamp[], ${of(({ stretch }) => stretch.until)}::timestamp[],

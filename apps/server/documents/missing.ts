@@ -1,8 +1,8 @@
-import { momentText } from '../platform/text.ts'
+import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { ciencia, conclusive, deadlineOf, dueAnswer } from './deadlines.ts'
 import { type DocumentListRow, eventName } from './rows.ts'
 
-// The authority gives a note for so long after its authorisation (NT 2014.002).
+// The authority hands out a note for this long after its authorisation (NT 2014.002).
 const keptMs = 90 * 86_400_000
 const [cancelled, denied] = [3, 9]
 const [confirmation, unknownOperation, notPerformed] = conclusive
@@ -29,12 +29,12 @@ function wayOut(row: DocumentListRow, now: Date): string {
     return `O evento ${eventName('nfe', pending.tpEvento)} está em envio. Depois que a SEFAZ o registrar, o XML chega sozinho.`
   const due = dueAnswer(row, now)
   if (due?.answer === 'ciencia')
-    return `A SEFAZ libera o XML depois que a empresa registra a Ciência da Operação, até ${momentText(due.until)}. A Ciência diz apenas que a empresa sabe da nota; a resposta final vem depois.`
+    return `A SEFAZ libera o XML depois que a empresa registra a Ciência da Operação, até ${formatBrasiliaMoment(due.until)}. A Ciência diz apenas que a empresa sabe da nota; a resposta final vem depois.`
   if (was(releasing, row))
     return 'A empresa já respondeu à nota. O XML chega sozinho numa das próximas consultas à SEFAZ, o que pode levar algumas horas.'
   const until = authorized_at && deadlineOf(confirmation!, authorized_at)
   if (until && until < now) return `O prazo para responder à nota terminou, e a SEFAZ não libera mais o XML. ${ask}`
-  const before = until ? `, até ${momentText(until)}` : ''
+  const before = until ? `, até ${formatBrasiliaMoment(until)}` : ''
   if (was(disowned, row))
     return `A empresa respondeu que desconhece a nota, e com essa resposta a SEFAZ não libera o XML. Se a nota for da empresa, registre a Confirmação da Operação${before}.`
   return `O prazo da Ciência terminou. A Confirmação da Operação e a Operação não Realizada ainda liberam o XML${before}.`

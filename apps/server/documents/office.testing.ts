@@ -4,18 +4,18 @@ import { inWorkspace } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { receive } from './documents.ts'
-import { arrivalOf, type Copy, cnpjs, type DocumentCopy, type EventCopy } from './order.testing.ts'
+import { arrivalOf, type Copy, type CopyDraft, cnpjs, type EventCopy } from './order.testing.ts'
 
 // A workspace with the two companies of order.testing.ts: what is delivered to it, and what is there afterwards.
 
 const log = createLogger('silent')
 
-export interface Workspace {
+export interface TestWorkspace {
   id: number
   companies: number[]
 }
 
-export async function newOffice(db: Database, large = false): Promise<Workspace> {
+export async function newOffice(db: Database, large = false): Promise<TestWorkspace> {
   const id = await newWorkspace(db, { large })
   return inWorkspace({ db }, id, async ({ db }) => {
     const companies: number[] = []
@@ -31,7 +31,7 @@ export async function newOffice(db: Database, large = false): Promise<Workspace>
   })
 }
 
-export async function picture(db: Database, { id, companies }: Workspace) {
+export async function picture(db: Database, { id, companies }: TestWorkspace) {
   return inWorkspace({ db }, id, async ({ db }) => ({
     documents: (
       await sql<{ company_id: number }>`
@@ -47,7 +47,7 @@ export async function picture(db: Database, { id, companies }: Workspace) {
 }
 
 // Every column of every row, ids and times of writing included; counters that came back to nothing are nothing.
-export async function everything(db: Database, { id }: Workspace) {
+export async function everything(db: Database, { id }: TestWorkspace) {
   return inWorkspace({ db }, id, async ({ db }) => {
     const rows = async (query: string) => (await sql`${sql.raw(query)}`.execute(db)).rows
     return {
@@ -61,12 +61,12 @@ export async function everything(db: Database, { id }: Workspace) {
   })
 }
 
-export async function countersDiffer(db: Database, { id }: Workspace, large: boolean): Promise<unknown[]> {
+export async function countersDiffer(db: Database, { id }: TestWorkspace, large: boolean): Promise<unknown[]> {
   const days = large ? 'issued_at' : 'null::timestamp'
   const { rows } = await inWorkspace({ db }, id, ({ db }) =>
     sql`with counted_years as (select type, date_trunc('year', issued_at)::date as at, company_id, roles, status, count(*)::int as n, sum(amount) as a from document group by 1, 2, 3, 4, 5),
              kept_years as (select type, year, company_id, roles, status, n, amount from count_year where n <> 0 or amount <> 0),
-             counted as (select type, month_of(issued_at) as at, company_id, roles, status, count(*)::int as n, sum(amount) as a from document group by 1, 2, 3, 4, 5),
+             counted as (select type, date_trunc('month', issued_at)::date as at, company_id, roles, status, count(*)::int as n, sum(amount) as a from document group by 1, 2, 3, 4, 5),
              kept as (select type, month, company_id, roles, status, n, amount from count_month where n <> 0 or amount <> 0),
              counted_days as (select type, ${sql.raw(days)}::date as at, company_id, roles, status, count(*)::int as n, sum(amount) as a from document where ${large} group by 1, 2, 3, 4, 5),
              kept_days as (select type, day, company_id, roles, status, n, amount from count_day where n <> 0 or amount <> 0)
@@ -81,13 +81,17 @@ export async function countersDiffer(db: Database, { id }: Workspace, large: boo
   return rows
 }
 
-export const recipient = (workspace: Workspace, { to }: Pick<Copy, 'to'>) => ({
+export const recipient = (workspace: TestWorkspace, { to }: Pick<Copy, 'to'>) => ({
   workspaceId: workspace.id,
   companyId: workspace.companies[to]!,
   cnpj: cnpjs[to]!,
 })
 
-export async function deliver(db: Database, workspace: Workspace, copies: (DocumentCopy | EventCopy)[]): Promise<void> {
+export async function deliver(
+  db: Database,
+  workspace: TestWorkspace,
+  copies: (CopyDraft | EventCopy)[],
+): Promise<void> {
   await inWorkspace({ db, log }, workspace.id, (ctx) =>
     receive(
       ctx,

@@ -5,14 +5,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createDatabase } from '../../../tests/support/database.ts'
 import { setLogo } from '../companies/logo.ts'
 import { readConfig } from '../config.ts'
+import { serveRoutes } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
-import { serveRoutes } from '../platform/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { createPrinter, type PrinterOptions } from '../platform/printer.ts'
 import { newWorkspace, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
+import { createPrinter, type PrinterOptions } from '../print/printer.ts'
 import { type Arrival, receive } from './documents.ts'
 import { documentRoutes } from './routes.ts'
 import { arrive, chaveOf, cteChaveOf, cteProc, evento, eventoCte, nfeProc, resEvento, resNFe } from './testing.ts'
@@ -74,7 +74,7 @@ async function idOf(chave: string): Promise<string> {
   return ids.encode(workspaceId, id)
 }
 
-const poisonable = new URL('../platform/printer.testing.ts', import.meta.url)
+const poisonable = new URL('../print/printer.testing.ts', import.meta.url)
 
 test('a document whose layout never ends holds up nobody, is told, and keeps its XML', async () => {
   const get = await serve({ file: poisonable, timeoutMs: 1_500 })
@@ -104,7 +104,7 @@ test('a document that brings its thread down is told', async () => {
   expect(lines.join('')).toContain('exit code 1')
 })
 
-test('whoever has the form already is told that it still holds, until something on it changes', async () => {
+test('a client that has the form already is told that it still holds, until something on it changes', async () => {
   const get = await serve()
   await store('nfe', [arrive(1, note(1))])
   const path = `/danfe/${await idOf(chaveOf({ number: 1 }))}`

@@ -1,10 +1,10 @@
+import { writeBrasiliaTime } from '@vigia/contract/text'
 import { PrintError } from '@vigia/print/danfe'
 import { findLogoOf } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
-import type { PrintOrder } from '../platform/printer.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
-import { localText } from '../platform/text.ts'
+import type { PrintOrder } from '../print/printer.ts'
 import { getEvent, getFile } from './files.ts'
 
 /** The printed form of a kind of document. */
@@ -64,7 +64,7 @@ async function print({ printer }: Pick<Context, 'printer'>, order: PrintOrder, n
 }
 
 /** A complete document, and what the product knows of a cancellation beyond it. */
-export interface Printable {
+interface Printable {
   content: Uint8Array
   /** As the filter knows it: 3 is a cancelled document. */
   status: number
@@ -78,7 +78,7 @@ export function orderOf(
   { content, status, cancelProtocol, cancelledAt }: Printable,
   logo?: Uint8Array,
 ): PrintOrder {
-  const at = cancelledAt ? localText(cancelledAt) : undefined
+  const at = cancelledAt ? writeBrasiliaTime(cancelledAt) : undefined
   const cancelled = status === 3 ? { protocol: cancelProtocol ?? undefined, at } : undefined
   return { form: forms[kind].form, content, options: { cancelled, logo } }
 }

@@ -1,131 +1,258 @@
 import { localTime } from '@vigia/dfe/document'
-import { type EventKind, eventKind } from '@vigia/dfe/events'
+import { eventKind } from '@vigia/dfe/events'
 import type { DocumentFacts, EventFacts } from '@vigia/dfe/read'
 import { rolesOf } from '@vigia/dfe/roles'
 import { searchable } from '../platform/text.ts'
 import type { Arrival } from './arrival.ts'
+import {
+  bestCopy,
+  bestEvents,
+  type DisplayedStanding,
+  type EventClaim,
+  effectOf,
+  heaviestStatus,
+  standingOf,
+  undoneOf,
+} from './standing.ts'
 
-// What would not fit in a row. The check digit of the chave is not asked for: a file with a wrong one is kept and shown.
-const chaveShape = /^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/
+// Arrivals as rows. The names are those of the columns.
 
-/** Why a row cannot be made of `facts`, as a sentence for people, or null. */
-export function obstacleOf(facts: DocumentFacts | EventFacts): string | null {
-  return facts.kind === 'document' ? documentObstacle(facts) : eventObstacle(facts)
+/** What the best copy of a document says. */
+interface DocumentCopy {
+  chave: string
+  nsu: bigint
+  complete: boolean
+  number: number
+  series: number
+  /** Local date and time as printed, and its minutes east of UTC. */
+  issued_at: string
+  issued_offset: number | null
+  authorized_at: string | null
+  amount: string
+  nat_op: string | null
 }
 
-function documentObstacle(facts: DocumentFacts): string | null {
-  if (!chaveShape.test(facts.chave)) return 'O documento não traz uma chave de acesso de 44 posições.'
-  if (!localTime(facts.issuedAt)) return 'O documento não traz uma data de emissão válida.'
-  if (!/^\d{1,13}(\.\d+)?$/.test(facts.amount)) return 'O valor do documento não é um número válido.'
-  return null
+/** The type of each column of a row. */
+export type Types<Row> = Record<keyof Row & string, string>
+
+export const copyTypes: Types<DocumentCopy> = {
+  chave: 'text',
+  nsu: 'bigint',
+  complete: 'boolean',
+  number: 'int',
+  series: 'smallint',
+  issued_at: 'timestamp',
+  issued_offset: 'smallint',
+  authorized_at: 'timestamptz',
+  amount: 'numeric(15, 2)',
+  nat_op: 'text',
 }
 
-function eventObstacle(facts: EventFacts): string | null {
-  if (!chaveShape.test(facts.chave)) return 'O evento não traz uma chave de acesso de 44 posições.'
-  if (!isInt(facts.tpEvento, 999_999) || !isInt(facts.nSeqEvento, 9_999))
-    return 'O evento não traz código e sequência válidos.'
-  return null
+/** A row of `supplier`, without its id. */
+export interface SupplierName {
+  tax_id: string
+  name: string
+  /** The name in lower case without accents. */
+  search: string
 }
 
-const isInt = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max
+/** A row of `document` with its supplier. */
+export type ProjectedDocument = DocumentCopy & DisplayedStanding & SupplierName
 
-// Weights of docs/decisions/0012-what-an-event-does.md. A cancellation ends everything; then comes what makes the document worthless,
-// then a conclusive answer, which says more than ciência; the rest is the trail of the goods, where the last one counts.
-const effects: Partial<
-  Record<EventKind['effect'], { rank: number; status: { nfe: number | null; cte: number | null } }>
-> = {
-  cancels: { rank: 100, status: { nfe: 3, cte: 3 } },
-  unfit: { rank: 90, status: { nfe: null, cte: null } },
-  confirmed: { rank: 80, status: { nfe: 6, cte: null } },
-  'unknown-operation': { rank: 80, status: { nfe: 4, cte: null } },
-  'not-performed': { rank: 80, status: { nfe: 5, cte: null } },
-  replaced: { rank: 70, status: { nfe: null, cte: null } },
-  acknowledged: { rank: 60, status: { nfe: 8, cte: null } },
-  disputed: { rank: 50, status: { nfe: null, cte: null } },
-  corrected: { rank: 40, status: { nfe: null, cte: 7 } },
+/** A row of `document_event`. */
+export interface EventRow extends EventClaim {
+  chave: string
+  happened_at: string
+  author: string | null
+  justification: string | null
+  undone: boolean
 }
-const otherEffect = { rank: 20, status: { nfe: null, cte: null } }
-const noEffect = { rank: 0, status: { nfe: null, cte: null } }
+
+/** What is here already of a document that something arrived for. */
+export type ExistingDocument = Pick<DocumentCopy, 'chave' | 'nsu' | 'complete' | 'issued_at' | 'amount'> &
+  DisplayedStanding
+/** What is here already of an event of such a document. */
+export type ExistingEvent = EventClaim & Pick<EventRow, 'chave' | 'undone'>
+
+/** Subtracts (-1) or adds (+1) one document in the counters. */
+export type Move = Pick<ProjectedDocument, 'issued_at' | 'amount' | 'roles' | 'status'> & { sign: 1 | -1 }
+
+/** What has to be written; everything else stays as it is. */
+export interface Changes {
+  /** New documents, and those of which a better copy came. */
+  documents: ProjectedDocument[]
+  /** Documents whose facts stay. */
+  standings: (DisplayedStanding & { chave: string })[]
+  /** New events, and those of which a better copy came. */
+  events: EventRow[]
+  /** Events of which only `undone` changes. */
+  undone: Pick<EventRow, 'chave' | 'tp_evento' | 'sequence' | 'orgao' | 'undone'>[]
+  moves: Move[]
+  inserted: number
+  /** Summaries that got their complete document. */
+  completed: number
+}
+
+/** What arrivals say of one company, each as a row of its own. */
+interface ArrivedRows {
+  documents: (DocumentCopy & SupplierName & Pick<DisplayedStanding, 'base_status' | 'roles'>)[]
+  events: EventRow[]
+}
+
+/** Reads `arrivals` for the company with that CNPJ. */
+export function rowsOf(arrivals: readonly Arrival[], cnpj: string): ArrivedRows {
+  const rows: ArrivedRows = { documents: [], events: [] }
+  for (const { nsu, facts } of arrivals) {
+    if (facts?.kind === 'document') rows.documents.push(documentRow(nsu, facts, cnpj))
+    else if (facts) rows.events.push(eventRow(nsu, facts, cnpj))
+  }
+  return rows
+}
+
+/** What `arrived`, which was not here before, changes; `existing` is all that is here of its chaves. */
+export function project(
+  existing: { documents: readonly ExistingDocument[]; events: readonly ExistingEvent[] },
+  arrived: ArrivedRows,
+): Changes {
+  const changes: Changes = {
+    documents: [],
+    standings: [],
+    events: [],
+    undone: [],
+    moves: [],
+    inserted: 0,
+    completed: 0,
+  }
+  const before = new Map(existing.documents.map((document) => [document.chave, document]))
+  const eventsBefore = Map.groupBy(existing.events, ({ chave }) => chave)
+  const copies = Map.groupBy(arrived.documents, ({ chave }) => chave)
+  const events = Map.groupBy(arrived.events, ({ chave }) => chave)
+  for (const chave of new Set([...copies.keys(), ...events.keys()])) {
+    const known = bestEvents([...(eventsBefore.get(chave) ?? []), ...(events.get(chave) ?? [])])
+    const undone = undoneOf(known)
+    addEvents(changes, known, undone)
+    addDocument(changes, before.get(chave), copies.get(chave) ?? [], (base) => standingOf(base, known, undone))
+  }
+  return changes
+}
+
+function addEvents(
+  changes: Changes,
+  known: readonly (ExistingEvent | EventRow)[],
+  undone: ReadonlySet<ExistingEvent | EventRow>,
+): void {
+  for (const event of known) {
+    const isUndone = undone.has(event)
+    if ('happened_at' in event) changes.events.push({ ...event, undone: isUndone })
+    else if (event.undone !== isUndone) {
+      const { chave, tp_evento, sequence, orgao } = event
+      changes.undone.push({ chave, tp_evento, sequence, orgao, undone: isUndone })
+    }
+  }
+}
+
+function addDocument(
+  changes: Changes,
+  before: ExistingDocument | undefined,
+  copies: ArrivedRows['documents'],
+  stand: (base: Pick<DisplayedStanding, 'base_status' | 'roles'>) => DisplayedStanding,
+): void {
+  const all = [...(before ? [before] : []), ...copies]
+  if (all.length === 0) return
+  const best = bestCopy<ExistingDocument | ArrivedRows['documents'][number]>(all)
+  const standing = stand({
+    // A copy that is not the best may still add a role or a heavier status (a summary of a cancelled note).
+    base_status: heaviestStatus(all.map(({ base_status }) => base_status)),
+    roles: all.reduce((mask, { roles }) => mask | roles, 0),
+  })
+  if ('search' in best) changes.documents.push({ ...best, ...standing })
+  else if (isSame(best, standing)) return
+  else changes.standings.push({ chave: best.chave, ...standing })
+  if (before) changes.moves.push(moveOf(before, before, -1))
+  else changes.inserted++
+  changes.moves.push(moveOf(best, standing, 1))
+  if (before && best.complete && !before.complete) changes.completed++
+}
+
+const isSame = (a: DisplayedStanding, b: DisplayedStanding) =>
+  a.roles === b.roles &&
+  a.status === b.status &&
+  a.base_status === b.base_status &&
+  a.event_code === b.event_code &&
+  a.event_text === b.event_text
+
+const moveOf = (
+  { issued_at, amount }: Pick<DocumentCopy, 'issued_at' | 'amount'>,
+  { roles, status }: Pick<DisplayedStanding, 'roles' | 'status'>,
+  sign: 1 | -1,
+): Move => ({ issued_at, amount, roles, status, sign })
 
 const carrier = 2
 const baseStatus = { authorized: 2, denied: 9, cancelled: 3, 'no-protocol': 10 }
+const summaryStatus = 1
 
-/** What the projection writes for one company. */
-export function ingestRows(arrivals: Arrival[], cnpj: string) {
-  const receipts = arrivals.map(({ nsu, schema, problem, content, facts }) => ({
-    nsu,
-    schema: schema.slice(0, 100),
-    problem: problem?.slice(0, 1000) ?? null,
-    unread: facts === null,
-    content,
-  }))
-  const documents = []
-  const events = []
-  for (const { nsu, facts } of arrivals) {
-    if (facts?.kind === 'document') documents.push(documentRow(nsu, facts, cnpj))
-    else if (facts) events.push(eventRow(nsu, facts, cnpj))
-  }
-  return { receipts, documents, events }
-}
-
-function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string) {
+function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string): ArrivedRows['documents'][number] {
   const time = localTime(facts.issuedAt)!
   const name = cut(facts.issuerName, 300) || 'Nome não informado'
   return {
     nsu,
     chave: facts.chave,
-    number: isInt(facts.numero, 999_999_999) ? facts.numero : 0,
-    series: isInt(facts.serie, 999) ? facts.serie : 0,
-    issuedAt: time.local,
-    offset: time.offset,
-    authorizedAt: instant(facts.authorizedAt),
+    complete: facts.complete,
+    number: numberUpTo(999_999_999, facts.numero),
+    series: numberUpTo(999, facts.serie),
+    issued_at: time.local,
+    issued_offset: time.offset,
+    authorized_at: instant(facts.authorizedAt),
     amount: facts.amount,
+    nat_op: cut(facts.natOp, 100) || null,
     roles: rolesOf(facts, cnpj),
     // A summary of an authorised note is still only a summary; of a cancelled or denied one it says so.
-    status: !facts.complete && facts.situation === 'authorized' ? 1 : baseStatus[facts.situation],
-    complete: facts.complete,
-    taxId: cut(facts.issuerTaxId, 20) || facts.chave.slice(6, 20),
+    base_status: !facts.complete && facts.situation === 'authorized' ? summaryStatus : baseStatus[facts.situation],
+    tax_id: cut(facts.issuerTaxId, 20) || facts.chave.slice(6, 20),
     name,
     search: searchable(name),
   }
 }
 
-function eventRow(nsu: bigint, facts: EventFacts, cnpj: string) {
+function eventRow(nsu: bigint, facts: EventFacts, cnpj: string): EventRow {
   const kind = eventKind(facts.type, facts.tpEvento)
-  const effect = facts.registration !== 'none' ? (effects[kind?.effect ?? 'none'] ?? otherEffect) : noEffect
-  const happenedAt = instant(facts.dhEvento) ?? instant(facts.registeredAt) ?? '1970-01-01T00:00:00Z'
+  const { rank, status } = facts.registration === 'none' ? { rank: 0, status: null } : effectOf(kind, facts.type)
+  const happened_at = instant(facts.dhEvento) ?? instant(facts.registeredAt) ?? new Date(0).toISOString()
   return {
     nsu,
     chave: facts.chave,
-    tpEvento: facts.tpEvento,
+    tp_evento: facts.tpEvento,
     sequence: facts.nSeqEvento,
     orgao: /^\d{1,3}$/.test(facts.cOrgao) ? Number(facts.cOrgao) : 0,
-    rank: effect.rank,
-    status: effect.status[facts.type],
+    rank,
+    status,
     summary: facts.summary,
     stated: facts.registration === 'duplicate',
     undoes: facts.undoes?.tpEvento ?? null,
-    undoesProtocol: cut(facts.undoes?.protocol, 30) || null,
-    registeredAt: instant(facts.registeredAt) ?? happenedAt,
-    happenedAt,
+    undoes_protocol: cut(facts.undoes?.protocol, 30) || null,
+    undone: false,
+    registered_at: instant(facts.registeredAt) ?? happened_at,
+    happened_at,
     protocol: cut(facts.protocol, 30) || null,
     author: cut(facts.authorTaxId, 20) || null,
     description: cut(facts.description, 300) || `Evento ${facts.tpEvento}`,
     justification: cut(facts.justification, 5000) || null,
     known: kind !== undefined && !kind.ownWords,
-    // The one whom 110150 admits is a carrier.
+    // The company that 110150 admits is a carrier.
     roles: facts.named?.includes(cnpj) ? 1 << carrier : 0,
   }
 }
 
+// Times without an offset come from the authority and are Brasília time.
+const brasilia = -180
+
 function instant(text: string | undefined): string | null {
   const time = localTime(text ?? '')
   if (!time) return null
-  // An event without offset: the authority's clock is Brasília's.
-  const minutes = time.offset ?? -180
-  const offset = Math.abs(minutes)
-  const part = (value: number) => String(value).padStart(2, '0')
-  return `${time.local}${minutes < 0 ? '-' : '+'}${part(Math.floor(offset / 60))}:${part(offset % 60)}`
+  return new Date(Date.parse(`${time.local}Z`) - (time.offset ?? brasilia) * 60_000).toISOString()
 }
 
-const cut = (text: string | undefined, length: number) => (text ?? '').slice(0, length)
+const numberUpTo = (max: number, value: number) => (Number.isInteger(value) && value >= 0 && value <= max ? value : 0)
+
+// A slice may cut a surrogate pair; PostgreSQL refuses lone surrogates.
+const cut = (text: string | undefined, length: number) => (text ?? '').slice(0, length).toWellFormed()

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { SaxesParser } from 'saxes'
 import { compare, report } from '../../../bench/measure.ts'
 import { readPage } from './documents.ts'
-import { ingestRows } from './projection.ts'
+import { rowsOf } from './projection.ts'
 
 // docZip read rate: base64 → gunzip → row, against a bare XML parser without handlers on the same bytes, already decompressed.
 const pageSize = 50
@@ -32,7 +32,7 @@ for (const [name, file] of Object.entries(corpora)) {
               schema,
               content: Buffer.from(base64, 'base64'),
             }))
-            ingestRows(readPage(docZips), '44555666000181')
+            rowsOf(readPage(docZips), '44555666000181')
           }
         }
         return repeat * documents.length

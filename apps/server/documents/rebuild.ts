@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import type { Context, Database } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
+import { holdLock, holdSharedLock } from '../platform/locks.ts'
 import { type Service, services } from '../platform/service.ts'
 import { type Arrival, readPage } from './arrival.ts'
-import { ingestRows } from './projection.ts'
+import { rowsOf } from './projection.ts'
 import { listReceipts, type Recipient, receive } from './receive.ts'
+import { addSuppliers } from './store.ts'
 
 export interface Rebuilt {
   receipts: number
@@ -23,9 +25,9 @@ type RebuildContext = Pick<Context, 'db' | 'log'>
 export async function rebuildProjection(ctx: RebuildContext, company: Recipient): Promise<Rebuilt> {
   return inWorkspace(ctx, company.workspaceId, async (inside) => {
     const { db } = inside
-    // As `ingest` takes them: no page of this company comes in between, and `enlarge_workspace` finds the place taken.
-    await sql`select pg_advisory_xact_lock_shared(7316010, ${company.workspaceId}::int)`.execute(db)
-    await sql`select pg_advisory_xact_lock(7316011, ${company.companyId}::int)`.execute(db)
+    // The locks of `receive`: no page of this company comes in between, and `considerSize` finds the workspace busy.
+    await holdSharedLock({ db }, 'documents', company.workspaceId)
+    await holdLock({ db }, 'company', company.companyId)
     await forget(db, company)
     for (const service of services) {
       for await (const arrivals of readAgain(inside, company, service)) {
@@ -44,7 +46,7 @@ export async function rebuildAll(
   ctx: RebuildContext,
   done: (company: Recipient, rebuilt: Rebuilt, place: number, of: number) => void,
 ): Promise<void> {
-  // Whoever received anything is subscribed to something.
+  // A company that received anything has a subscription.
   const workspaces = await inCapture({ db: ctx.db }, ({ db }) =>
     db.selectFrom('capture_subscription').select('workspace_id').distinct().orderBy('workspace_id').execute(),
   )
@@ -68,10 +70,10 @@ async function listCompanies(db: Database, workspaceId: number): Promise<Recipie
 const ofCompany = ({ workspaceId, companyId }: Recipient) =>
   sql`workspace_id = ${workspaceId}::int and company_id = ${companyId}::int`
 
-// No receipt has this NSU: a document that still has it when all were read again came from none.
+// No receipt has this NSU: a document that still has it after all were read again has no receipt.
 const nowhere = 2n ** 63n - 1n
 
-// The rows stay, because ids of documents are known outside, but they say less than any arrival: whatever comes first replaces it all.
+// The rows stay, because clients know the ids of documents, but they rank below any arrival: the first one replaces them.
 async function forget(db: Database, company: Recipient): Promise<void> {
   await sql`delete from document_event where ${ofCompany(company)}`.execute(db)
   await sql`update document set nsu = ${nowhere}, complete = false, roles = 0, status = 1, base_status = 1, event_code = 0, event_text = null
@@ -90,22 +92,15 @@ async function* readAgain(ctx: RebuildContext, company: Recipient, service: Serv
   }
 }
 
-// Suppliers belong to the whole workspace: a new name that only the long transaction knew would stop whoever brings the same one. So it
-// is committed beforehand, in a transaction of its own.
+// Suppliers belong to the whole workspace: a new name inserted by the long transaction would block another company that inserts the same one.
+// So names are committed before, in a short transaction.
 async function introduceSuppliers(
   ctx: RebuildContext,
   { workspaceId, cnpj }: Recipient,
   arrivals: Arrival[],
 ): Promise<void> {
-  const { documents } = ingestRows(arrivals, cnpj)
-  const taxIds = documents.map(({ taxId }) => taxId)
-  const names = documents.map(({ name }) => name)
-  const searches = documents.map(({ search }) => search)
-  await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
-    sql`select introduce_suppliers(${workspaceId}::int, ${taxIds}::text[], ${names}::text[], ${searches}::text[])`.execute(
-      db,
-    ),
-  )
+  const { documents } = rowsOf(arrivals, cnpj)
+  await inWorkspace({ db: ctx.db }, workspaceId, (ctx) => addSuppliers(ctx, workspaceId, documents))
 }
 
 async function dropForgotten(db: Database, company: Recipient): Promise<void> {
@@ -117,7 +112,7 @@ async function recount(db: Database, company: Recipient): Promise<void> {
   await sql`delete from count_month where ${ofCompany(company)}`.execute(db)
   await sql`delete from count_day where ${ofCompany(company)}`.execute(db)
   await sql`insert into count_month (workspace_id, type, month, company_id, roles, status, n, amount)
-            select workspace_id, type, month_of(issued_at), company_id, roles, status, count(*)::int, sum(amount)
+            select workspace_id, type, date_trunc('month', issued_at)::date, company_id, roles, status, count(*)::int, sum(amount)
               from document where ${ofCompany(company)} group by 1, 2, 3, 4, 5, 6`.execute(db)
   await sql`insert into count_year (workspace_id, type, year, company_id, roles, status, n, amount)
             select workspace_id, type, date_trunc('year', month)::date, company_id, roles, status, sum(n)::int, sum(amount)

@@ -2,10 +2,12 @@ import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
 import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
+import { holdLock, holdSharedLock } from '../platform/locks.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import type { Cancelled } from './announcements.ts'
 import type { Arrival } from './arrival.ts'
-import { ingestRows } from './projection.ts'
+import { project, rowsOf } from './projection.ts'
+import { addReceipts, loadExisting, restateReceipts, writeChanges } from './store.ts'
 
 export interface Recipient {
   workspaceId: number
@@ -13,7 +15,7 @@ export interface Recipient {
   cnpj: string
 }
 
-export interface Received {
+export interface ReceiveResult {
   /** NSUs that were not here before. */
   received: number
   inserted: number
@@ -31,7 +33,7 @@ export async function receive(
   service: Service,
   arrivals: Arrival[],
   again = false,
-): Promise<Received> {
+): Promise<ReceiveResult> {
   const cancelled = again ? [] : await findConfirmed(db, to, arrivals)
   const received = await store({ db, log }, to, service, arrivals, again)
   for (const payload of cancelled)
@@ -71,7 +73,7 @@ async function store(
   service: Service,
   arrivals: Arrival[],
   again: boolean,
-): Promise<Received> {
+): Promise<ReceiveResult> {
   const fitting = arrivals.map((arrival) =>
     arrival.facts && (arrival.facts.type !== service || familyOf(arrival.facts.chave) !== service)
       ? { ...arrival, facts: null, problem: 'O documento chegou por um serviço que não é o dele.' }
@@ -90,9 +92,9 @@ async function store(
       'a page could not be projected as a whole',
     )
   }
-  const total: Received = { received: 0, inserted: 0, completed: 0 }
+  const total: ReceiveResult = { received: 0, inserted: 0, completed: 0 }
   for (const arrival of fitting) {
-    let one: Received
+    let one: ReceiveResult
     try {
       one = await guarded(db, () => ingest(db, to, service, [arrival], again))
     } catch (error) {
@@ -138,27 +140,20 @@ async function ingest(
   service: Service,
   arrivals: Arrival[],
   again: boolean,
-): Promise<Received> {
-  const { receipts: r, documents: d, events: e } = ingestRows(arrivals, to.cnpj)
-  const { rows } = await sql<Received>`select * from ingest(
-    ${to.workspaceId}::int, ${to.companyId}::int, ${serviceCodes[service]}::smallint,
-    ${of(r, 'nsu')}::bigint[], ${of(r, 'schema')}::text[], ${of(r, 'problem')}::text[], ${of(r, 'unread')}::boolean[],
-    ${of(r, 'content')}::bytea[],
-    ${of(d, 'nsu')}::bigint[], ${of(d, 'chave')}::text[], ${of(d, 'number')}::int[], ${of(d, 'series')}::smallint[],
-    ${of(d, 'issuedAt')}::timestamp[], ${of(d, 'offset')}::smallint[], ${of(d, 'authorizedAt')}::timestamptz[], ${of(d, 'amount')}::numeric[],
-    ${of(d, 'roles')}::smallint[], ${of(d, 'status')}::smallint[], ${of(d, 'complete')}::boolean[],
-    ${of(d, 'taxId')}::text[], ${of(d, 'name')}::text[], ${of(d, 'search')}::text[],
-    ${of(e, 'nsu')}::bigint[], ${of(e, 'chave')}::text[], ${of(e, 'tpEvento')}::int[], ${of(e, 'sequence')}::smallint[],
-    ${of(e, 'orgao')}::smallint[], ${of(e, 'rank')}::smallint[], ${of(e, 'status')}::smallint[], ${of(e, 'summary')}::boolean[],
-    ${of(e, 'registeredAt')}::timestamptz[], ${of(e, 'happenedAt')}::timestamptz[], ${of(e, 'protocol')}::text[],
-    ${of(e, 'author')}::text[], ${of(e, 'description')}::text[], ${of(e, 'justification')}::text[],
-    ${of(e, 'known')}::boolean[], ${of(e, 'roles')}::smallint[],
-    ${of(e, 'stated')}::boolean[], ${of(e, 'undoes')}::int[], ${of(e, 'undoesProtocol')}::text[], ${again})`.execute(db)
-  return rows[0]!
-}
-
-function of<Row, Name extends keyof Row>(rows: Row[], name: Name): Row[Name][] {
-  return rows.map((row) => row[name])
+): Promise<ReceiveResult> {
+  const place = { ...to, service }
+  await holdSharedLock({ db }, 'documents', to.workspaceId)
+  // Two writers of one company, or a writer and a rebuild, would not see each other's uncommitted documents and events.
+  await holdLock({ db }, 'company', to.companyId)
+  if (again) await restateReceipts({ db }, place, arrivals)
+  const nsus = again ? null : await addReceipts({ db }, place, arrivals)
+  const fresh = nsus ? arrivals.filter(({ nsu }) => nsus.has(nsu)) : arrivals
+  const rows = rowsOf(fresh, to.cnpj)
+  const chaves = new Set([...rows.documents, ...rows.events].map(({ chave }) => chave))
+  if (chaves.size === 0) return { received: fresh.length, inserted: 0, completed: 0 }
+  const changes = project(await loadExisting({ db }, place, [...chaves]), rows)
+  await writeChanges({ db }, place, changes)
+  return { received: fresh.length, inserted: changes.inserted, completed: changes.completed }
 }
 
 /** The XML at one place of a company, or null; `ctx.db` is inside its workspace. */

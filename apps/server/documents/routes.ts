@@ -1,7 +1,6 @@
 import {
   type DocumentDetail,
   type DocumentFilter,
-  type DocumentRow,
   downloadExport,
   downloadXml,
   exportDocuments,
@@ -14,24 +13,20 @@ import {
   selectionMax,
   type TimelineEntry,
 } from '@vigia/contract/documents'
-import { primaryRole } from '@vigia/dfe/roles'
+import { formatCount } from '@vigia/contract/text'
 import type { z } from 'zod'
 import { getCompanyId } from '../companies/companies.ts'
+import { handle } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
-import { handle } from '../platform/http.ts'
-import type { PublicIds } from '../platform/ids.ts'
-import { serviceOf } from '../platform/service.ts'
-import { dueAnswer } from './deadlines.ts'
-import { getDetails } from './details.ts'
-import { count } from './export-words.ts'
-import { openExport, prepareExport } from './exports.ts'
+import { openExport, prepareExport } from './export/exports.ts'
 import { getXml } from './files.ts'
 import { type Criteria, pageSize, searchDocuments, selectIds } from './list.ts'
+import { getDetails } from './panel/details.ts'
+import type { PanelItem } from './panel/texts.ts'
+import type { TimelineRow } from './panel/timeline.ts'
 import { printDocument, printEvent } from './printing.ts'
-import { type DocumentListRow, eventName, eventText } from './rows.ts'
-import type { Happening } from './timeline.ts'
-import type { Item } from './words.ts'
+import { toRow } from './rows.ts'
 
 export const documentRoutes = [
   handle(listDocuments, async (ctx, { query, session }) => {
@@ -45,7 +40,7 @@ export const documentRoutes = [
       data: {
         items: page.rows.map((row) => ({
           ...toRow(row, session.workspaceId, ctx.ids),
-          // Whoever asks for a role reads that one, not another of the same document.
+          // A client that filters by a role reads that one, not another of the same document.
           ...(query.TipoParticipacao !== undefined && { tipoParticipacao: query.TipoParticipacao }),
         })),
         totalDePaginas: Math.ceil(page.total / pageSize),
@@ -97,7 +92,7 @@ export const documentRoutes = [
         totalDeItens: prepared.total,
         validoAte: prepared.validUntil.toISOString(),
       },
-      message: `${count(prepared.total, 'documento pronto', 'documentos prontos')} para baixar. O link vale por dez minutos.`,
+      message: `${formatCount(prepared.total, 'documento pronto', 'documentos prontos')} para baixar. O link vale por dez minutos.`,
     }
   }),
 
@@ -133,29 +128,7 @@ async function criteriaOf(
   }
 }
 
-function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds): DocumentRow {
-  const family = serviceOf(row.type)
-  const due = dueAnswer(row, new Date())
-  const sending = row.own.findLast(({ pending }) => pending)
-  return {
-    idDfe: ids.encode(workspaceId, row.id),
-    numero: row.number,
-    emitente: row.issuer_name,
-    chave: row.chave,
-    valor: Number(row.amount),
-    dataEmissao: row.issued_at.replace(' ', 'T') + offsetText(row.issued_offset),
-    tipoParticipacao: primaryRole(family, row.roles),
-    status: { codigoEvento: row.event_code, descricaoEvento: eventText(family, row) },
-    notaCompleta: row.complete,
-    idEmpresa: row.company_public_id,
-    empresa: row.company_name,
-    chegadaEm: row.created_at.toISOString(),
-    prazo: due && { para: due.answer, ate: due.until.toISOString() },
-    eventoEmEnvio: sending ? eventName(family, sending.tpEvento) : null,
-  }
-}
-
-function toItem(item: Item): DocumentDetail['itens'][number] {
+function toItem(item: PanelItem): DocumentDetail['itens'][number] {
   return {
     numero: item.number,
     codigo: item.code,
@@ -182,7 +155,7 @@ function toEntry({
   text,
   protocol,
   eventId,
-}: Happening): TimelineEntry {
+}: TimelineRow): TimelineEntry {
   return {
     quando: at.toISOString(),
     tpEvento,
@@ -194,11 +167,4 @@ function toEntry({
     protocolo: protocol,
     idEvento: eventId,
   }
-}
-
-function offsetText(minutes: number | null): string {
-  if (minutes === null) return ''
-  const absolute = Math.abs(minutes)
-  const pad = (value: number) => String(value).padStart(2, '0')
-  return `${minutes < 0 ? '-' : '+'}${pad(Math.floor(absolute / 60))}:${pad(absolute % 60)}`
 }

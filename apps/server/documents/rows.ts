@@ -1,8 +1,11 @@
+import type { DocumentRow } from '@vigia/contract/documents'
 import { eventKind } from '@vigia/dfe/events'
+import { primaryRole } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../platform/context.ts'
-import type { Service } from '../platform/service.ts'
+import type { PublicIds } from '../platform/ids.ts'
+import { type Service, serviceOf } from '../platform/service.ts'
 import { type Answerable, disagreement, dueAnswer, type OwnAnswer } from './deadlines.ts'
 
 /** A document as lists show it. */
@@ -20,11 +23,12 @@ export interface DocumentListRow extends Answerable {
   company_public_id: string
   company_name: string
   created_at: Date
+  nat_op: string | null
 }
 
 /**
- * Documents of a workspace with the events of their companies: those of `page`, which is what follows `from document d`. Only they pay for
- * the events; `db` is inside the workspace.
+ * Documents of a workspace with their companies' answers. `page`: the where/order/limit part of the query on `document d`. Events are read
+ * only for these rows. `db` is inside the workspace.
  */
 export async function readRows(
   db: Database,
@@ -34,7 +38,7 @@ export async function readRows(
   const { rows } = await sql<Omit<DocumentListRow, 'own'>>`
     select d.id, d.type, d.number, (select s.name from supplier s where s.workspace_id = d.workspace_id and s.id = d.supplier_id) as issuer_name,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
-           d.created_at, d.authorized_at, d.company_id, c.public_id as company_public_id, c.name as company_name
+           d.created_at, d.authorized_at, d.nat_op, d.company_id, c.public_id as company_public_id, c.name as company_name
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id ${page}`.execute(db)
   const documents = rows.map((row): DocumentListRow => ({ ...row, own: [] }))
   await addOwnAnswers(db, workspaceId, documents)
@@ -44,7 +48,7 @@ export async function readRows(
 async function addOwnAnswers(db: Database, workspaceId: number, documents: DocumentListRow[]): Promise<void> {
   if (documents.length === 0) return
   const ids = documents.map(({ id }) => id)
-  // The status of an NF-e tells how it was answered; what other programs said of a CT-e stands among its events only.
+  // The status of an NF-e tells how it was answered; what other programs sent about a CT-e is only among its events.
   const open = documents.filter((document) => document.type === 2 && dueAnswer(document, new Date()))
   const elsewhere = sql`
     union all
@@ -62,6 +66,37 @@ async function addOwnAnswers(db: Database, workspaceId: number, documents: Docum
      order by place`.execute(db)
   const byId = new Map(documents.map((document) => [document.id, document]))
   for (const { id, tpEvento, sequence, pending } of rows) byId.get(id)?.own.push({ tpEvento, sequence, pending })
+}
+
+/** A row of a list as the contract defines it. */
+export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds): DocumentRow {
+  const family = serviceOf(row.type)
+  const due = dueAnswer(row, new Date())
+  const sending = row.own.findLast(({ pending }) => pending)
+  return {
+    idDfe: ids.encode(workspaceId, row.id),
+    numero: row.number,
+    emitente: row.issuer_name,
+    chave: row.chave,
+    valor: Number(row.amount),
+    dataEmissao: row.issued_at.replace(' ', 'T') + offsetText(row.issued_offset),
+    tipoParticipacao: primaryRole(family, row.roles),
+    status: { codigoEvento: row.event_code, descricaoEvento: eventText(family, row) },
+    notaCompleta: row.complete,
+    idEmpresa: row.company_public_id,
+    empresa: row.company_name,
+    chegadaEm: row.created_at.toISOString(),
+    prazo: due && { para: due.answer, ate: due.until.toISOString() },
+    eventoEmEnvio: sending ? eventName(family, sending.tpEvento) : null,
+    naturezaOperacao: row.nat_op,
+  }
+}
+
+function offsetText(minutes: number | null): string {
+  if (minutes === null) return ''
+  const absolute = Math.abs(minutes)
+  const pad = (value: number) => String(value).padStart(2, '0')
+  return `${minutes < 0 ? '-' : '+'}${pad(Math.floor(absolute / 60))}:${pad(absolute % 60)}`
 }
 
 /** What a document shows as its status: its last event, or what it is without any. */

@@ -42,7 +42,7 @@ async function issuedBy(
   workspaceId: number,
   condition: RawBuilder<unknown>,
 ): Promise<RawBuilder<unknown>> {
-  // As one text: there may be thousands, and they only go back to where they came from.
+  // As one text: there may be thousands of ids, and they are only sent back to the database.
   const { rows } = await sql<{ ids: string }>`
     select coalesce(array_agg(s.id), '{}')::text as ids from supplier s where s.workspace_id = ${workspaceId} and ${condition}`.execute(
     db,

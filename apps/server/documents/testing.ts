@@ -41,7 +41,7 @@ export function nfeProc(options: NoteOptions = {}): string {
     ? `<transporta><CNPJ>${options.carrier}</CNPJ><xNome>TRANSPORTES</xNome></transporta>`
     : ''
   const readers = autXML(options.readers)
-  return `<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="4.00"><NFe><infNFe Id="NFe${chave}" versao="4.00"><ide><mod>55</mod><serie>1</serie><nNF>${number}</nNF><dhEmi>${issuedAt}</dhEmi><tpNF>1</tpNF><tpAmb>2</tpAmb></ide><emit><CNPJ>${issuer}</CNPJ><xNome>${issuerName}</xNome></emit><dest><CNPJ>${recipient}</CNPJ><xNome>EMPRESA</xNome></dest><total><ICMSTot><vNF>${amount}</vNF></ICMSTot></total><transp><modFrete>0</modFrete>${carrier}</transp>${readers}</infNFe></NFe><protNFe versao="4.00"><infProt><tpAmb>2</tpAmb><chNFe>${chave}</chNFe><dhRecbto>${issuedAt}</dhRecbto><nProt>135260001234567</nProt><cStat>${cStat}</cStat><xMotivo>x</xMotivo></infProt></protNFe></nfeProc>`
+  return `<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="4.00"><NFe><infNFe Id="NFe${chave}" versao="4.00"><ide><natOp>VENDA DE MERCADORIA</natOp><mod>55</mod><serie>1</serie><nNF>${number}</nNF><dhEmi>${issuedAt}</dhEmi><tpNF>1</tpNF><tpAmb>2</tpAmb></ide><emit><CNPJ>${issuer}</CNPJ><xNome>${issuerName}</xNome></emit><dest><CNPJ>${recipient}</CNPJ><xNome>EMPRESA</xNome></dest><total><ICMSTot><vNF>${amount}</vNF></ICMSTot></total><transp><modFrete>0</modFrete>${carrier}</transp>${readers}</infNFe></NFe><protNFe versao="4.00"><infProt><tpAmb>2</tpAmb><chNFe>${chave}</chNFe><dhRecbto>${issuedAt}</dhRecbto><nProt>135260001234567</nProt><cStat>${cStat}</cStat><xMotivo>x</xMotivo></infProt></protNFe></nfeProc>`
 }
 
 export function resNFe(options: NoteOptions & { cSitNFe?: string } = {}): string {
@@ -55,7 +55,7 @@ export function resNFe(options: NoteOptions & { cSitNFe?: string } = {}): string
   return `<resNFe xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.01"><chNFe>${chaveOf(options)}</chNFe><CNPJ>${issuer}</CNPJ><xNome>${issuerName}</xNome><IE>111222333444</IE><dhEmi>${issuedAt}</dhEmi><tpNF>1</tpNF><vNF>${amount}</vNF><dhRecbto>${issuedAt}</dhRecbto><nProt>135260001234567</nProt><cSitNFe>${cSitNFe}</cSitNFe></resNFe>`
 }
 
-export interface EventOptions {
+interface EventOptions {
   seq?: number
   at?: string
   description?: string
@@ -95,7 +95,7 @@ export function resEvento(
   return `<resEvento xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.01"><cOrgao>91</cOrgao><CNPJ>${supplier}</CNPJ><chNFe>${chaveOf(options)}</chNFe><dhEvento>${at}</dhEvento><tpEvento>${tpEvento}</tpEvento><nSeqEvento>${seq}</nSeqEvento><xEvento>${description}</xEvento><dhRecbto>${at}</dhRecbto><nProt>${protocol}</nProt></resEvento>`
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   number?: number
   issuer?: string
   sender?: string
@@ -124,7 +124,7 @@ export function cteProc(options: TransportOptions = {}): string {
     cnpj === undefined ? '' : `<${name}><CNPJ>${cnpj}</CNPJ><xNome>X</xNome></${name}>`
   const toma = typeof payer === 'string' ? `<toma4><toma>4</toma><CNPJ>${payer}</CNPJ></toma4>` : ''
   const toma3 = typeof payer === 'number' ? `<toma3><toma>${payer}</toma></toma3>` : ''
-  return `<cteProc xmlns="http://www.portalfiscal.inf.br/cte" versao="4.00"><CTe><infCte Id="CTe${chave}" versao="4.00"><ide><mod>57</mod><serie>1</serie><nCT>${number}</nCT><dhEmi>${issuedAt}</dhEmi><tpAmb>2</tpAmb>${toma3}${toma}</ide>${party('emit', issuer)}${party('rem', sender)}${party('exped', shipper)}${party('receb', receiver)}${party('dest', recipient)}<vPrest><vTPrest>${amount}</vTPrest></vPrest>${autXML(options.readers)}</infCte></CTe><protCTe versao="4.00"><infProt><chCTe>${chave}</chCTe><dhRecbto>${issuedAt}</dhRecbto><nProt>135260001234567</nProt><cStat>${cStat}</cStat></infProt></protCTe></cteProc>`
+  return `<cteProc xmlns="http://www.portalfiscal.inf.br/cte" versao="4.00"><CTe><infCte Id="CTe${chave}" versao="4.00"><ide><natOp>PRESTAÇÃO DE SERVIÇO</natOp><mod>57</mod><serie>1</serie><nCT>${number}</nCT><dhEmi>${issuedAt}</dhEmi><tpAmb>2</tpAmb>${toma3}${toma}</ide>${party('emit', issuer)}${party('rem', sender)}${party('exped', shipper)}${party('receb', receiver)}${party('dest', recipient)}<vPrest><vTPrest>${amount}</vTPrest></vPrest>${autXML(options.readers)}</infCte></CTe><protCTe versao="4.00"><infProt><chCTe>${chave}</chCTe><dhRecbto>${issuedAt}</dhRecbto><nProt>135260001234567</nProt><cStat>${cStat}</cStat></infProt></protCTe></cteProc>`
 }
 
 export function eventoCte(tpEvento: number, options: TransportOptions & EventOptions = {}): string {

@@ -1,7 +1,8 @@
-import { counted, named, type Writer } from '../notifications/notifications.ts'
+import { formatCount } from '@vigia/contract/text'
+import { named, type Writer } from '../notifications/notifications.ts'
 
 /** What the authority said of events. */
-export interface Results {
+export interface EventResults {
   registered: number
   refused: number
 }
@@ -9,12 +10,12 @@ export interface Results {
 const results: Writer = {
   topic: 'manifestacao',
   write(items) {
-    const all = items.map(({ payload }) => payload as Results)
+    const all = items.map(({ payload }) => payload as EventResults)
     const registered = all.reduce((sum, one) => sum + one.registered, 0)
     const refused = all.reduce((sum, one) => sum + one.refused, 0)
     const whose = named(items.map(({ company }) => company))
-    const done = counted(registered, 'evento foi registrado', 'eventos foram registrados')
-    const not = counted(refused, 'evento foi recusado', 'eventos foram recusados')
+    const done = formatCount(registered, 'evento foi registrado', 'eventos foram registrados')
+    const not = formatCount(refused, 'evento foi recusado', 'eventos foram recusados')
     const why = 'Nada mudou nesses documentos; o motivo está no painel de cada um.'
     if (refused === 0)
       return { kind: 'sucesso', header: 'Manifestação registrada', body: `${done} na SEFAZ em nome de ${whose}.` }

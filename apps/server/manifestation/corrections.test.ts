@@ -1,6 +1,7 @@
 import { type Correction, processedEvent, signCteEvent } from '@vigia/sefaz/events'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../../tests/support/seed.ts'
 import { joinCorrections, readCorrections } from './corrections.ts'
 import { author, cteChave, newCertificate } from './testing.ts'
 
@@ -39,6 +40,6 @@ test('what a letter corrects is read back from its stored bytes', () => {
       const stored = processedEvent(signed, { xml: '<retEventoCTe versao="4.00"/>' })
       expect(readCorrections(Buffer.from(stored))).toEqual(corrections)
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   )
 })

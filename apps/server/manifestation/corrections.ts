@@ -28,7 +28,7 @@ const fixed = new Set(
 // valorAlterado of evCCeCTe_v4.00.xsd.
 const valueMax = 500
 
-/** The corrections that a person asks for, one free text alone being the observation of the CT-e; refuses by name what no letter may correct. */
+/** The corrections that a person requests, one free text alone being the observation of the CT-e; refuses by name what no letter may correct. */
 export function correctionsOf(text: string, structured: readonly Correction[] | undefined): Correction[] {
   const asked = structured ?? [{ grupoAlterado: 'compl', campoAlterado: 'xObs', valorAlterado: text }]
   const problems: string[] = []
@@ -52,7 +52,7 @@ export function correctionsOf(text: string, structured: readonly Correction[] | 
   })
 }
 
-/** All that a new letter must say: it takes the place of the one before, so what that one corrects is repeated unless corrected anew. */
+/** The corrections of a new letter: it replaces the one before, so it repeats those that it does not correct again. */
 export function joinCorrections(before: readonly Correction[], asked: readonly Correction[]): Correction[] {
   const joined = new Map(before.map((correction) => [placeOf(correction), correction]))
   for (const correction of asked) joined.set(placeOf(correction), correction)

@@ -4,12 +4,13 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { createDatabase } from '../../../tests/support/database.ts'
+import { runs } from '../../../tests/support/seed.ts'
 import type { Arrival } from '../documents/documents.ts'
 import { documentRoutes } from '../documents/routes.ts'
 import { arrive, chaveOf, evento, eventoCte, nfeProc, resNFe } from '../documents/testing.ts'
+import { serveRoutes } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
-import { serveRoutes } from '../platform/http.ts'
 import type { Service } from '../platform/service.ts'
 import { manifestationRoutes } from './routes.ts'
 import { author, contextOf, cteChave, cteProc, daysAgo, newOffice, store } from './testing.ts'
@@ -166,7 +167,7 @@ test.each(['nfe', 'cte'] as const)(
         }
         await app.close()
       }),
-      { numRuns: 12, examples: [[[rare(service)]]] },
+      { numRuns: 1 + runs(12), examples: [[[rare(service)]]] },
     )
     const answers = service === 'nfe' ? ['ciencia', 'manifestacao', undefined] : ['desacordo', undefined]
     expect([...seen].sort()).toEqual(answers.flatMap((answer) => [`${answer} false`, `${answer} true`]).sort())

@@ -7,7 +7,7 @@ import { deadlineFor, judge } from './rules.ts'
 import { type Candidate, loadCandidates } from './subjects.ts'
 
 /** Whether an event may be sent about a document now, and until when. */
-export interface Option {
+interface Option {
   kind: Kind
   deadline: Date | null
   refusal: string | null

@@ -6,14 +6,14 @@ import { type ServiceCode, serviceOf } from '../platform/service.ts'
 import { blocksAuthor, comesBefore, urlOf } from './queue.ts'
 
 /** What keeps an event from leaving when its own time has come. */
-export interface Holdup {
+interface Holdup {
   /** Not before this. */
   until: Date
   /** For the person. */
   message: string
 }
 
-interface Row {
+interface HoldupRow {
   id: bigint
   type: ServiceCode
   chave: string
@@ -27,7 +27,7 @@ const blocked =
 const behind = 'Na fila, depois de um evento anterior sobre o mesmo documento que ainda não teve resposta da SEFAZ.'
 const leavesLater = 'O evento continua na fila e sai sozinho quando ele responder.'
 
-/** Why those of these events that nobody is sending now do not leave at their time: nothing in their own rows says it. */
+/** Why those of these events that are not being sent now do not leave at their time, where their own rows do not say it. */
 export async function findHoldups(
   ctx: Pick<Context, 'db' | 'config'>,
   workspaceId: number,
@@ -35,7 +35,7 @@ export async function findHoldups(
 ): Promise<Map<bigint, Holdup>> {
   if (ids.length === 0) return new Map()
   const { rows } = await inCapture(ctx, ({ db }) =>
-    sql<Row>`
+    sql<HoldupRow>`
       select o.id, o.type, o.chave, greatest(o.next_at, now()) as "dueAt",
              (select max(b.next_at) from outgoing_event b where ${blocksAuthor}) as "blockedUntil",
              (select max(e.next_at) from outgoing_event e where ${comesBefore}) as "behindUntil"
@@ -43,7 +43,7 @@ export async function findHoldups(
        where o.workspace_id = ${workspaceId} and o.id = any (${ids}::bigint[]) and o.state in ('waiting', 'sending')
          and (o.lease_until is null or o.lease_until < now())`.execute(db),
   )
-  const urlOfRow = ({ type, chave }: Row) => urlOf(ctx.config, serviceOf(type), chave)
+  const urlOfRow = ({ type, chave }: HoldupRow) => urlOf(ctx.config, serviceOf(type), chave)
   const outages = new Map<string, Holdup>()
   for (const url of new Set(rows.map(urlOfRow))) {
     const outage = await findOutage(ctx, url)

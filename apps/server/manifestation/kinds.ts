@@ -3,6 +3,8 @@ import { cleanEventText, EventError } from '@vigia/sefaz/events'
 import { AppError } from '../platform/errors.ts'
 import type { Service } from '../platform/service.ts'
 
+export const letterOfCorrection = 110110
+
 /** What a person may choose about a document. */
 export interface Kind {
   /** `tipoManifestacao` of the call. */
@@ -10,7 +12,7 @@ export interface Kind {
   tpEvento: number
   /** With its article, as in "a justificativa …". */
   of: string
-  /** Whether the person's words go out with the event: the layout demands them, takes them, or has no place for them. */
+  /** Whether the person's text leaves with the event: the layout demands it, takes it, or has no place for it. */
   text: 'demanded' | 'taken' | 'kept'
 }
 
@@ -24,7 +26,7 @@ export const kinds: Readonly<Record<Service, readonly Kind[]>> = {
   ],
   cte: [
     { choice: 1, tpEvento: 110111, of: 'do Cancelamento', text: 'demanded' },
-    // Its words are corrections: corrections.ts.
+    // Its text becomes corrections: corrections.ts.
     { choice: 2, tpEvento: 110110, of: 'da Carta de Correção', text: 'kept' },
     { choice: 610110, tpEvento: 610110, of: 'da Prestação em Desacordo', text: 'demanded' },
     { choice: 610111, tpEvento: 610111, of: 'do Cancelamento do Desacordo', text: 'kept' },
@@ -34,7 +36,7 @@ export const kinds: Readonly<Record<Service, readonly Kind[]>> = {
 // Lengths of xJust and xObs in leiauteConfRecebto, evCancCTe and evPrestDesacordo.
 const [min, max] = [15, 255]
 
-/** The words that go out with an event, as the schemas take them; refuses, in words, what the event could not carry. */
+/** The text that leaves with an event, as the schemas take it; refuses what the event could not carry, with a text for the person. */
 export function outgoingText({ of, text }: Kind, justification: string): string | undefined {
   if (text === 'kept' || (text === 'taken' && justification.trim().length < min)) return undefined
   const clean = cleanText(justification)

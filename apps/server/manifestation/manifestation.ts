@@ -1,23 +1,23 @@
+import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
 import { ciencia, conclusive, deadlines } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
 import { serviceCodes } from '../platform/service.ts'
-import { momentText } from '../platform/text.ts'
 import { certificateCodes } from './outcomes.ts'
 import { lockRequests } from './requests.ts'
+import { recipient } from './rules.ts'
 
 export { manifestationAnnouncements } from './announcements.ts'
 
-const recipient = 1 << 1
 const summaryOnly = 1
 // Answers of the destinatário, and cancellations.
 const decisive = [210200, 210210, 210220, 210240, 110111, 110112]
-// Deadline, not the destinatário, repetition, cancelled note, answered note (NT 2020.001): they will be said again. Others may pass with the
+// Deadline, not the destinatário, repetition, cancelled note, answered note (NT 2020.001): the authority would repeat them. Others may pass with the
 // clock, the network or the version that caused them.
 const definitive = [575, 594, 596, 650, 655]
-// Sending takes its time, and clocks differ.
+// Time for the sending, and for clocks that differ.
 const reserveHours = 1
 
 /**
@@ -43,7 +43,7 @@ export async function acknowledgePending(
       .executeTakeFirst()
     if (!company?.acknowledges_since || !(company.shown_nfe & recipient)) return 0
     const by = company.name === null ? '' : ` por ${company.name}`
-    const why = `Ciência automática, ligada em ${momentText(company.acknowledges_since)}${by}.`
+    const why = `Ciência automática, ligada em ${formatBrasiliaMoment(company.acknowledges_since)}${by}.`
     await lockRequests({ db }, workspaceId)
     return queueCiencias({ db }, { workspaceId, companyId, cnpj: company.cnpj, why })
   })
@@ -51,15 +51,15 @@ export async function acknowledgePending(
   return queued
 }
 
-interface Wish {
+interface CienciaQueue {
   workspaceId: number
   companyId: number
   cnpj: string
   why: string
 }
 
-async function queueCiencias({ db }: Pick<Context, 'db'>, wish: Wish): Promise<number> {
-  const { workspaceId, companyId, cnpj, why } = wish
+async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): Promise<number> {
+  const { workspaceId, companyId, cnpj, why } = queue
   const rows = deadlines.filter((row) => row.tpEvento.includes(ciencia))
   // The day of São Paulo decides which deadline holds. A note is authorised thirty days after its emission at the latest.
   const { numAffectedRows = 0n } = await sql`
@@ -92,12 +92,12 @@ async function queueCiencias({ db }: Pick<Context, 'db'>, wish: Wish): Promise<n
 }
 
 /**
- * Lets the events of a base that wait for a certificate leave as soon as they can: there is a new one. What waits for another reason that
- * the authority gave goes on waiting. `ctx.db` is a transaction.
+ * Makes the events of a base that wait for a certificate due now, because there is a new one. Events that wait because of another response of
+ * the authority go on waiting. `ctx.db` is a transaction.
  */
 export async function wakeEvents(ctx: Pick<Context, 'db'>, workspaceId: number, cnpj: string): Promise<void> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
-    // What somebody else is just writing is about to be tried anyway.
+    // Skip locked: a row that another transaction is writing will be tried soon anyway.
     sql`update outgoing_event set next_at = now()
          where workspace_id = ${workspaceId} and id in (
            select id from outgoing_event

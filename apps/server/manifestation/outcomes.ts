@@ -1,33 +1,33 @@
+import { formatBrasiliaMoment } from '@vigia/contract/text'
 import type { SefazError } from '@vigia/sefaz/error'
 import { type EventResult, eventOutcome } from '@vigia/sefaz/events'
 import type { Service } from '../platform/service.ts'
-import { momentText } from '../platform/text.ts'
+import { letterOfCorrection } from './kinds.ts'
 import type { QueuedEvent } from './queue.ts'
 
-/** What follows from an answer, or from its absence. */
+/** What follows from a response, or from its absence. */
 export interface Consequence {
-  /** `waiting`: this sending certainly registered nothing; `sending`: nobody knows. */
+  /** `waiting`: this sending certainly registered nothing; `sending`: that is not known. */
   state: 'registered' | 'rejected' | 'waiting' | 'sending'
   /** For the person. */
   message: string
-  /** Of what is not settled: until it is sent again, in units of the authority's hour. */
+  /** Until an unsettled event is sent again, in units of the authority's hour. */
   waitHours?: number
-  /** The event and its answer are a document to keep. */
+  /** The event and its response are a document to keep. */
   keeps?: boolean
-  /** There is a limit to repeating this one: its failures are counted by themselves. */
+  /** Failures of this code are counted separately, because it may be repeated only a few times. */
   countsAlone?: boolean
   /** Nothing leaves for this author meanwhile. */
   blocksAuthor?: boolean
 }
 
-/** What was said of an event; of a lote that was not looked into, code, words and the number of its events. */
+/** What the authority says of an event; of a lote that it did not look into, code, text and the number of its events. */
 export type Said = Pick<EventResult, 'cStat' | 'xMotivo'> &
   Partial<Pick<EventResult, 'protocol' | 'registeredAt' | 'xml'>> & { ofLoteWith?: number }
 
 const minutes = (count: number) => count / 60
 
-// Bad certificates: of the connection, of the signature, of another CNPJ. Somebody replaces it, and the event can leave.
-/** Rejections about the certificate: of the connection, of the signature, of another CNPJ. */
+/** Rejections about the certificate (of the connection, of the signature, of another CNPJ): with another one the event can be sent. */
 export const certificateCodes = [213, 280, 281, 282, 283, 284, 285, 286, 290, 291, 292, 293, 294, 295, 296]
 /** Whether a rejection is about the certificate and not about the event. */
 export const isAboutCertificate = (cStat: number) => certificateCodes.includes(cStat)
@@ -37,8 +37,8 @@ const clockCodes = { nfe: { ahead: 578, behind: [577, 579] }, cte: { ahead: 635,
 const clockTriesMax = 5
 
 /**
- * Whether an event is signed anew before it leaves again. What may be registered leaves as it is, unless it never could be; so does what
- * our clock made too early, because the authority's clock comes to it.
+ * Whether an event is signed again before it is sent again. Not when an earlier sending may have registered it, unless its bytes can never be
+ * registered (bad certificate, or a time before the document's). Not when our clock was ahead: the same bytes become valid with time.
  */
 export function isSignedAnew(
   service: Service,
@@ -49,24 +49,23 @@ export function isSignedAnew(
   return isAboutCertificate(cStat) || behind.includes(cStat) || (!isUnknown && cStat !== ahead)
 }
 
-/** Codes of a service that takes nothing from anybody for a while, with the pause in hours. */
+/** Codes of a service that is down for a while, with the pause in hours. */
 export const servicePauses: Readonly<Record<number, number>> = { 108: minutes(10), 109: minutes(30) }
 
-const letterOfCorrection = 110110
-// The clocks of both sides may differ by as much.
+// How much the clocks of both sides may differ.
 const toleranceMs = 5 * 60_000
 
-/** What the authority's answer about one event asks for. */
+/** What follows from the authority's response about one event. */
 export function decideAnswer(service: Service, event: QueuedEvent, said: Said): Consequence {
   const { cStat, ofLoteWith } = said
   if (isAboutCertificate(cStat)) return certificateRefused(said)
   const { ahead, behind } = clockCodes[service]
   if (cStat === ahead || behind.includes(cStat)) return clockRefused(event, said)
   const outcome = eventOutcome(service, cStat)
-  // A registration is told of each event: a lote that claims one tells nothing.
+  // A registration is confirmed for each event: a lote that claims one confirms nothing.
   if (ofLoteWith !== undefined && (outcome === 'registered' || outcome === 'already-registered'))
     return decideSilence(event, null)
-  // For which of its events a lote is rejected is not told, and this one may be registered.
+  // The response does not say for which of its events a lote is rejected, and this one may be registered.
   if (ofLoteWith !== undefined && ofLoteWith > 1 && outcome === 'rejected' && event.isUnknown)
     return { state: 'sending', waitHours: minutes(1), message: loteRefused(said) }
   switch (outcome) {
@@ -88,7 +87,7 @@ function loteRefused(said: Said): string {
 function registeredMessage(said: Said): string {
   const { cStat, protocol } = said
   const at = instantOf(said)
-  const when = Number.isNaN(at) ? '' : ` em ${momentText(new Date(at))}`
+  const when = Number.isNaN(at) ? '' : ` em ${formatBrasiliaMoment(new Date(at))}`
   const note =
     cStat === 136
       ? ' A base nacional ainda não tem o documento; o registro vale.'
@@ -121,7 +120,7 @@ function alreadyRegistered(service: Service, event: QueuedEvent, said: Said): Co
 export const overtaken =
   'Este evento já estava registrado na SEFAZ, mas outro, registrado depois, tomou o lugar dele. Nada mudou: peça de novo para que ele volte a valer.'
 
-/** What follows when a Carta de Correção of somebody else has the number: its words are not ours. */
+/** What follows when the number belongs to a Carta de Correção of another sender, with another text. */
 export function letterOfOthers({ sequence }: Pick<QueuedEvent, 'sequence'>): Consequence {
   const message = `Outro sistema já registrou a Carta de Correção número ${sequence} deste CT-e, e a sua não foi registrada. Uma nova carta substitui a anterior por inteiro: peça de novo com todas as correções que devem valer.`
   return { state: 'rejected', message }
@@ -191,10 +190,10 @@ const garbled =
 // Before anything is written to the server: no connection, or a server that is not the authority's.
 const neverLeft = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|no connection/
 
-/** What follows when no answer came: unless nothing left, whether the event was registered is not known. */
+/** What follows when no response came: unless nothing left, it is not known whether the event was registered. */
 export function decideSilence({ failures }: QueuedEvent, error: SefazError | null): Consequence {
   const waitHours = unknownWaits[Math.min(failures, unknownWaits.length - 1)]!
-  // The connection itself was refused: our certificate, or theirs, and no hurry helps.
+  // The connection itself was refused, because of our certificate or theirs: an early retry does not help.
   if (error && ['tls-chain', 'handshake', 'forbidden'].includes(error.kind))
     return {
       state: error.kind === 'tls-chain' ? 'waiting' : 'sending',

@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
+import { runs } from '../../../tests/support/seed.ts'
 import type { Arrival } from '../documents/documents.ts'
 import { arrive, evento, eventoCte, nfeProc, resNFe } from '../documents/testing.ts'
+import { serveRoutes } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
-import { serveRoutes } from '../platform/http.ts'
 import type { Service } from '../platform/service.ts'
 import { kinds } from './kinds.ts'
 import { previewEvents, requestEvents } from './requests.ts'
@@ -151,7 +152,7 @@ test.each(['nfe', 'cte'] as const)('whatever is chosen of %s, what is foretold h
         await settle(office, settled)
       }
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: runs(25), endOnFailure: true },
   )
   // Most of the reasons that there are.
   expect(seen.size).toBeGreaterThan(6)

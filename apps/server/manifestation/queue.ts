@@ -2,9 +2,11 @@ import { ufs } from '@vigia/dfe/uf'
 import { cteEventUrl } from '@vigia/sefaz/endpoints'
 import { type RawBuilder, sql } from 'kysely'
 import { conclusive } from '../documents/documents.ts'
+import { claimRows, fromNow, type Lane } from '../jobs/jobs.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
+import { holdLock } from '../platform/locks.ts'
 import { type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
 
 /** Events of one author that leave together, held by this process while the lease lasts. */
@@ -25,7 +27,7 @@ export interface QueuedEvent {
   chave: string
   tpEvento: number
   sequence: number
-  /** It left before, and nobody knows what became of it. */
+  /** It left before, and what became of it is not known. */
   isUnknown: boolean
   justification: string | null
   corrections: unknown
@@ -33,7 +35,7 @@ export interface QueuedEvent {
   failures: number
   /** The bytes that left, or would have. */
   signedXml: string | null
-  /** Of the last answer. */
+  /** Of the last response. */
   cStat: number | null
   /** When its author last registered one that takes its place; looked up when it is made ready. */
   rivalAt: Date | null
@@ -42,66 +44,69 @@ export interface QueuedEvent {
 // NT 2020.001: a lote has twenty events at most; an authoriser of CT-e takes one.
 const eventsMax: Record<Service, number> = { nfe: 20, cte: 1 }
 
-// A claim lives longer than the longest answer may take.
+// A lease lasts longer than the slowest response may take.
 const leaseAnswers = 2.5
 
 /** `e` is an unsettled event before `o` about the same document. A final answer does not wait for a Ciência, which says less. */
 export const comesBefore = sql`e.workspace_id = o.workspace_id and e.company_id = o.company_id and e.chave = o.chave and e.id < o.id
   and e.state in ('waiting', 'sending') and not (e.tp_evento = 210210 and o.tp_evento = any (${conclusive}::int[]))`
 
-/** For `b` the authority blocked the author of `o`. */
+/** `b` is an event for which the authority blocked the author of `o`. */
 export const blocksAuthor = sql`b.cnpj = o.cnpj and b.type = o.type and b.state in ('waiting', 'sending')
   and b.c_stat in (656, 678) and b.next_at > now()`
 
-// A person waits for the answer, a switch does not.
+// Events that a person requested come first: the person waits for the response.
 const turn = sql`o.requested_by is null, o.next_at, o.id`
-// Answered, and unknown all the same: it was in a lote that was rejected as a whole.
+// Unknown although there was a response: it was in a lote that was rejected as a whole.
 const leavesAlone = sql`(o.state = 'sending' and o.c_stat is not null)`
 
+const table = sql`outgoing_event o`
+const key = ['workspace_id', 'id']
+const returning = sql`o.workspace_id as "workspaceId", o.company_id as "companyId", o.type, o.cnpj, o.id, o.document_id as "documentId",
+  o.chave, o.tp_evento as "tpEvento", o.sequence, o.state = 'sending' as "isUnknown", o.justification, o.corrections,
+  o.requested_at as "requestedAt", o.failures, o.signed_xml as "signedXml", o.c_stat as "cStat", null as "rivalAt",
+  ${leavesAlone} as "leavesAlone"`
+interface ClaimedEvent extends QueuedEvent {
+  workspaceId: number
+  companyId: number
+  type: ServiceCode
+  cnpj: string
+  leavesAlone: boolean
+}
+
 /**
- * Takes what has waited longest of the events that may leave now: none to a paused service, none of an author of whom others are under way or
- * whom the authority blocked, and none before an earlier one about the same document is settled. Null when there is nothing.
+ * Claims the events that have waited longest of those that may be sent now. Not to a paused service, not of an author with a batch under way or
+ * blocked by the authority, and not before an earlier event about the same document is settled. Null when there are none.
  */
 export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<Batch | null> {
   const { sefaz } = ctx.config
   const leaseBy = crypto.randomUUID()
   const leaseMs = Math.round(leaseAnswers * sefaz.answerMs)
   const reachable = reachableCondition(ctx.config, await pausedServices(ctx))
-  const ready = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and (o.lease_until is null or o.lease_until < now())
-     and ${reachable}
+  const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${reachable}
      and not exists (select 1 from outgoing_event e where ${comesBefore})
-     and not exists (select 1 from outgoing_event b where ${blocksAuthor})
-     and not exists (select 1 from outgoing_event b
+     and not exists (select 1 from outgoing_event b where ${blocksAuthor})`
+  const authorIsFree = sql`not exists (select 1 from outgoing_event b
                       where b.cnpj = o.cnpj and b.type = o.type and b.state in ('waiting', 'sending') and b.lease_until > now())`
   return inCapture(ctx, async ({ db }) => {
-    // Two claims at once would not see each other's authors.
-    await sql`select pg_advisory_xact_lock(7316011, 0)`.execute(db)
-    const { rows } = await sql<
-      QueuedEvent & { workspaceId: number; companyId: number; type: ServiceCode; cnpj: string }
-    >`
-      with first as (
-        select o.workspace_id, o.company_id, o.type, o.id, ${leavesAlone} as alone
-          from outgoing_event o where ${ready} order by ${turn} limit 1 for update of o skip locked),
-      chosen as (
-        select o.workspace_id, o.id
-          from outgoing_event o join first f on f.workspace_id = o.workspace_id and f.company_id = o.company_id and f.type = o.type
-         where ${ready} and (o.id = f.id or not f.alone and not ${leavesAlone})
-         order by ${turn}
-         limit (select case type when ${serviceCodes.nfe}::int then ${eventsMax.nfe}::int else ${eventsMax.cte}::int end from first)
-           for update of o skip locked)
-      update outgoing_event o set lease_by = ${leaseBy}, lease_until = ${fromNow(leaseMs)}
-        from chosen c where o.workspace_id = c.workspace_id and o.id = c.id
-      returning o.workspace_id as "workspaceId", o.company_id as "companyId", o.type, o.cnpj, o.id, o.document_id as "documentId",
-                o.chave, o.tp_evento as "tpEvento", o.sequence, o.state = 'sending' as "isUnknown", o.justification, o.corrections,
-                o.requested_at as "requestedAt", o.failures, o.signed_xml as "signedXml", o.c_stat as "cStat", null as "rivalAt"`.execute(
-      db,
-    )
-    const [head] = rows
-    if (!head) return null
-    const { workspaceId, companyId, cnpj } = head
-    const service = serviceOf(head.type)
-    const url = urlOf(ctx.config, service, head.chave)
-    const events = rows.sort((a, b) => (a.id < b.id ? -1 : 1))
+    // One claim at a time: two would not see each other's authors.
+    await holdLock({ db }, 'eventClaims')
+    const claim = async (due: RawBuilder<unknown>, rowsMax: number) => {
+      const lanes = [{ due, order: turn, set: sql`lease_by = ${leaseBy}` }]
+      const claimed = await claimRows<ClaimedEvent, Lane>(db, { table, key, lanes, leaseMs, rowsMax, returning })
+      return claimed?.rows ?? []
+    }
+    const [first] = await claim(sql`${mayLeave} and ${authorIsFree}`, 1)
+    if (!first) return null
+    const { workspaceId, companyId, type, cnpj } = first
+    const service = serviceOf(type)
+    const sameAuthor = sql`o.workspace_id = ${workspaceId} and o.company_id = ${companyId} and o.type = ${type}`
+    const others =
+      first.leavesAlone || eventsMax[service] === 1
+        ? []
+        : await claim(sql`${sameAuthor} and ${mayLeave} and not ${leavesAlone}`, eventsMax[service] - 1)
+    const url = urlOf(ctx.config, service, first.chave)
+    const events = [first, ...others].sort((a, b) => (a.id < b.id ? -1 : 1))
     return { leaseBy, workspaceId, companyId, service, cnpj, url, events }
   })
 }
@@ -119,7 +124,7 @@ function reachableCondition(config: Context['config'], paused: string[]): RawBui
   return sql`(case o.type when ${serviceCodes.nfe}::int then ${nfe}::boolean else left(o.chave, 2) <> all (${unreachableUfs}::text[]) end)`
 }
 
-/** Lets events of a batch that did not leave go, to be claimed again after `waitMs`. */
+/** Releases events of a batch that were not sent, to be claimed again after `waitMs`. */
 export async function releaseEvents(
   ctx: Pick<Context, 'db'>,
   { leaseBy }: Pick<Batch, 'leaseBy'>,
@@ -144,24 +149,19 @@ export async function releaseEvents(
   })
 }
 
-/** Lets a batch go whose sending broke off for a reason of ours; each time it rests longer. What may have left stays unknown. */
-export async function postponeBroken(
+/** Releases a batch whose sending failed for a reason of ours; each time it waits longer. Events that may have been sent stay unknown. */
+export async function postponeFailed(
   ctx: Pick<Context, 'db' | 'config'>,
   { leaseBy }: Pick<Batch, 'leaseBy'>,
 ): Promise<void> {
   const waitMs = Math.round(ctx.config.sefaz.hourMs / 6)
   await inCapture(ctx, ({ db }) =>
     sql`update outgoing_event
-           set message = ${broken}, lease_by = null, lease_until = null, failures = least(failures + 1, 1000),
+           set message = ${failedHere}, lease_by = null, lease_until = null, failures = least(failures + 1, 1000),
                next_at = now() + ${waitMs} * interval '1 ms' * power(2, least(failures, 6))
          where lease_by = ${leaseBy}`.execute(db),
   )
 }
 
-const broken =
+const failedHere =
   'Não conseguimos enviar este evento por uma falha nossa, que foi anotada para quem cuida do servidor. Ele continua na fila e é tentado de novo sozinho.'
-
-/** The database's clock, which all processes share. */
-export function fromNow(ms: number): RawBuilder<Date> {
-  return sql<Date>`now() + ${Math.round(ms)} * interval '1 ms'`
-}

@@ -1,39 +1,40 @@
 import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { formatBrasiliaMoment } from '@vigia/contract/text'
 import type { Correction } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
+import { recordAudit } from '../audit/audit.ts'
 import { conclusive, eventName } from '../documents/documents.ts'
-import { recordDeed } from '../platform/audit.ts'
+import type { Session } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import type { Session } from '../platform/http.ts'
+import { holdLock } from '../platform/locks.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
-import { momentText } from '../platform/text.ts'
 import { correctionsOf } from './corrections.ts'
 import { findHoldups } from './holdups.ts'
-import { type Kind, outgoingText } from './kinds.ts'
+import { type Kind, letterOfCorrection, outgoingText } from './kinds.ts'
 import { judge, rivalsOf, type Verdict } from './rules.ts'
 import { type Candidate, loadCandidates, loadNames, type Named, type Outgoing } from './subjects.ts'
-import { numbersText } from './wording.ts'
+import { numbersText } from './texts.ts'
 
-/** An event of one or many documents of one family. */
-export interface Wish {
+/** An event, and the documents of one family that it is for. */
+interface EventSelection {
   service: Service
   kind: Kind
   /** Public ids. */
   documents: string[]
 }
 
-/** What a person asks for. */
-export interface EventRequest extends Wish {
+/** What a person requests. */
+export interface ManifestationRequest extends EventSelection {
   justification: string
   /** Of a Carta de Correção, when the person names fields instead of writing a text. */
   corrections?: Correction[]
 }
 
 /** What became of the event of one document so far. */
-export interface EventOutcome {
+export interface RequestOutcome {
   documentId: bigint
   chave: string
   number: number
@@ -43,19 +44,16 @@ export interface EventOutcome {
   message: string
 }
 
-const letterOfCorrection = 110110
-
 /**
- * Writes down the events that a person wants registered, and waits a while for the authority's answers: whoever asked is told the result
- * where there is one already. What may not be sent is refused with the reason and leaves no trace; ids that are not of this workspace
- * refuse the whole request.
+ * Queues the events that a person requests, and waits a while for the authority's responses, so that the result is returned when there is
+ * one already. An event that may not be sent is refused with the reason and not stored; an id of another workspace refuses the whole request.
  */
 export async function requestEvents(
   ctx: Pick<Context, 'db' | 'ids' | 'config'>,
   session: Session,
-  request: EventRequest,
+  request: ManifestationRequest,
   waitMs = 10_000,
-): Promise<EventOutcome[]> {
+): Promise<RequestOutcome[]> {
   outgoingText(request.kind, request.justification)
   const corrections =
     request.kind.tpEvento === letterOfCorrection ? correctionsOf(request.justification, request.corrections) : null
@@ -64,7 +62,7 @@ export async function requestEvents(
     const candidates = await findCandidates(ctx, session.workspaceId, request)
     return place(ctx, session, request, corrections, candidates)
   })
-  const results = await awaitAnswers(ctx, session.workspaceId, placed, waitMs)
+  const results = await awaitResponses(ctx, session.workspaceId, placed, waitMs)
   return placed.map(({ candidate: { documentId, chave, number }, eventId, refusal, repeated }) => {
     const document = { documentId, chave, number }
     if (eventId === null) return { ...document, state: 'refused', cStat: null, message: refusal }
@@ -76,24 +74,23 @@ export async function requestEvents(
 }
 
 /**
- * What a request would come to, if it were made now and said something new: of each document why it would be refused, or null. Nothing is
- * written, and nothing leaves. Refuses ids as the request does, but for documents that the switches hide by now: one among hundreds
- * must not keep the others from being foretold.
+ * For each document, why a new request would be refused now, or null. Nothing is written, and nothing is sent. Unknown ids refuse the whole
+ * call, as in `requestEvents`; a document that the switches hide by now is only refused itself, so that the others can be previewed.
  */
 export async function previewEvents(
   ctx: Pick<Context, 'db' | 'ids'>,
   session: Session,
-  wish: Wish,
+  selection: EventSelection,
 ): Promise<{ candidate: Named; refusal: string | null }[]> {
   return readWorkspace(ctx, session.workspaceId, async (ctx) => {
-    const documentIds = decodeIds(ctx, session.workspaceId, wish.documents)
-    const candidates = await loadCandidates(ctx, session.workspaceId, documentIds, wish.service)
+    const documentIds = decodeIds(ctx, session.workspaceId, selection.documents)
+    const candidates = await loadCandidates(ctx, session.workspaceId, documentIds, selection.service)
     const shown = new Set(candidates.map(({ documentId }) => documentId))
     const missing = documentIds.filter((id) => !shown.has(id))
-    const hidden = missing.length > 0 ? await loadNames(ctx, session.workspaceId, missing, wish.service) : []
-    if (hidden.length < missing.length) throw notFound()
-    const words = { ...wish, justification: null, corrections: null }
-    const decisions = await decide(ctx, session, words, candidates, new Date())
+    const hidden = missing.length > 0 ? await loadNames(ctx, session.workspaceId, missing, selection.service) : []
+    if (hidden.length < missing.length) throw documentNotFound()
+    const text = { ...selection, justification: null, corrections: null }
+    const decisions = await decideRequests(ctx, session, text, candidates, new Date())
     const previewed = [
       ...decisions.map((decision) => ({
         candidate: decision.candidate,
@@ -108,13 +105,13 @@ export async function previewEvents(
 
 const hiddenMeanwhile =
   'Este documento não aparece mais para as suas empresas: as configurações mudaram. Ele continua guardado.'
-const notFound = () => new AppError('not-found', 'Documento não encontrado.')
+const documentNotFound = () => new AppError('not-found', 'Documento não encontrado.')
 
 // Each once.
 function decodeIds({ ids }: Pick<Context, 'ids'>, workspaceId: number, documents: string[]): bigint[] {
   return [...new Set(documents)].map((id) => {
     const decoded = ids.decode(workspaceId, id)
-    if (decoded === null) throw notFound()
+    if (decoded === null) throw documentNotFound()
     return decoded
   })
 }
@@ -123,41 +120,41 @@ function decodeIds({ ids }: Pick<Context, 'ids'>, workspaceId: number, documents
 async function findCandidates(
   ctx: Pick<Context, 'db' | 'ids'>,
   workspaceId: number,
-  { documents, service }: Wish,
+  { documents, service }: EventSelection,
 ): Promise<Candidate[]> {
   const documentIds = decodeIds(ctx, workspaceId, documents)
   const candidates = await loadCandidates(ctx, workspaceId, documentIds, service)
-  if (candidates.length < documentIds.length) throw notFound()
+  if (candidates.length < documentIds.length) throw documentNotFound()
   const order = new Map(documentIds.map((id, index) => [id, index]))
   return candidates.sort((a, b) => order.get(a.documentId)! - order.get(b.documentId)!)
 }
 
 /** Requests of one workspace are placed one after the other, each seeing the rows of those before. */
 export async function lockRequests({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
-  await sql`select pg_advisory_xact_lock(7316012, ${workspaceId}::int)`.execute(db)
+  await holdLock({ db }, 'eventRequests', workspaceId)
 }
 
 // Either the row that carries it out already, or the number to send with, or why it is not sent.
-type Decision = { candidate: Candidate } & ({ before: bigint } | Verdict)
+type RequestDecision = { candidate: Candidate } & ({ before: bigint } | Verdict)
 
-/** The words of a request; null: others than those of any request so far. */
-interface Words {
+/** The content of a request; null: a text that no earlier request has. */
+interface EventText {
   kind: Kind
   justification: string | null
   corrections: Correction[] | null
 }
 
-async function decide(
+async function decideRequests(
   { db }: Pick<Context, 'db'>,
   session: Session,
-  words: Words,
+  text: EventText,
   candidates: Candidate[],
   now: Date,
-): Promise<Decision[]> {
-  const { tpEvento } = words.kind
+): Promise<RequestDecision[]> {
+  const { tpEvento } = text.kind
   const exhausted = await listExhausted({ db }, session.workspaceId, tpEvento, candidates)
   return candidates.map((candidate) => {
-    const before = alreadyAsked(candidate, session, words, now)
+    const before = alreadyAsked(candidate, session, text, now)
     if (before !== null) return { candidate, before }
     return { candidate, ...(exhausted.has(candidate.documentId) ? tooOften : judge(tpEvento, candidate, now)) }
   })
@@ -175,7 +172,7 @@ interface Placed {
 async function place(
   { db }: Pick<Context, 'db'>,
   session: Session,
-  request: EventRequest,
+  request: ManifestationRequest,
   corrections: Correction[] | null,
   candidates: Candidate[],
 ): Promise<Placed[]> {
@@ -183,8 +180,8 @@ async function place(
   const now = new Date()
   const placed: Placed[] = []
   const rows = []
-  const decisions = await decide({ db }, session, { kind, justification, corrections }, candidates, now)
-  const why = `Pedida por ${await nameOf({ db }, session)} em ${momentText(now)}.`
+  const decisions = await decideRequests({ db }, session, { kind, justification, corrections }, candidates, now)
+  const why = `Pedida por ${await nameOf({ db }, session)} em ${formatBrasiliaMoment(now)}.`
   for (const decision of decisions) {
     const { candidate } = decision
     const before = 'before' in decision ? decision.before : null
@@ -216,16 +213,16 @@ async function place(
   if (conclusive.includes(kind.tpEvento)) await replaceCiencias({ db }, session.workspaceId, kind.tpEvento, written)
   const idOf = new Map(written.map((row) => [row.document_id, row.id]))
   const asked = candidates.filter(({ documentId }) => idOf.has(documentId))
-  await recordDeed({ db }, session, 'manifestacao', deedText(request, asked))
+  await recordAudit({ db }, session, 'manifestacao', auditText(request, asked))
   return placed.map((one) => ({ ...one, eventId: one.eventId ?? idOf.get(one.candidate.documentId) ?? null }))
 }
 
-function deedText({ kind, service }: EventRequest, asked: Candidate[]): string {
+function auditText({ kind, service }: ManifestationRequest, asked: Candidate[]): string {
   const numbers = `${asked.length === 1 ? 'número' : 'números'} ${numbersText(asked.map(({ number }) => number))}`
   return `Pediu ${eventName(service, kind.tpEvento)} de ${asked.length} ${service === 'nfe' ? 'NF-e' : 'CT-e'} (${numbers}), com justificativa.`
 }
 
-// A final answer says more than a Ciência that has not left, and may say the contrary. One that is locked is leaving at this moment.
+// A final answer replaces a Ciência that was not sent yet. Skip locked: it is being sent now.
 async function replaceCiencias(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,
@@ -234,7 +231,7 @@ async function replaceCiencias(
 ): Promise<void> {
   const ids = answers.map((answer) => answer.document_id)
   const message = `Substituída pela resposta pedida depois (${eventName('nfe', tpEvento)}): a Ciência não foi enviada.`
-  // A block of the author is remembered by the rows that met it: the answer inherits it.
+  // The pause after 656 or 678 is stored in the waiting row; copy it to the new one.
   const { rows } = await sql<{ documentId: bigint; cStat: number; nextAt: Date }>`
     with replaced as (
     update outgoing_event set state = 'rejected', message = ${message}, lease_by = null, lease_until = null,
@@ -275,29 +272,29 @@ async function listExhausted(
   return new Set(rows.map((row) => row.documentId))
 }
 
-// A client that lost the answer asks again at once: that is the same wish, not a second Confirmação.
-const sameWishMs = 120_000
+// A client that lost the response repeats its request at once: that is no second Confirmação.
+const sameRequestMs = 120_000
 
-// The row that carries the wish out already, or null. Whoever says A, then B, then A again wants A to count in the end; but a call of
-// somebody's that is repeated by itself must not win over what another person said in between.
+// The row that carries the request out already, or null. A person who says A, then B, then A again wants A to count in the end; but a
+// request that a client repeats by itself must not win over what another person said in between.
 function alreadyAsked(
   { outgoing, own: counting }: Candidate,
   { accountId }: Session,
-  { kind: { tpEvento }, justification, corrections }: Words,
+  { kind: { tpEvento }, justification, corrections }: EventText,
   now: Date,
 ): bigint | null {
-  const sameWords = (event: Outgoing) =>
+  const sameText = (event: Outgoing) =>
     justification !== null && event.justification === justification && isDeepStrictEqual(event.corrections, corrections)
   const rivals = outgoing.filter((event) => rivalsOf(tpEvento).includes(event.tpEvento))
   const own = rivals.findLast((event) => event.requestedBy === accountId)
-  if (own?.tpEvento === tpEvento && sameWords(own) && now.getTime() - own.requestedAt.getTime() < sameWishMs)
+  if (own?.tpEvento === tpEvento && sameText(own) && now.getTime() - own.requestedAt.getTime() < sameRequestMs)
     return own.id
   const last = rivals.at(-1)
   if (last?.tpEvento !== tpEvento) return null
   if (tpEvento !== letterOfCorrection) return last.settled ? null : last.id
-  // The last letter counts: the same words again say nothing new, however late, unless somebody said others in between.
+  // The last letter counts: repeating its text changes nothing, however late, unless another letter came in between.
   const standing = counting.findLast((event) => event.tpEvento === tpEvento)
-  return sameWords(last) && standing?.sequence === last.sequence ? last.id : null
+  return sameText(last) && standing?.sequence === last.sequence ? last.id : null
 }
 
 async function nameOf({ db }: Pick<Context, 'db'>, session: Session): Promise<string> {
@@ -310,28 +307,28 @@ async function nameOf({ db }: Pick<Context, 'db'>, session: Session): Promise<st
   return name
 }
 
-const everyMs = 150
+const lookEveryMs = 150
 
-// Until all are settled, or those that are not will not be sent before the time is up.
-async function awaitAnswers(
+// Until all are settled, or until the rest are scheduled after the time-out.
+async function awaitResponses(
   ctx: Pick<Context, 'db' | 'config'>,
   workspaceId: number,
   placed: Placed[],
   waitMs: number,
-): Promise<Map<bigint, Pick<EventOutcome, 'state' | 'cStat' | 'message'>>> {
+): Promise<Map<bigint, Pick<RequestOutcome, 'state' | 'cStat' | 'message'>>> {
   const ids = placed.flatMap(({ eventId }) => eventId ?? [])
   const until = Date.now() + waitMs
   for (;;) {
     const rows = await readRows(ctx, workspaceId, ids)
     if (rows.every((row) => row.leavesAt === null || row.leavesAt.getTime() > until) || Date.now() >= until)
       return new Map(rows.map(({ id, state, cStat, message }) => [id, { state, cStat, message }]))
-    await setTimeout(everyMs)
+    await setTimeout(lookEveryMs)
   }
 }
 
 interface AskedRow {
   id: bigint
-  state: EventOutcome['state']
+  state: RequestOutcome['state']
   cStat: number | null
   message: string
   /** Null when it is settled. */

@@ -8,23 +8,23 @@ import {
 } from '@vigia/contract/manifestation'
 import type { z } from 'zod'
 import { eventName } from '../documents/documents.ts'
+import { handle, type Session } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
-import { handle, type Session } from '../platform/http.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { readHistory } from './history.ts'
 import { type Kind, kinds } from './kinds.ts'
-import { type EventOutcome, previewEvents, requestEvents } from './requests.ts'
+import { previewEvents, type RequestOutcome, requestEvents } from './requests.ts'
 import type { Named } from './subjects.ts'
-import { count, numbersText } from './wording.ts'
+import { count, numbersText } from './texts.ts'
 
-type Correction = z.output<typeof CorrectionForm>
+type CorrectionInput = z.output<typeof CorrectionForm>
 
-interface Body {
+interface ManifestationBody {
   justificativa: string
   idsDFe: string[]
   tipoManifestacao: number
-  correcoes?: Correction[]
+  correcoes?: CorrectionInput[]
 }
 
 export const manifestationRoutes = [
@@ -66,7 +66,7 @@ export const manifestationRoutes = [
           automatica: event.requested_by === null,
           justificativa: event.justification,
           // Written by this slice, in this shape.
-          correcoes: (event.corrections ?? []) as Correction[],
+          correcoes: (event.corrections ?? []) as CorrectionInput[],
           pedidaEm: event.requested_at.toISOString(),
           enviadaEm: event.sent_at?.toISOString() ?? null,
           respondidaEm: event.answered_at?.toISOString() ?? null,
@@ -102,7 +102,7 @@ function kindOf(service: Service, choice: number): Kind {
   return kinds[service].find((kind) => kind.choice === choice)!
 }
 
-async function manifest(ctx: Context, session: Session, service: Service, body: Body) {
+async function manifest(ctx: Context, session: Session, service: Service, body: ManifestationBody) {
   const outcomes = await requestEvents(ctx, session, {
     service,
     kind: kindOf(service, body.tipoManifestacao),
@@ -123,16 +123,16 @@ async function manifest(ctx: Context, session: Session, service: Service, body: 
 }
 
 // A document is answered, but not a Cancelamento or a Carta de Correção.
-type Words = readonly [one: string, many: string]
-const registeredWords: Record<Service, { alone: Words; besides: Words }> = {
+type Plural = readonly [one: string, many: string]
+const registeredTexts: Record<Service, { alone: Plural; besides: Plural }> = {
   nfe: { alone: ['documento manifestado', 'documentos manifestados'], besides: ['manifestado', 'manifestados'] },
   cte: { alone: ['evento registrado', 'eventos registrados'], besides: ['registrado', 'registrados'] },
 }
 
-function summaryOf(service: Service, outcomes: EventOutcome[], reasons: string[]): string {
-  const number = (state: EventOutcome['state']) => outcomes.filter((outcome) => outcome.state === state).length
+function summaryOf(service: Service, outcomes: RequestOutcome[], reasons: string[]): string {
+  const number = (state: RequestOutcome['state']) => outcomes.filter((outcome) => outcome.state === state).length
   const [registered, sending, refused] = [number('registered'), number('sending'), number('refused')]
-  const words = registeredWords[service]
+  const words = registeredTexts[service]
   const later = 'o resultado aparece na lista.'
   if (refused === 0) {
     if (sending === 0) return `${count(registered, ...words.alone)}.`
@@ -149,7 +149,7 @@ function summaryOf(service: Service, outcomes: EventOutcome[], reasons: string[]
 }
 
 // One sentence for each reason, with the numbers of the documents when there is more than one document.
-function reasonsOf(outcomes: EventOutcome[]): string[] {
+function reasonsOf(outcomes: RequestOutcome[]): string[] {
   const refused = outcomes.filter((outcome) => outcome.state === 'refused')
   const reasons = [...new Set(refused.map((outcome) => outcome.message))]
   if (outcomes.length === 1) return reasons

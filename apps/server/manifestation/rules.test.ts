@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { deadlineOf } from '../documents/documents.ts'
-import { judge, type Subject } from './rules.ts'
+import { type EventSubject, judge } from './rules.ts'
 
 const authorizedAt = new Date('2026-11-10T09:15:00-03:00')
 const now = new Date('2026-11-12T09:15:00-03:00')
-const nfe: Subject = {
+const nfe: EventSubject = {
   type: 'nfe',
   model: '55',
   roles: 1 << 1,
@@ -13,10 +13,10 @@ const nfe: Subject = {
   deadlineLifted: false,
   own: [],
 }
-const cte: Subject = { ...nfe, type: 'cte', model: '57', roles: 1 << 7 }
+const cte: EventSubject = { ...nfe, type: 'cte', model: '57', roles: 1 << 7 }
 const own = (...codes: number[]) =>
   codes.map((tpEvento) => ({ tpEvento, sequence: 1, pending: false, protocol: '1'.repeat(15) }))
-const refusal = (tpEvento: number, subject: Subject, at = now) => {
+const refusal = (tpEvento: number, subject: EventSubject, at = now) => {
   const verdict = judge(tpEvento, subject, at)
   return 'refusal' in verdict ? verdict.refusal : null
 }

@@ -1,8 +1,8 @@
+import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { ciencia, conclusive, deadlineOf, disagreement } from '../documents/documents.ts'
-import { momentText } from '../platform/text.ts'
 
 /** What the rules look at in a document of the company that wants to register an event. */
-export interface Subject {
+export interface EventSubject {
   type: 'nfe' | 'cte'
   /** Of the chave: 55; 57, 64 and 67. */
   model: string
@@ -28,7 +28,8 @@ export interface OwnEvent {
 /** Either the sequence number to send with, or why it is not sent, as a sentence for people. */
 export type Verdict = { sequence: number } | { refusal: string }
 
-const recipient = 1 << 1
+/** Bit of the participation code. */
+export const recipient = 1 << 1
 const issuer = 1 << 0
 const tomador = 1 << 7
 const gtv = '64'
@@ -39,11 +40,11 @@ export function rivalsOf(tpEvento: number): readonly number[] {
 }
 
 /** Whether an event may be sent now: what the authority would refuse is refused here, with the reason (NT 2020.001; MOC CT-e 4.00 §3.7). */
-export function judge(tpEvento: number, subject: Subject, now: Date): Verdict {
+export function judge(tpEvento: number, subject: EventSubject, now: Date): Verdict {
   return subject.type === 'nfe' ? judgeNfe(tpEvento, subject, now) : judgeCte(tpEvento, subject, now)
 }
 
-function judgeNfe(tpEvento: number, subject: Subject, now: Date): Verdict {
+function judgeNfe(tpEvento: number, subject: EventSubject, now: Date): Verdict {
   if (tpEvento !== ciencia && !conclusive.includes(tpEvento))
     return refuse('Este evento não é uma manifestação de NF-e.')
   if (!(subject.roles & recipient))
@@ -54,14 +55,14 @@ function judgeNfe(tpEvento: number, subject: Subject, now: Date): Verdict {
   if (tpEvento === ciencia && answer)
     return refuse('A nota já tem uma manifestação final, que vale mais do que a Ciência.')
   const standing = tpEvento === ciencia ? subject.own.find((event) => event.tpEvento === tpEvento) : answer
-  // A second equal answer says nothing new, and uses up the one rectification that there is.
+  // A second equal answer changes nothing, and would use up the only rectification allowed.
   if (standing?.tpEvento === tpEvento) return refuse(standsAlready(standing))
   const before = lastSequence(tpEvento, subject)
   if (before >= 2) return refuse('Esta manifestação já foi registrada duas vezes, que é o máximo.')
   return late(tpEvento, subject, now) ?? { sequence: before + 1 }
 }
 
-function judgeCte(tpEvento: number, subject: Subject, now: Date): Verdict {
+function judgeCte(tpEvento: number, subject: EventSubject, now: Date): Verdict {
   const mine = lastSequence(tpEvento, subject)
   switch (tpEvento) {
     case 110111:
@@ -95,7 +96,7 @@ function judgeCte(tpEvento: number, subject: Subject, now: Date): Verdict {
   return late(tpEvento, subject, now) ?? { sequence: mine + 1 }
 }
 
-function standingDisagreement({ own }: Subject): OwnEvent | undefined {
+function standingDisagreement({ own }: EventSubject): OwnEvent | undefined {
   const [made, withdrawn] = disagreement.map((tpEvento) => own.filter((event) => event.tpEvento === tpEvento))
   return made!.length > withdrawn!.length ? made!.at(-1) : undefined
 }
@@ -113,23 +114,23 @@ function standsAlready({ tpEvento, pending }: OwnEvent): string {
   return `${name} já está ${pending ? 'em envio' : done}.`
 }
 
-// Numbers that were given elsewhere may be missing here: the next one follows the greatest.
-function lastSequence(tpEvento: number, { own }: Subject): number {
+// Sequence numbers used by other programs may be missing here: the next one follows the greatest that we know.
+function lastSequence(tpEvento: number, { own }: EventSubject): number {
   const sequences = own.filter((event) => event.tpEvento === tpEvento).map((event) => event.sequence)
   return Math.max(sequences.length, ...sequences)
 }
 
 /** The last instant in which the event may be registered for this document; null when none is known. */
-export function deadlineFor(tpEvento: number, { authorizedAt, model, deadlineLifted }: Subject): Date | null {
-  // The 168 hours are those of the models 57 and 67; of the GTV-e the authority has the word (876).
+export function deadlineFor(tpEvento: number, { authorizedAt, model, deadlineLifted }: EventSubject): Date | null {
+  // The 168 hours are those of the models 57 and 67; for GTV-e only the authority checks it (rejection 876).
   if (tpEvento === 110111 && (deadlineLifted || model === gtv)) return null
   return authorizedAt && deadlineOf(tpEvento, authorizedAt)
 }
 
-function late(tpEvento: number, subject: Subject, now: Date): Verdict | null {
+function late(tpEvento: number, subject: EventSubject, now: Date): Verdict | null {
   const until = deadlineFor(tpEvento, subject)
   if (!until || now <= until) return null
-  return refuse(`O prazo deste evento terminou em ${momentText(until)}.`)
+  return refuse(`O prazo deste evento terminou em ${formatBrasiliaMoment(until)}.`)
 }
 
 const refuse = (refusal: string): Verdict => ({ refusal })

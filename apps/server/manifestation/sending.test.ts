@@ -7,6 +7,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
+import { runs } from '../../../tests/support/seed.ts'
 import { arrive, chaveOf, evento, resNFe } from '../documents/testing.ts'
 import { toldOf } from '../notifications/testing.ts'
 import { noteFailure } from '../platform/circuit.ts'
@@ -141,6 +142,33 @@ describe('a claim', () => {
     expect(await claimBatch(ctx)).toBeNull()
     await change(sql`lease_until = now() - interval '1 second'`)
     expect((await claim()).events).toHaveLength(20)
+  })
+
+  test('goes straight to what it takes, however many workspaces have events', async () => {
+    const others = 300
+    await owner.query(
+      `with w as (insert into workspace (name, plan) select 'x', 1 from generate_series(1, $1) returning id),
+            c as (insert into company (workspace_id, cnpj, name, search, uf)
+                  select id, lpad(id::text, 14, '0'), 'X', 'x', 35 from w returning workspace_id, id)
+       insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, state, why)
+       select workspace_id, id, 1, 0, lpad(id::text, 14, '0'), lpad(n::text, 44, '0'), 210210, 1, 'registered', 'x'
+         from c, generate_series(1, 100) n`,
+      [others],
+    )
+    await summaries(1)
+    await ask('nfe', 1)
+    await owner.query('analyze outgoing_event')
+    const blocksRead = async ({ db }: Pick<Context, 'db'>) => {
+      const { rows } = await sql<{ n: number }>`
+        select sum(pg_stat_get_xact_blocks_fetched(name::regclass))::int as n
+          from unnest('{outgoing_event,outgoing_event_pkey}'::text[]) name`.execute(db)
+      return rows[0]!.n
+    }
+    await inCapture(ctx, async (ctx) => {
+      const before = await blocksRead(ctx)
+      expect(await claimBatch(ctx)).not.toBeNull()
+      expect((await blocksRead(ctx)) - before).toBeLessThan(40)
+    })
   })
 
   test('does not take what comes after an unsettled event about the same document', async () => {
@@ -611,7 +639,7 @@ test('whatever is answered in whatever order, what may be registered leaves as t
       const { rows: calls } = await owner.query('select count(*)::int as n from outgoing_event_call')
       expect(calls[0].n).toBe(before.length + 1)
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   )
 })
 

@@ -2,6 +2,7 @@ import { type Connection, connect } from '@vigia/sefaz/connection'
 import { SefazError } from '@vigia/sefaz/error'
 import { sendCteEvent, sendManifestations } from '@vigia/sefaz/events'
 import { noteCertificateAccepted, noteCertificateRefused } from '../companies/companies.ts'
+import { afterGrace } from '../jobs/jobs.ts'
 import { mayCall, noteAnswer, noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { decideAnswer, decideSilence, isAboutCertificate, type Said, servicePauses } from './outcomes.ts'
@@ -11,9 +12,9 @@ import { prepareBatch, type ReadyEvent } from './signing.ts'
 
 export type SendingContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
 
-const farewellMs = 10_000
+const graceMs = 10_000
 
-/** Sends a claimed batch, once, and writes down what became of it. Returns whether an event of it is registered now. */
+/** Sends a claimed batch, once, and stores the outcome. Returns whether an event of it is registered now. */
 export async function sendBatch(
   ctx: SendingContext,
   batch: Batch,
@@ -29,25 +30,23 @@ export async function sendBatch(
     return false
   }
   const connection = connect(opened.certificate, { ca, timeoutMs: ctx.config.sefaz.answerMs })
-  // An answer under way is worth waiting for, though not for ever: without it the same bytes leave again.
-  const leave = () => void globalThis.setTimeout(() => connection.close(), farewellMs).unref()
-  signal.addEventListener('abort', leave)
+  // If the response under way is lost, the same bytes are sent a second time, so wait a little for it.
+  using _ = afterGrace(signal, graceMs, () => connection.close())
   const startedAt = performance.now()
   let settled: Settled[]
   try {
     settled = await converse(ctx, batch, connection, ready)
   } finally {
-    signal.removeEventListener('abort', leave)
     connection.close()
   }
   await noteCertificate(ctx, batch, opened.id, settled)
   return settle(ctx, batch, settled, performance.now() - startedAt)
 }
 
-// A signature for another CNPJ says nothing against the certificate itself.
+// A rejection because the signature is of another CNPJ does not mean that the certificate is bad.
 const ofAnotherCnpj = 213
 
-// Before the rows of the events, as everybody who locks both does.
+// Locks the certificate before the rows of the events, as all code does that locks both.
 async function noteCertificate(
   ctx: SendingContext,
   { workspaceId }: Batch,
@@ -89,7 +88,7 @@ interface Answered {
   of(ready: ReadyEvent): Said | undefined
 }
 
-// A lote with another code than this was not looked into: its code is said of all its events.
+// With any other code the lote was not processed: the code holds for all its events.
 const loteProcessed = 128
 
 async function send({ service, url }: Batch, connection: Connection, ready: ReadyEvent[]): Promise<Answered> {

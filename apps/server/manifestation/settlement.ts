@@ -3,29 +3,30 @@ import { gzipSync } from 'node:zlib'
 import { processedEvent } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
 import { type Arrival, findXml, readArrival, receive } from '../documents/documents.ts'
+import { fromNow } from '../jobs/jobs.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
-import type { Results } from './announcements.ts'
+import type { EventResults } from './announcements.ts'
 import { type Consequence, instantOf, letterOfOthers, type Said } from './outcomes.ts'
-import { type Batch, fromNow } from './queue.ts'
+import type { Batch } from './queue.ts'
 import type { ReadyEvent } from './signing.ts'
 
 /** What became of one sending. */
 export interface Settled {
   ready: ReadyEvent
   consequence: Consequence
-  /** Absent when no answer came. */
+  /** Absent when no response came. */
   said?: Said
-  /** Technical reason of the silence. */
+  /** Why no response came, for the operator. */
   error?: string
 }
 
 /**
- * Writes down what became of a sending, with what follows from it: an event that is registered is kept like any other document, for the
- * company and for everybody else who proved to hold a certificate of its CNPJ. All or nothing; what another process took over meanwhile is
- * left to it. Returns whether an event of the batch is registered now.
+ * Stores the outcome of a sending, in one transaction. A registered event is kept like any other document, for the company and for every other
+ * workspace that has proved a certificate of its CNPJ. Events that another process took over meanwhile are left to it. Returns whether an event
+ * of the batch is registered now.
  */
 export async function settle(
   ctx: Pick<Context, 'db' | 'config' | 'log'>,
@@ -37,14 +38,14 @@ export async function settle(
     await enterWorkspace(ctx, batch.workspaceId)
     const arrivals: Arrival[] = []
     let registered = false
-    const results: Results = { registered: 0, refused: 0 }
+    const results: EventResults = { registered: 0, refused: 0 }
     for (const answered of settled) {
       const one = (await isLetterOfOthers(ctx, batch, answered))
         ? { ...answered, consequence: letterOfOthers(answered.ready.event) }
         : answered
       const written = await writeOutcome(ctx, batch, one)
       if (!written) continue
-      // Of what a switch wants, people hear only what they would not expect.
+      // Automatic events are announced only when they are refused.
       if (written.state === 'registered' && written.requestedBy !== null) results.registered += 1
       if (written.state === 'rejected') results.refused += 1
       await noteSending(ctx, batch, one, durationMs)
@@ -60,7 +61,8 @@ export async function settle(
   })
 }
 
-// 631 is said of a number. The letter that has it is ours if its bytes are, and not if another workspace knows its protocol as its own.
+// 631 means that this sequence number is taken. The registered letter is ours if its content is ours; while we do not have its content, if no
+// other request is registered with its protocol.
 async function isLetterOfOthers(
   { db }: Pick<Context, 'db'>,
   batch: Batch,
@@ -95,7 +97,7 @@ async function writeOutcome(
 ): Promise<{ state: Consequence['state']; requestedBy: number | null } | null> {
   const { event } = ready
   const { message, waitHours, countsAlone } = consequence
-  // What may have been registered by an earlier sending stays unknown until the authority has said so.
+  // An event that an earlier sending may have registered stays unknown until the authority confirms it.
   const state = consequence.state === 'waiting' && event.isUnknown ? 'sending' : consequence.state
   const registeredAt = instantOf(said ?? {})
   const row = await ctx.db
@@ -135,7 +137,7 @@ const moreToFollowMs = 15_000
 async function announceResults(
   { db }: Pick<Context, 'db'>,
   { workspaceId, companyId }: Batch,
-  payload: Results,
+  payload: EventResults,
 ): Promise<void> {
   if (payload.registered + payload.refused === 0) return
   const { rows } = await sql<{ more: boolean }>`
@@ -165,7 +167,7 @@ async function noteSending(
     .execute()
 }
 
-// The authority blocks the author, whichever of his events leaves and from whichever workspace.
+// The authority blocks the author for all events, from whichever workspace they leave.
 async function holdBack(
   { db, config }: Pick<Context, 'db' | 'config'>,
   { cnpj, service }: Batch,
@@ -184,7 +186,7 @@ async function holdBack(
 
 const schemas: Record<Service, string> = { nfe: 'procEventoNFe_v1.00.xsd', cte: 'procEventoCTe_v4.00.xsd' }
 
-// Below all NSUs, and the same for the same bytes: the distribution does not bring a company its own events.
+// A negative number made from a hash of the bytes: the distribution does not bring a company its own events, so they have no NSU.
 function arrivalOf(service: Service, xml: string): Arrival {
   const place = -1n - (createHash('sha256').update(xml).digest().readBigUInt64BE() >> 2n)
   return readArrival(place, schemas[service], gzipSync(xml))

@@ -3,6 +3,7 @@ import { type Correction, EventError, type SignedEvent, signCteEvent, signManife
 import { sql, type UpdateObject } from 'kysely'
 import { type OpenedCertificate, takeCertificate } from '../companies/companies.ts'
 import { conclusive, disagreement, findXml } from '../documents/documents.ts'
+import { fromNow } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -11,9 +12,10 @@ import type { Tables } from '../platform/tables.ts'
 import { joinCorrections, readCorrections } from './corrections.ts'
 import { kinds, outgoingText } from './kinds.ts'
 import { isAboutCertificate, isSignedAnew, overtaken } from './outcomes.ts'
-import { type Batch, fromNow, type QueuedEvent } from './queue.ts'
+import type { Batch, QueuedEvent } from './queue.ts'
+import { recipient } from './rules.ts'
 
-/** An event that is written down as signed and on its way: nothing but the network stands between it and the authority. */
+/** An event whose signed bytes are stored and that is marked as being sent. */
 export interface ReadyEvent {
   event: QueuedEvent
   signed: SignedEvent
@@ -22,8 +24,8 @@ export interface ReadyEvent {
 type SigningContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
 
 /**
- * Makes a batch ready to leave: takes the certificate, signs what is not signed yet and writes the bytes down before they leave. What
- * cannot be made is settled with the reason, what is registered already is settled without sending, and without a certificate all wait.
+ * Prepares a batch: takes the certificate, signs the events that are not signed yet and stores the bytes before they are sent. An event that
+ * cannot be made is settled with the reason, one that is registered already is settled without sending, and without a certificate all wait.
  */
 export async function prepareBatch(
   ctx: SigningContext,
@@ -104,7 +106,7 @@ async function settleKnown({ db }: Pick<Context, 'db'>, batch: Batch): Promise<b
   return rows.map((row) => row.id)
 }
 
-// What has waited is looked at once more: the document may be cancelled by now, a switch that wanted the event turned off.
+// Checked again after the wait: the document may be cancelled by now, or the switch that requested the event turned off.
 async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
   const fresh = batch.events.filter((event) => !event.isUnknown)
   const { rows } = await sql<{ id: bigint }>`
@@ -123,9 +125,7 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
   return rows.map((row) => row.id)
 }
 
-const recipient = 1 << 1
-
-// Three times is enough to know; the authority blocks who repeats a rejected event.
+// Three refusals are enough; the authority blocks an author that repeats a rejected event.
 const refusalsMax = 3
 
 function refusedBefore({ cStat, failures, signedXml }: QueuedEvent, certificatePem: string): boolean {
@@ -154,7 +154,7 @@ const rejected = (message: string): Change => ({
   answered_at: sql<Date>`now()`,
 })
 
-// What was answered before says nothing about this sending.
+// An earlier response says nothing about this sending.
 const onItsWay = (xml: string): Change => ({
   state: 'sending',
   signed_xml: xml,
@@ -259,7 +259,7 @@ async function authorizationOf(
   return protocol
 }
 
-// The last registered letter says all that is corrected so far, whoever sent it.
+// The last registered letter has all corrections so far, whoever sent it.
 async function currentCorrections({ db }: Pick<Context, 'db'>, batch: Batch, chave: string): Promise<Correction[]> {
   const letter = await db
     .selectFrom('document_event')

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { type Service, serviceCodes, serviceOf } from '../platform/service.ts'
-import type { OwnEvent, Subject } from './rules.ts'
+import type { EventSubject, OwnEvent } from './rules.ts'
 
 /** A document of the workspace about which an event may leave. */
-export interface Candidate extends Subject {
+export interface Candidate extends EventSubject {
   documentId: bigint
   companyId: number
   /** The author of the event. */
@@ -33,7 +33,7 @@ export interface Outgoing {
   protocol: string | null
 }
 
-interface DocumentRow {
+interface SubjectRow {
   documentId: bigint
   companyId: number
   cnpj: string
@@ -46,7 +46,7 @@ interface DocumentRow {
   authorizedAt: Date | null
 }
 
-interface EventRow {
+interface RegisteredEventRow {
   companyId: number
   chave: string
   tpEvento: number
@@ -56,7 +56,7 @@ interface EventRow {
 }
 
 const lateCancellation = 240170
-// The authority has a letter with this number that is not ours: the next one needs another, and a cancellation is barred.
+// The authority has another sender's letter with this number: ours needs the next number, and a cancellation is no longer possible.
 const letterOfOthers = sql`(o.state = 'rejected' and o.tp_evento = 110110 and o.c_stat = 631)`
 
 /**
@@ -75,7 +75,7 @@ export async function loadCandidates(
     ...(service ? [sql`d.type = ${serviceCodes[service]}`] : []),
     ...shownConditions(await readHiding({ db }, workspaceId), 'd'),
   ]
-  const { rows: documents } = await sql<DocumentRow>`
+  const { rows: documents } = await sql<SubjectRow>`
     select d.id as "documentId", d.company_id as "companyId", c.cnpj, d.chave, d.number, d.type, d.roles, d.status,
            d.authorized_at as "authorizedAt", s.name as "issuerName"
       from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
@@ -87,7 +87,7 @@ export async function loadCandidates(
     const column = (name: string) => sql.ref(`${alias}.${name}`)
     return sql`${column('workspace_id')} = ${workspaceId} and ${column('company_id')} = any (${companyIds}::int[]) and ${column('chave')} = any (${chaves}::text[])`
   }
-  const { rows: events } = await sql<EventRow>`
+  const { rows: events } = await sql<RegisteredEventRow>`
     select e.company_id as "companyId", e.chave, e.tp_evento as "tpEvento", e.sequence, e.protocol, e.registered_at as at
       from document_event e join company c on c.workspace_id = e.workspace_id and c.id = e.company_id
      where ${about('e')} and e.rank > 0
@@ -136,7 +136,7 @@ export async function loadNames(
 }
 
 // An event that left from here is also among the received ones once it is registered.
-function ownEvents(received: EventRow[], sent: Outgoing[]): OwnEvent[] {
+function ownEvents(received: RegisteredEventRow[], sent: Outgoing[]): OwnEvent[] {
   const events = new Map<string, OwnEvent & { at: number }>()
   for (const { tpEvento, sequence, protocol, at } of received)
     events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, pending: false, protocol, at: at.getTime() })

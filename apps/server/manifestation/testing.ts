@@ -3,15 +3,15 @@ import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { sql } from 'kysely'
 import { readConfig } from '../config.ts'
 import { type Arrival, receive } from '../documents/documents.ts'
+import type { Session } from '../http/http.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
-import type { Session } from '../platform/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { createPrinter } from '../platform/printer.ts'
 import type { Service } from '../platform/service.ts'
-import { newWorkspace, testSession } from '../platform/testing.ts'
+import { insertAccount, insertCompany, newWorkspace, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
+import { createPrinter } from '../print/printer.ts'
 
 export const author = '44555666000181'
 
@@ -41,30 +41,15 @@ export interface Office {
 /** A workspace with an account and a company, with a certificate unless told otherwise. */
 export async function newOffice(
   ctx: Pick<Context, 'db' | 'vault'>,
-  { cnpj = author, certificate = newCertificate(cnpj) as TestCertificate | null } = {},
+  { cnpj = author, certificate = usualCertificate(cnpj) as PfxFile | null } = {},
 ): Promise<Office> {
   const workspaceId = await newWorkspace(ctx.db)
-  return inWorkspace(ctx, workspaceId, async (ctx) => {
-    const { db } = ctx
-    const account = { workspace_id: workspaceId, email: `ana${workspaceId}@exemplo.com.br`, name: 'Ana Souza' }
-    const { id: accountId } = await db
-      .insertInto('account')
-      .values({ ...account, password_hash: '' })
-      .returning('id')
-      .executeTakeFirstOrThrow()
-    const company = await db
-      .insertInto('company')
-      .values({ workspace_id: workspaceId, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 })
-      .returning(['id', 'public_id as publicId'])
-      .executeTakeFirstOrThrow()
-    const office = {
-      workspaceId,
-      companyId: company.id,
-      session: testSession(workspaceId, accountId),
-    }
-    if (certificate) await giveCertificate(ctx, office, cnpj, certificate)
-    return office
-  })
+  const email = `ana${workspaceId}@exemplo.com.br`
+  const { id: accountId } = await insertAccount(ctx.db, workspaceId, { email, enteredAt: null })
+  const company = await insertCompany(ctx.db, workspaceId, { cnpj })
+  const office = { workspaceId, companyId: company.id, session: testSession(workspaceId, accountId) }
+  if (certificate) await giveCertificate(ctx, office, cnpj, certificate)
+  return office
 }
 
 /** Makes `certificate` the current one of the company. */
@@ -72,7 +57,7 @@ export async function giveCertificate(
   ctx: Pick<Context, 'db' | 'vault'>,
   { workspaceId, companyId, session }: Office,
   cnpj: string,
-  certificate: TestCertificate,
+  certificate: PfxFile,
 ): Promise<void> {
   await inWorkspace(ctx, workspaceId, async ({ db, vault }) => {
     await sql`update certificate set replaced_at = now() where company_id = ${companyId} and replaced_at is null`.execute(
@@ -110,13 +95,22 @@ export async function store(
   await inWorkspace(ctx, workspaceId, (ctx) => receive(ctx, { workspaceId, companyId, cnpj }, service, arrivals))
 }
 
-export interface TestCertificate {
+interface PfxFile {
   key: string
   pem: string
 }
 
+const usual = new Map<string, PfxFile>()
+
+// An RSA key takes long to make: those who need no other certificate share one.
+function usualCertificate(cnpj: string): PfxFile {
+  const known = usual.get(cnpj) ?? newCertificate(cnpj)
+  usual.set(cnpj, known)
+  return known
+}
+
 /** A throw-away RSA key with a certificate it signed itself (X.509 v1, RFC 5280 §4.1). */
-export function newCertificate(name: string): TestCertificate {
+export function newCertificate(name: string): PfxFile {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const algorithm = der(0x30, der(0x06, Buffer.from('2a864886f70d01010b', 'hex')), der(0x05))
   const attribute = der(0x30, der(0x06, Buffer.from('550403', 'hex')), der(0x0c, Buffer.from(name)))

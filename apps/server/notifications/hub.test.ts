@@ -6,6 +6,7 @@ import { HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel }
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
+import { quickPasswords } from '../../../tests/support/passwords.ts'
 import type { Context } from '../platform/context.ts'
 import { openDatabase } from '../platform/database.ts'
 import { type Config, readConfig, type Server, start } from '../start.ts'
@@ -26,6 +27,7 @@ const config = (change: Partial<Config> = {}): Config => ({
     { PORT: '0', DATA_DIR: dataDir, DATABASE_URL: database.url, LOG_LEVEL: 'silent', METRICS_TOKEN: metricsToken },
     process.cwd(),
   ),
+  passwordCost: quickPasswords,
   ...change,
 })
 
@@ -298,11 +300,9 @@ test('what happened while nobody listened is looked up', async () => {
   const ended = new Promise((resolve) => gone.connection.onclose(resolve))
   await vi.waitFor(async () => expect((await loseListeners()).rowCount).toBeGreaterThanOrEqual(2), patience)
   await tell(ana.wsId, 'enquanto isso')
-  await owner.query(`alter table session disable trigger session_end`)
   await owner.query(`delete from session s using workspace w where w.id = s.workspace_id and w.public_id = $1`, [
     bia.wsId,
   ])
-  await owner.query(`alter table session enable trigger session_end`)
   await gets(page, 'enquanto isso')
   // Whoever listens again before the session was removed has seen it alive.
   await loseListeners()
@@ -314,11 +314,9 @@ test('a session whose end could not be looked up is looked up again', async () =
   const gone = await enter(one, bia)
   const ended = new Promise((resolve) => gone.connection.onclose(resolve))
   await owner.query('begin')
-  await owner.query(`alter table session disable trigger session_end`)
   await owner.query(`delete from session s using workspace w where w.id = s.workspace_id and w.public_id = $1`, [
     bia.wsId,
   ])
-  await owner.query(`alter table session enable trigger session_end`)
   await owner.query(`lock table session in access exclusive mode`)
   await loseListeners()
   const breakOff = () =>

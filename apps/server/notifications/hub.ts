@@ -2,16 +2,16 @@ import { hubPath } from '@vigia/contract/workspace'
 import { type Client, createHub, type Hub } from '@vigia/signalr/hub'
 import { sql } from 'kysely'
 import { Counter, Gauge, Registry } from 'prom-client'
-import { listEnded } from '../accounts/accounts.ts'
+import { listEnded, sessionChannel } from '../accounts/accounts.ts'
+import { type Authenticate, type Guest, rawCaller, sessionOf } from '../http/http.ts'
+import { networkOf } from '../http/throttle.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
-import { type Authenticate, type Guest, rawCaller, sessionOf } from '../platform/http.ts'
 import { listen } from '../platform/listen.ts'
-import { networkOf } from '../platform/throttle.ts'
 import { announcementChannel } from './notifications.ts'
 
-/** Who listens at a connection. */
-interface Listener {
+/** The session to which a connection belongs. */
+interface HubSession {
   workspaceId: number
   workspacePublicId: string
   /** The public id of the session. */
@@ -19,18 +19,18 @@ interface Listener {
 }
 
 /** A connection that is open. */
-interface Seat {
-  client: Client<Listener>
-  /** The last announcement that it was sent; null: it has just come, and what its session missed is not sent yet. */
+interface HubClient {
+  client: Client<HubSession>
+  /** The last announcement that it was sent; null: it has just opened, and what its session missed is not sent yet. */
   cursor: bigint | null
   openedAt: number
-  /** The last announcement when it came: its session may have missed what is before, and it is sent all that is after. */
-  mark: bigint | null
-  /** It is not known yet whether what it was sent has arrived; since when. */
+  /** The last announcement before it opened: its session may have missed earlier ones; later ones are all sent to it. */
+  openedAfter: bigint | null
+  /** Since when it has not confirmed what it was sent; null: it has confirmed everything. */
   pendingSince: number | null
 }
 
-interface Told {
+interface SentAnnouncement {
   id: bigint
   kind: string
   header: string
@@ -41,36 +41,34 @@ interface Position {
   /** The last announcement that is known to have arrived at the session. */
   position: bigint
   /** The last one of the workspace before the connection opened. */
-  mark: bigint
+  openedAfter: bigint
 }
 
 /** The channel to open pages. */
-export interface NotificationHub extends Guest, AsyncDisposable {
+interface NotificationHub extends Guest, AsyncDisposable {
   metrics: Registry
 }
 
-const sessionChannel = 'vigia_session'
-
 /**
  * Opens the channel to the pages of this process, on the database at `databaseUrl`. Every announcement goes to the connections of its
- * workspace, and to no other; after connecting, a session gets what it missed. Dispose to send everybody away to come back later.
+ * workspace, and to no other; after connecting, a session gets what it missed. Dispose to end all connections; their pages connect again later.
  */
 export function openHub(ctx: Context, databaseUrl: string, authenticate: Authenticate): NotificationHub {
   const audience = new Audience(ctx)
-  const hub = createHub<Listener>({
+  const hub = createHub<HubSession>({
     path: hubPath,
     async authenticate(token, request) {
       const session = await sessionOf(ctx, token, rawCaller(ctx.config, request), authenticate)
       if (!session) return null
       const { workspaceId, workspacePublicId, accountId, shared, publicId: sessionId, expiresAt } = session
-      // Of an account that many share, each visitor counts for himself.
+      // The sessions of an account that many share are counted one by one.
       const key = shared ? `session ${sessionId}` : `account ${workspaceId}/${accountId}`
       return { key, user: { workspaceId, workspacePublicId, sessionId }, expiresAt: expiresAt.getTime() }
     },
     opened: (client) => audience.enter(client),
     ended: (client) => audience.leave(client),
     origins: [...ctx.config.corsOrigins, new URL(ctx.config.publicUrl).origin],
-    // One subscriber has a whole network of IPv6.
+    // Count an IPv6 client by its network.
     addressOf: (request) => networkOf(rawCaller(ctx.config, request).address),
     log: ctx.log,
     times: ctx.config.hub,
@@ -102,24 +100,24 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
   }
 }
 
-// Of more, the newest are told: nobody reads a thousand.
+// A session that missed more is sent only the newest: nobody reads a thousand.
 const replayedMax = 500
 const readAtOnce = 500
-const againMs = 1_000
-// So soon after it was sent to one page of a session, another page of it does not get it as missed.
+const retryMs = 1_000
+// Missed announcements go to one page of a session. Other pages wait up to 5 s for it to confirm.
 const arrivingMs = 5_000
 
 /** The open connections of this process, by workspace, and what each was told. */
 class Audience implements AsyncDisposable {
-  hub: Hub<Listener> | undefined
+  hub: Hub<HubSession> | undefined
   readonly counters = { announced: 0, replayed: 0 }
   readonly #ctx: Context
-  readonly #seats = new Map<number, Map<string, Seat>>()
+  readonly #connections = new Map<number, Map<string, HubClient>>()
   /** Deliveries under way, by workspace; true: there is more since they began. */
   readonly #delivering = new Map<number, boolean>()
   /** What arrived at sessions and is not written yet. */
   readonly #arrived = new Map<number, { upTo: Map<string, bigint>; written: Promise<void> }>()
-  /** Workspaces in which somebody waits for what another page of his session is being sent. */
+  /** Workspaces in which a page waits for another page of its session to confirm. */
   readonly #deferred = new Set<number>()
   #closed = false
   readonly #running = new Set<Promise<void>>()
@@ -128,53 +126,53 @@ class Audience implements AsyncDisposable {
     this.#ctx = ctx
   }
 
-  enter(client: Client<Listener>): void {
+  enter(client: Client<HubSession>): void {
     const { workspaceId } = client.user
-    const seats = this.#seats.get(workspaceId) ?? new Map<string, Seat>()
-    this.#seats.set(
+    const connections = this.#connections.get(workspaceId) ?? new Map<string, HubClient>()
+    this.#connections.set(
       workspaceId,
-      seats.set(client.connectionId, {
+      connections.set(client.connectionId, {
         client,
         cursor: null,
         openedAt: performance.now(),
-        mark: null,
+        openedAfter: null,
         pendingSince: null,
       }),
     )
     this.deliver(workspaceId)
   }
 
-  leave({ user: { workspaceId }, connectionId }: Client<Listener>): void {
-    const seats = this.#seats.get(workspaceId)
-    seats?.delete(connectionId)
-    if (seats?.size === 0) this.#seats.delete(workspaceId)
+  leave({ user: { workspaceId }, connectionId }: Client<HubSession>): void {
+    const connections = this.#connections.get(workspaceId)
+    connections?.delete(connectionId)
+    if (connections?.size === 0) this.#connections.delete(workspaceId)
   }
 
-  /** Sends everybody in the workspace what he was not told yet. */
+  /** Sends every connection of the workspace what it was not sent yet. */
   deliver(workspaceId: number): void {
-    if (this.#closed || !this.#seats.has(workspaceId)) return
+    if (this.#closed || !this.#connections.has(workspaceId)) return
     const busy = this.#delivering.has(workspaceId)
     this.#delivering.set(workspaceId, busy)
     if (!busy) this.#run(this.#deliverAll(workspaceId))
   }
 
-  /** Nothing was heard for a while: looks up what was announced and which sessions have ended since. */
+  /** After the listening connection was lost: reads what was announced and which sessions have ended meanwhile. */
   lookUp(endSessions: (ids: ReadonlySet<string>) => void): void {
-    for (const workspaceId of this.#seats.keys()) {
+    for (const workspaceId of this.#connections.keys()) {
       this.deliver(workspaceId)
       this.#run(this.#endEnded(workspaceId, endSessions))
     }
   }
 
-  // Until it is known: an ended session would be told everything for as long as its page is open.
+  // Retries until it succeeds: otherwise an ended session would receive announcements as long as its page is open.
   async #endEnded(workspaceId: number, endSessions: (ids: ReadonlySet<string>) => void): Promise<void> {
-    const seats = this.#seats.get(workspaceId)
-    if (this.#closed || !seats) return
+    const connections = this.#connections.get(workspaceId)
+    if (this.#closed || !connections) return
     try {
-      const ended = await listEnded(this.#ctx, workspaceId, [...sessionsOf([...seats.values()])])
+      const ended = await listEnded(this.#ctx, workspaceId, [...sessionsOf([...connections.values()])])
       endSessions(new Set(ended))
     } catch (error) {
-      setTimeout(() => this.#run(this.#endEnded(workspaceId, endSessions)), againMs).unref()
+      setTimeout(() => this.#run(this.#endEnded(workspaceId, endSessions)), retryMs).unref()
       throw error
     }
   }
@@ -186,7 +184,7 @@ class Audience implements AsyncDisposable {
 
   #run(work: Promise<void>): void {
     const running: Promise<void> = work
-      .catch((error: unknown) => this.#ctx.log.error({ err: error }, 'something of the notifications failed'))
+      .catch((error: unknown) => this.#ctx.log.error({ err: error }, 'a delivery of announcements failed'))
       .finally(() => this.#running.delete(running))
     this.#running.add(running)
   }
@@ -199,7 +197,7 @@ class Audience implements AsyncDisposable {
       } while (this.#delivering.get(workspaceId) && !this.#closed)
     } catch (error) {
       // Listening again looks everything up, unless it was never interrupted.
-      setTimeout(() => this.deliver(workspaceId), againMs).unref()
+      setTimeout(() => this.deliver(workspaceId), retryMs).unref()
       throw error
     } finally {
       this.#delivering.delete(workspaceId)
@@ -207,64 +205,69 @@ class Audience implements AsyncDisposable {
   }
 
   async #deliverOnce(workspaceId: number): Promise<void> {
-    const seats = [...(this.#seats.get(workspaceId)?.values() ?? [])]
-    if (seats.length === 0) return
-    const newcomers = seats.filter(({ cursor }) => cursor === null)
-    // Before the positions are read: what arrives meanwhile may not be in them.
-    const arriving = sessionsOf(seats.filter(isArriving))
-    const positions = await this.#readPositions(workspaceId, newcomers)
-    const starts = this.#startsOf(workspaceId, seats, positions, arriving)
-    const told = await this.#readAfter(workspaceId, lowest([...starts.values()]))
-    const latest = told.at(-1)?.id
-    for (const announcement of told) {
+    const connections = [...(this.#connections.get(workspaceId)?.values() ?? [])]
+    if (connections.length === 0) return
+    const justOpened = connections.filter(({ cursor }) => cursor === null)
+    // Before the positions are read: a confirmation that comes meanwhile may not be in them.
+    const arriving = sessionsOf(connections.filter(isArriving))
+    const positions = await this.#readPositions(workspaceId, justOpened)
+    const starts = this.#startsOf(workspaceId, connections, positions, arriving)
+    const announcements = await this.#readAfter(workspaceId, lowest([...starts.values()]))
+    const latest = announcements.at(-1)?.id
+    for (const announcement of announcements) {
       const targets = new Set<string>()
-      for (const [seat, start] of starts) if (start < announcement.id) targets.add(seat.client.connectionId)
-      this.#send(announcement, seats[0]!.client.user.workspacePublicId, targets, newcomers)
+      for (const [connection, start] of starts) if (start < announcement.id) targets.add(connection.client.connectionId)
+      this.#send(announcement, connections[0]!.client.user.workspacePublicId, targets, justOpened)
     }
-    for (const [seat, start] of starts) {
+    for (const [connection, start] of starts) {
       const isBehind = latest !== undefined && start < latest
-      seat.cursor = isBehind ? latest : start
-      if (isBehind) this.#awaitArrival(workspaceId, seat, latest)
+      connection.cursor = isBehind ? latest : start
+      if (isBehind) this.#awaitArrival(workspaceId, connection, latest)
     }
-    if (told.length === readAtOnce) this.#delivering.set(workspaceId, true)
-    // What somebody waits for has arrived by now.
-    if (!seats.some(isArriving)) this.#deliverDeferred(workspaceId)
+    if (announcements.length === readAtOnce) this.#delivering.set(workspaceId, true)
+    // What a page waits for has arrived by now.
+    if (!connections.some(isArriving)) this.#deliverDeferred(workspaceId)
   }
 
-  #send({ kind, header, body }: Told, target: string, targets: ReadonlySet<string>, newcomers: readonly Seat[]): void {
+  #send(
+    { kind, header, body }: SentAnnouncement,
+    target: string,
+    targets: ReadonlySet<string>,
+    justOpened: readonly HubClient[],
+  ): void {
     const sent = this.hub?.send((_, connectionId) => targets.has(connectionId), target, [header, body, kind]) ?? 0
     if (sent === 0) return
-    const replayed = newcomers.filter(({ client }) => targets.has(client.connectionId)).length
+    const replayed = justOpened.filter(({ client }) => targets.has(client.connectionId)).length
     this.counters.announced += sent
     this.counters.replayed += Math.min(sent, replayed)
   }
 
-  // Only one page of a session gets what the session missed: another waits until that has arrived, or has not.
+  // Missed announcements go to one page of a session; its other pages wait for it to confirm.
   #startsOf(
     workspaceId: number,
-    seats: readonly Seat[],
-    positions: ReadonlyMap<Seat, Position>,
+    connections: readonly HubClient[],
+    positions: ReadonlyMap<HubClient, Position>,
     arriving: Set<string>,
-  ): Map<Seat, bigint> {
-    const starts = new Map<Seat, bigint>()
-    for (const seat of seats) {
-      const { sessionId } = seat.client.user
-      if (seat.cursor !== null) {
-        starts.set(seat, seat.cursor)
+  ): Map<HubClient, bigint> {
+    const starts = new Map<HubClient, bigint>()
+    for (const connection of connections) {
+      const { sessionId } = connection.client.user
+      if (connection.cursor !== null) {
+        starts.set(connection, connection.cursor)
         continue
       }
-      const known = positions.get(seat)
-      // Its session has just ended: whoever tells so ends the connection.
+      const known = positions.get(connection)
+      // Its session has just ended, and so does the connection.
       if (!known) continue
-      seat.mark ??= known.mark
+      connection.openedAfter ??= known.openedAfter
       if (arriving.has(sessionId)) {
         this.#deferred.add(workspaceId)
         setTimeout(() => this.#deliverDeferred(workspaceId), arrivingMs).unref()
         continue
       }
-      const start = lowest([known.position, seat.mark])!
-      if (start < seat.mark) arriving.add(sessionId)
-      starts.set(seat, start)
+      const start = lowest([known.position, connection.openedAfter])!
+      if (start < connection.openedAfter) arriving.add(sessionId)
+      starts.set(connection, start)
     }
     return starts
   }
@@ -273,16 +276,16 @@ class Audience implements AsyncDisposable {
     if (this.#deferred.delete(workspaceId)) this.deliver(workspaceId)
   }
 
-  async #readPositions(workspaceId: number, newcomers: readonly Seat[]): Promise<Map<Seat, Position>> {
-    if (newcomers.length === 0) return new Map()
-    const sessions = newcomers.map(({ client }) => client.user.sessionId)
+  async #readPositions(workspaceId: number, justOpened: readonly HubClient[]): Promise<Map<HubClient, Position>> {
+    if (justOpened.length === 0) return new Map()
+    const sessions = justOpened.map(({ client }) => client.user.sessionId)
     const rows = await inWorkspace(this.#ctx, workspaceId, async ({ db }) => {
-      // By the clock of the database, and rather earlier than later: what is announced to an open page is never taken for seen elsewhere.
+      // By the clock of the database, and rather too early than too late, so that an announcement to an open page never counts as seen elsewhere.
       const clock = await sql<{
         ms: number
       }>`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`.execute(db)
       const [now, nowThere] = [performance.now(), clock.rows[0]!.ms]
-      const openedThere = newcomers.map(({ openedAt }) => nowThere - (now - openedAt))
+      const openedThere = justOpened.map(({ openedAt }) => nowThere - (now - openedAt))
       // A session that was never told anything gets what was announced since it began.
       const { rows } = await sql<Position & { index: number }>`
         select n.index::int, greatest(
@@ -292,16 +295,18 @@ class Audience implements AsyncDisposable {
                coalesce((
                  select a.id from announcement a
                   where a.workspace_id = s.workspace_id and a.at < to_timestamp(n.opened / 1000)
-                  order by a.id desc limit 1), 0) as mark
+                  order by a.id desc limit 1), 0) as "openedAfter"
           from unnest(${sessions}::uuid[], ${openedThere}::float8[]) with ordinality n (session_id, opened, index)
           join session s on s.public_id = n.session_id and s.workspace_id = ${workspaceId}
-          left join announcement_position p on p.session_id = s.public_id`.execute(db)
+          left join announcement_position p on p.workspace_id = s.workspace_id and p.session_id = s.public_id`.execute(
+        db,
+      )
       return rows
     })
-    return new Map(rows.map(({ index, position, mark }) => [newcomers[index - 1]!, { position, mark }]))
+    return new Map(rows.map(({ index, position, openedAfter }) => [justOpened[index - 1]!, { position, openedAfter }]))
   }
 
-  async #readAfter(workspaceId: number, after: bigint | null): Promise<Told[]> {
+  async #readAfter(workspaceId: number, after: bigint | null): Promise<SentAnnouncement[]> {
     if (after === null) return []
     return inWorkspace(this.#ctx, workspaceId, ({ db }) =>
       db
@@ -316,14 +321,15 @@ class Audience implements AsyncDisposable {
     )
   }
 
-  #awaitArrival(workspaceId: number, seat: Seat, upTo: bigint): void {
-    seat.pendingSince ??= performance.now()
+  #awaitArrival(workspaceId: number, connection: HubClient, upTo: bigint): void {
+    connection.pendingSince ??= performance.now()
     const settled = () => {
-      if (seat.cursor === upTo) seat.pendingSince = null
+      if (connection.cursor === upTo) connection.pendingSince = null
       this.#deliverDeferred(workspaceId)
     }
     const wait = async () => {
-      if (await seat.client.reached()) await this.#noteArrival(workspaceId, seat.client.user.sessionId, upTo)
+      if (await connection.client.reached())
+        await this.#noteArrival(workspaceId, connection.client.user.sessionId, upTo)
       settled()
     }
     this.#run(wait())
@@ -351,20 +357,22 @@ class Audience implements AsyncDisposable {
         select s.public_id, s.workspace_id, u.id from unnest(${sessions}::uuid[], ${ids}::bigint[]) u (session_id, id)
           join session s on s.public_id = u.session_id and s.workspace_id = ${workspaceId}
          order by 1
-        on conflict (session_id) do update set announcement_id = greatest(p.announcement_id, excluded.announcement_id)`.execute(
+        on conflict (workspace_id, session_id) do update set announcement_id = greatest(p.announcement_id, excluded.announcement_id)`.execute(
         db,
       ),
     )
   }
 }
 
-const isArriving = ({ pendingSince }: Seat) => pendingSince !== null && performance.now() - pendingSince < arrivingMs
-const sessionsOf = (seats: readonly Seat[]) => new Set(seats.map(({ client }) => client.user.sessionId))
+const isArriving = ({ pendingSince }: HubClient) =>
+  pendingSince !== null && performance.now() - pendingSince < arrivingMs
+const sessionsOf = (connections: readonly HubClient[]) =>
+  new Set(connections.map(({ client }) => client.user.sessionId))
 const highest = (a: bigint, b: bigint) => (a > b ? a : b)
 const lowest = (ids: readonly bigint[]) =>
   ids.reduce<bigint | null>((low, id) => (low === null || id < low ? id : low), null)
 
-function measure(hub: Hub<Listener>, { counters }: Audience): Registry {
+function measure(hub: Hub<HubSession>, { counters }: Audience): Registry {
   const registry = new Registry()
   const registers = [registry]
   new Gauge({

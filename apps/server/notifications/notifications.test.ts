@@ -6,9 +6,9 @@ import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { createPrinter } from '../platform/printer.ts'
-import { newWorkspace } from '../platform/testing.ts'
+import { insertAccount, newWorkspace } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
+import { createPrinter } from '../print/printer.ts'
 import { warn } from './notifications.ts'
 import { type Review, startReviewWorker } from './worker.ts'
 
@@ -32,18 +32,11 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-async function newOffice(...emails: string[]): Promise<number> {
+async function workspaceOf(...emails: string[]): Promise<number> {
   const workspaceId = await newWorkspace(ctx.db)
-  for (const email of emails) await addAccount(workspaceId, email, new Date())
+  for (const email of emails) await insertAccount(ctx.db, workspaceId, { email })
   return workspaceId
 }
-const addAccount = (workspaceId: number, email: string, enteredAt: Date | null) =>
-  inWorkspace(ctx, workspaceId, ({ db }) =>
-    db
-      .insertInto('account')
-      .values({ workspace_id: workspaceId, email, name: 'Ana', password_hash: '-', entered_at: enteredAt })
-      .execute(),
-  )
 const mailsOf = (workspaceId: number) =>
   asOperator(ctx, ({ db }) =>
     db
@@ -55,8 +48,8 @@ const mailsOf = (workspaceId: number) =>
   )
 
 test('a warning goes to every account of the workspace, once', async () => {
-  const office = await newOffice('ana@um.example', 'beto@um.example')
-  const other = await newOffice('carla@dois.example')
+  const office = await workspaceOf('ana@um.example', 'beto@um.example')
+  const other = await workspaceOf('carla@dois.example')
   const warning = { key: 'teste/3', kind: 'teste-acaba', payload: { days: 3 }, usefulMs: 86_400_000 }
   // At the same moment, as two workers may.
   const told = await Promise.all(Array.from({ length: 6 }, () => warn(ctx, office, warning)))
@@ -73,20 +66,20 @@ test('a warning goes to every account of the workspace, once', async () => {
 })
 
 test('nobody is told whose e-mail somebody only signed up with', async () => {
-  const office = await newOffice()
-  await addAccount(office, 'estranha@um.example', null)
+  const office = await workspaceOf()
+  await insertAccount(ctx.db, office, { email: 'estranha@um.example', enteredAt: null })
   const warning = { key: 'teste/3', kind: 'teste-acaba' }
   expect(await warn(ctx, office, warning)).toBe(false)
   expect(await mailsOf(office)).toEqual([])
   // It is told once somebody is there, and then to them alone.
-  await addAccount(office, 'eva@um.example', new Date())
+  await insertAccount(ctx.db, office, { email: 'eva@um.example', enteredAt: new Date() })
   expect(await warn(ctx, office, warning)).toBe(true)
   expect(await warn(ctx, office, warning)).toBe(false)
   expect(await mailsOf(office)).toMatchObject([{ recipient: 'eva@um.example' }])
 })
 
 test('a warning is told only when the transaction that it belongs to is', async () => {
-  const office = await newOffice('dora@um.example')
+  const office = await workspaceOf('dora@um.example')
   const failing = inWorkspace(ctx, office, async (ctx) => {
     expect(await warn(ctx, office, { key: 'k', kind: 'x' })).toBe(true)
     throw new Error('not after all')
@@ -97,7 +90,7 @@ test('a warning is told only when the transaction that it belongs to is', async 
 })
 
 test('a review that was put off before the clock was set back is made', async () => {
-  const [near, astray] = [await newOffice(), await newOffice()]
+  const [near, astray] = [await workspaceOf(), await workspaceOf()]
   const putOff = (workspaceId: number, time: string) =>
     inWorkspace(ctx, workspaceId, ({ db }) =>
       sql`update workspace set review_at = now() + ${time}::interval where id = ${workspaceId}`.execute(db),
@@ -113,7 +106,7 @@ test('a review that was put off before the clock was set back is made', async ()
 })
 
 test('every workspace is looked at once an hour, and one failure stops no other review', async () => {
-  const offices = [await newOffice(), await newOffice(), await newOffice()]
+  const offices = [await workspaceOf(), await workspaceOf(), await workspaceOf()]
   const seen: [string, number][] = []
   const first: Review = async (_, workspaceId) => {
     seen.push(['first', workspaceId])

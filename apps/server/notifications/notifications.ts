@@ -1,17 +1,32 @@
 import type { MessageKind } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
+import { queueMail } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
-import { queueMail } from '../platform/mail.ts'
+import { holdLock } from '../platform/locks.ts'
 
-export type { Item, Writer } from './teller.ts'
-export { counted, joined, named } from './words.ts'
+export { named } from './texts.ts'
 
-/** Something that the people of a workspace are told once. */
-export interface Warning {
-  /** What they are told of; the same key is never told twice. */
+/** One of several happenings that become one announcement. */
+export interface TopicItem {
+  companyId: number | null
+  /** Its name, when there is a company. */
+  company: string | null
+  payload: unknown
+}
+
+/** Writes the text for all that happened of one kind. */
+export interface Writer {
+  topic: Topic
+  /** `items` in the order in which they happened, at least one; null: there is nothing to say after all. */
+  write(items: readonly TopicItem[]): Omit<Announcement, 'topic'> | null
+}
+
+/** A warning that the people of a workspace get once. */
+interface Warning {
+  /** What it is about; a key is used once. */
   key: string
-  /** Who writes the letter. */
+  /** Names the writer of the letter. */
   kind: string
   payload?: object
   /** Afterwards the letter would only confuse. */
@@ -19,8 +34,8 @@ export interface Warning {
 }
 
 /**
- * Tells every account of the workspace that has logged in by e-mail, unless they were told of this before. Returns whether it was new. Where
- * nobody has logged in nothing counts as told: the address may be that of a person who never heard of us.
+ * Mails a warning to every account of the workspace that has logged in once, unless the same key was used before. Returns whether it was new.
+ * When no account has logged in, the key stays unused: the address may be that of a person who never heard of us.
  */
 export async function warn(
   ctx: Pick<Context, 'db'>,
@@ -47,22 +62,22 @@ export async function warn(
 }
 
 /** What of the screens an announcement is about. */
-export type Topic = 'captura' | 'manifestacao' | 'empresa' | 'certificado' | 'documento' | 'exportacao' | 'aviso'
+type Topic = 'captura' | 'manifestacao' | 'empresa' | 'certificado' | 'documento' | 'exportacao' | 'aviso'
 
-/** What people with an open page are told, in words. */
+/** What open pages show: the texts of an announcement. */
 export interface Announcement {
   topic: Topic
   /** How the page shows it (section 4 of the specification). */
   kind: MessageKind
   header: string
   body: string
-  /** Afterwards nobody who comes back is told of it any more. */
+  /** After this time it is no longer sent to sessions that missed it. */
   usefulMs?: number
 }
 
-/** Something that people should hear of; the words are found when they are told, of everything that happened together. */
-export interface Happening {
-  /** Who finds the words. */
+/** Something that open pages should show; its text is written when it is announced, together with others of its kind. */
+interface Happening {
+  /** Names the writer of the text. */
   what: string
   companyId?: number
   payload?: object
@@ -70,12 +85,12 @@ export interface Happening {
   waitMs?: number
 }
 
-// What one deed causes in several transactions comes together in this time.
+// One action may cause several transactions; their happenings are grouped when they come within this time.
 const togetherMs = 1_500
 
 /**
- * Has the people of a workspace told of something, grouped with what is like it. `ctx.db` is the transaction of the deed, in the workspace or in
- * the capture: what is undone is not told.
+ * Notes something to be announced to a workspace, grouped with others of its kind. `ctx.db` is the transaction of the action, in the workspace
+ * or in the capture: what is rolled back is not announced.
  */
 export async function announce(
   { db }: Pick<Context, 'db'>,
@@ -94,18 +109,15 @@ export async function announce(
     .execute()
 }
 
-// The first key of the advisory locks of this slice; the second is the workspace.
-const tellingLock = 7_656_014
-
-/** Where announcements are told of to all processes, as `workspace.announcement`. */
+/** The channel on which all processes hear of announcements, as `workspace.announcement`. */
 export const announcementChannel = 'vigia_announcement'
 
 /**
- * Makes sure that nobody else tells the workspace anything until the transaction ends: its announcements become visible in the order of their
- * ids. The transaction is in the workspace and does little else.
+ * Keeps other transactions from announcing to the workspace until this one ends, so that announcements become visible in the order of their
+ * ids. The transaction is in the workspace and should be short.
  */
 export async function lockTelling({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${tellingLock}, ${workspaceId})`.execute(db)
+  await holdLock({ db }, 'announcements', workspaceId)
 }
 
 /** Writes an announcement and tells all processes; the transaction holds the lock of `lockTelling`. */
@@ -125,7 +137,7 @@ export async function tell(
 }
 
 /**
- * Tells a workspace, by its public id, something that somebody wrote, `count` times. Returns whether there is such a workspace.
+ * Announces a text of the operator to a workspace, by its public id, `count` times. Returns whether there is such a workspace.
  */
 export async function tellWorkspace(
   ctx: Pick<Context, 'db'>,
@@ -147,14 +159,14 @@ export async function tellWorkspace(
 
 const keptDays = 30
 
-/** Removes announcements that nobody asks for any more: no session lasts longer than they are kept. */
+/** Removes old announcements: they are kept longer than any session lasts. */
 export async function forgetAnnouncements(ctx: Pick<Context, 'db'>): Promise<void> {
   const longAgo = sql<Date>`now() - ${keptDays} * interval '1 day'`
   const stale = await asOperator(ctx, async ({ db }) => {
     await db.deleteFrom('announcement').where('at', '<', longAgo).execute()
     return db.selectFrom('happening').select('workspace_id').distinct().where('at', '<', longAgo).execute()
   })
-  // Of a kind that no process here has words for.
+  // Of a kind for which no process here has a writer.
   for (const { workspace_id } of stale)
     await inWorkspace(ctx, workspace_id, ({ db }) =>
       db.deleteFrom('happening').where('workspace_id', '=', workspace_id).where('at', '<', longAgo).execute(),

@@ -6,8 +6,8 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace } from '../platform/testing.ts'
-import { announce, forgetAnnouncements } from './notifications.ts'
-import { startTeller, tellTogether, type Writer, type Writers } from './teller.ts'
+import { announce, forgetAnnouncements, type Writer } from './notifications.ts'
+import { startTeller, tellTogether, type Writers } from './teller.ts'
 
 const patience = { timeout: 25_000, interval: 25 }
 let database: Awaited<ReturnType<typeof createDatabase>>

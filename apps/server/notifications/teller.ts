@@ -1,29 +1,14 @@
 import { sql } from 'kysely'
+import { startJobs } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
-import { keepWorking } from '../platform/keep-working.ts'
-import { type Announcement, lockTelling, type Topic, tell } from './notifications.ts'
-
-/** One of several happenings that are told together. */
-export interface Item {
-  companyId: number | null
-  /** Its name, when there is a company. */
-  company: string | null
-  payload: unknown
-}
-
-/** Finds the words for all that happened of one kind. */
-export interface Writer {
-  topic: Topic
-  /** `items` in the order in which they happened, at least one; null: there is nothing to say after all. */
-  write(items: readonly Item[]): Omit<Announcement, 'topic'> | null
-}
+import { type Announcement, lockTelling, type TopicItem, tell, type Writer } from './notifications.ts'
 
 export type Writers = Readonly<Record<string, Writer>>
 
 type TellerContext = Pick<Context, 'db' | 'config' | 'log'>
 
-interface Due {
+interface DueHappening {
   workspaceId: number
   what: string
 }
@@ -35,33 +20,35 @@ const idleMs = 400
  * happens.
  */
 export function startTeller(ctx: TellerContext, writers: Writers): AsyncDisposable {
-  return keepWorking(
+  return startJobs(
     {
+      name: 'announcement',
       claim: () => findDue(ctx, Object.keys(writers)),
-      carryOut: (due) => tellTogether(ctx, due, writers[due.what]!),
-      atOnce: 1,
+      run: (due) => tellTogether(ctx, due, writers[due.what]!),
+      describe: ({ workspaceId, what }) => ({ workspaceId, what }),
+      concurrency: 1,
       idleMs,
     },
     ctx.log,
   )
 }
 
-// By company, what happened last decides: more of it may be about to follow. What happened later than now happened before the clock was set
-// back, and waits for nothing.
+// The last happening of each company decides, since more may follow it. A happening in the future is from before the clock was set back, and
+// waits for nothing.
 const newest = sql`
   select distinct on (workspace_id, what, company_id) workspace_id, what, company_id, ready_at,
          ready_at <= clock_timestamp() or at > clock_timestamp() as ready
     from happening order by workspace_id, what, company_id, id desc`
 
-// What was told later than now was told before the clock was set back.
+// An announcement in the future was made before the clock was set back.
 const toldLately = (pauseMs: number) => sql`exists (
   select 1 from announcement a
    where a.workspace_id = h.workspace_id and a.what = h.what
      and a.at > clock_timestamp() - ${pauseMs} * interval '1 ms' and a.at <= clock_timestamp())`
 
-async function findDue(ctx: TellerContext, kinds: readonly string[]): Promise<Due | null> {
+async function findDue(ctx: TellerContext, kinds: readonly string[]): Promise<DueHappening | null> {
   const { rows } = await asOperator(ctx, ({ db }) =>
-    sql<Due>`
+    sql<DueHappening>`
       select h.workspace_id as "workspaceId", h.what from (${newest}) h
        where h.ready and h.what = any (${kinds}::text[]) and not ${toldLately(ctx.config.announcementPauseMs)}
        order by h.ready_at limit 1`.execute(db),
@@ -69,11 +56,15 @@ async function findDue(ctx: TellerContext, kinds: readonly string[]): Promise<Du
   return rows[0] ?? null
 }
 
-/** Tells a workspace what happened of one kind, in one announcement, unless another process has just done so. */
-export async function tellTogether(ctx: TellerContext, { workspaceId, what }: Due, writer: Writer): Promise<void> {
+/** Announces to a workspace what happened of one kind, in one announcement, unless another process has just done so. */
+export async function tellTogether(
+  ctx: TellerContext,
+  { workspaceId, what }: DueHappening,
+  writer: Writer,
+): Promise<void> {
   await inWorkspace(ctx, workspaceId, async (ctx) => {
     await lockTelling(ctx, workspaceId)
-    const { rows } = await sql<Item & { id: bigint }>`
+    const { rows } = await sql<TopicItem & { id: bigint }>`
       with ready as (
         select h.company_id from (${newest}) h
          where h.workspace_id = ${workspaceId} and h.what = ${what} and h.ready
@@ -86,22 +77,22 @@ export async function tellTogether(ctx: TellerContext, { workspaceId, what }: Du
         from taken t left join company c on c.workspace_id = ${workspaceId} and c.id = t.company_id
        order by t.id`.execute(ctx.db)
     if (rows.length === 0) return
-    const words = inWords(ctx, { workspaceId, what }, writer, rows)
-    if (words) await tell(ctx, workspaceId, { topic: writer.topic, ...words }, what)
+    const text = writeText(ctx, { workspaceId, what }, writer, rows)
+    if (text) await tell(ctx, workspaceId, { topic: writer.topic, ...text }, what)
   })
 }
 
-// Words that cannot be found must not keep the rest waiting for ever.
-function inWords(
+// A text that cannot be written must not keep the other announcements waiting for ever.
+function writeText(
   { log }: TellerContext,
-  due: Due,
+  due: DueHappening,
   writer: Writer,
-  items: readonly Item[],
+  items: readonly TopicItem[],
 ): Omit<Announcement, 'topic'> | null {
   try {
     return writer.write(items)
   } catch (error) {
-    log.error({ err: error, ...due }, 'what happened could not be put into words and is told to nobody')
+    log.error({ err: error, ...due }, 'a text could not be written: what happened is not announced')
     return null
   }
 }

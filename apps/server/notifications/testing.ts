@@ -3,7 +3,7 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { tellTogether, type Writers } from './teller.ts'
 
-/** What a workspace is told of one kind, as soon as everything that happened may be told; nothing twice. */
+/** What is announced to a workspace of one kind, as soon as everything that happened may be announced; nothing twice. */
 export async function toldOf(
   ctx: Pick<Context, 'db' | 'config' | 'log'>,
   writers: Writers,

@@ -1,22 +1,24 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
+import { claimRows, fromNow, startJobs } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
-import { keepWorking } from '../platform/keep-working.ts'
 
 /** Looks at a workspace and does what is due there; doing it twice changes nothing. */
 export type Review = (ctx: Context, workspaceId: number) => Promise<void>
 
-const everyMinutes = 60
-const afterFailureMinutes = 5
+const minuteMs = 60_000
+const everyMs = 60 * minuteMs
+const afterFailureMs = 5 * minuteMs
 const atOnce = 2
 const idleMs = 2_000
 
-/** Looks at every workspace once an hour, until disposed. A review that fails keeps no other from its work. */
+/** Reviews every workspace once an hour, until disposed. A review that fails does not stop the others. */
 export function startReviewWorker(ctx: Context, reviews: readonly Review[]): AsyncDisposable {
-  return keepWorking(
+  return startJobs(
     {
+      name: 'review',
       claim: () => claimWorkspace(ctx),
-      carryOut: async (workspaceId) => {
+      run: async ({ id: workspaceId }) => {
         let failed = false
         for (const review of reviews) {
           try {
@@ -28,25 +30,30 @@ export function startReviewWorker(ctx: Context, reviews: readonly Review[]): Asy
         }
         if (failed) await reviewSoon(ctx, workspaceId)
       },
-      atOnce,
+      concurrency: atOnce,
       idleMs,
     },
     ctx.log,
   )
 }
 
-async function claimWorkspace(ctx: Pick<Context, 'db'>): Promise<number | null> {
-  const due = sql`review_at <= now()`
-  // Later than any review is put off: the clock was set back since.
-  const astray = sql`review_at > ${inMinutes(everyMinutes + 1)}`
-  const next = (condition: RawBuilder<unknown>) =>
-    sql`(select id from workspace where ${condition} order by review_at limit 1 for no key update skip locked)`
+// A review needs no lease: its workspace is not due again for an hour, and two reviews of it at the same time do no harm.
+async function claimWorkspace(ctx: Pick<Context, 'db'>): Promise<{ id: number } | null> {
+  const set = sql`review_at = ${fromNow(everyMs)}`
+  const order = sql`review_at`
+  const lanes = [
+    { due: sql`review_at <= now()`, order, set },
+    // Later than any review is scheduled, so the clock was set back.
+    { due: sql`review_at > ${fromNow(everyMs + minuteMs)}`, order, set },
+  ]
   return asOperator(ctx, async ({ db }) => {
-    const { rows } = await sql<{ id: number }>`
-      update workspace set review_at = ${inMinutes(everyMinutes)}
-       where id = coalesce(${next(due)}, ${next(astray)})
-      returning id`.execute(db)
-    return rows[0]?.id ?? null
+    const claimed = await claimRows<{ id: number }, (typeof lanes)[number]>(db, {
+      table: sql`workspace`,
+      lanes,
+      leaseMs: null,
+      returning: sql`id`,
+    })
+    return claimed?.rows[0] ?? null
   })
 }
 
@@ -54,10 +61,8 @@ async function reviewSoon(ctx: Pick<Context, 'db'>, workspaceId: number): Promis
   await asOperator(ctx, ({ db }) =>
     db
       .updateTable('workspace')
-      .set({ review_at: inMinutes(afterFailureMinutes) })
+      .set({ review_at: fromNow(afterFailureMs) })
       .where('id', '=', workspaceId)
       .execute(),
   )
 }
-
-const inMinutes = (minutes: number) => sql<Date>`now() + ${minutes} * interval '1 minute'`

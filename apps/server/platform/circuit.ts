@@ -1,3 +1,4 @@
+import { formatBrasiliaShortMoment } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import type { Context } from './context.ts'
 
@@ -78,14 +79,6 @@ export async function noteFailure(
   return until ? { since, reason, until } : null
 }
 
-const clock = new Intl.DateTimeFormat('pt-BR', {
-  timeZone: 'America/Sao_Paulo',
-  day: '2-digit',
-  month: '2-digit',
-  hour: '2-digit',
-  minute: '2-digit',
-})
-
 const reasons: Record<string, string> = {
   timeout: 'demora demais para responder',
   refused: 'não aceita conexões',
@@ -99,7 +92,7 @@ const capturesLater = 'Os documentos já guardados estão seguros e as consultas
 
 /** For the person: that it is nobody's certificate, since when, and what follows, which asks nothing of anybody. */
 export function outageSentence({ since, reason }: Omit<Outage, 'until'>, follows = capturesLater): string {
-  const when = clock.format(since).replace(', ', ' às ')
+  const when = formatBrasiliaShortMoment(since)
   const [why = ''] = (reasons[reason] ?? reason).split('. ')
   return `O serviço da SEFAZ está fora do ar para todas as empresas desde ${when}: ${why}. ${follows}`
 }

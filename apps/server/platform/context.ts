@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
+import type { Printer } from '../print/printer.ts'
 import type { PublicIds } from './ids.ts'
 import type { Logger } from './log.ts'
-import type { Printer } from './printer.ts'
 import type { Tables } from './tables.ts'
 import type { Vault } from './vault.ts'
 
@@ -17,3 +17,6 @@ export interface Context {
   ids: PublicIds
   printer: Printer
 }
+
+/** All that a function needs that only reads or writes the database. */
+export type WithDatabase = Pick<Context, 'db'>

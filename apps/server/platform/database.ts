@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
 import pg from 'pg'
-import type { Context, Database } from './context.ts'
+import type { Database, WithDatabase } from './context.ts'
 import type { Tables } from './tables.ts'
 
 // bigint as BigInt (NSUs and ids are exact); dates and local times stay text: they are what a document says, not instants.
@@ -23,9 +23,14 @@ export interface PoolOptions {
 }
 
 /**
- * The pools of a process, each role's its own: whatever the workers wait for, the API answers. Eight conversations, four batches of events
- * and a claim of each take one connection at a time, four mails and two reviews one for a moment; a call of the API that waits for what a
- * worker holds fails before all of them do so. Several processes together stay below `max_connections`, which the embedded PostgreSQL has at 100.
+ * Each role has a pool of its own, so that the API responds whatever the workers wait for. The workers use at the same time:
+ *
+ * | conversations and their claim | 8 + 1 | one connection each |
+ * | batches of events and their claim | 4 + 1 | one connection each |
+ * | mails, reviews | 4, 2 | one connection each, for a moment |
+ *
+ * API statements give up on a lock after 10 s, so they cannot use up the pool. Several processes together stay below `max_connections`, which
+ * is 100 in the embedded PostgreSQL.
  */
 export const pools = {
   api: { connections: 10, lockTimeoutMs: 10_000 },
@@ -37,7 +42,7 @@ export const pools = {
 export function openDatabase(url: string, options: Partial<PoolOptions> = {}): Database {
   const { connections, lockTimeoutMs } = { ...pools.task, ...options }
   const pool = new pg.Pool({ ...connectionTo(url, lockTimeoutMs), max: connections, types })
-  // A lost connection is replaced by the pool, and whoever was using it gets an error of its own; without listeners it would end the
+  // A lost connection is replaced by the pool, and its user gets an error of its own; without listeners it would end the
   // process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
@@ -77,15 +82,13 @@ export async function requireAppRole(db: Database): Promise<void> {
     throw new Error(`connections act as ${rows[0]?.name}, not as ${appRole}`)
 }
 
-type WithDatabase = Pick<Context, 'db'>
-
 /** Runs `work` in one transaction that sees and writes only rows of the workspace. */
 export function inWorkspace<C extends WithDatabase, T>(
   ctx: C,
   workspaceId: number,
   work: (ctx: C) => Promise<T>,
 ): Promise<T> {
-  return transact(ctx, sql`select set_config('app.ws', ${String(workspaceId)}, true)`, work)
+  return transact(ctx, enter(workspaceId), work)
 }
 
 /**
@@ -110,17 +113,25 @@ export function readWorkspace<C extends WithDatabase, T>(
 
 /** Runs `work` in one transaction of the capture, which sees the conversations of all workspaces. */
 export function inCapture<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
-  return transact(ctx, sql`select set_config('app.capture', 'on', true)`, work)
+  return transact(ctx, sql`set local app.capture = 'on'`, work)
 }
 
 /** Runs `work` in one transaction that sees the plans, mails and messages of all workspaces, and nothing else of them. */
 export function asOperator<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
-  return transact(ctx, sql`select set_config('app.operator', 'on', true)`, work)
+  return transact(ctx, sql`set local app.operator = 'on'`, work)
 }
 
 /** Switches the workspace of the transaction that `ctx.db` already is. */
 export async function enterWorkspace({ db }: WithDatabase, workspaceId: number): Promise<void> {
-  await sql`select set_config('app.ws', ${String(workspaceId)}, true)`.execute(db)
+  await enter(workspaceId).execute(db)
+}
+
+// A statement, not `set_config`: only the statement reaches the other servers of a database that is distributed over several. It takes
+// no parameters, so the number is checked before it is written into the text.
+function enter(workspaceId: number): RawBuilder<unknown> {
+  if (!Number.isSafeInteger(workspaceId) || workspaceId <= 0)
+    throw new Error(`not the id of a workspace: ${workspaceId}`)
+  return sql.raw(`set local app.ws = '${workspaceId}'`)
 }
 
 async function transact<C extends WithDatabase, T>(

@@ -4,7 +4,7 @@ import type { Logger } from './log.ts'
 import { pause } from './pause.ts'
 
 /** What a process does with what other processes tell it. */
-export interface Ear {
+interface Ear {
   channels: readonly string[]
   /** It listens, for the first time or again: what was told before that has to be looked up. */
   listening(): void

@@ -3,10 +3,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { appRole } from './database.ts'
 import { InstallationError } from './installation.ts'
+import { migrationLock } from './locks.ts'
 
 const folder = new URL('../migrations/', import.meta.url)
-// Any constant will do: it only has to be the same for every process that migrates.
-const lock = 7_316_009
 
 /**
  * Brings the database at `url` to the newest schema. The login must own the database and be allowed to create roles.
@@ -16,7 +15,7 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [lock])
+    await client.query('select pg_advisory_lock($1)', [migrationLock])
     await client.query(
       'create table if not exists migration (name text primary key, sha256 text not null, applied_at timestamptz not null default now())',
     )
@@ -27,17 +26,19 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
       ]),
     )
     const applied: string[] = []
-    for (const name of (await readdir(folder)).filter((file) => /^\d{4}-.*\.sql$/.test(file)).sort()) {
-      const text = await readFile(new URL(name, folder), 'utf8')
-      const sha256 = createHash('sha256').update(text).digest('hex')
-      if (done.has(name)) {
-        if (done.get(name) !== sha256)
-          throw new InstallationError(
-            `A estrutura deste banco foi feita por uma versão do programa que não é a publicada (${name} é outra). Nada foi alterado: use a versão anterior, ou outra pasta em DATA_DIR.`,
-          )
-        continue
-      }
-      await apply(client, name, text, sha256)
+    if (isBefore02(done)) {
+      await upgradeTo02(client)
+      applied.push(upgradeTo02Name)
+      done.clear()
+      done.set(schemaName, (await readMigration(schemaName)).sha256)
+    }
+    const names = (await readdir(folder)).filter((file) => /^\d{4}-.*\.sql$/.test(file)).sort()
+    requireKnown(done, names)
+    for (const name of names) {
+      const { text, sha256 } = await readMigration(name)
+      if (done.get(name) === sha256) continue
+      if (done.has(name)) throw otherVersion(name)
+      await apply(client, text, { name, sha256 })
       applied.push(name)
     }
     await grant(client)
@@ -47,7 +48,58 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
   }
 }
 
-async function apply(client: pg.Client, name: string, text: string, sha256: string): Promise<void> {
+async function readMigration(name: string): Promise<{ text: string; sha256: string }> {
+  const text = await readFile(new URL(name, folder), 'utf8')
+  return { text, sha256: createHash('sha256').update(text).digest('hex') }
+}
+
+function requireKnown(done: ReadonlyMap<string, string>, names: readonly string[]): void {
+  const unknown = [...done.keys()].find((name) => !names.includes(name))
+  if (unknown !== undefined) throw otherVersion(unknown)
+}
+
+const otherVersion = (name: string) =>
+  new InstallationError(
+    `A estrutura deste banco foi feita por uma versão do programa que não é a publicada (${name} é outra). Nada foi alterado: use a versão anterior, ou outra pasta em DATA_DIR.`,
+  )
+
+const schemaName = '0001-schema.sql'
+const upgradeTo02Name = 'upgrade-from-0.1.sql'
+
+// The migrations of 0.1, which were squashed into the schema of 0.2.
+const migrationsOf01: Readonly<Record<string, string>> = {
+  '0001-accounts.sql': '6b0c28c32a8c25763421bf5bcf6bcb42d1838f64b64cb87e22b84e1a3922e4de',
+  '0002-companies.sql': '965055ffaed50fc6b672444da326dddf733e9566c4562dc9124423f009b43857',
+  '0003-documents.sql': 'e4cba80ce71e857c332d251b107e76f668252772e71c97678a70191503610c86',
+  '0004-ingest.sql': '77586161980fea3e6b9b955941817e3510fd40ff4170705fc446cee8df7de429',
+  '0005-capture.sql': 'b6664d33b2d25cad6a94dd60a755f6705aaef1a15029ccc4a9014b310421ee44',
+  '0006-company-settings.sql': 'cd5c519e7fd4dd0894075c07b81761283b55780b4793274cee3d2d17618e4815',
+  '0007-capture-safety.sql': '05946ca3bff8ecbb77e8a9f8455e7896148df5430edef58c16c8dae7b759ad39',
+  '0008-manifestation.sql': '889ff410601ed5d595d18d63c704a496aab24d2da0866adba8ac5d293566791f',
+  '0009-undone-events.sql': 'c7c6cdc6f2c261803a78d87f8801167ecd6cc79e81a505acef61f90279e95174',
+  '0010-people-and-plans.sql': 'ec508fb09d9bc962dc4c1772316ea1228a507a77943263d5f09af764b8b4eda7',
+  '0011-counters-of-any-range.sql': 'e5a1b0aeee00b67375f3264ad5ecc4776cc4da1861fa99eb3d5007469ac0d710',
+  '0012-exports.sql': '273c384b17126f324ba92fb585ac63d0391a66410cc6a07462ae863007e61b75',
+  '0013-logos.sql': 'c31f919d2b4172593022f502d109bde6c1abb444be74041fc65bf0d6c342e0d9',
+  '0014-notifications.sql': '9e45dc57f6fab8bacaac66caab7d4b83be3c60f6720aac86ffb00fe1f6d4b06b',
+}
+
+function isBefore02(done: ReadonlyMap<string, string>): boolean {
+  const names = Object.keys(migrationsOf01)
+  return done.size === names.length && names.every((name) => done.get(name) === migrationsOf01[name])
+}
+
+async function upgradeTo02(client: pg.Client): Promise<void> {
+  const { text } = await readMigration(upgradeTo02Name)
+  const { sha256 } = await readMigration(schemaName)
+  await apply(client, `${text}; delete from migration`, { name: schemaName, sha256 })
+}
+
+async function apply(
+  client: pg.Client,
+  text: string,
+  { name, sha256 }: { name: string; sha256: string },
+): Promise<void> {
   await client.query('begin')
   try {
     await client.query(text)

@@ -3,13 +3,13 @@ import type { ColumnType, Generated } from 'kysely'
 type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>
 type Optional<T> = ColumnType<T, T | undefined, T>
 
-export interface InstallationTable {
+interface InstallationTable {
   singleton: Generated<boolean>
   ambiente: string
   id_key: Buffer
   created_at: Timestamp
 }
-export interface WorkspaceTable {
+interface WorkspaceTable {
   id: Generated<number>
   public_id: Generated<string>
   name: string
@@ -22,7 +22,7 @@ export interface WorkspaceTable {
   paused_at: Optional<Date | null>
   review_at: Timestamp
 }
-export interface AccountTable {
+interface AccountTable {
   workspace_id: number
   id: Generated<number>
   email: string
@@ -33,7 +33,21 @@ export interface AccountTable {
   shared: Generated<boolean>
   entered_at: Optional<Date | null>
 }
-export interface SessionTable {
+interface AccountDirectoryTable {
+  email: string
+  workspace_id: number
+  account_id: number
+}
+interface WorkspaceDirectoryTable {
+  public_id: string
+  workspace_id: number
+}
+interface TokenDirectoryTable {
+  token_hash: Buffer
+  workspace_id: number
+  kept_until: Date
+}
+interface SessionTable {
   token_hash: Buffer
   workspace_id: number
   account_id: number
@@ -44,7 +58,7 @@ export interface SessionTable {
   agent: Optional<string | null>
   seen_at: Timestamp
 }
-export interface PasswordRecoveryTable {
+interface PasswordRecoveryTable {
   token_hash: Buffer
   workspace_id: number
   account_id: number
@@ -53,12 +67,12 @@ export interface PasswordRecoveryTable {
   used_at: Optional<Date | null>
   mail_id: Optional<bigint | null>
 }
-export interface ThrottleTable {
+interface ThrottleTable {
   key: Buffer
   count: number
   until: Timestamp
 }
-export interface MailTable {
+interface MailTable {
   id: Generated<bigint>
   workspace_id: Optional<number | null>
   kind: string
@@ -74,12 +88,12 @@ export interface MailTable {
   settled_at: Optional<Date | null>
   message_id: Generated<string>
 }
-export interface NoticeTable {
+interface NoticeTable {
   workspace_id: number
   key: string
   at: Timestamp
 }
-export interface HappeningTable {
+interface HappeningTable {
   workspace_id: number
   id: Generated<bigint>
   at: Timestamp
@@ -88,7 +102,7 @@ export interface HappeningTable {
   payload: ColumnType<unknown, string | undefined, string>
   ready_at: Timestamp
 }
-export interface AnnouncementTable {
+interface AnnouncementTable {
   workspace_id: number
   id: Generated<bigint>
   at: Timestamp
@@ -99,12 +113,12 @@ export interface AnnouncementTable {
   body: string
   useless_at: Optional<Date | null>
 }
-export interface AnnouncementPositionTable {
+interface AnnouncementPositionTable {
   session_id: string
   workspace_id: number
   announcement_id: bigint
 }
-export interface ContactMessageTable {
+interface ContactMessageTable {
   id: Generated<bigint>
   at: Timestamp
   name: string
@@ -114,7 +128,7 @@ export interface ContactMessageTable {
   message: string
   suspect: boolean
 }
-export interface AuditTable {
+interface AuditTable {
   workspace_id: number
   id: Generated<bigint>
   at: Timestamp
@@ -125,7 +139,7 @@ export interface AuditTable {
   address: string | null
   search: string
 }
-export interface CompanyTable {
+interface CompanyTable {
   workspace_id: number
   id: Generated<number>
   public_id: Generated<string>
@@ -142,7 +156,7 @@ export interface CompanyTable {
   acknowledges_since: Optional<Date | null>
   acknowledges_by: Optional<number | null>
 }
-export interface CertificateTable {
+interface CertificateTable {
   workspace_id: number
   id: Generated<number>
   company_id: number
@@ -161,7 +175,7 @@ export interface CertificateTable {
   replaced_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   refused_at: Optional<Date | null>
 }
-export interface CertificateUseTable {
+interface CertificateUseTable {
   workspace_id: number
   id: Generated<bigint>
   certificate_id: number
@@ -169,7 +183,7 @@ export interface CertificateUseTable {
   service: string
   purpose: string
 }
-export interface ReceiptTable {
+interface ReceiptTable {
   workspace_id: number
   company_id: number
   service: number
@@ -181,14 +195,14 @@ export interface ReceiptTable {
   unread: boolean
   content: Buffer
 }
-export interface SupplierTable {
+interface SupplierTable {
   workspace_id: number
   id: Generated<number>
   tax_id: string
   name: string
   search: string
 }
-export interface DocumentTable {
+interface DocumentTable {
   workspace_id: number
   company_id: number
   id: Generated<bigint>
@@ -210,18 +224,18 @@ export interface DocumentTable {
   event_text: string | null
   chave: string
 }
-export interface DocumentExportTable {
+interface DocumentExportTable {
   workspace_id: number
   id: Generated<bigint>
   requested_at: Timestamp
   request: ColumnType<unknown, string, string>
 }
-export interface CompanyLogoTable {
+interface CompanyLogoTable {
   workspace_id: number
   company_id: number
   picture: Buffer
 }
-export interface DocumentEventTable {
+interface DocumentEventTable {
   workspace_id: number
   company_id: number
   chave: string
@@ -246,7 +260,7 @@ export interface DocumentEventTable {
   undone: Generated<boolean>
   stated: Generated<boolean>
 }
-export interface CountMonthTable {
+interface CountMonthTable {
   workspace_id: number
   type: number
   month: string
@@ -256,7 +270,7 @@ export interface CountMonthTable {
   n: number
   amount: string
 }
-export interface CountYearTable {
+interface CountYearTable {
   workspace_id: number
   type: number
   year: string
@@ -266,7 +280,7 @@ export interface CountYearTable {
   n: number
   amount: string
 }
-export interface CountDayTable {
+interface CountDayTable {
   workspace_id: number
   type: number
   day: string
@@ -276,7 +290,7 @@ export interface CountDayTable {
   n: number
   amount: string
 }
-export interface CaptureLineTable {
+interface CaptureLineTable {
   id: Generated<number>
   service: number
   cnpj: string
@@ -300,14 +314,14 @@ export interface CaptureLineTable {
   paused: Generated<boolean>
   told_state: Generated<'waiting' | 'blocked' | 'failed' | 'stopped'>
 }
-export interface CaptureRefusalTable {
+interface CaptureRefusalTable {
   line_id: number
   workspace_id: number
   certificate_id: number
   at: Timestamp
   rests_until: Timestamp
 }
-export interface CaptureSubscriptionTable {
+interface CaptureSubscriptionTable {
   line_id: number
   workspace_id: number
   company_id: number
@@ -317,7 +331,7 @@ export interface CaptureSubscriptionTable {
   refused_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   paused: Generated<boolean>
 }
-export interface CaptureCallTable {
+interface CaptureCallTable {
   line_id: number
   id: Generated<bigint>
   at: Timestamp
@@ -333,21 +347,21 @@ export interface CaptureCallTable {
   next_at: ColumnType<Date | null, Date | null, Date | null>
   allowed_at: Optional<Date | null>
 }
-export interface CaptureGapTable {
+interface CaptureGapTable {
   line_id: number
   from_nsu: bigint
   to_nsu: bigint
   found_at: Timestamp
   lost: Optional<boolean>
 }
-export interface CircuitTable {
+interface CircuitTable {
   address: string
   failures: Optional<number>
   open_until: Optional<Date | null>
   since: Optional<Date | null>
   reason: Optional<string | null>
 }
-export interface OutgoingEventTable {
+interface OutgoingEventTable {
   workspace_id: number
   id: Generated<bigint>
   company_id: number
@@ -377,7 +391,7 @@ export interface OutgoingEventTable {
   answer_xml: Optional<string | null>
   answered_at: Optional<Date | null>
 }
-export interface OutgoingEventCallTable {
+interface OutgoingEventCallTable {
   workspace_id: number
   id: Generated<bigint>
   event_id: bigint
@@ -393,6 +407,9 @@ export interface Tables {
   installation: InstallationTable
   workspace: WorkspaceTable
   account: AccountTable
+  account_directory: AccountDirectoryTable
+  workspace_directory: WorkspaceDirectoryTable
+  token_directory: TokenDirectoryTable
   session: SessionTable
   company: CompanyTable
   certificate: CertificateTable

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
+import type { Caller, Session } from '../http/http.ts'
 import type { Database } from './context.ts'
 import { inWorkspace } from './database.ts'
-import type { Caller, Session } from './http.ts'
 
 /** Where the calls of tests come from. */
 export const testCaller: Caller = { address: '127.0.0.1', agent: 'teste' }
@@ -23,8 +24,50 @@ export async function newWorkspace(db: Database, { large = false, plan = 3 } = {
   const { rows } = await sql<{ id: number }>`
     select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
   const { id } = rows[0]!
-  await inWorkspace({ db }, id, ({ db }) =>
-    db.insertInto('workspace').values({ id, name: 'Teste', plan, large }).execute(),
-  )
+  await inWorkspace({ db }, id, async ({ db }) => {
+    const values = { id, name: 'Teste', plan, large }
+    const row = await db.insertInto('workspace').values(values).returning('public_id').executeTakeFirstOrThrow()
+    await db.insertInto('workspace_directory').values({ public_id: row.public_id, workspace_id: id }).execute()
+  })
   return id
+}
+
+/** The row of a company, with nothing else. */
+export async function insertCompany(
+  db: Database,
+  workspaceId: number,
+  { cnpj, name = 'EMPRESA' }: { cnpj: string; name?: string },
+): Promise<{ id: number; publicId: string; cnpj: string; uf: number }> {
+  return inWorkspace({ db }, workspaceId, ({ db }) =>
+    db
+      .insertInto('company')
+      .values({ workspace_id: workspaceId, cnpj, name, search: name.toLowerCase(), uf: 35 })
+      .returning(['id', 'public_id as publicId', 'cnpj', 'uf'])
+      .executeTakeFirstOrThrow(),
+  )
+}
+
+/** An account that is found by its e-mail and that nobody can enter; `enteredAt`: when somebody did. */
+export async function insertAccount(
+  db: Database,
+  workspaceId: number,
+  {
+    email = `${randomUUID()}@exemplo.com.br`,
+    name = 'Ana Souza',
+    passwordHash = '-',
+    enteredAt = new Date() as Date | null,
+  } = {},
+): Promise<{ id: number; email: string }> {
+  return inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const account = await db
+      .insertInto('account')
+      .values({ workspace_id: workspaceId, email, name, password_hash: passwordHash, entered_at: enteredAt })
+      .returning(['id', 'email'])
+      .executeTakeFirstOrThrow()
+    await db
+      .insertInto('account_directory')
+      .values({ email, workspace_id: workspaceId, account_id: account.id })
+      .execute()
+    return account
+  })
 }

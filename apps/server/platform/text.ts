@@ -7,25 +7,3 @@ export function searchable(text: string): string {
 export function likeLiteral(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&')
 }
-
-const local = new Intl.DateTimeFormat('sv-SE', {
-  dateStyle: 'short',
-  timeStyle: 'medium',
-  timeZone: 'America/Sao_Paulo',
-})
-
-/** An instant as the layouts of documents write it, in the time of Brasília and without its offset: 2026-11-20T10:05:00. */
-export function localText(at: Date): string {
-  return local.format(at).replace(' ', 'T')
-}
-
-const moment = new Intl.DateTimeFormat('pt-BR', {
-  dateStyle: 'short',
-  timeStyle: 'short',
-  timeZone: 'America/Sao_Paulo',
-})
-
-/** An instant as people in Brazil read it: 20/11/2026 às 10:05. */
-export function momentText(at: Date): string {
-  return moment.format(at).replace(',', ' às')
-}

@@ -1,74 +1,137 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { dropDatabase } from '../../../tests/support/database.ts'
+import { createDatabase, dropDatabase } from '../../../tests/support/database.ts'
+import { quickPasswords } from '../../../tests/support/passwords.ts'
+import { getLink } from '../accounts/recovery.ts'
+import { findSession, logIn } from '../accounts/sessions.ts'
+import { rebuildProjection } from '../documents/documents.ts'
+import { searchDocuments } from '../documents/list.ts'
+import type { Context, Database } from './context.ts'
+import { openDatabase } from './database.ts'
+import { InstallationError } from './installation.ts'
+import { createLogger } from './log.ts'
+import { migrate } from './migrate.ts'
+import { describeSchema } from './schema.testing.ts'
+import { testCaller } from './testing.ts'
 
-const folder = new URL('../migrations/', import.meta.url)
+// A database as 0.1 left it, made by the code of that time: its fourteen migrations and rows in every table. Beside it stands what that code
+// showed of it.
+const migrations = new URL('../migrations/', import.meta.url)
+const fixtures = new URL('testing/', migrations)
+const shown: {
+  accounts: { email: string; password: string; token: string; link: string; workspaceId: number }[]
+  lists: { workspaceId: number; type: 0 | 2; total: number; amount: string; rows: object[] }[]
+} = JSON.parse(await readFile(new URL('from-0.1.json', fixtures), 'utf8'))
+
 const name = `test_${randomBytes(6).toString('hex')}`
+const log = createLogger('silent')
 let admin: pg.Client
-let migrating: pg.Client
-let older: pg.Client
-
-const statementsOf = (migration: string) => readFile(new URL(migration, folder), 'utf8')
+let url: string
+let owner: pg.Client
+let db: Database
+let before: Record<string, string[]>
+// The columns of each table of 0.1: later ones are left out of the comparison.
+let columnsOf: ReadonlyMap<string, string[]>
 
 beforeAll(async () => {
   const server = inject('postgresUrl')
   admin = new pg.Client({ connectionString: server })
   await admin.connect()
   await admin.query(`create database ${name}`)
-  const url = new URL(`/${name}`, server).href
-  migrating = new pg.Client({ connectionString: url })
-  older = new pg.Client({ connectionString: url, options: '-c lock_timeout=300' })
-  await Promise.all([migrating.connect(), older.connect()])
-  for (const migration of (await readdir(folder)).filter((file) => /^\d{4}-.*\.sql$/.test(file)).sort())
-    if (migration < '0011') await migrating.query(await statementsOf(migration))
+  url = new URL(`/${name}`, server).href
+  owner = new pg.Client({ connectionString: url })
+  await owner.connect()
+  await owner.query(gunzipSync(await readFile(new URL('from-0.1.sql.gz', fixtures))).toString())
+  const { rows } = await owner.query<{ name: string; columns: string[] }>(
+    `select table_name::text as name, array_agg(quote_ident(column_name)) as columns
+       from information_schema.columns where table_schema = 'public' group by 1`,
+  )
+  columnsOf = new Map(rows.map(({ name, columns }) => [name, columns]))
+  before = await everyRow()
 })
 afterAll(async () => {
-  await Promise.all([migrating.end(), older.end()])
+  await db?.destroy()
+  await owner.end()
   await admin.end()
   await dropDatabase(inject('postgresUrl'), name)
 })
 
-const counted = (table: string, unit: string) =>
-  `select workspace_id, type, ${unit} as unit, company_id, roles, status, n, amount from ${table} where n <> 0 order by 1, 2, 3, 4, 5, 6`
-const fromDocuments = (unit: string) =>
-  `select workspace_id, type, ${unit} as unit, company_id, roles, status, count(*)::int as n, sum(amount) as amount
-     from document where workspace_id = any ($1::int[]) group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`
+// All rows of all tables but those of the migrations, as text that does not depend on the order of columns.
+async function everyRow(): Promise<Record<string, string[]>> {
+  const { rows: tables } = await owner.query<{ name: string }>(
+    `select relname as name from pg_class
+      where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'migration' order by 1`,
+  )
+  const found: Record<string, string[]> = {}
+  for (const table of tables) {
+    const { rows } = await owner.query<{ row: string }>(
+      `select to_jsonb(t)::text as row from (select ${columnsOf.get(table.name)?.join() ?? '*'} from ${table.name}) t order by 1`,
+    )
+    found[table.name] = rows.map(({ row }) => row)
+  }
+  return found
+}
 
-test('counters of years and days are those of the documents, and an older process that writes meanwhile waits', async () => {
-  await migrating.query(
-    `insert into workspace (id, name, plan) overriding system value values (1, 'grande', 3), (2, 'pequeno', 3)`,
-  )
-  await migrating.query(
-    `insert into document (workspace_id, company_id, issued_at, nsu, supplier_id, number, event_code, type, series, roles, status, base_status, complete, amount, chave)
-     select case when i <= 1500 then 1 else 2 end, 1, timestamp '2025-12-20' + i * interval '15 minutes', i, 1, i, 100, case when i <= 1500 then 0 else (i % 2) * 2 end, 1, 2, 2, 2, true, i / 7.0,
-            lpad(i::text, 44, '0') from generate_series(1, 2000) i`,
-  )
-  await migrating.query(
-    `insert into count_month select workspace_id, type, month_of(issued_at), company_id, roles, status, count(*)::int, sum(amount)
-       from document group by 1, 2, 3, 4, 5, 6`,
-  )
-  const [first, rest] = (await statementsOf('0011-counters-of-any-range.sql')).split(
-    /(?=create or replace function)/,
-    2,
-  )
-  expect(rest).toBeDefined()
-  await migrating.query('begin')
-  await migrating.query(first!)
-  const page = older.query(
-    `select add_to_counters(2, 1, 0::smallint, '{2026-03-05}'::timestamp[], '{2}'::smallint[], '{2}'::smallint[], '{1}'::int[], '{10.5}'::numeric[])`,
-  )
-  await expect(page).rejects.toThrow(/lock timeout/)
-  await migrating.query('rollback')
-  await migrating.query(await statementsOf('0011-counters-of-any-range.sql'))
+test('a database of 0.1 in which a migration is missing is refused and not touched', async () => {
+  const { rows } = await owner.query(`delete from migration where name = '0014-notifications.sql' returning *`)
+  await expect(migrate(url)).rejects.toThrow(InstallationError)
+  await owner.query('insert into migration select * from json_populate_recordset(null::migration, $1)', [
+    JSON.stringify(rows),
+  ])
+  expect(await everyRow()).toEqual(before)
+})
 
-  const years = await migrating.query(counted('count_year', 'year'))
-  expect(years.rows).toEqual(
-    (await migrating.query(fromDocuments("date_trunc('year', issued_at)::date"), [[1, 2]])).rows,
+test('a database of 0.1 gets the schema of an empty one, once, and keeps every row', async () => {
+  expect(Object.values(before).every((rows) => rows.length > 0)).toBe(true)
+  const later = (await readdir(migrations)).filter((file) => /^\d{4}-/.test(file) && !file.startsWith('0001-')).sort()
+  expect((await Promise.all([migrate(url), migrate(url)])).flatMap(({ applied }) => applied)).toEqual([
+    'upgrade-from-0.1.sql',
+    ...later,
+  ])
+  await using empty = await createDatabase()
+  const other = new pg.Client({ connectionString: empty.url })
+  await other.connect()
+  expect(await describeSchema(owner)).toBe(await describeSchema(other))
+  await other.end()
+
+  const { account_directory, workspace_directory, token_directory, ...kept } = await everyRow()
+  expect(kept).toEqual(before)
+  expect([account_directory, workspace_directory, token_directory].map((rows) => rows?.length)).toEqual([2, 2, 4])
+  db = openDatabase(url)
+})
+
+test('lists show what they showed, and reading all receipts again changes nothing', async () => {
+  const rows = async () =>
+    (({ receipt, document, document_event, count_year, count_month, count_day }) => ({
+      receipt,
+      document,
+      document_event,
+      ...[count_year, count_month, count_day].map((list) => list!.filter((row) => !row.includes('"n": 0,'))),
+    }))(await everyRow())
+  const found = await rows()
+  for (const { workspaceId, type, ...page } of shown.lists)
+    expect(plain(await searchDocuments({ db }, workspaceId, { type, page: 1 }))).toMatchObject(page)
+  const { rows: companies } = await owner.query<{ workspaceId: number; companyId: number; cnpj: string }>(
+    'select workspace_id as "workspaceId", id as "companyId", cnpj from company',
   )
-  const { rows: large } = await migrating.query(`select id from workspace where large`)
-  expect(large).toEqual([{ id: 1 }])
-  const days = await migrating.query(counted('count_day', 'day'))
-  expect(days.rows).toEqual((await migrating.query(fromDocuments('issued_at::date'), [[1]])).rows)
+  for (const company of companies) await rebuildProjection({ db, log }, company)
+  expect(await rows()).toEqual(found)
+})
+
+const plain = (page: object): object =>
+  JSON.parse(JSON.stringify(page, (_, value) => (typeof value === 'bigint' ? String(value) : value)))
+
+test('people log in with the same password, and their sessions and links go on', async () => {
+  const config = { sessionMs: 60_000, passwordCost: quickPasswords }
+  for (const { email, password, token, link, workspaceId } of shown.accounts) {
+    expect(await findSession({ db }, token, testCaller)).toMatchObject({ workspaceId })
+    expect(await getLink({ db }, link)).toMatchObject({ workspaceId })
+    const ctx = { db, log, config } as Pick<Context, 'db' | 'log' | 'config'>
+    const opened = await logIn(ctx, { email, password }, testCaller)
+    expect(await findSession({ db }, opened!.token, testCaller)).toMatchObject({ workspaceId })
+    expect(await logIn(ctx, { email, password: `${password}x` }, testCaller)).toBeNull()
+  }
 })

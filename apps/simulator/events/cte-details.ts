@@ -8,14 +8,14 @@ const terms = [
   'A Carta de Correcao e disciplinada pelo Art. 58-B do CONVENIO/SINIEF 06/89: Fica permitida a utilizacao de carta de correcao, para regularizacao de erro ocorrido na emissao de documentos fiscais relativos a prestacao de servico de transporte, desde que o erro nao esteja relacionado com: I - as variaveis que determinam o valor do imposto tais como: base de calculo, aliquota, diferenca de preco, quantidade, valor da prestacao;II - a correcao de dados cadastrais que implique mudanca do emitente, tomador, remetente ou do destinatario;III - a data de emissao ou de saida.',
 ]
 
-interface Detail {
+interface CteDetail {
   group: string
   descriptions: string[]
   /** What stands between descEvento and the end, in order. */
   follows: (rest: XmlElement[]) => boolean
 }
 
-const details: Record<number, Detail> = {
+const details: Record<number, CteDetail> = {
   110111: {
     group: 'evCancCTe',
     descriptions: ['Cancelamento'],

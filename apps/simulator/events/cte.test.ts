@@ -1,19 +1,19 @@
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hasSchemas, schema } from '../../../tests/support/judges.ts'
-import type { Issued } from '../certificates.ts'
+import type { IssuedCertificate } from '../certificates.ts'
 import { dateTimeWithOffset } from '../clock.ts'
 import {
   type CteEvent,
   cteEvent,
-  type EventAnswer,
   type EventBench,
+  type EventResponse,
   envelope,
   headers,
   openBench,
   post,
 } from '../events.testing.ts'
-import type { Cte } from '../generate/cte.ts'
+import type { GeneratedCte } from '../generate/cte.ts'
 import { cteCancellationDetail, cteCorrectionDetail } from '../generate/events.ts'
 import { eventServices } from './services.ts'
 
@@ -21,7 +21,7 @@ vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
 const dayMs = 86_400_000
 let bench: EventBench
-const answers: EventAnswer[] = []
+const answers: EventResponse[] = []
 
 beforeAll(async () => {
   bench = await openBench()
@@ -40,7 +40,7 @@ const authorizers: Record<string, string> = {
   50: 'MS',
 }
 
-async function sendXml(xml: string, path: string): Promise<EventAnswer> {
+async function sendXml(xml: string, path: string): Promise<EventResponse> {
   const answer = await post(bench.client, 'cte', path, xml)
   answers.push(answer)
   return answer
@@ -48,32 +48,35 @@ async function sendXml(xml: string, path: string): Promise<EventAnswer> {
 
 type Order = Partial<CteEvent> & { author: string; tpEvento: number; detail: string }
 
-const signed = async (cte: Cte, order: Order, signer?: Issued) =>
+const signed = async (cte: GeneratedCte, order: Order, signer?: IssuedCertificate) =>
   cteEvent({ chave: cte.chave, ...order }, signer ?? (await bench.signer(order.author)), bench.now())
 
-async function send(cte: Cte, order: Order, signer?: Issued) {
+async function send(cte: GeneratedCte, order: Order, signer?: IssuedCertificate) {
   const chave = order.chave ?? cte.chave
   const { results } = await sendXml(await signed(cte, order, signer), pathOf(authorizers[chave.slice(0, 2)] ?? 'PR'))
   return results[0]
 }
 
-const cancellation = (cte: Cte, nProt = cte.nProt): Order => ({
+const cancellation = (cte: GeneratedCte, nProt = cte.nProt): Order => ({
   author: cte.carrier.cnpj,
   tpEvento: 110111,
   detail: cteCancellationDetail(nProt).detail,
 })
-const correction = (cte: Cte, detail = cteCorrectionDetail('ENTREGA SOMENTE COM AGENDAMENTO').detail): Order => ({
+const correction = (
+  cte: GeneratedCte,
+  detail = cteCorrectionDetail('ENTREGA SOMENTE COM AGENDAMENTO').detail,
+): Order => ({
   author: cte.carrier.cnpj,
   tpEvento: 110110,
   detail,
 })
-const complaint = (cte: Cte & { tomador: string }): Order => ({
+const complaint = (cte: GeneratedCte & { tomador: string }): Order => ({
   author: cte.tomador,
   tpEvento: 610110,
   detail:
     '<evPrestDesacordo><descEvento>Prestação do Serviço em Desacordo</descEvento><indDesacordoOper>1</indDesacordoOper><xObs>Valor do frete diverge da tabela</xObs></evPrestDesacordo>',
 })
-const withdrawal = (cte: Cte & { tomador: string }, nProt: string): Order => ({
+const withdrawal = (cte: GeneratedCte & { tomador: string }, nProt: string): Order => ({
   author: cte.tomador,
   tpEvento: 610111,
   detail: `<evCancPrestDesacordo><descEvento>Cancelamento Prestacao do Servico em Desacordo</descEvento><nProtEvPrestDes>${nProt}</nProtEvPrestDes></evCancPrestDesacordo>`,
@@ -298,7 +301,7 @@ describe('the rules of a Cancelamento', () => {
     expect(await send(cte, cancellation(cte))).toMatchObject({ cStat: '135' })
   })
 
-  it('574: of a CT-e that takes the place of another', async () => {
+  it('574: of a CT-e that replaces another', async () => {
     const cte = await bench.freight()
     const chave = withDigit(`${cte.chave.slice(0, 25)}900000002${cte.chave.slice(34, 43)}`)
     const xml = Buffer.from(cte.bytes).toString('utf8').replaceAll(cte.chave, chave)
@@ -375,14 +378,14 @@ function withDigit(body: string): string {
 }
 
 /** An event of a CT-e that somebody registered elsewhere. */
-function happened(cte: Cte, tpEvento: number): string {
+function happened(cte: GeneratedCte, tpEvento: number): string {
   const common = `<cOrgao>${cte.chave.slice(0, 2)}</cOrgao><tpAmb>2</tpAmb>`
   const event = `${common}<CNPJ>${cte.carrier.cnpj}</CNPJ><chCTe>${cte.chave}</chCTe><dhEvento>2026-08-10T18:00:00-03:00</dhEvento><tpEvento>${tpEvento}</tpEvento><nSeqEvento>1</nSeqEvento>`
   const answer = `<cStat>135</cStat><chCTe>${cte.chave}</chCTe><dhRegEvento>2026-08-10T18:00:00-03:00</dhRegEvento><nProt>141260000000001</nProt>`
   return `<procEventoCTe xmlns="http://www.portalfiscal.inf.br/cte" versao="4.00"><eventoCTe versao="4.00"><infEvento>${event}</infEvento></eventoCTe><retEventoCTe versao="4.00"><infEvento>${answer}</infEvento></retEventoCTe></procEventoCTe>`
 }
 
-it('what the tomador receives is the event as it was sent, with the answer', async () => {
+it('what the tomador receives is the event as it was sent, with the response', async () => {
   const cte = await bench.freight()
   const event = await signed(cte, correction(cte))
   await sendXml(event, pathOf('PR'))

@@ -9,7 +9,7 @@ import type { SentEvent } from './event.ts'
 import { eventsOf, type KnownDocument, knownDocument, openReceived, registrationOf, stands } from './known.ts'
 import type { EventService } from './services.ts'
 import { refuseSignature } from './signature.ts'
-import { refuseDate, refusedBy, type Verdict } from './verdict.ts'
+import { type EventVerdict, refuseDate, refusedBy } from './verdict.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -19,7 +19,7 @@ const desacordo = 610110
 const cancelamentoDoDesacordo = 610111
 
 /** The rules of MOC CT-e 4.00 for one event, in their order: C-1, D, E, N, and those of the event itself. */
-export function judgeCteEvent(authority: Authority, service: EventService, event: SentEvent): Verdict {
+export function judgeCteEvent(authority: Authority, service: EventService, event: SentEvent): EventVerdict {
   if (!isServedBy(service, event.chave)) return { cStat: 410 }
   const refused = refuseSignature(authority, event) ?? refuseFields(authority, event)
   if (refused !== null) return { cStat: refused }
@@ -99,7 +99,7 @@ interface Case {
   mod: string
 }
 
-const rules: Record<number, (of: Case) => Verdict | null> = {
+const rules: Record<number, (of: Case) => EventVerdict | null> = {
   [cancelamento]: refuseCancellation,
   [cartaDeCorrecao]: (of) => refuseOther(of, true, refuseCorrections(of.detail)),
   [desacordo]: (of) => refuseOther(of, true, isOlder(of, 45 * dayMs) ? 787 : null),
@@ -119,7 +119,7 @@ const obstacles: readonly [cStat: number, tpEvento: number, undoneBy?: number][]
 ]
 const liberacaoDePrazo = 240170
 
-function refuseCancellation(of: Case): Verdict | null {
+function refuseCancellation(of: Case): EventVerdict | null {
   const { authority, document, detail, mod, event } = of
   const { ledger } = authority
   const { chave, nSeqEvento } = event
@@ -137,7 +137,7 @@ function refuseCancellation(of: Case): Verdict | null {
 }
 
 // What the other three have in common, around a rule of their own.
-function refuseOther(of: Case, mustBeAuthorized: boolean, own: number | null): Verdict | null {
+function refuseOther(of: Case, mustBeAuthorized: boolean, own: number | null): EventVerdict | null {
   const { event, document, authority } = of
   if (event.nSeqEvento < 1 || event.nSeqEvento > 20) return { cStat: 636 }
   if (own !== null) return { cStat: own }
@@ -146,7 +146,7 @@ function refuseOther(of: Case, mustBeAuthorized: boolean, own: number | null): V
   return stands(authority.ledger, event.chave, 240140) ? { cStat: 664 } : null
 }
 
-function alreadyCancelled({ authority, event }: Case): Verdict {
+function alreadyCancelled({ authority, event }: Case): EventVerdict {
   const [cancellation] = eventsOf(authority.ledger, event.chave, cancelamento)
   return cancellation === undefined ? { cStat: 218 } : refusedBy(authority, 218, cancellation, 'dhCanc')
 }
@@ -161,7 +161,7 @@ function isSubstitute(root: XmlElement): boolean {
   return value(info, 'ide/tpCTe') === '3'
 }
 
-// The protocol is that of an event 610110 of this CT-e which nobody cancelled.
+// The protocol must be that of an event 610110 of this CT-e that was not cancelled.
 function hasDesacordo({ authority, event, detail }: Case): boolean {
   const { ledger } = authority
   const protocol = value(detail, 'nProtEvPrestDes')

@@ -22,7 +22,7 @@ export interface SentEvent {
   signature: XmlElement
 }
 
-interface Layout {
+interface EventLayout {
   root: string
   namespace: string
   chave: string
@@ -30,7 +30,7 @@ interface Layout {
   versionOfDetail: string
 }
 
-const layouts: Record<Service, Layout> = {
+const layouts: Record<Service, EventLayout> = {
   nfe: {
     root: 'evento',
     namespace: 'http://www.portalfiscal.inf.br/nfe',
@@ -47,7 +47,7 @@ const layouts: Record<Service, Layout> = {
   },
 }
 
-export const dsigNamespace = 'http://www.w3.org/2000/09/xmldsig#'
+const dsigNamespace = 'http://www.w3.org/2000/09/xmldsig#'
 
 const dateTime =
   /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d[+-](?:0\d|1[0-4]):00$/
@@ -88,7 +88,7 @@ export function readEvent(
   if (detEvento?.name !== 'detEvento' || detEvento.attributes[layout.versionOfDetail] === undefined) return null
   if (others.length > 0 && service === 'nfe') return null
   const xml = cutOut(element, layout.namespace, source)
-  // What is verified and looked into from here on is the event alone, whatever the message around it declared.
+  // From here on only the event itself is verified and read, without what the message around it declares.
   const [own, ownSignature] = parseXml(xml).children
   const detail = own?.children.find((one) => one.name === 'detEvento')
   if (detail === undefined || ownSignature === undefined) return null
@@ -120,7 +120,7 @@ export function hasText(element: XmlElement): boolean {
   return element.text.trim() !== ''
 }
 
-export type FormProblem = 'namespace' | 'editing' | 'prefix'
+type FormProblem = 'namespace' | 'editing' | 'prefix'
 
 /** What the authority forbids although the schema admits it, in the order of the manual; null when there is none. */
 export function formProblem(root: XmlElement, namespace: string): FormProblem | null {

@@ -2,8 +2,8 @@ import { gunzipSync } from 'node:zlib'
 import { openDocument, type XmlElement } from '@vigia/dfe/document'
 import { readReceived } from '@vigia/dfe/read'
 import { instantOf } from '../clock.ts'
-import type { Role } from '../inspect.ts'
-import type { Ledger, Received } from '../ledger.ts'
+import type { PartyRole } from '../inspect.ts'
+import type { Ledger, ReceivedRecord } from '../ledger.ts'
 
 /** What the authority knows of the document an event is about. */
 export interface KnownDocument {
@@ -16,11 +16,11 @@ export interface KnownDocument {
   isDenied: boolean
   root: XmlElement
   /** Who has this role. */
-  taxIdsOf(role: Role): string[]
+  taxIdsOf(role: PartyRole): string[]
 }
 
 /** A registration of an event. */
-export interface Registration {
+interface Registration {
   nProt?: string
   dhRegEvento?: string
 }
@@ -46,7 +46,7 @@ export function knownDocument(ledger: Ledger, chave: string): KnownDocument | nu
 }
 
 /** The registered events of a code about a chave, in order of reception. */
-export function eventsOf(ledger: Ledger, chave: string, tpEvento: number): Received[] {
+export function eventsOf(ledger: Ledger, chave: string, tpEvento: number): ReceivedRecord[] {
   return (ledger.events.get(chave) ?? []).filter((one) => one.facts.tpEvento === tpEvento)
 }
 
@@ -56,15 +56,15 @@ export function stands(ledger: Ledger, chave: string, tpEvento: number, undoneBy
   return eventsOf(ledger, chave, tpEvento).length > undone
 }
 
-export function registrationOf(ledger: Ledger, record: Received): Registration {
+export function registrationOf(ledger: Ledger, record: ReceivedRecord): Registration {
   const { facts } = readReceived(contentOf(ledger, record))
   return facts.kind === 'event' ? { nProt: facts.protocol, dhRegEvento: facts.registeredAt } : {}
 }
 
-export function openReceived(ledger: Ledger, record: Received): XmlElement {
+export function openReceived(ledger: Ledger, record: ReceivedRecord): XmlElement {
   return openDocument(contentOf(ledger, record))
 }
 
-function contentOf(ledger: Ledger, record: Received): Buffer {
+function contentOf(ledger: Ledger, record: ReceivedRecord): Buffer {
   return gunzipSync(ledger.gzip(record.content))
 }

@@ -1,10 +1,10 @@
 import { value, type XmlElement } from '@vigia/dfe/document'
-import { type Envelope, namespaceOf } from '../soap.ts'
+import { namespaceOf, type SoapEnvelope } from '../soap.ts'
 import { formProblem, hasText, readEvent, type SentEvent } from './event.ts'
 import type { EventService } from './services.ts'
 
 /** The events of a message, or the code that refuses it whole; of a lote also its number, as far as it can be read. */
-export interface Message {
+export interface EventMessage {
   refused?: number
   idLote: string
   events: SentEvent[]
@@ -13,10 +13,10 @@ export interface Message {
 const eventsMax = 20
 
 /** Rules B and C over the data of a request to a service that receives events. */
-export function readMessage(service: EventService, envelope: Envelope): Message {
+export function readEventMessage(service: EventService, envelope: SoapEnvelope): EventMessage {
   const { data } = envelope
   const root = data.children[0]
-  const message: Message = { idLote: '0', events: [] }
+  const message: EventMessage = { idLote: '0', events: [] }
   if (envelope.sourceBytes > service.messageBytesMax) return { ...message, refused: 214 }
   if (root === undefined || data.children.length > 1 || hasText(data)) return { ...message, refused: 215 }
   if (namespaceOf(root, envelope.ancestors) !== service.messageNamespace) return { ...message, refused: 215 }
@@ -29,14 +29,14 @@ export function readMessage(service: EventService, envelope: Envelope): Message 
   return service.service === 'cte' && root.attributes.versao !== '4.00' ? { ...read, refused: 239 } : read
 }
 
-function readLote(root: XmlElement, { ancestors, source }: Envelope): Message {
+function readLote(root: XmlElement, { ancestors, source }: SoapEnvelope): EventMessage {
   const { versao } = root.attributes
   if (root.name !== 'envEvento' || versao === undefined)
     return { refused: root.name === 'envEvento' ? 517 : 516, idLote: '0', events: [] }
   const written = value(root, 'idLote') ?? ''
   const isNumber = /^[0-9]{1,15}$/.test(written)
   const idLote = isNumber ? written : '0'
-  const wrong: Message = { refused: 225, idLote, events: [] }
+  const wrong: EventMessage = { refused: 225, idLote, events: [] }
   const [first, ...elements] = root.children
   if (versao !== '1.00' || first?.name !== 'idLote' || !isNumber || hasText(root)) return wrong
   if (elements.length === 0 || elements.length > eventsMax) return wrong
@@ -47,7 +47,7 @@ function readLote(root: XmlElement, { ancestors, source }: Envelope): Message {
   return events.every((one) => one !== null) ? { idLote, events } : wrong
 }
 
-function readSingle(root: XmlElement, { ancestors, source }: Envelope): Message {
+function readSingle(root: XmlElement, { ancestors, source }: SoapEnvelope): EventMessage {
   const versao = root.attributes.versao ?? ''
   const event = /^[0-9]\.[0-9]{2}$/.test(versao) ? readEvent('cte', root, ancestors, source) : null
   return event === null ? { refused: 215, idLote: '0', events: [] } : { idLote: '0', events: [event] }

@@ -4,12 +4,12 @@ import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { SignedXml } from 'xml-crypto'
 import { hasSchemas, schema, verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
-import { type Issued, openCertificationAuthority } from '../certificates.ts'
+import { type IssuedCertificate, openCertificationAuthority } from '../certificates.ts'
 import { dateTimeWithOffset } from '../clock.ts'
 import {
   action,
-  type EventAnswer,
   type EventBench,
+  type EventResponse,
   envEvento,
   envelope,
   headers,
@@ -18,31 +18,31 @@ import {
   nfePath,
   openBench,
   post,
-  readEventAnswer,
+  readEventResponse,
 } from '../events.testing.ts'
-import type { Nfe } from '../generate/nfe.ts'
+import type { GeneratedNfe } from '../generate/nfe.ts'
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
 const dayMs = 86_400_000
 let bench: EventBench
-const answers: EventAnswer[] = []
+const answers: EventResponse[] = []
 
 beforeAll(async () => {
   bench = await openBench()
 })
 afterAll(() => bench.test.stop())
 
-async function lote(...events: string[]): Promise<EventAnswer> {
+async function lote(...events: string[]): Promise<EventResponse> {
   const answer = await post(bench.client, 'nfe', nfePath, envEvento(...events))
   answers.push(answer)
   return answer
 }
 
-const signed = async (order: NfeEvent, signer?: Issued) =>
+const signed = async (order: NfeEvent, signer?: IssuedCertificate) =>
   nfeEvent(order, signer ?? (await bench.signer(order.author)), bench.now())
 
-async function send(nfe: Nfe, order: Partial<NfeEvent> = {}, signer?: Issued) {
+async function send(nfe: GeneratedNfe, order: Partial<NfeEvent> = {}, signer?: IssuedCertificate) {
   const event = await signed({ chave: nfe.chave, author: nfe.recipient.cnpj, ...order }, signer)
   const { results } = await lote(event)
   return results[0]
@@ -189,7 +189,7 @@ describe('the lote', () => {
     const nfe = await bench.note()
     const event = await signed({ chave: nfe.chave, author: nfe.recipient.cnpj })
     const body = `<?xml version="1.0" encoding="ISO-8859-1"?>${envelope('nfe', envEvento(event))}`
-    const answer = readEventAnswer(await bench.client.post(nfePath, headers('nfe'), Buffer.from(body, 'latin1')))
+    const answer = readEventResponse(await bench.client.post(nfePath, headers('nfe'), Buffer.from(body, 'latin1')))
     expect(answer.cStat).toBe('402')
   })
 
@@ -197,16 +197,16 @@ describe('the lote', () => {
     const nfe = await bench.note()
     const body = envelope('nfe', envEvento(await signed({ chave: nfe.chave, author: nfe.recipient.cnpj })))
     const plain = { 'Content-Type': 'application/soap+xml; charset=utf-8' }
-    expect(readEventAnswer(await bench.client.post(nfePath, plain, body)).cStat).toBe('128')
+    expect(readEventResponse(await bench.client.post(nfePath, plain, body)).cStat).toBe('128')
     const old = body.replaceAll('http://www.w3.org/2003/05/soap-envelope', 'http://schemas.xmlsoap.org/soap/envelope/')
     const oldHeaders = { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: `"${action('nfe')}"` }
-    expect(readEventAnswer(await bench.client.post(nfePath, oldHeaders, old)).results[0]?.cStat).toBe('573')
+    expect(readEventResponse(await bench.client.post(nfePath, oldHeaders, old)).results[0]?.cStat).toBe('573')
     // Other clients announce SOAP 1.1 for an envelope of 1.2, or write a prefix outside the fiscal message.
-    expect(readEventAnswer(await bench.client.post(nfePath, oldHeaders, body)).results[0]?.cStat).toBe('573')
+    expect(readEventResponse(await bench.client.post(nfePath, oldHeaders, body)).results[0]?.cStat).toBe('573')
     const prefixed = body
       .replace('<nfeDadosMsg xmlns=', '<w:nfeDadosMsg xmlns:w=')
       .replace('</nfeDadosMsg>', '</w:nfeDadosMsg>')
-    expect(readEventAnswer(await bench.client.post(nfePath, plain, prefixed)).results[0]?.cStat).toBe('573')
+    expect(readEventResponse(await bench.client.post(nfePath, plain, prefixed)).results[0]?.cStat).toBe('573')
     const uf = { 'Content-Type': `application/soap+xml; action="${action('nfe').replace(/NF$/, '')}"` }
     expect((await bench.client.post(nfePath, uf, body)).body).toContain('was not recognized')
     const wrapped = body
@@ -453,7 +453,7 @@ it('of generated documents the deadline runs from the authorisation that is writ
   await made.test.stop()
 })
 
-it('what the emitente receives is the event as it was sent, with the answer', async () => {
+it('what the emitente receives is the event as it was sent, with the response', async () => {
   const nfe = await bench.note()
   const event = await signed({ chave: nfe.chave, author: nfe.recipient.cnpj, tpEvento: 210220 })
   await lote(event)

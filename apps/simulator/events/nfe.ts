@@ -5,7 +5,7 @@ import { invalidChave } from '../distribution.ts'
 import type { SentEvent } from './event.ts'
 import { eventsOf, knownDocument } from './known.ts'
 import { refuseSignature } from './signature.ts'
-import { refuseDate, refusedBy, type Verdict } from './verdict.ts'
+import { type EventVerdict, refuseDate, refusedBy } from './verdict.ts'
 
 const dayMs = 86_400_000
 const ciencia = 210210
@@ -29,7 +29,7 @@ const cienciaDays = 10
 const conclusiveTimesMax = 2
 
 /** The rules of NT 2020.001 for one manifestação do destinatário, in their order. */
-export function judgeManifestation(authority: Authority, event: SentEvent): Verdict {
+export function judgeManifestation(authority: Authority, event: SentEvent): EventVerdict {
   const refused = refuseSignature(authority, event) ?? refuseSchema(event) ?? refuseFields(authority, event)
   if (refused !== null) return { cStat: refused }
   const { ledger } = authority
@@ -43,7 +43,7 @@ export function judgeManifestation(authority: Authority, event: SentEvent): Verd
   const conclusive = Object.keys(descriptions).flatMap((code) =>
     Number(code) === ciencia ? [] : eventsOf(ledger, chave, Number(code)),
   )
-  // Who was released without an event here answered in another system; all that is known of it is that it was Ciência.
+  // A destinatário that was released without an event here has sent a Ciência from another system.
   const releases = conclusive.filter((one) => one.facts.tpEvento !== desconhecimento)
   const answeredElsewhere = ledger.released.has(chave) && releases.length === 0
   if (!isConclusive && nSeqEvento === 1 && answeredElsewhere && eventsOf(ledger, chave, ciencia).length === 0)

@@ -13,7 +13,7 @@ import {
   nfePath,
   openBench,
   post,
-  readEventAnswer,
+  readEventResponse,
 } from '../events.testing.ts'
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
@@ -41,7 +41,7 @@ async function ciencia(recipient: string) {
   const xml = nfeEvent({ chave: nfe.chave, author: recipient }, await bench.signer(recipient), bench.now())
   const raw = (signal?: AbortSignal) =>
     bench.client.post(nfePath, headers('nfe'), envelope('nfe', envEvento(xml)), signal)
-  return { chave: nfe.chave, raw, send: async () => readEventAnswer(await raw()) }
+  return { chave: nfe.chave, raw, send: async () => readEventResponse(await raw()) }
 }
 
 describe('GET events', () => {
@@ -101,7 +101,7 @@ describe('faults', () => {
   const author = '12ABC34501DE35'
   const fault = (order: Record<string, unknown>) => bench.test.control('POST', 'faults', { times: 1, ...order })
 
-  it.each(['108', '109', '999'])('%s comes in the answer itself, and nothing is registered', async (name) => {
+  it.each(['108', '109', '999'])('%s comes in the response itself, and nothing is registered', async (name) => {
     const event = await ciencia(author)
     await fault({ fault: name, of: 'events', cnpj: author })
     expect(await event.send()).toMatchObject({ cStat: name, results: [] })
@@ -128,7 +128,7 @@ describe('faults', () => {
   })
 
   it.each(['resetAfter', 'truncated', 'empty', 'emptyResult'])(
-    '%s loses the answer to a registered event',
+    '%s loses the response to a registered event',
     async (name) => {
       const event = await ciencia(author)
       await fault({ fault: name })
@@ -147,7 +147,7 @@ describe('faults', () => {
     },
   )
 
-  it('an answer can be told lost afterwards', async () => {
+  it('a response can be told lost afterwards', async () => {
     const event = await ciencia(author)
     expect((await event.send()).results[0]?.cStat).toBe('135')
     const { calls } = (await bench.test.control('GET', `calls?of=events&cnpj=${author}&limit=1`)) as {
@@ -159,7 +159,7 @@ describe('faults', () => {
     expect(row?.sendings).toMatchObject([{ cStat: 135, lost: true }])
   })
 
-  it('delay holds the answer back; who hangs up has lost it', async () => {
+  it('delay holds the response back; who hangs up has lost it', async () => {
     const event = await ciencia(author)
     await fault({ fault: 'delay', delayMs: 1_000 })
     const controller = new AbortController()
@@ -201,7 +201,7 @@ describe.runIf(existsSync(examples))('the complete messages of the dossier', () 
     for (const number of [1, 5]) await test.control('POST', 'documents', first(number))
     const client = await test.client('44555666000181')
     const send = async (service: 'nfe' | 'cte', path: string, body: string) =>
-      readEventAnswer(await client.post(path, headers(service), body)).results[0]
+      readEventResponse(await client.post(path, headers(service), body)).results[0]
     expect(await send('nfe', nfePath, first(2))).toMatchObject({ cStat: '135', CNPJDest: '44555666000181' })
     expect(await send('nfe', nfePath, first(2))).toMatchObject({ cStat: '573' })
     await test.control('POST', 'clock', { now: '2026-08-12T09:00:03-03:00' })

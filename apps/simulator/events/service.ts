@@ -1,23 +1,27 @@
 import { value } from '@vigia/dfe/document'
 import { tag } from '@vigia/xml/write'
 import type { Authority } from '../authority.ts'
-import { type CallEntry, loseAnswer } from '../calls.ts'
+import { type CallEntry, loseResponse } from '../calls.ts'
 import { dateTimeWithOffset, localDateTime } from '../clock.ts'
 import { text } from '../generate/elements.ts'
-import type { Sending } from '../ledger.ts'
+import type { EventSending } from '../ledger.ts'
 import { receive } from '../publication.ts'
-import { insteadOfAnswer, type Reply, spoilAnswer } from '../reply.ts'
-import { readEnvelope, type SoapRequest, type SoapVersion, soapAnswer, soapFault, versionOf } from '../soap.ts'
+import { insteadOfResponse, type Reply, spoilResponse } from '../reply.ts'
+import { readSoapEnvelope, type SoapRequest, type SoapVersion, soapFault, soapResponse, versionOf } from '../soap.ts'
 import { judgeCteEvent } from './cte.ts'
 import type { SentEvent } from './event.ts'
-import { type Message, readMessage } from './message.ts'
+import { type EventMessage, readEventMessage } from './message.ts'
 import { motiveOf } from './motives.ts'
 import { judgeManifestation } from './nfe.ts'
 import type { EventService } from './services.ts'
-import { countMisuse, isBlocked, isRegistration, misuseCodes, type Verdict } from './verdict.ts'
+import { countMisuse, type EventVerdict, isBlocked, isRegistration, misuseCodes } from './verdict.ts'
 
 /** A request to a service that receives events, from the HTTP body to the HTTP body. */
-export async function answerEvents(authority: Authority, service: EventService, request: SoapRequest): Promise<Reply> {
+export async function respondToEvents(
+  authority: Authority,
+  service: EventService,
+  request: SoapRequest,
+): Promise<Reply> {
   const announced = versionOf(request.contentType)
   if (announced === null || !service.versions.includes(announced)) {
     return { status: 415, contentType: 'text/html', body: Buffer.from('') }
@@ -25,12 +29,12 @@ export async function answerEvents(authority: Authority, service: EventService, 
   const { authorizer } = service
   const at = authority.clock.now()
   const entry = authority.calls.add({ at, service: service.service, of: 'events', authorizer })
-  const reply = await answerMessage(authority, service, announced, request, entry)
+  const reply = await respondToMessage(authority, service, announced, request, entry)
   entry.status = reply === 'reset' ? 0 : reply.status
   return reply
 }
 
-async function answerMessage(
+async function respondToMessage(
   authority: Authority,
   service: EventService,
   announced: SoapVersion,
@@ -38,22 +42,22 @@ async function answerMessage(
   entry: CallEntry,
 ): Promise<Reply> {
   const { ledger, faults } = authority
-  const envelope = readEnvelope(service, announced, request)
+  const envelope = readSoapEnvelope(service, announced, request)
   if (typeof envelope === 'string') return soapFault(announced, 'client', envelope)
   const version = typeof envelope === 'number' ? announced : envelope.version
-  const reject = (cStat: number, message?: Message) => {
+  const reject = (cStat: number, message?: EventMessage) => {
     Object.assign(entry, { cStat, xMotivo: motiveOf(service.service, cStat) })
-    return soapAnswer(service, version, writeRejection(authority, service, cStat, message))
+    return soapResponse(service, version, writeRejection(authority, service, cStat, message))
   }
   if (typeof envelope === 'number') return reject(envelope)
-  const message = readMessage(service, envelope)
+  const message = readEventMessage(service, envelope)
   const taxId = message.events[0]?.author
   entry.taxId = taxId
   const call = { service: service.service, of: 'events', taxId } as const
   const struck = faults.strike('before', call)
   if (struck !== undefined) {
     entry.fault = struck.fault
-    return insteadOfAnswer(struck, version, (cStat) => reject(cStat, message))
+    return insteadOfResponse(struck, version, (cStat) => reject(cStat, message))
   }
   if (message.refused !== undefined) return reject(message.refused, message)
 
@@ -64,12 +68,12 @@ async function answerMessage(
   const cStat = service.service === 'nfe' ? 128 : last?.cStat
   Object.assign(entry, { cStat, events: results.length, counted: true, sendings })
   const written = service.service === 'nfe' ? writeLote(authority, service, message.idLote, 128, results) : results[0]
-  const whole = soapAnswer(service, version, written ?? '')
-  const lost = () => loseAnswer(authority, entry)
+  const whole = soapResponse(service, version, written ?? '')
+  const lost = () => loseResponse(authority, entry)
   const fault = faults.strike('after', call)
   if (fault === undefined) return { ...whole, lost }
   entry.fault = fault.fault
-  return spoilAnswer(fault, whole, soapAnswer(service, version, ''), lost)
+  return spoilResponse(fault, whole, soapResponse(service, version, ''), lost)
 }
 
 /** Judges an event, registers it if it may be, and gives the retEvento. */
@@ -80,7 +84,7 @@ function takeEvent(authority: Authority, service: EventService, event: SentEvent
     ? { cStat: misuseCodes[service.service] }
     : countMisuse(authority, service, event, judge(authority, service, event))
   const { cStat } = verdict
-  const sending: Sending = {
+  const sending: EventSending = {
     type: 'sending',
     at: clock.now(),
     service: service.service,
@@ -106,7 +110,7 @@ function takeEvent(authority: Authority, service: EventService, event: SentEvent
   return result
 }
 
-function judge(authority: Authority, service: EventService, event: SentEvent): Verdict {
+function judge(authority: Authority, service: EventService, event: SentEvent): EventVerdict {
   return service.service === 'nfe' ? judgeManifestation(authority, event) : judgeCteEvent(authority, service, event)
 }
 
@@ -120,8 +124,8 @@ function writeResult(
   authority: Authority,
   service: EventService,
   event: SentEvent,
-  { cStat, appended }: Verdict,
-  { at, nProt }: Sending,
+  { cStat, appended }: EventVerdict,
+  { at, nProt }: EventSending,
 ): string {
   const isNfe = service.service === 'nfe'
   const registered = nProt !== undefined
@@ -155,7 +159,7 @@ function descriptionOf({ tpEvento, detEvento }: SentEvent): string | undefined {
   return value(detEvento, 'descEvento') ?? value(detEvento.children[0], 'descEvento')
 }
 
-function writeRejection(authority: Authority, service: EventService, cStat: number, message?: Message): string {
+function writeRejection(authority: Authority, service: EventService, cStat: number, message?: EventMessage): string {
   if (service.service === 'nfe') return writeLote(authority, service, message?.idLote ?? '0', cStat, [])
   return tag(
     'retEventoCTe',

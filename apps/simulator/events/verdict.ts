@@ -1,15 +1,15 @@
 import type { Authority } from '../authority.ts'
 import { instantOf } from '../clock.ts'
 import type { Service } from '../inspect.ts'
-import { answerKey, type Received, sendingKey } from '../ledger.ts'
+import { type ReceivedRecord, responseKey, sendingKey } from '../ledger.ts'
 import type { SentEvent } from './event.ts'
 import { type KnownDocument, registrationOf } from './known.ts'
 import type { EventService } from './services.ts'
 
 /** The end of the judgement of an event. */
-export interface Verdict {
+export interface EventVerdict {
   cStat: number
-  /** What the words of the code are followed by: `[nProt:…]`. */
+  /** What follows the text of the code: `[nProt:…]`. */
   appended?: string
 }
 
@@ -40,21 +40,31 @@ export function refuseDate(
   return at > clock.now() + toleranceMs ? codes.inFuture : null
 }
 
-/** A refusal that names the registration which stands in the way. */
-export function refusedBy({ ledger }: Authority, cStat: number, record: Received, dateName = 'dhRegEvento'): Verdict {
+/** A rejection that names the earlier registration which causes it. */
+export function refusedBy(
+  { ledger }: Authority,
+  cStat: number,
+  record: ReceivedRecord,
+  dateName = 'dhRegEvento',
+): EventVerdict {
   const { nProt, dhRegEvento } = registrationOf(ledger, record)
   const parts = [nProt && `[nProt:${nProt}]`, dhRegEvento && `[${dateName}:${dhRegEvento}]`]
   return { cStat, appended: parts.filter(Boolean).join('') }
 }
 
-/** Whether the author is blocked, for having repeated a rejected event. Who tries again while blocked starts the hour again. */
+/** Whether the author is blocked for having repeated a rejected event. A retry while blocked starts the hour again. */
 export function isBlocked({ ledger, clock, hourMs }: Authority, { service }: EventService, event: SentEvent): boolean {
-  const at = ledger.lastAnswers.get(answerKey({ service, author: event.author, cStat: misuseCodes[service] }))
+  const at = ledger.lastResponses.get(responseKey({ service, author: event.author, cStat: misuseCodes[service] }))
   return at !== undefined && clock.now() < at + hourMs
 }
 
 /** The verdict as it is answered: the twenty-first equal rejection of an event is misuse. */
-export function countMisuse({ ledger }: Authority, service: EventService, event: SentEvent, verdict: Verdict): Verdict {
+export function countMisuse(
+  { ledger }: Authority,
+  service: EventService,
+  event: SentEvent,
+  verdict: EventVerdict,
+): EventVerdict {
   if (isRegistration(verdict.cStat)) return verdict
   const sent = ledger.sendingsByEvent.get(sendingKey({ service: service.service, ...event })) ?? []
   const others = sent.findLastIndex((one) => one.cStat !== verdict.cStat)

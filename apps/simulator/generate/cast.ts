@@ -1,6 +1,6 @@
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
-import { type Place, placeIn, places } from './places.ts'
-import { nameWords, type Segment, segments } from './products.ts'
+import { type Municipality, placeIn, places } from './places.ts'
+import { type BusinessSegment, nameWords, segments } from './products.ts'
 import { createRandom, type Random } from './random.ts'
 
 /** A company of the generated documents. */
@@ -9,7 +9,7 @@ export interface Taxpayer {
   nome: string
   fantasia?: string
   ie: string
-  place: Place
+  place: Municipality
   xLgr: string
   nro: string
   xBairro: string
@@ -18,10 +18,10 @@ export interface Taxpayer {
   email: string
   /** 1 Simples Nacional, 3 regime normal. */
   crt: '1' | '3'
-  segment: Segment
+  segment: BusinessSegment
 }
 
-/** Everybody who issues, carries and reads the generated documents; the same for the same seed. */
+/** All taxpayers that issue, carry and receive the generated documents; the same for the same seed. */
 export interface Cast {
   suppliers: Taxpayer[]
   carriers: Taxpayer[]
@@ -64,7 +64,7 @@ export function taxpayerOf(company: { cnpj: string; nome: string; uf: string }, 
   return { ...made, cnpj: company.cnpj, crt: '3' }
 }
 
-/** A company that nobody has heard of, at random. */
+/** A new company, made at random. */
 export function inventCompany(random: Random): { cnpj: string; nome: string; uf: string } {
   const nome = random.pick(random.pick(segments).names).replace('*', random.pick(nameWords))
   return { cnpj: random.chance(0.4) ? cnpjWithLetters(random) : numericCnpj(random), nome, uf: random.pick(places).uf }
@@ -79,7 +79,13 @@ const streets = [
 ]
 const districts = ['CENTRO', 'DISTRITO INDUSTRIAL', 'VILA NOVA', 'JARDIM AMÉRICA', 'SANTO ANTÔNIO']
 
-function taxpayer(random: Random, nome: string, place: Place, letters: boolean, segment: Segment): Taxpayer {
+function taxpayer(
+  random: Random,
+  nome: string,
+  place: Municipality,
+  letters: boolean,
+  segment: BusinessSegment,
+): Taxpayer {
   const cnpj = letters ? cnpjWithLetters(random) : numericCnpj(random)
   return {
     cnpj,

@@ -1,13 +1,13 @@
 import { signEnveloped } from '@vigia/xml/sign'
 import { tag } from '@vigia/xml/write'
-import type { Issued } from '../certificates.ts'
+import type { IssuedCertificate } from '../certificates.ts'
 import { dateTimeWithOffset } from '../clock.ts'
 import type { Taxpayer } from './cast.ts'
 import { digestOf, type NewChave, newChave, newProtocol } from './chave.ts'
 import { group, text } from './elements.ts'
 import { fixed, money, rateText, share, split } from './money.ts'
 import { ibsCbs, ibsCbsOf } from './nfe-items.ts'
-import { icmsRate, type Place } from './places.ts'
+import { icmsRate, type Municipality } from './places.ts'
 import type { Random } from './random.ts'
 
 const namespace = 'http://www.portalfiscal.inf.br/cte'
@@ -24,7 +24,7 @@ interface CteOrder {
 }
 
 /** A load of goods from one party to another. */
-export interface FreightOrder extends CteOrder {
+interface FreightOrder extends CteOrder {
   sender: Taxpayer
   receiver: Taxpayer
   /** 0 remetente, 3 destinatário. */
@@ -33,12 +33,12 @@ export interface FreightOrder extends CteOrder {
   cargo: { chave: string; vNF: number; weight: number }[]
 }
 
-export interface PassengersOrder extends CteOrder {
+interface PassengersOrder extends CteOrder {
   tomador: Taxpayer
 }
 
 /** An authorised document of the CT-e family. */
-export interface Cte {
+export interface GeneratedCte {
   bytes: Uint8Array
   chave: string
   nProt: string
@@ -47,14 +47,14 @@ export interface Cte {
   carrier: Taxpayer
 }
 
-interface Layout {
+interface CteLayout {
   root: string
   document: string
   mod: '57' | '67'
 }
 
 /** CT-e, model 57, by road. */
-export function buildCte(random: Random, order: FreightOrder, signer: Issued): Cte {
+export function buildCte(random: Random, order: FreightOrder, signer: IssuedCertificate): GeneratedCte {
   const { sender, receiver } = order
   return finish(random, order, { root: 'cteProc', document: 'CTe', mod: '57' }, signer, (made) => [
     group(
@@ -91,7 +91,7 @@ export function buildCte(random: Random, order: FreightOrder, signer: Issued): C
 }
 
 /** CT-e Simplificado: several deliveries to the places of one tomador. */
-export function buildSimplifiedCte(random: Random, order: FreightOrder, signer: Issued): Cte {
+export function buildSimplifiedCte(random: Random, order: FreightOrder, signer: IssuedCertificate): GeneratedCte {
   const { sender, receiver } = order
   const parts = split(
     order.vTPrest,
@@ -144,7 +144,7 @@ export function buildSimplifiedCte(random: Random, order: FreightOrder, signer: 
 }
 
 /** CT-e OS, model 67: transport of people. */
-export function buildCteOs(random: Random, order: PassengersOrder, signer: Issued): Cte {
+export function buildCteOs(random: Random, order: PassengersOrder, signer: IssuedCertificate): GeneratedCte {
   const { carrier, tomador } = order
   return finish(random, order, { root: 'cteOSProc', document: 'CTeOS', mod: '67' }, signer, (made) => [
     group(
@@ -189,10 +189,10 @@ export function buildCteOs(random: Random, order: PassengersOrder, signer: Issue
 function finish(
   random: Random,
   order: CteOrder,
-  layout: Layout,
-  signer: Issued,
+  layout: CteLayout,
+  signer: IssuedCertificate,
   content: (made: NewChave) => string[],
-): Cte {
+): GeneratedCte {
   const { carrier, at, tpAmb } = order
   const made = newChave(random, { ...order, cUF: carrier.place.cUF, cnpj: carrier.cnpj, mod: layout.mod })
   const { chave } = made
@@ -255,7 +255,7 @@ function cfop(from: Taxpayer, to: Taxpayer): string {
   return from.place.uf === to.place.uf ? '5353' : '6353'
 }
 
-function route(from: Place, to: Place): string[] {
+function route(from: Municipality, to: Municipality): string[] {
   return [
     text('cMunIni', from.cMun),
     text('xMunIni', from.xMun),

@@ -1,6 +1,6 @@
 import { signEnveloped } from '@vigia/xml/sign'
 import { tag } from '@vigia/xml/write'
-import type { Issued } from '../certificates.ts'
+import type { IssuedCertificate } from '../certificates.ts'
 import { dateTimeWithOffset } from '../clock.ts'
 import { eventSummary } from '../summaries.ts'
 import { newProtocol } from './chave.ts'
@@ -18,13 +18,13 @@ const nfeCorrectionTerms =
 const cteCorrectionTerms =
   'A Carta de Correção é disciplinada pelo Art. 58-B do CONVÊNIO/SINIEF 06/89: Fica permitida a utilização de carta de correção, para regularização de erro ocorrido na emissão de documentos fiscais relativos à prestação de serviço de transporte, desde que o erro não esteja relacionado com: I - as variáveis que determinam o valor do imposto tais como: base de cálculo, alíquota, diferença de preço, quantidade, valor da prestação;II - a correção de dados cadastrais que implique mudança do emitente, tomador, remetente ou do destinatário;III - a data de emissão ou de saída.'
 
-export interface EventOrder {
+interface EventOrder {
   at: number
   tpAmb: 1 | 2
   chave: string
   /** CNPJ of the author. */
   author: string
-  /** CNPJ of the destinatário, which the answer repeats. */
+  /** CNPJ of the destinatário, which the response repeats. */
   recipient?: string
   tpEvento: number
   nSeqEvento?: number
@@ -33,7 +33,7 @@ export interface EventOrder {
 }
 
 /** A registered event of an NF-e, signed by its author. */
-export function buildNfeEvent(random: Random, order: EventOrder, signer: Issued): Uint8Array {
+export function buildNfeEvent(random: Random, order: EventOrder, signer: IssuedCertificate): Uint8Array {
   const { chave, tpEvento, tpAmb, at, nSeqEvento = 1 } = order
   const manifestation = String(tpEvento).startsWith('2102')
   const cOrgao = manifestation ? '91' : chave.slice(0, 2)
@@ -54,7 +54,7 @@ export function buildNfeEvent(random: Random, order: EventOrder, signer: Issued)
   const unsigned = tag('evento', { xmlns: nfe, versao: '1.00' }, info)
   const signed = signEnveloped(unsigned, Id, signer.key, signer.certificate)
   const nProt = newProtocol(random, manifestation ? '891' : `1${cOrgao}`, at)
-  const answer = tag(
+  const response = tag(
     'retEvento',
     { versao: '1.00' },
     tag(
@@ -74,11 +74,11 @@ export function buildNfeEvent(random: Random, order: EventOrder, signer: Issued)
       text('nProt', nProt),
     ),
   )
-  return Buffer.from(tag('procEventoNFe', { xmlns: nfe, versao: '1.00' }, signed, answer), 'utf8')
+  return Buffer.from(tag('procEventoNFe', { xmlns: nfe, versao: '1.00' }, signed, response), 'utf8')
 }
 
 /** A registered event of a CT-e, signed by its author. */
-export function buildCteEvent(random: Random, order: EventOrder, signer: Issued): Uint8Array {
+export function buildCteEvent(random: Random, order: EventOrder, signer: IssuedCertificate): Uint8Array {
   const { chave, tpEvento, tpAmb, at, nSeqEvento = 1 } = order
   const cOrgao = chave.slice(0, 2)
   const Id = `ID${tpEvento}${chave}${String(nSeqEvento).padStart(3, '0')}`
@@ -96,7 +96,7 @@ export function buildCteEvent(random: Random, order: EventOrder, signer: Issued)
   )
   const unsigned = tag('eventoCTe', { xmlns: cte, versao: '4.00' }, info)
   const signed = signEnveloped(unsigned, Id, signer.key, signer.certificate)
-  const answer = tag(
+  const response = tag(
     'retEventoCTe',
     { versao: '4.00' },
     group(
@@ -114,7 +114,7 @@ export function buildCteEvent(random: Random, order: EventOrder, signer: Issued)
       text('nProt', newProtocol(random, `3${cOrgao}`, at)),
     ),
   )
-  return Buffer.from(tag('procEventoCTe', { xmlns: cte, versao: '4.00' }, signed, answer), 'utf8')
+  return Buffer.from(tag('procEventoCTe', { xmlns: cte, versao: '4.00' }, signed, response), 'utf8')
 }
 
 /** What the manifestação do destinatário carries, by code. */

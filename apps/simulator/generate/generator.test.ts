@@ -7,9 +7,10 @@ import { child, openDocument, value, type XmlElement } from '@vigia/dfe/document
 import { verifySignature } from '@vigia/xml/verify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasSchemas, schema, verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
+import { withTestKeys } from '../../../tests/support/keys.ts'
 import { openCertificationAuthority } from '../certificates.ts'
 import { createClock, instantOf } from '../clock.ts'
-import { type Ledger, openLedger, type Received } from '../ledger.ts'
+import { type Ledger, openLedger, type ReceivedRecord } from '../ledger.ts'
 import { openGenerator } from './generator.ts'
 
 const company = { cnpj: '12ABC34501DE35', nome: 'EMPRESA EXEMPLO LTDA', uf: 'SC' }
@@ -17,10 +18,10 @@ const now = Date.parse('2026-08-20T15:00:00-03:00')
 
 let directory: string
 let ledger: Ledger
-let received: { record: Received; xml: string }[]
+let received: { record: ReceivedRecord; xml: string }[]
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'simulator-generator-'))
+  directory = withTestKeys(mkdtempSync(join(tmpdir(), 'simulator-generator-')))
   ledger = openLedger(directory)
   const clock = createClock(now - Date.now())
   const certification = await openCertificationAuthority(directory, now)
@@ -130,7 +131,7 @@ describe('generated documents', () => {
   })
 
   it('are about as many as asked for', async () => {
-    const own = mkdtempSync(join(tmpdir(), 'simulator-generator-'))
+    const own = withTestKeys(mkdtempSync(join(tmpdir(), 'simulator-generator-')))
     const few = openLedger(own)
     const certification = await openCertificationAuthority(own, now)
     const options = { seed: 7, tpAmb: 2, directory: own, ledger: few, certification } as const
@@ -156,7 +157,7 @@ describe('generated documents', () => {
   })
 
   it('are the same for the same seed and month, but for certificates and signatures', async () => {
-    const other = mkdtempSync(join(tmpdir(), 'simulator-generator-'))
+    const other = withTestKeys(mkdtempSync(join(tmpdir(), 'simulator-generator-')))
     const otherLedger = openLedger(other)
     const clock = createClock(now - Date.now())
     const certification = await openCertificationAuthority(other, now)
@@ -183,7 +184,7 @@ describe('when the month is young', () => {
 
   /** What a company has that begins at an instant. */
   const begin = async (at: number, options: { since?: number; before?: number } = {}) => {
-    const own = mkdtempSync(join(tmpdir(), 'simulator-generator-'))
+    const own = withTestKeys(mkdtempSync(join(tmpdir(), 'simulator-generator-')))
     const ownLedger = openLedger(own)
     const clock = createClock((options.before ?? at) - Date.now())
     const certification = await openCertificationAuthority(own, at)
@@ -261,7 +262,7 @@ const nfePackage = 'nfe/PL_010e_NT2025.002_v1.01'
 const ctePackage = 'cte/PL_CTe_400_NT2026.002_RTC_1.00'
 const eventPackage = 'nfe/Eventos_PL_010_V1.30'
 
-function validate({ facts }: Received, xml: string): string[] {
+function validate({ facts }: ReceivedRecord, xml: string): string[] {
   const root = openDocument(Buffer.from(xml))
   if (facts.kind === 'event-summary') return schema('nfe/PL_NFeDistDFe_1.02', 'resEvento_v1.01.xsd', true)(xml)
   if (facts.service === 'nfe' && facts.kind === 'document') return schema(nfePackage, 'procNFe_v4.00.xsd')(xml)

@@ -5,7 +5,7 @@ import { activate, type Reception, receive } from '../publication.ts'
 import { createCast, type Taxpayer, taxpayerOf } from './cast.ts'
 import { createRandom } from './random.ts'
 import { openSigners } from './signers.ts'
-import { groupedFreight, officeMoment, othersSale, ownSale, passengers, purchase, type Stage } from './stories.ts'
+import { groupedFreight, officeMoment, othersSale, ownSale, passengers, purchase, type StoryStage } from './stories.ts'
 
 /** Makes documents for companies and hands them to the authority. */
 export interface Generator {
@@ -13,21 +13,21 @@ export interface Generator {
    * The documents since an instant, or else of the current month, up to now, or about so many of them; nothing when they were
    * made before.
    */
-  history(company: Named, since?: number, count?: number): Promise<Reception[]>
-  /** The last weeks of a busy company that nobody knew: enough for its first capture to take a while. */
-  newcomer(company: Named): Promise<Reception[]>
+  history(company: NamedCompany, since?: number, count?: number): Promise<Reception[]>
+  /** The last weeks of a busy new company: enough documents for its first capture to take a while. */
+  newcomer(company: NamedCompany): Promise<Reception[]>
   /** One more document for one of the companies, now. */
-  live(companies: Named[]): Promise<Reception[]>
+  live(companies: NamedCompany[]): Promise<Reception[]>
 }
 
 /** A company that is named from outside. */
-export interface Named {
+export interface NamedCompany {
   cnpj: string
   nome: string
   uf: string
 }
 
-export interface GeneratorOptions {
+interface GeneratorOptions {
   seed: number
   tpAmb: 1 | 2
   directory: string
@@ -48,7 +48,7 @@ export async function openGenerator(options: GeneratorOptions): Promise<Generato
   const { seed, tpAmb, ledger, clock } = options
   const cast = createCast(seed)
   const signers = await openSigners(options.directory, options.certification, clock.now())
-  const stageFor = (company: Taxpayer, seedText: string, until: number): Stage => ({
+  const stageFor = (company: Taxpayer, seedText: string, until: number): StoryStage => ({
     random: createRandom(seedText),
     cast,
     signers,
@@ -58,12 +58,12 @@ export async function openGenerator(options: GeneratorOptions): Promise<Generato
     files: [],
     numbers: new Map(),
   })
-  const deliver = (stage: Stage) => {
+  const deliver = (stage: StoryStage) => {
     const incoming = stage.files.map((bytes) => ({ load: () => bytes }))
     return receive(ledger, clock, incoming, { activateParties: false, authorizedHere: true })
   }
 
-  const finish = (stage: Stage, mark: string) => {
+  const finish = (stage: StoryStage, mark: string) => {
     const receptions = deliver(stage)
     ledger.append([{ type: 'note', name: mark, value: String(seed) }])
     return receptions
@@ -115,7 +115,7 @@ function markOf(cnpj: string, at: number): string {
   return `generated:${cnpj}:${localDateTime(at).slice(0, 7)}`
 }
 
-async function playSome(stage: Stage, from: number, to: number, count: number): Promise<void> {
+async function playSome(stage: StoryStage, from: number, to: number, count: number): Promise<void> {
   const { random } = stage
   while (stage.files.length < count) {
     const story = random.pick([purchase, purchase, purchase, othersSale, passengers])
@@ -124,7 +124,7 @@ async function playSome(stage: Stage, from: number, to: number, count: number): 
 }
 
 // About what happens in a month; in fewer days the same happens more densely.
-async function play(stage: Stage, from: number, to: number): Promise<void> {
+async function play(stage: StoryStage, from: number, to: number): Promise<void> {
   const { random } = stage
   const moment = () => officeMoment(random, from, to - 60_000)
   const times = (low: number, high: number) => Array.from({ length: random.integer(low, high) }, moment)

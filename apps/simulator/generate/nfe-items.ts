@@ -3,11 +3,11 @@ import type { Taxpayer } from './cast.ts'
 import { group, text } from './elements.ts'
 import { fixed, money, rateText, share, split } from './money.ts'
 import { icmsRate } from './places.ts'
-import type { Product } from './products.ts'
+import type { SoldProduct } from './products.ts'
 import type { Random } from './random.ts'
 
 /** The amounts of one item, in cents. */
-export interface Item {
+export interface GeneratedItem {
   xml: string
   vProd: number
   vFrete: number
@@ -32,8 +32,8 @@ const cbsRate = 9_000
 // Margin on which the ICMS of the following sales is collected in advance.
 const mvaRate = 405_000
 
-interface Line {
-  product: Product
+interface ItemLine {
+  product: SoldProduct
   quantity: number
   /** In cents. */
   price: number
@@ -46,7 +46,7 @@ interface Line {
 export function buildItems(
   random: Random,
   sale: { issuer: Taxpayer; recipient: Taxpayer; count: number; vFrete: number; discountRate: number; xPed?: string },
-): Item[] {
+): GeneratedItem[] {
   const lines = Array.from({ length: sale.count }, () => {
     const product = random.pick(sale.issuer.segment.products)
     const quantity = random.integer(...product.quantity)
@@ -64,9 +64,9 @@ export function buildItems(
 function buildItem(
   random: Random,
   sale: { issuer: Taxpayer; recipient: Taxpayer; xPed?: string },
-  line: Line,
+  line: ItemLine,
   nItem: number,
-): Item {
+): GeneratedItem {
   const { issuer, recipient } = sale
   const { product, vProd, vFrete, vDesc } = line
   const taxes = issuer.crt === '3' ? normalTaxes(issuer, recipient, line) : simplesTaxes(random, line)
@@ -103,14 +103,14 @@ function buildItem(
   return { ...taxes, xml, vProd, vFrete, vDesc }
 }
 
-function cfop(product: Product, inside: boolean): string {
+function cfop(product: SoldProduct, inside: boolean): string {
   if (product.st) return inside ? '5405' : '6403'
   return inside ? '5102' : '6102'
 }
 
-type Taxes = Omit<Item, 'vProd' | 'vFrete' | 'vDesc'>
+type Taxes = Omit<GeneratedItem, 'vProd' | 'vFrete' | 'vDesc'>
 
-function normalTaxes(issuer: Taxpayer, recipient: Taxpayer, line: Line): Taxes {
+function normalTaxes(issuer: Taxpayer, recipient: Taxpayer, line: ItemLine): Taxes {
   const inside = issuer.place.uf === recipient.place.uf
   const value = line.vProd + line.vFrete - line.vDesc
   const vIPI = share(value, issuer.segment.ipi)
@@ -143,7 +143,7 @@ function normalTaxes(issuer: Taxpayer, recipient: Taxpayer, line: Line): Taxes {
   return { xml: xml.filter(Boolean).join(''), vBC, vICMS, vBCST, vST, vIPI, vPIS, vCOFINS, vBCIBSCBS, vIBSUF, vCBS }
 }
 
-function icmsOf(product: Product, value: number, vIPI: number, from: string, to: string, inside: boolean) {
+function icmsOf(product: SoldProduct, value: number, vIPI: number, from: string, to: string, inside: boolean) {
   const none = { vBC: 0, vICMS: 0, vBCST: 0, vST: 0 }
   if (product.st && inside) {
     return { ...none, xml: group('ICMS60', text('orig', '0'), text('CST', '60')) }
@@ -174,7 +174,7 @@ function icmsOf(product: Product, value: number, vIPI: number, from: string, to:
   return { vBC: value, vICMS, vBCST, vST, xml }
 }
 
-function simplesTaxes(random: Random, { product, vProd, vFrete, vDesc }: Line): Taxes {
+function simplesTaxes(random: Random, { product, vProd, vFrete, vDesc }: ItemLine): Taxes {
   const rate = random.pick([12_500, 18_600, 25_600])
   const credit = [text('pCredSN', rateText(rate)), text('vCredICMSSN', money(share(vProd + vFrete - vDesc, rate)))]
   const icms = product.st

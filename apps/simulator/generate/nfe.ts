@@ -1,12 +1,12 @@
 import { signEnveloped } from '@vigia/xml/sign'
 import { tag } from '@vigia/xml/write'
-import type { Issued } from '../certificates.ts'
+import type { IssuedCertificate } from '../certificates.ts'
 import { dateTimeWithOffset, localDateTime } from '../clock.ts'
 import type { Taxpayer } from './cast.ts'
 import { digestOf, newChave, newProtocol } from './chave.ts'
 import { group, text } from './elements.ts'
 import { fixed, money, split, sum } from './money.ts'
-import { buildItems, type Item } from './nfe-items.ts'
+import { buildItems, type GeneratedItem } from './nfe-items.ts'
 import type { Random } from './random.ts'
 
 const namespace = 'http://www.portalfiscal.inf.br/nfe'
@@ -24,7 +24,7 @@ export interface NfeOrder {
 }
 
 /** An authorised NF-e. */
-export interface Nfe extends NfeOrder {
+export interface GeneratedNfe extends NfeOrder {
   bytes: Uint8Array
   chave: string
   nProt: string
@@ -37,7 +37,7 @@ export interface Nfe extends NfeOrder {
 }
 
 /** A sale of goods with layout 4.00, signed by its issuer and authorised. */
-export function buildNfe(random: Random, order: NfeOrder, signer: Issued): Nfe {
+export function buildNfe(random: Random, order: NfeOrder, signer: IssuedCertificate): GeneratedNfe {
   const { issuer, recipient, carrier, at, tpAmb } = order
   const { chave, cNF, cDV } = newChave(random, { ...order, cUF: issuer.place.cUF, cnpj: issuer.cnpj, mod: '55' })
   const xPed = random.chance(0.3) ? random.digits(6) : undefined
@@ -149,10 +149,10 @@ function address({ xLgr, nro, xBairro, place, cep, fone }: Taxpayer): string[] {
   ]
 }
 
-type Totals = Omit<Item, 'xml'> & { vNF: number }
+type Totals = Omit<GeneratedItem, 'xml'> & { vNF: number }
 
-function totals(items: readonly Item[]): Totals {
-  const of = (name: keyof Omit<Item, 'xml'>) => sum(items.map((item) => item[name]))
+function totals(items: readonly GeneratedItem[]): Totals {
+  const of = (name: keyof Omit<GeneratedItem, 'xml'>) => sum(items.map((item) => item[name]))
   const total = {
     vProd: of('vProd'),
     vFrete: of('vFrete'),
@@ -240,7 +240,7 @@ function transport(random: Random, carrier: Taxpayer | undefined, weight: number
 }
 
 /** A number plate of the Mercosul pattern. */
-export function plate(random: Random): string {
+function plate(random: Random): string {
   const letter = () => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[random.integer(0, 25)]
   return `${letter()}${letter()}${letter()}${random.integer(0, 9)}${letter()}${random.digits(2)}`
 }

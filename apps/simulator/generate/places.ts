@@ -1,5 +1,5 @@
 /** A municipality where the taxpayers of the generator live. */
-export interface Place {
+export interface Municipality {
   uf: string
   cUF: string
   cMun: string
@@ -45,7 +45,7 @@ const table: [string, string, string, string, string, string][] = [
   ['DF', '53', '5300108', 'BRASÍLIA', '70040', '61'],
 ]
 
-export const places: readonly Place[] = table.map(([uf, cUF, cMun, xMun, cep, ddd]) => ({
+export const places: readonly Municipality[] = table.map(([uf, cUF, cMun, xMun, cep, ddd]) => ({
   uf,
   cUF,
   cMun,
@@ -55,7 +55,7 @@ export const places: readonly Place[] = table.map(([uf, cUF, cMun, xMun, cep, dd
 }))
 
 /** A municipality of a state; São Paulo for a sigla that does not exist. */
-export function placeIn(uf: string): Place {
+export function placeIn(uf: string): Municipality {
   const place = places.find((one) => one.uf === uf.toUpperCase()) ?? places.find((one) => one.cMun === '3550308')
   if (place === undefined) throw new Error(`no place in ${uf}`)
   return place

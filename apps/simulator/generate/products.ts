@@ -1,13 +1,13 @@
 /** A kind of supplier and what it sells. */
-export interface Segment {
+export interface BusinessSegment {
   /** Company names, `*` being replaced by a word of their own. */
   names: readonly string[]
   /** Pays IPI on what it makes, in ten thousandths of one percent. */
   ipi: number
-  products: readonly Product[]
+  products: readonly SoldProduct[]
 }
 
-export interface Product {
+export interface SoldProduct {
   xProd: string
   NCM: string
   unit: string
@@ -24,11 +24,11 @@ function product(
   unit: string,
   price: [number, number],
   quantity: [number, number],
-): Product {
+): SoldProduct {
   return { xProd, NCM, unit, price, quantity }
 }
 
-export const segments: readonly Segment[] = [
+export const segments: readonly BusinessSegment[] = [
   {
     names: ['METALÚRGICA * LTDA', 'INDÚSTRIA DE FIXADORES * S.A.', '* PARAFUSOS E FERRAGENS LTDA'],
     ipi: 65_000,

@@ -1,11 +1,11 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CertificationAuthority, type Issued, newPrivateKey } from '../certificates.ts'
+import { type CertificationAuthority, type IssuedCertificate, newPrivateKey } from '../certificates.ts'
 
 /** Signing certificates for the issuers of generated documents, all on a few key pairs: making one takes long. */
 export interface Signers {
-  signerOf(taxpayer: { cnpj: string; nome: string; place: { uf: string } }): Promise<Issued>
+  signerOf(taxpayer: { cnpj: string; nome: string; place: { uf: string } }): Promise<IssuedCertificate>
 }
 
 const keyCount = 3
@@ -26,7 +26,7 @@ export async function openSigners(
     if (!existsSync(file)) writeFileSync(file, key.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 })
     keys.push(key)
   }
-  const issued = new Map<string, Promise<Issued>>()
+  const issued = new Map<string, Promise<IssuedCertificate>>()
   return {
     signerOf: ({ cnpj, nome, place }) => {
       const known = issued.get(cnpj)

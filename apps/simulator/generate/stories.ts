@@ -1,6 +1,6 @@
 import { localDateTime } from '../clock.ts'
 import type { Cast, Taxpayer } from './cast.ts'
-import { buildCte, buildCteOs, buildSimplifiedCte, type Cte } from './cte.ts'
+import { buildCte, buildCteOs, buildSimplifiedCte, type GeneratedCte } from './cte.ts'
 import {
   buildCteEvent,
   buildNfeEvent,
@@ -11,12 +11,12 @@ import {
   nfeCancellationDetail,
   nfeCorrectionDetail,
 } from './events.ts'
-import { buildNfe, type Nfe, type NfeOrder } from './nfe.ts'
+import { buildNfe, type GeneratedNfe, type NfeOrder } from './nfe.ts'
 import type { Random } from './random.ts'
 import type { Signers } from './signers.ts'
 
-/** What a story needs: who there is, who signs, and until when things have happened. */
-export interface Stage {
+/** What a story needs: the companies, their signing keys, and the moment up to which it is told. */
+export interface StoryStage {
   random: Random
   cast: Cast
   signers: Signers
@@ -41,7 +41,7 @@ function chooseFate(random: Random): Fate {
 }
 
 /** A supplier sells to the company: note, freight, trail, corrections, cancellation, answer of the company. */
-export async function purchase(stage: Stage, at: number, fate = chooseFate(stage.random)): Promise<void> {
+export async function purchase(stage: StoryStage, at: number, fate = chooseFate(stage.random)): Promise<void> {
   const { random, cast, company } = stage
   const issuer = random.pick(cast.suppliers)
   const carrier = random.chance(0.65) ? random.pick(cast.carriers) : undefined
@@ -57,7 +57,7 @@ export async function purchase(stage: Stage, at: number, fate = chooseFate(stage
 }
 
 /** The company sells to a customer: it receives no note of its own, but what others register on it. */
-export async function ownSale(stage: Stage, at: number): Promise<void> {
+export async function ownSale(stage: StoryStage, at: number): Promise<void> {
   const { random, cast, company } = stage
   const carrier = random.pick(cast.carriers)
   const customer = random.pick(cast.customers)
@@ -70,7 +70,7 @@ export async function ownSale(stage: Stage, at: number): Promise<void> {
 }
 
 /** A sale between others in which the company carries or reads. */
-export async function othersSale(stage: Stage, at: number): Promise<void> {
+export async function othersSale(stage: StoryStage, at: number): Promise<void> {
   const { random, cast, company } = stage
   const parties = { issuer: random.pick(cast.suppliers), recipient: random.pick(cast.customers) }
   const part = random.chance(0.6) ? { carrier: company } : { carrier: random.pick(cast.carriers), reader: company }
@@ -79,10 +79,10 @@ export async function othersSale(stage: Stage, at: number): Promise<void> {
 }
 
 /** Several notes of one supplier travel together on a simplified CT-e. */
-export async function groupedFreight(stage: Stage, at: number): Promise<void> {
+export async function groupedFreight(stage: StoryStage, at: number): Promise<void> {
   const { random, cast, company } = stage
   const supplier = random.pick(cast.suppliers)
-  const notes: Nfe[] = []
+  const notes: GeneratedNfe[] = []
   for (let index = 0; index < random.integer(2, 3); index++) {
     const soldAt = Math.min(at + index * 600_000, stage.until)
     notes.push(await sale(stage, { at: soldAt, issuer: supplier, recipient: company }))
@@ -108,7 +108,7 @@ export async function groupedFreight(stage: Stage, at: number): Promise<void> {
 }
 
 /** A carrier takes the company's employees to work. */
-export async function passengers(stage: Stage, at: number): Promise<void> {
+export async function passengers(stage: StoryStage, at: number): Promise<void> {
   const { random, cast, company, tpAmb } = stage
   const carrier = random.pick(cast.carriers)
   const vTPrest = random.integer(150_000, 900_000)
@@ -118,7 +118,10 @@ export async function passengers(stage: Stage, at: number): Promise<void> {
   if (random.chance(0.2)) await cancelCte(stage, cte)
 }
 
-async function sale(stage: Stage, order: Omit<NfeOrder, 'tpAmb' | 'serie' | 'numero' | 'items'>): Promise<Nfe> {
+async function sale(
+  stage: StoryStage,
+  order: Omit<NfeOrder, 'tpAmb' | 'serie' | 'numero' | 'items'>,
+): Promise<GeneratedNfe> {
   const { random, tpAmb } = stage
   const items = random.chance(0.08) ? random.integer(12, 32) : random.integer(1, 8)
   const numero = nextNumber(stage, order.issuer)
@@ -127,14 +130,14 @@ async function sale(stage: Stage, order: Omit<NfeOrder, 'tpAmb' | 'serie' | 'num
   return nfe
 }
 
-function readerFor({ random, cast }: Stage): Taxpayer | undefined {
+function readerFor({ random, cast }: StoryStage): Taxpayer | undefined {
   return random.chance(0.25) ? cast.accountant : undefined
 }
 
-async function freight(stage: Stage, nfe: Nfe, carrier: Taxpayer): Promise<void> {
+async function freight(stage: StoryStage, nfe: GeneratedNfe, carrier: Taxpayer): Promise<void> {
   const { random, tpAmb } = stage
   const leaves = later(stage, nfe.at, 2, 20)
-  // Who carries in its own name issues no CT-e to itself.
+  // A company that carries its own goods issues no CT-e to itself.
   if (leaves === null || carrier.cnpj === nfe.issuer.cnpj) return
   const vTPrest = Math.max(6_000, Math.round(nfe.vProd / random.integer(18, 40)))
   const order = {
@@ -160,13 +163,13 @@ async function freight(stage: Stage, nfe: Nfe, carrier: Taxpayer): Promise<void>
   } else if (random.chance(0.12)) await correctCte(stage, cte)
 }
 
-function trail(stage: Stage, chave: string, tpEvento: 610600 | 610601 | 610614, from: number): void {
+function trail(stage: StoryStage, chave: string, tpEvento: 610600 | 610601 | 610614, from: number): void {
   const at = from + stage.random.integer(2, 9) * 60_000
   if (at > stage.until) return
   stage.files.push(buildTrailSummary(stage.random, { at, chave, tpEvento }))
 }
 
-async function cancel(stage: Stage, nfe: Nfe, at: number): Promise<void> {
+async function cancel(stage: StoryStage, nfe: GeneratedNfe, at: number): Promise<void> {
   const { random, tpAmb } = stage
   const order = {
     at,
@@ -180,7 +183,7 @@ async function cancel(stage: Stage, nfe: Nfe, at: number): Promise<void> {
   stage.files.push(buildNfeEvent(random, { ...order, ...nfeCancellationDetail(nfe.nProt) }, signer))
 }
 
-async function correct(stage: Stage, nfe: Nfe, times: number): Promise<void> {
+async function correct(stage: StoryStage, nfe: GeneratedNfe, times: number): Promise<void> {
   const { random, tpAmb } = stage
   let from = nfe.at
   for (let nSeqEvento = 1; nSeqEvento <= times; nSeqEvento++) {
@@ -195,7 +198,7 @@ async function correct(stage: Stage, nfe: Nfe, times: number): Promise<void> {
 }
 
 // Ciência, and a conclusive answer some days later.
-async function answer(stage: Stage, nfe: Nfe): Promise<void> {
+async function answer(stage: StoryStage, nfe: GeneratedNfe): Promise<void> {
   const knownAt = later(stage, nfe.authorizedAt, 2, 40)
   if (knownAt === null) return
   await manifest(stage, nfe, 210210, knownAt)
@@ -203,7 +206,12 @@ async function answer(stage: Stage, nfe: Nfe): Promise<void> {
   if (confirmedAt !== null && stage.random.chance(0.5)) await manifest(stage, nfe, 210200, confirmedAt)
 }
 
-async function manifest(stage: Stage, nfe: Nfe, tpEvento: 210200 | 210210 | 210240, at: number): Promise<void> {
+async function manifest(
+  stage: StoryStage,
+  nfe: GeneratedNfe,
+  tpEvento: 210200 | 210210 | 210240,
+  at: number,
+): Promise<void> {
   const { random, tpAmb } = stage
   const author = nfe.recipient.cnpj
   const order = { at, tpAmb, chave: nfe.chave, author, recipient: author, tpEvento }
@@ -211,7 +219,7 @@ async function manifest(stage: Stage, nfe: Nfe, tpEvento: 210200 | 210210 | 2102
   stage.files.push(buildNfeEvent(random, { ...order, ...manifestationDetail(tpEvento) }, signer))
 }
 
-async function cancelCte(stage: Stage, cte: Cte): Promise<void> {
+async function cancelCte(stage: StoryStage, cte: GeneratedCte): Promise<void> {
   const at = cte.authorizedAt + stage.random.integer(10, 50) * 60_000
   if (at > stage.until) return
   const order = { at, tpAmb: stage.tpAmb, chave: cte.chave, author: cte.carrier.cnpj, tpEvento: 110111 }
@@ -219,7 +227,7 @@ async function cancelCte(stage: Stage, cte: Cte): Promise<void> {
   stage.files.push(buildCteEvent(stage.random, { ...order, ...cteCancellationDetail(cte.nProt) }, signer))
 }
 
-async function correctCte(stage: Stage, cte: Cte): Promise<void> {
+async function correctCte(stage: StoryStage, cte: GeneratedCte): Promise<void> {
   const at = later(stage, cte.authorizedAt, 1, 10)
   if (at === null) return
   const order = { at, tpAmb: stage.tpAmb, chave: cte.chave, author: cte.carrier.cnpj, tpEvento: 110110 }
@@ -229,7 +237,7 @@ async function correctCte(stage: Stage, cte: Cte): Promise<void> {
 }
 
 /** Some hours later, or null when that has not happened yet. */
-function later({ random, until }: Stage, from: number, hoursFrom: number, hoursTo: number): number | null {
+function later({ random, until }: StoryStage, from: number, hoursFrom: number, hoursTo: number): number | null {
   const at = from + random.integer(hoursFrom * 60, hoursTo * 60) * 60_000
   return at + 60_000 > until ? null : at
 }
@@ -242,7 +250,7 @@ export function officeMoment(random: Random, from: number, to: number): number {
   return inside >= from && inside <= to ? inside : at
 }
 
-function nextNumber(stage: Stage, issuer: Taxpayer): number {
+function nextNumber(stage: StoryStage, issuer: Taxpayer): number {
   const number = (stage.numbers.get(issuer.cnpj) ?? stage.random.integer(1_000, 90_000)) + 1
   stage.numbers.set(issuer.cnpj, number)
   return number

@@ -1,25 +1,24 @@
-import { getAccount } from '@vigia/contract/accounts'
-import { getPlan } from '@vigia/contract/workspace'
+import { formatInstantDate } from '@vigia/contract/text'
 import { type ReactNode, useEffect } from 'react'
 import { NavigationType, useLocation, useNavigationType } from 'react-router'
 import { errorMessage } from '../lib/api.ts'
 import { useContact } from '../lib/contact.ts'
-import { formatInstantDate } from '../lib/format.ts'
-import { productName } from '../lib/product.ts'
-import { useRoute } from '../lib/query.ts'
+import { useScreenQuery } from '../lib/query.ts'
+import { accountQuery, planQuery } from '../lib/response-adapter.ts'
+import { productName } from '../lib/site.ts'
 import { setTheme, type Theme, themeLabels, useTheme } from '../lib/theme.ts'
 import { Button } from '../ui/button.tsx'
+import { maskPhone } from '../ui/form/phone.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
-import { maskPhone } from '../ui/phone.ts'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { PlanCard } from './plan-card.tsx'
 import { Sessions } from './sessions.tsx'
 
 export function AccountPage() {
-  const account = useRoute(getAccount, {})
-  const plan = useRoute(getPlan, {})
+  const account = useScreenQuery(accountQuery, {})
+  const plan = useScreenQuery(planQuery, {})
   const shared = account.data?.compartilhada
   useNamedSection(!account.isPending && !plan.isPending)
   return (
@@ -29,31 +28,35 @@ export function AccountPage() {
       subtitle="Quem você é aqui, o que o plano permite e de onde a conta está aberta."
     >
       <div className="max-w-5xl">
-        <Section id="dados" title="Dados" about="Como você aparece na auditoria e nos e-mails.">
+        <AccountSection id="dados" title="Dados" about="Como você aparece na auditoria e nos e-mails.">
           <Identity />
-        </Section>
-        <Section id="plano" title="Plano" about="O que ele permite e quanto já foi usado.">
-          <Loaded error={plan.error} retry={plan.refetch}>
+        </AccountSection>
+        <AccountSection id="plano" title="Plano" about="O que ele permite e quanto já foi usado.">
+          <LoadedOrNotice error={plan.error} retry={plan.refetch}>
             <PlanCard plan={plan.data} />
-          </Loaded>
-        </Section>
-        <Section id="senha" title="Senha" about="Ao trocar a senha, as outras sessões são encerradas.">
-          <Loaded error={account.error} retry={account.refetch}>
+          </LoadedOrNotice>
+        </AccountSection>
+        <AccountSection id="senha" title="Senha" about="Ao trocar a senha, as outras sessões são encerradas.">
+          <LoadedOrNotice error={account.error} retry={account.refetch}>
             <PasswordForm shared={shared} email={account.data?.email} />
-          </Loaded>
-        </Section>
-        <Section id="sessoes" title="Sessões" about="Onde esta conta está aberta agora. Cada uma dura até 30 dias.">
+          </LoadedOrNotice>
+        </AccountSection>
+        <AccountSection
+          id="sessoes"
+          title="Sessões"
+          about="Onde esta conta está aberta agora. Cada uma dura até 30 dias."
+        >
           <Sessions shared={shared ?? false} />
-        </Section>
-        <Section id="tema" title="Tema" about="Vale para este navegador.">
+        </AccountSection>
+        <AccountSection id="tema" title="Tema" about="Vale para este navegador.">
           <ThemeChoice />
-        </Section>
+        </AccountSection>
       </div>
     </Page>
   )
 }
 
-// The menu names a section in the address; it is found again when what stands above it has come.
+// The menu names a section in the address; it is scrolled to again when the sections above it have loaded.
 function useNamedSection(settled: boolean) {
   const { hash, key } = useLocation()
   const returned = useNavigationType() === NavigationType.Pop && key !== 'default'
@@ -66,14 +69,14 @@ function useNamedSection(settled: boolean) {
   }, [hash, key, returned, settled])
 }
 
-interface SectionProps {
+interface AccountSectionProps {
   id: string
   title: string
   about: string
   children: ReactNode
 }
 
-function Section({ id, title, about, children }: SectionProps) {
+function AccountSection({ id, title, about, children }: AccountSectionProps) {
   return (
     <section
       id={id}
@@ -91,7 +94,15 @@ function Section({ id, title, about, children }: SectionProps) {
   )
 }
 
-function Loaded({ error, retry, children }: { error: Error | null; retry: () => unknown; children: ReactNode }) {
+function LoadedOrNotice({
+  error,
+  retry,
+  children,
+}: {
+  error: Error | null
+  retry: () => unknown
+  children: ReactNode
+}) {
   if (!error) return children
   return (
     <Notice
@@ -109,7 +120,7 @@ function Loaded({ error, retry, children }: { error: Error | null; retry: () => 
 }
 
 function Identity() {
-  const { data, error, refetch } = useRoute(getAccount, {})
+  const { data, error, refetch } = useScreenQuery(accountQuery, {})
   const contact = useContact()
   const facts = [
     ['Nome', data?.nome],
@@ -118,7 +129,7 @@ function Identity() {
     ['Conta criada em', data && formatInstantDate(data.criadaEm)],
   ] as const
   return (
-    <Loaded error={error} retry={refetch}>
+    <LoadedOrNotice error={error} retry={refetch}>
       <dl className="[&>div]:border-line [&>div]:border-b">
         {facts.map(([name, value]) => (
           <div key={name} className="grid min-h-9 items-center gap-x-4 py-1.5 sm:grid-cols-[10rem_minmax(0,1fr)]">
@@ -139,7 +150,7 @@ function Identity() {
         </button>{' '}
         para corrigir.
       </p>
-    </Loaded>
+    </LoadedOrNotice>
   )
 }
 

@@ -23,7 +23,7 @@ test.each(['', 'acao=nada&pagina=-1', 'de=2026-10-31&ate=2026-10-01', 'de=2026-0
   },
 )
 
-test('the call accepts it', () => {
+test('the call accepts the query', () => {
   const filters = readAuditFilters(new URLSearchParams('busca=ana&acao=senha&de=2026-10-01&ate=2026-10-01&pagina=2'))
   expect(AuditFilter.parse(toAuditQuery(filters))).toEqual({
     PaginaAtual: 2,

@@ -1,5 +1,5 @@
 import { type AuditAction, auditActions } from '@vigia/contract/workspace'
-import { type Period, parseDay } from '../ui/days.ts'
+import { type Period, parseDay } from '../ui/period/days.ts'
 
 export interface AuditFilters {
   search: string
@@ -9,7 +9,7 @@ export interface AuditFilters {
   page: number
 }
 
-/** Every kind of deed, in words. */
+/** The name of each kind of audit entry. */
 export const actionNames: Readonly<Record<AuditAction, string>> = {
   conta: 'Conta',
   login: 'Entrada',
@@ -24,7 +24,7 @@ export const actionNames: Readonly<Record<AuditAction, string>> = {
   plano: 'Plano',
 }
 
-/** The filter written in the address; what makes no sense there is left out. */
+/** The filter written in the address; invalid values are ignored. */
 export function readAuditFilters(params: URLSearchParams): AuditFilters {
   const from = parseDay(params.get('de') ?? '')
   const to = parseDay(params.get('ate') ?? '')
@@ -49,7 +49,7 @@ export function writeAuditFilters({ search, action, period, page }: AuditFilters
   return params
 }
 
-/** The filter as the call wants it. */
+/** The filter as the query of the call. */
 export function toAuditQuery({ search, action, period, page }: AuditFilters) {
   return {
     PaginaAtual: page,

@@ -1,11 +1,11 @@
+import { formatInstantDate, formatTime } from '@vigia/contract/text'
 import type { AuditRow } from '@vigia/contract/workspace'
-import { formatInstantDate, formatTime } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { actionNames } from './audit-filter.ts'
 
 interface AuditListProps {
-  /** Undefined while they travel. */
+  /** Undefined while they are loading. */
   rows: readonly AuditRow[] | undefined
 }
 
@@ -35,7 +35,7 @@ export function AuditTable({ rows }: AuditListProps) {
       </thead>
       <tbody className="[&>tr>td]:px-2 [&>tr>td]:py-2 [&>tr>td]:align-top [&>tr]:border-line [&>tr]:border-b">
         {rows?.map((row, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a deed has no name, and two may be alike to the millisecond.
+          // biome-ignore lint/suspicious/noArrayIndexKey: an entry has no id, and two may be equal to the millisecond.
           <tr key={`${row.quando} ${index}`}>
             <td className="whitespace-nowrap pl-0! tabular-nums">
               <Moment row={row} />
@@ -65,7 +65,7 @@ export function AuditItems({ rows }: AuditListProps) {
   return (
     <ul aria-label="Registros, do mais novo ao mais antigo" className="[&>li]:border-line [&>li]:border-b">
       {rows?.map((row, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a deed has no name, and two may be alike to the millisecond.
+        // biome-ignore lint/suspicious/noArrayIndexKey: an entry has no id, and two may be equal to the millisecond.
         <li key={`${row.quando} ${index}`} className="py-2.5">
           <div className="flex items-start justify-between gap-3">
             <p className="min-w-0 break-words">{row.descricao}</p>

@@ -1,26 +1,27 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { formatCount } from '@vigia/contract/text'
 import { auditActions, listAudit } from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
 import { FileSearch, ScrollText, Search } from 'lucide-react'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { call, errorMessage, usualMessage } from '../lib/api.ts'
-import { formatCount } from '../lib/format.ts'
-import { productName } from '../lib/product.ts'
 import { dataOf } from '../lib/query.ts'
+import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
-import { DateRangePicker } from '../ui/date-range-picker.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { Input } from '../ui/input.tsx'
-import { useNarrow } from '../ui/narrow.ts'
+import { Input } from '../ui/form/input.tsx'
+import { Labelled } from '../ui/form/labelled.tsx'
+import { Select } from '../ui/form/select.tsx'
+import { useNarrow } from '../ui/hooks/narrow.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pagination } from '../ui/pagination.tsx'
-import { Select } from '../ui/select.tsx'
+import { DateRangePicker } from '../ui/period/date-range-picker.tsx'
 import { type AuditFilters, actionNames, readAuditFilters, toAuditQuery, writeAuditFilters } from './audit-filter.ts'
 import { AuditItems, AuditTable } from './audit-list.tsx'
 
-const none: AuditFilters = { search: '', action: '', period: null, page: 1 }
+const noFilters: AuditFilters = { search: '', action: '', period: null, page: 1 }
 
 export function AuditPage() {
   const frame = useRef<HTMLElement>(null)
@@ -68,7 +69,7 @@ export function AuditPage() {
         {(data || !error) && (
           <div className={clsx('ledger mt-5 transition-opacity duration-150', audit.isPlaceholderData && 'opacity-60')}>
             {data?.items.length === 0 ? (
-              <NoDeed filters={filters} pageCount={data.totalDePaginas} onApply={apply} />
+              <NoEntries filters={filters} pageCount={data.totalDePaginas} onApply={apply} />
             ) : (
               <List rows={data?.items} />
             )}
@@ -80,7 +81,7 @@ export function AuditPage() {
   )
 }
 
-// The sentence that comes with an answer says when older deeds were not looked at.
+// The message of the response says when older audit entries were not searched.
 function useAudit(filters: AuditFilters) {
   const query = toAuditQuery(filters)
   return useQuery({
@@ -93,15 +94,15 @@ function useAudit(filters: AuditFilters) {
   })
 }
 
-interface FilterBarProps {
+interface AuditFilterBarProps {
   filters: AuditFilters
   onApply: (part: Partial<AuditFilters>) => void
 }
 
-function AuditFilterBar({ filters, onApply }: FilterBarProps) {
+function AuditFilterBar({ filters, onApply }: AuditFilterBarProps) {
   const [text, setText] = useState(filters.search)
   const applied = useRef(filters.search)
-  // Going back, or clearing the filters, changes the field too; what is being typed stays.
+  // The field follows the filter of the address, but keeps what is being typed.
   useEffect(() => {
     if (filters.search === applied.current) return
     applied.current = filters.search
@@ -163,22 +164,11 @@ function AuditFilterBar({ filters, onApply }: FilterBarProps) {
   )
 }
 
-function Labelled({ id, label, children }: { id: string; label: string; children: ReactNode }) {
-  return (
-    <div className="grid min-w-0 gap-1">
-      <label htmlFor={id} className="justify-self-start text-muted text-xs">
-        {label}
-      </label>
-      {children}
-    </div>
-  )
-}
-
-interface NoDeedProps extends FilterBarProps {
+interface NoEntriesProps extends AuditFilterBarProps {
   pageCount: number
 }
 
-function NoDeed({ filters, pageCount, onApply }: NoDeedProps) {
+function NoEntries({ filters, pageCount, onApply }: NoEntriesProps) {
   if (pageCount > 0)
     return (
       <Empty
@@ -194,7 +184,7 @@ function NoDeed({ filters, pageCount, onApply }: NoDeedProps) {
       <Empty
         icon={<FileSearch />}
         title="Nenhum registro com estes filtros"
-        action={<Button onClick={() => onApply(none)}>Limpar filtros</Button>}
+        action={<Button onClick={() => onApply(noFilters)}>Limpar filtros</Button>}
       >
         A busca olha a descrição e o nome da pessoa, sem diferenciar acentos.
       </Empty>

@@ -35,7 +35,7 @@ test.each([
   expect(describeDevice(agent)).toBe(words)
 })
 
-test('a telephone is drawn as one', () => {
+test('a telephone is recognized', () => {
   expect(isPhone('Mozilla/5.0 (Linux; Android 10; K) Chrome/140.0.0.0 Mobile Safari/537.36')).toBe(true)
   expect(isPhone('Mozilla/5.0 (X11; Linux x86_64; rv:142.0)')).toBe(false)
   expect(isPhone(null)).toBe(false)

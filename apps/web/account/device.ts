@@ -1,4 +1,4 @@
-// From the most particular name to the most general one: browsers say the names of those that they descend from, too.
+// From the most specific name to the most general one: browsers also name the ones that they descend from.
 const browsers: readonly (readonly [mark: RegExp, name: string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera\b/, 'Opera'],
@@ -18,7 +18,7 @@ const systems: readonly (readonly [mark: RegExp, name: string])[] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** "Chrome no Windows": browser and system in words, from the way a program calls itself. */
+/** "Chrome no Windows": browser and system, from a user agent. */
 export function describeDevice(agent: string | null): string {
   if (!agent) return 'Navegador não informado'
   const find = (table: typeof browsers) => table.find(([mark]) => mark.test(agent))?.[1]

@@ -6,12 +6,12 @@ import { ApiError } from '../lib/api.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import { Button } from '../ui/button.tsx'
-import { Field } from '../ui/field.tsx'
+import { Field } from '../ui/form/field.tsx'
+import { PasswordInput } from '../ui/form/password-input.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { PasswordInput } from '../ui/password-input.tsx'
 
 interface PasswordFormProps {
-  /** Undefined while nobody knows. */
+  /** Undefined while it is loading. */
   shared: boolean | undefined
   email: string | undefined
 }
@@ -57,7 +57,7 @@ function OwnPasswordForm({ email }: Pick<PasswordFormProps, 'email'>) {
           A senha continua a mesma.
         </Notice>
       )}
-      {/* Managers of passwords keep the new one under this name. */}
+      {/* Password managers save the new password under this name. */}
       <input type="text" name="username" autoComplete="username" value={email ?? ''} readOnly hidden />
       <Field label="Senha atual" required error={errors.senhaAtual?.message}>
         {(control) => <PasswordInput {...control} {...register('senhaAtual')} autoComplete="current-password" />}

@@ -1,6 +1,6 @@
+import { formatInteger } from '@vigia/contract/text'
 import type { Plan } from '@vigia/contract/workspace'
 import { useContact } from '../lib/contact.ts'
-import { formatInteger } from '../lib/format.ts'
 import { planSituation } from '../lib/plan-situation.ts'
 import { plans } from '../lib/plans.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'

@@ -1,27 +1,28 @@
-import { endSessions, listSessions, type SessionRow } from '@vigia/contract/accounts'
+import { endSessions, type SessionRow } from '@vigia/contract/accounts'
+import { formatInstantDate, formatRelative, formatTime } from '@vigia/contract/text'
 import { LogOut, MonitorSmartphone, Smartphone } from 'lucide-react'
 import { useState } from 'react'
 import type { z } from 'zod'
 import { errorMessage } from '../lib/api.ts'
-import { formatInstantDate, formatRelative, formatTime } from '../lib/format.ts'
 import { notifySuccess } from '../lib/notify.ts'
-import { useAction, useRoute } from '../lib/query.ts'
+import { useAction, useScreenQuery } from '../lib/query.ts'
+import { sessionsQuery } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
-import { useNow } from '../ui/clock.ts'
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { useNow } from '../ui/hooks/clock.ts'
 import { Notice } from '../ui/notice.tsx'
+import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { describeDevice, isPhone } from './device.ts'
 
-type Session = z.output<typeof SessionRow>
+type AccountSession = z.output<typeof SessionRow>
 
-/** Where the account is open, and the way to close what is not one's own. */
+/** The open sessions of the account, and buttons to end the others. */
 export function Sessions({ shared }: { shared: boolean }) {
-  const sessions = useRoute(listSessions, {})
-  const [ending, setEnding] = useState<Session | 'others'>('others')
+  const sessions = useScreenQuery(sessionsQuery, {})
+  const [ending, setEnding] = useState<AccountSession | 'others'>('others')
   const [asking, setAsking] = useState(false)
-  const ask = (which: Session | 'others') => {
+  const ask = (which: AccountSession | 'others') => {
     setEnding(which)
     setAsking(true)
   }
@@ -91,7 +92,7 @@ export function Sessions({ shared }: { shared: boolean }) {
   )
 }
 
-function SessionItem({ session, onEnd }: { session: Session; onEnd: () => void }) {
+function SessionItem({ session, onEnd }: { session: AccountSession; onEnd: () => void }) {
   const now = useNow()
   const { atual, navegador, endereco, abertaEm } = session
   const Icon = isPhone(navegador) ? Smartphone : MonitorSmartphone
@@ -120,8 +121,8 @@ function SessionItem({ session, onEnd }: { session: Session; onEnd: () => void }
   )
 }
 
-// It is written down once an hour.
-function seen({ vistaEm }: Session, now: Date): string {
+// The server stores it once an hour.
+function seen({ vistaEm }: AccountSession, now: Date): string {
   const recently = now.getTime() - Date.parse(vistaEm) < 3_600_000
   return recently ? 'usada na última hora' : `usada ${formatRelative(vistaEm, now)}`
 }

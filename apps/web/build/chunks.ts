@@ -1,13 +1,8 @@
 import path from 'node:path'
 import type { Rolldown } from 'vite'
 
-// Few files instead of one for each piece: every one costs a journey to the server. Each stands on those before it alone.
+// A few files instead of one for each module, because each file costs a request. Each depends only on those before it.
 export const chunks: Rolldown.CodeSplittingGroup[] = [
-  // What start.ts asks with: it waits for nothing else.
-  {
-    name: 'ahead',
-    test: /\/web\/lib\/(ahead|piece|stored-session)\.ts$|\/packages\/contract\/(companies|workspace)\.ts$/,
-  },
   { name: 'react', test: modules('react|react-dom|scheduler') },
   { name: 'router', test: modules('react-router') },
   { name: (id, context) => (isOnLanding(id, context) ? 'base' : null), minShareCount: 2 },
@@ -16,10 +11,10 @@ export const chunks: Rolldown.CodeSplittingGroup[] = [
     name: 'data',
     test: modules(
       '@tanstack/(react-query|query-core)',
-      '/web/(lib/(companies|notify|query|quiet)|ui/(copy-button|date-range-picker|opener|tooltip))',
+      '/web/(lib/(companies|notify|query)|ui/(copy-button|period/date-range-picker|overlay/(lazy-with-trigger|tooltip)))',
     ),
   },
-  // What opens over a screen, which is drawn before it: see ui/opener.tsx.
+  // What opens over a screen and is loaded after it: see ui/overlay/lazy-with-trigger.tsx.
   {
     name: 'floating',
     test: modules(
@@ -30,15 +25,15 @@ export const chunks: Rolldown.CodeSplittingGroup[] = [
   },
 ]
 
-// Paths of modules, by the library that they are of or by our folder.
+// Matches modules of these libraries, or of our folder.
 function modules(libraries: string, folder?: string): RegExp {
   return new RegExp(`/node_modules/(${libraries})(?![\\w-])${folder ? `|${folder}` : ''}`.replaceAll('/', '[\\\\/]'))
 }
 
-// So common that nearly everything needs them.
+// Small libraries that nearly every module needs.
 const small = modules('clsx|class-variance-authority|lucide-react')
 
-// The landing page is read by people who came for one page: what it shares with the others comes without the rest of theirs.
+// The landing page must load little: what it shares with the application is a file of its own.
 function isOnLanding(id: string, context: Rolldown.ChunkingContext): boolean {
   const reached = new Set<string>()
   const reach = (from: string) => {
@@ -50,7 +45,7 @@ function isOnLanding(id: string, context: Rolldown.ChunkingContext): boolean {
   return small.test(id) || reached.has(id)
 }
 
-// Of the interface and of the product's knowledge, what brings no library along.
+// Modules of ui, lib and the packages that need no library.
 function isPiece(id: string, context: Rolldown.ChunkingContext): boolean {
   if (/[\\/]packages[\\/](dfe|contract[\\/](?!forms|fields))/.test(id)) return true
   if (small.test(id) || modules('react').test(id)) return true

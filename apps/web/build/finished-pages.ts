@@ -2,13 +2,13 @@ import path from 'node:path'
 import react from '@vitejs/plugin-react'
 import { type Plugin, runnerImport } from 'vite'
 
-/** What prerender.tsx gives. */
+/** The exports of prerender.tsx. */
 interface Source {
   prerendered: Readonly<Record<string, (() => string) | undefined>>
   fillForDevelopment: (html: string) => string
 }
 
-// Writes what stands in the finished pages, with places that the server fills. The development server fills them itself.
+// Renders the finished pages, with placeholders that the server fills. The development server fills them itself.
 export function finishedPages(names: readonly string[]): Plugin {
   const source = path.join(import.meta.dirname, '../prerender.tsx')
   const addresses = new Map(names.map((name) => [name === 'landing' ? '/' : `/${name}`, `/${name}.html`]))

@@ -1,15 +1,16 @@
 import type { ESTree, Plugin } from 'vite'
 
-// What a page reads of a route; the rest is for the server, which checks every call.
+// The properties of a route that the browser uses; the schemas are for the server, which validates every call.
 const readByPages = ['method', 'path', 'access', 'produces']
 
-// The content security policy forbids eval, which zod would otherwise try with the first schema, and be reported. It must be told before.
+// The content security policy forbids eval, which zod tries with the first schema unless it was told not to; each attempt would be reported.
 const noEval = `import { config as configZod } from 'zod/v4/core'
 configZod({ jitless: true })
 `
 
-// The contract declares and does nothing. The bundler cannot know that, because making a schema is a call, and would keep them all; told so,
-// a page carries the addresses that it calls and the forms that it fills in, and zod comes with the first form.
+// Modules of the contract have no side effects, but the bundler cannot know that, because making a schema is a call. Marked as pure, unused
+// schemas are dropped: a page gets the addresses that it calls and the forms that it shows, and zod is loaded with the first form. Without
+// this the list needs 26 kB more before it is rendered.
 export function leanContract(): Plugin {
   return {
     name: 'lean-contract',

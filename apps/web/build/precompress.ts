@@ -4,14 +4,14 @@ import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import type { Plugin } from 'vite'
 
-// Beside each file the same, compressed once and as small as it gets, for the server to send; fonts for screens are compressed already.
+// Writes a compressed copy beside each file, as small as possible, for the server to send.
 export function precompress(): Plugin {
   return {
     name: 'precompress',
     apply: 'build',
     async writeBundle({ dir = '' }) {
       const compressed: Promise<void>[] = []
-      for await (const name of glob('**/*.{js,mjs,css,svg,ttf,pfb}', { cwd: dir })) {
+      for await (const name of glob('**/*.{js,mjs,css,svg}', { cwd: dir })) {
         const file = path.join(dir, name)
         const content = await readFile(file)
         compressed.push(

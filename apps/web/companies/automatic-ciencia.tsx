@@ -1,13 +1,12 @@
-import { listDocuments } from '@vigia/contract/documents'
+import { formatCount, formatInstantDate, formatTime } from '@vigia/contract/text'
 import { type Control, useController } from 'react-hook-form'
-import type { CompanyDetail } from '../lib/answers.ts'
-import { formatCount, formatInstantDate, formatTime } from '../lib/format.ts'
-import { useRoute } from '../lib/query.ts'
+import { useScreenQuery } from '../lib/query.ts'
+import { type CompanyDetail, documentsQuery } from '../lib/response-adapter.ts'
+import { Switch } from '../ui/form/switch.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { Switch } from '../ui/switch.tsx'
 import type { CompanyFields } from './company-form.ts'
 
-/** Where the choice is on the page. */
+/** Id of the element with the switch. */
 export const cienciaId = 'ciencia'
 
 interface AutomaticCienciaProps {
@@ -16,7 +15,7 @@ interface AutomaticCienciaProps {
   company: CompanyDetail
 }
 
-/** The one switch that speaks to the authority in the company's name: what turning it on will cause is said before it is saved. */
+/** The one switch that sends events to the authority in the company's name, so it says what it will cause before it is saved. */
 export function AutomaticCiencia({ control, companyId, company }: AutomaticCienciaProps) {
   const { field } = useController({ control, name: 'ConfiguracoesNfe.ManifestarCienciaAutomaticamente' })
   const { cienciaAutomatica: wanted } = company
@@ -39,7 +38,7 @@ export function AutomaticCiencia({ control, companyId, company }: AutomaticCienc
           <Notice tone="warning" title="Ao salvar, a Ciência passa a ser enviada sozinha">
             <p>
               Ela vai para toda nota contra {company.razaoSocial} que chegar só como resumo, e também para as que já
-              chegaram e ainda estão no prazo, sem que alguém olhe cada uma. <Waiting companyId={companyId} />
+              chegaram e ainda estão no prazo, sem que alguém olhe cada uma. <SummaryCount companyId={companyId} />
             </p>
             <p>
               Isso inclui notas de fornecedores que você não conhece. Uma Ciência registrada não pode ser desfeita; a
@@ -55,9 +54,9 @@ export function AutomaticCiencia({ control, companyId, company }: AutomaticCienc
 
 const summaryOnly = 1
 
-function Waiting({ companyId }: { companyId: string }) {
+function SummaryCount({ companyId }: { companyId: string }) {
   const query = { TipoDFe: 0, IdEmpresa: companyId, Status: summaryOnly }
-  const { data } = useRoute(listDocuments, { query })
+  const { data } = useScreenQuery(documentsQuery, { query })
   if (!data) return 'Contando as notas que só têm resumo...'
   if (data.totalDeItens === null) return null
   return (

@@ -1,31 +1,31 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { synchronizeCompany } from '@vigia/contract/companies'
+import { formatAtMoment, formatCount, formatInteger } from '@vigia/contract/text'
 import { RefreshCw, X } from 'lucide-react'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import type { CompanyRow } from '../lib/answers.ts'
 import { ApiError, call } from '../lib/api.ts'
-import { formatAtMoment, formatCount } from '../lib/format.ts'
 import { actionMessage } from '../lib/query.ts'
+import type { CompanyRow } from '../lib/response-adapter.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { tryLater } from './sync-button.tsx'
 
-interface Run {
+interface BulkRun {
   total: number
   done: number
-  /** Of the company that is asked for now; null: nobody any more. */
+  /** The company that is being requested now; null when the run has ended. */
   name: string | null
   now: number
-  /** When the first of those leaves that the authority lets wait. */
+  /** Queries that must wait for the authority, and when the first of them leaves. */
   later: { count: number; first: string | null }
   refused: { name: string; why: string }[]
 }
 
-/** Asks for the queries of several companies, one after another; when they leave is up to the server. */
+/** Requests the synchronization of several companies, one after another; the server decides when each query leaves. */
 export function useBulkSync() {
   const client = useQueryClient()
-  const [run, setRun] = useState<Run | null>(null)
+  const [run, setRun] = useState<BulkRun | null>(null)
   const wanted = useRef(false)
   const stop = useCallback(() => {
     wanted.current = false
@@ -34,7 +34,7 @@ export function useBulkSync() {
   const start = async (companies: readonly CompanyRow[]) => {
     if (wanted.current) return
     wanted.current = true
-    let state: Run = {
+    let state: BulkRun = {
       total: companies.length,
       done: 0,
       name: null,
@@ -45,7 +45,7 @@ export function useBulkSync() {
     for (const company of companies) {
       if (!wanted.current) break
       setRun({ ...state, name: company.razaoSocial })
-      const { next, isOver } = await ask(company, state)
+      const { next, isOver } = await requestSync(company, state)
       state = next
       if (isOver) break
     }
@@ -61,15 +61,15 @@ export function useBulkSync() {
   }
 }
 
-async function ask(company: CompanyRow, state: Run): Promise<{ next: Run; isOver: boolean }> {
+async function requestSync(company: CompanyRow, state: BulkRun): Promise<{ next: BulkRun; isOver: boolean }> {
   const done = state.done + 1
   try {
     const { success, data, message } = await call(synchronizeCompany, { query: { idEmpresa: company.id } })
     if (!success) throw new ApiError(message, 200)
-    // Who is not told when has nothing to wait for.
+    // Without a time in the response there is nothing to wait for.
     if (data?.proximaConsulta === undefined) return { next: { ...state, done }, isOver: false }
     const at = data.proximaConsulta
-    // Clocks differ by a little.
+    // The clocks of server and browser differ a little.
     if (at && Date.parse(at) < Date.now() + 5_000)
       return { next: { ...state, done, now: state.now + 1 }, isOver: false }
     const first = [state.later.first, at].filter((time) => time !== null).sort()[0] ?? null
@@ -92,7 +92,7 @@ export function BulkSyncButton({ companies, onStart }: { companies: readonly Com
 }
 
 interface BulkSyncResultProps {
-  run: Run
+  run: BulkRun
   now: Date
   onStop: () => void
   onClose: () => void
@@ -120,14 +120,14 @@ export function BulkSyncResult({ run, now, onStop, onClose }: BulkSyncResultProp
     <div className="mb-4">
       <Notice
         tone={run.refused.length > 0 ? 'warning' : 'info'}
-        title={titleOf(run)}
+        title={resultTitle(run)}
         action={
           <Button variant="ghost" size="icon" aria-label="Fechar o resultado" onClick={onClose}>
             <X aria-hidden className="size-4" />
           </Button>
         }
       >
-        <p>{sentenceOf(run, now)}</p>
+        <p>{resultText(run, now)}</p>
         {run.refused.length > 0 && (
           <ul className="mt-2 grid max-h-60 gap-1 overflow-y-auto">
             {run.refused.map(({ name, why }) => (
@@ -142,13 +142,13 @@ export function BulkSyncResult({ run, now, onStop, onClose }: BulkSyncResultProp
   )
 }
 
-function titleOf({ total, done, refused }: Run): string {
+function resultTitle({ total, done, refused }: BulkRun): string {
   const good = done - refused.length
   if (good === total) return `Sincronização pedida para ${formatCount(total, 'empresa', 'empresas')}`
-  return `Sincronização pedida para ${good.toLocaleString('pt-BR')} de ${formatCount(total, 'empresa', 'empresas')}`
+  return `Sincronização pedida para ${formatInteger(good)} de ${formatCount(total, 'empresa', 'empresas')}`
 }
 
-function sentenceOf({ total, done, now: started, later }: Run, now: Date): string {
+function resultText({ total, done, now: started, later }: BulkRun, now: Date): string {
   const when = later.first ? `, a primeira ${formatAtMoment(later.first, now)}` : ''
   return [
     started > 0 && `${formatCount(started, 'consulta começa', 'consultas começam')} agora.`,

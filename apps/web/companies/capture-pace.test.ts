@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Capture } from '../lib/capture.ts'
-import { durationWords, isMoving, isNothingThere, remainingMs } from './capture-pace.ts'
+import { durationText, isMoving, isNothingThere, remainingMs } from './capture-pace.ts'
 
 const capture = (part: Partial<Capture>): Capture => ({
   servico: 'nfe',
@@ -12,7 +12,7 @@ const capture = (part: Partial<Capture>): Capture => ({
   ...part,
 })
 
-test('an estimate follows the pace that was seen, and there is none before one was', () => {
+test('the estimate follows the pace so far, and there is none before the first progress', () => {
   expect(remainingMs(capture({}), { nsu: 200, at: 0 }, 10_000)).toBe(30_000)
   expect(remainingMs(capture({}), { nsu: 200, at: 0 }, 2_000)).toBeNull()
   expect(remainingMs(capture({}), { nsu: 400, at: 0 }, 60_000)).toBeNull()
@@ -25,10 +25,10 @@ test.each([
   [12 * 60_000, 'cerca de 12 minutos'],
   [3 * 3_600_000, 'cerca de 3 horas'],
 ])('%d ms is %s', (ms, words) => {
-  expect(durationWords(ms)).toBe(words)
+  expect(durationText(ms)).toBe(words)
 })
 
-test('what waits for its hour does not move, and what brought nothing says so', () => {
+test('a capture that waits for its hour is not moving, and one without documents says so', () => {
   const later = new Date(Date.now() + 3_600_000).toISOString()
   const done = capture({ estado: 'aguardando', ultimoNsu: '1000', proximaConsulta: later })
   const empty = capture({ estado: 'aguardando', ultimoNsu: '0', maxNsu: '0', proximaConsulta: later })

@@ -1,6 +1,6 @@
 import { type Capture, captureProgress } from '../lib/capture.ts'
 
-/** A capture as it was seen at a moment. */
+/** Where a capture stood at a moment. */
 export interface Sighting {
   nsu: number
   at: number
@@ -8,7 +8,7 @@ export interface Sighting {
 
 const sightMs = 8_000
 
-/** How long a capture still takes at the pace that was seen since `first`; null while nothing honest can be said. */
+/** How long a capture still takes at its pace since `first`; null while that cannot be estimated. */
 export function remainingMs(capture: Capture, first: Sighting, now: number): number | null {
   const gained = Number(capture.ultimoNsu) - first.nsu
   const took = now - first.at
@@ -17,7 +17,7 @@ export function remainingMs(capture: Capture, first: Sighting, now: number): num
 }
 
 /** "menos de 1 minuto", "cerca de 12 minutos", "cerca de 3 horas". */
-export function durationWords(ms: number): string {
+export function durationText(ms: number): string {
   const minutes = Math.round(ms / 60_000)
   if (minutes < 1) return 'menos de 1 minuto'
   if (minutes < 90) return minutes === 1 ? 'cerca de 1 minuto' : `cerca de ${minutes} minutos`
@@ -32,13 +32,13 @@ export function isMoving(captures: readonly Capture[]): boolean {
   )
 }
 
-/** The authority has told nothing about the CNPJ yet. */
+/** The authority has not responded about the CNPJ yet. */
 export function isUnheard({ estado, maxNsu, ultimoNsu, proximaConsulta }: Capture): boolean {
   const isDue = proximaConsulta === null || Date.parse(proximaConsulta) < Date.now() + 60_000
   return estado === 'aguardando' && Number(maxNsu) === 0 && Number(ultimoNsu) === 0 && isDue
 }
 
-/** It answered, and has nothing for the CNPJ. */
+/** The authority responded that it has nothing for the CNPJ. */
 export function isNothingThere(capture: Capture): boolean {
   return capture.estado === 'aguardando' && Number(capture.maxNsu) === 0 && !isUnheard(capture)
 }

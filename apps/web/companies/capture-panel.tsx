@@ -1,14 +1,14 @@
+import { formatInteger } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import type { CompanyDetail } from '../lib/answers.ts'
 import { type Capture, captureProgress, captureSentence, capturesOf, isTroubled, lampOf } from '../lib/capture.ts'
-import { formatInteger } from '../lib/format.ts'
-import { useNow } from '../ui/clock.ts'
+import type { CompanyDetail } from '../lib/response-adapter.ts'
+import { useNow } from '../ui/hooks/clock.ts'
 import { Lamp } from '../ui/lamp.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { cienciaId } from './automatic-ciencia.tsx'
-import { durationWords, isMoving, isNothingThere, isUnheard, remainingMs, type Sighting } from './capture-pace.ts'
+import { durationText, isMoving, isNothingThere, isUnheard, remainingMs, type Sighting } from './capture-pace.ts'
 import { validityOf } from './work-list.ts'
 
 const names = { nfe: 'NF-e', cte: 'CT-e' } as const
@@ -21,7 +21,7 @@ interface CapturePanelProps {
   isNew: boolean
 }
 
-/** What is captured for a company now, and after its registration what that may bring. */
+/** What is being captured for a company, and, right after its registration, what to expect. */
 export function CapturePanel({ companyId, company, isNew }: CapturePanelProps) {
   const now = useNow(1_000)
   const captures = capturesOf({ ...company, validadeCertificadoA1: validityOf(company) }, now)
@@ -87,7 +87,7 @@ function showChoice() {
 interface ServiceCaptureProps {
   companyId: string
   capture: Capture
-  /** Its first answer is still awaited. */
+  /** The authority has not responded yet. */
   unheard: boolean
   isNew: boolean
   now: Date
@@ -117,7 +117,7 @@ function ServiceCapture({ companyId, capture, unheard, isNew, now }: ServiceCapt
           {captureSentence(capture, now)}
           {Number(capture.maxNsu) > 0 &&
             ` · posição ${formatInteger(Number(capture.ultimoNsu))} de ${formatInteger(Number(capture.maxNsu))}`}
-          {left !== null && ` · faltam ${durationWords(left)} neste ritmo`}
+          {left !== null && ` · faltam ${durationText(left)} neste ritmo`}
         </p>
       )}
       {isNothingThere(capture) ? (
@@ -148,13 +148,13 @@ function ServiceCapture({ companyId, capture, unheard, isNew, now }: ServiceCapt
   )
 }
 
-// 100 means that the authority has nothing more; null that it has told nothing yet.
+// 100 means that the authority has nothing more; null that it has not responded yet.
 function percentOf(capture: Capture): number | null {
   if (Number(capture.maxNsu) === 0) return isNothingThere(capture) ? 100 : null
   return captureProgress(capture) ?? 100
 }
 
-// Read aloud: steps of ten, so that nobody hears every one of them.
+// For screen readers: steps of ten, so that not every percent is read aloud.
 function spoken(capture: Capture): string {
   const percent = percentOf(capture)
   const name = names[capture.servico]

@@ -1,16 +1,16 @@
 import { removeCertificate } from '@vigia/contract/companies'
+import { formatInstantDate, formatRelative, formatTime } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { type ReactNode, useState } from 'react'
-import type { CompanyDetail } from '../lib/answers.ts'
 import { hasEnded } from '../lib/capture.ts'
-import { formatInstantDate, formatRelative, formatTime } from '../lib/format.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
+import type { CompanyDetail } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { daysLeft, validityOf, validityWords } from './work-list.ts'
+import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
+import { daysLeft, validityOf, validityText } from './work-list.ts'
 
 interface CertificateCardProps {
   companyId: string
@@ -18,16 +18,16 @@ interface CertificateCardProps {
   now: Date
 }
 
-/** The certificate that speaks for a company, who sent it and what it was used for. */
+/** The certificate that is used for a company, who uploaded it and what it was used for. */
 export function CertificateCard({ companyId, company, now }: CertificateCardProps) {
   const { certificado: certificate } = company
   const validity = validityOf(company)
   if (!certificate) {
     return validity ? (
       <dl className="[&_dt]:text-muted [&_dt]:text-sm">
-        <Fact label="Validade">
+        <CertificateFact label="Validade">
           <Until validity={validity} now={now} />
-        </Fact>
+        </CertificateFact>
       </dl>
     ) : (
       <p>
@@ -41,20 +41,20 @@ export function CertificateCard({ companyId, company, now }: CertificateCardProp
   return (
     <div className="grid gap-3">
       <dl className="grid gap-2 [&_dt]:text-muted [&_dt]:text-sm">
-        <Fact label="Titular">
+        <CertificateFact label="Titular">
           <span className="break-words font-semibold">{certificate.titular}</span>
           <span className="block tabular-nums">{formatCnpj(certificate.cnpj)}</span>
-        </Fact>
-        <Fact label="Validade">
+        </CertificateFact>
+        <CertificateFact label="Validade">
           <span className="tabular-nums">{formatInstantDate(certificate.validoDe)} a </span>
           <Until validity={certificate.validoAte} now={now} />
-        </Fact>
-        <Fact label="Emissor">
+        </CertificateFact>
+        <CertificateFact label="Emissor">
           <span className="break-words">{certificate.emissor}</span>
-        </Fact>
-        <Fact label="Enviado por">
-          {certificate.enviadoPor}, em {momentWords(certificate.enviadoEm)}
-        </Fact>
+        </CertificateFact>
+        <CertificateFact label="Enviado por">
+          {certificate.enviadoPor}, em {momentText(certificate.enviadoEm)}
+        </CertificateFact>
       </dl>
       <Uses uses={certificate.usos} now={now} />
       <p className="text-muted text-sm">
@@ -80,13 +80,13 @@ function Until({ validity, now }: { validity: string; now: Date }) {
       {hasEnded(validity, now) ? (
         <Badge tone="red">Vencido</Badge>
       ) : (
-        <span className={soon ? 'font-semibold text-warning' : 'text-muted'}>{validityWords(validity, now)}</span>
+        <span className={soon ? 'font-semibold text-warning' : 'text-muted'}>{validityText(validity, now)}</span>
       )}
     </>
   )
 }
 
-function Fact({ label, children }: { label: string; children: ReactNode }) {
+function CertificateFact({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div>
       <dt>{label}</dt>
@@ -95,7 +95,7 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
-const momentWords = (instant: string) => `${formatInstantDate(instant)} às ${formatTime(instant)}`
+const momentText = (instant: string) => `${formatInstantDate(instant)} às ${formatTime(instant)}`
 
 type Use = NonNullable<CompanyDetail['certificado']>['usos'][number]
 
@@ -111,7 +111,7 @@ function Uses({ uses, now }: { uses: readonly Use[]; now: Date }) {
         {uses.map((use, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two uses may be alike in everything.
           <li key={`${use.quando}-${index}`} className="border-line border-t py-1 first:border-t-0">
-            <span className="tabular-nums">{momentWords(use.quando)}</span>
+            <span className="tabular-nums">{momentText(use.quando)}</span>
             <span className="block break-words text-muted">
               {use.finalidade} · {use.servico}
             </span>

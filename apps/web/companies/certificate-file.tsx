@@ -3,7 +3,7 @@ import { CircleAlert, FileKey2, Upload } from 'lucide-react'
 import { type DragEvent, useId, useState } from 'react'
 
 interface CertificateFileProps {
-  /** What stands there before a file is chosen. */
+  /** Shown before a file is chosen. */
   title: string
   file: File | undefined
   error: string | undefined
@@ -13,7 +13,7 @@ interface CertificateFileProps {
   onChoose: (files: File[]) => void
 }
 
-/** Where a .pfx or .p12 file is dropped or chosen. */
+/** An area where a .pfx or .p12 file is dropped or chosen. */
 export function CertificateFile({ title, file, error, disabled, multiple = false, onChoose }: CertificateFileProps) {
   const id = useId()
   const [over, setOver] = useState(false)
@@ -63,7 +63,7 @@ export function CertificateFile({ title, file, error, disabled, multiple = false
           className="sr-only"
           onChange={(event) => {
             take(event.target.files)
-            // The same file may be chosen again after a mistake.
+            // So that choosing the same file again, after a mistake, is a change.
             event.target.value = ''
           }}
         />

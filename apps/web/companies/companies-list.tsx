@@ -1,40 +1,40 @@
+import { formatCount } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { clsx } from 'clsx'
 import { Pencil } from 'lucide-react'
 import { useId, useRef } from 'react'
 import { Link, useLocation } from 'react-router'
-import type { CompanyRow } from '../lib/answers.ts'
 import { type Capture, lampOf } from '../lib/capture.ts'
-import { formatCount } from '../lib/format.ts'
+import type { CompanyRow } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
-import { Checkbox } from '../ui/checkbox.tsx'
+import { Checkbox } from '../ui/form/checkbox.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { ServiceState, Validity } from './row-parts.tsx'
 import { SyncButton } from './sync-button.tsx'
 import { useWindowRows } from './window-rows.ts'
 import { problemsOf } from './work-list.ts'
 
-export interface Selection {
+interface CompanySelection {
   ids: ReadonlySet<string>
   toggle: (id: string) => void
-  /** Takes all that are shown, or none. */
+  /** Selects all that are shown, or none. */
   toggleAll: () => void
 }
 
 interface CompaniesListProps {
-  /** Undefined while they travel. */
+  /** Undefined while they are loading. */
   companies: readonly CompanyRow[] | undefined
-  selection: Selection
+  selection: CompanySelection
   now: Date
 }
 
-const none: readonly CompanyRow[] = []
+const noCompanies: readonly CompanyRow[] = []
 const skeletons = [0, 1, 2, 3]
 
 export function CompaniesTable({ companies, selection, now }: CompaniesListProps) {
   const table = useRef<HTMLTableElement>(null)
-  const ids = (companies ?? none).map(({ id }) => id)
+  const ids = (companies ?? noCompanies).map(({ id }) => id)
   const rows = useWindowRows(table, ids, 73)
   return (
     <table
@@ -43,8 +43,8 @@ export function CompaniesTable({ companies, selection, now }: CompaniesListProps
       aria-rowcount={rows.partial ? ids.length + 1 : undefined}
       className="w-full table-fixed border-separate border-spacing-0 text-left"
     >
-      <Head companies={companies ?? none} selection={selection} />
-      <Room height={rows.before} />
+      <CompaniesHead companies={companies ?? noCompanies} selection={selection} />
+      <Spacer height={rows.before} />
       {rows.indexes.map((index) => {
         const company = companies?.[index]
         if (!company) return null
@@ -55,11 +55,16 @@ export function CompaniesTable({ companies, selection, now }: CompaniesListProps
             data-index={index}
             className="[&>tr:last-child>td]:border-line [&>tr:last-child>td]:border-b [&>tr>td]:px-2 [&>tr>td]:align-top"
           >
-            <Row company={company} selection={selection} now={now} rowIndex={rows.partial ? index + 2 : undefined} />
+            <CompanyTableRow
+              company={company}
+              selection={selection}
+              now={now}
+              rowIndex={rows.partial ? index + 2 : undefined}
+            />
           </tbody>
         )
       })}
-      <Room height={rows.after} />
+      <Spacer height={rows.after} />
       {!companies && (
         <tbody>
           {skeletons.map((index) => (
@@ -76,8 +81,8 @@ export function CompaniesTable({ companies, selection, now }: CompaniesListProps
   )
 }
 
-// The rows that are not in the page.
-function Room({ height }: { height: number }) {
+// Takes the space of the rows that are not rendered.
+function Spacer({ height }: { height: number }) {
   if (height <= 0) return null
   return (
     <tbody aria-hidden>
@@ -88,7 +93,7 @@ function Room({ height }: { height: number }) {
   )
 }
 
-function Head({ companies, selection }: { companies: readonly CompanyRow[]; selection: Selection }) {
+function CompaniesHead({ companies, selection }: { companies: readonly CompanyRow[]; selection: CompanySelection }) {
   const head =
     'sticky top-12 z-10 border-line border-b bg-paper px-2 py-2 align-bottom font-semibold text-muted text-sm'
   return (
@@ -134,10 +139,10 @@ function Head({ companies, selection }: { companies: readonly CompanyRow[]; sele
   )
 }
 
-// As large as a finger, without moving what stands beside it.
+// Large enough for a finger, without moving what stands beside it.
 const markClass = '-my-2 -ml-2.5 pointer-coarse:-my-3 pointer-coarse:-ml-3.5'
 
-export function SelectAll({ companies, selection }: { companies: readonly CompanyRow[]; selection: Selection }) {
+export function SelectAll({ companies, selection }: { companies: readonly CompanyRow[]; selection: CompanySelection }) {
   const chosen = selection.ids.size
   return (
     <Checkbox
@@ -151,13 +156,13 @@ export function SelectAll({ companies, selection }: { companies: readonly Compan
   )
 }
 
-interface RowProps {
+interface CompanyItemProps {
   company: CompanyRow
-  selection: Selection
+  selection: CompanySelection
   now: Date
 }
 
-function Row({ company, selection, now, rowIndex }: RowProps & { rowIndex: number | undefined }) {
+function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps & { rowIndex: number | undefined }) {
   const problems = problemsOf(company, now)
   const reasons = useId()
   const chosen = selection.ids.has(company.id)
@@ -177,7 +182,7 @@ function Row({ company, selection, now, rowIndex }: RowProps & { rowIndex: numbe
               <p className="line-clamp-3 break-words font-semibold" title={company.razaoSocial}>
                 {company.razaoSocial}
               </p>
-              <p className="text-muted text-sm tabular-nums">{monthWords(company)}</p>
+              <p className="text-muted text-sm tabular-nums">{monthText(company)}</p>
             </div>
           </div>
         </td>
@@ -195,7 +200,7 @@ function Row({ company, selection, now, rowIndex }: RowProps & { rowIndex: numbe
           <Activity company={company} />
         </td>
         <td className="pt-1! pr-0! text-right">
-          <Deeds company={company} reasons={problems.length > 0 ? reasons : undefined} />
+          <CompanyActions company={company} reasons={problems.length > 0 ? reasons : undefined} />
         </td>
       </tr>
       {problems.length > 0 && (
@@ -210,7 +215,7 @@ function Row({ company, selection, now, rowIndex }: RowProps & { rowIndex: numbe
   )
 }
 
-function monthWords({ documentosNoMes }: CompanyRow): string {
+function monthText({ documentosNoMes }: CompanyRow): string {
   if (documentosNoMes === null) return ''
   return documentosNoMes === 0
     ? 'Nenhum documento no mês'
@@ -234,7 +239,7 @@ function Problems({ problems, id }: { problems: readonly Capture[]; id?: string 
 
 export function CompaniesItems({ companies, selection, now }: CompaniesListProps) {
   const list = useRef<HTMLUListElement>(null)
-  const ids = (companies ?? none).map(({ id }) => id)
+  const ids = (companies ?? noCompanies).map(({ id }) => id)
   const rows = useWindowRows(list, ids, 168)
   return (
     <ul ref={list} aria-label="Empresas" style={{ paddingTop: rows.before, paddingBottom: Math.max(0, rows.after) }}>
@@ -250,7 +255,7 @@ export function CompaniesItems({ companies, selection, now }: CompaniesListProps
             aria-posinset={rows.partial ? index + 1 : undefined}
             className={clsx('border-line border-b py-3', selection.ids.has(company.id) && 'bg-brand-soft')}
           >
-            <Item company={company} selection={selection} now={now} />
+            <CompanyItem company={company} selection={selection} now={now} />
           </li>
         )
       })}
@@ -265,7 +270,7 @@ export function CompaniesItems({ companies, selection, now }: CompaniesListProps
   )
 }
 
-function Item({ company, selection, now }: RowProps) {
+function CompanyItem({ company, selection, now }: CompanyItemProps) {
   const problems = problemsOf(company, now)
   return (
     <>
@@ -282,10 +287,10 @@ function Item({ company, selection, now }: RowProps) {
           <div className="mt-0.5 flex flex-wrap items-center gap-x-3 gap-y-0.5 text-muted text-sm tabular-nums">
             {formatCnpj(company.cnpj)}
             <Activity company={company} />
-            <span>{monthWords(company)}</span>
+            <span>{monthText(company)}</span>
           </div>
         </div>
-        <Deeds company={company} />
+        <CompanyActions company={company} />
       </div>
       <dl className="mt-2 grid gap-x-6 gap-y-1.5 pl-8.5 text-sm pointer-coarse:pl-9.5 @min-[560px]/list:grid-cols-3 [&>div]:grid [&>div]:grid-cols-[4.75rem_1fr] @min-[560px]/list:[&>div]:grid-cols-1 [&_dt]:text-muted">
         <div>
@@ -316,15 +321,15 @@ function Item({ company, selection, now }: RowProps) {
   )
 }
 
-/** `reasons` is the id of what is told of its problems, which editing it mends. */
-function Deeds({ company, reasons }: { company: CompanyRow; reasons?: string | undefined }) {
+/** `reasons` is the id of the list of its problems, which are solved by editing the company. */
+function CompanyActions({ company, reasons }: { company: CompanyRow; reasons?: string | undefined }) {
   const { search } = useLocation()
   return (
     <div className="-mr-2 flex justify-end max-sm:-mt-1.5">
       <SyncButton company={company} />
       <Link
         to={`/empresas/editar/${company.id}`}
-        // The way back leads to the same list.
+        // 'Voltar' leads back to the same list.
         state={{ list: search }}
         aria-label={`Editar ${company.razaoSocial}`}
         aria-describedby={reasons}

@@ -1,26 +1,25 @@
-import { listCompanies } from '@vigia/contract/companies'
+import { formatCount, formatInteger } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Building2, Check, Plus, Search } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
-import type { CompanyRow } from '../lib/answers.ts'
 import { capturesOf, isTroubled } from '../lib/capture.ts'
 import { companiesRefreshMs, useCompanies } from '../lib/companies.ts'
-import { formatCount, formatInteger } from '../lib/format.ts'
-import { productName } from '../lib/product.ts'
-import { useRoute } from '../lib/query.ts'
+import { useScreenQuery } from '../lib/query.ts'
+import { type CompanyRow, companiesQuery } from '../lib/response-adapter.ts'
+import { productName } from '../lib/site.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
-import { useNow } from '../ui/clock.ts'
-import { useDebounced } from '../ui/debounce.ts'
 import { Empty } from '../ui/empty.tsx'
-import { Input } from '../ui/input.tsx'
-import { useNarrow } from '../ui/narrow.ts'
+import { Input } from '../ui/form/input.tsx'
+import { Select } from '../ui/form/select.tsx'
+import { useNow } from '../ui/hooks/clock.ts'
+import { useDebounced } from '../ui/hooks/debounce.ts'
+import { useNarrow } from '../ui/hooks/narrow.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
-import { Select } from '../ui/select.tsx'
 import { BulkSyncButton, BulkSyncResult, useBulkSync } from './bulk-sync.tsx'
 import { CompaniesItems, CompaniesTable, SelectAll } from './companies-list.tsx'
-import { arrange, countOf, type Narrowing, narrowings, orders, percentWords, readView, type View } from './work-list.ts'
+import { arrange, countOf, type Narrowing, narrowings, orders, percentText, readView, type View } from './work-list.ts'
 
 export function CompaniesPage() {
   const frame = useRef<HTMLElement>(null)
@@ -28,14 +27,18 @@ export function CompaniesPage() {
   const now = useNow()
   const { text, busca, view, search, choose } = useAddress()
   const all = useCompanies({ errorToast: true })
-  const found = useRoute(listCompanies, { query: { busca } }, { refreshMs: companiesRefreshMs, enabled: busca !== '' })
+  const found = useScreenQuery(
+    companiesQuery,
+    { query: { busca } },
+    { refreshMs: companiesRefreshMs, enabled: busca !== '' },
+  )
   const list = busca === '' ? all : found
   const { order, narrowing } = view
   const shown = useMemo(
     () => list.data && arrange(list.data, { order, narrowing }, now),
     [list.data, order, narrowing, now],
   )
-  const selection = useSelection(shown)
+  const selection = useCompanySelection(shown)
   const bulk = useBulkSync()
   const List = narrow ? CompaniesItems : CompaniesTable
   return (
@@ -50,7 +53,7 @@ export function CompaniesPage() {
         </Link>
       }
     >
-      <Figures companies={all.data} now={now} />
+      <CompanyNumbers companies={all.data} now={now} />
       <section ref={frame} aria-label="Lista de empresas" className="@container/list mt-6">
         <ListTools
           companies={list.data}
@@ -64,7 +67,7 @@ export function CompaniesPage() {
         <div className="mb-1 flex min-h-9 flex-wrap items-center gap-x-4 gap-y-2">
           {narrow && shown && shown.length > 0 && <SelectAll companies={shown} selection={selection} />}
           <p aria-live="polite" className="text-muted tabular-nums">
-            {shown && shown.length > 0 && countWords(shown, selection.chosen)}
+            {shown && shown.length > 0 && countText(shown, selection.chosen)}
           </p>
           {selection.chosen.length > 0 && (
             <>
@@ -110,12 +113,12 @@ export function CompaniesPage() {
   )
 }
 
-function countWords(shown: readonly CompanyRow[], chosen: readonly CompanyRow[]): string {
+function countText(shown: readonly CompanyRow[], chosen: readonly CompanyRow[]): string {
   const total = formatCount(shown.length, 'empresa', 'empresas')
   return chosen.length > 0 ? `${formatCount(chosen.length, 'selecionada', 'selecionadas')} de ${total}` : total
 }
 
-// What is searched and how it is shown lives in the address, so that going back brings the same list.
+// Search, order and filter are kept in the address, so that going back shows the same list.
 function useAddress() {
   const [params, setParams] = useSearchParams()
   const [text, setText] = useState(params.get('busca') ?? '')
@@ -145,8 +148,8 @@ function useAddress() {
   }
 }
 
-// Only what is shown is selected: nothing happens to a company that nobody sees.
-function useSelection(shown: readonly CompanyRow[] | undefined) {
+// Only companies that are shown can be selected: nothing happens to one that nobody sees.
+function useCompanySelection(shown: readonly CompanyRow[] | undefined) {
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set())
   const chosen = useMemo(() => shown?.filter(({ id }) => marked.has(id)) ?? [], [shown, marked])
   const ids = useMemo(() => new Set(chosen.map(({ id }) => id)), [chosen])
@@ -165,7 +168,7 @@ function useSelection(shown: readonly CompanyRow[] | undefined) {
 
 interface ListToolsProps {
   companies: readonly CompanyRow[] | undefined
-  /** There is no company yet: nothing to order or to narrow. */
+  /** There is no company yet, so nothing to sort or filter. */
   none: boolean
   text: string
   view: View
@@ -271,43 +274,43 @@ const goodNews: Record<Narrowing, string> = {
   inativas: 'Todas as empresas estão ativas.',
 }
 
-// The words of the specification stand until something is wrong, also while there is no company; but where all is off nobody watches.
-function watchWords(planned: number, troubled: number, off: number): string {
+// The text of the specification is shown until something is wrong, also while there is no company; but not when all captures are off.
+function monitoringText(planned: number, troubled: number, off: number): string {
   const silent = formatCount(off, 'desligada', 'desligadas')
   if (troubled === 0) return planned === 0 && off > 0 ? `Sem problemas, ${silent}` : 'Monitoramento ativo'
   const words = formatCount(troubled, 'consulta com problema', 'consultas com problema')
   return off > 0 ? `${words}, ${silent}` : words
 }
 
-// Keeps the height of a line that has no words yet.
-const blank = '\u00a0'
+// Keeps the height of a line whose text is not known yet.
+const emptyLine = '\u00a0'
 
-function Figures({ companies, now }: { companies: CompanyRow[] | undefined; now: Date }) {
+function CompanyNumbers({ companies, now }: { companies: CompanyRow[] | undefined; now: Date }) {
   const total = companies?.length ?? 0
   const active = companies?.filter(({ ativa }) => ativa).length ?? 0
   const captures = companies?.flatMap((company) => capturesOf(company, now)) ?? []
   const troubled = captures.filter(isTroubled).length
   const off = captures.filter(({ estado }) => estado === 'desligada').length
-  // A company of which no capture is told counts with both of its services.
+  // A company whose captures the server does not tell counts with both services.
   const untold = companies?.filter((company) => company.captura === null && capturesOf(company, now).length === 0) ?? []
   const planned = captures.length + 2 * untold.length - off
-  const figures = [
+  const numbers = [
     ['Total de Empresas', formatInteger(total), `${formatInteger(active)} ${active === 1 ? 'ativa' : 'ativas'}`],
     [
       'Empresas Ativas',
       formatInteger(active),
-      total === 0 ? 'Nenhuma cadastrada' : `${percentWords(active, total)} do total`,
+      total === 0 ? 'Nenhuma cadastrada' : `${percentText(active, total)} do total`,
     ],
-    ['Sincronização', percentWords(planned - troubled, planned || off), watchWords(planned, troubled, off)],
+    ['Sincronização', percentText(planned - troubled, planned || off), monitoringText(planned, troubled, off)],
   ]
   return (
     <dl className="ledger grid grid-cols-3 border-line border-b">
-      {figures.map(([label, value, note]) => (
+      {numbers.map(([label, value, note]) => (
         <div key={label} className="border-line border-l px-4 py-3 first:border-l-0 first:pl-0 max-sm:px-3">
           <dt className="text-muted text-sm">{label}</dt>
           <dd>
-            <span className="mt-0.5 block font-semibold text-2xl tabular-nums">{companies ? value : blank}</span>
-            <span className="block text-muted text-sm max-sm:min-h-9">{companies ? note : blank}</span>
+            <span className="mt-0.5 block font-semibold text-2xl tabular-nums">{companies ? value : emptyLine}</span>
+            <span className="block text-muted text-sm max-sm:min-h-9">{companies ? note : emptyLine}</span>
           </dd>
         </div>
       ))}

@@ -1,22 +1,22 @@
-import { EditCompanyForm, getCompany, updateCompany } from '@vigia/contract/companies'
+import { EditCompanyForm, updateCompany } from '@vigia/contract/companies'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufs } from '@vigia/dfe/uf'
 import { clsx } from 'clsx'
 import { type ReactNode, useId, useState } from 'react'
 import { type Control, useController, useForm } from 'react-hook-form'
 import { Link } from 'react-router'
-import type { CompanyDetail } from '../lib/answers.ts'
 import { ApiError } from '../lib/api.ts'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
 import { actionMessage, read, useAction } from '../lib/query.ts'
+import { type CompanyDetail, companyQuery } from '../lib/response-adapter.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { Field } from '../ui/field.tsx'
-import { Input } from '../ui/input.tsx'
+import { Field } from '../ui/form/field.tsx'
+import { Input } from '../ui/form/input.tsx'
+import { PasswordInput } from '../ui/form/password-input.tsx'
+import { Select } from '../ui/form/select.tsx'
+import { Switch } from '../ui/form/switch.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { PasswordInput } from '../ui/password-input.tsx'
-import { Select } from '../ui/select.tsx'
-import { Switch } from '../ui/switch.tsx'
+import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { AutomaticCiencia } from './automatic-ciencia.tsx'
 import { CertificateCard } from './certificate-card.tsx'
 import { CertificateFile } from './certificate-file.tsx'
@@ -45,27 +45,27 @@ export function CompanyEditor({ companyId, company, back, now }: CompanyEditorPr
   const form = useForm<CompanyFields>({
     resolver: companyResolver,
     values: toFields(company),
-    // What others change meanwhile is taken over, unless it is being changed here.
+    // Changes that others make meanwhile are shown, except in fields that are being edited here.
     resetOptions: { keepDirtyValues: true, keepErrors: true },
   })
   const { control, register, formState, setError } = form
   const { errors, isDirty, dirtyFields } = formState
-  // Also when the page was left before the answer came.
+  // Also shown when the person left the page before the response came.
   const action = useAction(updateCompany, { onSuccess: () => notifySuccess('Empresa atualizada com sucesso!') })
   const unsaved = useUnsaved(isDirty, action.isPending)
   const submit = form.handleSubmit((fields) => {
-    // Before anything waits: what is typed from here on is not part of what is saved.
+    // Read before the first await: what is typed from here on is not part of what is saved.
     const changed = changedNames(fields, dirtyFields)
     dismissNotifications()
     action.mutate(
       async () => {
-        const fresh = await read(getCompany, { query: { id: companyId } })
+        const fresh = await read(companyQuery, { query: { id: companyId } })
         return { form: toUpdate(fields, changed, fresh, companyId) }
       },
       {
         onSuccess: () => takeAsSaved(form, fields, changed),
         onError: (error) => {
-          // Only what was refused may be the certificate's fault.
+          // Only a refusal can be about the certificate, not a failure of the network.
           const refused = error instanceof ApiError && [400, 409].includes(error.status)
           if (fields.CertificadoDigital.Certificado && refused)
             setError('CertificadoDigital.Senha', { message: actionMessage(error) }, { shouldFocus: true })
@@ -76,7 +76,7 @@ export function CompanyEditor({ companyId, company, back, now }: CompanyEditorPr
   return (
     <form noValidate onSubmit={submit} className="grid gap-8 [&_:is(a,button,input,select)]:scroll-mb-24">
       <div className="grid gap-x-12 gap-y-8 @min-[860px]:grid-cols-[minmax(0,1fr)_21rem]">
-        <Section title="Informações Básicas">
+        <EditorSection title="Informações Básicas">
           <div className="grid gap-4 @min-[560px]:grid-cols-2">
             <Field label="Razão Social" required error={errors.RazaoSocial?.message}>
               {(field) => <Input {...field} {...register('RazaoSocial')} autoComplete="off" maxLength={200} />}
@@ -105,20 +105,20 @@ export function CompanyEditor({ companyId, company, back, now }: CompanyEditorPr
             label="Sincronização Automática"
             help="Ligada, a SEFAZ é consultada a cada hora. Desligada, só quando você pedir: ela guarda cada documento por três meses apenas e, depois de 60 dias sem consulta, os novos deixam de chegar."
           />
-        </Section>
-        <Section title="Certificado Digital" className="@min-[860px]:row-span-3">
+        </EditorSection>
+        <EditorSection title="Certificado Digital" className="@min-[860px]:row-span-3">
           <CertificateCard companyId={companyId} company={company} now={now} />
           <NewCertificate control={control} replaces={validityOf(company) !== null} busy={action.isPending} />
-        </Section>
-        <Section title="Configurações NFe">
+        </EditorSection>
+        <EditorSection title="Configurações NFe">
           <AutomaticCiencia control={control} companyId={companyId} company={company} />
           <Roles control={control} group="ConfiguracoesNfe" roles={nfeRoles} what="as NF-e" />
           <LastQuery nsu={company.configuracaoNFe.ultimoNsu} message={company.configuracaoNFe.mensagemSincronizacao} />
-        </Section>
-        <Section title="Configurações CTe">
+        </EditorSection>
+        <EditorSection title="Configurações CTe">
           <Roles control={control} group="ConfiguracoesCte" roles={cteRoles} what="os CT-e" />
           <LastQuery nsu={company.configuracaoCTe.ultimoNsu} message={company.configuracaoCTe.mensagemSincronizacao} />
-        </Section>
+        </EditorSection>
       </div>
       <div
         className={clsx('-mx-1 grid gap-3 border-line border-t bg-paper px-1 py-3', isDirty && 'sticky bottom-0 z-10')}
@@ -157,7 +157,7 @@ export function CompanyEditor({ companyId, company, back, now }: CompanyEditorPr
 
 const states = ufs.toSorted((one, other) => one.uf.localeCompare(other.uf))
 
-function Section({ title, className, children }: { title: string; className?: string; children: ReactNode }) {
+function EditorSection({ title, className, children }: { title: string; className?: string; children: ReactNode }) {
   const id = useId()
   return (
     <section aria-labelledby={id} className={`ledger grid content-start gap-4 pt-4 ${className ?? ''}`}>
@@ -203,7 +203,7 @@ function Roles<Group extends 'ConfiguracoesNfe' | 'ConfiguracoesCte'>({
 }: RolesProps<Group>) {
   return (
     <fieldset>
-      {/* As a float it is laid out like any other line: Chromium was seen to begin the next one in the middle of it. */}
+      {/* A floating legend is laid out like any other line; otherwise Chromium begins the next line in the middle of it. */}
       <legend className="float-left w-full font-semibold">Mostrar {what} em que a empresa é</legend>
       <p className="clear-left mb-3 text-muted">
         Desligar esconde das listas, dos totais e do painel. Nada é apagado: a captura continua, e tudo volta quando

@@ -37,7 +37,7 @@ const fields: CompanyFields = {
 const judge = (part: Partial<CompanyFields>) =>
   companyResolver({ ...fields, ...part }, undefined, { fields: {}, shouldUseNativeValidation: false })
 
-test('the password goes along with a new certificate only', () => {
+test('the password is sent only with a new certificate', () => {
   expect(Object.keys(toForm(fields, '7')).filter((name) => name.startsWith('CertificadoDigital'))).toEqual([])
   const Certificado = new File(['x'], 'nova.pfx')
   expect(toForm({ ...fields, CertificadoDigital: { Certificado, Senha: 'certa' } }, '7')).toMatchObject({
@@ -48,7 +48,7 @@ test('the password goes along with a new certificate only', () => {
   })
 })
 
-// As `fields` are on the page, until somebody else changes something.
+// The company that `fields` were made from, until somebody else changes something.
 const fresh: CompanyDetail = {
   razaoSocial: 'Papelaria Sol',
   cnpj: '12ABC34501DE35',
@@ -107,7 +107,7 @@ test('a save sends every field, also when nothing was changed', () => {
   })
 })
 
-test('what was changed here is sent as typed, the rest as somebody else left it meanwhile', () => {
+test('changed fields are sent as typed, the others with what somebody else saved meanwhile', () => {
   const theirs: CompanyDetail = {
     ...fresh,
     razaoSocial: 'Papelaria Lua',
@@ -144,13 +144,13 @@ test.each([
   expect(toUpdate(mine, changedNames(mine, dirty), theirs, '7')[name]).toBe(sent)
 })
 
-test('the certificate is no changed field: it goes along by itself', () => {
+test('the certificate does not count as a changed field: it is always sent', () => {
   const dirty = { Email: true, Uf: false, CertificadoDigital: { Senha: true } }
   const CertificadoDigital = { Certificado: new File(['x'], 'nova.pfx'), Senha: 'certa' }
   expect(changedNames({ ...fields, CertificadoDigital }, dirty)).toEqual(['Email'])
 })
 
-test('what is typed while the changes are on their way stays to be saved', () => {
+test('what is typed during the request stays unsaved', () => {
   const { formControl: form } = createFormControl<CompanyFields>({ defaultValues: fields })
   let dirty: unknown
   form.subscribe({ formState: { isDirty: true, dirtyFields: true }, callback: (state) => (dirty = state.dirtyFields) })
@@ -185,7 +185,7 @@ test('the messages are the contract’s, each at its field', async () => {
   ).toBe('Por favor, selecione um certificado e digite a senha.')
 })
 
-test('a switch of which nobody told where it stands is left as it is, unless it was changed', () => {
+test('a switch whose state the server does not tell is not sent, unless it was changed', () => {
   const { terceiroNFe: _, ...nfe } = fresh.configuracaoNFe
   const untold = {
     ...fresh,

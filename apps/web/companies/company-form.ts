@@ -1,9 +1,9 @@
 import { toNestErrors } from '@hookform/resolvers'
 import { EditCompanyForm } from '@vigia/contract/companies'
 import { type FieldPath, type FormState, get, type Resolver, type UseFormReturn } from 'react-hook-form'
-import type { CompanyDetail } from '../lib/answers.ts'
+import type { CompanyDetail } from '../lib/response-adapter.ts'
 
-/** What is edited of a company. The names follow those of the call, whose points stand for nesting. */
+/** The fields of a company that can be edited, named as in the call, whose dots mean nesting. */
 export interface CompanyFields {
   RazaoSocial: string
   Email: string
@@ -14,7 +14,7 @@ export interface CompanyFields {
   CertificadoDigital: { Certificado: File | undefined; Senha: string }
 }
 
-/** The parts in NF-e whose documents are shown, with what they mean to the company. */
+/** Roles in an NF-e whose documents can be shown or hidden, with what they mean to the company. */
 export const nfeRoles = [
   ['Emitente', 'Notas que a empresa emitiu. A SEFAZ não as entrega a quem emite; podem chegar eventos delas.'],
   ['Destinatario', 'Notas emitidas contra o CNPJ da empresa: as compras dela.'],
@@ -46,7 +46,7 @@ export function toFields(company: CompanyDetail): CompanyFields {
   }
 }
 
-// Null where nobody told.
+// Null where the server does not tell it.
 function switchesOf({ sincronizacaoAutomatica, configuracaoNFe: nfe, configuracaoCTe: cte }: CompanyDetail) {
   return {
     SincronizacaoAutomatica: sincronizacaoAutomatica,
@@ -89,9 +89,9 @@ export function toForm(fields: CompanyFields, companyId: string) {
 }
 
 /**
- * What PUT is sent, which is every field (section 7): `changed` ones as the person left them, all others as `fresh` has them, so that saving
- * does not put back what somebody else changed meanwhile. The automatic Ciência goes on by one of these two wishes only. A switch of which
- * nobody told where it stands is left out, unless it was changed here.
+ * What PUT sends, which is every field (section 7): `changed` ones as the person left them, all others as `fresh` has them, so that saving
+ * does not undo what somebody else changed meanwhile. The automatic Ciência is turned on only if one of these two says so. A switch whose
+ * state the server does not tell is left out, unless it was changed here.
  */
 export function toUpdate(
   fields: CompanyFields,
@@ -113,7 +113,7 @@ export function toUpdate(
   return { ...current, ...(Object.fromEntries([...untold, ...mine]) as Partial<typeof current>) }
 }
 
-/** Takes what was sent as saved. What was typed while it was on its way stays in the form, still to be saved. */
+/** Marks what was sent as saved. What was typed during the request stays in the form as unsaved. */
 export function takeAsSaved(
   form: Pick<UseFormReturn<CompanyFields>, 'getValues' | 'resetField' | 'setValue'>,
   sent: CompanyFields,
@@ -141,7 +141,7 @@ function prefixed<P extends string, T extends object>(prefix: P, values: T) {
   return Object.fromEntries(entries) as { [K in keyof T & string as `${P}.${K}`]: T[K] }
 }
 
-/** Judges the fields by the contract's form, so that browser and server say the same. */
+/** Validates the fields with the form of the contract, so that browser and server show the same messages. */
 export const companyResolver: Resolver<CompanyFields> = (fields, _, options) => {
   const { error } = EditCompanyForm.safeParse(toForm(fields, 'a que está aberta'))
   if (!error) return { values: fields, errors: {} }

@@ -1,6 +1,6 @@
 import type { CompletenessMonth } from '@vigia/contract/companies'
 import { expect, test } from 'vitest'
-import { completenessText, missingOf, monthName, stateOf } from './completeness-text.ts'
+import { completenessText, missingOf, stateOf } from './completeness-text.ts'
 
 const gap = {
   de: '11',
@@ -22,21 +22,20 @@ const month: CompletenessMonth = {
   lacunas: [],
 }
 
-test('a month says whether it is whole', () => {
+test('a month says whether it is complete', () => {
   expect(stateOf(month)).toBe('Completo')
   expect(stateOf({ ...month, lacunas: [gap] })).toBe('Buscando o que falta')
   expect(stateOf({ ...month, lacunas: [{ ...gap, faltam: 0 }] })).toBe('Com perdas')
   expect(stateOf({ ...month, lacunas: [{ ...gap, faltam: 0, perdidas: 0 }] })).toBe('Completo')
   expect(stateOf({ ...month, consultas: 0 })).toBe('Sem consulta')
-  expect(monthName('2026-11')).toBe('novembro de 2026')
 })
 
-test('what was missing is told in parts', () => {
+test('missing documents are listed by what became of them', () => {
   expect(missingOf(gap)).toBe('3 recuperados, 1 ainda falta, 2 não estão mais na SEFAZ')
   expect(missingOf({ ...gap, recuperadas: 0, perdidas: 1, faltam: 0 })).toBe('1 não está mais na SEFAZ')
 })
 
-test('the copy has a line for each month, and nothing in it moves a column', () => {
+test('the copy has a line for each month, and no text in it contains a tab', () => {
   const text = completenessText('Papelaria Sol', [{ servico: 'nfe', meses: [month, { ...month, lacunas: [gap] }] }])
   const lines = text.split('\n').map((line) => line.split('\t'))
   expect(lines[0]).toEqual(['Completude de Papelaria Sol'])

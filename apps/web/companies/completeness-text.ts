@@ -1,17 +1,11 @@
 import type { CompletenessMonth } from '@vigia/contract/companies'
-import { formatCount, formatInstantDate, formatTime } from '../lib/format.ts'
+import { formatCount, formatInstantDate, formatTime } from '@vigia/contract/text'
 
-type Gap = CompletenessMonth['lacunas'][number]
+type ListedGap = CompletenessMonth['lacunas'][number]
 
 const names = { nfe: 'NF-e', cte: 'CT-e' } as const
-const month = new Intl.DateTimeFormat('pt-BR', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
-/** "novembro de 2026" of `2026-11`. */
-export function monthName(text: string): string {
-  return month.format(new Date(`${text}-01T00:00:00Z`))
-}
-
-/** What became of what a month lacked. */
+/** Whether a month is complete, and if not, what happens to the rest. */
 export function stateOf({ lacunas, consultas }: CompletenessMonth) {
   if (lacunas.some(({ faltam }) => faltam > 0)) return 'Buscando o que falta'
   if (lacunas.some(({ perdidas }) => perdidas > 0)) return 'Com perdas'
@@ -19,7 +13,7 @@ export function stateOf({ lacunas, consultas }: CompletenessMonth) {
 }
 
 /** "3 recuperados, 1 ainda falta, 2 não estão mais na SEFAZ". */
-export function missingOf({ recuperadas, faltam, perdidas }: Gap): string {
+export function missingOf({ recuperadas, faltam, perdidas }: ListedGap): string {
   const parts = [
     recuperadas > 0 && formatCount(recuperadas, 'recuperado', 'recuperados'),
     faltam > 0 && formatCount(faltam, 'ainda falta', 'ainda faltam'),
@@ -41,7 +35,7 @@ const columns = [
   'O que faltou',
 ]
 
-/** The same as a table that a spreadsheet takes from the clipboard. */
+/** The same as tab-separated text, for pasting into a spreadsheet. */
 export function completenessText(
   company: string,
   services: readonly { servico: keyof typeof names; meses: readonly CompletenessMonth[] }[],
@@ -63,7 +57,7 @@ export function completenessText(
   return [[`Completude de ${company}`], columns, ...rows].map((row) => row.join('\t')).join('\n')
 }
 
-function gapText(gap: Gap): string {
+function gapText(gap: ListedGap): string {
   const when = `${formatInstantDate(gap.descobertaEm)} ${formatTime(gap.descobertaEm)}`
   return `NSU ${gap.de} a ${gap.ate}: ${missingOf(gap)} (${when}, ${gap.motivo})`.replace(/\s+/g, ' ')
 }

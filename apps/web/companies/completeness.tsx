@@ -1,16 +1,17 @@
-import { type CompletenessMonth, getCompleteness } from '@vigia/contract/companies'
+import type { CompletenessMonth } from '@vigia/contract/companies'
+import { formatCount, formatInstantDate, formatInteger, formatMonth, formatTime } from '@vigia/contract/text'
 import { ChevronRight } from 'lucide-react'
 import { useState } from 'react'
-import { formatCount, formatInstantDate, formatInteger, formatTime } from '../lib/format.ts'
-import { useRoute } from '../lib/query.ts'
+import { useScreenQuery } from '../lib/query.ts'
+import { completenessQuery } from '../lib/response-adapter.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
-import { completenessText, missingOf, monthName, stateOf } from './completeness-text.ts'
+import { completenessText, missingOf, stateOf } from './completeness-text.ts'
 
-/** From where to where what was captured is whole; asked for when it is opened. */
+/** From where to where the capture is complete; loaded when it is opened. */
 export function Completeness({ companyId, company }: { companyId: string; company: string }) {
   const [open, setOpen] = useState(false)
   return (
@@ -35,7 +36,7 @@ export function Completeness({ companyId, company }: { companyId: string; compan
 const services = { nfe: 'NF-e', cte: 'CT-e' } as const
 
 function Months({ companyId, company }: { companyId: string; company: string }) {
-  const { data, error, isFetching, refetch } = useRoute(getCompleteness, { query: { id: companyId } })
+  const { data, error, isFetching, refetch } = useScreenQuery(completenessQuery, { query: { id: companyId } })
   if (error && !data) {
     return (
       <Notice
@@ -108,7 +109,7 @@ function MonthRows({ month }: { month: CompletenessMonth }) {
     <tbody className="align-top tabular-nums">
       <tr>
         <td>
-          {monthName(month.mes)}
+          {formatMonth(month.mes)}
           <span className="block text-muted text-sm">
             {month.nsuInicial === null || month.nsuFinal === null
               ? 'Nenhuma posição nova'

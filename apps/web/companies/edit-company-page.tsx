@@ -1,15 +1,14 @@
-import { getCompany } from '@vigia/contract/companies'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { SearchX } from 'lucide-react'
 import { Link, useLocation, useParams } from 'react-router'
-import type { CompanyDetail } from '../lib/answers.ts'
 import { ApiError, errorMessage } from '../lib/api.ts'
 import { hasEnded } from '../lib/capture.ts'
-import { productName } from '../lib/product.ts'
-import { isEmpty, useRoute } from '../lib/query.ts'
+import { isEmpty, useScreenQuery } from '../lib/query.ts'
+import { type CompanyDetail, companyQuery } from '../lib/response-adapter.ts'
+import { productName } from '../lib/site.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
-import { useNow } from '../ui/clock.ts'
 import { Empty } from '../ui/empty.tsx'
+import { useNow } from '../ui/hooks/clock.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
@@ -25,7 +24,7 @@ const refreshMs = (company: CompanyDetail | undefined) =>
 
 export function EditCompanyPage() {
   const { id = '' } = useParams()
-  const company = useRoute(getCompany, { query: { id } }, { refreshMs })
+  const company = useScreenQuery(companyQuery, { query: { id } }, { refreshMs })
   const location = useLocation()
   const state: { created?: boolean; list?: string } | null = location.state
   const back = `/empresas${state?.list ?? ''}`
@@ -49,7 +48,7 @@ export function EditCompanyPage() {
       {notFound ? (
         <NotFound />
       ) : data ? (
-        <Loaded key={id} id={id} company={data} isNew={state?.created === true} back={back} />
+        <LoadedCompany key={id} id={id} company={data} isNew={state?.created === true} back={back} />
       ) : company.error ? (
         <Notice
           tone="error"
@@ -69,14 +68,14 @@ export function EditCompanyPage() {
   )
 }
 
-interface LoadedProps {
+interface LoadedCompanyProps {
   id: string
   company: CompanyDetail
   isNew: boolean
   back: string
 }
 
-function Loaded({ id, company, isNew, back }: LoadedProps) {
+function LoadedCompany({ id, company, isNew, back }: LoadedCompanyProps) {
   const now = useNow()
   return (
     <div className="@container grid gap-8">

@@ -23,7 +23,7 @@ test.each([
   expect(fitted(picture)).toEqual(drawn)
 })
 
-test('never larger than the form takes, and never nothing', () => {
+test('never larger than the form allows, and never empty', () => {
   const side = fc.integer({ min: 1, max: 20_000 })
   fc.assert(
     fc.property(side, side, (width, height) => {

@@ -1,9 +1,9 @@
 import { logoSizeMax } from '@vigia/contract/companies'
 
-// What the server takes of one file.
+// The largest file that the server accepts.
 const bytesMax = 128 * 1024
 
-/** A picture of any kind that the browser reads, as a PNG on white, no larger than a form needs. Throws when it is no picture. */
+/** Any picture that the browser can read, as a PNG on white, no larger than a form needs. Throws when it is not a picture. */
 export async function toLogo(picture: Blob): Promise<File> {
   const bitmap = await createImageBitmap(picture)
   try {

@@ -3,10 +3,10 @@ import { getLogo, removeLogo, sendLogo } from '@vigia/contract/companies'
 import { printDacte, printDanfe } from '@vigia/contract/documents'
 import { Image } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import type { CompanyDetail } from '../lib/answers.ts'
 import { callBytes } from '../lib/api.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
+import type { CompanyDetail } from '../lib/response-adapter.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { toLogo } from './logo-file.ts'
@@ -17,15 +17,15 @@ interface LogoSectionProps {
   hasLogo: boolean
 }
 
-/** The picture beside the name of a company on the forms of what it issues. */
+/** The logo that is printed beside the name of a company on the documents that it issues. */
 export function LogoSection({ companyId, company, hasLogo }: LogoSectionProps) {
   const client = useQueryClient()
   const button = useRef<HTMLButtonElement>(null)
-  // Forms that were seen before are kept as they were.
+  // PDFs that were opened before are cached and still have the old logo.
   const forgetForms = () => {
     for (const { path } of [printDanfe, printDacte]) client.removeQueries({ queryKey: [path] })
   }
-  // Kept, because nothing else holds on to it while the person looks for a file.
+  // Keeps the input from being garbage-collected while the person looks for a file.
   const asked = useRef<HTMLInputElement>(null)
   const [problem, setProblem] = useState<string>()
   const sending = useAction(sendLogo, {
@@ -40,7 +40,7 @@ export function LogoSection({ companyId, company, hasLogo }: LogoSectionProps) {
     errorToast: false,
     onSuccess: ({ message }) => {
       forgetForms()
-      // The button that was pressed goes away.
+      // The button that was pressed disappears, and with it the focus.
       button.current?.focus()
       notifySuccess(message)
     },
@@ -63,7 +63,7 @@ export function LogoSection({ companyId, company, hasLogo }: LogoSectionProps) {
         Sai ao lado do nome no DANFE e no DACTE que esta empresa emite, e nos das filiais dela que não têm um próprio.
       </p>
       <div className="flex flex-wrap items-center gap-4">
-        <Picture companyId={companyId} company={company} hasLogo={hasLogo} />
+        <LogoPicture companyId={companyId} company={company} hasLogo={hasLogo} />
         <Button
           ref={button}
           variant="outline"
@@ -98,7 +98,7 @@ export function LogoSection({ companyId, company, hasLogo }: LogoSectionProps) {
   )
 }
 
-// In the page stands one field for files alone, that of the certificate.
+// The input is not part of the page, whose only file field is that of the certificate.
 function askForPicture(onChosen: (file: File) => void): HTMLInputElement {
   const input = document.createElement('input')
   input.type = 'file'
@@ -111,10 +111,10 @@ function askForPicture(onChosen: (file: File) => void): HTMLInputElement {
   return input
 }
 
-// As high as on paper, about.
+// About as high as on paper.
 const frame = 'grid h-20 w-40 place-items-center rounded border border-line p-2'
 
-function Picture({ companyId, company, hasLogo }: LogoSectionProps) {
+function LogoPicture({ companyId, company, hasLogo }: LogoSectionProps) {
   const { data, error } = useQuery({
     queryKey: [getLogo.path, companyId],
     queryFn: ({ signal }) => callBytes(getLogo, { query: { id: companyId } }, { signal }),
@@ -135,7 +135,7 @@ function Picture({ companyId, company, hasLogo }: LogoSectionProps) {
     )
   }
   return (
-    // Paper is white in the dark, too.
+    // Paper is white in the dark theme too.
     <span style={{ background: 'white', color: 'black' }} className={frame}>
       {url && !error && (
         <img src={url} alt={`Logotipo de ${company.razaoSocial}`} className="max-h-full max-w-full object-contain" />

@@ -5,19 +5,19 @@ import { Link, useNavigate } from 'react-router'
 import { ApiError } from '../lib/api.ts'
 import { useContact } from '../lib/contact.ts'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
-import { productName } from '../lib/product.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
+import { productName } from '../lib/site.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
-import { Field } from '../ui/field.tsx'
-import { Input } from '../ui/input.tsx'
+import { Field } from '../ui/form/field.tsx'
+import { Input } from '../ui/form/input.tsx'
+import { PasswordInput } from '../ui/form/password-input.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
-import { PasswordInput } from '../ui/password-input.tsx'
 import { CertificateFile } from './certificate-file.tsx'
 import { SeveralCertificates } from './several-certificates.tsx'
 import { TestCertificate } from './test-certificate.tsx'
 
-// Section 9: the wait is for the person, who sees that the file was taken before the next question comes.
+// Section 9: the delay lets the person see that the file was accepted before the next question appears.
 const processingMs = 1500
 
 export function NewCompanyPage() {
@@ -39,7 +39,7 @@ export function NewCompanyPage() {
         ) : (
           <OneCertificate onSeveral={setSeveral} />
         )}
-        <Facts />
+        <CompanyFacts />
       </div>
     </Page>
   )
@@ -128,7 +128,7 @@ function OneCertificate({ onSeveral }: { onSeveral: (files: File[]) => void }) {
             )}
           </Field>
         )}
-        {/* Together: without a button, Enter in the password sends a form of a single field only. */}
+        {/* Both appear together: without a submit button, Enter submits a form only when it has a single field. */}
         {file && !processing && password && (
           <>
             <BranchField
@@ -152,7 +152,7 @@ function OneCertificate({ onSeveral }: { onSeveral: (files: File[]) => void }) {
   )
 }
 
-// The certificate is fine; it is the plan that has no place for another company.
+// The certificate is fine; the plan does not allow another company.
 function isPlanLimit(error: Error | null): boolean {
   return error instanceof ApiError && error.status === 402
 }
@@ -205,7 +205,7 @@ function BranchField({ value, error, disabled, onChange }: BranchFieldProps) {
   )
 }
 
-function Facts() {
+function CompanyFacts() {
   const facts = [
     [
       'O que acontece depois',

@@ -1,9 +1,9 @@
+import { formatAtMoment, formatInstantDate, formatRelative } from '@vigia/contract/text'
 import { CalendarClock, CalendarX } from 'lucide-react'
-import type { CompanyRow } from '../lib/answers.ts'
 import { type Capture, captureSentence, capturesOf, hasEnded, lampOf } from '../lib/capture.ts'
-import { formatAtMoment, formatInstantDate, formatRelative } from '../lib/format.ts'
+import type { CompanyRow } from '../lib/response-adapter.ts'
 import { Lamp } from '../ui/lamp.tsx'
-import { endsSoon, validityWords } from './work-list.ts'
+import { endsSoon, validityText } from './work-list.ts'
 
 interface ServiceStateProps {
   company: CompanyRow
@@ -11,7 +11,7 @@ interface ServiceStateProps {
   now: Date
 }
 
-/** When the service was last heard, and what its capture does now. */
+/** When the service last responded, and what its capture does now. */
 export function ServiceState({ company, service, now }: ServiceStateProps) {
   const last = service === 'nfe' ? company.ultimaSincronizacaoNFe : company.ultimaSincronizacaoCTe
   const capture = capturesOf(company, now).find(({ servico }) => servico === service)
@@ -58,7 +58,7 @@ export function Validity({ validity, now }: { validity: string | null; now: Date
       {!Number.isNaN(Date.parse(validity)) && (
         <p className={`flex items-start gap-1 text-sm ${ended ? 'text-error' : soon ? 'text-warning' : 'text-muted'}`}>
           {soon && <Icon aria-hidden className="mt-0.5 size-3.5 shrink-0" />}
-          {validityWords(validity, now)}
+          {validityText(validity, now)}
         </p>
       )}
     </>

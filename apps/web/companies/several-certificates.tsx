@@ -1,15 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { createCompany, NewCompanyForm } from '@vigia/contract/companies'
+import { formatCount } from '@vigia/contract/text'
 import { CircleAlert, CircleCheck, LoaderCircle } from 'lucide-react'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { Link } from 'react-router'
 import { ApiError, call } from '../lib/api.ts'
-import { formatCount } from '../lib/format.ts'
 import { notifySuccess, notifyWarning } from '../lib/notify.ts'
 import { actionMessage } from '../lib/query.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
-import { Field } from '../ui/field.tsx'
-import { PasswordInput } from '../ui/password-input.tsx'
+import { Field } from '../ui/form/field.tsx'
+import { PasswordInput } from '../ui/form/password-input.tsx'
+import { useGone } from '../ui/hooks/gone.ts'
 
 type Outcome = { id: string | null } | { problem: string } | 'sending' | undefined
 
@@ -19,7 +20,7 @@ interface SeveralCertificatesProps {
   onCancel: () => void
 }
 
-/** Registers one company for each of several files, one after another, and says of each what became of it. */
+/** Registers one company for each of several files, one after another, and shows the result of each. */
 export function SeveralCertificates({ files, onCancel }: SeveralCertificatesProps) {
   const client = useQueryClient()
   const [shared, setShared] = useState('')
@@ -28,13 +29,7 @@ export function SeveralCertificates({ files, onCancel }: SeveralCertificatesProp
   const [busy, setBusy] = useState(false)
   const left = files.map((_, index) => index).filter((index) => !isDone(outcomes[index]))
   const done = files.length - left.length
-  const gone = useRef(false)
-  useEffect(() => {
-    gone.current = false
-    return () => {
-      gone.current = true
-    }
-  }, [])
+  const isGone = useGone()
   useEffect(() => {
     if (!busy) return
     const onUnload = (event: BeforeUnloadEvent) => event.preventDefault()
@@ -51,7 +46,7 @@ export function SeveralCertificates({ files, onCancel }: SeveralCertificatesProp
     setBusy(true)
     const results = { ...outcomes }
     for (const [index, file] of files.entries()) {
-      if (gone.current) break
+      if (isGone()) break
       if (isDone(outcomes[index])) continue
       setOutcomes((before) => ({ ...before, [index]: 'sending' }))
       const { outcome, isOver } = await register(file, own[index] || shared)
@@ -61,7 +56,7 @@ export function SeveralCertificates({ files, onCancel }: SeveralCertificatesProp
     }
     setBusy(false)
     void client.invalidateQueries()
-    if (gone.current) tellWhatBecame(files, results)
+    if (isGone()) tellWhatBecame(files, results)
   }
   return (
     <form className="grid content-start gap-5" noValidate onSubmit={(event) => void submit(event)}>
@@ -134,7 +129,7 @@ export function SeveralCertificates({ files, onCancel }: SeveralCertificatesProp
 
 const isDone = (outcome: Outcome) => typeof outcome === 'object' && 'id' in outcome
 
-/** For whoever left the page meanwhile. */
+/** A toast for people who left the page meanwhile. */
 function tellWhatBecame(files: readonly File[], outcomes: Record<number, Outcome>) {
   const names = (done: boolean) => files.filter((_, index) => isDone(outcomes[index]) === done).map((file) => file.name)
   const [registered, missing] = [names(true), names(false)]
@@ -153,7 +148,7 @@ async function register(file: File, password: string): Promise<{ outcome: Outcom
     if (!success) throw new ApiError(message, 200, { errors })
     return { outcome: { id: data?.idEmpresa ?? null }, isOver: false }
   } catch (error) {
-    // The plan has no place for the others either.
+    // The plan does not allow the others either.
     const isOver = error instanceof ApiError && (error.status === 402 || error.status === 401)
     return { outcome: { problem: actionMessage(error) }, isOver }
   }

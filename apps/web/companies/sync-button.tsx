@@ -1,20 +1,20 @@
 import { synchronizeCompany } from '@vigia/contract/companies'
 import { clsx } from 'clsx'
 import { RefreshCw } from 'lucide-react'
-import type { CompanyRow } from '../lib/answers.ts'
 import { notifyError, notifyInfo } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
+import type { CompanyRow } from '../lib/response-adapter.ts'
 import { buttonClass } from '../ui/button.tsx'
 
 const clocksDifferMs = 5_000
-/** Of a refusal that gives no reason (section 8). */
+/** Shown when a refusal gives no reason (section 8). */
 export const tryLater = 'Tente novamente mais tarde'
 
 export function SyncButton({ company }: { company: CompanyRow }) {
   const action = useAction(synchronizeCompany, {
     errorToast: false,
     onSuccess: ({ data, message }) => {
-      // Whatever leaves later, or not at all, is said in the server's words, which know why.
+      // When the query leaves later or not at all, the server's message says why.
       const next = data?.proximaConsulta
       if (!next || Date.parse(next) > Date.now() + clocksDifferMs)
         notifyInfo(company.razaoSocial, { description: message })

@@ -2,20 +2,20 @@ import { downloadTestCertificate } from '@vigia/contract/companies'
 import { Download, FlaskConical } from 'lucide-react'
 import { useState } from 'react'
 import { callBytes, errorMessage } from '../lib/api.ts'
-import { saveFile } from '../lib/save-file.ts'
 import { site } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { saveFile } from '../ui/save-file.ts'
 
-const fileName = 'certificado-de-teste.pfx'
+const certificateFileName = 'certificado-de-teste.pfx'
 
 interface TestCertificateProps {
   disabled: boolean
-  /** The file is chosen and the password filled in for the person. */
+  /** Fills in the file and the password for the person. */
   onUse: (file: File, password: string) => void
 }
 
-/** A made-up company for whoever has no certificate at hand; only where the authority is simulated. */
+/** An invented company for people who have no certificate at hand; only where the authority is simulated. */
 export function TestCertificate({ disabled, onUse }: TestCertificateProps) {
   const password = site.senhaDoCertificadoDeTeste
   const [busy, setBusy] = useState<'save' | 'use'>()
@@ -26,8 +26,8 @@ export function TestCertificate({ disabled, onUse }: TestCertificateProps) {
     setError(undefined)
     try {
       const bytes = await callBytes(downloadTestCertificate, {})
-      if (what === 'save') saveFile(bytes, fileName)
-      else onUse(new File([bytes], fileName, { type: bytes.type }), password)
+      if (what === 'save') saveFile(bytes, certificateFileName)
+      else onUse(new File([bytes], certificateFileName, { type: bytes.type }), password)
     } catch (cause) {
       setError(errorMessage(cause))
     }

@@ -2,12 +2,12 @@ import { useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { notifyInfo } from '../lib/notify.ts'
 
-// Where the page's own 'Voltar' and 'Cancelar' lead: whoever presses them has decided.
+// Where 'Voltar' and 'Cancelar' of the page lead: whoever presses them has already decided, and is not asked.
 const wayOut = '/empresas'
 
 /**
- * While something is not saved, a link of the application asks before it is followed, unless it leads to the list of companies, and the
- * browser before it closes. What is lost in the end is told. Returns where the person wants to go, until that is decided.
+ * Asks before unsaved changes are lost: when a link of the application is followed, unless it leads to the list of companies, and when the
+ * page is closed. A toast says when changes were discarded. `wanted` is where the person wants to go, until that is decided.
  */
 export function useUnsaved(dirty: boolean, saving: boolean) {
   const navigate = useNavigate()

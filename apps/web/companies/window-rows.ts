@@ -1,10 +1,10 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { type RefObject, useLayoutEffect, useState } from 'react'
 
-// Up to here all rows are in the page, where the browser's own search finds them.
+// Up to this number all rows are rendered, so that the browser's own search finds them.
 const allUpTo = 100
 
-/** Which rows of a long list are in the page as it is scrolled, and the room that the others take above and below. */
+/** Which rows of a long list are rendered at a scroll position, and the height of the others above and below. */
 export function useWindowRows(list: RefObject<HTMLElement | null>, keys: readonly string[], estimatePx: number) {
   const enabled = keys.length > allUpTo
   const [scrollMargin, setScrollMargin] = useState(0)
@@ -18,7 +18,7 @@ export function useWindowRows(list: RefObject<HTMLElement | null>, keys: readonl
     getItemKey: (index) => keys[index] ?? index,
     overscan: 12,
     scrollMargin,
-    // React would be asked to render while it renders.
+    // Otherwise React would be asked to render while it is rendering.
     useFlushSync: false,
   })
   if (!enabled) return { partial: false, indexes: keys.map((_, index) => index), before: 0, after: 0 }
@@ -28,7 +28,7 @@ export function useWindowRows(list: RefObject<HTMLElement | null>, keys: readonl
     indexes: items.map(({ index }) => index),
     before: (items[0]?.start ?? scrollMargin) - scrollMargin,
     after: virtualizer.getTotalSize() - ((items.at(-1)?.end ?? scrollMargin) - scrollMargin),
-    /** Takes the true height of a row marked `data-index`. */
+    /** Ref that measures the height of a row marked `data-index`. */
     measure: virtualizer.measureElement,
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { CompanyRow } from '../lib/answers.ts'
 import { capturesOf, isTroubled } from '../lib/capture.ts'
-import { arrange, countOf, daysLeft, percentWords, problemsOf, readView, validityWords } from './work-list.ts'
+import type { CompanyRow } from '../lib/response-adapter.ts'
+import { arrange, countOf, daysLeft, percentText, problemsOf, readView, validityText } from './work-list.ts'
 
 const now = new Date(2026, 10, 20, 12, 0)
 const inDays = (days: number, hour = 9) => new Date(2026, 10, 20 + days, hour).toISOString()
@@ -43,7 +43,7 @@ const companies = [
 ]
 const ids = (rows: readonly CompanyRow[]) => rows.map(({ id }) => id)
 
-test('what asks for a person comes first, and alike ones stay by name', () => {
+test('companies that need a person come first, equal ones stay in the order of their names', () => {
   expect(ids(arrange(companies, { order: 'problema', narrowing: null }, now))).toEqual([
     'parada',
     'sem certificado',
@@ -67,7 +67,7 @@ test('the other orders', () => {
   expect(bySync.slice(0, 3)).toEqual(['nunca', 'vencida', 'bem'])
 })
 
-test('what the list is narrowed to', () => {
+test('the filters of the list', () => {
   const only = (narrowing: 'problema' | 'certificado' | 'inativas') =>
     ids(arrange(companies, { order: 'nome', narrowing }, now))
   expect(only('problema')).toEqual(['bloqueada', 'falha', 'parada', 'sem certificado', 'vencida'])
@@ -76,7 +76,7 @@ test('what the list is narrowed to', () => {
   expect(countOf('problema', companies, now)).toBe(5)
 })
 
-test('an address that makes no sense shows the usual list', () => {
+test('an address with invalid values shows the default list', () => {
   expect(readView(new URLSearchParams('ordem=certificado&so=inativas'))).toEqual({
     order: 'certificado',
     narrowing: 'inativas',
@@ -93,20 +93,20 @@ test.each([
   [inDays(-1200), -1200, 'Vencido há 1.200 dias'],
 ])('%s is told in days', (validity, days, words) => {
   expect(daysLeft(validity, now)).toBe(days)
-  expect(validityWords(validity, now)).toBe(words)
+  expect(validityText(validity, now)).toBe(words)
 })
 
-test('an unreadable validity has no days', () => {
+test('an unreadable validity has no number of days', () => {
   expect(daysLeft('nada', now)).toBeNull()
   expect(daysLeft(null, now)).toBeNull()
 })
 
-test('a reason that stops both services is said once', () => {
+test('a reason that stops both services is shown once', () => {
   expect(problemsOf(company('a', {}, 'parada'), now)).toHaveLength(1)
   expect(problemsOf(company('a'), now)).toEqual([])
 })
 
-test('who is counted with a problem is who shows one, by lamp and by words', () => {
+test('a company counts as one with a problem when its lamp and its text show one', () => {
   const troubled = companies.filter((company) => capturesOf(company, now).some(isTroubled))
   expect(ids(troubled)).toEqual(ids(arrange(companies, { order: 'nome', narrowing: 'problema' }, now)))
   for (const company of troubled) expect(problemsOf(company, now).every(({ mensagem }) => mensagem !== '')).toBe(true)
@@ -122,5 +122,5 @@ test.each([
   [0, 3, '0%'],
   [0, 0, '100%'],
 ])('%i of %i are %s', (part, whole, words) => {
-  expect(percentWords(part, whole)).toBe(words)
+  expect(percentText(part, whole)).toBe(words)
 })

@@ -1,16 +1,17 @@
-import type { CompanyDetail, CompanyRow } from '../lib/answers.ts'
-import { type Capture, capturesOf, hasEnded, isTroubled } from '../lib/capture.ts'
+import { formatCount } from '@vigia/contract/text'
+import { type Capture, capturesOf, hasEnded, isTroubled, soonDays } from '../lib/capture.ts'
+import type { CompanyDetail, CompanyRow } from '../lib/response-adapter.ts'
 
-/** How the list is sorted, by the word in the address. The first is the usual one. */
+/** How the list can be sorted, by the value in the address. The first is the default. */
 export const orders = [
   ['problema', 'Problemas primeiro'],
   ['nome', 'Nome'],
   ['certificado', 'Certificado que vence antes'],
   ['sincronizacao', 'Sincronização mais antiga'],
 ] as const
-export type Order = (typeof orders)[number][0]
+type Order = (typeof orders)[number][0]
 
-/** What the list is narrowed to, by the word in the address. */
+/** What the list can be narrowed to, by the value in the address. */
 export const narrowings = [
   ['problema', 'Com problema'],
   ['certificado', 'Certificado vence em 30 dias'],
@@ -28,9 +29,7 @@ export function readView(params: URLSearchParams): View {
   return { order: order ?? 'problema', narrowing: narrowings.find(([word]) => word === params.get('so'))?.[0] ?? null }
 }
 
-const soonDays = 30
-
-/** Days of the calendar until a certificate ends; negative when it has ended, null when it is not known. */
+/** Calendar days until a certificate ends; negative when it has ended, null when it is not known. */
 export function daysLeft(validity: string | null, now: Date): number | null {
   const end = new Date(validity ?? Number.NaN)
   if (Number.isNaN(end.getTime())) return null
@@ -39,15 +38,15 @@ export function daysLeft(validity: string | null, now: Date): number | null {
 }
 
 /** "Vence em 12 dias", "Vencido há 3 dias". */
-export function validityWords(validity: string, now: Date): string {
+export function validityText(validity: string, now: Date): string {
   const days = daysLeft(validity, now) ?? 0
   if (hasEnded(validity, now)) return days === 0 ? 'Vencido hoje' : `Vencido há ${count(-days)}`
   return days === 0 ? 'Vence hoje' : `Vence em ${count(days)}`
 }
 
-const count = (days: number) => (days === 1 ? '1 dia' : `${days.toLocaleString('pt-BR')} dias`)
+const count = (days: number) => formatCount(days, 'dia', 'dias')
 
-/** Until when the certificate of a company is valid: an instant, where only the day is told its end; null when that is not known. */
+/** Until when the certificate of a company is valid: an instant (the end of the day where only the day is known), or null when it is not known. */
 export function validityOf({ certificado, dataValidadeCertificadoDigital }: CompanyDetail): string | null {
   if (certificado !== undefined) return certificado?.validoAte ?? null
   const [, day, month, year] = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(dataValidadeCertificadoDigital ?? '') ?? []
@@ -59,13 +58,13 @@ export function endsSoon({ validadeCertificadoA1 }: Pick<CompanyRow, 'validadeCe
   return days !== null && days <= soonDays
 }
 
-// The same reason stops both services most of the time; it is said once.
+// Most of the time the same reason stops both services; it is shown once.
 export function problemsOf(company: CompanyRow, now: Date): Capture[] {
   const troubled = capturesOf(company, now).filter(isTroubled)
   return troubled.filter(({ mensagem }, index) => troubled.findIndex((other) => other.mensagem === mensagem) === index)
 }
 
-// From what asks most for a person to what asks least.
+// The most urgent first.
 function urgency(company: CompanyRow, now: Date): number {
   const states = capturesOf(company, now).map(({ estado }) => estado)
   if (states.includes('parada')) return 0
@@ -78,7 +77,7 @@ function urgency(company: CompanyRow, now: Date): number {
 
 const isIn: Record<Narrowing, (company: CompanyRow, now: Date) => boolean> = {
   problema: (company, now) => problemsOf(company, now).length > 0,
-  // One that has ended asks for the same deed.
+  // One that has expired needs the same action.
   certificado: endsSoon,
   inativas: ({ ativa }) => !ativa,
 }
@@ -87,7 +86,7 @@ export function countOf(narrowing: Narrowing, companies: readonly CompanyRow[], 
   return companies.filter((company) => isIn[narrowing](company, now)).length
 }
 
-/** The companies to show, in the order to show them; those that are alike stay as they came, by name. */
+/** The companies to show, in the order to show them; equal ones stay in the order of the server, by name. */
 export function arrange(companies: readonly CompanyRow[], { order, narrowing }: View, now: Date): CompanyRow[] {
   const shown = narrowing ? companies.filter((company) => isIn[narrowing](company, now)) : companies
   if (order === 'nome') return [...shown]
@@ -96,7 +95,7 @@ export function arrange(companies: readonly CompanyRow[], { order, narrowing }: 
   return shown.toSorted((one, other) => compare(key(one), key(other)))
 }
 
-// What is not known goes first: it is what somebody must look at.
+// Unknown values go first: somebody must look at them.
 function keyOf(company: CompanyRow, order: Order, now: Date): number[] {
   const validity = instant(company.validadeCertificadoA1)
   if (order === 'certificado') return [validity]
@@ -111,8 +110,8 @@ const instant = (text: string | null) => {
   return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time
 }
 
-/** Of a whole, in percent: 100 only when it is all of it, 0 only when it is nothing. Of nothing it is all. */
-export function percentWords(part: number, whole: number): string {
+/** A percentage: 100 only when `part` is the whole, 0 only when it is zero; 0 of 0 is 100. */
+export function percentText(part: number, whole: number): string {
   if (part === whole) return '100%'
   if (part === 0) return '0%'
   return `${Math.min(99, Math.max(1, Math.round((part / whole) * 100)))}%`

@@ -1,18 +1,18 @@
+import { formatInteger } from '@vigia/contract/text'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import type { Dashboard } from '../lib/answers.ts'
-import { formatInteger } from '../lib/format.ts'
+import type { Dashboard } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
-import { useMedia } from '../ui/narrow.ts'
+import { useMedia } from '../ui/hooks/narrow.ts'
 import { Skeleton } from '../ui/skeleton.tsx'
 
-type Row = Dashboard['qtdDocumentosPorEmpresa'][number]
+type CompanyTotals = Dashboard['qtdDocumentosPorEmpresa'][number]
 
 const shownAtFirst = 10
 
-/** Where the sum of the month comes from, in the order of the server: the companies with most documents first. */
-export function ByCompany({ rows }: { rows: readonly Row[] | undefined }) {
+/** The documents of the month by company, in the order of the server: most documents first. */
+export function ByCompany({ rows }: { rows: readonly CompanyTotals[] | undefined }) {
   const [all, setAll] = useState(false)
   const wide = useMedia('(width >= 40rem)')
   const shown = all ? rows : rows?.slice(0, shownAtFirst)
@@ -79,7 +79,7 @@ export function ByCompany({ rows }: { rows: readonly Row[] | undefined }) {
   )
 }
 
-function CompanyLine({ row, most, wide }: { row: Row; most: number; wide: boolean }) {
+function CompanyLine({ row, most, wide }: { row: CompanyTotals; most: number; wide: boolean }) {
   const { razaoSocial, qtdNfe, qtdCte, totalNfeCte, ativa, idEmpresa } = row
   const status = <Badge tone={ativa ? 'green' : 'plain'}>{ativa ? 'Ativa' : 'Inativa'}</Badge>
   return (
@@ -121,7 +121,7 @@ function ListLink({ to, count }: { to: string | null; count: number }) {
   )
 }
 
-// For the eye alone: the numbers stand beside it.
+// Only visual: the numbers are beside it.
 function Share({ nfe, cte, most }: { nfe: number; cte: number; most: number }) {
   const percent = (count: number) => `${most === 0 ? 0 : (count / most) * 100}%`
   return (

@@ -1,8 +1,8 @@
-import { getDashboard } from '@vigia/contract/workspace'
-import { lazy, Suspense, useId, useState } from 'react'
-import type { Dashboard } from '../lib/answers.ts'
-import { productName } from '../lib/product.ts'
-import { useRoute } from '../lib/query.ts'
+import { Suspense, useId, useState } from 'react'
+import { lazyWithPreload } from '../lib/lazy.ts'
+import { useScreenQuery } from '../lib/query.ts'
+import { type Dashboard, dashboardQuery } from '../lib/response-adapter.ts'
+import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
@@ -14,10 +14,10 @@ import { NumberLink } from './number-link.tsx'
 import { RecentActivity } from './recent-activity.tsx'
 import { SystemStatus } from './system-status.tsx'
 
-const WelcomeDialog = lazy(() => import('./welcome-dialog.tsx').then((module) => ({ default: module.WelcomeDialog })))
+const WelcomeDialog = lazyWithPreload(() => import('./welcome-dialog.tsx').then((module) => module.WelcomeDialog))
 
 export function DashboardPage() {
-  const dashboard = useRoute(getDashboard, {}, { refreshMs: 10_000, errorToast: true })
+  const dashboard = useScreenQuery(dashboardQuery, {}, { refreshMs: 10_000, errorToast: true })
   const { data, error } = dashboard
   return (
     <Page
@@ -49,7 +49,7 @@ export function DashboardPage() {
       </div>
       {(data || !error) && (
         <>
-          <Figures data={data} />
+          <MonthNumbers data={data} />
           <div className="mt-9 grid grid-cols-[minmax(0,1fr)] gap-x-10 gap-y-9 lg:grid-cols-[minmax(0,1fr)_minmax(300px,360px)]">
             <div className="grid grid-cols-[minmax(0,1fr)] content-start gap-9">
               {data?.documentosPorDia !== null && <DocumentsPerDay days={data?.documentosPorDia} />}
@@ -59,12 +59,12 @@ export function DashboardPage() {
           </div>
         </>
       )}
-      {data?.qtdEmpresasCadastradas === 0 && <Welcome />}
+      {data?.qtdEmpresasCadastradas === 0 && <FirstVisit />}
     </Page>
   )
 }
 
-function Welcome() {
+function FirstVisit() {
   const [open, setOpen] = useState(true)
   return (
     <Suspense fallback={null}>
@@ -73,26 +73,31 @@ function Welcome() {
   )
 }
 
-function Figures({ data }: { data: Dashboard | undefined }) {
+function MonthNumbers({ data }: { data: Dashboard | undefined }) {
   return (
     <ul className="ledger mt-9 grid grid-cols-2 border-line border-b md:grid-cols-4">
-      <Figure label="Notas Fiscais (Mês)" value={data?.qtdNfe} to="/notas-fiscais" />
-      <Figure label="CTe (Mês)" value={data?.qtdCte} to="/cte" />
-      {/* The sum has no list of its own: its parts stand in the table below. */}
-      <Figure label="Total Documentos (Mês)" value={data?.totalNfeCte} to="#por-empresa" deed="ver por empresa" />
-      <Figure label="Empresas Cadastradas" value={data?.qtdEmpresasCadastradas} to="/empresas" />
+      <MonthNumber label="Notas Fiscais (Mês)" value={data?.qtdNfe} to="/notas-fiscais" />
+      <MonthNumber label="CTe (Mês)" value={data?.qtdCte} to="/cte" />
+      {/* The sum has no list of its own: the table below shows its parts. */}
+      <MonthNumber
+        label="Total Documentos (Mês)"
+        value={data?.totalNfeCte}
+        to="#por-empresa"
+        action="ver por empresa"
+      />
+      <MonthNumber label="Empresas Cadastradas" value={data?.qtdEmpresasCadastradas} to="/empresas" />
     </ul>
   )
 }
 
-interface FigureProps {
+interface MonthNumberProps {
   label: string
   value: number | undefined
   to: string
-  deed?: string
+  action?: string
 }
 
-function Figure({ label, value, to, deed = 'ver a lista' }: FigureProps) {
+function MonthNumber({ label, value, to, action = 'ver a lista' }: MonthNumberProps) {
   const id = useId()
   return (
     <li className="group relative border-line py-3.5 max-md:even:border-l max-md:even:pl-4 max-md:[&:nth-child(n+3)]:border-t md:border-l md:pl-4 md:first:border-l-0 md:first:pl-0">
@@ -103,7 +108,7 @@ function Figure({ label, value, to, deed = 'ver a lista' }: FigureProps) {
         {value === undefined ? (
           <Skeleton className="h-5.5! w-16" />
         ) : (
-          <NumberLink count={value} to={to} deed={deed} about={id} />
+          <NumberLink count={value} to={to} action={action} about={id} />
         )}
       </span>
     </li>

@@ -1,24 +1,25 @@
+import { formatCount, formatDate, formatInteger, formatWeekday } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { ChartColumn, Table } from 'lucide-react'
-import { lazy, Suspense, useEffect, useId, useRef, useState } from 'react'
+import { Suspense, useEffect, useId, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { Link, useNavigate } from 'react-router'
-import type { Dashboard } from '../lib/answers.ts'
-import { formatCount, formatDate, formatInteger } from '../lib/format.ts'
+import { lazyWithPreload } from '../lib/lazy.ts'
+import type { Dashboard } from '../lib/response-adapter.ts'
 import { Button } from '../ui/button.tsx'
-import { fromDay, monthPeriod } from '../ui/days.ts'
-import { useSeen } from '../ui/seen.ts'
+import { useSeen } from '../ui/hooks/seen.ts'
+import { fromDay, monthPeriod } from '../ui/period/days.ts'
 import type { StackedRow } from '../ui/stacked-bars.tsx'
 import { Swatch } from '../ui/swatch.tsx'
 
-type Day = NonNullable<Dashboard['documentosPorDia']>[number]
+type DayCounts = NonNullable<Dashboard['documentosPorDia']>[number]
 
-const StackedBars = lazy(() => import('../ui/stacked-bars.tsx').then((module) => ({ default: module.StackedBars })))
-const names = ['Notas Fiscais', 'CTe'] as const
-const lists = ['/notas-fiscais', '/cte'] as const
+const StackedBars = lazyWithPreload(() => import('../ui/stacked-bars.tsx').then((module) => module.StackedBars))
+const seriesNames = ['Notas Fiscais', 'CTe'] as const
+const listPaths = ['/notas-fiscais', '/cte'] as const
 
-/** The month day by day, as a picture or as a table of the same numbers. */
-export function DocumentsPerDay({ days }: { days: readonly Day[] | undefined }) {
+/** The month day by day, as a chart or as a table of the same numbers. */
+export function DocumentsPerDay({ days }: { days: readonly DayCounts[] | undefined }) {
   const heading = useId()
   const frame = useRef<HTMLDivElement>(null)
   const seen = useSeen(frame)
@@ -26,7 +27,7 @@ export function DocumentsPerDay({ days }: { days: readonly Day[] | undefined }) 
   const printing = usePrinting()
   const Icon = asTable ? ChartColumn : Table
   const empty = days?.every((day) => day.qtdNfe + day.qtdCte === 0) ?? false
-  // A picture that nobody has looked at has no code yet to be drawn with: on paper its place would be empty.
+  // The code of a chart that was never visible is not loaded: on paper its place would be empty.
   const inNumbers = asTable || (printing && !seen && !empty)
   return (
     <section aria-labelledby={heading}>
@@ -48,7 +49,7 @@ export function DocumentsPerDay({ days }: { days: readonly Day[] | undefined }) 
           <figure>
             <figcaption className="flex min-h-5 flex-wrap gap-x-5 text-muted text-sm">
               {!empty &&
-                names.map((name, index) => (
+                seriesNames.map((name, index) => (
                   <span key={name} className="flex items-center gap-2">
                     <Swatch hatched={index === 1} />
                     {name}
@@ -65,7 +66,7 @@ export function DocumentsPerDay({ days }: { days: readonly Day[] | undefined }) 
                 days &&
                 seen && (
                   <Suspense fallback={null}>
-                    <Picture days={days} />
+                    <MonthChart days={days} />
                   </Suspense>
                 )
               )}
@@ -80,7 +81,7 @@ export function DocumentsPerDay({ days }: { days: readonly Day[] | undefined }) 
 function usePrinting(): boolean {
   const [printing, setPrinting] = useState(false)
   useEffect(() => {
-    // The paper shows what stands in the page when the event is over.
+    // The page is printed as it is when the event handler returns.
     const tell = ({ type }: Event) => flushSync(() => setPrinting(type === 'beforeprint'))
     addEventListener('beforeprint', tell)
     addEventListener('afterprint', tell)
@@ -92,12 +93,12 @@ function usePrinting(): boolean {
   return printing
 }
 
-function Picture({ days }: { days: readonly Day[] }) {
+function MonthChart({ days }: { days: readonly DayCounts[] }) {
   const navigate = useNavigate()
   return (
     <StackedBars
-      label={describe(days)}
-      names={names}
+      label={chartLabel(days)}
+      names={seriesNames}
       rows={wholeMonth(days)}
       format={formatInteger}
       onOpen={(day, series) => void navigate(listOf(day, series))}
@@ -105,7 +106,7 @@ function Picture({ days }: { days: readonly Day[] }) {
   )
 }
 
-function DaysTable({ days }: { days: readonly Day[] }) {
+function DaysTable({ days }: { days: readonly DayCounts[] }) {
   return (
     <table className="w-full text-right tabular-nums [&_td]:h-8 [&_th]:h-8 [&_th]:font-semibold">
       <caption className="sr-only">Documentos por dia de emissão</caption>
@@ -126,7 +127,7 @@ function DaysTable({ days }: { days: readonly Day[] }) {
               {formatDate(dia)}
             </th>
             {[qtdNfe, qtdCte].map((count, index) => (
-              <td key={names[index]}>
+              <td key={seriesNames[index]}>
                 {count === 0 ? (
                   0
                 ) : (
@@ -145,13 +146,11 @@ function DaysTable({ days }: { days: readonly Day[] }) {
 }
 
 function listOf(day: string, series: 0 | 1): string {
-  return `${lists[series]}?de=${day}&ate=${day}`
+  return `${listPaths[series]}?de=${day}&ate=${day}`
 }
 
-const longDay = new Intl.DateTimeFormat('pt-BR', { weekday: 'long', day: '2-digit', month: '2-digit' })
-
-// The days to come keep their places, so that the picture has the same shape on the 3rd as on the 30th.
-function wholeMonth(days: readonly Day[]): StackedRow[] {
+// The days to come are included, so that the chart has the same shape on the 3rd as on the 30th.
+function wholeMonth(days: readonly DayCounts[]): StackedRow[] {
   const known = new Map(days.map((day) => [day.dia, day]))
   const first = days[0]?.dia
   if (!first) return []
@@ -162,14 +161,14 @@ function wholeMonth(days: readonly Day[]): StackedRow[] {
     return {
       key,
       tick: String(index + 1),
-      title: longDay.format(fromDay(key)),
+      title: formatWeekday(fromDay(key)),
       values: day ? [day.qtdNfe, day.qtdCte] : null,
     }
   })
 }
 
-function describe(days: readonly Day[]): string {
-  const sum = (pick: (day: Day) => number) => days.reduce((total, day) => total + pick(day), 0)
+function chartLabel(days: readonly DayCounts[]): string {
+  const sum = (pick: (day: DayCounts) => number) => days.reduce((total, day) => total + pick(day), 0)
   const nfe = formatCount(
     sum((day) => day.qtdNfe),
     'nota fiscal',

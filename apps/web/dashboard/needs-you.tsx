@@ -1,13 +1,13 @@
 import { ChevronRight, CircleAlert, CircleCheck, CircleDot } from 'lucide-react'
 import { useId } from 'react'
-import type { Dashboard } from '../lib/answers.ts'
 import { useCompanies } from '../lib/companies.ts'
-import { useNow } from '../ui/clock.ts'
+import type { Dashboard } from '../lib/response-adapter.ts'
+import { useNow } from '../ui/hooks/clock.ts'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { NumberLink } from './number-link.tsx'
 import { type Pending, pendingOf } from './pending.ts'
 
-/** The second question of the morning. */
+/** Everything that needs a person. */
 export function NeedsYou({ counts }: { counts: Dashboard['pendencias'] | undefined }) {
   const now = useNow()
   const companies = useCompanies()
@@ -20,7 +20,7 @@ export function NeedsYou({ counts }: { counts: Dashboard['pendencias'] | undefin
       </h2>
       <ul className="ledger [&>li]:border-line [&>li]:border-b">
         {pending?.map((one) => (
-          <Line key={one.to + one.words} pending={one} />
+          <PendingLine key={one.to + one.words} pending={one} />
         ))}
         {nothing && counts !== null && !companies.error && (
           <li className="flex items-start gap-2.5 py-2">
@@ -55,13 +55,13 @@ export function NeedsYou({ counts }: { counts: Dashboard['pendencias'] | undefin
   )
 }
 
-function Line({ pending: { count, words, to, urgent } }: { pending: Pending }) {
+function PendingLine({ pending: { count, words, to, urgent } }: { pending: Pending }) {
   const id = useId()
   return (
     <li className="relative flex min-h-9 items-start gap-2.5 py-2 hover:bg-sunken pointer-coarse:min-h-11">
-      <Mark urgent={urgent} />
+      <UrgencyMark urgent={urgent} />
       <span className="flex-1">
-        <NumberLink count={count} to={to} deed="ver quais" about={id} className="font-semibold tabular-nums" />{' '}
+        <NumberLink count={count} to={to} action="ver quais" about={id} className="font-semibold tabular-nums" />{' '}
         <span id={id}>{words}</span>
       </span>
       <ChevronRight aria-hidden className="mt-0.5 size-4 shrink-0 text-muted" />
@@ -69,7 +69,7 @@ function Line({ pending: { count, words, to, urgent } }: { pending: Pending }) {
   )
 }
 
-function Mark({ urgent }: { urgent: boolean }) {
+function UrgencyMark({ urgent }: { urgent: boolean }) {
   const Icon = urgent ? CircleAlert : CircleDot
   return (
     <Icon aria-hidden className={urgent ? 'mt-px size-4.5 shrink-0 text-error' : 'mt-px size-4.5 shrink-0 text-info'} />

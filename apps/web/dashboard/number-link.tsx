@@ -1,25 +1,25 @@
+import { formatInteger } from '@vigia/contract/text'
 import { Link } from 'react-router'
-import { formatInteger } from '../lib/format.ts'
 
 interface NumberLinkProps {
   count: number
-  /** An address, or the anchor of a place on this screen. */
+  /** A path, or the anchor of a section on this screen. */
   to: string
-  /** What pressing it does, for who hears it behind the number. */
-  deed: string
-  /** The id of the words beside it, which say what is counted. */
+  /** What pressing it does; screen readers read it after the number. */
+  action: string
+  /** The id of the label beside it, which says what is counted. */
   about: string
   className?: string
 }
 
 /**
- * A number that leads to what it counts; all of the nearest positioned box around it can be pressed. The words beside it stay out of its
- * name: "Notas Fiscais", "CTe" and "Empresas" name one link of every screen, that of the navigation.
+ * A number that is a link to what it counts; the whole of the nearest positioned box around it can be pressed. The label beside it is not part
+ * of its name: "Notas Fiscais", "CTe" and "Empresas" must name only the links of the navigation.
  */
-export function NumberLink({ count, to, deed, about, className = '' }: NumberLinkProps) {
+export function NumberLink({ count, to, action, about, className = '' }: NumberLinkProps) {
   const number = formatInteger(count)
   const rest = {
-    'aria-label': `${number}, ${deed}`,
+    'aria-label': `${number}, ${action}`,
     'aria-describedby': about,
     className: `after:absolute after:inset-0 ${className}`,
   }

@@ -32,11 +32,11 @@ function company(id: string, validity: string | null, state: CompanyRow['captura
 const told = (...parameters: Parameters<typeof pendingOf>) =>
   pendingOf(...parameters).map(({ count, words, to }) => `${count} ${words} → ${to}`)
 
-test('nothing asks for anybody while all is well', () => {
+test('nothing is pending while all is well', () => {
   expect(told(nothing, [company('a', inDays(31)), company('b', inDays(90))], now)).toEqual([])
 })
 
-test('what stops the capture comes first; one company is opened, several are listed', () => {
+test('problems of the capture come first; the link leads to one company or to the list of several', () => {
   const companies = [company('a', inDays(-1), 'parada'), company('b', inDays(30)), company('c', inDays(0), 'bloqueada')]
   expect(told(nothing, companies, now)).toEqual([
     '2 empresas com problema na captura → /empresas?so=problema',
@@ -45,13 +45,13 @@ test('what stops the capture comes first; one company is opened, several are lis
   ])
 })
 
-test('a company that nothing can be asked for counts as one with a problem, as in the list', () => {
+test('a company without a valid certificate counts as one with a problem, as in the list', () => {
   expect(told(nothing, [company('a', null), company('b', inDays(90))], now)).toEqual([
     '1 empresa com problema na captura → /empresas?so=problema',
   ])
 })
 
-test('answers are counted over the 90 days that the server counts, cancelled ones over the month', () => {
+test('links for answers cover the 90 days that the server counts, links for cancelled notes the month', () => {
   const counts = { resumos: 1, aguardandoResposta: 12, canceladasNfe: 2, canceladosCte: 1 }
   expect(told(counts, [], now)).toEqual([
     '1 nota só com o resumo: responda para receber o XML → /notas-fiscais?status=1&de=2026-08-23&ate=2026-11-20',

@@ -1,21 +1,19 @@
-import type { CompanyRow, Dashboard } from '../lib/answers.ts'
-import { capturesOf, isTroubled } from '../lib/capture.ts'
-import { lastDays, toDay } from '../ui/days.ts'
+import { capturesOf, isTroubled, soonDays } from '../lib/capture.ts'
+import type { CompanyRow, Dashboard } from '../lib/response-adapter.ts'
+import { lastDays, toDay } from '../ui/period/days.ts'
 
-/** Something that asks for a person: how often, what, and where it is answered. */
+/** Something that needs a person: how often, what, and the screen for it. */
 export interface Pending {
   count: number
   words: string
   to: string
-  /** Nothing comes, or nothing can be answered, until somebody acts. */
+  /** Nothing arrives, or nothing can be answered, until somebody acts. */
   urgent: boolean
 }
 
-const soonDays = 30
-
 const untold = { resumos: 0, aguardandoResposta: 0, canceladasNfe: 0, canceladosCte: 0 }
 
-/** What is known to ask for a person, from what loses documents to what only wants to be known. */
+/** What needs a person, the most urgent first: what can lose documents, then deadlines, then information. */
 export function pendingOf(counts: Dashboard['pendencias'], companies: readonly CompanyRow[], now: Date): Pending[] {
   const { resumos, aguardandoResposta, canceladasNfe, canceladosCte } = counts ?? untold
   const { from, to } = lastDays(now, 89)
@@ -39,8 +37,13 @@ export function pendingOf(counts: Dashboard['pendencias'], companies: readonly C
       '/empresas?so=problema',
       true,
     ),
-    line(ended.length, 'certificado vencido', 'certificados vencidos', placeOf(ended), true),
-    line(ending.length, 'certificado vence em até 30 dias', 'certificados vencem em até 30 dias', placeOf(ending)),
+    line(ended.length, 'certificado vencido', 'certificados vencidos', certificatesPath(ended), true),
+    line(
+      ending.length,
+      'certificado vence em até 30 dias',
+      'certificados vencem em até 30 dias',
+      certificatesPath(ending),
+    ),
     line(
       resumos,
       'nota só com o resumo: responda para receber o XML',
@@ -58,6 +61,6 @@ export function pendingOf(counts: Dashboard['pendencias'], companies: readonly C
   ].filter(({ count }) => count > 0)
 }
 
-function placeOf([only, ...others]: readonly CompanyRow[]): string {
+function certificatesPath([only, ...others]: readonly CompanyRow[]): string {
   return only && others.length === 0 ? `/empresas/editar/${only.id}` : '/empresas?so=certificado'
 }

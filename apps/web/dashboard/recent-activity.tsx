@@ -1,7 +1,7 @@
+import { formatTime } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Link } from 'react-router'
-import type { Dashboard } from '../lib/answers.ts'
-import { formatTime } from '../lib/format.ts'
+import type { Dashboard } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { GroupsOfFour } from '../ui/groups-of-four.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
@@ -18,7 +18,7 @@ export function RecentActivity({ entries }: { entries: Dashboard['ultimosDocumen
         <p className="border-line border-b py-2 text-muted text-sm">Últimos documentos processados hoje</p>
         <ul className="[&>li]:border-line [&>li]:border-b">
           {entries?.map((entry, index) => (
-            <Entry key={entry.idDfe ?? index} entry={entry} />
+            <RecentEntry key={entry.idDfe ?? index} entry={entry} />
           ))}
           {!entries &&
             [0, 1, 2, 3].map((index) => (
@@ -38,7 +38,7 @@ export function RecentActivity({ entries }: { entries: Dashboard['ultimosDocumen
   )
 }
 
-function Entry({ entry }: { entry: Dashboard['ultimosDocumentosProcessados'][number] }) {
+function RecentEntry({ entry }: { entry: Dashboard['ultimosDocumentosProcessados'][number] }) {
   const { idDfe, tipoDfe, nomeEmitente, chaveDfe, dataCadastro } = entry
   return (
     <li
@@ -51,7 +51,7 @@ function Entry({ entry }: { entry: Dashboard['ultimosDocumentosProcessados'][num
       {idDfe === null ? (
         <span className="truncate font-semibold">{nomeEmitente}</span>
       ) : (
-        // The whole entry is pressed; its badge has the word of the navigation, and stays out of the name of the link.
+        // The whole entry can be pressed; the badge has the name of a link of the navigation, so it is not part of the name of this one.
         <Link
           to={`${tipoDfe === 0 ? '/notas-fiscais' : '/cte'}?documento=${idDfe}`}
           className="truncate font-semibold after:absolute after:inset-0"

@@ -1,24 +1,23 @@
-import { health } from '@vigia/contract/accounts'
 import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import type { CompanyRow } from '../lib/answers.ts'
 import { ApiError, isUnreadable } from '../lib/api.ts'
 import { capturesOf, isTroubled, type Watch, watchOf } from '../lib/capture.ts'
 import { useWatchedCompanies } from '../lib/companies.ts'
-import { useSilentSince } from '../lib/connection.ts'
-import { isEmpty, useRoute } from '../lib/query.ts'
-import { useNow } from '../ui/clock.ts'
+import { useDisconnectedSince } from '../lib/connection.ts'
+import { isEmpty, useScreenQuery } from '../lib/query.ts'
+import { type CompanyRow, healthQuery } from '../lib/response-adapter.ts'
+import { useNow } from '../ui/hooks/clock.ts'
 import { Lamp } from '../ui/lamp.tsx'
 
-/** Three lines that say that all is well until something is not, each with its reason. */
+/** Three lines about capture, storage and synchronization, each with its reason when something is wrong. */
 export function SystemStatus() {
   const now = useNow()
   const { known, lost } = useWatchedCompanies()
-  const server = useRoute(health, {}, { refreshMs: 30_000 })
-  const away = useSilentSince() !== null
+  const server = useScreenQuery(healthQuery, {}, { refreshMs: 30_000 })
+  const away = useDisconnectedSince() !== null
   const watch = known && watchOf(known, now)
-  // An answer that is no envelope is one too; whether all is well stands in an envelope only.
+  // A response that is no envelope shows that the server responds, but not that all is well.
   const answered = server.error instanceof ApiError && (isUnreadable(server.error) || isEmpty(server.error))
   const unanswered = away || (server.error !== null && !answered)
   const sync = synchronization(known, lost, now)
@@ -28,18 +27,18 @@ export function SystemStatus() {
         Status do Sistema
       </h2>
       <ul className="ledger [&>li]:border-line [&>li]:border-b">
-        <Line
+        <StatusLine
           icon={<Lamp state={watch?.lamp ?? (lost ? 'stopped' : known ? 'unlit' : 'waiting')} className="size-4.5" />}
           name="Captura Automática"
-          value={watch ? words[watch.state] || watch.title : known ? words.well : unheard(lost)}
+          value={watch ? stateTexts[watch.state] || watch.title : known ? stateTexts.well : unheard(lost)}
           detail={
             <span className="block min-h-9 2xl:min-h-4.5">
               {watch ? detailOf(watch) : known && 'Começa sozinha com a primeira empresa.'}
             </span>
           }
         />
-        <Line
-          icon={<Mark state={unanswered ? 'bad' : server.data ? 'good' : 'none'} />}
+        <StatusLine
+          icon={<StateMark state={unanswered ? 'bad' : server.data ? 'good' : 'none'} />}
           name="Armazenamento"
           value={unanswered ? 'Sem resposta' : server.data || answered ? 'Saudável' : 'Verificando'}
           detail={
@@ -52,8 +51,8 @@ export function SystemStatus() {
             )
           }
         />
-        <Line
-          icon={<Mark state={sync.state} />}
+        <StatusLine
+          icon={<StateMark state={sync.state} />}
           name="Sincronização"
           value={sync.value}
           detail={
@@ -67,21 +66,21 @@ export function SystemStatus() {
   )
 }
 
-// The server answers for its companies; how each of their captures goes it may not tell, and then no light is lit.
-const words: Record<Watch['state'], string> = { well: 'Online', untold: 'Online', off: 'Desligada', trouble: '' }
+// `untold`: the server lists the companies but does not tell the state of their captures, so the lamp is not lit.
+const stateTexts: Record<Watch['state'], string> = { well: 'Online', untold: 'Online', off: 'Desligada', trouble: '' }
 
 function detailOf({ state, title, detail }: Watch): string {
   return state === 'untold' ? `${title}. ${detail}` : detail
 }
 
-interface LineProps {
+interface StatusLineProps {
   icon: ReactNode
   name: string
   value: string
   detail: ReactNode
 }
 
-function Line({ icon, name, value, detail }: LineProps) {
+function StatusLine({ icon, name, value, detail }: StatusLineProps) {
   return (
     <li className="flex items-start gap-2.5 py-2">
       <span className="flex h-5 items-center">{icon}</span>
@@ -94,7 +93,7 @@ function Line({ icon, name, value, detail }: LineProps) {
   )
 }
 
-function Mark({ state }: { state: 'good' | 'bad' | 'none' }) {
+function StateMark({ state }: { state: 'good' | 'bad' | 'none' }) {
   if (state === 'good') return <CircleCheck aria-hidden className="size-4.5 text-success" />
   if (state === 'bad') return <CircleAlert aria-hidden className="size-4.5 text-error" />
   return <CircleDashed aria-hidden className="size-4.5 text-muted" />

@@ -1,8 +1,8 @@
 import { BellRing, CloudDownload, FileCheck2, FileSpreadsheet } from 'lucide-react'
 import { useNavigate } from 'react-router'
-import { productName } from '../lib/product.ts'
+import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
-import { Dialog } from '../ui/dialog.tsx'
+import { Dialog } from '../ui/overlay/dialog.tsx'
 
 const promises = [
   [CloudDownload, 'Captura automática', 'A SEFAZ é consultada a cada hora, de dia e de noite.'],

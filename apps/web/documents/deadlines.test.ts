@@ -15,7 +15,7 @@ test.each([
   expect(words(ate)).toMatchObject({ short, urgency })
 })
 
-test('each answer has its words', () => {
+test('each kind of answer has its text', () => {
   expect(words(new Date(2026, 10, 30, 12, 0), 'manifestacao')).toMatchObject({
     short: 'Resposta: 10 dias',
     long: 'A resposta final pode ser dada até 30/11 às 12:00',
@@ -23,7 +23,7 @@ test('each answer has its words', () => {
   expect(words(new Date(2026, 10, 30, 12, 0), 'desacordo')?.short).toBe('Desacordo: 10 dias')
 })
 
-test('what has passed, and what is no date, says nothing', () => {
+test('a passed deadline and an invalid date have no text', () => {
   expect(words(new Date(2026, 10, 20, 8, 59))).toBeNull()
   expect(describeDeadline({ para: 'ciencia', ate: 'nunca' }, now)).toBeNull()
 })

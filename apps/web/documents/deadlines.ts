@@ -1,9 +1,9 @@
-import type { DocumentRow } from '../lib/answers.ts'
-import { formatTime } from '../lib/format.ts'
+import { formatShortDay, formatTime } from '@vigia/contract/text'
+import type { DocumentRow } from '../lib/response-adapter.ts'
 
 type Deadline = NonNullable<DocumentRow['prazo']>
 
-export interface DeadlineWords {
+interface DeadlineTexts {
   /** "Ciência: 3 dias". */
   short: string
   /** "A Ciência pode ser dada até 23/11/2026 às 14:10". */
@@ -17,8 +17,8 @@ const names: Record<Deadline['para'], { name: string; sentence: string }> = {
   desacordo: { name: 'Desacordo', sentence: 'O desacordo pode ser registrado até' },
 }
 
-/** What is left of a deadline, in days of the calendar; null when it has passed. */
-export function describeDeadline({ para, ate }: Deadline, now: Date): DeadlineWords | null {
+/** The time that is left until a deadline, in calendar days; null when it has passed. */
+export function describeDeadline({ para, ate }: Deadline, now: Date): DeadlineTexts | null {
   const end = new Date(ate)
   if (Number.isNaN(end.getTime()) || end < now) return null
   const { name, sentence } = names[para]
@@ -26,15 +26,9 @@ export function describeDeadline({ para, ate }: Deadline, now: Date): DeadlineWo
   const left = days === 0 ? `hoje, ${formatTime(ate)}` : days === 1 ? 'amanhã' : `${days} dias`
   return {
     short: `${name}: ${left}`,
-    long: `${sentence} ${dayText(end)} às ${formatTime(ate)}`,
+    long: `${sentence} ${formatShortDay(end)} às ${formatTime(ate)}`,
     urgency: days <= 2 ? 'now' : days <= 7 ? 'soon' : 'calm',
   }
-}
-
-/** dd/MM of an instant, with the year when it is another one. */
-export function dayText(date: Date, now = new Date()): string {
-  const text = `${String(date.getDate()).padStart(2, '0')}/${String(date.getMonth() + 1).padStart(2, '0')}`
-  return date.getFullYear() === now.getFullYear() ? text : `${text}/${date.getFullYear()}`
 }
 
 function daysBetween(from: Date, to: Date): number {

@@ -1,41 +1,42 @@
-import { listDocuments } from '@vigia/contract/documents'
+import { formatMoney, formatTime } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Columns3 } from 'lucide-react'
 import { useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
-import type { DocumentRow } from '../lib/answers.ts'
 import { useCompanies } from '../lib/companies.ts'
-import { formatMoney, formatTime } from '../lib/format.ts'
-import { productName } from '../lib/product.ts'
-import { loadFailure, useRoute } from '../lib/query.ts'
+import { loadFailure, useScreenQuery } from '../lib/query.ts'
+import { type DocumentRow, documentsQuery } from '../lib/response-adapter.ts'
+import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
-import { useNow } from '../ui/clock.ts'
-import { useWidth } from '../ui/narrow.ts'
+import { useNow } from '../ui/hooks/clock.ts'
+import { useWidth } from '../ui/hooks/narrow.ts'
+import { useStable } from '../ui/hooks/stable.ts'
 import { Notice } from '../ui/notice.tsx'
-import { opener } from '../ui/opener.tsx'
+import { lazyWithTrigger } from '../ui/overlay/lazy-with-trigger.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pagination } from '../ui/pagination.tsx'
-import { useStable } from '../ui/stable.ts'
-import { useArrivals } from './arrivals.ts'
-import { type ColumnId, columns, layOut, useHiddenColumns } from './columns.ts'
-import { DocumentsItems } from './documents-items.tsx'
-import { type DocumentsListProps, DocumentsTable } from './documents-table.tsx'
-import { EmptyList } from './empty-list.tsx'
-import { FilterBar } from './filter-bar.tsx'
-import { FilterLabels } from './filter-labels.tsx'
-import { type Filters, readFilters, toFilter, toQuery, writeFilters } from './filters.ts'
 import { cte, type DocumentKind, nfe } from './kinds.ts'
-import { ListToolbar } from './list-toolbar.tsx'
-import { ManifestMenu } from './manifest-menu.tsx'
-import { isSameDeed, Overlays, preloadPanel } from './overlays.tsx'
-import { useDeed, usePlace } from './place.tsx'
-import { pageState, type Selection, type Step, useSelection } from './selection.ts'
-import { WholeFilter } from './whole-filter.tsx'
+import { useArrivals } from './list/arrivals.ts'
+import { type ColumnId, columns, layOut, useHiddenColumns } from './list/columns.ts'
+import { DocumentsItems } from './list/documents-items.tsx'
+import { type DocumentsListProps, DocumentsTable } from './list/documents-table.tsx'
+import { EmptyList } from './list/empty-list.tsx'
+import { FilterBar } from './list/filter-bar.tsx'
+import { FilterLabels } from './list/filter-labels.tsx'
+import { type Filters, readFilters, toFilter, toQuery, writeFilters } from './list/filters.ts'
+import { ListToolbar } from './list/list-toolbar.tsx'
+import { pageState, type Selection, type SelectionStep, useSelection } from './list/selection.ts'
+import { WholeFilter } from './list/whole-filter.tsx'
+import { ManifestMenu } from './manifestation/manifest-menu.tsx'
+import { isSameTask, Overlays, preloadPanel } from './overlays.tsx'
+import { usePlace, useTask } from './place.tsx'
 
-const ColumnsMenu = opener('menu', () => import('./columns-menu.tsx').then((module) => module.ColumnsMenu))
+const ColumnsMenu = lazyWithTrigger('menu', () =>
+  import('./list/columns-menu.tsx').then((module) => module.ColumnsMenu),
+)
 
 const refreshMs = 5_000
-// Narrower than this the columns of the specification do not fit beside a whole chave.
+// In a narrower table the columns of the specification do not fit beside a complete chave.
 const tableMinWidth = 930
 const barMinWidth = 720
 
@@ -53,11 +54,11 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const { data: companies } = useCompanies()
   const [selection, choose] = useSelection(search.key)
   const place = usePlace()
-  const deeds = useDeed(isSameDeed)
+  const tasks = useTask(isSameTask)
   const frame = useRef<HTMLElement>(null)
   const width = useWidth(frame)
   const several = (companies?.length ?? 0) > 1 && !filters.company
-  // The first page is drawn bit by bit, and then shown at once: on a slow phone its rows would hold up everything else.
+  // The first page is rendered in small parts and then shown at once: on a slow phone its rows would block everything else.
   const drawing = useDeferredValue(search.page !== undefined)
   const page = drawing ? search.page : undefined
   const table = useColumns(kind, width, page?.items, several)
@@ -90,7 +91,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
             )
           }
           onClear={() => choose({ do: 'clear' })}
-          onExport={() => deeds.start({ does: 'export' })}
+          onExport={() => tasks.start({ does: 'export' })}
           columnsMenu={
             width >= tableMinWidth && (
               <ColumnsMenu
@@ -110,7 +111,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
               inline
               kind={kind}
               ready={some}
-              onChoose={(answer) => deeds.start({ does: 'answer', answer, kind, ids: [...selection.ids] })}
+              onChoose={(answer) => tasks.start({ does: 'answer', answer, kind, ids: [...selection.ids] })}
             />
           }
         />
@@ -121,7 +122,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
             search.query.isPlaceholderData && 'opacity-60',
           )}
         >
-          <Problem query={search.query} busy={busy} onRetry={() => search.ask({})} />
+          <ListProblem query={search.query} busy={busy} onRetry={() => search.ask({})} />
           {page?.items.length === 0 ? (
             <EmptyList
               {...bar}
@@ -131,7 +132,12 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
             />
           ) : (
             (page || !search.query.error) && (
-              <List {...list} narrow={width < tableMinWidth} columns={table.columns} arrived={search.arrived} />
+              <DocumentsList
+                {...list}
+                narrow={width < tableMinWidth}
+                columns={table.columns}
+                arrived={search.arrived}
+              />
             )
           )}
         </div>
@@ -146,32 +152,32 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
         filter={filter}
         filterCount={page ? page.totalDeItens : 0}
         selected={selection.ids}
-        deeds={deeds}
+        tasks={tasks}
         onSent={(ids) => choose({ do: 'drop', ids })}
       />
     </Page>
   )
 }
 
-function List({ narrow, ...list }: DocumentsListProps & { narrow: boolean }) {
+function DocumentsList({ narrow, ...list }: DocumentsListProps & { narrow: boolean }) {
   return narrow ? <DocumentsItems {...list} /> : <DocumentsTable {...list} />
 }
 
 const nothing: ReadonlySet<string> = new Set()
 
-// The filters stay in sight where they fit in one row, and the head of the table stops under them; a selection takes their place.
+// The filters are sticky where they fit in one row, with the table header below them; with a selection the toolbar is sticky instead.
 const stickyBarClass =
   '[@media(height>=640px)]:@[940px]/list:sticky [@media(height>=640px)]:@[940px]/list:top-12 [@media(height>=640px)]:@[940px]/list:z-20'
 const listTopClass = '[--list-top:48px] [@media(height>=640px)]:@[940px]/list:[--list-top:120px]'
 
-// The filter lives in the address, so that going back, reloading and sharing bring the same list.
+// The filter is kept in the address, so that going back, reloading and sharing show the same list.
 function useFilters(kind: DocumentKind) {
   const [params, setParams] = useSearchParams()
   const today = new Date()
   const filters = readFilters(params, kind, today)
-  /** Whether that is another filter than before. */
+  /** Returns whether the filter has changed. */
   const apply = (part: Partial<Filters>): boolean => {
-    // What was drawn may be older than the address: of two quick choices the second adds to the first.
+    // What was rendered may be older than the address: the second of two quick choices must include the first.
     const latest = readFilters(new URLSearchParams(location.search), kind, today)
     const next = writeFilters({ ...latest, page: 1, ...part }, today)
     if (next.toString() === writeFilters(latest, today).toString()) return false
@@ -185,7 +191,7 @@ function useFilters(kind: DocumentKind) {
 function useSearch(kind: DocumentKind) {
   const { filters, key, apply } = useFilters(kind)
   const input = { query: toQuery(filters, kind) }
-  const query = useRoute(listDocuments, input, { refreshMs, errorToast: true })
+  const query = useScreenQuery(documentsQuery, input, { refreshMs, errorToast: true })
   const [asked, setAsked] = useState(false)
   const arrived = useArrivals(JSON.stringify(input), query.isPlaceholderData ? undefined : query.data?.items)
   return {
@@ -196,9 +202,9 @@ function useSearch(kind: DocumentKind) {
     page: query.data,
     arrived: filters.page === 1 ? arrived : nothing,
     busy: query.isPending || query.isPlaceholderData || asked,
-    /** Asks again, also for the same. */
+    /** Searches again, also with the same filter. */
     ask: (part: Partial<Filters>) => {
-      // A new filter is a new question, asked by itself.
+      // A new filter is queried by itself.
       if (apply(part)) return
       setAsked(true)
       void query.refetch().finally(() => setAsked(false))
@@ -229,7 +235,7 @@ interface ListParts {
   rows: readonly DocumentRow[] | undefined
   stale: boolean
   selection: Selection
-  choose: (step: Step) => void
+  choose: (step: SelectionStep) => void
   place: ReturnType<typeof usePlace>
 }
 
@@ -255,7 +261,7 @@ interface ProblemProps {
   onRetry: () => void
 }
 
-function Problem({ query: { data, error, dataUpdatedAt }, busy, onRetry }: ProblemProps) {
+function ListProblem({ query: { data, error, dataUpdatedAt }, busy, onRetry }: ProblemProps) {
   if (!error) return null
   const title = loadFailure(error)
   if (data !== undefined) {

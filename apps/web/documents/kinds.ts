@@ -1,7 +1,13 @@
-import { type Code, participationFilter, statusFilter, tipoDFe } from '@vigia/contract/codes'
-import { printDacte, printDanfe } from '@vigia/contract/documents'
+import {
+  type Code,
+  participationFilter,
+  printDacte,
+  printDanfe,
+  statusFilter,
+  tipoDFe,
+} from '@vigia/contract/documents'
 import { manifestationTypes, manifestCte, manifestNfe } from '@vigia/contract/manifestation'
-import { type Answer, cteAnswers, nfeAnswers } from './answers.ts'
+import { type AnswerType, cteAnswers, nfeAnswers } from './manifestation/answer-types.ts'
 
 /** What differs between the NF-e list and the CT-e list. */
 export interface DocumentKind {
@@ -26,10 +32,10 @@ export interface DocumentKind {
   participations: readonly Code[]
   statuses: readonly Code[]
   print: typeof printDanfe | typeof printDacte
-  /** What the printed form is called. */
+  /** Name of the printed form. */
   form: string
   /** What the menu "Manifestar" offers. */
-  answers: readonly Answer[]
+  answers: readonly AnswerType[]
   manifest: typeof manifestNfe | typeof manifestCte
 }
 
@@ -81,7 +87,7 @@ export const cte: DocumentKind = {
 
 export const kinds: Readonly<Record<DocumentKind['type'], DocumentKind>> = { nfe, cte }
 
-/** The family of a document, by the model in its chave. */
+/** The kind of a document, by the model in its chave. */
 export function kindOf(chave: string): DocumentKind {
   return ['57', '64', '67'].includes(chave.slice(20, 22)) ? cte : nfe
 }

@@ -1,37 +1,39 @@
 import type { exportDocuments } from '@vigia/contract/documents'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
-import type { DocumentRow } from '../lib/answers.ts'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import type { CallInput } from '../lib/api.ts'
-import type { Answer } from './answers.ts'
+import { lazyWithPreload } from '../lib/lazy.ts'
+import type { DocumentRow } from '../lib/response-adapter.ts'
 import { type DocumentKind, kindOf } from './kinds.ts'
-import type { useDeed, usePlace } from './place.tsx'
+import type { AnswerType } from './manifestation/answer-types.ts'
+import type { usePlace, useTask } from './place.tsx'
 
-// None of these is needed to read the list.
-const loadPanel = () => import('./document-panel.tsx')
-const DocumentPanel = lazy(() => loadPanel().then((module) => ({ default: module.DocumentPanel })))
-const DocumentViewer = lazy(() =>
-  import('./document-viewer.tsx').then((module) => ({ default: module.DocumentViewer })),
+// None of these is needed to show the list.
+const DocumentPanel = lazyWithPreload(() => import('./panel/document-panel.tsx').then((module) => module.DocumentPanel))
+const DocumentViewer = lazyWithPreload(() =>
+  import('./printed/document-viewer.tsx').then((module) => module.DocumentViewer),
 )
-const ManifestationDialog = lazy(() =>
-  import('./manifestation-dialog.tsx').then((module) => ({ default: module.ManifestationDialog })),
+const ManifestationDialog = lazyWithPreload(() =>
+  import('./manifestation/manifestation-dialog.tsx').then((module) => module.ManifestationDialog),
 )
-const ExportDialog = lazy(() => import('./export-dialog.tsx').then((module) => ({ default: module.ExportDialog })))
+const ExportDialog = lazyWithPreload(() => import('./list/export-dialog.tsx').then((module) => module.ExportDialog))
 
 /** Fetches the code of the panel before somebody opens it. */
 export function preloadPanel() {
-  loadPanel().catch(() => undefined)
+  void DocumentPanel.preload()
 }
 
-/** What somebody is about to do with documents. */
-export type Deed = { does: 'answer'; answer: Answer; kind: DocumentKind; ids: readonly string[] } | { does: 'export' }
+/** What a person is about to do with documents. */
+type OverlayTask =
+  | { does: 'answer'; answer: AnswerType; kind: DocumentKind; ids: readonly string[] }
+  | { does: 'export' }
 
-/** Whether both say the same of the same documents. */
-export function isSameDeed(one: Deed, other: Deed): boolean {
+/** Whether both are the same answer for the same documents. */
+export function isSameTask(one: OverlayTask, other: OverlayTask): boolean {
   return nameOf(one) === nameOf(other)
 }
 
-function nameOf(deed: Deed): string {
-  return deed.does === 'answer' ? [deed.kind.type, deed.answer.code, ...deed.ids].join(' ') : deed.does
+function nameOf(task: OverlayTask): string {
+  return task.does === 'answer' ? [task.kind.type, task.answer.code, ...task.ids].join(' ') : task.does
 }
 
 interface OverlaysProps {
@@ -39,20 +41,20 @@ interface OverlaysProps {
   place: ReturnType<typeof usePlace>
   rows: readonly DocumentRow[] | undefined
   filter: CallInput<typeof exportDocuments>['body']['filtro']
-  /** Null: nobody told. */
+  /** Null: not known. */
   filterCount: number | null
   selected: ReadonlySet<string>
-  deeds: ReturnType<typeof useDeed<Deed>>
+  tasks: ReturnType<typeof useTask<OverlayTask>>
   onSent: (ids: string[]) => void
 }
 
-/** Whatever opens over the list; its code comes when it is first needed. */
-export function Overlays({ kind, place, rows, selected, deeds, onSent, ...filter }: OverlaysProps) {
+/** Everything that opens over the list; the code is loaded when it is first needed. */
+export function Overlays({ kind, place, rows, selected, tasks, onSent, ...filter }: OverlaysProps) {
   const known = useKnownRows(rows)
   const panelNeeded = useOnce(place.opened !== null)
   const viewerNeeded = useOnce(place.viewing !== undefined)
-  const { deed, open, finish } = deeds
-  // Each waits for its own code: what is open already must not vanish meanwhile.
+  const { task, open, finish } = tasks
+  // Each has its own Suspense: loading one must not hide another that is open.
   return (
     <>
       <Suspense fallback={null}>
@@ -66,7 +68,7 @@ export function Overlays({ kind, place, rows, selected, deeds, onSent, ...filter
             onView={place.view}
             onAnswer={(answer, document) => {
               known.set(document.idDfe, document)
-              deeds.start({ does: 'answer', answer, kind: kindOf(document.chave), ids: [document.idDfe] })
+              tasks.start({ does: 'answer', answer, kind: kindOf(document.chave), ids: [document.idDfe] })
             }}
           />
         )}
@@ -75,18 +77,18 @@ export function Overlays({ kind, place, rows, selected, deeds, onSent, ...filter
         {viewerNeeded && <DocumentViewer row={place.viewing} onClose={place.closeView} />}
       </Suspense>
       <Suspense fallback={null}>
-        {deed?.does === 'answer' && (
+        {task?.does === 'answer' && (
           <ManifestationDialog
-            key={nameOf(deed)}
-            {...deed}
+            key={nameOf(task)}
+            {...task}
             open={open}
             known={known}
             onSent={onSent}
-            onHold={deeds.hold}
+            onHold={tasks.hold}
             onClose={finish}
           />
         )}
-        {deed?.does === 'export' && open && (
+        {task?.does === 'export' && open && (
           <ExportDialog kind={kind} selected={[...selected]} {...filter} onClose={finish} />
         )}
       </Suspense>
@@ -94,7 +96,7 @@ export function Overlays({ kind, place, rows, selected, deeds, onSent, ...filter
   )
 }
 
-// A selection outlives its page: the rows that were seen give its documents their names.
+// A selection contains documents of other pages: their names come from the rows that have been on the screen.
 function useKnownRows(rows: readonly DocumentRow[] | undefined): Map<string, DocumentRow> {
   const known = useRef(new Map<string, DocumentRow>())
   useEffect(() => {

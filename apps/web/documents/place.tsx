@@ -1,40 +1,40 @@
 import { type ReactNode, useEffect, useState } from 'react'
 import { Link, type To, useLocation, useNavigate, useSearchParams } from 'react-router'
-import type { Printed } from './printed-form.tsx'
+import type { Printed } from './printed/printed-form.tsx'
 
-interface State {
+interface HistoryState {
   /** The printed form that is open. */
   viewing?: Printed
-  /** Panels that were opened one from another, up to this one. */
+  /** Number of panels that were opened one from another, up to this one. */
   depth?: number
-  /** What is being done with documents, by its number. */
+  /** Id of the task that is open. */
   doing?: number
 }
 
-const name = 'documento'
+const panelParameter = 'documento'
 
 /**
- * What is open over the list is part of the place: the panel is in the address, so that it can be shared, and the printed form is an entry
- * of the history. The back button of a phone closes either and nothing else.
+ * What is open over the list is part of the browser's history: the panel is in the address, so that it can be shared, and the printed form is
+ * a history entry. The back button of a phone closes one of them at a time.
  */
 export function usePlace() {
-  const state: State | null = useLocation().state
+  const state: HistoryState | null = useLocation().state
   const navigate = useNavigate()
   const [params] = useSearchParams()
   const depth = state?.depth ?? 0
   const to = (id: string | null, from = params): To => {
     const next = new URLSearchParams(from)
-    if (id === null) next.delete(name)
-    else next.set(name, id)
+    if (id === null) next.delete(panelParameter)
+    else next.set(panelParameter, id)
     return { search: next.toString() }
   }
   return {
-    /** Of the document whose panel is open. */
-    opened: params.get(name),
+    /** Id of the document whose panel is open. */
+    opened: params.get(panelParameter),
     to,
     depth,
     open: (id: string) => void navigate(to(id, latest()), { state: { depth: depth + 1 } }),
-    /** The next document takes the place of this one: going back leads to the list. */
+    /** Replaces the history entry: going back leads to the list. */
     move: (id: string) => void navigate(to(id, latest()), { replace: true, state }),
     close: () => {
       if (depth > 0) void navigate(-depth)
@@ -47,19 +47,19 @@ export function usePlace() {
 }
 
 /**
- * What somebody is about to do with documents is an entry of the history too. The entry holds a number and the page what it stands for, so
- * that going forward brings back what was typed, and a reload asks nothing again.
+ * A task with documents is a history entry too. The entry contains only an id and the page keeps the task, so that going forward shows again
+ * what was typed, and a reload does not repeat the task.
  */
-export function useDeed<T>(isSame: (one: T, other: T) => boolean) {
-  const { state, key }: { state: State | null; key: string } = useLocation()
+export function useTask<T>(isSame: (one: T, other: T) => boolean) {
+  const { state, key }: { state: HistoryState | null; key: string } = useLocation()
   const navigate = useNavigate()
-  const [deed, setDeed] = useState<{ id: number; what: T }>()
+  const [task, setTask] = useState<{ id: number; what: T }>()
   const [held, hold] = useState(false)
   const doing = state?.doing
-  const isHere = deed !== undefined && deed.id === doing
+  const isHere = task !== undefined && task.id === doing
   const isOver = doing !== undefined && !isHere
-  const wasLeft = held && deed !== undefined && !isHere
-  // Each entry is left once, and come back to once.
+  const wasLeft = held && task !== undefined && !isHere
+  // Goes back from an entry whose task is over, and forward again to one whose task is held.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key is that of the entry.
   useEffect(() => {
     if (isOver) void navigate(-1)
@@ -69,22 +69,22 @@ export function useDeed<T>(isSame: (one: T, other: T) => boolean) {
     if (wasLeft) void navigate(1)
   }, [wasLeft, key])
   return {
-    deed: deed?.what,
-    /** It stays known while going back has closed it. */
+    task: task?.what,
+    /** False after going back has closed it; the task is still kept. */
     open: isHere || held,
     start: (what: T) => {
-      const again = deed && isSame(deed.what, what)
-      const next = again ? deed : { id: Date.now(), what }
-      setDeed(next)
+      const again = task && isSame(task.what, what)
+      const next = again ? task : { id: Date.now(), what }
+      setTask(next)
       void navigate(here(), { state: { ...state, doing: next.id } })
     },
-    finish: () => setDeed(undefined),
-    /** While something is on its way going back closes nothing. */
+    finish: () => setTask(undefined),
+    /** While a request is running, going back does not close it. */
     hold,
   }
 }
 
-// What was drawn may be older than the address.
+// What was rendered may be older than the address.
 const latest = () => new URLSearchParams(window.location.search)
 const here = () => window.location.pathname + window.location.search
 
@@ -95,7 +95,7 @@ interface OpenLinkProps {
   children: ReactNode
 }
 
-/** Leads to the panel of a document, over the list that is here. */
+/** A link to the panel of a document, over the current list. */
 export function OpenLink({ id, ...rest }: OpenLinkProps) {
   const place = usePlace()
   return <Link to={place.to(id)} state={{ depth: place.depth + 1 }} data-document={id} {...rest} />

@@ -1,21 +1,21 @@
-import { statusTone } from '@vigia/contract/codes'
+import { statusTone } from '@vigia/contract/documents'
 import { clsx } from 'clsx'
 import { AlarmClock, Clock3, Eye, Send, TriangleAlert } from 'lucide-react'
 import { type ChangeEvent, useId } from 'react'
-import type { DocumentRow } from '../lib/answers.ts'
+import type { DocumentRow } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
-import { Checkbox } from '../ui/checkbox.tsx'
+import { Checkbox } from '../ui/form/checkbox.tsx'
 import { describeDeadline } from './deadlines.ts'
 import type { DocumentKind } from './kinds.ts'
 
-/** What a row needs to be ticked and opened; the functions never change, so that only rows with news are drawn again. */
+/** What a row needs to be selected and opened; the functions keep their identity, so that only rows that changed are rendered again. */
 export interface RowProps {
   kind: DocumentKind
   row: DocumentRow
   arrived: boolean
   selected: boolean
-  /** Of the list before, while the one that was asked for travels: nobody ticks what is about to go. */
+  /** The row belongs to the previous list while the next one is loading: it cannot be selected. */
   stale: boolean
   now: Date
   onSelect: (id: string, on: boolean, range: boolean) => void
@@ -38,7 +38,7 @@ const urgencies = {
   now: { icon: TriangleAlert, className: 'font-semibold text-error' },
 }
 
-/** What is still due, and how urgent it is, by word, shape and colour. */
+/** The open deadline, with its urgency as text, icon and colour. */
 export function DeadlineText({ prazo, now }: { prazo: DocumentRow['prazo']; now: Date }) {
   const words = prazo && describeDeadline(prazo, now)
   if (!words) return null
@@ -51,7 +51,7 @@ export function DeadlineText({ prazo, now }: { prazo: DocumentRow['prazo']; now:
   )
 }
 
-/** What left from here and has no answer yet. */
+/** An event that was sent and has no response yet. */
 export function OnItsWay({ event }: { event: string }) {
   return (
     <span title={`Em envio: ${event}`} className="flex min-w-0 items-center gap-1 text-info">
@@ -75,12 +75,12 @@ export function SelectBox({ kind, row, selected, stale, onSelect }: SelectBoxPro
   )
 }
 
-// A change of a checkbox is a click, also when the space bar made it.
+// The change event of a checkbox comes from a click, also when the space bar was pressed.
 function withShift({ nativeEvent }: ChangeEvent): boolean {
   return nativeEvent instanceof MouseEvent && nativeEvent.shiftKey
 }
 
-/** Where the document cannot be shown yet the button can be reached all the same, so that its reason is heard. */
+/** When the document cannot be shown yet, the button can still be focused, so that screen readers read the reason. */
 export function ViewButton({ kind, row, onView }: Pick<RowProps, 'kind' | 'row' | 'onView'>) {
   const id = useId()
   const reason = row.notaCompleta

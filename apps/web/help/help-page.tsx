@@ -1,12 +1,12 @@
+import { formatCount } from '@vigia/contract/text'
 import { ChevronDown, Search } from 'lucide-react'
 import { Fragment, useDeferredValue, useEffect, useId, useState } from 'react'
 import { Link, NavigationType, useLocation, useNavigationType, useSearchParams } from 'react-router'
 import { useContact } from '../lib/contact.ts'
-import { formatCount } from '../lib/format.ts'
-import { productName } from '../lib/product.ts'
+import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
-import { useDebounced } from '../ui/debounce.ts'
-import { Input } from '../ui/input.tsx'
+import { Input } from '../ui/form/input.tsx'
+import { useDebounced } from '../ui/hooks/debounce.ts'
 import { Page } from '../ui/page.tsx'
 import { type Article, questions, situations, words } from './articles.ts'
 import { ContactCards } from './contact-cards.tsx'
@@ -129,7 +129,7 @@ function Results({ found, asked, onClear }: ResultsProps) {
                 </span>
               )}
             </h2>
-            <Body article={article} terms={terms} />
+            <ArticleBody article={article} terms={terms} />
           </li>
         ))}
         {found.length === 0 && (
@@ -227,7 +227,7 @@ function Foldables({ title, articles }: { title: string; articles: readonly Arti
               />
             </summary>
             <div className="max-w-prose pb-4">
-              <Body article={article} terms={[]} />
+              <ArticleBody article={article} terms={[]} />
             </div>
           </details>
         ))}
@@ -236,7 +236,7 @@ function Foldables({ title, articles }: { title: string; articles: readonly Arti
   )
 }
 
-function Body({ article: { body, link }, terms }: { article: Article; terms: readonly string[] }) {
+function ArticleBody({ article: { body, link }, terms }: { article: Article; terms: readonly string[] }) {
   return (
     <div className="mt-1 grid gap-2">
       {body.map((paragraph) => (

@@ -40,11 +40,11 @@ describe('the search finds', () => {
     expect(first(text)).toBe(id)
   })
 
-  test('some words when no article has all of them', () => {
+  test('articles with some of the words when none has all of them', () => {
     expect(first('certificado vencido girafa')).toBe('certificado-vencido')
   })
 
-  test('nothing for nothing, and nothing for what is nowhere', () => {
+  test('nothing for an empty search or for words in no article', () => {
     expect(searchArticles(library, '  ')).toEqual([])
     expect(searchArticles(library, 'girafa')).toEqual([])
     expect(searchArticles(library, '9999')).toEqual([])
@@ -52,12 +52,12 @@ describe('the search finds', () => {
   })
 })
 
-test('words are looked for without accents, fillers and plurals', () => {
+test('the search ignores accents, filler words and plurals', () => {
   expect(termsOf('Qual é o prazo das Ciências?')).toEqual(['prazo', 'ciencia'])
   expect(plain('AÇÃO não')).toBe('acao nao')
 })
 
-test('what was found is marked, accents and all', () => {
+test('found words are marked with their accents', () => {
   expect(markTerms('A Ciência sai; a ciencia volta', ['ciencia'])).toEqual([
     { text: 'A ', found: false },
     { text: 'Ciência', found: true },
@@ -72,7 +72,7 @@ test('what was found is marked, accents and all', () => {
   expect(markTerms('nada', [])).toEqual([{ text: 'nada', found: false }])
 })
 
-test('every article has a name of its own and somewhere true to go', () => {
+test('every article has its own id and a link that exists', () => {
   const all = library.flatMap(([, articles]) => articles)
   expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
   const places = all.flatMap(({ link }) => (link ? [link.to.replace(/[?#].*/, '')] : []))
@@ -82,7 +82,7 @@ test('every article has a name of its own and somewhere true to go', () => {
   expect(guides).toHaveLength(2)
 })
 
-test('the limits of an export are those that the server keeps', () => {
+test('the limits of an export are those of the server', () => {
   const words = questions.find(({ id }) => id === 'exportacao')?.body.join(' ')
   for (const limit of Object.values(exportMax)) expect(words).toContain(limit.toLocaleString('pt-BR'))
 })

@@ -1,6 +1,6 @@
 import type { SiteSettings } from '@vigia/contract/site'
 import { BookOpenCheck, Cloud, ListChecks, type LucideIcon, Radar, ScanEye, ShieldAlert } from 'lucide-react'
-import { whenExample } from '../lib/given.ts'
+import { shownIfExample } from '../lib/site.ts'
 
 const benefits: [icon: LucideIcon, title: string, text: string][] = [
   [
@@ -59,12 +59,12 @@ export function Benefits({ figures }: { figures: SiteSettings['numeros'] }) {
           ))}
         </ul>
       </div>
-      <Figures figures={figures} />
+      <LandingNumbers figures={figures} />
     </section>
   )
 }
 
-function Figures({ figures }: { figures: SiteSettings['numeros'] }) {
+function LandingNumbers({ figures }: { figures: SiteSettings['numeros'] }) {
   const strip = [
     ['Uptime', figures.uptime],
     ['Notas armazenadas', figures.notas],
@@ -81,7 +81,7 @@ function Figures({ figures }: { figures: SiteSettings['numeros'] }) {
           </div>
         ))}
       </dl>
-      <p className={`mt-2 text-base text-muted ${whenExample.figures}`}>
+      <p className={`mt-2 text-base text-muted ${shownIfExample.figures}`}>
         Números de exemplo: esta instalação ainda não publicou os seus.
       </p>
     </div>

@@ -2,7 +2,7 @@ import type { SiteSettings } from '@vigia/contract/site'
 import { clsx } from 'clsx'
 import { Check, Copy } from 'lucide-react'
 import { useRef, useState } from 'react'
-import { whenGiven, whenMissing } from '../lib/given.ts'
+import { shownIfSet, shownIfUnset } from '../lib/site.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { copyText } from '../ui/copy.ts'
 import { ContactButton } from './contact-button.tsx'
@@ -18,7 +18,7 @@ interface DemoDialogProps {
 export function DemoDialog({ demo, preloadContact }: DemoDialogProps) {
   return (
     <Popup id={demoId} title="Obrigado pelo interesse">
-      <div className={clsx('px-5 py-5', whenGiven.demo)}>
+      <div className={clsx('px-5 py-5', shownIfSet.demo)}>
         <p>
           A demonstração é o produto inteiro, numa conta que todos os visitantes dividem. Entre com este e-mail e esta
           senha:
@@ -32,7 +32,7 @@ export function DemoDialog({ demo, preloadContact }: DemoDialogProps) {
           teste grátis.
         </p>
       </div>
-      <div className={clsx('px-5 py-5', whenMissing.demo)}>
+      <div className={clsx('px-5 py-5', shownIfUnset.demo)}>
         <p>
           Esta instalação não tem uma conta de demonstração. Você pode experimentar por 7 dias com a sua empresa, sem
           pagar nada, ou pedir que alguém mostre o produto a você.
@@ -42,13 +42,13 @@ export function DemoDialog({ demo, preloadContact }: DemoDialogProps) {
         <button type="submit" className={buttonClass({ variant: 'outline' })}>
           Fechar
         </button>
-        <span className={whenMissing.demo}>
+        <span className={shownIfUnset.demo}>
           <ContactButton preloadContact={preloadContact}>Pedir uma demonstração</ContactButton>
         </span>
-        <a href="/login" className={buttonClass({ className: whenGiven.demo })}>
+        <a href="/login" className={buttonClass({ className: shownIfSet.demo })}>
           Acessar Demo
         </a>
-        <a href="/register?tp=1" className={buttonClass({ className: whenMissing.demo })}>
+        <a href="/register?tp=1" className={buttonClass({ className: shownIfUnset.demo })}>
           Criar conta grátis
         </a>
       </PopupActions>
@@ -72,7 +72,7 @@ function Credential({ label, text }: { label: string; text: string }) {
           onClick={async () => {
             const done = await copyText(text)
             setResult(done ? 'copied' : 'failed')
-            // Then Ctrl+C is all that is left to do.
+            // So that the person only has to press Ctrl+C.
             if (!done && value.current) getSelection()?.selectAllChildren(value.current)
           }}
           className={buttonClass({ variant: 'ghost', size: 'sm', className: 'noscript:hidden' })}

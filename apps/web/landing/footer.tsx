@@ -1,5 +1,4 @@
-import { whenGiven } from '../lib/given.ts'
-import { productVersion } from '../lib/product.ts'
+import { productVersion, shownIfSet } from '../lib/site.ts'
 import { Logo } from '../ui/logo.tsx'
 
 const columns = [
@@ -52,7 +51,7 @@ export function Footer({ productName, contactEmail }: FooterProps) {
         <div>
           <h2 className="text-base">Contato</h2>
           <address className="mt-1 not-italic">
-            <span className={whenGiven.contact}>
+            <span className={shownIfSet.contact}>
               <FooterLink href={`mailto:${contactEmail}`}>{contactEmail}</FooterLink>
             </span>
             <span className="flex min-h-8 items-center text-muted">São Paulo</span>

@@ -42,7 +42,7 @@ export function Header({ productName }: { productName: string }) {
   )
 }
 
-// The browser opens and closes it by itself; a script adds the words for who does not see it, and closes it behind a link.
+// The browser opens and closes the menu without a script; the script adds labels for screen readers and closes it after a link.
 function SmallMenu() {
   const [open, setOpen] = useState(false)
   const Icon = open ? X : Menu

@@ -5,7 +5,7 @@ import { demoId } from './demo-dialog.tsx'
 import { PopupButton } from './popup.tsx'
 import { SampleDashboard } from './sample-dashboard.tsx'
 
-const benefits = [
+const heroBenefits = [
   'Captura automática 24/7',
   'Manifestação de NFe',
   'Armazenamento ilimitado e vitalício',
@@ -32,7 +32,7 @@ export function Hero() {
             sempre quando foi a última consulta e quando será a próxima.
           </p>
           <ul className="mt-6 grid justify-start gap-x-10 gap-y-2 sm:grid-cols-[auto_auto]">
-            {benefits.map((benefit) => (
+            {heroBenefits.map((benefit) => (
               <li key={benefit} className="flex items-center gap-2.5">
                 <Check aria-hidden className="size-4 shrink-0 text-brand" />
                 {benefit}

@@ -10,7 +10,7 @@ import { Questions } from './questions.tsx'
 import { Testimonials } from './testimonials.tsx'
 import { WriteToUs } from './write-to-us.tsx'
 
-export type LandingSite = Pick<SiteSettings, 'productName' | 'contactEmail' | 'demo' | 'numeros' | 'depoimentos'>
+type LandingSite = Pick<SiteSettings, 'productName' | 'contactEmail' | 'demo' | 'numeros' | 'depoimentos'>
 
 interface LandingPageProps {
   site: LandingSite
@@ -18,8 +18,8 @@ interface LandingPageProps {
 }
 
 /**
- * What the product does, for how much, and the way in. It is written at build and shown without any script, so it may depend on nothing but
- * its properties: while it is written they are the places that the server fills.
+ * What the product does, its price and the way in. It is rendered at build and shown without any script, so it depends on nothing but its
+ * properties, which are placeholders then; the server fills them.
  */
 export function LandingPage({ site, preloadContact }: LandingPageProps) {
   return (

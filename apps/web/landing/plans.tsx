@@ -1,6 +1,6 @@
 import { clsx } from 'clsx'
 import { Check } from 'lucide-react'
-import { type Plan, plans } from '../lib/plans.ts'
+import { type PlanOffer, plans } from '../lib/plans.ts'
 import { Badge } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { ContactButton } from './contact-button.tsx'
@@ -13,7 +13,7 @@ const inAll = [
 ]
 const inFixed = ['Manifestação de NFe', 'Suporte por e-mail', 'Relatórios avançados']
 
-interface Offer extends Plan {
+interface Offer extends PlanOffer {
   description: string
   to?: string
   popular?: boolean

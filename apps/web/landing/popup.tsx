@@ -2,7 +2,7 @@ import type { ComponentProps, ReactNode } from 'react'
 
 declare module 'react' {
   interface ButtonHTMLAttributes<T> {
-    // The types of React do not know these two of HTML yet.
+    // The types of React do not have these two HTML attributes yet.
     command?: 'show-modal' | 'close'
     commandfor?: string
   }
@@ -41,7 +41,7 @@ export function PopupActions({ children }: { children: ReactNode }) {
 interface PopupButtonProps extends Omit<ComponentProps<'button'>, 'onClick'> {
   /** Id of the popup. */
   opens: string
-  /** Does something better, where there is a script. */
+  /** Called instead of opening the popup, when scripts run. */
   instead?: () => void
 }
 
@@ -57,7 +57,7 @@ export function PopupButton({ opens, instead, ...rest }: PopupButtonProps) {
           event.preventDefault()
           return instead()
         }
-        // A browser of before 2026 does not know the command.
+        // Browsers before 2026 do not support `command`.
         const popup = 'command' in event.currentTarget ? null : document.getElementById(opens)
         if (popup instanceof HTMLDialogElement) popup.showModal()
       }}

@@ -1,15 +1,13 @@
-/** Fetches what /login and /register consist of as soon as somebody turns to a link there; the build writes down what that is. */
-export function prefetchApplication() {
-  const turned = (event: Event) => {
+const events = ['pointerover', 'focusin', 'touchstart']
+
+/** Calls `fetchCode` once, as soon as somebody points at, focuses or touches a link to /login or /register. */
+export function prefetchApplication(fetchCode: () => Promise<unknown>) {
+  const onTurn = (event: Event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null
     if (!link || !/^\/(login|register)\b/.test(link.getAttribute('href') ?? '')) return
-    for (const type of events) document.removeEventListener(type, turned)
-    const files = document.querySelector<HTMLMetaElement>('meta[name=application]')?.content.split(' ') ?? []
-    for (const file of files) {
-      document.head.append(Object.assign(document.createElement('link'), { rel: 'prefetch', href: file }))
-    }
+    for (const type of events) document.removeEventListener(type, onTurn)
+    // After a failure the page that the link leads to fetches it again.
+    fetchCode().catch(() => undefined)
   }
-  for (const type of events) document.addEventListener(type, turned, { passive: true })
+  for (const type of events) document.addEventListener(type, onTurn, { passive: true })
 }
-
-const events = ['pointerover', 'focusin', 'touchstart']

@@ -25,7 +25,7 @@ const questions = [
   ],
 ] as const
 
-/** What people ask before they hand over a certificate. */
+/** What people ask before they upload a certificate. */
 export function Questions() {
   return (
     <section aria-labelledby="perguntas" className="container-page py-24">

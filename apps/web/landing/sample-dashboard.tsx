@@ -2,14 +2,14 @@ import { clsx } from 'clsx'
 import { Badge, type Tone } from '../ui/badge.tsx'
 import { Lamp } from '../ui/lamp.tsx'
 
-const figures = [
+const sampleNumbers = [
   ['Notas Fiscais (Mês)', '312'],
   ['CTe (Mês)', '48'],
   ['Total Documentos (Mês)', '360'],
   ['Empresas Cadastradas', '4'],
 ] as const
 
-interface Row {
+interface SampleRow {
   kind: 'NFe' | 'CTe'
   issuer: string
   chave: string
@@ -19,8 +19,8 @@ interface Row {
   time: string
 }
 
-// CNPJs with letters in them, which no company has yet.
-const rows: Row[] = [
+// CNPJs with letters, which no company has yet.
+const rows: SampleRow[] = [
   {
     kind: 'NFe',
     issuer: 'Papelaria Sol Nascente Ltda',
@@ -68,7 +68,7 @@ const rows: Row[] = [
   },
 ]
 
-/** The dashboard of the product with invented figures and documents, and saying so. */
+/** The dashboard of the product with invented numbers and documents, and a note that says so. */
 export function SampleDashboard() {
   return (
     <figure className="relative -mt-12 rounded bg-surface px-4 pt-4 pb-3 text-base shadow-float sm:px-8 lg:-mt-40">
@@ -81,7 +81,7 @@ export function SampleDashboard() {
         <span className="text-muted text-sm">Exemplo, com dados inventados</span>
       </figcaption>
       <dl className="ledger grid grid-cols-2 md:grid-cols-4">
-        {figures.map(([label, figure]) => (
+        {sampleNumbers.map(([label, figure]) => (
           <div
             key={label}
             className="flex flex-col-reverse justify-end border-line border-b py-3 even:pl-4 md:pl-4 md:first:pl-0 even:border-l md:border-l md:first:border-l-0"
@@ -96,14 +96,20 @@ export function SampleDashboard() {
       </p>
       <ul className="border-line border-t">
         {rows.map((row, index) => (
-          <Item key={row.chave} row={row} fresh={index === 0} />
+          <SampleItem key={row.chave} row={row} fresh={index === 0} />
         ))}
       </ul>
     </figure>
   )
 }
 
-function Item({ row: { kind, issuer, chave, amount, tone, status, time }, fresh }: { row: Row; fresh: boolean }) {
+function SampleItem({
+  row: { kind, issuer, chave, amount, tone, status, time },
+  fresh,
+}: {
+  row: SampleRow
+  fresh: boolean
+}) {
   return (
     <li
       className={clsx(

@@ -1,6 +1,6 @@
 import type { SiteSettings } from '@vigia/contract/site'
 import { Star } from 'lucide-react'
-import { whenExample } from '../lib/given.ts'
+import { shownIfExample } from '../lib/site.ts'
 
 export function Testimonials({ testimonials }: { testimonials: SiteSettings['depoimentos'] }) {
   return (
@@ -9,7 +9,7 @@ export function Testimonials({ testimonials }: { testimonials: SiteSettings['dep
         <h2 id="depoimentos-titulo" className="text-2xl tracking-[-0.01em]">
           O que muda no dia de quem usa
         </h2>
-        <p className={`text-base text-muted ${whenExample.testimonials}`}>
+        <p className={`text-base text-muted ${shownIfExample.testimonials}`}>
           Depoimentos de exemplo, de pessoas inventadas.
         </p>
       </div>
@@ -17,7 +17,7 @@ export function Testimonials({ testimonials }: { testimonials: SiteSettings['dep
         {testimonials.map(({ nome, papel, empresa, texto, nota, iniciais }) => (
           <li key={nome} className="border-line border-b">
             <figure className="flex h-full flex-col py-6">
-              {/* Which of the stars are full is known from an attribute only, because the page is written before its figures. */}
+              {/* An attribute says how many stars are filled, because the page is written at build, before its values are known. */}
               <p
                 data-rating={String(nota)}
                 className="flex gap-0.5 text-line-strong [&[data-rating='1']>:nth-child(-n+1)]:text-brand [&[data-rating='2']>:nth-child(-n+2)]:text-brand [&[data-rating='3']>:nth-child(-n+3)]:text-brand [&[data-rating='4']>:nth-child(-n+4)]:text-brand [&[data-rating='5']>:nth-child(-n+5)]:text-brand"

@@ -1,4 +1,4 @@
-import { whenGiven, whenMissing } from '../lib/given.ts'
+import { shownIfSet, shownIfUnset } from '../lib/site.ts'
 import { LegalFrame, Lines } from './frame.tsx'
 import type { LegalSite } from './site.ts'
 import { ToWhom } from './to-whom.tsx'
@@ -54,11 +54,11 @@ export function CookiesPage({ site: { productName, contactEmail, pesquisa } }: {
           title: 'De terceiros',
           body: (
             <>
-              <p className={whenGiven.survey}>
+              <p className={shownIfSet.survey}>
                 Depois que você entra, carregamos uma pesquisa de opinião de {pesquisa?.endereco}. Ela pode guardar no
                 seu navegador o que precisa para não perguntar duas vezes.
               </p>
-              <p className={whenMissing.survey}>Nenhum. Estas páginas não carregam nada de outros lugares.</p>
+              <p className={shownIfUnset.survey}>Nenhum. Estas páginas não carregam nada de outros lugares.</p>
             </>
           ),
         },

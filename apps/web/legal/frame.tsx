@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { productVersion } from '../lib/product.ts'
+import { productVersion } from '../lib/site.ts'
 import { Logo } from '../ui/logo.tsx'
 
 const pages = [
@@ -16,7 +16,7 @@ interface LegalFrameProps {
   sections: { id: string; title: string; body: ReactNode }[]
 }
 
-/** A page to be read, and printed: no script ever runs on it but the one that sets the theme. */
+/** A page to read and print: the only script on it sets the theme. */
 export function LegalFrame({ productName, title, summary, sections }: LegalFrameProps) {
   return (
     <div className="text-lg">
@@ -79,7 +79,7 @@ export function LegalFrame({ productName, title, summary, sections }: LegalFrame
   )
 }
 
-/** What, and what is to be said of it, in lines like those of a ledger. */
+/** Terms with their explanations, in lines like those of a ledger. */
 export function Lines({ lines }: { lines: readonly (readonly [term: ReactNode, text: string])[] }) {
   return (
     <dl className="border-line border-t text-base">

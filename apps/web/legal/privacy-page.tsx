@@ -1,4 +1,4 @@
-import { whenGiven, whenMissing } from '../lib/given.ts'
+import { shownIfSet, shownIfUnset } from '../lib/site.ts'
 import { LegalFrame, Lines } from './frame.tsx'
 import type { LegalSite } from './site.ts'
 import { ToWhom } from './to-whom.tsx'
@@ -67,11 +67,11 @@ export function PrivacyPage({ site: { productName, contactEmail, pesquisa } }: {
                   ['Servidor de e-mail', 'O endereço e o texto dos avisos que enviamos a você.'],
                 ]}
               />
-              <p className={whenGiven.survey}>
+              <p className={shownIfSet.survey}>
                 Este serviço usa uma pesquisa de opinião carregada de {pesquisa?.endereco}, para quem entrou na conta.
                 Ela recebe o que você responder e, como qualquer página, o seu endereço de rede.
               </p>
-              <p className={whenMissing.survey}>
+              <p className={shownIfUnset.survey}>
                 As páginas não carregam nada de outros lugares: nem fontes, nem medição de audiência, nem pesquisas.
               </p>
             </>

@@ -1,4 +1,4 @@
-import { type Plan, plans } from '../lib/plans.ts'
+import { type PlanOffer, plans } from '../lib/plans.ts'
 import { LegalFrame, Lines } from './frame.tsx'
 import type { LegalSite } from './site.ts'
 import { ToWhom } from './to-whom.tsx'
@@ -128,7 +128,7 @@ export function TermsPage({ site: { productName, contactEmail } }: { site: Legal
   )
 }
 
-function offerOf({ price, features }: Plan): string {
+function offerOf({ price, features }: PlanOffer): string {
   const inSentence = features.map((feature) => feature.charAt(0).toLowerCase() + feature.slice(1))
   return `${price} por mês: ${inSentence.join(', ')}.`
 }

@@ -4,7 +4,7 @@ import { type RouteDefinition, route } from '@vigia/contract/route'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { type ApiError, call, callBytes, isRetryable, retryDelayMs } from './api.ts'
-import { heardServer, readSilentSince } from './connection.ts'
+import { readDisconnectedSince, recordResponse } from './connection.ts'
 import { closeSession, currentSession, openSession } from './session.ts'
 
 const read = route({ method: 'GET', path: '/read', access: 'session', summary: '', data: z.string() })
@@ -63,13 +63,13 @@ describe('retries of sections 8 and 9', () => {
     expect(fetched).toHaveLength(1)
   })
 
-  test('a network error is asked again and the second answer counts', async () => {
+  test('a network error is retried and the second response counts', async () => {
     answers(new TypeError('Failed to fetch'), ok('chegou'))
     expect(await outcome(call(read, {}))).toMatchObject({ success: true, data: 'chegou' })
     expect(fetched).toHaveLength(2)
   })
 
-  test('a call that is retried stays of who began it', async () => {
+  test('a retry uses the token of the first attempt', async () => {
     vi.stubGlobal('localStorage', { setItem: () => undefined, removeItem: () => undefined })
     openSession({ token: 'da Ana', wsId: '1', email: 'ana@x.br' })
     answers(new TypeError('Failed to fetch'), ok('chegou'))
@@ -99,7 +99,7 @@ describe('retries of sections 8 and 9', () => {
     expect(waited).toBeLessThanOrEqual(4 * 30_000 + 10_000)
   })
 
-  test('who gave up is not asked again', async () => {
+  test('an aborted call is not retried', async () => {
     answers('never')
     const leaving = new AbortController()
     const promise = outcome(call(read, {}, { signal: leaving.signal }))
@@ -108,7 +108,7 @@ describe('retries of sections 8 and 9', () => {
     expect(fetched).toHaveLength(1)
   })
 
-  test('the pauses leave nothing behind', async () => {
+  test('the pauses between attempts leave no listeners', async () => {
     answers(new TypeError('Failed to fetch'))
     const { signal } = new AbortController()
     await outcome(call(read, {}, { signal }))
@@ -130,19 +130,19 @@ describe('retries of sections 8 and 9', () => {
   })
 })
 
-describe('whether the server is there', () => {
+describe('the state of the connection', () => {
   test.each([
     ['no connection', new TypeError('Failed to fetch')],
     ['a proxy that does not find it', json({}, 502)],
   ])('%s is silence, any answer of it ends that', async (_, failure) => {
     // Each test begins again at the present time.
-    heardServer()
+    recordResponse()
     answers(failure)
     await Promise.all([outcome(call(read, {})), outcome(call(write, { body: { a: 1 } }))])
-    expect(readSilentSince()).not.toBeNull()
+    expect(readDisconnectedSince()).not.toBeNull()
     answers(json({ success: false, message: 'não', data: null, errors: [] }, 500))
     await outcome(call(read, {}))
-    expect(readSilentSince()).toBeNull()
+    expect(readDisconnectedSince()).toBeNull()
   })
 })
 
@@ -175,7 +175,7 @@ describe('envelope rules of section 7', () => {
     expect(await outcome(call(read, {}))).toMatchObject({ message: 'Erro 404', status: 404 })
   })
 
-  test('JSON that is no envelope cannot be used either', async () => {
+  test('JSON that is no envelope is unreadable too', async () => {
     for (const body of [['x'], 'x', 1, null, {}, { error: 'x' }]) {
       answers(json(body, 200, 'OK'))
       expect(await outcome(call(read, {}))).toMatchObject({
@@ -185,14 +185,14 @@ describe('envelope rules of section 7', () => {
     }
   })
 
-  test('only success: false is a failure, and an HTTP error tells its message with or without it', async () => {
+  test('only success: false is a failure, and an HTTP error shows its message with or without it', async () => {
     answers(json({ data: 'x' }))
     expect(await outcome(call(read, {}))).toMatchObject({ success: true, data: 'x' })
     answers(json({ message: 'não pode' }, 400, 'Bad Request'))
     expect(await outcome(call(read, {}))).toMatchObject({ message: 'não pode', status: 400 })
   })
 
-  test('what is missing from an envelope is nothing, and a success without words gets the usual ones', async () => {
+  test('missing fields of an envelope are empty, and a success without a message gets the default one', async () => {
     answers(json({ success: true, message: null, errors: null }))
     const message = 'Operação realizada com sucesso'
     expect(await outcome(call(read, {}))).toEqual({ success: true, message, data: null, errors: [] })
@@ -200,7 +200,7 @@ describe('envelope rules of section 7', () => {
     expect(await outcome(call(read, {}))).toEqual({ success: false, message: '', data: null, errors: [] })
   })
 
-  test('success: false is a value', async () => {
+  test('success: false is returned, not thrown', async () => {
     answers(json({ success: false, message: 'não', data: null, errors: ['a', 'b'] }))
     expect(await outcome(call(read, {}))).toEqual({ success: false, message: 'não', data: null, errors: ['a', 'b'] })
   })
@@ -215,14 +215,14 @@ describe('a 401', () => {
     openSession(session)
   })
 
-  test('of a call of the specification ends the session', async () => {
+  test('of a call in the specification ends the session', async () => {
     answers(refused())
     expect(await outcome(call(specified, {}))).toMatchObject({ message: expect.stringContaining('Sessão expirada') })
     expect(currentSession()).toBeNull()
     expect(fetched).toHaveLength(1)
   })
 
-  test('of another call ends it when one of the specification is refused too, and otherwise only that call', async () => {
+  test('of another call ends it only when a call in the specification gets a 401 too', async () => {
     answers(refused(), ok())
     expect(await outcome(call(read, {}))).toMatchObject({ status: 401 })
     expect(currentSession()).toMatchObject(session)
@@ -276,7 +276,7 @@ describe('what is sent', () => {
     expect(fetched[0]?.[1].headers).toEqual({ Accept: 'application/json' })
   })
 
-  test('a printed form is asked once, and its failure carries the status', async () => {
+  test('a printed form is not retried, and its error has the status', async () => {
     const print = route({ method: 'GET', path: '/pdf', access: 'session', summary: '', produces: 'application/pdf' })
     answers(new Response('', { status: 503 }))
     expect(await outcome(callBytes(print, {}))).toMatchObject({ message: 'Erro ao carregar PDF: 503' })

@@ -3,16 +3,15 @@ import { listDocuments, printDacte, printDanfe } from '@vigia/contract/documents
 import { manifestCte, manifestNfe } from '@vigia/contract/manifestation'
 import type { Envelope, RouteData, RouteDefinition, RouteRequest } from '@vigia/contract/route'
 import { getDashboard } from '@vigia/contract/workspace'
-import { forgetAhead, takeAhead } from './ahead.ts'
-import { heardServer, missedServer } from './connection.ts'
+import { recordNoResponse, recordResponse } from './connection.ts'
 import { currentSession, expireSession } from './session.ts'
 
 const timeoutMs = 30_000
 const retriesMax = 3
-/** What an answer says that has nothing else to say. */
+/** The message of a success that has no message. */
 export const usualMessage = 'Operação realizada com sucesso'
 const unreadable = 'Erro ao processar resposta da API: '
-// Whoever stands before the server says that it is away.
+// Statuses of a proxy whose server does not respond.
 const fromProxy = new Set([502, 503, 504])
 const sessionExpired = 'Sessão expirada. Faça login novamente.'
 const notAccepted = 'o servidor não aceitou a sessão nesta consulta'
@@ -22,7 +21,7 @@ export type CallInput<R extends RouteDefinition> = {
   [K in keyof RouteRequest<R> as RouteRequest<R>[K] extends undefined ? never : K]: RouteRequest<R>[K]
 }
 
-/** A call that brought no usable answer; `status` 0 means that no answer arrived at all. */
+/** A call without a usable response; `status` 0 means that no response arrived. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
@@ -34,18 +33,18 @@ export class ApiError extends Error {
   }
 }
 
-/** Carries out a call of the contract. A `success: false` envelope is a value here; its caller decides how to say it. */
+/** Calls a route of the contract. A `success: false` envelope is returned, not thrown; the caller decides how to show it. */
 export async function call<R extends RouteDefinition>(
   route: R,
   input: CallInput<R>,
   options: { signal?: AbortSignal } = {},
 ): Promise<Envelope<RouteData<R>>> {
-  // Another window may log in as somebody else between two attempts: the call stays of who began it.
+  // Another window may log in as somebody else between two attempts: all attempts use the token of the first.
   const token = currentSession()?.token
-  // The specification retries every method, so a POST whose answer was lost reaches the server twice.
+  // The specification retries every method, so a POST whose response was lost reaches the server twice.
   for (let attempt = 0; ; attempt++) {
     try {
-      return (await once(route, input, token, options.signal)) as Envelope<RouteData<R>>
+      return (await attemptOnce(route, input, token, options.signal)) as Envelope<RouteData<R>>
     } catch (error) {
       if (!(error instanceof ApiError) || !isRetryable(error.status)) throw error
       if (attempt === retriesMax) {
@@ -57,13 +56,13 @@ export async function call<R extends RouteDefinition>(
   }
 }
 
-/** The bytes of a file, asked once: the screen shows the status and offers to try again. */
+/** The bytes of a file, without retries: the screen shows the status and offers to try again. */
 export async function callBytes<R extends RouteDefinition>(
   route: R,
   input: CallInput<R>,
   options: { signal?: AbortSignal } = {},
 ): Promise<Blob> {
-  return send(route, input, currentSession()?.token, options.signal, async (response) => {
+  return sendRequest(route, input, currentSession()?.token, options.signal, async (response) => {
     if (!response.ok) throw new ApiError(`Erro ao carregar ${fileKind(route)}: ${response.status}`, response.status)
     return response.blob()
   })
@@ -73,7 +72,7 @@ function fileKind({ produces }: RouteDefinition): string {
   return produces === 'application/pdf' ? 'PDF' : 'o arquivo'
 }
 
-/** Whether the server answered something, and nobody knows what. */
+/** Whether the server sent a response that cannot be read. */
 export function isUnreadable(error: ApiError): boolean {
   return error.message.startsWith(unreadable)
 }
@@ -91,13 +90,13 @@ export function retryDelayMs(attempt: number): number {
   return Math.min(1000 * 2 ** attempt, 10_000) + Math.random() * 1000
 }
 
-async function once<R extends RouteDefinition>(
+async function attemptOnce<R extends RouteDefinition>(
   route: R,
   input: CallInput<R>,
   token: string | undefined,
   signal: AbortSignal | undefined,
 ) {
-  return send(route, input, token, signal, async (response) => {
+  return sendRequest(route, input, token, signal, async (response) => {
     const envelope = readEnvelope(await response.text())
     const said = response.statusText || `Erro ${response.status}`
     if (response.ok && envelope?.success && envelope.message === '') return { ...envelope, message: usualMessage }
@@ -107,7 +106,7 @@ async function once<R extends RouteDefinition>(
   })
 }
 
-async function send<R extends RouteDefinition, T>(
+async function sendRequest<R extends RouteDefinition, T>(
   route: R,
   input: CallInput<R>,
   token: string | undefined,
@@ -119,21 +118,18 @@ async function send<R extends RouteDefinition, T>(
   try {
     const url = requestUrl(route, input)
     const until = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal
-    if (route.method !== 'GET') forgetAhead()
-    const asked = route.method === 'GET' ? takeAhead(url, token, until) : undefined
-    const response = await (asked ??
-      fetch(url, { ...requestBody(route, input, token), method: route.method, signal: until }))
-    if (fromProxy.has(response.status)) missedServer(route.path)
-    else heardServer()
+    const response = await fetch(url, { ...requestBody(route, input, token), method: route.method, signal: until })
+    if (fromProxy.has(response.status)) recordNoResponse(route.path)
+    else recordResponse()
     if (response.status === 401 && route.access === 'session') {
-      if (!isSpecified(route) && !(await hasEnded(token, until))) throw new ApiError(notAccepted, 401)
+      if (!isSpecified(route) && !(await isSessionOver(token, until))) throw new ApiError(notAccepted, 401)
       expireSession(token)
       throw new ApiError(sessionExpired, 401)
     }
     return await read(response)
   } catch (error) {
     if (error instanceof ApiError || signal?.aborted) throw error
-    missedServer(route.path)
+    recordNoResponse(route.path)
     const message = deadline.signal.aborted
       ? 'o servidor demorou mais de 30 segundos para responder'
       : 'não foi possível falar com o servidor'
@@ -161,9 +157,9 @@ function isSpecified({ path }: RouteDefinition): boolean {
   return specified.has(path)
 }
 
-// A 401 of a call that the specification does not know ends the session when one that it knows says so too: a server or a proxy may know
-// fewer calls than we do.
-async function hasEnded(token: string | undefined, signal: AbortSignal): Promise<boolean> {
+// A 401 of a call that is not in the specification ends the session only when a call of the specification gives 401 too: a server or a proxy
+// may not know our own calls.
+async function isSessionOver(token: string | undefined, signal: AbortSignal): Promise<boolean> {
   const { headers } = requestBody(listCompanies, {}, token)
   const { status } = await fetch(listCompanies.path, { headers, signal })
   return status === 401
@@ -201,8 +197,7 @@ function requestBody(
 
 const envelopeFields = ['success', 'message', 'data', 'errors']
 
-// What section 7 says of a body: an empty one is a success, and one that says nothing of success too; one that is neither JSON nor has
-// anything of an envelope is null here.
+// Section 7: an empty body is a success, and so is an envelope without `success`. Null: the body is no JSON, or has no field of an envelope.
 function readEnvelope(text: string): Envelope<unknown> | null {
   if (text.trim() === '') return { success: true, message: '', data: null, errors: [] }
   try {

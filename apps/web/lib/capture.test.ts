@@ -42,17 +42,17 @@ test.each([
   expect(captureSentence(capture(part), now)).toBe(sentence)
 })
 
-test('progress ends when the sequence does', () => {
+test('there is no progress at the end of the sequence', () => {
   expect(captureProgress(capture({ ultimoNsu: '0', maxNsu: '0' }))).toBeNull()
   expect(captureProgress(capture({ ultimoNsu: '199', maxNsu: '200' }))).toBe(99)
   expect(captureProgress(capture({ ultimoNsu: '200', maxNsu: '200' }))).toBeNull()
 })
 
-test('without companies nobody is watching', () => {
+test('without companies there is no state', () => {
   expect(watchOf([], now)).toBeNull()
 })
 
-test('when all is well the freshest news and the nearest query are told', () => {
+test('when all is well the latest update and the next query are shown', () => {
   expect(watchOf([company(capture({})), company(capture({ proximaConsulta: at(12, 15) }))], now)).toEqual({
     lamp: 'waiting',
     state: 'well',
@@ -61,7 +61,7 @@ test('when all is well the freshest news and the nearest query are told', () => 
   })
 })
 
-test('the worst state speaks, with its reason', () => {
+test('the worst state is shown, with its reason', () => {
   const blocked = capture({ estado: 'bloqueada', mensagem: 'Consumo indevido até 13:00.' })
   const stopped = capture({ estado: 'parada', mensagem: 'Certificado vencido.' })
   expect(watchOf([company(capture({})), company(blocked, capture({}))], now)).toMatchObject({
@@ -78,7 +78,7 @@ test('the worst state speaks, with its reason', () => {
   expect(watchOf([company()], now)).toMatchObject({ lamp: 'stopped', state: 'trouble' })
 })
 
-test('without a certificate that lasts a capture is stopped and says why, whatever it still waits for', () => {
+test('without a valid certificate a capture is stopped and says why, also while it waits for a query', () => {
   const watched = company(capture({}), capture({ servico: 'cte', estado: 'capturando' }))
   for (const [validity, why] of [
     [null, /^Sem certificado digital a SEFAZ não é consultada/],
@@ -96,12 +96,12 @@ test('without a certificate that lasts a capture is stopped and says why, whatev
   expect(capturesOf(watched, now)).toEqual(watched.captura)
 })
 
-test('what the server says of a trouble stays, also without a certificate', () => {
+test('the message of the server about a problem stays, also without a certificate', () => {
   const told = capture({ estado: 'bloqueada', mensagem: 'Consumo indevido até 13:00.' })
   expect(capturesOf({ ...company(told), validadeCertificadoA1: null }, now)).toEqual([told])
 })
 
-test('a capture that nobody asks for by the hour is neither well nor in trouble', () => {
+test('a capture without automatic queries is neither well nor in trouble', () => {
   const byHand = (part: Partial<Told>) => ({ ...company(capture(part)), sincronizacaoAutomatica: false })
   const off = capturesOf(byHand({ proximaConsulta: null }), now)
   expect(off.map(lampOf)).toEqual(['unlit'])
@@ -114,7 +114,7 @@ test('a capture that nobody asks for by the hour is neither well nor in trouble'
   expect(capturesOf(byHand({}), now).map(lampOf)).toEqual(['waiting'])
 })
 
-test('of captures that nobody told nothing is lit and nothing is wrong, but an ended certificate', () => {
+test('when the server tells no captures the lamp is off and only an expired certificate is a problem', () => {
   const untold = { ...company(), captura: null, sincronizacaoAutomatica: null, documentosNoMes: null }
   expect(capturesOf(untold, now)).toEqual([])
   expect(watchOf([untold], now)).toMatchObject({ lamp: 'unlit', state: 'untold' })

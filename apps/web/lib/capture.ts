@@ -1,11 +1,14 @@
 import type { CompanyRow as FullCompany } from '@vigia/contract/companies'
-import type { CompanyRow } from './answers.ts'
-import { formatAtMoment, formatCount, formatMoment, formatRelative } from './format.ts'
+import { formatAtMoment, formatCount, formatMoment, formatRelative } from '@vigia/contract/text'
+import type { CompanyRow } from './response-adapter.ts'
 
-type Told = FullCompany['captura'][number]
-/** What the server tells of a capture; `desligada`: it asks nothing until a person does. */
-export type Capture = Omit<Told, 'estado'> & { estado: Told['estado'] | 'desligada' }
-export type CaptureLamp = 'unlit' | 'steady' | 'waiting' | 'blocked' | 'stopped'
+/** A certificate that ends within so many days is something to do. */
+export const soonDays = 30
+
+type ContractCapture = FullCompany['captura'][number]
+/** A capture as the server tells it; `desligada`: it makes no query until a person requests one. */
+export type Capture = Omit<ContractCapture, 'estado'> & { estado: ContractCapture['estado'] | 'desligada' }
+type CaptureLamp = 'unlit' | 'steady' | 'waiting' | 'blocked' | 'stopped'
 
 const lamps: Record<Capture['estado'], CaptureLamp> = {
   capturando: 'steady',
@@ -16,7 +19,7 @@ const lamps: Record<Capture['estado'], CaptureLamp> = {
   desligada: 'unlit',
 }
 
-// From the state that asks most for a person to the one that asks least.
+// From the most urgent state to the least urgent one.
 const severity: readonly Capture['estado'][] = ['parada', 'falha', 'bloqueada', 'capturando', 'aguardando', 'desligada']
 
 const troubles: Partial<Record<Capture['estado'], [one: string, many: string]>> = {
@@ -28,8 +31,8 @@ const troubles: Partial<Record<Capture['estado'], [one: string, many: string]>> 
 type Captured = Pick<CompanyRow, 'sincronizacaoAutomatica' | 'validadeCertificadoA1' | 'captura'>
 
 /**
- * The captures of a company as every screen counts and shows them. Without a certificate that lasts nothing is asked in its name, also while
- * its conversation still waits for an hour that nobody will use. Of what nobody told there is nothing to show but that.
+ * The captures of a company as every screen counts and shows them. Without a valid certificate a capture is stopped, also while the server
+ * still tells the time of its next query. Empty when the server tells nothing of captures, unless the certificate has expired.
  */
 export function capturesOf({ captura, ...company }: Captured, now: Date): Capture[] {
   const { validadeCertificadoA1: validity } = company
@@ -60,7 +63,7 @@ export function lampOf(capture: Capture): CaptureLamp {
   return lamps[capture.estado]
 }
 
-/** Documents do not come, and somebody should know. */
+/** Documents do not arrive, and somebody should know. */
 export function isTroubled(capture: Capture): boolean {
   return lampOf(capture) === 'stopped' || lampOf(capture) === 'blocked'
 }
@@ -95,13 +98,13 @@ export function captureSentence(capture: Capture, now: Date): string {
 
 export interface Watch {
   lamp: CaptureLamp
-  /** What asks for a person; that all is planned, or nothing; or that nobody told. */
+  /** Something needs a person; queries are planned; none is planned; or the server does not tell. */
   state: 'trouble' | 'well' | 'off' | 'untold'
   title: string
   detail: string
 }
 
-/** Whether somebody is watching, over all companies: the worst state speaks. Null while there is no company. */
+/** The state of the captures of all companies together: the worst one decides. Null while there is no company. */
 export function watchOf(companies: readonly CompanyRow[], now: Date): Watch | null {
   if (companies.length === 0) return null
   const each = companies.map((company) => capturesOf(company, now))

@@ -1,22 +1,21 @@
-import { listCompanies } from '@vigia/contract/companies'
-import type { CompanyRow } from './answers.ts'
-import { useSilentSince } from './connection.ts'
-import { useRoute } from './query.ts'
+import { useDisconnectedSince } from './connection.ts'
+import { useScreenQuery } from './query.ts'
+import { type CompanyRow, companiesQuery } from './response-adapter.ts'
 
-/** How long a list of companies stays: thousands of them are megabytes. */
+/** How often a list of companies is refreshed: thousands of them are megabytes. */
 export function companiesRefreshMs(companies: readonly CompanyRow[] | undefined): number {
   return companies && companies.length > 500 ? 60_000 : 10_000
 }
 
-/** All companies of the workspace, for every screen that tells something of them. */
+/** All companies of the workspace, for every screen that shows something of them. */
 export function useCompanies({ errorToast = false }: { errorToast?: boolean } = {}) {
-  return useRoute(listCompanies, { query: {} }, { refreshMs: companiesRefreshMs, errorToast })
+  return useScreenQuery(companiesQuery, { query: {} }, { refreshMs: companiesRefreshMs, errorToast })
 }
 
-/** What is known of their captures now: what was heard before the server fell silent, or before it refused to tell, says nothing of now. */
+/** The companies, unless the server does not respond or the last refresh failed: then the known state of their captures may be outdated. */
 export function useWatchedCompanies() {
   const { data, error } = useCompanies()
-  const away = useSilentSince() !== null
+  const away = useDisconnectedSince() !== null
   const lost = away || error !== null
   return { known: lost ? undefined : data, lost }
 }

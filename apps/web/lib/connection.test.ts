@@ -14,29 +14,29 @@ afterEach(() => {
 
 function missAfter(ms: number, route: string) {
   vi.advanceTimersByTime(ms)
-  connection.missedServer(route)
+  connection.recordNoResponse(route)
 }
 
-test('the server is away since it was last heard, once several calls have missed it for a while', () => {
-  connection.heardServer()
+test('the connection is lost since the last response, once several calls got none for a while', () => {
+  connection.recordResponse()
   missAfter(10_000, '/a')
   missAfter(1_000, '/b')
-  expect(connection.readSilentSince()).toBeNull()
+  expect(connection.readDisconnectedSince()).toBeNull()
   missAfter(2_000, '/a')
-  expect(connection.readSilentSince()).toBe(1_000_000)
+  expect(connection.readDisconnectedSince()).toBe(1_000_000)
   missAfter(60_000, '/b')
-  expect(connection.readSilentSince()).toBe(1_000_000)
-  connection.heardServer()
-  expect(connection.readSilentSince()).toBeNull()
+  expect(connection.readDisconnectedSince()).toBe(1_000_000)
+  connection.recordResponse()
+  expect(connection.readDisconnectedSince()).toBeNull()
 })
 
-test('one call that fails by itself says nothing of the server', () => {
+test('a single call that fails says nothing about the connection', () => {
   for (let attempt = 0; attempt < 9; attempt++) missAfter(2_000, '/a')
-  expect(connection.readSilentSince()).toBeNull()
+  expect(connection.readDisconnectedSince()).toBeNull()
 })
 
-test('who was never heard is away since the first failure', () => {
+test('without any response the connection is lost since the first failure', () => {
   missAfter(0, '/a')
   missAfter(5_000, '/b')
-  expect(connection.readSilentSince()).toBe(1_000_000)
+  expect(connection.readDisconnectedSince()).toBe(1_000_000)
 })

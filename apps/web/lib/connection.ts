@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-// A laptop that wakes up fails for a moment, and one call may fail for reasons of its own.
+// A laptop that wakes up fails for a moment, and a single call may fail for other reasons.
 const routesMin = 2
 const silenceMs = 3_000
 
@@ -8,40 +8,40 @@ const listeners = new Set<() => void>()
 const unanswered = new Set<string>()
 let firstFailure = 0
 let lastAnswer = 0
-let silentSince: number | null = null
+let disconnectedSince: number | null = null
 
-/** An answer of the server has arrived, whatever it says. */
-export function heardServer() {
+/** To be called for every response of the server, whatever its status. */
+export function recordResponse() {
   lastAnswer = Date.now()
   unanswered.clear()
-  change(null)
+  setDisconnectedSince(null)
 }
 
-/** A call of `route` brought no answer of the server. */
-export function missedServer(route: string) {
+/** To be called when a call of `route` got no response of the server. */
+export function recordNoResponse(route: string) {
   const now = Date.now()
   if (unanswered.size === 0) firstFailure = now
   unanswered.add(route)
-  if (unanswered.size >= routesMin && now - firstFailure >= silenceMs) change(lastAnswer || firstFailure)
+  if (unanswered.size >= routesMin && now - firstFailure >= silenceMs) setDisconnectedSince(lastAnswer || firstFailure)
 }
 
-function change(next: number | null) {
-  if (silentSince === next) return
-  silentSince = next
+function setDisconnectedSince(next: number | null) {
+  if (disconnectedSince === next) return
+  disconnectedSince = next
   for (const listener of listeners) listener()
 }
 
-/** When the server was last heard, while several calls in a row remain without an answer; null: it answers. */
-export function readSilentSince(): number | null {
-  return silentSince
+/** When the server last responded, while several calls in a row get no response; null when it responds. */
+export function readDisconnectedSince(): number | null {
+  return disconnectedSince
 }
 
-export function useSilentSince(): number | null {
-  return useSyncExternalStore(watchSilence, readSilentSince)
+export function useDisconnectedSince(): number | null {
+  return useSyncExternalStore(watchConnection, readDisconnectedSince)
 }
 
-/** Calls `listener` whenever the server falls silent or answers again, until what is returned is called. */
-export function watchSilence(listener: () => void): () => void {
+/** Calls `listener` whenever the connection is lost or is back. Returns a function that ends this. */
+export function watchConnection(listener: () => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }

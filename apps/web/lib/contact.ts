@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react'
 
-/** The contact form opens over whatever page is shown; a letter may link to it. */
+/** With this hash in the address the contact form is open, over any page; mails link to it. */
 export const contactHash = '#contato'
 
-interface Contact {
+interface ContactControl {
   open: boolean
   show: () => void
   close: () => void
@@ -26,7 +26,7 @@ function changed() {
   for (const listener of listeners) listener()
 }
 
-// What the router keeps in the entry of the page goes along: to it this is the same place.
+// Keeps the router's state of the history entry: for the router this is the same page.
 function show() {
   if (location.hash === contactHash) return
   history.pushState({ ...history.state, contact: true }, '', contactHash)
@@ -35,13 +35,13 @@ function show() {
 
 function close() {
   if (location.hash !== contactHash) return
-  // Who opened it here goes back to where he was; who came by a link has nothing behind him.
+  // If it was opened here, closing goes back; after a link from outside there is no entry to go back to.
   if (history.state?.contact) return history.back()
   history.replaceState(history.state, '', location.pathname + location.search)
   changed()
 }
 
-export function useContact(): Contact {
+export function useContact(): ContactControl {
   const open = useSyncExternalStore(
     subscribe,
     () => location.hash === contactHash,

@@ -3,7 +3,7 @@ import type { toast } from 'sonner'
 
 type Toast = typeof toast
 
-// Toasts come when the screen is there: what is said before waits for whoever shows it.
+// The code of the toasts is loaded after the screen: toasts that are shown before wait for it.
 const { promise: toaster, resolve: showWith } = Promise.withResolvers<Toast>()
 const { promise: firstWords, resolve: speak } = Promise.withResolvers<void>()
 
@@ -15,7 +15,7 @@ function say(words: (toast: Toast) => void) {
   void toaster.then(words)
 }
 
-/** An error stays until it is closed; the same `id` replaces the one before it. */
+/** An error stays until it is closed; a toast with the same `id` is replaced. */
 export function notifyError(title: string, options: { description?: string; id?: string } = {}) {
   say((toast) => toast.error(title, { ...options, id: options.id ?? title, duration: Number.POSITIVE_INFINITY }))
 }
@@ -24,7 +24,7 @@ export function notifySuccess(title: string, options: { description?: string } =
   say((toast) => toast.success(title, options))
 }
 
-/** The same words replace those that are still there. */
+/** A warning with the same title is replaced. */
 export function notifyWarning(title: string, options: { description?: string } = {}) {
   say((toast) => toast.warning(title, { ...options, id: title }))
 }
@@ -38,7 +38,10 @@ const showAs = { sucesso: 'success', error: 'error', alert: 'warning' } as const
 const message = 'mensagem '
 let messages = 0
 
-/** Shows a message of the server as the toast of its kind (section 4); `gone` is called when it is no longer there. What is given back takes it away. */
+/**
+ * Shows a message of the server as the toast of its kind (section 4); `gone` is called when it has disappeared. The returned function removes
+ * it.
+ */
 export function notifyMessage(kind: MessageKind, title: string, description: string, gone: () => void) {
   const id = `${message}${++messages}`
   const duration = kind === 'error' ? Number.POSITIVE_INFINITY : undefined
@@ -46,7 +49,7 @@ export function notifyMessage(kind: MessageKind, title: string, description: str
   return () => say((toast) => toast.dismiss(id))
 }
 
-/** What the page itself said before; messages of the server come only once and stay. */
+/** Removes the page's own toasts; messages of the server are sent only once and stay. */
 export function dismissNotifications() {
   void toaster.then((toast) => {
     for (const { id } of toast.getToasts()) if (!String(id).startsWith(message)) toast.dismiss(id)

@@ -10,18 +10,18 @@ describe('the query helper of section 7', () => {
     expect(dataOf({ success: true, message: '', data: [1], errors: [] })).toEqual([1])
   })
 
-  test('has nothing to show of an answer without data', () => {
+  test('fails when a response has no data', () => {
     const empty = { success: true, message: 'Operação realizada com sucesso', data: null, errors: [] }
     expect(() => dataOf(empty)).toThrow('a resposta do servidor veio vazia')
   })
 
-  test('an action succeeds when its answer says so, whatever the data', () => {
+  test('an action succeeds when `success` is true, whatever the data', () => {
     const empty = { success: true, message: 'feito', data: null, errors: [] }
     expect(accepted(empty)).toBe(empty)
     expect(() => accepted(refused)).toThrow('a, b')
   })
 
-  test('says what failed, or that it is not known', () => {
+  test('shows what failed, or that it is not known', () => {
     expect(loadFailure(new ApiError('não', 400))).toBe('Erro ao carregar dados: não')
     expect(loadFailure(new ApiError('', 200))).toBe('Erro ao carregar dados: Erro desconhecido')
     expect(loadFailure('x')).toBe('Erro ao carregar dados: Erro desconhecido')
@@ -35,13 +35,13 @@ describe('the mutation helper of section 7', () => {
     expect(actionFailure(new ApiError('', 200))).toBe('Erro na operação: Erro desconhecido')
   })
 
-  test('after the last attempt the toast says how many there were; a screen says the reason alone', () => {
+  test('after the last attempt the toast says how many there were; a screen shows only the reason', () => {
     const error = new ApiError('Falha após 4 tentativas. Último erro: cheio', 503, { errors: ['cheio'] })
     expect(actionFailure(error)).toBe('Erro na operação: Falha após 4 tentativas. Último erro: cheio')
     expect(actionMessage(error)).toBe('cheio')
   })
 
-  test('a failure without a word is told in those of the screen', () => {
+  test('a failure without a message gets that of the screen', () => {
     expect(actionMessage(new ApiError('', 200), 'Mais tarde')).toBe('Mais tarde')
     expect(actionMessage(new ApiError('', 200, { errors: [''] }), 'Mais tarde')).toBe('Mais tarde')
     expect(actionMessage(new ApiError('cheio', 200), 'Mais tarde')).toBe('cheio')

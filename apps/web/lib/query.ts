@@ -10,11 +10,11 @@ import {
 } from '@tanstack/react-query'
 import type { Envelope, RouteData, RouteDefinition } from '@vigia/contract/route'
 import { useEffect, useRef } from 'react'
-import { type Answer, complete } from './answers.ts'
 import { ApiError, type CallInput, call, errorMessage, isRetryable } from './api.ts'
 import { notifyError } from './notify.ts'
+import type { ScreenQuery } from './response-adapter.ts'
 
-// The client of lib/api.ts retries and speaks for an absent network itself.
+// lib/api.ts retries, and reports a missing network, itself.
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: { retry: false, networkMode: 'always', staleTime: 2_000 },
@@ -22,31 +22,34 @@ export const queryClient = new QueryClient({
   },
 })
 
-interface ReadOptions<R extends RouteDefinition> {
-  /** Asks again this often while the page is visible; it may depend on the last answer. */
-  refreshMs?: number | ((data: Answer<R> | undefined) => number)
+/** What `Q` gives a screen. */
+type Adapted<Q extends ScreenQuery> = ReturnType<Q['adapt']>
+
+interface ReadOptions<T> {
+  /** Asks again this often while the page is visible; it may depend on the last response. */
+  refreshMs?: number | ((data: T | undefined) => number)
   enabled?: boolean
   errorToast?: boolean
 }
 
-/** Reads a GET route of the contract and keeps the last answer on the screen while the next one travels. */
-export function useRoute<R extends RouteDefinition>(
-  route: R,
-  input: CallInput<R>,
-  { refreshMs = 0, enabled = true, errorToast = false }: ReadOptions<R> = {},
-): UseQueryResult<Answer<R>, Error> {
-  const query = useQuery({
-    queryKey: [route.path, input],
-    queryFn: ({ signal }) => read(route, input, { signal }),
+/** Reads a call and keeps the last response on the screen while the next one travels. */
+export function useScreenQuery<Q extends ScreenQuery>(
+  query: Q,
+  input: CallInput<Q>,
+  { refreshMs = 0, enabled = true, errorToast = false }: ReadOptions<Adapted<Q>> = {},
+): UseQueryResult<Adapted<Q>, Error> {
+  const result = useQuery({
+    queryKey: [query.path, input],
+    queryFn: ({ signal }) => read(query, input, { signal }),
     placeholderData: keepPreviousData,
     refetchInterval: typeof refreshMs === 'number' ? refreshMs : ({ state }) => refreshMs(state.data),
     enabled,
   })
-  useFailureToast(errorToast ? query : null, JSON.stringify(input))
-  return query as UseQueryResult<Answer<R>, Error>
+  useFailureToast(errorToast ? result : null, JSON.stringify(input))
+  return result
 }
 
-// Once for each failure: the next attempts of the same question that fail alike say nothing new, until one succeeds.
+// One toast for each failure: further attempts of the same query that fail the same way show nothing until one succeeds.
 function useFailureToast(query: UseQueryResult<unknown, Error> | null, question: string) {
   const told = useRef('')
   const error = query?.error ?? null
@@ -61,20 +64,21 @@ function useFailureToast(query: UseQueryResult<unknown, Error> | null, question:
   }, [error, isSuccess, question])
 }
 
-/** Reads a GET, or a POST that only asks, apart from any screen. */
-export async function read<R extends RouteDefinition>(
-  route: R,
-  input: CallInput<R>,
+/** Reads a call apart from any screen. */
+export async function read<Q extends ScreenQuery>(
+  query: Q,
+  input: CallInput<Q>,
   options: { signal?: AbortSignal } = {},
-): Promise<Answer<R>> {
-  return complete(route, dataOf(await call(route, input, options)))
+): Promise<Adapted<Q>> {
+  const data: unknown = dataOf(await call(query, input, options))
+  return query.adapt(data) as Adapted<Q>
 }
 
-// What is heavy asks rarely, and is not asked much more often: thousands of companies are megabytes.
+// Large responses are refreshed rarely, and a message does not change that much: thousands of companies are megabytes.
 const rarelyMs = 60_000
 const restMs = 10_000
 
-/** Asks at once what otherwise asks again by itself; a tab that nobody sees asks when it is looked at. */
+/** Refreshes at once the queries that are refreshed periodically; a hidden tab does it when it becomes visible. */
 export async function refreshLive() {
   const now = Date.now()
   await queryClient.invalidateQueries({
@@ -94,15 +98,15 @@ function refreshMsOf(query: Query): number {
 }
 
 interface ActionOptions<R extends RouteDefinition> {
-  /** False when the screen says the failure, or this failure, in its own words. */
+  /** False when the screen shows the failure, or this failure, itself. */
   errorToast?: boolean | ((error: Error) => boolean)
   onSuccess?: (envelope: Envelope<RouteData<R>>) => void
   onError?: (error: Error) => void
 }
 
 /**
- * Carries out a POST or PUT route of the contract; what is on the screen is read again afterwards. What is sent may be a function, which
- * says it right before; when it fails, nothing is sent and the action fails with its error.
+ * Calls a POST or PUT route of the contract; afterwards all queries on the screen are refreshed. The input may be a function that makes it
+ * right before the call; when it fails, nothing is sent and the action fails with its error.
  */
 export function useAction<R extends RouteDefinition>(
   route: R,
@@ -124,7 +128,7 @@ export function useAction<R extends RouteDefinition>(
   })
 }
 
-/** What a query gives on: the data of an answer that has some (section 7). */
+/** The data of a response, which must not be empty (section 7). */
 export function dataOf<T>(envelope: Envelope<T>): T {
   const { data } = accepted(envelope)
   if (data === null) throw new ApiError(empty, 200)
@@ -133,12 +137,12 @@ export function dataOf<T>(envelope: Envelope<T>): T {
 
 const empty = 'a resposta do servidor veio vazia'
 
-/** The server answered that there is nothing. */
+/** Whether the response had no data. */
 export function isEmpty(error: unknown): boolean {
   return error instanceof ApiError && error.message === empty
 }
 
-/** The answer, unless it says that it failed: `success` alone decides, whatever its data (section 7). */
+/** The response, or its failure as an error: `success` alone decides, whatever the data (section 7). */
 export function accepted<T>(envelope: Envelope<T>): Envelope<T> {
   if (!envelope.success) throw new ApiError(envelope.message, 200, { errors: envelope.errors })
   return envelope
@@ -149,13 +153,13 @@ export function loadFailure(error: unknown): string {
   return `Erro ao carregar dados: ${errorMessage(error)}`
 }
 
-/** The toast of an action that failed (section 7); after the last attempt section 8 has words of its own. */
+/** The toast of an action that failed (section 7); after the last attempt section 8 has a text of its own. */
 export function actionFailure(error: unknown): string {
   const gaveUp = error instanceof ApiError && isRetryable(error.status)
   return `Erro na operação: ${gaveUp ? errorMessage(error) : actionMessage(error)}`
 }
 
-/** The joined errors of an answer, else its message, else `otherwise`. */
+/** The joined errors of a response, else its message, else `otherwise`. */
 export function actionMessage(error: unknown, otherwise?: string): string {
   const errors = error instanceof ApiError ? error.errors.filter((text) => text !== '') : []
   return errors.length > 0 ? errors.join(', ') : errorMessage(error, otherwise)
@@ -164,4 +168,19 @@ export function actionMessage(error: unknown, otherwise?: string): string {
 // The login screen already says that the session ended.
 function isSignedOut(error: Error): boolean {
   return error instanceof ApiError && error.status === 401
+}
+
+const idleCheckMs = 2_000
+
+/**
+ * Calls `fetchCode` once no call is running, checked every two seconds, because what the screen shows comes first. Returns a function that
+ * cancels it.
+ */
+export function whenIdle(fetchCode: () => Promise<unknown>): () => void {
+  const timer = setInterval(() => {
+    if (queryClient.isFetching() > 0) return
+    clearInterval(timer)
+    void fetchCode()
+  }, idleCheckMs)
+  return () => clearInterval(timer)
 }

@@ -22,7 +22,7 @@ test('a session survives a reload', async () => {
   expect(localStorage.getItem('vigia.session')).toBeNull()
 })
 
-test('what is stored and is no session is none', async () => {
+test('a stored value that is no session is ignored', async () => {
   localStorage.setItem('vigia.session', '{"token":1}')
   expect((await import('./session.ts')).currentSession()).toBeNull()
   vi.resetModules()
@@ -30,7 +30,7 @@ test('what is stored and is no session is none', async () => {
   expect((await import('./session.ts')).currentSession()).toBeNull()
 })
 
-test('a refusal ends the session whose token was refused, and no other', async () => {
+test('a 401 ends only the session whose token was refused', async () => {
   const { currentSession, expireSession, openSession } = await import('./session.ts')
   openSession(ana)
   expireSession('older')
@@ -39,7 +39,7 @@ test('a refusal ends the session whose token was refused, and no other', async (
   expect(currentSession()).toBeNull()
 })
 
-test('a 401 ends the session; the same answer to a public call ends nothing', async () => {
+test('a 401 ends the session; a 401 of a public call does not', async () => {
   const { currentSession, openSession } = await import('./session.ts')
   const { call } = await import('./api.ts')
   const { getDashboard } = await import('@vigia/contract/workspace')

@@ -1,46 +1,54 @@
 import { useSyncExternalStore } from 'react'
-import { type Session, storageKey, storedSession } from './stored-session.ts'
 
-interface State {
-  session: Session | null
+export interface WebSession {
+  token: string
+  /** Workspace id, which is also the name of the real-time message. */
+  wsId: string
+  email: string
+}
+
+interface SessionState {
+  session: WebSession | null
   /** The server refused the token; the login screen says so. */
   expired: boolean
 }
 
+// public/theme.js reads it too.
+const sessionKey = 'vigia.session'
 const listeners = new Set<() => void>()
-let state: State = { session: storedSession(), expired: false }
+let state: SessionState = { session: storedSession(), expired: false }
 
 globalThis.window?.addEventListener('storage', (event) => {
-  if (event.key === storageKey || event.key === null) change({ session: storedSession(), expired: false })
+  if (event.key === sessionKey || event.key === null) changeState({ session: storedSession(), expired: false })
 })
 
-function change(next: State) {
+function changeState(next: SessionState) {
   state = next
   for (const listener of listeners) listener()
 }
 
-export function currentSession(): Session | null {
+export function currentSession(): WebSession | null {
   return state.session
 }
 
-export function openSession(session: Session) {
-  localStorage.setItem(storageKey, JSON.stringify(session))
-  change({ session, expired: false })
+export function openSession(session: WebSession) {
+  localStorage.setItem(sessionKey, JSON.stringify(session))
+  changeState({ session, expired: false })
 }
 
 export function closeSession() {
-  localStorage.removeItem(storageKey)
-  change({ session: null, expired: false })
+  localStorage.removeItem(sessionKey)
+  changeState({ session: null, expired: false })
 }
 
-/** Ends the session because the server answered 401 to `token`; a late answer to another token ends nothing. */
+/** Ends the session because the server gave 401 to `token`; a late response to another token ends nothing. */
 export function expireSession(token: string | undefined) {
   if (!state.session || state.session.token !== token) return
-  localStorage.removeItem(storageKey)
-  change({ session: null, expired: true })
+  localStorage.removeItem(sessionKey)
+  changeState({ session: null, expired: true })
 }
 
-export function useSession(): State {
+export function useSession(): SessionState {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener)
@@ -48,4 +56,13 @@ export function useSession(): State {
     },
     () => state,
   )
+}
+
+function storedSession(): WebSession | null {
+  try {
+    const stored = JSON.parse(localStorage.getItem(sessionKey) ?? 'null')
+    return typeof stored?.token === 'string' ? stored : null
+  } catch {
+    return null
+  }
 }

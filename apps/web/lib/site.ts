@@ -1,13 +1,40 @@
 import type { SiteSettings } from '@vigia/contract/site'
 
-/** What the server says of this installation; it writes it into every page. Where it did not, and outside a page, nothing of it is known. */
-export const site: Partial<SiteSettings> = read()
+/** The settings of this installation, which the server writes into every page; empty where it did not, and outside a browser. */
+export const site: Partial<SiteSettings> = readSettings()
 
-function read(): Partial<SiteSettings> {
+function readSettings(): Partial<SiteSettings> {
   try {
     const told: unknown = JSON.parse(globalThis.document?.getElementById('site')?.textContent ?? '')
     return typeof told === 'object' && told !== null ? told : {}
   } catch {
     return {}
   }
+}
+
+export const { productName = 'Vigia Fiscal' } = site
+
+export const productVersion = 'v1.0'
+
+/**
+ * Classes for a finished page, which contains both variants of what an installation may or may not have: the values that the server fills
+ * into its root element (`data-demo`, …) decide which one is shown.
+ */
+export const shownIfSet = {
+  demo: "in-[[data-demo='']]:hidden",
+  contact: "in-[[data-contact='']]:hidden",
+  survey: "in-[[data-survey='']]:hidden",
+}
+
+/** The other variant of `shownIfSet`. */
+export const shownIfUnset = {
+  demo: "in-[[data-demo]:not([data-demo=''])]:hidden",
+  contact: "in-[[data-contact]:not([data-contact=''])]:hidden",
+  survey: "in-[[data-survey]:not([data-survey=''])]:hidden",
+}
+
+/** Shown while numbers and testimonials are examples. */
+export const shownIfExample = {
+  figures: "in-[[data-example-figures='false']]:hidden",
+  testimonials: "in-[[data-example-testimonials='false']]:hidden",
 }

@@ -2,26 +2,26 @@ import { useSyncExternalStore } from 'react'
 
 export type Theme = 'light' | 'dark' | 'system'
 
-/** The choices, in words. */
+/** Labels of the choices. */
 export const themeLabels: Readonly<Record<Theme, string>> = {
   light: 'Claro',
   dark: 'Escuro',
   system: 'Igual ao sistema',
 }
 
-const storageKey = 'vigia.theme'
+const themeKey = 'vigia.theme'
 const listeners = new Set<() => void>()
 const systemDark = globalThis.matchMedia?.('(prefers-color-scheme: dark)')
 
 systemDark?.addEventListener('change', apply)
 
-function read(): Theme {
-  const stored = localStorage.getItem(storageKey)
+function storedTheme(): Theme {
+  const stored = localStorage.getItem(themeKey)
   return stored === 'light' || stored === 'dark' ? stored : 'system'
 }
 
 function isDark(): boolean {
-  const theme = read()
+  const theme = storedTheme()
   return theme === 'dark' || (theme === 'system' && systemDark.matches)
 }
 
@@ -31,8 +31,8 @@ function apply() {
 }
 
 export function setTheme(theme: Theme) {
-  if (theme === 'system') localStorage.removeItem(storageKey)
-  else localStorage.setItem(storageKey, theme)
+  if (theme === 'system') localStorage.removeItem(themeKey)
+  else localStorage.setItem(themeKey, theme)
   apply()
 }
 
@@ -42,5 +42,5 @@ function subscribe(listener: () => void) {
 }
 
 export function useTheme(): Theme {
-  return useSyncExternalStore(subscribe, read)
+  return useSyncExternalStore(subscribe, storedTheme)
 }

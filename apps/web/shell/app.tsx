@@ -5,7 +5,7 @@ import { firstWords } from '../lib/notify.ts'
 import { queryClient } from '../lib/query.ts'
 import { useSession } from '../lib/session.ts'
 
-// A slow line has the screen to bring first.
+// On a slow line the screen comes first.
 const screenFirstMs = 2_000
 
 /** What every screen but the landing page needs. */
@@ -19,7 +19,7 @@ export function App() {
   )
 }
 
-// Their code comes when there is something to say, and in any case before the line is lost that it would be said of.
+// The code of the toasts is loaded with the first toast, and after two seconds in any case: a lost connection must still be reported.
 function Toasts() {
   const [Toaster, show] = useState<ComponentType>()
   useEffect(() => {
@@ -30,10 +30,10 @@ function Toasts() {
   return Toaster && <Toaster />
 }
 
-// What was said is told when the line is back.
+// Toasts wait until the code could be loaded.
 async function fetchToaster(): Promise<ComponentType> {
   try {
-    const { Toaster } = await import('../ui/toaster.tsx')
+    const { Toaster } = await import('../ui/overlay/toaster.tsx')
     return Toaster
   } catch (error) {
     console.info('Os avisos ainda não chegaram:', error)
@@ -44,7 +44,7 @@ async function fetchToaster(): Promise<ComponentType> {
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-// What one session has read is never shown to the next, also when another window changed it.
+// What one session has read is never shown to the next one, also when another window changed the session.
 function useForgetfulness() {
   const token = useSession().session?.token
   const known = useRef(token)

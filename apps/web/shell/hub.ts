@@ -1,7 +1,7 @@
 import { HubConnectionBuilder, HubConnectionState, LogLevel } from '@microsoft/signalr'
 import { hubPath } from '@vigia/contract/workspace'
-import type { Session } from '../lib/stored-session.ts'
-import type { Message } from './messages.ts'
+import type { WebSession } from '../lib/session.ts'
+import type { HubMessage } from './messages.ts'
 
 // Section 9.
 const reconnectDelaysMs = [0, 2_000, 10_000, 30_000]
@@ -9,22 +9,22 @@ const serverTimeoutMs = 30_000
 const keepAliveMs = 15_000
 
 interface Listener {
-  told: (message: Message) => void
+  onMessage: (message: HubMessage) => void
   /** The connection was lost, is back, or will not come back by itself: what is on the screen may be older than it looks. */
-  interrupted: () => void
+  onInterruption: () => void
 }
 
-/** A connection to the hub that tells what happens in the workspace of a session. */
-export interface HubLine {
+/** A connection to the hub, which sends what happens in the workspace of a session. */
+export interface HubConnection {
   /** Connects, unless it is connected or still trying to come back; rejected when it cannot. */
   start(): Promise<void>
   stop(): void
 }
 
-export function createHubLine(
-  { token, wsId }: Pick<Session, 'token' | 'wsId'>,
-  { told, interrupted }: Listener,
-): HubLine {
+export function createHubConnection(
+  { token, wsId }: Pick<WebSession, 'token' | 'wsId'>,
+  { onMessage, onInterruption }: Listener,
+): HubConnection {
   const hub = new HubConnectionBuilder()
     .withUrl(hubPath, { accessTokenFactory: () => token })
     .withAutomaticReconnect(reconnectDelaysMs)
@@ -35,11 +35,11 @@ export function createHubLine(
   let stopped = false
   let tried = false
   hub.on(wsId, (header: unknown, body: unknown, kind: unknown) => {
-    if (!stopped) told({ header: String(header ?? ''), body: String(body ?? ''), kind: String(kind) })
+    if (!stopped) onMessage({ header: String(header ?? ''), body: String(body ?? ''), kind: String(kind) })
   })
-  hub.onreconnected(interrupted)
+  hub.onreconnected(onInterruption)
   hub.onclose(() => {
-    if (!stopped) interrupted()
+    if (!stopped) onInterruption()
   })
   return {
     async start() {
@@ -48,12 +48,12 @@ export function createHubLine(
       tried = true
       try {
         await hub.start()
-        if (again) interrupted()
+        if (again) onInterruption()
       } catch (error) {
         if (stopped) return
-        // Whether the session has ended is for the calls of the page to say (section 8: here a failure is only logged). The library tells the
-        // status of a refusal in words alone.
-        if (String(error).includes("Status code '401'")) interrupted()
+        // The calls of the page find out whether the session has ended (section 8: here a failure is only logged). The library tells the
+        // status of a refusal only in its message.
+        if (String(error).includes("Status code '401'")) onInterruption()
         throw error
       }
     },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createMessages, inBursts } from './messages.ts'
+import { createMessageToasts, inBursts } from './messages.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -12,7 +12,7 @@ describe('messages as toasts', () => {
     shown.length = 0
   })
   const open = () =>
-    createMessages((kind, title, description, gone) => {
+    createMessageToasts((kind, title, description, gone) => {
       const text = `${kind}: ${title} ${description}`
       shown.push(text)
       standing.set(text, () => {
@@ -33,19 +33,19 @@ describe('messages as toasts', () => {
     expect(shown).toEqual(['sucesso: Aviso a', 'error: Aviso a', 'alert: Aviso a'])
   })
 
-  test('one that would push out another waits until that is gone', () => {
+  test('a message that would hide another toast waits until that has disappeared', () => {
     const messages = open()
     send(messages, 'alert', '1', '2', '3', '4', '5', '6')
     expect(shown).toHaveLength(4)
     close('alert: Aviso 2')
-    // The first would still be pushed out by another two.
+    // Two more would still hide the first.
     expect(shown).toHaveLength(5)
     expect(standing.size).toBe(4)
     close('alert: Aviso 1')
     expect(shown).toHaveLength(6)
   })
 
-  test('errors that nobody closes keep nothing back', () => {
+  test('errors that nobody closes delay no other toast', () => {
     const messages = open()
     send(messages, 'error', '1', '2', '3', '4', '5', '6')
     expect(shown).toHaveLength(6)
@@ -56,7 +56,7 @@ describe('messages as toasts', () => {
     expect(shown.at(-1)).toBe('error: Aviso 11')
   })
 
-  test('of a storm of errors the latest stay, and make nobody wait', () => {
+  test('of many errors the latest stay, and delay no other toast', () => {
     const messages = open()
     send(messages, 'error', ...Array.from({ length: 50 }, (_, index) => `${index}`))
     expect([...standing.keys()]).toEqual(shown.slice(30))
@@ -65,7 +65,7 @@ describe('messages as toasts', () => {
     expect(shown.at(-1)).toBe('alert: Aviso a')
   })
 
-  test('the same is told as often as there is room at once, and again when it is gone', () => {
+  test('the same message is shown as often as toasts fit at once, and again when it has disappeared', () => {
     const messages = open()
     send(messages, 'error', '1', '1', '1')
     expect(shown).toHaveLength(3)
@@ -77,7 +77,7 @@ describe('messages as toasts', () => {
     expect(shown).toHaveLength(5)
   })
 
-  test('of good news that wait the latest are told, and everything else', () => {
+  test('of successes that wait only the latest are shown, and all other messages', () => {
     const messages = open()
     send(messages, 'alert', 'a', 'b', 'c', 'd', 'e')
     send(messages, 'sucesso', ...Array.from({ length: 50 }, (_, index) => `${index}`))
@@ -87,7 +87,7 @@ describe('messages as toasts', () => {
     expect(bodies).toEqual(['a', 'b', 'c', 'd', 'e', '42', '43', '44', '45', '46', '47', '48', '49', 'f'])
   })
 
-  test('afterwards nothing comes out', () => {
+  test('after closing, no message is shown', () => {
     const messages = open()
     send(messages, 'alert', '1', '2', '3', '4', '5')
     messages.close()
@@ -96,8 +96,8 @@ describe('messages as toasts', () => {
   })
 })
 
-describe('reading again after messages', () => {
-  test('once for a burst, and again for what came while it was under way', async () => {
+describe('reloading after messages', () => {
+  test('once for a burst, and again for messages that came while it was running', async () => {
     const answers: (() => void)[] = []
     const ask = inBursts(() => new Promise((resolve) => answers.push(resolve)), new AbortController().signal)
     for (let count = 0; count < 50; count++) ask()
@@ -118,7 +118,7 @@ describe('reading again after messages', () => {
     expect(answers).toHaveLength(3)
   })
 
-  test('not after the end', async () => {
+  test('not after the signal was aborted', async () => {
     const leaving = new AbortController()
     const refresh = vi.fn(async () => {})
     const ask = inBursts(refresh, leaving.signal)

@@ -1,30 +1,30 @@
 import { type MessageKind, messageKinds } from '@vigia/contract/workspace'
 
-/** What the server tells of the workspace, in the words of section 3. */
-export interface Message {
+/** A message of the hub about the workspace (section 3). */
+export interface HubMessage {
   header: string
   body: string
   kind: string
 }
 
-/** `gone` is to be called when the toast is no longer there; what is given back takes it away. */
+/** `gone` is called when the toast has disappeared; the returned function removes it. */
 type ShowToast = (kind: MessageKind, title: string, description: string, gone: () => void) => () => void
 
-// As many as the toaster shows; it hides older ones, whose time runs on.
+// As many as the toaster shows; it hides older ones, whose time goes on.
 const visibleMax = 4
-// A tab that nobody looked at for a day need not tell of each good thing.
+// A tab that nobody looked at for a day need not show every success.
 const goodNewsMax = 8
-// Nor does anybody close a hundred of them one by one; what is wrong still stands in Empresas.
+// Nobody closes a hundred errors one by one; what is wrong is still shown in Empresas.
 const errorsMax = 20
 
 /**
- * Shows messages as toasts, so that each can be read: one that would push out another whose time runs waits until that is gone. Errors stay
- * until they are closed, the latest of them, come out again from behind others, and make nobody wait. What is said again and again is told as often as there is
- * room at once; of good news that wait, the latest are told.
+ * Shows messages as toasts, so that each can be read: one that would hide a toast whose time is running waits until that has disappeared.
+ * The latest errors stay until they are closed, and delay no other toast. The same message is shown at most as often as toasts fit at once;
+ * of successes that wait, only the latest are shown.
  */
-export function createMessages(show: ShowToast) {
-  const standing: (Message & { withdraw?: () => void })[] = []
-  const waiting: (Message & { kind: MessageKind })[] = []
+export function createMessageToasts(show: ShowToast) {
+  const standing: (HubMessage & { withdraw?: () => void })[] = []
+  const waiting: (HubMessage & { kind: MessageKind })[] = []
   let closed = false
 
   const hasRoom = () => {
@@ -55,7 +55,7 @@ export function createMessages(show: ShowToast) {
     }
   }
   return {
-    add(message: Message) {
+    add(message: HubMessage) {
       const equal = [...standing, ...waiting].filter((other) => isSame(other, message))
       if (!hasToast(message) || equal.length >= visibleMax) return
       waiting.push(message)
@@ -69,19 +69,19 @@ export function createMessages(show: ShowToast) {
   }
 }
 
-function hasToast<M extends Message>(message: M): message is M & { kind: MessageKind } {
+function hasToast<M extends HubMessage>(message: M): message is M & { kind: MessageKind } {
   return messageKinds.some((kind) => kind === message.kind)
 }
 
-function isSame(one: Message, other: Message): boolean {
+function isSame(one: HubMessage, other: HubMessage): boolean {
   return one.kind === other.kind && one.header === other.header && one.body === other.body
 }
 
-// Messages come in bursts: a capture that ends, a batch that was answered.
+// Messages come in bursts: the end of a capture, the results of a batch.
 const burstMs = 250
 const pauseMs = 2_000
 
-/** `refresh`, as often as asked for, carried out once for a burst and never while it is still under way. */
+/** Calls `refresh` once for a burst of requests, and never while the previous call is running. */
 export function inBursts(refresh: () => Promise<void>, signal: AbortSignal): () => void {
   let due = false
   let busy = false

@@ -1,9 +1,9 @@
 import { clsx } from 'clsx'
 import { Building2, CircleQuestionMark, LayoutDashboard, type LucideIcon, ReceiptText, Truck } from 'lucide-react'
 import { Link, NavLink } from 'react-router'
-import { productName, productVersion } from '../lib/product.ts'
+import { productName, productVersion } from '../lib/site.ts'
 import { Logo } from '../ui/logo.tsx'
-import { Tooltip } from '../ui/tooltip.tsx'
+import { Tooltip } from '../ui/overlay/tooltip.tsx'
 import { WatchLink } from './watch-link.tsx'
 
 const items: readonly { to: string; label: string; icon: LucideIcon }[] = [

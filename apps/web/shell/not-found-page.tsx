@@ -1,4 +1,4 @@
-import { productName } from '../lib/product.ts'
+import { productName } from '../lib/site.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { Logo } from '../ui/logo.tsx'
 import { useTitle } from '../ui/page.tsx'

@@ -1,13 +1,13 @@
-import { getPlan } from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
 import { Info, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
 import { useContact } from '../lib/contact.ts'
-import { useRoute } from '../lib/query.ts'
-import { useNow } from '../ui/clock.ts'
+import { useScreenQuery } from '../lib/query.ts'
+import { planQuery } from '../lib/response-adapter.ts'
+import { useNow } from '../ui/hooks/clock.ts'
 import { planWarning } from './plan-warning.ts'
 
-// About three lines of a phone; what is longer is shown in full when asked for.
+// About three lines on a phone; longer texts are shown in full on demand.
 const shortLength = 130
 const linkClass =
   'min-h-6 whitespace-nowrap rounded-control font-semibold text-brand underline underline-offset-3 pointer-coarse:min-h-8'
@@ -17,7 +17,7 @@ export function PlanNotice({ onIntent }: { onIntent: () => void }) {
   const now = useNow()
   const contact = useContact()
   const [whole, setWhole] = useState(false)
-  const { data: plan } = useRoute(getPlan, {}, { refreshMs: 5 * 60_000 })
+  const { data: plan } = useScreenQuery(planQuery, {}, { refreshMs: 5 * 60_000 })
   const tone = plan && planWarning(plan, now)
   if (!tone) return null
   const Icon = tone === 'warning' ? TriangleAlert : Info

@@ -2,11 +2,11 @@ import { useEffect, useLayoutEffect, useRef } from 'react'
 import { NavigationType, useLocation, useNavigationType } from 'react-router'
 import { contactHash } from '../lib/contact.ts'
 
-const storageKey = 'vigia.places'
+const placesKey = 'vigia.places'
 const placesMax = 50
-const patienceMs = 5_000
+const restoreMaxMs = 5_000
 
-/** A new screen starts at its top and, for who does not see it, is where the focus is; going back restores the place. */
+/** A new screen starts at its top and gets the focus, for screen readers; going back restores the scroll position. */
 export function useScreenPlace() {
   const main = useRef<HTMLElement>(null)
   const { pathname, hash, key } = useLocation()
@@ -16,7 +16,7 @@ export function useScreenPlace() {
   useEffect(() => {
     if (shown.current === pathname) return
     shown.current = pathname
-    // A part of a screen that the address names is found by that screen.
+    // The screen itself scrolls to a part that the address names.
     if (hash && hash !== contactHash) return
     if (!returned) window.scrollTo(0, 0)
     main.current?.focus({ preventScroll: true })
@@ -24,7 +24,7 @@ export function useScreenPlace() {
   return main
 }
 
-// The browser by itself goes back to the place before what stood there is drawn again.
+// The browser restores the position before the content is rendered again.
 function useScrollMemory(key: string, returned: boolean) {
   const places = useRef<Map<string, number>>(undefined)
   useEffect(() => {
@@ -54,7 +54,7 @@ function useScrollMemory(key: string, returned: boolean) {
   }, [key, returned])
 }
 
-// Until the screen is as high as it was; whoever scrolls meanwhile has chosen another place.
+// Tries until the screen is as high as it was, or until the person scrolls.
 function returnTo(place: number) {
   const chosen = new AbortController()
   const { signal } = chosen
@@ -64,7 +64,7 @@ function returnTo(place: number) {
     if (Math.abs(window.scrollY - place) < 2) end()
   }
   const observer = new ResizeObserver(go)
-  const timer = setTimeout(end, patienceMs)
+  const timer = setTimeout(end, restoreMaxMs)
   signal.addEventListener('abort', () => {
     observer.disconnect()
     clearTimeout(timer)
@@ -77,12 +77,12 @@ function returnTo(place: number) {
 
 function readPlaces(): Map<string, number> {
   try {
-    return new Map(JSON.parse(sessionStorage.getItem(storageKey) ?? '[]'))
+    return new Map(JSON.parse(sessionStorage.getItem(placesKey) ?? '[]'))
   } catch {
     return new Map()
   }
 }
 
 function writePlaces(places: Map<string, number>) {
-  sessionStorage.setItem(storageKey, JSON.stringify([...places].slice(-placesMax)))
+  sessionStorage.setItem(placesKey, JSON.stringify([...places].slice(-placesMax)))
 }

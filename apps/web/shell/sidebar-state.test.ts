@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { readSidebarOpen, sidebarCookie } from './sidebar-state.ts'
 
-test('without a choice the navigation is open where there is room', () => {
+test('without a choice the navigation is open on wide screens', () => {
   expect(readSidebarOpen('', 1280)).toBe(true)
   expect(readSidebarOpen('a=b', 800)).toBe(false)
 })
 
-test('the choice wins over the room', () => {
+test('the choice counts more than the width', () => {
   expect(readSidebarOpen('a=b; vigia_sidebar=open', 800)).toBe(true)
   expect(readSidebarOpen('vigia_sidebar=closed; a=b', 1280)).toBe(false)
 })

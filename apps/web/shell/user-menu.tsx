@@ -1,11 +1,11 @@
-import { getPlan } from '@vigia/contract/workspace'
 import { CircleUserRound, Gauge, History, KeyRound, Monitor, Moon, ScrollText, Sun } from 'lucide-react'
 import { planSituation } from '../lib/plan-situation.ts'
-import { useRoute } from '../lib/query.ts'
+import { useScreenQuery } from '../lib/query.ts'
+import { planQuery } from '../lib/response-adapter.ts'
 import { useSession } from '../lib/session.ts'
 import { setTheme, themeLabels, useTheme } from '../lib/theme.ts'
-import { Menu, MenuChoice, MenuLabel, MenuLine, MenuLink } from '../ui/menu.tsx'
-import type { Opening } from '../ui/opener.tsx'
+import type { TriggerProps } from '../ui/overlay/lazy-with-trigger.tsx'
+import { Menu, MenuChoice, MenuLabel, MenuLine, MenuLink } from '../ui/overlay/menu.tsx'
 
 const themes = [
   { value: 'light', label: themeLabels.light, icon: <Sun aria-hidden className="size-4" /> },
@@ -21,7 +21,7 @@ const links = [
   { to: '/auditoria', label: 'Auditoria', Icon: ScrollText },
 ] as const
 
-interface UserMenuProps extends Opening {
+interface UserMenuProps extends TriggerProps {
   onIntent: (path: string) => void
 }
 
@@ -29,7 +29,7 @@ interface UserMenuProps extends Opening {
 export function UserMenu({ trigger, onIntent }: UserMenuProps) {
   const { session } = useSession()
   const theme = useTheme()
-  const plan = useRoute(getPlan, {}, { refreshMs: 5 * 60_000 })
+  const plan = useScreenQuery(planQuery, {}, { refreshMs: 5 * 60_000 })
   return (
     <Menu inline trigger={trigger}>
       <MenuLabel>Conectado como</MenuLabel>

@@ -3,14 +3,15 @@ import { useId } from 'react'
 import { Link } from 'react-router'
 import { type Watch, watchOf } from '../lib/capture.ts'
 import { useWatchedCompanies } from '../lib/companies.ts'
-import { useNow } from '../ui/clock.ts'
+import { useNow } from '../ui/hooks/clock.ts'
 import { Lamp } from '../ui/lamp.tsx'
-import { Tooltip } from '../ui/tooltip.tsx'
+import { Tooltip } from '../ui/overlay/tooltip.tsx'
 
-// What is told of the capture speaks of companies and of CT-e, which name other links of every screen: it describes this one.
+// The state of the capture mentions companies and CT-e, which are names of other links on every screen: so it is the description of this link
+// and not its name.
 const linkName = 'Situação da captura'
 
-/** The one light of the house: is somebody watching? It leads to the companies, where the answer is in full. */
+/** Whether the captures are running, as one lamp with a text; it leads to the companies, which show the details. */
 export function WatchLink({ collapsed, onFollow }: { collapsed: boolean; onFollow?: (() => void) | undefined }) {
   const watch = useWatch()
   const words = useId()
@@ -34,7 +35,7 @@ export function WatchLink({ collapsed, onFollow }: { collapsed: boolean; onFollo
   )
 }
 
-/** The same light alone, for the narrow header. */
+/** The same lamp alone, for the narrow header. */
 export function WatchLamp() {
   const watch = useWatch()
   return (

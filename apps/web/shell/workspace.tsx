@@ -5,30 +5,28 @@ import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { Navigate, useLocation } from 'react-router'
 import { call } from '../lib/api.ts'
 import { contactHash } from '../lib/contact.ts'
+import { lazyWithPreload } from '../lib/lazy.ts'
 import { dismissNotifications } from '../lib/notify.ts'
-import { piece } from '../lib/piece.ts'
-import { productName } from '../lib/product.ts'
-import { whenQuiet } from '../lib/quiet.ts'
+import { whenIdle } from '../lib/query.ts'
 import { closeSession, useSession } from '../lib/session.ts'
+import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
-import { drawn } from '../ui/drawn.tsx'
-import { opener } from '../ui/opener.tsx'
+import { lazyWithTrigger } from '../ui/overlay/lazy-with-trigger.tsx'
+import { ConnectionNotice } from './connection-notice.tsx'
+import { useFeedbackSurvey } from './feedback-survey.ts'
 import { Navigation } from './navigation.tsx'
 import { PlanNotice } from './plan-notice.tsx'
 import { useRealTime } from './real-time.ts'
 import { useScreenPlace } from './screen-place.ts'
 import { readSidebarOpen, sidebarCookie } from './sidebar-state.ts'
-import { SilenceNotice } from './silence-notice.tsx'
-import { useSurvey } from './survey.ts'
 import { WatchLamp } from './watch-link.tsx'
 
-const UserMenu = opener('menu', () => import('./user-menu.tsx').then((module) => module.UserMenu))
-const navigationSheet = piece(() => import('../ui/sheet.tsx').then((module) => module.Sheet))
-const Sheet = drawn(navigationSheet)
-const preloadSheet = () => void navigationSheet.load().catch(() => undefined)
+const UserMenu = lazyWithTrigger('menu', () => import('./user-menu.tsx').then((module) => module.UserMenu))
+const Sheet = lazyWithPreload(() => import('../ui/overlay/sheet.tsx').then((module) => module.Sheet))
+const preloadSheet = () => void Sheet.preload()
 
 interface WorkspaceProps {
-  /** Fetches the code of what is about to be opened: a screen, or the contact form. */
+  /** Fetches the code of a screen, or of the contact form, that is about to be opened. */
   preload: (path: string) => void
   children: ReactNode
 }
@@ -39,7 +37,7 @@ export function Workspace({ preload, children }: WorkspaceProps) {
   const location = useLocation()
   const [cameWithSession] = useState(session !== null)
   if (!session) {
-    // Who leaves on purpose starts anew; who was sent away comes back to the same place.
+    // After a logout the next login starts at the dashboard; after an expired session it returns to the same screen.
     const left = cameWithSession && !expired
     return <Navigate to="/login" replace state={left ? {} : { from: location.pathname + location.search, expired }} />
   }
@@ -49,9 +47,9 @@ export function Workspace({ preload, children }: WorkspaceProps) {
 function Layout({ preload, children }: WorkspaceProps) {
   const sidebar = useSidebar()
   const main = useScreenPlace()
-  useEffect(() => whenQuiet(navigationSheet.load), [])
+  useEffect(() => whenIdle(Sheet.preload), [])
   useRealTime()
-  useSurvey()
+  useFeedbackSurvey()
   return (
     <div className="flex min-h-dvh">
       <a
@@ -111,7 +109,7 @@ function Layout({ preload, children }: WorkspaceProps) {
               <span className="max-sm:sr-only">Sair</span>
             </Button>
           </div>
-          <SilenceNotice />
+          <ConnectionNotice />
         </header>
         <main id="conteudo" ref={main} tabIndex={-1} className="flex-1 scroll-mt-12 outline-none">
           <PlanNotice onIntent={() => preload(contactHash)} />
@@ -123,7 +121,7 @@ function Layout({ preload, children }: WorkspaceProps) {
 }
 
 function signOut() {
-  // The token is forgotten here whatever the server answers; the call only ends it there too.
+  // The token is deleted here whatever the server responds; the call only ends the session there too.
   call(logout, {}).catch(() => undefined)
   closeSession()
   dismissNotifications()

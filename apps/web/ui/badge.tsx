@@ -12,7 +12,7 @@ const looks: Record<Tone, { icon: LucideIcon | null; className: string }> = {
   plain: { icon: null, className: 'border-line bg-sunken text-muted' },
 }
 
-/** A word in a colour, with a shape for those who do not see the colour. */
+/** A word in a colour, with an icon for people who do not see the colour. */
 export function Badge({ tone, wrap = false, children }: { tone: Tone; wrap?: boolean; children: ReactNode }) {
   const { icon: Icon, className } = looks[tone]
   return (

@@ -25,7 +25,7 @@ export const buttonClass = cva(
 )
 
 interface ButtonProps extends ComponentProps<'button'>, VariantProps<typeof buttonClass> {
-  /** Shows that the work goes on; the button keeps its place and refuses a second press. */
+  /** Shows that the action is running; the button stays and ignores a second press. */
   busy?: boolean
 }
 

@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from 'react'
 import { Button } from './button.tsx'
 
-/** Catches what no screen expected, most often a file of an older release that is gone. */
+/** Catches unexpected errors, most often a script of an older release that no longer exists. */
 export class ErrorBoundary extends Component<{ children: ReactNode }, { failed: boolean }> {
   override state = { failed: false }
 

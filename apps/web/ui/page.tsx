@@ -6,7 +6,7 @@ interface PageProps {
   /** Name of the product, for the title of the window. */
   site: string
   subtitle: ReactNode
-  /** What is under way. It stands in the line of the title, so that nothing moves when it has passed. */
+  /** What is loading. It stands in the line of the title, so that nothing moves when it disappears. */
   waiting?: string | undefined
   action?: ReactNode
   children: ReactNode

@@ -2,7 +2,7 @@ import { Progress as Radix } from 'radix-ui'
 
 interface ProgressProps {
   label: string
-  /** 0 to 100; null: how much there is to do is not known. */
+  /** 0 to 100; null when the total is not known. */
   percent: number | null
 }
 

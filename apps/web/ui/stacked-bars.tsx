@@ -6,14 +6,14 @@ export interface StackedRow {
   key: string
   /** Under the bar. */
   tick: string
-  /** Over the numbers of the bar that is pointed at. */
+  /** Title of the tooltip of the bar. */
   title: string
-  /** Null: nothing can be known yet. */
+  /** Null for days to come. */
   values: readonly [first: number, second: number] | null
 }
 
 interface StackedBarsProps {
-  /** What a person who does not see it hears. */
+  /** For screen readers. */
   label: string
   names: readonly [first: string, second: string]
   rows: readonly StackedRow[]
@@ -22,16 +22,16 @@ interface StackedBarsProps {
 }
 
 /**
- * Two numbers on each other per row: the first filled, the second hatched, so that they differ in grey too. Without animation; the arrow
- * keys go from row to row.
+ * A bar of two stacked numbers for each row: the first filled, the second hatched, so that they differ in greyscale too. Without animation;
+ * the arrow keys go from row to row.
  */
 export function StackedBars({ label, names, rows, format, onOpen }: StackedBarsProps) {
   const hatch = useId()
   const total = ({ values }: StackedRow) => (values ? values[0] + values[1] : 0)
   const highest = Math.max(...rows.map(total))
-  // Of equal ones only the first has its number: side by side they would be written over each other.
+  // Only the first of equally high bars has a label: side by side the labels would overlap.
   const peak = rows.find((row) => highest > 0 && total(row) === highest)
-  // It stands over the upper part, and what is nothing has no part.
+  // The label belongs to the upper part of the bar; a part of zero is not rendered.
   const upper = peak?.values?.[1] === 0 ? 0 : 1
   const peakLabel = (series: 0 | 1) => (
     <LabelList

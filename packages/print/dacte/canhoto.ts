@@ -1,21 +1,22 @@
 import { value, type XmlElement } from '@vigia/dfe/document'
 import { documentNumber, series } from '../formats.ts'
-import type { Block, Sheet } from '../layout/block.ts'
+import type { Block } from '../layout/block.ts'
 import { fieldRow } from '../layout/fields.ts'
+import type { PrintSheet } from '../layout/sheet.ts'
 import type { Canvas } from '../pdf/canvas.ts'
 import { bold, roman } from '../pdf/fonts.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import type { Cte } from './cte.ts'
+import type { PrintedCte } from './cte.ts'
 
 const rowHeight = 19
 const sentenceHeight = 12
 const declaration =
   'DECLARO QUE RECEBI OS VOLUMES DESTE CONHECIMENTO EM PERFEITO ESTADO PELO QUE DOU POR CUMPRIDO O PRESENTE CONTRATO DE TRANSPORTE'
 
-const names: Record<Cte['layout'], string> = { cte: 'CT-E', simplificado: 'CT-E', os: 'CT-E OS', gtve: 'GTV-E' }
+const names: Record<PrintedCte['layout'], string> = { cte: 'CT-E', simplificado: 'CT-E', os: 'CT-E OS', gtve: 'GTV-E' }
 
 /** The receipt at the top of the first sheet, with its cut line (MOC CT-e 4.00, Anexo II, 2.21.5). */
-export function canhoto({ ide, layout, sheet }: Cte): Block {
+export function canhoto({ ide, layout, sheet }: PrintedCte): Block {
   if (sheet.landscape) return lowCanhoto(ide, layout, sheet)
   const widths = { who: 155, signature: 165, when: 150, number: sheet.width - 470 }
   const one = (label: string, width: number, height: number) =>
@@ -49,7 +50,7 @@ export function canhoto({ ide, layout, sheet }: Cte): Block {
 }
 
 // In landscape the boxes stand in one row, because height is what the sheet lacks.
-function lowCanhoto(ide: XmlElement, layout: Cte['layout'], sheet: Sheet): Block {
+function lowCanhoto(ide: XmlElement, layout: PrintedCte['layout'], sheet: PrintSheet): Block {
   const numberWidth = 100
   const width = sheet.width - numberWidth
   const labels = [
@@ -84,7 +85,7 @@ function numberBox(
   baseline: number,
   width: number,
   ide: XmlElement,
-  layout: Cte['layout'],
+  layout: PrintedCte['layout'],
 ): void {
   const number = `Nº ${documentNumber(value(ide, 'nCT')) ?? ''}`
   const serie = `SÉRIE ${series(value(ide, 'serie')) ?? ''}`

@@ -1,10 +1,11 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { joined, money, quantity } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { type Sheet, stack } from '../layout/block.ts'
-import { type Field, fieldRow } from '../layout/fields.ts'
-import type { Cte } from './cte.ts'
-import { codeAndWord, word, words } from './words.ts'
+import { stack } from '../layout/block.ts'
+import { type FormField, fieldRow } from '../layout/fields.ts'
+import type { PrintSheet } from '../layout/sheet.ts'
+import { codeAndText, codeText, codeTexts } from './code-texts.ts'
+import type { PrintedCte } from './cte.ts'
 
 // Measures beside each other.
 const perRow = { portrait: 5, landscape: 7 }
@@ -16,14 +17,14 @@ export interface Cargo {
 }
 
 /** Carga, or the service of the CT-e OS, or the values of the GTV-e (MOC CT-e 4.00, Anexo II, correlation table). */
-export function cargo(cte: Cte, rowsMax: number): Cargo {
+export function cargo(cte: PrintedCte, rowsMax: number): Cargo {
   const { sheet } = cte
   if (cte.layout === 'os') return { block: hiredService(cte), overflow: [] }
   if (cte.layout === 'gtve') return valuables(cte, rowsMax)
   const carga = child(cte.norm, 'infCarga')
   if (!carga) return { block: undefined, overflow: [] }
   const insured = value(carga, 'vCargaAverb')
-  const head: Field[] = [
+  const head: FormField[] = [
     { label: 'PRODUTO PREDOMINANTE', value: value(carga, 'proPred'), width: 50 },
     { label: 'OUTRAS CARACTERÍSTICAS DA CARGA', value: value(carga, 'xOutCat'), width: 34 },
     {
@@ -42,17 +43,17 @@ export function cargo(cte: Cte, rowsMax: number): Cargo {
 }
 
 // One cell per infQ with the name the issuer gave it: nothing is sorted into fixed boxes and nothing is added up.
-function measure(infQ: XmlElement, coded: boolean): Field {
+function measure(infQ: XmlElement, coded: boolean): FormField {
   const name = value(infQ, 'tpMed')
   return {
-    label: (coded ? word(words.tpMed, name)?.toUpperCase() : name) ?? '',
-    value: joined(' ', quantity(value(infQ, 'qCarga')), word(words.cUnid, value(infQ, 'cUnid'))),
+    label: (coded ? codeText(codeTexts.tpMed, name)?.toUpperCase() : name) ?? '',
+    value: joined(' ', quantity(value(infQ, 'qCarga')), codeText(codeTexts.cUnid, value(infQ, 'cUnid'))),
     width: 1,
     align: 'right',
   }
 }
 
-function grid(cells: readonly Field[], rowsMax: number, sheet: Sheet): { rows: Block[]; rest: string[] } {
+function grid(cells: readonly FormField[], rowsMax: number, sheet: PrintSheet): { rows: Block[]; rest: string[] } {
   const count = perRow[sheet.landscape ? 'landscape' : 'portrait']
   const rows: Block[] = []
   const shown = cells.slice(0, count * rowsMax)
@@ -64,7 +65,7 @@ function grid(cells: readonly Field[], rowsMax: number, sheet: Sheet): { rows: B
   return { rows, rest: cells.slice(shown.length).map((cell) => `${cell.label}: ${cell.value ?? ''}`) }
 }
 
-function hiredService({ norm, sheet }: Cte): Block | undefined {
+function hiredService({ norm, sheet }: PrintedCte): Block | undefined {
   const service = child(norm, 'infServico')
   if (!service) return undefined
   return fieldRow(
@@ -77,10 +78,13 @@ function hiredService({ norm, sheet }: Cte): Block | undefined {
   )
 }
 
-function valuables({ infCte, sheet }: Cte, rowsMax: number): Cargo {
+function valuables({ infCte, sheet }: PrintedCte, rowsMax: number): Cargo {
   const detail = child(infCte, 'detGTV')
-  const species = children(detail, 'infEspecie').map((one): Field => {
-    const kind = [word(words.tpEspecie, value(one, 'tpEspecie')), word(words.tpNumerario, value(one, 'tpNumerario'))]
+  const species = children(detail, 'infEspecie').map((one): FormField => {
+    const kind = [
+      codeText(codeTexts.tpEspecie, value(one, 'tpEspecie')),
+      codeText(codeTexts.tpNumerario, value(one, 'tpNumerario')),
+    ]
     return {
       label: joined(' - ', ...kind, value(one, 'xMoedaEstr'))?.toUpperCase() ?? '',
       value: money(value(one, 'vEspecie')),
@@ -106,7 +110,7 @@ function valuables({ infCte, sheet }: Cte, rowsMax: number): Cargo {
 const insuranceRowsMax = 2
 
 /** The seguro of the layouts that still have it (CT-e OS, CT-e 2.00): rows for the first ones. */
-export function insurance({ norm, sheet }: Cte): Block | undefined {
+export function insurance({ norm, sheet }: PrintedCte): Block | undefined {
   const groups = children(norm, 'seg').slice(0, insuranceRowsMax)
   if (groups.length === 0) return undefined
   return stack(
@@ -125,12 +129,12 @@ export function insurance({ norm, sheet }: Cte): Block | undefined {
 }
 
 /** Sentences for the seguros without a row. */
-export function furtherInsurance({ norm }: Cte): string[] {
+export function furtherInsurance({ norm }: PrintedCte): string[] {
   return children(norm, 'seg')
     .slice(insuranceRowsMax)
     .map((seg) => `SEGURO: ${joined(' - ', responsible(seg), value(seg, 'xSeg'), value(seg, 'nApol')) ?? ''}`)
 }
 
 function responsible(seg: XmlElement): string | undefined {
-  return codeAndWord(words.respSeg, value(seg, 'respSeg'))
+  return codeAndText(codeTexts.respSeg, value(seg, 'respSeg'))
 }

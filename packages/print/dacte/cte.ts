@@ -1,19 +1,19 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { type Sheet, sheetFor } from '../layout/block.ts'
-import { type Picture, readPng } from '../pdf/png.ts'
-import { answerText, ownAnswer, PrintError, type PrintOptions } from '../printable.ts'
+import { type PrintSheet, sheetFor } from '../layout/sheet.ts'
+import { type PngPicture, readPng } from '../pdf/png.ts'
+import { ownResponse, PrintError, type PrintOptions, responseText } from '../printable.ts'
 
 /** Layout of the CT-e family: model 57, 67 (Outros Serviços), 57 Simplificado and 64 (GTV-e). */
-export type Layout = 'cte' | 'os' | 'simplificado' | 'gtve'
+type DacteLayout = 'cte' | 'os' | 'simplificado' | 'gtve'
 
 /** The parts of a CT-e the blocks read, and what is decided once for the whole form. */
-export interface Cte {
-  layout: Layout
+export interface PrintedCte {
+  layout: DacteLayout
   infCte: XmlElement
   ide: XmlElement
   /** Where infCarga, infDoc and infModal are: infCTeNorm, or infCte itself in the Simplificado and the GTV-e. */
   norm: XmlElement | undefined
-  sheet: Sheet
+  sheet: PrintSheet
   chave: string
   /** protCTe/infProt. */
   protocol: XmlElement | undefined
@@ -23,27 +23,27 @@ export interface Cte {
   homologation: boolean
   denied: boolean
   cancelled: { protocol?: string; at?: string } | undefined
-  logo: Picture | undefined
+  logo: PngPicture | undefined
   /** What is known of the EPEC event. */
   epec: PrintOptions['epec']
 }
 
-const layouts: Record<string, Layout> = { CTe: 'cte', CTeOS: 'os', CTeSimp: 'simplificado', GTVe: 'gtve' }
+const layouts: Record<string, DacteLayout> = { CTe: 'cte', CTeOS: 'os', CTeSimp: 'simplificado', GTVe: 'gtve' }
 const rows = { portrait: { size: 9, height: 21 }, landscape: { size: 9, height: 18.2 } }
 /** The sheet of a DACTE in portrait. */
 export const upright = sheetFor('1', rows)
 const deniedStatus = new Set(['110', '205', '301', '302', '303'])
 
 /** Finds the CT-e in a processed document (or a bare one) and decides its situation (MOC CT-e 4.00, Anexo II). */
-export function readCte(root: XmlElement, options: PrintOptions): Cte {
+export function readCte(root: XmlElement, options: PrintOptions): PrintedCte {
   const document = layouts[root.name] ? root : root.children.find((element) => layouts[element.name])
   const layout = layouts[document?.name ?? '']
   const infCte = child(document, 'infCte')
   const ide = child(infCte, 'ide')
   if (!layout || !infCte || !ide) throw new PrintError('O arquivo não contém um CT-e.')
-  const answer = child(root, 'protCTe/infProt')
-  const chave = (infCte.attributes.Id ?? value(answer, 'chCTe') ?? '').replace(/^CTe/, '')
-  const protocol = ownAnswer(answer, 'chCTe', chave)
+  const response = child(root, 'protCTe/infProt')
+  const chave = (infCte.attributes.Id ?? value(response, 'chCTe') ?? '').replace(/^CTe/, '')
+  const protocol = ownResponse(response, 'chCTe', chave)
   const status = value(protocol, 'cStat') ?? ''
   return {
     layout,
@@ -68,34 +68,34 @@ export function readCte(root: XmlElement, options: PrintOptions): Cte {
 }
 
 /** True while nothing says that the CT-e was authorised. */
-export function lacksProtocol({ protocol }: Cte): boolean {
+export function lacksProtocol({ protocol }: PrintedCte): boolean {
   return value(protocol, 'nProt') === undefined
 }
 
 /** Number and moment of the authorisation. */
-export function protocolText({ protocol }: Cte): string | undefined {
-  return answerText(value(protocol, 'nProt'), value(protocol, 'dhRecbto'))
+export function protocolText({ protocol }: PrintedCte): string | undefined {
+  return responseText(value(protocol, 'nProt'), value(protocol, 'dhRecbto'))
 }
 
-/** The words of the diagonal stamp. */
-export function stampLines(cte: Cte): string[] {
+/** The text of the diagonal stamp. */
+export function stampLines(cte: PrintedCte): string[] {
   if (cte.cancelled) return cte.homologation ? ['CANCELADO', 'SEM VALOR FISCAL'] : ['CANCELADO']
   if (cte.denied) return ['DENEGADO']
   return cte.homologation || (lacksProtocol(cte) && !inContingency(cte)) ? ['SEM VALOR FISCAL'] : []
 }
 
 /** EPEC and FS-DA may be printed before the authorisation (MOC CT-e 4.00, contingência). */
-export function inContingency({ ide }: Cte): boolean {
+export function inContingency({ ide }: PrintedCte): boolean {
   return ['4', '5'].includes(value(ide, 'tpEmis') ?? '')
 }
 
 /** FS-DA whose authorisation is not in the file: a second bar code takes the place of consulta and protocol. */
-export function needsDataCode(cte: Cte): boolean {
+export function needsDataCode(cte: PrintedCte): boolean {
   return lacksProtocol(cte) && value(cte.ide, 'tpEmis') === '5'
 }
 
 /** The keys of the CT-e that this one complements, in every spelling the layouts have had. */
-export function complemented({ infCte }: Cte): string[] {
+export function complemented({ infCte }: PrintedCte): string[] {
   return ['infCteComp', 'infCTeComp'].flatMap((name) =>
     children(infCte, name).flatMap(
       (group) => value(group, 'chCTe') ?? value(group, 'chCte') ?? value(group, 'chave') ?? [],

@@ -1,14 +1,14 @@
 import { chaveParts, formatChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { date, joined, money, taxId } from '../formats.ts'
-import { type Column, cellPadding, type Table, type TableRow, table } from '../layout/table.ts'
+import { cellPadding, type Table, type TableColumn, type TableRow, table } from '../layout/table.ts'
 import { emWidth, roman } from '../pdf/fonts.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import { type Cte, complemented } from './cte.ts'
-import { word, words } from './words.ts'
+import { codeText, codeTexts } from './code-texts.ts'
+import { complemented, type PrintedCte } from './cte.ts'
 
 /** The table that takes the free height of the sheets: documents two by two, or the deliveries of the Simplificado. */
-export interface DocumentTable {
+export interface CteDocumentTable {
   title: string
   headingHeight: number
   rows: TableRow[]
@@ -28,7 +28,7 @@ const sizes = [7, 6.5, 6]
 const keyMax = 24_500
 
 /** Everything the CT-e says it carries, follows, complements or replaces (MOC CT-e 4.00, Anexo II, 3). */
-export function documentTable(cte: Cte): DocumentTable {
+export function documentTable(cte: PrintedCte): CteDocumentTable {
   if (cte.layout === 'simplificado') return deliveries(cte)
   const carried = [...relatedCtes(cte), ...originals(cte), ...previous(cte)]
   const complements = complemented(cte).length > 0
@@ -39,14 +39,14 @@ export function documentTable(cte: Cte): DocumentTable {
   )
 }
 
-const columns: Column<Carried>[] = [
+const columns: TableColumn<Carried>[] = [
   { title: ['TIPO DOC.'], align: 'left', widest: 62, cells: (one) => [one.type] },
   { title: ['CNPJ/CPF EMITENTE'], align: 'left', widest: 66, cells: (one) => [one.issuer] },
   { title: ['CHAVE / DOCUMENTO'], align: 'left', cells: (one) => one.document },
   { title: ['SÉRIE/Nº DOC.'], align: 'right', widest: 62, cells: (one) => [one.number] },
 ]
 
-function twoColumns(title: string, carried: readonly Carried[], width: number): DocumentTable {
+function twoColumns(title: string, carried: readonly Carried[], width: number): CteDocumentTable {
   const half = width / 2
   // The longest key decides the size: it stands on one line whenever it can.
   const longest = Math.max(0, ...carried.map((one) => emWidth(winAnsi(one.document[0] ?? ''), roman)))
@@ -102,7 +102,7 @@ function byKey(type: string, key: string | undefined, ...further: (string | unde
   }
 }
 
-function relatedCtes(cte: Cte): Carried[] {
+function relatedCtes(cte: PrintedCte): Carried[] {
   const { infCte, norm } = cte
   const out = complemented(cte).map(
     (key): Carried => ({
@@ -129,7 +129,7 @@ function relatedCtes(cte: Cte): Carried[] {
 }
 
 // infDoc of 2.00 and later; in 1.04 the same groups stand inside rem.
-function originals({ infCte, norm, layout }: Cte): Carried[] {
+function originals({ infCte, norm, layout }: PrintedCte): Carried[] {
   const out: Carried[] = []
   const sender = child(infCte, 'rem')
   const senderId = taxId(value(sender, 'CNPJ'), value(sender, 'CPF')) ?? ''
@@ -161,7 +161,7 @@ function original(group: XmlElement, senderId: string): Carried | undefined {
     case 'infOutros': {
       const kind = value(group, 'tpDoc')
       return {
-        type: word(words.tpDocOutros, kind) ?? '',
+        type: codeText(codeTexts.tpDocOutros, kind) ?? '',
         issuer: senderId,
         document: [joined(' - ', value(group, 'descOutros'), describe(group, 'dEmi', 'vDocFisc')) ?? ''],
         number: value(group, 'nDoc') ?? '',
@@ -178,7 +178,7 @@ function describe(group: XmlElement, day: string, amount: string): string {
   return joined(' ', issued && `Emissão ${issued}`, worth && `Valor ${worth}`) ?? ''
 }
 
-function previous({ norm }: Cte): Carried[] {
+function previous({ norm }: PrintedCte): Carried[] {
   const out: Carried[] = []
   for (const issuer of children(norm, 'docAnt/emiDocAnt')) {
     const id = taxId(value(issuer, 'CNPJ'), value(issuer, 'CPF')) ?? ''
@@ -188,7 +188,7 @@ function previous({ norm }: Cte): Carried[] {
         out.push(byKey('CT-e ant.', value(group, 'chCTe') ?? value(group, 'chave'), name))
       } else if (group.name === 'idDocAntPap') {
         out.push({
-          type: word(words.tpDocPapel, value(group, 'tpDoc')) ?? '',
+          type: codeText(codeTexts.tpDocPapel, value(group, 'tpDoc')) ?? '',
           issuer: id,
           document: [joined(' - ', name, describe(group, 'dEmi', '')) ?? ''],
           number: joined('/', value(group, 'serie'), value(group, 'subser'), value(group, 'nDoc')) ?? '',
@@ -218,7 +218,11 @@ function referred(norm: XmlElement | undefined): Carried[] {
       joined(
         ' - ',
         ...children(group, 'Comp').map((comp) =>
-          joined(' ', value(comp, 'xComp') ?? word(words.compGTV, value(comp, 'tpComp')), money(value(comp, 'vComp'))),
+          joined(
+            ' ',
+            value(comp, 'xComp') ?? codeText(codeTexts.compGTV, value(comp, 'tpComp')),
+            money(value(comp, 'vComp')),
+          ),
         ),
       ),
     ),
@@ -235,7 +239,7 @@ interface Delivery {
   receivable: string
 }
 
-const deliveryColumns: Column<Delivery>[] = [
+const deliveryColumns: TableColumn<Delivery>[] = [
   { title: ['Nº'], align: 'center', widest: 24, cells: (one) => [one.number] },
   { title: ['INÍCIO DA PRESTAÇÃO'], align: 'left', widest: 110, cells: (one) => [one.from] },
   { title: ['TÉRMINO DA PRESTAÇÃO'], align: 'left', widest: 110, cells: (one) => [one.to] },
@@ -245,7 +249,7 @@ const deliveryColumns: Column<Delivery>[] = [
 ]
 
 // Each det with its documents under it; the official drawing of the Simplificado is not published, the order is ours.
-function deliveries(cte: Cte): DocumentTable {
+function deliveries(cte: PrintedCte): CteDocumentTable {
   const dets = children(cte.infCte, 'det')
   const rows = dets.map((det, i): Delivery => {
     const values = children(det, 'Comp').map((comp) => joined(' ', value(comp, 'xNome'), money(value(comp, 'vComp'))))

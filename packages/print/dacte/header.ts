@@ -12,10 +12,10 @@ import type { Canvas } from '../pdf/canvas.ts'
 import { bold, roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import { answerText } from '../printable.ts'
-import { type Cte, inContingency, lacksProtocol, needsDataCode, protocolText } from './cte.ts'
+import { responseText } from '../printable.ts'
+import { codeAndText, codeText, codeTexts } from './code-texts.ts'
+import { inContingency, lacksProtocol, needsDataCode, type PrintedCte, protocolText } from './cte.ts'
 import { dataCodeOfCte } from './parties.ts'
-import { codeAndWord, word, words } from './words.ts'
 
 const issuerWidth = 182
 // In landscape identification and bar code stand side by side, and the emitente takes what they leave.
@@ -30,7 +30,7 @@ const consultHeight = 27
 // A bar code takes the place of the consulta in an FS-DA.
 const dataCodeHeight = 44
 
-const titles: Record<Cte['layout'], [string, string]> = {
+const titles: Record<PrintedCte['layout'], [string, string]> = {
   cte: ['DACTE', 'DOCUMENTO AUXILIAR DO CONHECIMENTO DE TRANSPORTE ELETRÔNICO'],
   simplificado: ['DACTE', 'DOCUMENTO AUXILIAR DO CONHECIMENTO DE TRANSPORTE ELETRÔNICO SIMPLIFICADO'],
   os: ['DACTE OS', 'DOCUMENTO AUXILIAR DO CONHECIMENTO DE TRANSPORTE ELETRÔNICO PARA OUTROS SERVIÇOS'],
@@ -38,12 +38,12 @@ const titles: Record<Cte['layout'], [string, string]> = {
 }
 
 /** The header that every sheet repeats, and where the number of the sheet goes (MOC CT-e 4.00, Anexo II, 2.12 and 2.21.2). */
-export interface Header extends Block {
+interface DacteHeader extends Block {
   sheetNumber(canvas: Canvas, y: number, text: string): void
 }
 
 /** Emitente, identification, bar code, key, protocol and the QR code of the file. */
-export function header(cte: Cte): Header {
+export function header(cte: PrintedCte): DacteHeader {
   const { sheet } = cte
   const drawing = sheet.landscape ? landscape(cte) : portrait(cte)
   return {
@@ -63,7 +63,7 @@ interface Drawing extends Block {
 }
 
 // Key, consulta and protocol below the identification, the bar code and the QR code.
-function portrait(cte: Cte): Drawing {
+function portrait(cte: PrintedCte): Drawing {
   const { sheet } = cte
   const titleHeight = titleHeights.portrait
   const qrSide = qrSides.portrait
@@ -105,7 +105,7 @@ function portrait(cte: Cte): Drawing {
 }
 
 // Four columns: emitente; title, identification and protocol; bar code, key and consulta; QR code.
-function landscape(cte: Cte): Drawing {
+function landscape(cte: PrintedCte): Drawing {
   const { sheet } = cte
   const titleHeight = titleHeights.landscape
   const qrSide = qrSides.landscape
@@ -147,14 +147,14 @@ function landscape(cte: Cte): Drawing {
   }
 }
 
-function keyBox(canvas: Canvas, x: number, y: number, width: number, { chave }: Cte): void {
+function keyBox(canvas: Canvas, x: number, y: number, width: number, { chave }: PrintedCte): void {
   const key = winAnsi(formatChave(chave))
   const size = fittingSize([{ value: key, font: bold, room: width - 2 * padding }], 11, 7)
   canvas.text(x + padding, y + 6.4, winAnsi('CHAVE DE ACESSO'), roman, 6)
   canvas.aligned(x, width, y + 16.3, key, bold, size, 'center')
 }
 
-function issuerBox({ infCte }: Cte, width: number): Block {
+function issuerBox({ infCte }: PrintedCte, width: number): Block {
   const emit = child(infCte, 'emit')
   const address = child(emit, 'enderEmit')
   const postal = cep(value(address, 'CEP'))
@@ -189,7 +189,14 @@ function issuerBox({ infCte }: Cte, width: number): Block {
   }
 }
 
-function titleBox(canvas: Canvas, x: number, y: number, width: number, height: number, { ide, layout }: Cte): void {
+function titleBox(
+  canvas: Canvas,
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+  { ide, layout }: PrintedCte,
+): void {
   const modalWidth = 84
   const nameWidth = width - modalWidth
   const [name, meaning] = titles[layout]
@@ -199,7 +206,7 @@ function titleBox(canvas: Canvas, x: number, y: number, width: number, height: n
   })
   canvas.line(x + nameWidth, y, x + nameWidth, y + height)
   canvas.text(x + nameWidth + padding, y + 6.8, winAnsi('MODAL'), roman, 6)
-  const modal = winAnsi((word(words.modal, value(ide, 'modal')) ?? '').toUpperCase())
+  const modal = winAnsi((codeText(codeTexts.modal, value(ide, 'modal')) ?? '').toUpperCase())
   const size = fittingSize([{ value: modal, font: bold, room: modalWidth - 2 * padding }], 12, 7)
   canvas.aligned(x + nameWidth, modalWidth, y + 23, modal, bold, size, 'center')
 }
@@ -207,7 +214,7 @@ function titleBox(canvas: Canvas, x: number, y: number, width: number, height: n
 // Shares of the boxes of the identification row; the fourth is the number of the sheet.
 const shares = [34, 26, 51, 30, 83, 57]
 
-function identificationRow({ infCte, ide }: Cte, width: number): Block {
+function identificationRow({ infCte, ide }: PrintedCte, width: number): Block {
   const values: [string, string | undefined][] = [
     ['MODELO', value(ide, 'mod')],
     ['SÉRIE', series(value(ide, 'serie'))],
@@ -231,11 +238,11 @@ function sheetBox(width: number): [number, number] {
 const consult =
   'Consulta de autenticidade no portal nacional do CT-e, www.cte.fazenda.gov.br/portal, ou no site da Sefaz Autorizadora'
 
-function consultOf(cte: Cte): number {
+function consultOf(cte: PrintedCte): number {
   return needsDataCode(cte) ? dataCodeHeight : consultHeight
 }
 
-function consultBox(canvas: Canvas, x: number, y: number, width: number, cte: Cte): void {
+function consultBox(canvas: Canvas, x: number, y: number, width: number, cte: PrintedCte): void {
   if (needsDataCode(cte)) {
     canvas.text(x + padding, y + 6.4, winAnsi('DADOS DO CT-E'), roman, 6)
     barcode(dataCodeOfCte(cte), width, 28)?.draw(canvas, x, y + 11)
@@ -248,7 +255,7 @@ function consultBox(canvas: Canvas, x: number, y: number, width: number, cte: Ct
   })
 }
 
-function protocolBox(canvas: Canvas, x: number, y: number, width: number, cte: Cte): void {
+function protocolBox(canvas: Canvas, x: number, y: number, width: number, cte: PrintedCte): void {
   canvas.text(x + padding, y + 6.8, winAnsi(protocolLabel(cte)), roman, 6)
   const lines = protocolLines(cte)
   const size = lines.length > 1 ? 7.5 : 9
@@ -260,7 +267,7 @@ function protocolBox(canvas: Canvas, x: number, y: number, width: number, cte: C
   })
 }
 
-function protocolLabel(cte: Cte): string {
+function protocolLabel(cte: PrintedCte): string {
   if (needsDataCode(cte)) return 'DADOS DO CT-E'
   if (cte.denied) return 'PROTOCOLO DE DENEGAÇÃO DE USO'
   const epec = lacksProtocol(cte) && value(cte.ide, 'tpEmis') === '4'
@@ -268,9 +275,9 @@ function protocolLabel(cte: Cte): string {
 }
 
 // The phrase of the test environment takes the place of the protocol (MOC CT-e 4.00, Anexo II, 2.20); the number stays below it.
-function protocolLines(cte: Cte): string[] {
+function protocolLines(cte: PrintedCte): string[] {
   if (needsDataCode(cte)) return [formatChave(dataCodeOfCte(cte))]
-  const number = protocolText(cte) ?? answerText(cte.epec?.protocol, cte.epec?.at)
+  const number = protocolText(cte) ?? responseText(cte.epec?.protocol, cte.epec?.at)
   const lines: string[] = []
   if (cte.homologation) lines.push('EMITIDO EM AMBIENTE DE HOMOLOGAÇÃO - SEM VALOR FISCAL')
   else if (lacksProtocol(cte) && !inContingency(cte)) lines.push('SEM PROTOCOLO DE AUTORIZAÇÃO DE USO')
@@ -278,6 +285,6 @@ function protocolLines(cte: Cte): string[] {
 }
 
 /** Words of the type of the CT-e, for the service row. */
-export function typeOfCte({ ide }: Cte): string | undefined {
-  return codeAndWord(words.tpCTe, value(ide, 'tpCTe'))
+export function typeOfCte({ ide }: PrintedCte): string | undefined {
+  return codeAndText(codeTexts.tpCTe, value(ide, 'tpCTe'))
 }

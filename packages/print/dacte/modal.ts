@@ -2,9 +2,9 @@ import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { date, joined, money, phone, quantity, taxId } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { stack, title } from '../layout/block.ts'
-import { type Field, fieldRow } from '../layout/fields.ts'
-import type { Cte } from './cte.ts'
-import { word, words } from './words.ts'
+import { type FormField, fieldRow } from '../layout/fields.ts'
+import { codeText, codeTexts } from './code-texts.ts'
+import type { PrintedCte } from './cte.ts'
 
 /** INFORMAÇÕES ESPECÍFICAS DO MODAL: its rows of boxes, and its lists, which may continue on the next sheet. */
 export interface Modal {
@@ -12,9 +12,9 @@ export interface Modal {
   list: string[]
 }
 
-type Parts = { rows: Field[][]; list: (string | undefined)[] }
+type ModalParts = { rows: FormField[][]; list: (string | undefined)[] }
 
-const readers: Record<string, (modal: XmlElement, ide: XmlElement) => Parts> = {
+const readers: Record<string, (modal: XmlElement, ide: XmlElement) => ModalParts> = {
   rodo: road,
   rodoOS: roadOfOtherServices,
   aereo: air,
@@ -25,9 +25,9 @@ const readers: Record<string, (modal: XmlElement, ide: XmlElement) => Parts> = {
 }
 
 /** The block of the modal of the file, whatever its layout (MOC CT-e 4.00, Anexo II, 2.21.4). */
-export function modal({ ide, norm, sheet }: Cte): Modal {
+export function modal({ ide, norm, sheet }: PrintedCte): Modal {
   const group = child(norm, 'infModal')?.children[0]
-  const parts: Parts = (group && readers[group.name]?.(group, ide)) ?? { rows: [], list: [] }
+  const parts: ModalParts = (group && readers[group.name]?.(group, ide)) ?? { rows: [], list: [] }
   const list = [...parts.list, ...children(norm, 'veicNovos').map(newVehicle)].filter((line) => line !== undefined)
   const rows = parts.rows.map((fields) => fieldRow(fields, sheet.width, sheet.row))
   const name = titles[group?.name ?? ''] ?? ''
@@ -44,7 +44,7 @@ const titles: Record<string, string> = {
   multimodal: ' MULTIMODAL',
 }
 
-function field(label: string, text: string | undefined, width = 1, align: Field['align'] = 'left'): Field {
+function field(label: string, text: string | undefined, width = 1, align: FormField['align'] = 'left'): FormField {
   return { label, value: text, width, align }
 }
 
@@ -52,7 +52,7 @@ function named(label: string, text: string | undefined): string | undefined {
   return text && `${label} ${text}`
 }
 
-function road(rodo: XmlElement): Parts {
+function road(rodo: XmlElement): ModalParts {
   const first = [
     field('RNTRC DA EMPRESA', value(rodo, 'RNTRC')),
     field('', 'ESTE CONHECIMENTO DE TRANSPORTE ATENDE À LEGISLAÇÃO DE TRANSPORTE RODOVIÁRIO EM VIGOR', 4),
@@ -65,7 +65,7 @@ function road(rodo: XmlElement): Parts {
   if (plannedDelivery || fullLoad || ciot) {
     rows.push([
       field('DATA PREVISTA DE ENTREGA', date(plannedDelivery)),
-      field('LOTAÇÃO', word({ 0: 'Não', 1: 'Sim' }, fullLoad)),
+      field('LOTAÇÃO', codeText({ 0: 'Não', 1: 'Sim' }, fullLoad)),
       field('CIOT', ciot),
     ])
   }
@@ -111,7 +111,7 @@ function collectionOrder(order: XmlElement): string | undefined {
   )
 }
 
-function roadOfOtherServices(rodo: XmlElement): Parts {
+function roadOfOtherServices(rodo: XmlElement): ModalParts {
   const vehicle = child(rodo, 'veic')
   return {
     rows: [
@@ -120,7 +120,7 @@ function roadOfOtherServices(rodo: XmlElement): Parts {
         field('Nº DE REGISTRO ESTADUAL', value(rodo, 'NroRegEstadual'), 1.7),
         field('PLACA DO VEÍCULO', joined(' ', value(vehicle, 'placa'), value(vehicle, 'UF')), 1.4),
         field('RENAVAM', value(vehicle, 'RENAVAM'), 1.2),
-        field('FRETAMENTO', word(words.tpFretamento, value(rodo, 'infFretamento/tpFretamento')), 1.2),
+        field('FRETAMENTO', codeText(codeTexts.tpFretamento, value(rodo, 'infFretamento/tpFretamento')), 1.2),
       ],
     ],
     list: [
@@ -135,9 +135,9 @@ function roadOfOtherServices(rodo: XmlElement): Parts {
   }
 }
 
-function air(aereo: XmlElement, ide: XmlElement): Parts {
+function air(aereo: XmlElement, ide: XmlElement): ModalParts {
   const handling = children(aereo, 'natCarga/cInfManu').map((code) =>
-    joined(' - ', code.text.trim(), word(words.cInfManu, code.text.trim())),
+    joined(' - ', code.text.trim(), codeText(codeTexts.cInfManu, code.text.trim())),
   )
   return {
     rows: [
@@ -150,12 +150,12 @@ function air(aereo: XmlElement, ide: XmlElement): Parts {
       [
         field(
           'CLASSE DA TARIFA',
-          joined(' - ', value(aereo, 'tarifa/CL'), word(words.classe, value(aereo, 'tarifa/CL'))),
+          joined(' - ', value(aereo, 'tarifa/CL'), codeText(codeTexts.classe, value(aereo, 'tarifa/CL'))),
           1.5,
         ),
         field('CÓDIGO DA TARIFA', value(aereo, 'tarifa/cTar')),
         field('VALOR DA TARIFA', money(value(aereo, 'tarifa/vTar')), 1.1, 'right'),
-        field('RETIRA', word({ 0: 'Sim', 1: 'Não' }, value(ide, 'retira')), 0.5),
+        field('RETIRA', codeText({ 0: 'Sim', 1: 'Não' }, value(ide, 'retira')), 0.5),
         field('PRODUTOS PERIGOSOS', children(aereo, 'peri').length > 0 ? 'Sim' : undefined, 0.8),
       ],
     ],
@@ -168,7 +168,11 @@ function air(aereo: XmlElement, ide: XmlElement): Parts {
           named('EMBALAGENS', value(goods, 'qTotEmb')),
           named(
             'QUANTIDADE TOTAL',
-            joined(' ', quantity(value(goods, 'infTotAP/qTotProd')), word(words.uniAP, value(goods, 'infTotAP/uniAP'))),
+            joined(
+              ' ',
+              quantity(value(goods, 'infTotAP/qTotProd')),
+              codeText(codeTexts.uniAP, value(goods, 'infTotAP/uniAP')),
+            ),
           ),
         ),
       ),
@@ -176,7 +180,7 @@ function air(aereo: XmlElement, ide: XmlElement): Parts {
   }
 }
 
-function water(aquav: XmlElement): Parts {
+function water(aquav: XmlElement): ModalParts {
   const barges = joined(' / ', ...children(aquav, 'balsa').map((barge) => value(barge, 'xBalsa')))
   return {
     rows: [
@@ -184,11 +188,11 @@ function water(aquav: XmlElement): Parts {
         field('IDENTIFICAÇÃO DO NAVIO / REBOCADOR', value(aquav, 'xNavio'), 2),
         field('IDENTIFICAÇÃO DA(S) BALSA(S)', barges, 2),
         field('VIAGEM', value(aquav, 'nViag'), 0.8),
-        field('DIREÇÃO', word(words.direc, value(aquav, 'direc')), 0.8),
+        field('DIREÇÃO', codeText(codeTexts.direc, value(aquav, 'direc')), 0.8),
       ],
       [
         field('IRIN', value(aquav, 'irin')),
-        field('TIPO DE NAVEGAÇÃO', word(words.tpNav, value(aquav, 'tpNav'))),
+        field('TIPO DE NAVEGAÇÃO', codeText(codeTexts.tpNav, value(aquav, 'tpNav'))),
         field('VALOR DA BASE DE CÁLCULO DO AFRMM', money(value(aquav, 'vPrest')), 1.2, 'right'),
         field('VALOR DO AFRMM', money(value(aquav, 'vAFRMM')), 1, 'right'),
       ],
@@ -208,16 +212,16 @@ function containerDocument(group: XmlElement): string | undefined {
   return value(group, 'chave') ?? joined('/', value(group, 'serie'), value(group, 'nDoc'))
 }
 
-function rail(ferrov: XmlElement): Parts {
+function rail(ferrov: XmlElement): ModalParts {
   const mutual = child(ferrov, 'trafMut')
   return {
     rows: [
       [
-        field('TIPO DE TRÁFEGO', word(words.tpTraf, value(ferrov, 'tpTraf'))),
+        field('TIPO DE TRÁFEGO', codeText(codeTexts.tpTraf, value(ferrov, 'tpTraf'))),
         field('FLUXO FERROVIÁRIO', value(ferrov, 'fluxo')),
         field('VALOR DO FRETE', money(value(mutual, 'vFrete') ?? value(ferrov, 'vFrete')), 1, 'right'),
-        field('RESPONSÁVEL PELO FATURAMENTO', word(words.ferrovia, value(mutual, 'respFat')), 1.2),
-        field('FERROVIA EMITENTE DO CT-E', word(words.ferrovia, value(mutual, 'ferrEmi')), 1.2),
+        field('RESPONSÁVEL PELO FATURAMENTO', codeText(codeTexts.ferrovia, value(mutual, 'respFat')), 1.2),
+        field('FERROVIA EMITENTE DO CT-E', codeText(codeTexts.ferrovia, value(mutual, 'ferrEmi')), 1.2),
       ],
     ],
     list: [
@@ -235,17 +239,17 @@ function rail(ferrov: XmlElement): Parts {
   }
 }
 
-function pipeline(duto: XmlElement): Parts {
+function pipeline(duto: XmlElement): ModalParts {
   return {
     rows: [
       [
         field('VALOR DA TARIFA', quantity(value(duto, 'vTar')), 1, 'right'),
         field('DATA DE INÍCIO DA PRESTAÇÃO', date(value(duto, 'dIni'))),
         field('DATA DE FIM DA PRESTAÇÃO', date(value(duto, 'dFim'))),
-        field('CLASSIFICAÇÃO DO DUTO', word(words.classDuto, value(duto, 'classDuto'))),
+        field('CLASSIFICAÇÃO DO DUTO', codeText(codeTexts.classDuto, value(duto, 'classDuto'))),
       ],
       [
-        field('TIPO DE CONTRATAÇÃO', word(words.tpContratacao, value(duto, 'tpContratacao'))),
+        field('TIPO DE CONTRATAÇÃO', codeText(codeTexts.tpContratacao, value(duto, 'tpContratacao'))),
         field('PONTO DE ENTRADA', value(duto, 'codPontoEntrada')),
         field('PONTO DE SAÍDA', value(duto, 'codPontoSaida')),
         field('NÚMERO DO CONTRATO', value(duto, 'nContrato')),
@@ -255,7 +259,7 @@ function pipeline(duto: XmlElement): Parts {
   }
 }
 
-function multimodal(group: XmlElement): Parts {
+function multimodal(group: XmlElement): ModalParts {
   const negotiable = value(group, 'indNegociavel')
   const boxes = negotiable && (negotiable === '1' ? '[X] SIM   [  ] NÃO' : '[  ] SIM   [X] NÃO')
   const seg = child(group, 'seg')

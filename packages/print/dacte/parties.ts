@@ -2,12 +2,13 @@ import { child, value, type XmlElement } from '@vigia/dfe/document'
 import { cep, joined, phone, taxId } from '../formats.ts'
 import { dataCode } from '../layout/barcode.ts'
 import type { Block } from '../layout/block.ts'
-import { padding, type Sheet, stack } from '../layout/block.ts'
+import { padding, stack } from '../layout/block.ts'
 import { fieldRow, fittingSize } from '../layout/fields.ts'
+import type { PrintSheet } from '../layout/sheet.ts'
 import { leading, wrap } from '../layout/text.ts'
 import { roman } from '../pdf/fonts.ts'
 import { type Ansi, winAnsi } from '../pdf/winansi.ts'
-import type { Cte } from './cte.ts'
+import type { PrintedCte } from './cte.ts'
 
 const nominal = 8.5
 const smallest = 7
@@ -49,13 +50,13 @@ const addresses: Record<string, string> = {
   receb: 'enderReceb',
 }
 
-function partyFacts({ infCte }: Cte, group: string): PartyFacts {
+function partyFacts({ infCte }: PrintedCte, group: string): PartyFacts {
   const party = child(infCte, group)
   return facts(party, child(party, addresses[group] ?? ''))
 }
 
 /** Remetente and destinatário, expedidor and recebedor, side by side; a pair the file lacks is left out (MOC CT-e 4.00, Anexo II, 2.7). */
-export function participants(cte: Cte, secondPair: boolean): Block {
+export function participants(cte: PrintedCte, secondPair: boolean): Block {
   const { sheet } = cte
   const has = (group: string) => child(cte.infCte, group) !== undefined
   const pair = (left: [string, string], right: [string, string]) =>
@@ -80,7 +81,7 @@ export function participants(cte: Cte, secondPair: boolean): Block {
 }
 
 /** Expedidor and recebedor as sentences, for a sheet without room for their boxes. */
-export function secondPairText(cte: Cte): string[] {
+export function secondPairText(cte: PrintedCte): string[] {
   const sentence = (title: string, group: string) => {
     const { name, street, district, city, uf, postal, id, ie, country, telephone } = partyFacts(cte, group)
     const text = joined(
@@ -100,7 +101,7 @@ export function secondPairText(cte: Cte): string[] {
   return [...sentence('EXPEDIDOR', 'exped'), ...sentence('RECEBEDOR', 'receb')]
 }
 
-function sideBySide(left: Block, right: Block, sheet: Sheet): Block {
+function sideBySide(left: Block, right: Block, sheet: PrintSheet): Block {
   const height = Math.max(left.height, right.height)
   const half = sheet.width / 2
   return {
@@ -114,7 +115,7 @@ function sideBySide(left: Block, right: Block, sheet: Sheet): Block {
   }
 }
 
-interface Cell {
+interface PartyCell {
   label: Ansi
   x: number
   valueX: number
@@ -123,10 +124,10 @@ interface Cell {
 }
 
 // Labels in one column, values in another; a value that does not fit shrinks, then wraps.
-function partyBox(title: string, party: PartyFacts, sheet: Sheet): Block {
+function partyBox(title: string, party: PartyFacts, sheet: PrintSheet): Block {
   const width = sheet.width / 2
   const split = width * (sheet.landscape ? 0.64 : 0.5)
-  const cell = (label: string, text: string | undefined, x: number, labelWidth: number, right: number): Cell => {
+  const cell = (label: string, text: string | undefined, x: number, labelWidth: number, right: number): PartyCell => {
     const valueX = x + labelWidth
     const room = right - valueX - padding
     const encoded = winAnsi(text ?? '')
@@ -182,7 +183,7 @@ function partyBox(title: string, party: PartyFacts, sheet: Sheet): Block {
 const tomaGroups = ['rem', 'exped', 'receb', 'dest']
 
 /** TOMADOR DO SERVIÇO, always filled when the file says who it is (MOC CT-e 4.00, Anexo II, correlation table). */
-export function tomador(cte: Cte): Block {
+export function tomador(cte: PrintedCte): Block {
   const { sheet } = cte
   const party = tomadorFacts(cte)
   return stack(
@@ -211,7 +212,7 @@ export function tomador(cte: Cte): Block {
 }
 
 /** The 36 digits of the second bar code of an FS-DA, by analogy with the DANFE: no text of the CT-e fixes them. */
-export function dataCodeOfCte(cte: Cte): string {
+export function dataCodeOfCte(cte: PrintedCte): string {
   const { ide, infCte } = cte
   const { uf, id } = tomadorFacts(cte)
   const icms = child(infCte, 'imp/ICMS')?.children[0]
@@ -226,7 +227,7 @@ export function dataCodeOfCte(cte: Cte): string {
   })
 }
 
-function tomadorFacts(cte: Cte): PartyFacts {
+function tomadorFacts(cte: PrintedCte): PartyFacts {
   const { ide, infCte, layout } = cte
   const own = child(infCte, 'toma') ?? child(ide, 'toma4') ?? child(ide, 'tomaTerceiro')
   if (own && child(own, 'xNome')) return facts(own, child(own, 'enderToma'))
@@ -237,7 +238,7 @@ function tomadorFacts(cte: Cte): PartyFacts {
 }
 
 /** The code of the tomador, wherever the layout keeps it. */
-export function tomadorCode({ ide, infCte }: Cte): string | undefined {
+export function tomadorCode({ ide, infCte }: PrintedCte): string | undefined {
   return (
     value(ide, 'toma3/toma') ??
     value(ide, 'toma03/toma') ??

@@ -2,7 +2,7 @@ import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { date, dateTime, joined, money, percent } from '../formats.ts'
 import { paragraphs } from '../layout/text.ts'
 import type { Ansi } from '../pdf/winansi.ts'
-import { type Cte, inContingency, lacksProtocol } from './cte.ts'
+import { inContingency, lacksProtocol, type PrintedCte } from './cte.ts'
 
 function named(label: string, text: string | undefined): string | undefined {
   return text && `${label}: ${text}`
@@ -13,7 +13,7 @@ function flow(texts: readonly (string | undefined)[]): Ansi[] {
 }
 
 /** OBSERVAÇÕES: the situation, xObs whole, then what has no box of its own (MOC CT-e 4.00, Anexo II, correlation table). */
-export function remarks(cte: Cte): Ansi[] {
+export function remarks(cte: PrintedCte): Ansi[] {
   const { ide, infCte, norm } = cte
   const compl = child(infCte, 'compl')
   const retira = value(ide, 'retira')
@@ -38,7 +38,7 @@ const contingencyWords: Record<string, string> = {
   5: 'DACTE em contingência - impresso em decorrência de problemas técnicos',
 }
 
-function situation(cte: Cte): (string | undefined)[] {
+function situation(cte: PrintedCte): (string | undefined)[] {
   const { ide, cancelled, denied, homologation, protocol } = cte
   const started = dateTime(value(ide, 'dhCont'))
   return [
@@ -110,12 +110,12 @@ function billing(cobr: XmlElement | undefined): (string | undefined)[] {
 }
 
 /** USO EXCLUSIVO DO EMISSOR DO CT-E: every ObsCont. */
-export function issuerNotes({ infCte }: Cte): Ansi[] {
+export function issuerNotes({ infCte }: PrintedCte): Ansi[] {
   return flow(children(infCte, 'compl/ObsCont').map(observation))
 }
 
 /** RESERVADO AO FISCO: every ObsFisco and the message of the authorisation (MOC CT-e 4.00, Anexo II, 2.9). */
-export function fiscoNotes({ infCte, fisco }: Cte): Ansi[] {
+export function fiscoNotes({ infCte, fisco }: PrintedCte): Ansi[] {
   return flow([...children(infCte, 'compl/ObsFisco').map(observation), value(fisco, 'xMsg')])
 }
 

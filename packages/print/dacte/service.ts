@@ -2,18 +2,18 @@ import { child, children, value } from '@vigia/dfe/document'
 import { dateTime, joined } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { stack } from '../layout/block.ts'
-import { type Field, fieldRow } from '../layout/fields.ts'
-import type { Cte } from './cte.ts'
+import { type FormField, fieldRow } from '../layout/fields.ts'
+import { codeAndText, codeText, codeTexts } from './code-texts.ts'
+import type { PrintedCte } from './cte.ts'
 import { typeOfCte } from './header.ts'
 import { tomadorCode } from './parties.ts'
-import { codeAndWord, word, words } from './words.ts'
 
 /** Type of the CT-e and of the service, tomador, globalizado; CFOP and route (MOC CT-e 4.00, Anexo II, correlation table). */
-export function service(cte: Cte): Block {
+export function service(cte: PrintedCte): Block {
   const { ide, layout, norm, sheet } = cte
-  const first: Field[] = [
+  const first: FormField[] = [
     { label: 'TIPO DO CT-E', value: typeOfCte(cte), width: 22 },
-    { label: 'TIPO DO SERVIÇO', value: codeAndWord(words.tpServ, value(ide, 'tpServ')), width: 26 },
+    { label: 'TIPO DO SERVIÇO', value: codeAndText(codeTexts.tpServ, value(ide, 'tpServ')), width: 26 },
   ]
   if (layout !== 'os') first.push({ label: 'TOMADOR DO SERVIÇO', value: tomadorWord(cte), width: 20 })
   if (layout === 'cte') {
@@ -22,7 +22,7 @@ export function service(cte: Cte): Block {
     first.push({ label: 'INDICADOR DO CT-E GLOBALIZADO', value: boxes, width: 24 })
     first.push({ label: 'INFORMAÇÕES DO CT-E GLOBALIZADO', value: value(norm, 'infGlobalizado/xObs'), width: 30 })
   }
-  const route: Field[] = [
+  const route: FormField[] = [
     {
       label: 'CFOP - NATUREZA DA PRESTAÇÃO',
       value: joined(' - ', value(ide, 'CFOP'), value(ide, 'natOp')),
@@ -34,14 +34,14 @@ export function service(cte: Cte): Block {
   return stack(fieldRow(first, sheet.width, sheet.row), fieldRow(route, sheet.width, sheet.row), between(cte))
 }
 
-function tomadorWord(cte: Cte): string | undefined {
+function tomadorWord(cte: PrintedCte): string | undefined {
   const code = tomadorCode(cte)
   if (cte.layout === 'gtve' && code === '1') return 'Destinatário'
-  return word(words.toma, code)
+  return codeText(codeTexts.toma, code)
 }
 
 // The states on the way of the CT-e OS, the departure and the arrival of the GTV-e.
-function between({ ide, layout, sheet }: Cte): Block | undefined {
+function between({ ide, layout, sheet }: PrintedCte): Block | undefined {
   if (layout === 'gtve') {
     return fieldRow(
       [
@@ -58,7 +58,7 @@ function between({ ide, layout, sheet }: Cte): Block | undefined {
 }
 
 /** PREVISÃO DO FLUXO DA CARGA, for any modal that has it (MOC CT-e 4.00, Anexo II, correlation table). */
-export function cargoFlow({ infCte, sheet }: Cte): Block | undefined {
+export function cargoFlow({ infCte, sheet }: PrintedCte): Block | undefined {
   const fluxo = child(infCte, 'compl/fluxo')
   if (!fluxo || fluxo.children.length === 0) return undefined
   return fieldRow(

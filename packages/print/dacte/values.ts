@@ -1,12 +1,13 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { joined, money, percent } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { padding, type Sheet, stack, title } from '../layout/block.ts'
-import { type Field, fieldRow, fittingSize } from '../layout/fields.ts'
+import { padding, stack, title } from '../layout/block.ts'
+import { type FormField, fieldRow, fittingSize } from '../layout/fields.ts'
+import type { PrintSheet } from '../layout/sheet.ts'
 import { leading, wrap } from '../layout/text.ts'
 import { emWidth, roman } from '../pdf/fonts.ts'
 import { type Ansi, winAnsi } from '../pdf/winansi.ts'
-import type { Cte } from './cte.ts'
+import type { PrintedCte } from './cte.ts'
 
 // Components beside each other.
 const pairsPerRow = { portrait: 3, landscape: 5 }
@@ -22,18 +23,18 @@ export interface Components {
 }
 
 /** COMPONENTES DO VALOR DA PRESTAÇÃO DO SERVIÇO: every Comp beside the totals (MOC CT-e 4.00, Anexo II, correlation table). */
-export function components({ infCte, layout, sheet }: Cte, rowsMax: number): Components {
+export function components({ infCte, layout, sheet }: PrintedCte, rowsMax: number): Components {
   if (layout === 'gtve') return { block: undefined, overflow: [] }
   const prest = child(infCte, layout === 'simplificado' ? 'total' : 'vPrest')
   const all = children(prest, 'Comp').map(component)
-  const total: Field = { label: 'VALOR TOTAL DO SERVIÇO', value: money(value(prest, 'vTPrest')), ...totalField }
+  const total: FormField = { label: 'VALOR TOTAL DO SERVIÇO', value: money(value(prest, 'vTPrest')), ...totalField }
   const due = money(value(prest, 'vRec') ?? value(prest, 'vTRec'))
-  const receivable: Field = { label: 'VALOR A RECEBER', value: due, ...totalField }
+  const receivable: FormField = { label: 'VALOR A RECEBER', value: due, ...totalField }
   if (all.length === 0) return { block: fieldRow([total, receivable], sheet.width, sheet.row), overflow: [] }
   const pairs = pairsPerRow[sheet.landscape ? 'landscape' : 'portrait']
   const shown = all.slice(0, pairs * rowsMax)
   const width = (sheet.width - totalsWidth) / pairs
-  const rows: Cell[][] = []
+  const rows: AmountCell[][] = []
   for (let from = 0; from < shown.length; from += pairs) {
     rows.push(shown.slice(from, from + pairs).map((one) => componentCell(one, width - 2 * padding)))
   }
@@ -77,14 +78,14 @@ export function components({ infCte, layout, sheet }: Cte, rowsMax: number): Com
   }
 }
 
-interface Cell {
+interface AmountCell {
   lines: Ansi[]
   amount: Ansi
   size: number
 }
 
 // Name and value share a line; a name that does not fit beside its value shrinks, then wraps.
-function componentCell({ name, amount }: { name: string; amount: string }, room: number): Cell {
+function componentCell({ name, amount }: { name: string; amount: string }, room: number): AmountCell {
   const whole = winAnsi(`${name}  ${amount}`)
   const size = fittingSize([{ value: whole, font: roman, room }], 9, 6)
   const value = winAnsi(amount)
@@ -113,12 +114,12 @@ const exemptions: Record<string, string> = {
 }
 
 /** INFORMAÇÕES RELATIVAS AO IMPOSTO, with the federal taxes of the CT-e OS and the IBS and CBS when the file has them. */
-export function taxes({ infCte, sheet }: Cte): Block | undefined {
+export function taxes({ infCte, sheet }: PrintedCte): Block | undefined {
   const imp = child(infCte, 'imp')
   if (!imp) return undefined
   const icms = child(imp, 'ICMS')?.children[0]
   const total = value(imp, 'vTotTrib')
-  const fields: Field[] = [
+  const fields: FormField[] = [
     { label: 'SITUAÇÃO TRIBUTÁRIA', value: situation(icms), width: 44 },
     { label: 'BASE DE CÁLCULO', value: money(icmsBase(icms)), width: 17, align: 'right' },
     {
@@ -161,9 +162,9 @@ function situation(icms: XmlElement | undefined): string | undefined {
   return exemptions[cst ?? ''] ?? situations[icms?.name ?? ''] ?? cst
 }
 
-function federalTaxes(group: XmlElement | undefined, sheet: Sheet): Block | undefined {
+function federalTaxes(group: XmlElement | undefined, sheet: PrintSheet): Block | undefined {
   if (!group) return undefined
-  const amount = (label: string, name: string): Field => ({
+  const amount = (label: string, name: string): FormField => ({
     label,
     value: money(value(group, name)),
     width: 1,
@@ -183,7 +184,7 @@ function federalTaxes(group: XmlElement | undefined, sheet: Sheet): Block | unde
 }
 
 // The manual of the DACTE has no field for them yet: one row of ours, blank where the file has no value (NT 2025.001 RTC).
-function newTaxes(group: XmlElement | undefined, sheet: Sheet): Block | undefined {
+function newTaxes(group: XmlElement | undefined, sheet: PrintSheet): Block | undefined {
   if (!group) return undefined
   const taxed = child(group, 'gIBSCBS')
   const rateAndValue = (tax: XmlElement | undefined, rate: string, amount: string) => {

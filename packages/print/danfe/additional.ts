@@ -6,7 +6,7 @@ import { cut, leading, paragraphs, wrap } from '../layout/text.ts'
 import { roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import type { Note } from './note.ts'
+import type { PrintedNfe } from './note.ts'
 import { lacksProtocol } from './note.ts'
 import { totalsWithoutBox } from './totals.ts'
 
@@ -21,7 +21,7 @@ const continues = winAnsi('CONTINUA NA PRÓXIMA FOLHA')
 
 /** Everything INFORMAÇÕES COMPLEMENTARES holds, `duplicatas` and `moved` being what has no place in its own block. */
 export function additionalText(
-  note: Note,
+  note: PrintedNfe,
   duplicatas: readonly string[],
   moved: readonly (string | undefined)[],
 ): Ansi[] {
@@ -49,7 +49,7 @@ const contingencyWords: Record<string, string> = {
   5: 'DANFE em contingência - impresso em decorrência de problemas técnicos',
 }
 
-function contingency({ ide }: Note): (string | undefined)[] {
+function contingency({ ide }: PrintedNfe): (string | undefined)[] {
   const started = value(ide, 'dhCont')
   const reason = value(ide, 'xJust')
   return [
@@ -58,7 +58,7 @@ function contingency({ ide }: Note): (string | undefined)[] {
   ]
 }
 
-function situation(note: Note): (string | undefined)[] {
+function situation(note: PrintedNfe): (string | undefined)[] {
   const { cancelled, denied, protocol } = note
   return [
     note.homologation ? 'NF-E EMITIDA EM AMBIENTE DE HOMOLOGAÇÃO - SEM VALOR FISCAL' : undefined,
@@ -83,7 +83,7 @@ const purposes: Record<string, string> = {
   6: 'Nota de débito',
 }
 
-function references({ infNFe, ide }: Note): (string | undefined)[] {
+function references({ infNFe, ide }: PrintedNfe): (string | undefined)[] {
   const purpose = purposes[value(ide, 'finNFe') ?? '']
   const compra = child(infNFe, 'compra')
   const exporta = child(infNFe, 'exporta')
@@ -145,7 +145,7 @@ function reference(ref: XmlElement): string | undefined {
 }
 
 /** DADOS ADICIONAIS of the first sheet: how many lines it needs, and the block once its height is known. */
-export interface Additional {
+interface Additional {
   /** Height with every line of the text in the box. */
   wholeHeight: number
   /** The block in a given height, and the text that continues. */
@@ -153,12 +153,12 @@ export interface Additional {
 }
 
 /** The smallest height of DADOS ADICIONAIS, title included. */
-export function additionalHeightMin({ sheet }: Note, qr: Block | undefined): number {
+export function additionalHeightMin({ sheet }: PrintedNfe, qr: Block | undefined): number {
   return Math.max(sheet.landscape ? 62 : 92, qr ? qr.height + 18 : 0)
 }
 
 /** Lays out INFORMAÇÕES COMPLEMENTARES and RESERVADO AO FISCO (MOC NF-e 7.0, Anexo II, 3.1.8 and 3.1.9). */
-export function additional(note: Note, text: readonly Ansi[], qr: Block | undefined): Additional {
+export function additional(note: PrintedNfe, text: readonly Ansi[], qr: Block | undefined): Additional {
   const { sheet } = note
   const width = sheet.width * textWidthShare[sheet.landscape ? 'landscape' : 'portrait']
   const room = width - 2 * padding
@@ -198,7 +198,7 @@ export function additional(note: Note, text: readonly Ansi[], qr: Block | undefi
 }
 
 // Only messages of the authorisation answer may stand here (MOC NF-e 7.0, Anexo II, 3.1.9).
-function fiscoLines({ protocol }: Note, width: number): Ansi[] {
+function fiscoLines({ protocol }: PrintedNfe, width: number): Ansi[] {
   return children(protocol, 'xMsg').flatMap((message) =>
     wrap(winAnsi(message.text.trim()), roman, textSize, width - 2 * padding),
   )

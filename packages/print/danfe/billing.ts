@@ -1,11 +1,12 @@
 import { child, children, value } from '@vigia/dfe/document'
 import { date, money } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { type Sheet, stack, title } from '../layout/block.ts'
-import { type Field, fieldRow } from '../layout/fields.ts'
+import { stack, title } from '../layout/block.ts'
+import { type FormField, fieldRow } from '../layout/fields.ts'
+import type { PrintSheet } from '../layout/sheet.ts'
 import { emWidth, roman } from '../pdf/fonts.ts'
 import { type Ansi, winAnsi } from '../pdf/winansi.ts'
-import type { Note } from './note.ts'
+import type { PrintedNfe } from './note.ts'
 
 /** FATURA / DUPLICATAS and what of it the sheet has no room for. */
 export interface Billing {
@@ -23,17 +24,17 @@ const cellGap = 5
 const noteHeight = 10
 
 /** True when the file has the group cobr. */
-export function hasBilling({ infNFe }: Note): boolean {
+export function hasBilling({ infNFe }: PrintedNfe): boolean {
   return child(infNFe, 'cobr') !== undefined
 }
 
 /** FATURA / DUPLICATAS in at most `heightMax`; undefined when the file has no cobr (MOC NF-e 7.0, Anexo II, 3.3.2). */
-export function billing(note: Note, heightMax: number): Billing | undefined {
+export function billing(note: PrintedNfe, heightMax: number): Billing | undefined {
   const { sheet } = note
   const cobr = child(note.infNFe, 'cobr')
   if (!cobr) return undefined
   const fat = child(cobr, 'fat')
-  const fields: Field[] = [
+  const fields: FormField[] = [
     { label: 'NÚMERO DA FATURA', value: value(fat, 'nFat'), width: 2 },
     { label: 'VALOR ORIGINAL', value: money(value(fat, 'vOrig')), width: 1, align: 'right' },
     { label: 'DESCONTO', value: money(value(fat, 'vDesc')), width: 1, align: 'right' },
@@ -67,7 +68,7 @@ export function billing(note: Note, heightMax: number): Billing | undefined {
 }
 
 // Number at the left of its cell, value at the right, the date between them; reading goes along the rows.
-function grid(cells: readonly Ansi[][], columns: readonly number[], perRow: number, sheet: Sheet): Block {
+function grid(cells: readonly Ansi[][], columns: readonly number[], perRow: number, sheet: PrintSheet): Block {
   const rows = Math.ceil(cells.length / perRow)
   const width = sheet.width / perRow
   const [first = 0, second = 0, third = 0] = columns
@@ -90,7 +91,7 @@ function grid(cells: readonly Ansi[][], columns: readonly number[], perRow: numb
   }
 }
 
-function leftOut(count: number, sheet: Sheet): Block {
+function leftOut(count: number, sheet: PrintSheet): Block {
   const text = winAnsi(`+ ${count} DUPLICATAS NAS INFORMAÇÕES COMPLEMENTARES`)
   return {
     height: noteHeight,

@@ -6,7 +6,7 @@ import { fieldRow } from '../layout/fields.ts'
 import { leading, wrap } from '../layout/text.ts'
 import { bold, roman } from '../pdf/fonts.ts'
 import { type Ansi, winAnsi } from '../pdf/winansi.ts'
-import type { Note } from './note.ts'
+import type { PrintedNfe } from './note.ts'
 import { street } from './parties.ts'
 
 const numberWidth = 88
@@ -16,7 +16,7 @@ const sentencePadding = 3.5
  * The receipt of the first sheet with its cut line, as long as the short side of the sheet: at the top in portrait, a strip to be
  * read upwards at the left in landscape (MOC NF-e 7.0, Anexo II, 3.3.1 and 3.8).
  */
-export function canhoto(note: Note): Block {
+export function canhoto(note: PrintedNfe): Block {
   const { sheet } = note
   const length = sheet.landscape ? sheet.bottom - sheet.top : sheet.width
   const width = length - numberWidth
@@ -54,7 +54,7 @@ export function canhoto(note: Note): Block {
 }
 
 // Two lines, with as much of the recipient's address (which stands whole in its own block) as they hold; without it more lines if need be.
-function receiptText(note: Note, room: number): { lines: Ansi[]; size: number } {
+function receiptText(note: PrintedNfe, room: number): { lines: Ansi[]; size: number } {
   const { infNFe } = note
   const address = [street(infNFe, 'dest/enderDest'), value(infNFe, 'dest/enderDest/xBairro')]
   const sentences = [address, address.slice(0, 1), []].map((parts) => winAnsi(receiptSentence(note, parts)))
@@ -67,7 +67,7 @@ function receiptText(note: Note, room: number): { lines: Ansi[]; size: number } 
   return { lines: wrap(sentences.at(-1)!, roman, 6.5, room), size: 6.5 }
 }
 
-function receiptSentence({ infNFe, ide }: Note, address: readonly (string | undefined)[]): string {
+function receiptSentence({ infNFe, ide }: PrintedNfe, address: readonly (string | undefined)[]): string {
   const recipient = joined(
     ' - ',
     value(infNFe, 'dest/xNome'),

@@ -1,12 +1,12 @@
 import { child, openDocument } from '@vigia/dfe/document'
 import { expect, test } from 'vitest'
 import { additionalDataCode } from './contingency.ts'
-import type { Note } from './note.ts'
+import type { PrintedNfe } from './note.ts'
 
-function note(dest: string, totals: string, day: string): Note {
+function note(dest: string, totals: string, day: string): PrintedNfe {
   const xml = `<infNFe><ide><tpEmis>5</tpEmis><dhEmi>2026-08-${day}T10:00:00-03:00</dhEmi></ide><dest>${dest}</dest><total><ICMSTot>${totals}</ICMSTot></total></infNFe>`
   const infNFe = openDocument(new TextEncoder().encode(xml))
-  return { infNFe, ide: child(infNFe, 'ide') } as Note
+  return { infNFe, ide: child(infNFe, 'ide') } as PrintedNfe
 }
 
 test('the official vector of the second bar code', () => {

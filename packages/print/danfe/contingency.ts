@@ -1,9 +1,9 @@
 import { value } from '@vigia/dfe/document'
 import { dataCode } from '../layout/barcode.ts'
-import type { Note } from './note.ts'
+import type { PrintedNfe } from './note.ts'
 
 /** The 36 digits of the second bar code of FS and FS-DA (MOC NF-e 7.0, Anexo II, dados adicionais do código de barras). */
-export function additionalDataCode({ infNFe, ide }: Note): string {
+export function additionalDataCode({ infNFe, ide }: PrintedNfe): string {
   return dataCode({
     uf: value(infNFe, 'dest/enderDest/UF'),
     tpEmis: value(ide, 'tpEmis'),

@@ -3,17 +3,18 @@ import { child, value } from '@vigia/dfe/document'
 import { cep, documentNumber, joined, phone, series, taxId } from '../formats.ts'
 import { barcode } from '../layout/barcode.ts'
 import type { Block } from '../layout/block.ts'
-import { padding, type Sheet, stack } from '../layout/block.ts'
+import { padding, stack } from '../layout/block.ts'
 import { fieldRow, fittingSize } from '../layout/fields.ts'
 import { besideLogo } from '../layout/logo.ts'
+import type { PrintSheet } from '../layout/sheet.ts'
 import { leading, wrap } from '../layout/text.ts'
 import type { Canvas } from '../pdf/canvas.ts'
 import { bold, type Font, roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import { answerText } from '../printable.ts'
+import { responseText } from '../printable.ts'
 import { additionalDataCode } from './contingency.ts'
-import type { Note } from './note.ts'
+import type { PrintedNfe } from './note.ts'
 import { protocolText } from './note.ts'
 import { street } from './parties.ts'
 
@@ -24,19 +25,19 @@ interface Widths {
 }
 
 // In portrait 80 mm for a numeric chave; a chave with letters has up to a third more modules and needs the room to stay readable.
-function widthsFor({ chave, sheet }: Note): Widths {
+function widthsFor({ chave, sheet }: PrintedNfe): Widths {
   const code = sheet.landscape ? 276 : /^[0-9]*$/.test(chave) ? 233 : 276
   const danfe = sheet.landscape ? 152 : 100
   return { issuer: sheet.width - danfe - code, danfe, code }
 }
 
 /** The header that every sheet repeats, and where the number of the sheet goes (MOC NF-e 7.0, Anexo II, 3.1, 3.5 and 3.8). */
-export interface Header extends Block {
+interface DanfeHeader extends Block {
   sheetNumber(canvas: Canvas, y: number, text: string): void
 }
 
 /** Identification of the emitente, the DANFE box, the bar code and the rows below them. */
-export function header(note: Note): Header {
+export function header(note: PrintedNfe): DanfeHeader {
   const { sheet } = note
   const widths = widthsFor(note)
   const drawing = danfeDrawings[sheet.landscape ? 'landscape' : 'portrait']
@@ -65,7 +66,7 @@ export function header(note: Note): Header {
   }
 }
 
-function issuerBox({ infNFe }: Note, issuerWidth: number): Block {
+function issuerBox({ infNFe }: PrintedNfe, issuerWidth: number): Block {
   const emit = child(infNFe, 'emit')
   const address = child(emit, 'enderEmit')
   const postal = cep(value(address, 'CEP'))
@@ -122,7 +123,14 @@ const danfeDrawings: Record<'portrait' | 'landscape', DanfeDrawing> = {
   },
 }
 
-function danfeBox(canvas: Canvas, x: number, y: number, width: number, drawing: DanfeDrawing, { ide }: Note): void {
+function danfeBox(
+  canvas: Canvas,
+  x: number,
+  y: number,
+  width: number,
+  drawing: DanfeDrawing,
+  { ide }: PrintedNfe,
+): void {
   const { operation, numbersLeft, numbers } = drawing
   const centred = (baseline: number, text: string, font: Font, size: number, from = 0) =>
     canvas.aligned(x + from, width - from, y + baseline, winAnsi(text), font, size, 'center')
@@ -139,7 +147,7 @@ function danfeBox(canvas: Canvas, x: number, y: number, width: number, drawing: 
   centred(numbers[1], `SÉRIE ${series(value(ide, 'serie')) ?? ''}`, bold, 10, numbersLeft)
 }
 
-function codeBox(note: Note, codeWidth: number, least: number): Block {
+function codeBox(note: PrintedNfe, codeWidth: number, least: number): Block {
   const key = winAnsi(formatChave(note.chave))
   const room = codeWidth - 2 * padding
   const size = fittingSize([{ value: key, font: bold, room }], 10, 7)
@@ -171,14 +179,14 @@ function codeBox(note: Note, codeWidth: number, least: number): Block {
   }
 }
 
-function consultText(note: Note): string {
+function consultText(note: PrintedNfe): string {
   if (note.contingency === '4') {
     return 'Consulta de autenticidade no portal da NF-e www.nfe.fazenda.gov.br/portal'
   }
   return 'Consulta de autenticidade no portal nacional da NF-e www.nfe.fazenda.gov.br/portal ou no site da Sefaz Autorizadora'
 }
 
-function rows(note: Note, codeWidth: number, sheet: Sheet): Block[] {
+function rows(note: PrintedNfe, codeWidth: number, sheet: PrintSheet): Block[] {
   const { infNFe, ide } = note
   const emit = child(infNFe, 'emit')
   const lower = [
@@ -215,12 +223,12 @@ function rows(note: Note, codeWidth: number, sheet: Sheet): Block[] {
   return lower
 }
 
-function authorisation(note: Note): { label: string; value?: string | undefined } {
+function authorisation(note: PrintedNfe): { label: string; value?: string | undefined } {
   if (note.contingency === '2' || note.contingency === '5') {
     return { label: 'DADOS DA NF-E', value: formatChave(additionalDataCode(note)) }
   }
   if (note.contingency === '4') {
-    return { label: 'PROTOCOLO DE AUTORIZAÇÃO DO EPEC', value: answerText(note.epec?.protocol, note.epec?.at) }
+    return { label: 'PROTOCOLO DE AUTORIZAÇÃO DO EPEC', value: responseText(note.epec?.protocol, note.epec?.at) }
   }
   const label = note.denied ? 'PROTOCOLO DE DENEGAÇÃO DE USO' : 'PROTOCOLO DE AUTORIZAÇÃO DE USO'
   return { label, value: protocolText(note) }

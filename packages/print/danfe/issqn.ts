@@ -3,10 +3,10 @@ import { money } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { stack, title } from '../layout/block.ts'
 import { fieldRow } from '../layout/fields.ts'
-import type { Note } from './note.ts'
+import type { PrintedNfe } from './note.ts'
 
 /** CÁLCULO DO ISSQN, when the file has the total (MOC NF-e 7.0, Anexo II, 3.3.3). */
-export function issqn({ infNFe, sheet }: Note): Block | undefined {
+export function issqn({ infNFe, sheet }: PrintedNfe): Block | undefined {
   const total = child(infNFe, 'total/ISSQNtot')
   if (!total) return undefined
   return stack(

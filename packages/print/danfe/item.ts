@@ -2,9 +2,9 @@ import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { date, joined, money, percent, quantity, taxId } from '../formats.ts'
 
 /** What the product table shows of one det, already in its printed form. */
-export interface Item {
+export interface DanfeItem {
   code: string
-  /** Description, infAdProd and the lines that help whoever receives the goods. */
+  /** Description, infAdProd and the lines that help the person who receives the goods. */
   description: string[]
   ncm: string
   /** orig with CST or CSOSN. */
@@ -23,7 +23,7 @@ export interface Item {
 }
 
 /** Reads one det (MOC NF-e 7.0, Anexo II, 3.1.7 and 3.8). Groups without base and value leave their columns blank. */
-export function readItem(det: XmlElement): Item {
+export function readItem(det: XmlElement): DanfeItem {
   const prod = child(det, 'prod')
   const imposto = child(det, 'imposto')
   const icms = child(imposto, 'ICMS')?.children[0]

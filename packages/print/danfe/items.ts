@@ -1,6 +1,6 @@
-import { type Column, type Table, table } from '../layout/table.ts'
-import { type Item, readItem } from './item.ts'
-import type { Note } from './note.ts'
+import { type Table, type TableColumn, table } from '../layout/table.ts'
+import { type DanfeItem, readItem } from './item.ts'
+import type { PrintedNfe } from './note.ts'
 import { type NewTaxItem, newTaxColumns, readNewTaxes } from './taxes.ts'
 
 // The size of the product table may not go below 6 points (MOC NF-e 7.0, Anexo II, 3.7).
@@ -8,7 +8,7 @@ const sizes = [7, 6.5, 6]
 const descriptionMin = 150
 
 /** DADOS DOS PRODUTOS / SERVIÇOS: columns chosen once for all sheets, description never cut (MOC NF-e 7.0, Anexo II, 3.2 and 3.8). */
-export function itemTable(note: Note): Table {
+export function itemTable(note: PrintedNfe): Table {
   const { sheet } = note
   const items = note.items.map(readItem)
   if (note.newTaxes) {
@@ -27,22 +27,22 @@ export function itemTable(note: Note): Table {
   return table(items, candidates, { width: sheet.width, sizes, freeMin: () => descriptionMin, freeEnough: 230 })
 }
 
-type ItemColumn = Column<Item>
+type ItemColumn = TableColumn<DanfeItem>
 
-function text(title: string[], widest: number, read: (item: Item) => string): ItemColumn {
+function text(title: string[], widest: number, read: (item: DanfeItem) => string): ItemColumn {
   return { title, align: 'left', widest, cells: (item) => [read(item)] }
 }
 
-function centred(title: string[], widest: number, read: (item: Item) => string): ItemColumn {
+function centred(title: string[], widest: number, read: (item: DanfeItem) => string): ItemColumn {
   return { title, align: 'center', widest, cells: (item) => [read(item)] }
 }
 
-function number(title: string[], read: (item: Item) => string): ItemColumn {
+function number(title: string[], read: (item: DanfeItem) => string): ItemColumn {
   return { title, align: 'right', widest: 72, cells: (item) => [read(item)] }
 }
 
 /** Two fields in two lines of one column (MOC NF-e 7.0, Anexo II, 3.2). */
-function pair(title: string[], align: ItemColumn['align'], read: (item: Item) => [string, string]): ItemColumn {
+function pair(title: string[], align: ItemColumn['align'], read: (item: DanfeItem) => [string, string]): ItemColumn {
   return { title, align, widest: 72, cells: read }
 }
 

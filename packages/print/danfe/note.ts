@@ -1,14 +1,14 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { type Sheet, sheetFor } from '../layout/block.ts'
-import { type Picture, readPng } from '../pdf/png.ts'
-import { answerText, ownAnswer, PrintError, type PrintOptions } from '../printable.ts'
+import { type PrintSheet, sheetFor } from '../layout/sheet.ts'
+import { type PngPicture, readPng } from '../pdf/png.ts'
+import { ownResponse, PrintError, type PrintOptions, responseText } from '../printable.ts'
 
 /** The parts of an NF-e the blocks read, and what is decided once for the whole form. */
-export interface Note {
+export interface PrintedNfe {
   infNFe: XmlElement
   ide: XmlElement
   items: XmlElement[]
-  sheet: Sheet
+  sheet: PrintSheet
   chave: string
   /** protNFe/infProt. */
   protocol: XmlElement | undefined
@@ -20,7 +20,7 @@ export interface Note {
   cancelled: { protocol?: string; at?: string } | undefined
   /** tpEmis 2, 4 or 5 whose authorisation is not in the file. */
   contingency: '2' | '4' | '5' | undefined
-  logo: Picture | undefined
+  logo: PngPicture | undefined
   /** What is known of the EPEC event. */
   epec: PrintOptions['epec']
 }
@@ -35,15 +35,15 @@ const deniedStatus = new Set(['110', '205', '301', '302', '303'])
 const cancelledStatus = new Set(['101', '151', '155'])
 
 /** Finds the NF-e in a nfeProc (or a bare NFe) and decides its situation and its form (MOC NF-e 7.0, Anexo II; NT 2026.010). */
-export function readNote(root: XmlElement, options: PrintOptions): Note {
+export function readNote(root: XmlElement, options: PrintOptions): PrintedNfe {
   const infNFe = child(root, root.name === 'NFe' ? 'infNFe' : 'NFe/infNFe')
   const ide = child(infNFe, 'ide')
   if (!infNFe || !ide) throw new PrintError('O arquivo não contém uma NF-e.')
   const model = value(ide, 'mod')
   if (model !== '55') throw new PrintError(`O DANFE é da NF-e modelo 55; o documento é do modelo ${model ?? '?'}.`)
-  const answer = child(root, 'protNFe/infProt')
-  const chave = (infNFe.attributes.Id ?? value(answer, 'chNFe') ?? '').replace(/^NFe/, '')
-  const protocol = ownAnswer(answer, 'chNFe', chave)
+  const response = child(root, 'protNFe/infProt')
+  const chave = (infNFe.attributes.Id ?? value(response, 'chNFe') ?? '').replace(/^NFe/, '')
+  const protocol = ownResponse(response, 'chNFe', chave)
   const status = value(protocol, 'cStat') ?? ''
   const items = children(infNFe, 'det')
   const emission = value(ide, 'tpEmis')
@@ -67,17 +67,17 @@ export function readNote(root: XmlElement, options: PrintOptions): Note {
 }
 
 /** True while nothing says that the note was authorised and no contingency explains it. */
-export function lacksProtocol(note: Note): boolean {
+export function lacksProtocol(note: PrintedNfe): boolean {
   return note.contingency === undefined && value(note.protocol, 'nProt') === undefined
 }
 
 /** Number and moment of the authorisation, as the second variable field prints them. */
-export function protocolText(note: Note): string | undefined {
-  return answerText(value(note.protocol, 'nProt'), value(note.protocol, 'dhRecbto'))
+export function protocolText(note: PrintedNfe): string | undefined {
+  return responseText(value(note.protocol, 'nProt'), value(note.protocol, 'dhRecbto'))
 }
 
-/** The words of the diagonal stamp. */
-export function stampLines(note: Note): string[] {
+/** The text of the diagonal stamp. */
+export function stampLines(note: PrintedNfe): string[] {
   if (note.cancelled) return note.homologation ? ['CANCELADA', 'SEM VALOR FISCAL'] : ['CANCELADA']
   if (note.denied) return ['DENEGADA']
   return note.homologation || lacksProtocol(note) ? ['SEM VALOR FISCAL'] : []
@@ -92,8 +92,12 @@ function usesNewTaxes(infNFe: XmlElement, ide: XmlElement, items: readonly XmlEl
   )
 }
 
-// Query answers carry the cancelamento in the protocol itself, old archives a retEvento after it.
-function cancellationInFile(root: XmlElement, status: string, protocol: XmlElement | undefined): Note['cancelled'] {
+// Responses to a query have the cancelamento in the protocol itself, old archives have a retEvento after it.
+function cancellationInFile(
+  root: XmlElement,
+  status: string,
+  protocol: XmlElement | undefined,
+): PrintedNfe['cancelled'] {
   if (cancelledStatus.has(status)) return { protocol: value(protocol, 'nProt'), at: value(protocol, 'dhRecbto') }
   for (const event of [...children(root, 'retEvento'), ...children(root, 'procEventoNFe/retEvento')]) {
     const info = child(event, 'infEvento')

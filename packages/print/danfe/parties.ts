@@ -3,7 +3,7 @@ import { cep, date, joined, phone, taxId, time } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { stack, title } from '../layout/block.ts'
 import { fieldRow } from '../layout/fields.ts'
-import type { Note } from './note.ts'
+import type { PrintedNfe } from './note.ts'
 
 /** `xLgr, nro - xCpl` of an address group. */
 export function street(node: XmlElement | undefined, path: string): string | undefined {
@@ -12,7 +12,7 @@ export function street(node: XmlElement | undefined, path: string): string | und
 }
 
 /** DESTINATÁRIO / REMETENTE; its boxes stay when the file has no recipient (MOC NF-e 7.0, Anexo II, 3.8). */
-export function destinatario({ infNFe, ide, sheet }: Note): Block {
+export function destinatario({ infNFe, ide, sheet }: PrintedNfe): Block {
   const dest = child(infNFe, 'dest')
   const address = child(dest, 'enderDest')
   const leaves = value(ide, 'dhSaiEnt') ?? value(ide, 'dSaiEnt')
@@ -65,7 +65,7 @@ export function destinatario({ infNFe, ide, sheet }: Note): Block {
 }
 
 /** INFORMAÇÕES DO LOCAL DE RETIRADA or DE ENTREGA, when the file has the group (NT 2018.005). */
-export function place(note: Note, group: 'retirada' | 'entrega'): Block | undefined {
+export function place(note: PrintedNfe, group: 'retirada' | 'entrega'): Block | undefined {
   const { sheet } = note
   const at = child(note.infNFe, group)
   if (!at) return undefined
@@ -102,7 +102,7 @@ export function place(note: Note, group: 'retirada' | 'entrega'): Block | undefi
 }
 
 /** The same data in one sentence, for a sheet without room for the block. */
-export function placeText(note: Note, group: 'retirada' | 'entrega'): string | undefined {
+export function placeText(note: PrintedNfe, group: 'retirada' | 'entrega'): string | undefined {
   const at = child(note.infNFe, group)
   if (!at) return undefined
   const ie = value(at, 'IE')

@@ -1,13 +1,13 @@
 import { child, value, type XmlElement } from '@vigia/dfe/document'
 import { joined, money, percent, quantity } from '../formats.ts'
-import type { Column } from '../layout/table.ts'
-import type { Item } from './item.ts'
+import type { TableColumn } from '../layout/table.ts'
+import type { DanfeItem } from './item.ts'
 
 // One tax of an item: name, rate and value as printed, empty where the file has none.
 type Tax = readonly [name: string, rate: string, amount: string]
 
 /** An item with the lines of its tax columns. */
-export interface NewTaxItem extends Item {
+export interface NewTaxItem extends DanfeItem {
   taxes: {
     bases: (readonly [string, string])[]
     /** Two taxes side by side in each line. */
@@ -19,7 +19,7 @@ export interface NewTaxItem extends Item {
 const none: Tax = ['', '', '']
 
 /** The taxes of an item in the order of the model of NT 2026.010, 4.3: ICMS and CBS, IBS UF and IPI, IBS MUN and IS. */
-export function readNewTaxes(item: Item): NewTaxItem['taxes'] {
+export function readNewTaxes(item: DanfeItem): NewTaxItem['taxes'] {
   const { imposto } = item
   const ibscbs = child(imposto, 'IBSCBS')
   const group = child(ibscbs, 'gIBSCBS')
@@ -79,7 +79,7 @@ function code(label: string, text: string | undefined): string | undefined {
   return text && `[${label} ${text}]`
 }
 
-type TaxColumn = Column<NewTaxItem>
+type TaxColumn = TableColumn<NewTaxItem>
 
 /** The columns of the product table with IBS, CBS and IS (NT 2026.010, 4.3); a wide sheet first tries one field in each of them. */
 export function newTaxColumns(items: readonly NewTaxItem[], wide: boolean): TaxColumn[][] {

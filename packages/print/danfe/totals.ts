@@ -1,9 +1,10 @@
 import { child, value, type XmlElement } from '@vigia/dfe/document'
 import { money, quantity } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { type Sheet, stack, title } from '../layout/block.ts'
-import { type Field, fieldRow } from '../layout/fields.ts'
-import type { Note } from './note.ts'
+import { stack, title } from '../layout/block.ts'
+import { type FormField, fieldRow } from '../layout/fields.ts'
+import type { PrintSheet } from '../layout/sheet.ts'
+import type { PrintedNfe } from './note.ts'
 
 // A box of a total: label, element and, for quantities, another format.
 type Total = readonly [label: string, path: string, format?: (text: string | undefined) => string | undefined]
@@ -12,12 +13,12 @@ const vNF: Total = ['VALOR TOTAL DA NOTA', 'ICMSTot/vNF']
 const vTotTrib: Total = ['VALOR APROX. DOS TRIBUTOS', 'ICMSTot/vTotTrib']
 
 /** The totals: CÁLCULO DO IMPOSTO of MOC NF-e 7.0 or the three blocks of NT 2026.010. */
-export function totals(note: Note): Block {
+export function totals(note: PrintedNfe): Block {
   const total = child(note.infNFe, 'total')
   return note.newTaxes ? stack(...threeBlocks(total, note.sheet)) : taxCalculation(total, note.sheet)
 }
 
-function taxCalculation(total: XmlElement | undefined, sheet: Sheet): Block {
+function taxCalculation(total: XmlElement | undefined, sheet: PrintSheet): Block {
   const first: Total[] = [
     ['BASE DE CÁLCULO DO ICMS', 'ICMSTot/vBC'],
     ['VALOR DO ICMS', 'ICMSTot/vICMS'],
@@ -37,7 +38,7 @@ function taxCalculation(total: XmlElement | undefined, sheet: Sheet): Block {
   return stack(title('CÁLCULO DO IMPOSTO'), totalRow(total, first, sheet), totalRow(total, second, sheet))
 }
 
-function threeBlocks(total: XmlElement | undefined, sheet: Sheet): Block[] {
+function threeBlocks(total: XmlElement | undefined, sheet: PrintSheet): Block[] {
   const order: Total[] = [
     ['VALOR TOTAL DOS PRODUTOS', 'ICMSTot/vProd'],
     ['VALOR DO FRETE', 'ICMSTot/vFrete'],
@@ -58,7 +59,7 @@ function threeBlocks(total: XmlElement | undefined, sheet: Sheet): Block[] {
   ]
 }
 
-function icmsRows(total: XmlElement | undefined, sheet: Sheet): Block[] {
+function icmsRows(total: XmlElement | undefined, sheet: PrintSheet): Block[] {
   const always: Total[] = [
     ['BASE DE CÁLCULO DO ICMS', 'ICMSTot/vBC'],
     ['VALOR DO ICMS', 'ICMSTot/vICMS'],
@@ -85,7 +86,7 @@ function icmsRows(total: XmlElement | undefined, sheet: Sheet): Block[] {
   return rows
 }
 
-function newTaxRows(total: XmlElement | undefined, sheet: Sheet): Block[] {
+function newTaxRows(total: XmlElement | undefined, sheet: PrintSheet): Block[] {
   if (child(total, 'IBSCBSTot') === undefined && child(total, 'ISTot') === undefined) return []
   const rows: Total[][] = [
     [
@@ -107,9 +108,9 @@ function newTaxRows(total: XmlElement | undefined, sheet: Sheet): Block[] {
   return [stack(title('TOTAL DO IBS / CBS / IS'), ...lines.map((cells) => totalRow(total, cells, sheet)))]
 }
 
-function totalRow(total: XmlElement | undefined, cells: readonly Total[], sheet: Sheet): Block {
+function totalRow(total: XmlElement | undefined, cells: readonly Total[], sheet: PrintSheet): Block {
   const fields = cells.map(
-    ([label, path, format = money]): Field => ({
+    ([label, path, format = money]): FormField => ({
       label,
       value: format(value(total, path)),
       // Longer labels get a wider box, so that labels keep to one line.
@@ -145,7 +146,7 @@ const unprintedBefore: readonly Total[] = [
 ]
 
 /** Totals that are not zero, have no box on this form and do not appear in the issuer's own text. */
-export function totalsWithoutBox(note: Note, issuerText: string): string | undefined {
+export function totalsWithoutBox(note: PrintedNfe, issuerText: string): string | undefined {
   const total = child(note.infNFe, 'total')
   const lines: string[] = []
   for (const [label, path, format = money] of note.newTaxes ? unprinted : [...unprintedBefore, ...unprinted]) {

@@ -1,9 +1,10 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { joined, quantity, taxId, weight } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
-import { type Sheet, stack, title } from '../layout/block.ts'
+import { stack, title } from '../layout/block.ts'
 import { fieldRow } from '../layout/fields.ts'
-import type { Note } from './note.ts'
+import type { PrintSheet } from '../layout/sheet.ts'
+import type { PrintedNfe } from './note.ts'
 
 const freight: Record<string, string> = {
   0: '0 - Remetente',
@@ -18,7 +19,7 @@ const freight: Record<string, string> = {
 export const volumeRowsMax = 3
 
 /** TRANSPORTADOR / VOLUMES TRANSPORTADOS with a row for each of the first volumes (MOC NF-e 7.0, Anexo II, 3.8). */
-export function transport(note: Note, volumeRows: number): Block {
+export function transport(note: PrintedNfe, volumeRows: number): Block {
   const { sheet } = note
   const transp = child(note.infNFe, 'transp')
   const carrier = child(transp, 'transporta')
@@ -54,7 +55,7 @@ export function transport(note: Note, volumeRows: number): Block {
   )
 }
 
-function volumeRow(volume: XmlElement | undefined, sheet: Sheet): Block {
+function volumeRow(volume: XmlElement | undefined, sheet: PrintSheet): Block {
   return fieldRow(
     [
       { label: 'QUANTIDADE', value: value(volume, 'qVol'), width: 29.2, align: 'right' },
@@ -70,7 +71,7 @@ function volumeRow(volume: XmlElement | undefined, sheet: Sheet): Block {
 }
 
 /** What the transport block has no room for: further volumes, seals, further vehicles. */
-export function transportOverflow(note: Note, volumeRows: number): string[] {
+export function transportOverflow(note: PrintedNfe, volumeRows: number): string[] {
   const transp = child(note.infNFe, 'transp')
   const volumes = children(transp, 'vol')
   const lines: string[] = []

@@ -1,21 +1,21 @@
 import { Canvas, lowered, pageUnits } from '../pdf/canvas.ts'
-import type { Picture } from '../pdf/png.ts'
+import type { PngPicture } from '../pdf/png.ts'
 import { stamp } from '../pdf/stamp.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import { Pdf } from '../pdf/writer.ts'
-import type { Sheet } from './block.ts'
+import { PdfWriter } from '../pdf/writer.ts'
+import type { PrintSheet } from './sheet.ts'
 
 /** The sheets of a form, ready for the file. */
-export interface Form {
+interface FormPlan {
   title: string
-  sheet: Sheet
+  sheet: PrintSheet
   /** What every sheet repeats, drawn at the top of the sheet. */
   header: Canvas
   headerHeight: number
   /** How much lower the header stands on the first sheet. */
   firstShift: number
   /** What the canvases draw as the picture of the file. */
-  picture?: Picture | undefined
+  picture?: PngPicture | undefined
   /** Words across the sheet, or none. */
   stamp: readonly string[]
   /** The rest of each sheet. */
@@ -23,8 +23,8 @@ export interface Form {
 }
 
 /** The file of a form. The header is one stream that all pages share, and a part of the stream of a single page. */
-export function assemble(form: Form): Uint8Array {
-  const pdf = new Pdf(form.sheet.page)
+export function assemble(form: FormPlan): Uint8Array {
+  const pdf = new PdfWriter(form.sheet.page)
   const header = form.header.content(0) + lowered(0).after
   const { roles } = form.header
   if (form.sheets.length === 1) {
@@ -44,7 +44,7 @@ export function assemble(form: Form): Uint8Array {
   return pdf.bytes(winAnsi(form.title), shown, form.picture)
 }
 
-function opening(form: Form, shift: number): string {
+function opening(form: FormPlan, shift: number): string {
   const { page, left, width, top, bottom } = form.sheet
   const under = new Canvas()
   if (form.stamp.length > 0) {

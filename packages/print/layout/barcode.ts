@@ -21,7 +21,7 @@ export function barcode(text: string, width: number, height: number): Block | un
 }
 
 /** What the second bar code of a form in contingency says of its document, as the file has it. */
-export interface DataCode {
+interface DataCode {
   uf: string | undefined
   tpEmis: string | undefined
   id: string | undefined

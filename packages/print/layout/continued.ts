@@ -2,11 +2,12 @@ import type { Canvas } from '../pdf/canvas.ts'
 import { roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import { padding, type Sheet, title } from './block.ts'
+import { padding, title } from './block.ts'
+import type { PrintSheet } from './sheet.ts'
 import { cut, leading } from './text.ts'
 
 /** Where the rest of a text goes. */
-export interface Continuation {
+interface Continuation {
   /** The last sheet so far, when it still has room below `top`. */
   canvas: Canvas | undefined
   top: number
@@ -23,7 +24,7 @@ export function continuedText(
   heading: string,
   text: readonly Ansi[],
   size: number,
-  sheet: Sheet,
+  sheet: PrintSheet,
   where: Continuation,
 ): { canvas: Canvas | undefined; top: number } {
   const step = leading(size)

@@ -7,7 +7,7 @@ import { padding } from './block.ts'
 import { leading, wrap } from './text.ts'
 
 /** A labelled box of a row; `width` is its share of the row. */
-export interface Field {
+export interface FormField {
   label: string
   value?: string | undefined
   width: number
@@ -34,7 +34,7 @@ const lowRow = 20
  * A row of labelled boxes with one size and one baseline: the nominal size, reduced until the longest value fits on a line,
  * and below the smallest size values wrap and the row grows.
  */
-export function fieldRow(fields: readonly Field[], width: number, style: RowStyle = {}): Block {
+export function fieldRow(fields: readonly FormField[], width: number, style: RowStyle = {}): Block {
   const total = fields.reduce((sum, field) => sum + field.width, 0)
   const nominal = style.size ?? 10
   const smallest = style.smallest ?? 7

@@ -1,11 +1,11 @@
-import type { Picture } from '../pdf/png.ts'
+import type { PngPicture } from '../pdf/png.ts'
 import { type Block, padding } from './block.ts'
 
 const shareMax = 0.34
 const heightMax = 74
 
 /** A block with the picture of its company at the left, in at most a third of the width; what the block says keeps the rest. */
-export function besideLogo(logo: Picture | undefined, width: number, block: (width: number) => Block): Block {
+export function besideLogo(logo: PngPicture | undefined, width: number, block: (width: number) => Block): Block {
   if (!logo) return block(width)
   const scale = Math.min((width * shareMax - 2 * padding) / logo.width, heightMax / logo.height)
   const [across, high] = [logo.width * scale, logo.height * scale]

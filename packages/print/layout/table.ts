@@ -5,7 +5,7 @@ import { winAnsi } from '../pdf/winansi.ts'
 import { leading, wrap } from './text.ts'
 
 /** A column of a table; the one without `widest` takes the room the others leave. */
-export interface Column<Row> {
+export interface TableColumn<Row> {
   /** Lines of the heading. A column without lines stands under the heading of the column before it. */
   title: readonly string[]
   align: Align
@@ -29,7 +29,7 @@ export interface Table {
   draw(canvas: Canvas, x: number, y: number, rows: readonly TableRow[], bottom: number): void
 }
 
-interface Measured {
+interface MeasuredTable {
   encoded: Ansi[][][]
   /** Widest content of each column in thousandths of the size. */
   ems: number[]
@@ -43,7 +43,7 @@ export const cellPadding = 1.8
 const rowPadding = 2.4
 
 /** How a table may be set: several sets of columns and sizes are tried in order until the free column is wide enough. */
-export interface TableStyle {
+interface TableStyle {
   width: number
   sizes: readonly number[]
   /** Width the free column should keep at a size. */
@@ -55,10 +55,12 @@ export interface TableStyle {
 /** Measures all rows and chooses columns and size once for the whole table. */
 export function table<Row>(
   rows: readonly Row[],
-  candidates: readonly (readonly Column<Row>[])[],
+  candidates: readonly (readonly TableColumn<Row>[])[],
   style: TableStyle,
 ): Table {
-  let chosen: { columns: readonly Column<Row>[]; measured: Measured; size: number; widths: number[] } | undefined
+  let chosen:
+    | { columns: readonly TableColumn<Row>[]; measured: MeasuredTable; size: number; widths: number[] }
+    | undefined
   for (const columns of candidates) {
     const measured = measure(rows, columns)
     for (const size of style.sizes) {
@@ -82,7 +84,7 @@ export function table<Row>(
   return build(chosen)
 }
 
-function measure<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Measured {
+function measure<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): MeasuredTable {
   const ems = columns.map(() => 0)
   const encoded = rows.map((row) =>
     columns.map((column, i) => {
@@ -99,13 +101,13 @@ function measure<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Me
   return { encoded, ems, headings }
 }
 
-function freeIndex<Row>(columns: readonly Column<Row>[]): number {
+function freeIndex<Row>(columns: readonly TableColumn<Row>[]): number {
   return columns.findIndex((column) => column.widest === undefined)
 }
 
 function columnWidths<Row>(
-  columns: readonly Column<Row>[],
-  { ems, headings }: Measured,
+  columns: readonly TableColumn<Row>[],
+  { ems, headings }: MeasuredTable,
   size: number,
   width: number,
   most = Number.POSITIVE_INFINITY,
@@ -125,7 +127,7 @@ function columnWidths<Row>(
 }
 
 // Last of the columns that stand under one heading.
-function groupEnd<Row>(columns: readonly Column<Row>[], from: number): number {
+function groupEnd<Row>(columns: readonly TableColumn<Row>[], from: number): number {
   let last = from
   while (columns[last + 1]?.title.length === 0) last++
   return last
@@ -133,7 +135,7 @@ function groupEnd<Row>(columns: readonly Column<Row>[], from: number): number {
 
 const airMax = 9
 
-function addAir<Row>(columns: readonly Column<Row>[], widths: number[], enough: number): void {
+function addAir<Row>(columns: readonly TableColumn<Row>[], widths: number[], enough: number): void {
   const free = freeIndex(columns)
   const air = Math.min(airMax, (widths[free]! - enough) / (columns.length - 1))
   if (air <= 0) return
@@ -141,8 +143,8 @@ function addAir<Row>(columns: readonly Column<Row>[], widths: number[], enough: 
 }
 
 function build<Row>(chosen: {
-  columns: readonly Column<Row>[]
-  measured: Measured
+  columns: readonly TableColumn<Row>[]
+  measured: MeasuredTable
   size: number
   widths: number[]
 }): Table {
@@ -182,7 +184,7 @@ function drawFrame<Row>(
   x: number,
   y: number,
   bottom: number,
-  columns: readonly Column<Row>[],
+  columns: readonly TableColumn<Row>[],
   widths: readonly number[],
   headingHeight: number,
 ): void {
@@ -207,7 +209,7 @@ function drawRow<Row>(
   x: number,
   y: number,
   row: TableRow,
-  columns: readonly Column<Row>[],
+  columns: readonly TableColumn<Row>[],
   widths: readonly number[],
   size: number,
 ): void {

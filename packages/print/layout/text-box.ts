@@ -14,7 +14,7 @@ export interface TextBoxes {
 }
 
 /** One of the boxes; `share` is its part of the width. */
-export interface BoxText {
+interface BoxText {
   label: string
   text: readonly Ansi[]
   share: number

@@ -25,7 +25,7 @@ export function wrap(text: Ansi, font: Font, size: number, width: number): Ansi[
 }
 
 /** What a text leaves over once some of its lines are used. */
-export interface Cut {
+interface Cut {
   lines: Ansi[]
   rest: Ansi[]
 }

@@ -29,14 +29,14 @@ const rules: readonly Rule[] = ['hair', 'divider', 'cut']
 const ruleStates: Record<Rule, string> = { hair: '2.5 w', divider: '.4 G 2 w [6 10]0 d', cut: '0 G 4 w [30 20]0 d' }
 
 /** What a part of the document is for a screen reader (ISO 32000-1, 14.8.4): the title of a block, or all of its text. */
-export type Role = 'H2' | 'P'
+export type StructureRole = 'H2' | 'P'
 
 /**
  * What one stream of a page shows. Coordinates are points from the top left corner of the sheet. The stamp lies under
  * everything, rules under words.
  */
 export class Canvas {
-  #marks: { role: Role; words: string }[] = []
+  #marks: { role: StructureRole; words: string }[] = []
   /** The characters of its texts. */
   readonly shown: Shown
   #under = ''
@@ -53,7 +53,7 @@ export class Canvas {
   }
 
   /** The parts of the document that its texts are, in reading order. */
-  get roles(): Role[] {
+  get roles(): StructureRole[] {
     return [...this.#turned.flatMap(({ canvas }) => canvas.roles), ...this.#marks.map(({ role }) => role)]
   }
 

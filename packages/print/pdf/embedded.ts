@@ -4,7 +4,7 @@ import { unitsPerEm } from './glyphs.ts'
 import { unicodeOf } from './winansi.ts'
 
 /** Where the objects of a font go. */
-export interface ObjectWriter {
+interface ObjectWriter {
   object(body: string): number
   stream(content: Buffer, entries: string): number
 }

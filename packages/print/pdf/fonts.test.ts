@@ -8,7 +8,7 @@ import { a4, Canvas, pageUnits } from './canvas.ts'
 import { bold, fonts, roman } from './fonts.ts'
 import { unitsPerEm } from './glyphs.ts'
 import { winAnsi } from './winansi.ts'
-import { Pdf } from './writer.ts'
+import { PdfWriter } from './writer.ts'
 
 // Adobe's metrics of Times-Roman and Times-Bold: codes 32 to 255 in WinAnsi order; 0 where the encoding has no character.
 const timesRoman = `
@@ -33,7 +33,7 @@ const timesBold = `
 function sheet(draw: (canvas: Canvas) => void): Uint8Array {
   const canvas = new Canvas()
   draw(canvas)
-  const pdf = new Pdf(a4)
+  const pdf = new PdfWriter(a4)
   pdf.page([pdf.stream(pageUnits(a4) + canvas.content(0))], canvas.roles)
   return pdf.bytes(winAnsi('Larguras (teste)'), [canvas.shown])
 }

@@ -1,5 +1,5 @@
 /** A picture as a PDF takes it: eight bits a colour, rows as a PNG filters and packs them (ISO 32000-1, 7.4.4.4). */
-export interface Picture {
+export interface PngPicture {
   width: number
   height: number
   /** Compressed. */
@@ -7,7 +7,7 @@ export interface Picture {
 }
 
 /** Finds the picture in a PNG of eight bits a colour, without transparency, palette or interlacing; other PNGs are a mistake of the caller. */
-export function readPng(file: Uint8Array): Picture {
+export function readPng(file: Uint8Array): PngPicture {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
   const parts: Buffer[] = []
   // A signature of 8 bytes, then chunks: length, name, content, checksum.

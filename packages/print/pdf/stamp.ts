@@ -1,7 +1,7 @@
 import type { Canvas } from './canvas.ts'
 
 // Letters as strokes on a grid 14 high: [width, path]. Strokes instead of text keep the stamp out of selection and search,
-// where it would run through every line of the form; the same words stand as text among the additional data.
+// where it would run through every line of the form; the same text is printed among the additional data.
 const letters: Record<string, readonly [number, string]> = {
   ' ': [3, ''],
   A: [10, '0 0 m 5 14 l 10 0 l 1.8 5 m 8.2 5 l'],
@@ -29,7 +29,7 @@ const lineHeight = 24
 const scaleMax = 56 / 14
 
 /** A part of the sheet. */
-export interface Area {
+interface Area {
   left: number
   width: number
   top: number

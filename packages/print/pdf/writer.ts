@@ -1,8 +1,8 @@
 import { deflateSync } from 'node:zlib'
-import { type PageSize, pictureName, type Role } from './canvas.ts'
+import { type PageSize, pictureName, type StructureRole } from './canvas.ts'
 import { embed } from './embedded.ts'
 import { fonts, Shown } from './fonts.ts'
-import type { Picture } from './png.ts'
+import type { PngPicture } from './png.ts'
 import type { Ansi } from './winansi.ts'
 
 // Numbers of the objects that others name before they are written.
@@ -17,11 +17,11 @@ const fixed = 5
  * A PDF 1.7 file in the making (ISO 32000-1). Everything but streams stands in one compressed object stream. The same calls
  * always give the same bytes: there is no date and no identifier in it.
  */
-export class Pdf {
+export class PdfWriter {
   #objects = new Map<number, string>()
   #streams = new Map<number, Buffer>()
   #count = fixed
-  #pages: { number: number; roles: readonly Role[] }[] = []
+  #pages: { number: number; roles: readonly StructureRole[] }[] = []
   readonly #size: PageSize
 
   constructor(size: PageSize) {
@@ -34,7 +34,7 @@ export class Pdf {
   }
 
   /** Adds a page that shows these streams one after the other, the parts marked in them having these roles. */
-  page(streams: readonly number[], roles: readonly Role[]): void {
+  page(streams: readonly number[], roles: readonly StructureRole[]): void {
     const references = streams.map((stream) => `${stream} 0 R`).join(' ')
     const contents = streams.length === 1 ? `/Contents ${references}` : `/Contents[${references}]`
     const page = `<</Type/Page/Parent ${pageTree} 0 R/StructParents ${this.#pages.length}${contents}>>`
@@ -42,7 +42,7 @@ export class Pdf {
   }
 
   /** The finished file; `shown` are the characters of all its pages. */
-  bytes(title: Ansi, shown: readonly Shown[], picture?: Picture): Uint8Array {
+  bytes(title: Ansi, shown: readonly Shown[], picture?: PngPicture): Uint8Array {
     const kids = this.#pages.map(({ number }) => `${number} 0 R`).join(' ')
     const writer = {
       object: (body: string) => this.#object(body),
@@ -87,7 +87,7 @@ export class Pdf {
     return this.#count
   }
 
-  #picture({ width, height, data }: Picture): number {
+  #picture({ width, height, data }: PngPicture): number {
     const kind = `/Type/XObject/Subtype/Image/Width ${width}/Height ${height}/ColorSpace/DeviceRGB/BitsPerComponent 8`
     const rows = `/Filter/FlateDecode/DecodeParms<</Predictor 15/Colors 3/Columns ${width}>>`
     this.#streams.set(++this.#count, writtenStream(data, kind + rows))

@@ -1,7 +1,7 @@
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 
 /** What a written CT-e may vary; everything else is ordinary. */
-export interface CteOptions {
+interface PrintedCteOptions {
   documents?: number
   components?: number
   measures?: number
@@ -39,7 +39,7 @@ export const modals = {
 }
 
 /** An authorised CT-e in the shape of layout 4.00, for tests that have no samples at hand or need an extreme. */
-export function writeCte(options: CteOptions = {}): Uint8Array {
+export function writeCte(options: PrintedCteOptions = {}): Uint8Array {
   const {
     documents = 2,
     components = 3,
@@ -59,7 +59,7 @@ export function writeCte(options: CteOptions = {}): Uint8Array {
 }
 
 /** An authorised CT-e OS (67) of passengers. */
-export function writeCteOs(options: CteOptions = {}): Uint8Array {
+export function writeCteOs(options: PrintedCteOptions = {}): Uint8Array {
   const toma = partyOn('Rua das Flores')('toma', 'enderToma', 'Tomadora Comércio Ltda')
   const federal =
     '<infTribFed><vPIS>10.01</vPIS><vCOFINS>20.02</vCOFINS><vIR>30.03</vIR><vINSS>40.04</vINSS><vCSLL>50.05</vCSLL></infTribFed>'
@@ -72,7 +72,7 @@ export function writeCteOs(options: CteOptions = {}): Uint8Array {
 }
 
 /** An authorised CT-e Simplificado with its deliveries. */
-export function writeSimplificado(deliveries: number, options: CteOptions = {}): Uint8Array {
+export function writeSimplificado(deliveries: number, options: PrintedCteOptions = {}): Uint8Array {
   const toma = partyOn('Rua das Flores')('toma', 'enderToma', 'Tomadora Comércio Ltda', '<toma>4</toma>')
   const carga =
     '<infCarga><vCarga>98765.43</vCarga><proPred>Peças</proPred><infQ><cUnid>01</cUnid><tpMed>02</tpMed><qCarga>300.5000</qCarga></infQ></infCarga>'
@@ -85,7 +85,7 @@ export function writeSimplificado(deliveries: number, options: CteOptions = {}):
 }
 
 /** An authorised GTV-e (64). */
-export function writeGtve(options: CteOptions = {}): Uint8Array {
+export function writeGtve(options: PrintedCteOptions = {}): Uint8Array {
   const party = partyOn('Rua das Flores')
   const place = (name: string, street: string) =>
     `<${name}><xLgr>${street}</xLgr><nro>1</nro><xBairro>Centro</xBairro><xMun>São Paulo</xMun><UF>SP</UF></${name}>`
@@ -114,7 +114,7 @@ const roots: Record<string, string> = {
   GTVe: 'GTVeProc',
 }
 
-function document(name: string, mod: string, options: CteOptions, parts: Parts): Uint8Array {
+function document(name: string, mod: string, options: PrintedCteOptions, parts: Parts): Uint8Array {
   const { tpAmb = '1', tpEmis = '1', tpImp = '1', cnpj = '99387251000138' } = options
   const body = `352608${cnpj}${mod}001000001234${tpEmis}87654321`
   const chave = body + chaveCheckDigit(body)

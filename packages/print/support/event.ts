@@ -7,7 +7,7 @@ export const condition =
 const chave = nfeKey(1)
 
 /** What a written event may vary. */
-export interface EventOptions {
+export interface PrintedEventOptions {
   tpEvento?: string
   tpAmb?: string
   cStat?: string
@@ -22,7 +22,7 @@ export function writeEvent({
   cStat = '135',
   detail,
   key = chave,
-}: EventOptions = {}) {
+}: PrintedEventOptions = {}) {
   const said =
     detail ??
     `<descEvento>Carta de Correcao</descEvento><xCorrecao>Onde se lê Parafuso, leia-se Porca.</xCorrecao><xCondUso>${condition}</xCondUso>`

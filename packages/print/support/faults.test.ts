@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { a4, Canvas, pageUnits } from '../pdf/canvas.ts'
 import { roman } from '../pdf/fonts.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import { Pdf } from '../pdf/writer.ts'
+import { PdfWriter } from '../pdf/writer.ts'
 import { layoutFaults } from './faults.ts'
 import { readGraphics } from './graphics.ts'
 
 function faults(draw: (canvas: Canvas) => void): string[] {
   const canvas = new Canvas()
   draw(canvas)
-  const pdf = new Pdf(a4)
+  const pdf = new PdfWriter(a4)
   pdf.page([pdf.stream(pageUnits(a4) + canvas.content(0))], canvas.roles)
   return layoutFaults(readGraphics(pdf.bytes(winAnsi('teste'), [canvas.shown])))
 }

@@ -1,4 +1,4 @@
-import type { Bar, PageGraphics, Rule, Run } from './graphics.ts'
+import type { Bar, DrawnRule, PageGraphics, TextRun } from './graphics.ts'
 
 /** Sentences about texts that touch one another, cross a rule or leave the printed area; empty for a good form. */
 export function layoutFaults(pages: readonly PageGraphics[]): string[] {
@@ -6,7 +6,7 @@ export function layoutFaults(pages: readonly PageGraphics[]): string[] {
 }
 
 interface Box {
-  word: Run
+  word: TextRun
   left: number
   right: number
   top: number
@@ -31,7 +31,7 @@ function pageFaults(page: PageGraphics): string[] {
     if (outside(bar.x, bar.y) || outside(bar.x + bar.width, bar.y + bar.height)) faults.push('a bar leaves the sheet')
   }
   for (const { x, y, width, height } of page.pictures) {
-    const inside = ({ x1, y1, x2, y2 }: Rule) =>
+    const inside = ({ x1, y1, x2, y2 }: DrawnRule) =>
       x1 < x + width && x2 > x && Math.max(y1, y2) > y && Math.min(y1, y2) < y + height
     if (outside(x, y) || outside(x + width, y + height)) faults.push('the logo leaves the sheet')
     if (page.rules.some(inside)) faults.push('the logo crosses a rule')

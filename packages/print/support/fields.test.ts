@@ -76,7 +76,7 @@ describe.each<[string, 'NF-e' | 'CT-e', Uint8Array, (bytes: Uint8Array) => Uint8
   ['CT-e OS', 'CT-e', writeCteOs(), dacte, judgeCte],
   ['CT-e Simplificado', 'CT-e', writeSimplificado(2), dacte, judgeCte],
 ])('%s', (_, kind, bytes, print, judge) => {
-  test('each element that differs is told, apart from those of no field', async () => {
+  test('each element that differs is named, except those of no field', async () => {
     const pdf = print(bytes)
     const reading = readSheets((await readWords(pdf)).pages, readGraphics(pdf))
     expect(judge(openDocument(bytes), reading)).toEqual([])

@@ -6,7 +6,7 @@ import { writeCorrections, writeEvent } from './event.ts'
 import { writeNfe } from './nfe.ts'
 
 /** Where the kept forms are. */
-export const goldenFolder = new URL('golden/', import.meta.url)
+export const goldenFolder = new URL('../golden/', import.meta.url)
 
 const remark = 'Mercadoria sujeita a substituição tributária; não gera direito a crédito de ICMS. '
 

@@ -3,7 +3,7 @@ import { characterAt, emWidth, fonts } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 
 /** A straight rule of a page, in points from the top left corner. */
-export interface Rule {
+export interface DrawnRule {
   x1: number
   y1: number
   x2: number
@@ -20,7 +20,7 @@ export interface Bar {
 }
 
 /** A text as it was drawn, one per operator, in points from the top left corner. */
-export interface Run {
+export interface TextRun {
   text: string
   x: number
   baseline: number
@@ -34,10 +34,10 @@ export interface Run {
 export interface PageGraphics {
   width: number
   height: number
-  rules: Rule[]
+  rules: DrawnRule[]
   bars: Bar[]
   pictures: Bar[]
-  runs: Run[]
+  runs: TextRun[]
 }
 
 type Matrix = readonly [number, number, number, number, number, number]
@@ -60,7 +60,7 @@ function references(text = ''): number[] {
 }
 
 /** An object of a file: its dictionary as text, and the plain bytes of its stream. */
-export interface PdfObject {
+interface PdfObject {
   head: string
   data: Buffer
 }
@@ -97,7 +97,7 @@ function contained(head: string, data: Buffer): [number, PdfObject][] {
 
 // Understands the operators our canvas writes; strokes under the form (the stamp) are left out.
 function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'width' | 'height'> {
-  const rules: Rule[] = []
+  const rules: DrawnRule[] = []
   const bars: Bar[] = []
   const pictures: Bar[] = []
   const stack: { matrix: Matrix; stamp: boolean; dashed: boolean }[] = []
@@ -105,13 +105,13 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
   let stamp = false
   let dashed = false
   let numbers: number[] = []
-  let path: { rects: Bar[]; lines: Rule[] } = { rects: [], lines: [] }
+  let path: { rects: Bar[]; lines: DrawnRule[] } = { rects: [], lines: [] }
   let at: [number, number] = [0, 0]
   const point = (x: number, y: number): [number, number] => {
     const [a, b, c, d, e, f] = matrix
     return [a * x + c * y + e, pageHeight - (b * x + d * y + f)]
   }
-  const runs: Run[] = []
+  const runs: TextRun[] = []
   let font = fonts[0]!
   let further = 0
   let size = 0
@@ -216,7 +216,7 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
   return { rules, bars, pictures, runs }
 }
 
-function outline({ x, y, width, height }: Bar, dashed: boolean): Rule[] {
+function outline({ x, y, width, height }: Bar, dashed: boolean): DrawnRule[] {
   const [right, bottom] = [x + width, y + height]
   return [
     { x1: x, y1: y, x2: right, y2: y, dashed },

@@ -1,7 +1,7 @@
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 
 /** What a written NF-e may vary; everything else is ordinary. */
-export interface NfeOptions {
+interface NfeOptions {
   items?: number
   emission?: string
   tpAmb?: string

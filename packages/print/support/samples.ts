@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../../../../shared/data/samples/', import.meta.url))
 
 /** A sample document beside the repository. */
-export interface Sample {
+interface Sample {
   name: string
   bytes: Uint8Array
 }

@@ -7,7 +7,7 @@ const wasm = readFileSync(createRequire(import.meta.url).resolve('zxing-wasm/rea
 prepareZXingModule({ overrides: { wasmBinary: wasm.buffer.slice(wasm.byteOffset, wasm.byteOffset + wasm.length) } })
 
 /** A code found on a page. */
-export interface Code {
+export interface ScannedCode {
   format: string
   text: string
 }
@@ -27,7 +27,7 @@ const finestPlain = 200
  * What a reader finds on a page at a resolution: bars are painted by the share of each dot they cover, as printers and screens
  * do. Only the part of the page with bars is painted, and the white around it.
  */
-export async function scan(page: PageGraphics, dotsPerInch: number): Promise<Code[]> {
+export async function scan(page: PageGraphics, dotsPerInch: number): Promise<ScannedCode[]> {
   if (page.bars.length === 0) return []
   const scale = dotsPerInch / 72
   const left = Math.min(...page.bars.map((bar) => bar.x)) - surroundings

@@ -1,4 +1,4 @@
-import type { PageGraphics, Rule } from './graphics.ts'
+import type { DrawnRule, PageGraphics } from './graphics.ts'
 import type { Word } from './words.ts'
 
 /** A form as an eye reads it, from the texts of PDF.js and the rules that are drawn; nothing of how it was made. */
@@ -80,7 +80,7 @@ function joinedBy<Key>(words: readonly Word[], key: (word: Word) => Key): Map<Ke
 }
 
 // The nearest rules around the middle of a word.
-function boxOf(word: Word, upright: readonly Rule[], level: readonly Rule[]): string {
+function boxOf(word: Word, upright: readonly DrawnRule[], level: readonly DrawnRule[]): string {
   const x = word.x + word.width / 2
   const y = word.baseline - word.size * 0.3
   const [left, right] = around(
@@ -99,10 +99,10 @@ function boxOf(word: Word, upright: readonly Rule[], level: readonly Rule[]): st
 }
 
 function around(
-  rules: readonly Rule[],
-  place: (rule: Rule) => number,
+  rules: readonly DrawnRule[],
+  place: (rule: DrawnRule) => number,
   at: number,
-  reaches: (rule: Rule) => boolean,
+  reaches: (rule: DrawnRule) => boolean,
 ): [number, number] {
   let before = Number.NEGATIVE_INFINITY
   let after = Number.POSITIVE_INFINITY
@@ -119,10 +119,10 @@ function between(at: number, one: number, other: number): boolean {
   return at > Math.min(one, other) && at < Math.max(one, other)
 }
 
-function isUpright({ x1, x2 }: Rule): boolean {
+function isUpright({ x1, x2 }: DrawnRule): boolean {
   return Math.abs(x1 - x2) < 0.05
 }
 
-function length({ x1, x2 }: Rule): number {
+function length({ x1, x2 }: DrawnRule): number {
   return Math.abs(x1 - x2)
 }

@@ -1,5 +1,5 @@
 import { move, number } from '../pdf/type2.ts'
-import type { Contour, Point, Segment } from './outline.ts'
+import type { Contour, CurveSegment, Point } from './outline.ts'
 
 // Operators of Type 2 charstrings that draw (Adobe Technical Note 5177, 4.1).
 const rlineto = 5
@@ -19,7 +19,7 @@ const operandsMax = 48
 type Way = readonly number[]
 
 /** An outline as a Type 2 charstring without its first moveto and without an end. */
-export interface Drawn {
+interface Drawn {
   start: Point
   end: Point
   bytes: number[]
@@ -48,7 +48,7 @@ function begunAt({ start, segments }: Contour, turn: number, here: Point | undef
   return { start: from, end: shown.at(-1)!.at(-1)!, bytes: [...moved, ...shortest(ways(from, shown))] }
 }
 
-function ways(start: Point, segments: readonly Segment[]): Way[] {
+function ways(start: Point, segments: readonly CurveSegment[]): Way[] {
   let here = start
   return segments.map((segment) =>
     segment.flatMap((point) => {

@@ -7,12 +7,12 @@ export interface Point {
 }
 
 /** The points that a segment adds: one for a line, three for a cubic curve. */
-export type Segment = readonly Point[]
+export type CurveSegment = readonly Point[]
 
 /** A closed line. */
 export interface Contour {
   start: Point
-  segments: Segment[]
+  segments: CurveSegment[]
 }
 
 interface Quadratic {
@@ -60,7 +60,7 @@ export function contoursOf(commands: readonly Command[], tolerance: number): Con
 export function onGrid(contour: Contour, scale: number): Contour | undefined {
   const rounded = ({ x, y }: Point) => ({ x: Math.round(x * scale), y: Math.round(y * scale) })
   const start = rounded(contour.start)
-  const segments: Segment[] = []
+  const segments: CurveSegment[] = []
   let here = start
   for (const segment of contour.segments) {
     const points = segment.map(rounded)
@@ -73,8 +73,8 @@ export function onGrid(contour: Contour, scale: number): Contour | undefined {
   return segments.length > 1 ? { start, segments } : undefined
 }
 
-function fitted(start: Point, pieces: readonly (Point | Quadratic)[], tolerance: number): Segment[] {
-  const segments: Segment[] = []
+function fitted(start: Point, pieces: readonly (Point | Quadratic)[], tolerance: number): CurveSegment[] {
+  const segments: CurveSegment[] = []
   let run: Quadratic[] = []
   const endRun = () => {
     if (run.length > 0) segments.push(...cubics(run, tolerance))
@@ -121,7 +121,7 @@ function dividedAtExtremes(curve: Quadratic): Quadratic[] {
 }
 
 // One curve for the whole run when it comes near enough, else one for each half.
-function cubics(run: readonly Quadratic[], tolerance: number): Segment[] {
+function cubics(run: readonly Quadratic[], tolerance: number): CurveSegment[] {
   const first = run[0]!
   const last = run.at(-1)!
   const [from, to] = [first.from, last.to]

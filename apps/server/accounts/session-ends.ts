@@ -1,0 +1,25 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+
+/** Where all processes hear which sessions ended, by their public ids. `forget_old_access` of the schema tells it too. */
+export const sessionChannel = 'vigia_session'
+
+/**
+ * Ends the sessions of a workspace that meet `condition`, and has the connections that they opened closed when the transaction commits.
+ * Returns from where they were used. Nothing else may delete sessions.
+ */
+export async function deleteSessions(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  condition: RawBuilder<unknown>,
+): Promise<{ address: string | null; agent: string | null }[]> {
+  const { rows } = await sql<{ publicId: string; address: string | null; agent: string | null }>`
+    delete from session where workspace_id = ${workspaceId} and ${condition}
+    returning public_id as "publicId", address, agent`.execute(db)
+  if (rows.length > 0)
+    await sql`
+      select pg_notify(${sessionChannel}, id) from unnest(${rows.map(({ publicId }) => publicId)}::text[]) id`.execute(
+      db,
+    )
+  return rows
+}

@@ -1,0 +1,157 @@
+import { auditActions } from '@vigia/contract/workspace'
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { runs } from '../../../tests/support/seed.ts'
+import type { Database } from '../platform/context.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { newWorkspace } from '../platform/testing.ts'
+import { type AuditQuery, auditPageSize, recordAudit, searchAudit, searchedMax } from './audit.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Database
+let workspaceId: number
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase(database.url)
+})
+afterAll(async () => {
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  workspaceId = await newWorkspace(db)
+})
+
+const record = (action: (typeof auditActions)[number], description: string, accountName = 'Ana Souza') =>
+  inWorkspace({ db }, workspaceId, ({ db }) => recordAudit({ db }, { workspaceId, accountName }, action, description))
+
+/** Only the owner of the tables may move an entry in time. */
+async function moveTo(description: string, at: string): Promise<void> {
+  const owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  await owner.query('update audit set at = $1 where workspace_id = $2 and description = $3', [
+    at,
+    workspaceId,
+    description,
+  ])
+  await owner.end()
+}
+
+const found = async (query: Partial<AuditQuery>) =>
+  (await searchAudit({ db }, workspaceId, { page: 1, ...query })).entries.map(({ description }) => description)
+
+test('what was done last comes first', async () => {
+  await record('login', 'Entrou.')
+  await record('empresa', 'Cadastrou a empresa.')
+  await newWorkspace(db)
+  expect(await searchAudit({ db }, workspaceId, { page: 1 })).toEqual({
+    entries: [
+      {
+        at: expect.any(Date),
+        actor: 'Ana Souza',
+        action: 'empresa',
+        description: 'Cadastrou a empresa.',
+        address: null,
+      },
+      { at: expect.any(Date), actor: 'Ana Souza', action: 'login', description: 'Entrou.', address: null },
+    ],
+    total: 2,
+    cutOff: false,
+  })
+})
+
+test.each(['MANIFESTACAO', 'manifestação', 'joão', '100%', 'açÃO de 100% em', '12abc34501de35', '12.ABC.345/01DE-35'])(
+  '%s finds it, whatever the accents and the case',
+  async (text) => {
+    await record('manifestacao', 'Manifestação de 100% em 12.ABC.345/01DE-35', 'João')
+    await record('login', 'Entrou.')
+    expect(await found({ text })).toHaveLength(1)
+  },
+)
+
+test.each(['%', '_', '100\\%', 'manifestacao do joao'])('%s is looked for letter by letter', async (text) => {
+  await record('manifestacao', 'Manifestação', 'João')
+  expect(await found({ text })).toEqual([])
+})
+
+test('days are those of São Paulo, both included', async () => {
+  const instants = {
+    before: '2026-03-01T02:59:59.999Z',
+    first: '2026-03-01T03:00:00Z',
+    last: '2026-04-01T02:59:59.999Z',
+    after: '2026-04-01T03:00:00Z',
+  }
+  for (const [name, at] of Object.entries(instants)) {
+    await record('login', name)
+    await moveTo(name, at)
+  }
+  const march = { from: '2026-03-01T00:00:00', to: '2026-03-31T23:59:59' }
+  expect(await found(march)).toEqual(['last', 'first'])
+  expect(await found({ from: march.from })).toEqual(['after', 'last', 'first'])
+  expect(await found({ to: march.to })).toEqual(['last', 'first', 'before'])
+})
+
+test('pages are those of a list that is filtered and cut', async () => {
+  const entries: { n: number; action: (typeof auditActions)[number] }[] = []
+  await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    // One transaction: all at the same instant.
+    for (let n = 0; n < 180; n++) {
+      const action = auditActions[(n * 7) % auditActions.length]!
+      await recordAudit({ db }, { workspaceId, accountName: 'Ana Souza' }, action, `${n % 3 === 0 ? 'Três' : 'x'} ${n}`)
+      entries.unshift({ n, action })
+    }
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        page: fc.integer({ min: 1, max: 6 }),
+        action: fc.option(fc.constantFrom(...auditActions), { nil: undefined }),
+        text: fc.option(fc.constantFrom('tres', 'souza', '17'), { nil: undefined }),
+      }),
+      async ({ page, action, text }) => {
+        const matches = entries.filter(
+          (entry) =>
+            (action === undefined || entry.action === action) &&
+            (text !== 'tres' || entry.n % 3 === 0) &&
+            (text !== '17' || String(entry.n).includes('17')),
+        )
+        const answer = await searchAudit({ db }, workspaceId, { page, action, text })
+        expect(answer.total).toBe(matches.length)
+        expect(answer.entries.map(({ description }) => Number(description.split(' ')[1]))).toEqual(
+          matches.slice((page - 1) * auditPageSize, page * auditPageSize).map(({ n }) => n),
+        )
+      },
+    ),
+    { numRuns: runs(60) },
+  )
+})
+
+test('a text is looked for among the newest only, and that is said', async () => {
+  await inWorkspace({ db }, workspaceId, ({ db }) =>
+    sql`insert into audit (workspace_id, at, actor, action, description, search)
+        select ${workspaceId}::int, now() - n * interval '1 minute', 'Ana', 'login', n::text, 'ana ' || n
+          from generate_series(1, ${searchedMax + 1}::int) n`.execute(db),
+  )
+  const oldest = String(searchedMax + 1)
+  expect(await searchAudit({ db }, workspaceId, { page: 1, text: oldest })).toMatchObject({ total: 0, cutOff: true })
+  const { at } = (
+    await searchAudit({ db }, workspaceId, { page: Math.ceil((searchedMax + 1) / auditPageSize) })
+  ).entries.at(-1)!
+  const to = new Date(at.getTime() + 60_000 - 3 * 3_600_000).toISOString().slice(0, 19)
+  expect(await searchAudit({ db }, workspaceId, { page: 1, text: oldest, to })).toMatchObject({
+    total: 1,
+    cutOff: false,
+  })
+})
+
+test('nobody changes what was written down', async () => {
+  await record('login', 'Entrou.')
+  const change = inWorkspace({ db }, workspaceId, ({ db }) => db.updateTable('audit').set({ actor: 'x' }).execute())
+  await expect(change).rejects.toThrow(/permission denied/)
+  const remove = inWorkspace({ db }, workspaceId, ({ db }) => db.deleteFrom('audit').execute())
+  await expect(remove).rejects.toThrow(/permission denied/)
+})

@@ -1,0 +1,273 @@
+import { X509Certificate } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
+import { ufBySigla } from '@vigia/dfe/uf'
+import { CertificateError, readCertificate } from '@vigia/sefaz/certificate'
+import { sql } from 'kysely'
+import { fromNow } from '../../jobs/jobs.ts'
+import { readAuthorities } from '../../platform/authorities.ts'
+import { inCapture } from '../../platform/database.ts'
+import { type Service, serviceCodes, services } from '../../platform/service.ts'
+import type { CaptureContext } from '../conversation.ts'
+import { findPosition, findRest } from '../gaps/positions.ts'
+import { findHolder, type Holder } from '../holder.ts'
+import { settleInterrupted } from '../interrupted.ts'
+import { type CaptureLine, claimOne, holdLine, releaseLine } from '../lease.ts'
+import { type QueryOutcome, quotaWait } from '../ledger.ts'
+import { connectAs, noteQuery, noteQueryAs, send, urlOf } from '../query.ts'
+import { settle } from '../settlement.ts'
+import { type CheckRefusal, noteCheck, noteCheckBlocked } from './check-record.ts'
+import { describeAnswer, describeCertificate, describeFailure, type Finding, notAsked } from './check-texts.ts'
+
+/** The result of a check, in text lines for the operator. */
+interface CheckReport {
+  ok: boolean
+  lines: string[]
+}
+
+/** Sends one harmless query to each service with the certificate of a registered company, and explains the result. */
+export async function checkCompany(ctx: CaptureContext, cnpj: string): Promise<CheckReport> {
+  const known = await findLines(ctx, cnpj)
+  if (known.size === 0) {
+    return failure(
+      `Nenhuma empresa com o CNPJ ${formatCnpj(cnpj)} está cadastrada aqui.`,
+      'Cadastre-a pelo site, ou confira o certificado antes de cadastrá-lo: npm run sefaz -- check --pfx ARQUIVO --senha SENHA.',
+    )
+  }
+  return checkServices(ctx, { cnpj, known, given: null })
+}
+
+/** The same with a certificate file, whether or not its company is registered; `wanted`: a filial that the certificate serves as well. */
+export async function checkFile(
+  ctx: CaptureContext,
+  file: Uint8Array,
+  password: string,
+  wanted?: string,
+): Promise<CheckReport> {
+  try {
+    const certificate = await readCertificate(file, password)
+    const cnpj = wanted ?? certificate.cnpj
+    if (cnpjBase(cnpj) !== cnpjBase(certificate.cnpj)) {
+      return failure(
+        `O certificado é de ${formatCnpj(certificate.cnpj)} e não serve para ${formatCnpj(cnpj)}: os oito primeiros caracteres do CNPJ não são os mesmos.`,
+        'Nada foi enviado. Use o certificado da empresa, ou o da matriz dela.',
+      )
+    }
+    const uf = ufBySigla(certificate.uf ?? '')?.code ?? 35
+    return await checkServices(ctx, { cnpj, known: await findLines(ctx, cnpj), given: { uf, certificate } })
+  } catch (error) {
+    if (error instanceof CertificateError) return failure('O certificado não pode ser usado.', error.message)
+    throw error
+  }
+}
+
+interface CheckSubject {
+  cnpj: string
+  /** The capture lines that exist for the CNPJ. */
+  known: Map<Service, number>
+  /** The certificate to use; null: that of the company. */
+  given: Pick<Holder, 'uf' | 'certificate'> | null
+}
+
+async function checkServices(ctx: CaptureContext, subject: CheckSubject): Promise<CheckReport> {
+  const lines = [`Acesso à SEFAZ de ${formatCnpj(subject.cnpj)}, ambiente ${ctx.config.sefaz.ambiente}.`]
+  let ca: string[]
+  try {
+    ca = await readAuthorities(ctx.config)
+  } catch (error) {
+    const path = error instanceof Error && 'path' in error ? String(error.path) : ctx.config.sefaz.caFiles.join(', ')
+    return failure(
+      `O arquivo ${path} não pôde ser lido, e sem ele a identidade do servidor não é confirmada.`,
+      'Nada foi enviado. Confira SEFAZ_CA_FILE; no ambiente simulado, o arquivo é feito quando o simulador inicia.',
+    )
+  }
+  const findings: Finding[] = []
+  for (const service of services) findings.push(await checkService(ctx, subject, service, ca))
+  const shown = findings.find((finding) => finding.certificate)?.certificate
+  if (shown) lines.push('', ...describeCertificate(shown))
+  for (const [index, finding] of findings.entries()) {
+    const { host } = new URL(urlOf(ctx, serviceCodes[services[index]!]))
+    lines.push(
+      '',
+      `${services[index] === 'nfe' ? 'NF-e' : 'CT-e'} (${host})`,
+      ...finding.lines.map((line) => `  ${line}`),
+    )
+  }
+  return { ok: findings.every((finding) => finding.ok), lines }
+}
+
+function failure(...lines: string[]): CheckReport {
+  return { ok: false, lines }
+}
+
+async function findLines(ctx: CaptureContext, cnpj: string): Promise<Map<Service, number>> {
+  const rows = await inCapture(ctx, ({ db }) =>
+    db.selectFrom('capture_line').select(['id', 'service']).where('cnpj', '=', cnpj).execute(),
+  )
+  return new Map(rows.map(({ id, service }) => [service === serviceCodes.nfe ? 'nfe' : 'cte', id]))
+}
+
+async function checkService(
+  ctx: CaptureContext,
+  subject: CheckSubject,
+  service: Service,
+  ca: string[],
+): Promise<Finding> {
+  const id = subject.known.get(service)
+  if (id === undefined) {
+    if (!subject.given) return { ok: false, lines: ['Não há captura deste serviço para este CNPJ.'] }
+    return checkUnknown(ctx, subject.cnpj, service, subject.given, ca)
+  }
+  const line = await claimPatiently(ctx, id)
+  if (!line) {
+    return notAsked('Não perguntamos agora.', [
+      'A captura está no meio de uma consulta deste CNPJ, ou uma consulta dela ficou sem resposta.',
+      'Tente de novo em alguns minutos.',
+    ])
+  }
+  try {
+    return await checkLine(ctx, line, subject, ca)
+  } finally {
+    await releaseLine(ctx, line, null)
+  }
+}
+
+const patienceMs = 30_000
+
+// Two queries of one CNPJ never travel at once: the capture may be in the middle of one.
+async function claimPatiently(ctx: CaptureContext, id: number): Promise<CaptureLine | null> {
+  for (const since = performance.now(); ; await setTimeout(500)) {
+    const line = await claimOne(ctx, id)
+    // Workers do not claim a paused line, so none of them would settle its interrupted query.
+    if (line && line.askedMsAgo !== null) await settleInterrupted(ctx, line)
+    else if (line || performance.now() - since > patienceMs) return line
+  }
+}
+
+async function checkLine(
+  ctx: CaptureContext,
+  line: CaptureLine,
+  subject: CheckSubject,
+  ca: string[],
+): Promise<Finding> {
+  const refusal = await inCapture(ctx, (ctx) => refuseToAsk(ctx, line))
+  if (refusal) return refusal
+  const registered = subject.given ? null : await findHolder(ctx, line, 'conferir o acesso (consNSU)')
+  const holder = subject.given ?? registered
+  if (!holder) return inCapture(ctx, (ctx) => explainNoHolder(ctx, line))
+  // The query asks for a missing position when there is one, else for one that is already here.
+  const missing = await inCapture(ctx, (ctx) => findPosition(ctx, line))
+  const position = missing ?? (line.lastNsu || 1n)
+  if (!registered) await inCapture(ctx, (ctx) => noteQuery(ctx, line, { NSU: position }))
+  // The plan of this workspace has ended meanwhile; another workspace may still have one.
+  else if (!(await noteQueryAs(ctx, line, registered, { NSU: position }, { inOutage: true })))
+    return checkLine(ctx, line, subject, ca)
+  const connection = connectAs(ctx, holder, ca)
+  let outcome: QueryOutcome
+  try {
+    outcome = await send(ctx, line, holder, connection, { NSU: position })
+  } finally {
+    connection.close()
+  }
+  await inCapture(ctx, async (ctx) => {
+    const { waitMs } = await settle(ctx, line, { kind: 'consNSU', position, isMissing: missing !== null }, outcome)
+    const restMs = missing === null ? await findRest(ctx, line) : 0
+    await holdLine(ctx, line, { gap_at: restMs === null ? null : fromNow(Math.max(restMs, waitMs)) })
+  })
+  return { ...describe(ctx, line, outcome, line.lastNsu > 0n), certificate: certificateOf(holder) }
+}
+
+// `ctx.db` is a transaction of the capture.
+async function explainNoHolder({ db }: Pick<CaptureContext, 'db'>, line: CaptureLine): Promise<Finding> {
+  const { paused } = await db
+    .selectFrom('capture_line')
+    .select('paused')
+    .where('id', '=', line.id)
+    .executeTakeFirstOrThrow()
+  return paused
+    ? notAsked('Não há certificado digital que possa ser usado para este CNPJ.', [
+        'O período de teste ou o plano de quem o cadastrou terminou, e o certificado dele não é usado. Nada foi enviado.',
+        'Ative um plano: npm run admin -- plano ativar.',
+      ])
+    : notAsked('Não há certificado digital válido para este CNPJ.', [
+        'O que havia venceu, ou foi recusado pela SEFAZ há menos de um dia. Nada foi enviado.',
+        'Envie um certificado novo na página da empresa.',
+      ])
+}
+
+// `ctx.db` is a transaction of the capture.
+async function refuseToAsk(ctx: Pick<CaptureContext, 'db' | 'config'>, line: CaptureLine): Promise<Finding | null> {
+  const { state, allowed_at, message, allowed } = await ctx.db
+    .selectFrom('capture_line')
+    .select(['state', 'allowed_at', 'message', sql<boolean>`allowed_at <= now()`.as('allowed')])
+    .where('id', '=', line.id)
+    .executeTakeFirstOrThrow()
+  // A query during a block starts a new hour of it, and a lost response may have been a block.
+  if (state !== 'waiting' && !allowed) {
+    return notAsked(
+      'Não perguntamos agora: uma consulta poderia causar ou aumentar um bloqueio.',
+      [`Situação: ${message}`, 'Tente de novo depois de {at}.'],
+      allowed_at,
+    )
+  }
+  const waitMs = await quotaWait(ctx, line)
+  if (waitMs === 0) return null
+  return notAsked(
+    'Não perguntamos agora: as consultas avulsas desta hora já foram usadas.',
+    [
+      'A SEFAZ permite vinte por hora a cada CNPJ, e elas estão sendo gastas com documentos que faltam.',
+      'Tente de novo depois de {at}.',
+    ],
+    new Date(Date.now() + waitMs),
+  )
+}
+
+async function checkUnknown(
+  ctx: CaptureContext,
+  cnpj: string,
+  service: Service,
+  given: Pick<Holder, 'uf' | 'certificate'>,
+  ca: string[],
+): Promise<Finding> {
+  const refusal = await noteCheck(ctx, service, cnpj)
+  if (refusal) return notAskedAgain(refusal)
+  const line = { service: serviceCodes[service], cnpj }
+  const connection = connectAs(ctx, given, ca)
+  try {
+    const outcome = await send(ctx, line, given, connection, { NSU: 1n })
+    if (outcome.response?.cStat === 656) await noteCheckBlocked(ctx, service, cnpj)
+    return { ...describe(ctx, line, outcome, false), certificate: certificateOf(given) }
+  } finally {
+    connection.close()
+  }
+}
+
+function notAskedAgain({ at, blocked }: CheckRefusal): Finding {
+  return blocked
+    ? notAsked(
+        'Não perguntamos agora: uma consulta aumentaria o bloqueio deste CNPJ.',
+        ['A SEFAZ respondeu a uma conferência anterior que o bloqueou por uma hora.', 'Tente de novo depois de {at}.'],
+        at,
+      )
+    : notAsked(
+        'Não perguntamos agora: as consultas avulsas desta hora já foram usadas.',
+        ['A SEFAZ permite vinte por hora a cada CNPJ.', 'Tente de novo depois de {at}.'],
+        at,
+      )
+}
+
+function describe(
+  ctx: CaptureContext,
+  line: Pick<CaptureLine, 'service'>,
+  { response, error }: QueryOutcome,
+  hasReceived: boolean,
+): Finding {
+  const { hostname } = new URL(urlOf(ctx, line.service))
+  if (response) return describeAnswer(response, hasReceived)
+  if (error === 'interrupted') throw new Error('a query of this process cannot have been interrupted')
+  return describeFailure(error, hostname, ctx.config.sefaz)
+}
+
+function certificateOf(holder: Pick<Holder, 'certificate'>): X509Certificate {
+  return new X509Certificate(holder.certificate.certificate)
+}

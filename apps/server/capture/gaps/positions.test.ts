@@ -1,0 +1,295 @@
+import { SefazError } from '@vigia/sefaz/error'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { inCapture } from '../../platform/database.ts'
+import { readCompleteness } from '../completeness.ts'
+import { type CaptureLine, claimLine } from '../lease.ts'
+import { noteQuery } from '../query.ts'
+import { type AnnouncedQuery, settle } from '../settlement.ts'
+import { newCompany, openInstallation, retireLines, rhythm, type TestContext } from '../testing.ts'
+import { runGapTurn } from './gap-turn.ts'
+import { findPosition, findRest } from './positions.ts'
+
+let installation: Awaited<ReturnType<typeof openInstallation>>
+let ctx: TestContext
+
+let line: CaptureLine
+
+beforeAll(async () => {
+  installation = await openInstallation()
+  ctx = installation.openProcess()
+})
+afterAll(() => installation?.[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await retireLines(ctx)
+  await newCompany(ctx)
+  line = (await claimLine(ctx))!
+})
+
+const inTransaction = <T>(work: (ctx: TestContext) => Promise<T>) => inCapture(ctx, work)
+const miss = (from: number | bigint, to: number | bigint) =>
+  inTransaction(({ db }) =>
+    db
+      .insertInto('capture_gap')
+      .values({ line_id: line.id, from_nsu: BigInt(from), to_nsu: BigInt(to) })
+      .execute(),
+  )
+const gaps = async () =>
+  inTransaction(async ({ db }) => {
+    const rows = await db
+      .selectFrom('capture_gap')
+      .selectAll()
+      .where('line_id', '=', line.id)
+      .orderBy('from_nsu')
+      .execute()
+    return rows.map((row) => `${row.lost ? 'lost ' : ''}${row.from_nsu}-${row.to_nsu}`)
+  })
+const next = () => inTransaction((ctx) => findPosition(ctx, line))
+const rest = () => inTransaction((ctx) => findRest(ctx, line))
+
+const single = (position: bigint): AnnouncedQuery => ({ kind: 'consNSU', position, isMissing: true })
+
+type Result = 137 | 138 | 589 | 'timeout'
+
+function outcomeOf(result: Result) {
+  if (result === 'timeout') return { error: new SefazError('timeout'), durationMs: 1 }
+  const response = { cStat: result, xMotivo: '', ultNSU: null, maxNSU: null, documents: [], bytes: 1, durationMs: 1 }
+  return { response, durationMs: 1 }
+}
+
+/** Asks once and writes down what came of it; returns the position. */
+async function ask(result: Result | ((position: bigint) => Result)): Promise<bigint> {
+  const position = (await next())!
+  const outcome = outcomeOf(typeof result === 'function' ? result(position) : result)
+  await settle(ctx, line, single(position), outcome)
+  return position
+}
+
+async function askUntilNothing(result: (position: bigint) => Result): Promise<bigint[]> {
+  const asked = []
+  while ((await next()) !== null) asked.push(await ask(result))
+  return asked
+}
+
+// The ledger cannot be changed afterwards.
+const failedBefore = (position: bigint, hoursAgo: number) =>
+  inTransaction(({ db }) =>
+    sql`insert into capture_call (line_id, query, nsu_before, nsu_after, error, at)
+        values (${line.id}, 'consNSU', ${position}, ${position}, 'timeout: x', now() - ${hoursAgo}::float8 * interval '1 hour')`.execute(
+      db,
+    ),
+  )
+
+describe('what is missing', () => {
+  test('is queried from the newest end, gap by gap', async () => {
+    await miss(1, 3)
+    await miss(8, 9)
+    const asked = await askUntilNothing(() => 138)
+    expect(asked).toEqual([9n, 8n, 3n, 2n, 1n])
+    expect(await gaps()).toEqual([])
+    expect(await rest()).toBeNull()
+  })
+
+  test('where all has expired costs a few queries, not one for each position', async () => {
+    const top = 5_000_200_000n
+    await miss(5_000_000_001n, top)
+    const asked = await askUntilNothing(() => 137)
+    expect(asked.slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, index) => top - BigInt(index)))
+    expect(asked.length).toBeLessThan(20 + 40)
+    const lost = await inTransaction(({ db }) =>
+      sql<{
+        n: bigint
+      }>`select sum(to_nsu - from_nsu + 1)::bigint as n from capture_gap where line_id = ${line.id} and lost`.execute(
+        db,
+      ),
+    )
+    expect(lost.rows[0]!.n).toBe(200_000n)
+  })
+
+  test('brings the live documents first, and gives up what is older than the first that expired', async () => {
+    await miss(1, 2_000)
+    const asked = await askUntilNothing((position) => (position > 1_950n ? 138 : 137))
+    expect(asked.slice(0, 50).every((position) => position > 1_950n)).toBe(true)
+    expect(asked.length).toBeLessThan(50 + 20 + 24)
+  })
+
+  test('loses nothing older where the authority has no document at many positions in a row', async () => {
+    await miss(1, 200)
+    const isOfNobody = (position: bigint) => position > 140n && position <= 180n
+    const asked = await askUntilNothing((position) => (isOfNobody(position) ? 137 : 138))
+    const fetched = new Set(asked.filter((position) => !isOfNobody(position)))
+    expect(fetched.size).toBe(160)
+  })
+
+  test.each([
+    ['one question about the older half fails', [[141n, 180n]], [79n]],
+    [
+      'positions of nobody stand where the middle is asked for',
+      [
+        [141n, 180n],
+        [75n, 85n],
+      ],
+      [],
+    ],
+  ] as [string, [bigint, bigint][], bigint[]][])(
+    'is never given up while it may be there: %s',
+    async (_, nobodys, failing) => {
+      await miss(1, 200)
+      const isOfNobody = (position: bigint) => nobodys.some(([from, to]) => position >= from && position <= to)
+      await askUntilNothing((position) => (failing.includes(position) ? 'timeout' : isOfNobody(position) ? 137 : 138))
+      const lost = (await gaps())
+        .filter((gap) => gap.startsWith('lost '))
+        .map((gap) => gap.slice(5).split('-').map(BigInt))
+      for (const [from = 0n, to = 0n] of lost)
+        for (let position = from; position <= to; position++) expect(isOfNobody(position)).toBe(true)
+    },
+  )
+
+  test('that fails makes way for the others, for longer each time', async () => {
+    await miss(1, 5)
+    expect(await ask('timeout')).toBe(5n)
+    expect(await ask(589)).toBe(4n)
+    expect(await askUntilNothing(() => 138)).toEqual([3n, 2n, 1n])
+    expect(await gaps()).toEqual(['4-5'])
+    expect(await rest()).toBeGreaterThan(rhythm.hourMs - 60_000)
+  })
+
+  test('rests an hour after it failed, then twice as long, and never longer than a day', async () => {
+    await miss(1, 3)
+    for (const [position, hoursAgo] of [
+      [3n, 0.9],
+      [2n, 1.1],
+      [1n, 3],
+      [1n, 1.9],
+    ] as const)
+      await failedBefore(position, hoursAgo)
+    expect(await askUntilNothing(() => 138)).toEqual([2n])
+    expect(await rest()).toBeLessThan(0.2 * rhythm.hourMs)
+    for (let time = 0; time < 8; time++) await failedBefore(1n, 24.1)
+    expect(await next()).toBeNull()
+    await miss(4, 4)
+    for (let time = 0; time < 100; time++) await failedBefore(4n, 24.1)
+    expect(await next()).toBe(4n)
+  })
+
+  test('is queried again when its rest ends, though nothing else is missing', async () => {
+    await miss(1, 1)
+    await failedBefore(1n, 0.5)
+    await runGapTurn(ctx, line, [], new AbortController().signal)
+    const { rows } = await inTransaction(({ db }) =>
+      sql<{ minutes: number }>`
+        select (extract(epoch from gap_at - now()) / 60)::float8 as minutes from capture_line where id = ${line.id}`.execute(
+        db,
+      ),
+    )
+    expect(rows[0]!.minutes).toBeCloseTo(30, 0)
+  })
+
+  test('a position beyond the end holds the others up for less than a refusal of all', async () => {
+    await miss(1, 3)
+    const wait = async (cStat: number) => {
+      const { response } = outcomeOf(138)
+      const outcome = { response: { ...response!, cStat }, durationMs: 1 }
+      const position = (await next())!
+      return (await settle(ctx, line, single(position), outcome)).waitMs
+    }
+    expect(await wait(589)).toBe(rhythm.hourMs / 6)
+    expect(await wait(593)).toBe(rhythm.hourMs)
+    expect(await next()).toBe(1n)
+  })
+
+  test('a query in flight is for the same position however long ago it left', async () => {
+    await miss(1, 2)
+    await failedBefore(2n, 1.5)
+    expect(await next()).toBe(2n)
+    await inTransaction((ctx) => noteQuery(ctx, line, { NSU: 1n }))
+    await inTransaction(({ db }) =>
+      sql`update capture_line set asked_at = asked_at - interval '1 hour' where id = ${line.id}`.execute(db),
+    )
+    expect(await next()).toBe(1n)
+  })
+
+  test('that came damaged five times is lost, and says nothing about the age of the others', async () => {
+    await miss(1, 40)
+    await inTransaction(({ db }) =>
+      db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: 41n, to_nsu: 59n, lost: true }).execute(),
+    )
+    const damaged = { nsu: null, schema: 'x', content: Buffer.from('1f8b00', 'hex') }
+    for (let time = 0; time < 5; time++) {
+      const { response } = outcomeOf(138)
+      const outcome = { response: { ...response!, documents: [damaged] }, durationMs: 1 }
+      await settle(ctx, line, single(40n), outcome)
+    }
+    expect(await gaps()).toEqual(['1-39', 'lost 40-40', 'lost 41-59'])
+    expect(await ask(137)).toBe(39n)
+    expect(await ask(137)).toBe(38n)
+  })
+})
+
+describe('the completeness of a paused workspace', () => {
+  const block = async (before: bigint, after: bigint) => {
+    await inTransaction(({ db }) =>
+      sql`insert into capture_call (line_id, query, nsu_before, nsu_after, c_stat, x_motivo)
+          values (${line.id}, 'distNSU', ${before}, ${after}, 656, 'x')`.execute(db),
+    )
+    await miss(before + 1n, after)
+  }
+  const clock = async () => {
+    const { rows } = await sql<{ at: Date }>`
+      select date_trunc('milliseconds', clock_timestamp()) + interval '1 ms' as at, pg_sleep(0.01)`.execute(ctx.db)
+    return rows[0]!.at
+  }
+  const gapsUntil = async (until: Date | null) => {
+    const months = await inTransaction((ctx) => readCompleteness(ctx, line.id, until))
+    return months.flatMap((month) => month.gaps).map(({ fetched, lost, missing }) => ({ fetched, lost, missing }))
+  }
+
+  test('shows what became of the gaps until the pause, not what others received later', async () => {
+    await block(3n, 9n)
+    expect([await ask(138), await ask(137)]).toEqual([9n, 8n])
+    const stopped = await clock()
+    expect(await gapsUntil(stopped)).toEqual([{ fetched: 1, lost: 1, missing: 4 }])
+    expect([await ask(137), await ask(138), await ask(138)]).toEqual([7n, 6n, 5n])
+    await block(9n, 12n)
+    // What was lost by then is part of what was lost later.
+    expect(await gaps()).toEqual(['4-4', 'lost 7-8', '10-12'])
+    expect(await gapsUntil(stopped)).toEqual([{ fetched: 1, lost: 1, missing: 4 }])
+    expect(await gapsUntil(null)).toEqual([
+      { fetched: 3, lost: 2, missing: 1 },
+      { fetched: 0, lost: 0, missing: 3 },
+    ])
+  })
+
+  test('nor what was given up later as a whole', async () => {
+    await block(0n, 4_000n)
+    for (let time = 0; time < 20; time++) await ask(137)
+    const stopped = await clock()
+    await askUntilNothing(() => 137)
+    expect(await gapsUntil(stopped)).toEqual([{ fetched: 0, lost: 20, missing: 3_980 }])
+    expect(await gapsUntil(null)).toEqual([{ fetched: 0, lost: 4_000, missing: 0 }])
+  })
+})
+
+test('the completeness of a year of the worst kind tells every gap', async () => {
+  await inTransaction(async ({ db }) => {
+    // Every fourth query finds that another program took two positions; one of them is fetched, one is lost.
+    await sql`insert into capture_call (line_id, query, nsu_before, nsu_after, c_stat, x_motivo, documents, error, at)
+      select ${line.id}::int, case when i % 4 = 3 then 'consNSU' else 'distNSU' end,
+             case i % 4 when 0 then i when 1 then i + 1 when 2 then i + 1 else i end,
+             case i % 4 when 0 then i + 1 when 1 then i + 1 when 2 then i + 3 else i end,
+             case i % 4 when 1 then null when 2 then 656 else 138 end, 'x', case i % 4 when 0 then 1 when 3 then 1 else 0 end,
+             case when i % 4 = 1 then 'timeout: no answer' end, now() - (40000 - i) * interval '20 minutes'
+        from generate_series(4, 40003) i`.execute(db)
+    await sql`insert into capture_gap (line_id, from_nsu, to_nsu, lost)
+      select ${line.id}::int, i + 3, i + 3, true from generate_series(2, 39999, 4) i`.execute(db)
+  })
+  for (const until of [null, new Date(Date.now() - 86_400_000)]) {
+    const months = await inTransaction((ctx) => readCompleteness(ctx, line.id, until))
+    const all = months.flatMap((month) => month.gaps)
+    expect(months).toHaveLength(13)
+    expect(all.length).toBeGreaterThan(5_000)
+    expect(all.every((gap) => gap.lost + gap.fetched + gap.missing === 2 && /se perdeu no caminho/.test(gap.why))).toBe(
+      true,
+    )
+  }
+})

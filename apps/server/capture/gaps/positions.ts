@@ -1,0 +1,164 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../../platform/context.ts'
+import type { CaptureLine } from '../lease.ts'
+import type { NsuRange } from '../rules.ts'
+
+type GapContext = Pick<Context, 'db' | 'config'>
+
+/** What became of a missing position that was queried. */
+type GapClosing = 'fetched' | 'expired' | 'damaged'
+
+// The authority keeps 90 days: when this many in a row have expired, all older ones are taken as expired, unless a probe finds one.
+const expiredInARow = 20
+const restHoursMax = 24
+
+/**
+ * The missing position to query now: the newest, because the oldest may have expired already, without those that failed lately. Null when
+ * there is none. `ctx.db` is a transaction of the capture.
+ */
+export async function findPosition(ctx: GapContext, line: Pick<CaptureLine, 'id'>): Promise<bigint | null> {
+  // The newest position not paused is either the end of a gap or the one before a paused position.
+  const { rows } = await sql<{ nsu: bigint }>`
+    with resting as (${resting(ctx, line)}),
+         gap as (select from_nsu, to_nsu from capture_gap where line_id = ${line.id} and not lost)
+    select nsu from (select to_nsu as nsu from gap
+                     union all
+                     select r.nsu - 1 from resting r join gap on r.nsu > gap.from_nsu and r.nsu <= gap.to_nsu) c
+     where nsu not in (select nsu from resting)
+     order by nsu desc limit 1`.execute(ctx.db)
+  const newest = rows[0]?.nsu
+  if (newest === undefined) return null
+  const gap = await findGap(ctx, line, newest)
+  if (!gap || !(await seemsExpired(ctx, line, gap.to))) return newest
+  // A few probes spread over the gap show whether all of it has expired.
+  const probes = probesOf(gap)
+  const { rows: open } = await sql<{ nsu: bigint }>`
+    select nsu from unnest(${probes}::bigint[]) with ordinality p (nsu, place)
+     where nsu not in (select nsu from (${resting(ctx, line)}) r) and nsu <> all (${await listExpired(ctx, line, probes)}::bigint[])
+     order by place limit 1`.execute(ctx.db)
+  return open[0]?.nsu ?? newest
+}
+
+// The middle of a gap and of its halves; the positions of a very small gap are queried one by one.
+function probesOf({ from, to }: NsuRange): bigint[] {
+  const quarter = (to - from) / 4n
+  return quarter === 0n ? [] : [from + 2n * quarter, from + quarter, from + 3n * quarter]
+}
+
+// Those of `positions` that a query of the last day found expired.
+async function listExpired(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+  positions: bigint[],
+): Promise<bigint[]> {
+  const { rows } = await sql<{ nsu: bigint }>`
+    select distinct nsu_before as nsu from capture_call
+     where line_id = ${line.id} and query = 'consNSU' and c_stat = 137 and nsu_before = any (${positions}::bigint[])
+       and at > now() - interval '1 day'`.execute(db)
+  return rows.map((row) => row.nsu)
+}
+
+/** In how many milliseconds the next of the positions that failed lately may be queried; null when nothing is missing. */
+export async function findRest(ctx: GapContext, line: Pick<CaptureLine, 'id'>): Promise<number | null> {
+  const { rows } = await sql<{ waitMs: number | null }>`
+    select (extract(epoch from min(until) - now()) * 1000)::float8 as "waitMs"
+      from (${resting(ctx, line)}) r
+     where exists (select 1 from capture_gap g
+                    where g.line_id = ${line.id} and not g.lost and r.nsu between g.from_nsu and g.to_nsu)`.execute(
+    ctx.db,
+  )
+  const waitMs = rows[0]?.waitMs ?? null
+  return waitMs === null ? null : Math.max(waitMs, ctx.config.sefaz.pagePauseMs)
+}
+
+// Each failure doubles the pause of a position, up to a day. While a query is under way, the pauses are those at the time it was sent.
+function resting({ config }: GapContext, line: Pick<CaptureLine, 'id'>): RawBuilder<unknown> {
+  const { hourMs } = config.sefaz
+  return sql`
+    select nsu_before as nsu,
+           max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms' as until
+      from capture_call
+     where line_id = ${line.id} and query = 'consNSU' and at > now() - interval '90 days'
+       and (c_stat is null or c_stat not in (108, 109, 137, 138, 656, 999))
+     group by nsu_before
+    having max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms'
+           > (select coalesce(asked_at, now()) from capture_line where id = ${line.id})`
+}
+
+async function findGap(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+  nsu: bigint,
+): Promise<NsuRange | null> {
+  const row = await db
+    .selectFrom('capture_gap')
+    .select(['from_nsu as from', 'to_nsu as to'])
+    .where('line_id', '=', line.id)
+    .where('lost', '=', false)
+    .where('from_nsu', '<=', nsu)
+    .where('to_nsu', '>=', nsu)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+// Many in a row right above have expired, and nothing older than these was still there in the last day.
+async function seemsExpired({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>, nsu: bigint): Promise<boolean> {
+  const { rows } = await sql<{ expired: boolean }>`
+    select exists (select 1 from capture_gap
+                    where line_id = ${line.id} and lost and from_nsu = ${nsu}::bigint + 1 and to_nsu - from_nsu + 1 >= ${expiredInARow})
+       and not exists (select 1 from capture_call
+                        where line_id = ${line.id} and query = 'consNSU' and c_stat = 138 and nsu_before < ${nsu}
+                          and at > now() - interval '1 day') as expired`.execute(db)
+  return rows[0]!.expired
+}
+
+/**
+ * Takes a position out of its gap. One that the authority has no more is recorded as lost, and with it all that is older once the queries
+ * spread over the gap have found nothing either. `ctx.db` is a transaction of the capture.
+ */
+export async function closePosition(
+  ctx: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+  nsu: bigint,
+  closing: GapClosing,
+): Promise<void> {
+  const { db } = ctx
+  const gap = await findGap(ctx, line, nsu)
+  if (!gap) throw new Error(`position ${nsu} of line ${line.id} is not missing`)
+  const probes = probesOf(gap)
+  const isProbe = closing === 'expired' && nsu !== gap.to && probes.includes(nsu)
+  const expired = isProbe ? [nsu, ...(await listExpired(ctx, line, probes))] : []
+  if (isProbe && !probes.every((probe) => expired.includes(probe))) return
+  const closed = isProbe ? { from: gap.from, to: probes[2]! } : { from: nsu, to: nsu }
+  await db.deleteFrom('capture_gap').where('line_id', '=', line.id).where('from_nsu', '=', gap.from).execute()
+  const left = [
+    { from: gap.from, to: closed.from - 1n },
+    { from: closed.to + 1n, to: gap.to },
+  ].filter(({ from, to }) => from <= to)
+  for (const { from, to } of left) await insertGap(ctx, line, { from, to }, false)
+  if (closing === 'expired') await insertExpired(ctx, line, closed)
+  if (closing === 'damaged') await insertGap(ctx, line, closed, true)
+}
+
+// Joined with the lost positions right above it, so that a run of them is one row.
+async function insertExpired(
+  ctx: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+  { from, to }: NsuRange,
+): Promise<void> {
+  const above = await ctx.db
+    .deleteFrom('capture_gap')
+    .where('line_id', '=', line.id)
+    .where('lost', '=', true)
+    .where('from_nsu', '=', to + 1n)
+    .returning('to_nsu')
+    .executeTakeFirst()
+  await insertGap(ctx, line, { from, to: above?.to_nsu ?? to }, true)
+}
+
+async function insertGap({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>, range: NsuRange, lost: boolean) {
+  await db
+    .insertInto('capture_gap')
+    .values({ line_id: line.id, from_nsu: range.from, to_nsu: range.to, lost })
+    .execute()
+}

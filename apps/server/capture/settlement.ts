@@ -1,0 +1,248 @@
+import { setTimeout } from 'node:timers/promises'
+import type { DistributionResponse } from '@vigia/sefaz/distribution'
+import type { SefazError } from '@vigia/sefaz/error'
+import { sql, type UpdateObject } from 'kysely'
+import type { Arrival } from '../documents/documents.ts'
+import { fromNow, LeaseLost } from '../jobs/jobs.ts'
+import { outageSentence } from '../platform/circuit.ts'
+import type { Context } from '../platform/context.ts'
+import { inCapture } from '../platform/database.ts'
+import { nsuText } from '../platform/service.ts'
+import type { Tables } from '../platform/tables.ts'
+import { damagedPositions, deliverLate, deliverPage, readArrivals } from './delivery.ts'
+import { closePosition } from './gaps/positions.ts'
+import { type Holder, makeWay, proveHolder } from './holder.ts'
+import { type CaptureLine, consequences, holdLine, lockLine, withoutResponse } from './lease.ts'
+import { countFetched, noteCall, type QueryOutcome, wasResponseLost } from './ledger.ts'
+import { reportFailure, reportResponse } from './query.ts'
+import {
+  type Decision,
+  decide,
+  decideSingle,
+  failed,
+  interrupted,
+  isOfTheHost,
+  isProof,
+  mayBeOfTheCertificate,
+  type NsuRange,
+} from './rules.ts'
+
+export type SettlementContext = Pick<Context, 'db' | 'config' | 'log'>
+
+/** A query that was recorded: for the page after the cursor, or for one position. */
+export type AnnouncedQuery =
+  /** `holder` is null when another process sent it. */
+  | { kind: 'distNSU'; holder: Holder | null }
+  /** `isMissing` false: the query only shows whether the service responds. */
+  | { kind: 'consNSU'; position: bigint; isMissing: boolean }
+
+/** What follows from a query, now that it is written. */
+interface SettledQuery {
+  /** The line as it stands now. */
+  line: CaptureLine
+  /** Null: nothing changes for the line. */
+  decision: Decision | null
+  /** How long to wait before the next query. */
+  waitMs: number
+}
+
+/** What is to be written about a query. */
+interface QueryVerdict {
+  decision: Decision | null
+  waitMs: number
+  change: UpdateObject<Tables, 'capture_line'>
+  /** The positions that the query was about: those after `before` up to `after`. */
+  before: bigint
+  after: bigint
+}
+
+/**
+ * Writes what came of a query: cursor, pauses, gaps, documents, ledger and circuit, in one transaction. After a crash either all of it is
+ * here, or the line still says that a query left. `isEnding`: this process closed the connection itself, because it ends.
+ */
+export async function settle(
+  ctx: SettlementContext,
+  line: CaptureLine,
+  query: AnnouncedQuery,
+  outcome: QueryOutcome,
+  { isEnding = false } = {},
+): Promise<SettledQuery> {
+  const arrivals = outcome.response ? readArrivals({ documents: documentsOf(query, outcome.response) }) : []
+  return inCapture(ctx, async (ctx) => {
+    const verdict =
+      query.kind === 'distNSU'
+        ? await judgePage(ctx, line, query.holder, outcome, isEnding)
+        : await judgeSingle(ctx, line, query.position, outcome, isEnding)
+    const { decision, waitMs, before, after } = verdict
+    await holdLine(ctx, line, { asked_at: null, ...verdict.change })
+    if (outcome.response) {
+      if (query.kind === 'distNSU') await deliver(ctx, line, decision, arrivals, { before, after })
+      else if (query.isMissing) await fill(ctx, line, query.position, outcome.response, arrivals)
+    }
+    await noteCall(ctx, line, {
+      query: query.kind,
+      before,
+      after,
+      outcome,
+      nextInMs: query.kind === 'distNSU' && decision ? decision.nextInMs : waitMs || ctx.config.sefaz.pagePauseMs,
+      allowedInMs: decision?.allowedInMs,
+    })
+    // Last, because all lines share the row of the service.
+    if (outcome.response) await reportResponse(ctx, line.service, outcome.response)
+    return { line: query.kind === 'distNSU' && decision ? moved(line, decision) : line, decision, waitMs }
+  })
+}
+
+function moved(line: CaptureLine, decision: Decision): CaptureLine {
+  return {
+    ...line,
+    lastNsu: decision.lastNsu ?? line.lastNsu,
+    maxNsu: decision.maxNsu ?? line.maxNsu,
+    failures: decision.failures,
+    recent: line.recent || decision.succeeded === true,
+  }
+}
+
+// A response about one position need not name it.
+function documentsOf(
+  query: AnnouncedQuery,
+  { cStat, documents }: DistributionResponse,
+): DistributionResponse['documents'] {
+  if (query.kind === 'distNSU') return documents
+  if (!query.isMissing || !isFound(cStat)) return []
+  return documents.map((document) => ({ ...document, nsu: document.nsu ?? nsuText(query.position) }))
+}
+
+const isFound = (cStat: number) => cStat === 138 || cStat === 137
+
+async function judgePage(
+  ctx: SettlementContext,
+  line: CaptureLine,
+  holder: Holder | null,
+  outcome: QueryOutcome,
+  isEnding: boolean,
+): Promise<QueryVerdict> {
+  const { response, error, durationMs } = outcome
+  const { sefaz } = ctx.config
+  let decision: Decision
+  let change: UpdateObject<Tables, 'capture_line'>
+  if (response) {
+    decision = await judgeResponse(ctx, line, holder, response)
+    change = {
+      last_nsu: decision.lastNsu ?? line.lastNsu,
+      max_nsu: decision.maxNsu ?? line.maxNsu,
+      ...consequences(decision),
+      ...(decision.succeeded ? { last_success_at: sql<Date>`now()` } : {}),
+    }
+  } else {
+    const standing = { ...line, responseLost: await wasResponseLost(ctx, line) }
+    if (error === 'interrupted') decision = interrupted(standing, durationMs, sefaz)
+    else {
+      const silence = failed(error, standing, sefaz)
+      // Closing the connection because this process ends says nothing about the service, nor about the certificate.
+      decision = isEnding || !holder ? silence : await judgeFailure(ctx, line, holder, error, silence)
+    }
+    change = withoutResponse(decision)
+  }
+  const after = response ? (decision.lastNsu ?? line.lastNsu) : line.lastNsu
+  return { decision, waitMs: decision.allowedInMs, change, before: line.lastNsu, after }
+}
+
+async function judgeResponse(
+  ctx: SettlementContext,
+  line: CaptureLine,
+  holder: Holder | null,
+  response: DistributionResponse,
+): Promise<Decision> {
+  const responseLost = response.cStat === 656 && (await wasResponseLost(ctx, line))
+  const decided = decide(response, { ...line, responseLost }, ctx.config.sefaz)
+  if (!holder) return decided
+  const decision = decided.certificateRefused ? await makeWay(ctx, line, holder, decided) : decided
+  if (isProof(response)) await proveHolder(ctx, line, holder)
+  return decision
+}
+
+async function judgeFailure(
+  ctx: SettlementContext,
+  line: CaptureLine,
+  holder: Holder,
+  error: SefazError,
+  silence: Decision,
+): Promise<Decision> {
+  const decision = mayBeOfTheCertificate(error) ? await makeWay(ctx, line, holder, silence) : silence
+  // A failure that only an unproved certificate met may be provoked by its owner: it does not count as an outage for all.
+  if (isOfTheHost(error) && mayBeOfTheCertificate(error) && !holder.proved) return decision
+  // Locks the line before the row of its service, as all code does that locks both.
+  await lockLine(ctx, line)
+  const outage = await reportFailure(ctx, line.service, error)
+  return outage ? { ...decision, message: outageSentence(outage) } : decision
+}
+
+async function judgeSingle(
+  ctx: SettlementContext,
+  line: CaptureLine,
+  position: bigint,
+  { response, error }: QueryOutcome,
+  isEnding: boolean,
+): Promise<QueryVerdict> {
+  const { block, waitMs } = decideSingle(response ?? null, line, ctx.config.sefaz)
+  if (error && error !== 'interrupted' && !isEnding) {
+    await lockLine(ctx, line)
+    await reportFailure(ctx, line.service, error)
+  }
+  return { decision: block, waitMs, change: block ? consequences(block) : {}, before: position, after: position }
+}
+
+async function deliver(
+  ctx: SettlementContext,
+  line: CaptureLine,
+  decision: Decision | null,
+  arrivals: Arrival[],
+  { before, after }: { before: bigint; after: bigint },
+): Promise<void> {
+  if (!decision) return
+  if (decision.gap) await noteGaps(ctx, line, [decision.gap], decision.allowedInMs)
+  const damaged = damagedPositions(arrivals).map((nsu) => ({ from: nsu, to: nsu }))
+  if (damaged.length > 0) await noteGaps(ctx, line, damaged, ctx.config.sefaz.pagePauseMs)
+  await deliverPage(ctx, line, arrivals, { before, after, more: decision.nextPage })
+}
+
+// A document that always comes damaged is damaged at the authority; the quota of the hour is for the others.
+const fetchesMax = 5
+
+async function fill(
+  ctx: SettlementContext,
+  line: CaptureLine,
+  position: bigint,
+  { cStat }: DistributionResponse,
+  arrivals: Arrival[],
+): Promise<void> {
+  if (!isFound(cStat)) return
+  await deliverLate(ctx, line, arrivals)
+  const isWhole = damagedPositions(arrivals).length === 0
+  if (!isWhole && (await countFetched(ctx, line, position)) + 1 < fetchesMax) return
+  await closePosition(ctx, line, position, isWhole ? (cStat === 137 ? 'expired' : 'fetched') : 'damaged')
+}
+
+async function noteGaps(ctx: Pick<Context, 'db'>, line: CaptureLine, gaps: NsuRange[], waitMs: number): Promise<void> {
+  await ctx.db
+    .insertInto('capture_gap')
+    .values(gaps.map(({ from, to }) => ({ line_id: line.id, from_nsu: from, to_nsu: to })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  await holdLine(ctx, line, { gap_at: sql<Date>`greatest(gap_at, ${fromNow(waitMs)})` })
+}
+
+/** Writes a response. The authority has counted the query and does not repeat the page: a database that is away for a moment must not cost it. */
+export async function insist<T>(ctx: Pick<Context, 'log'>, work: () => Promise<T>): Promise<T> {
+  for (const waitMs of [200, 1_000, 5_000, 20_000]) {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error
+      ctx.log.error({ err: error }, 'a response could not be written; trying again')
+      await setTimeout(waitMs)
+    }
+  }
+  return work()
+}

@@ -1,0 +1,117 @@
+import { participationFilter } from '@vigia/contract/documents'
+import { formatBrasiliaDay } from '@vigia/contract/text'
+import { formatCnpj } from '@vigia/dfe/cnpj'
+import { ufByCode } from '@vigia/dfe/uf'
+import type { Certificate } from '@vigia/sefaz/certificate'
+import { recordAudit } from '../audit/audit.ts'
+import type { Session } from '../http/http.ts'
+import type { WithDatabase } from '../platform/context.ts'
+import type { RemovedCertificate } from './certificates.ts'
+
+/** What a person may change in a company. */
+interface Settings {
+  name: string
+  cnpj: string
+  email: string | null
+  uf: number
+  automatic: boolean
+  shown_nfe: number
+  shown_cte: number
+  acknowledges: boolean
+}
+
+/** The settings of a company, which nobody else changes until the transaction ends. `ctx.db` is a transaction inside the workspace. */
+export async function lockSettings({ db }: WithDatabase, workspaceId: number, companyId: number): Promise<Settings> {
+  const { acknowledges_since, ...row } = await db
+    .selectFrom('company')
+    .select(['name', 'cnpj', 'email', 'uf', 'automatic', 'shown_nfe', 'shown_cte', 'acknowledges_since'])
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', companyId)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow()
+  return { ...row, acknowledges: acknowledges_since !== null }
+}
+
+const called = ({ name, cnpj }: { name: string; cnpj: string }) => `${name} (${formatCnpj(cnpj)})`
+const holderOf = (certificate: Pick<Certificate, 'name' | 'cnpj' | 'validTo'>) =>
+  `o certificado digital de ${called(certificate)}, válido até ${formatBrasiliaDay(certificate.validTo)}`
+
+/** Writes down that a company was registered, and its certificate handed over. */
+export async function recordCreation(
+  ctx: WithDatabase,
+  session: Session,
+  company: Settings,
+  certificate: Certificate,
+): Promise<void> {
+  await recordAudit(ctx, session, 'empresa', `Cadastrou a empresa ${called(company)} com ${holderOf(certificate)}.`)
+  await recordAudit(ctx, session, 'certificado', `Enviou ${holderOf(certificate)}, para a empresa ${called(company)}.`)
+}
+
+/** Writes down what became different in a company, each thing where people look for it; nothing when nothing did. */
+export async function recordChanges(
+  ctx: WithDatabase,
+  session: Session,
+  { before, after, certificate }: { before: Settings; after: Settings; certificate?: Certificate },
+): Promise<void> {
+  if (certificate)
+    await recordAudit(
+      ctx,
+      session,
+      'certificado',
+      `Trocou o certificado da empresa ${called(after)}: agora usa ${holderOf(certificate)}.`,
+    )
+  const changes = changesOf(before, after)
+  if (changes.length > 0)
+    await recordAudit(ctx, session, 'empresa', `Alterou a empresa ${called(before)}: ${changes.join('; ')}.`)
+  if (before.acknowledges !== after.acknowledges)
+    await recordAudit(
+      ctx,
+      session,
+      'manifestacao',
+      after.acknowledges
+        ? `Ligou a ciência automática da empresa ${called(after)}: a partir de agora a Ciência da Operação é registrada sozinha.`
+        : `Desligou a ciência automática da empresa ${called(after)}: a partir de agora a Ciência da Operação não é mais registrada sozinha.`,
+    )
+}
+
+/** Writes down that the certificate of a company was taken away. */
+export async function recordRemoval(
+  ctx: WithDatabase,
+  session: Session,
+  company: Settings,
+  certificate: RemovedCertificate,
+): Promise<void> {
+  const description = `Removeu ${holderOf(certificate)}, da empresa ${called(company)}; a chave privada foi apagada.`
+  await recordAudit(ctx, session, 'certificado', description)
+}
+
+/** Writes down that somebody asked for a query. */
+export async function recordSync(ctx: WithDatabase, session: Session, companyId: number): Promise<void> {
+  const company = await ctx.db
+    .selectFrom('company')
+    .select(['name', 'cnpj'])
+    .where('workspace_id', '=', session.workspaceId)
+    .where('id', '=', companyId)
+    .executeTakeFirstOrThrow()
+  await recordAudit(ctx, session, 'sincronizacao', `Pediu a sincronização da empresa ${called(company)}.`)
+}
+
+// As the screens name them.
+function changesOf(before: Settings, after: Settings): string[] {
+  const things: [what: string, textOf: (settings: Settings) => string][] = [
+    ['razão social', ({ name }) => `“${name}”`],
+    ['e-mail', ({ email }) => email ?? 'nenhum'],
+    ['UF', ({ uf }) => ufByCode(uf)?.uf ?? String(uf)],
+    ['sincronização automática', ({ automatic }) => onOff(automatic)],
+  ]
+  for (const { code, label } of participationFilter.nfe)
+    things.push([`exibição de NF-e como ${label}`, ({ shown_nfe }) => onOff((shown_nfe & (1 << code)) !== 0)])
+  for (const { code, label } of participationFilter.cte)
+    things.push([`exibição de CT-e como ${label}`, ({ shown_cte }) => onOff((shown_cte & (1 << code)) !== 0)])
+  return things.flatMap(([what, textOf]) => {
+    const [was, is] = [textOf(before), textOf(after)]
+    return was === is ? [] : [`${what} de ${was} para ${is}`]
+  })
+}
+
+const onOff = (on: boolean) => (on ? 'ligada' : 'desligada')

@@ -1,0 +1,110 @@
+import { sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+import { damagedProblem } from '../platform/damage.ts'
+import { lateMinutes, type ServiceCode } from '../platform/service.ts'
+
+/** What a capture line says when the authority accepts none of the certificates that there are for a CNPJ, in whatever workspace. */
+export const noneAccepted =
+  'A SEFAZ não aceitou nenhum dos certificados digitais cadastrados para este CNPJ. Os documentos já guardados estão seguros; um certificado novo é usado assim que for enviado.'
+
+// Of the positions that are lost, those of the time that the authority keeps anything.
+const gapsOfLine = sql<{ missing: number; lost: number }>`(
+  select coalesce(sum(to_nsu - from_nsu + 1) filter (where not lost), 0)::int as missing,
+         coalesce(sum(to_nsu - from_nsu + 1) filter (where lost and found_at > now() - interval '90 days'), 0)::int as lost
+    from capture_gap where line_id = l.id)`
+
+/**
+ * The captures of the companies of a workspace, or of one of them, as its people may know them. `db` is a transaction inside the workspace.
+ * The tables of the capture and those of the workspace are never joined: they may come to stand in different places.
+ */
+export async function readCaptureStates(db: Context['db'], workspaceId: number, companyId?: number) {
+  const { paused_at } = await db
+    .selectFrom('workspace')
+    .select('paused_at')
+    .where('id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  const lines = await readLines(db, workspaceId, paused_at, companyId)
+  const received = await readReceived(db, workspaceId, lines)
+  const missing = await countMissing(db, received)
+  return lines.map(({ line_id, ...line }, index) => {
+    const { ownNsu, unread } = received[index]!
+    return {
+      ...line,
+      // While the workspace is paused, as it was before: what others receive meanwhile is not shown.
+      ...(ownNsu !== null && { last_nsu: ownNsu, max_nsu: ownNsu }),
+      // Of a document that arrived damaged a whole copy was fetched, unless its position is still missing or is lost.
+      unread: unread + (missing.get(line_id) ?? 0),
+    }
+  })
+}
+
+async function readLines(db: Context['db'], workspaceId: number, pausedAt: Date | null, companyId?: number) {
+  const successBefore = sql`(select k.at from capture_call k
+    where k.line_id = l.id and k.query = 'distNSU' and k.c_stat in (137, 138) and k.at <= ${pausedAt}::timestamptz order by k.id desc limit 1)`
+  const query = db
+    .selectFrom('capture_subscription as s')
+    .innerJoin('capture_line as l', 'l.id', 's.line_id')
+    .innerJoinLateral(gapsOfLine.as('g'), (join) => join.onTrue())
+    .select(['s.line_id', 's.company_id', 's.refused', 's.paused', 'g.missing', 'g.lost'])
+    .select(['l.state', 'l.failures', 'l.next_at', 'l.wanted', 'l.last_nsu', 'l.max_nsu'])
+    .select([
+      sql<ServiceCode>`l.service`.as('service'),
+      sql<Date | null>`case when s.paused then ${successBefore} else l.last_success_at end`.as('last_success_at'),
+      // Many workspaces share a line; what is wrong with a certificate is shown to its owner only.
+      sql<string>`case when l.message = ${noneAccepted}::text then coalesce(s.refused, l.message) else l.message end`.as(
+        'message',
+      ),
+      sql<boolean>`coalesce(l.lease_until > now(), false)`.as('leased'),
+      // When the query should have been made; null: it is not late.
+      sql<Date | null>`case when l.next_at is not null and greatest(l.next_at, l.allowed_at) < now() - ${lateMinutes} * interval '1 minute'
+                          then greatest(l.next_at, l.allowed_at) end`.as('late_since'),
+      sql<boolean>`s.proved_at is not null`.as('proved'),
+    ])
+    .where('s.workspace_id', '=', workspaceId)
+    .orderBy('l.service')
+  return (companyId === undefined ? query : query.where('s.company_id', '=', companyId)).execute()
+}
+
+interface ReceivedPositions {
+  lineId: number
+  /** The highest NSU that the company received; null: it is not paused. */
+  ownNsu: bigint | null
+  unread: number
+  /** The positions that arrived damaged. */
+  damaged: string[]
+}
+
+async function readReceived(
+  db: Context['db'],
+  workspaceId: number,
+  lines: readonly { line_id: number; company_id: number; service: ServiceCode; paused: boolean }[],
+): Promise<ReceivedPositions[]> {
+  const keys = [
+    lines.map((line) => line.line_id),
+    lines.map((line) => line.company_id),
+    lines.map((line) => line.service),
+    lines.map((line) => line.paused),
+  ]
+  const own = sql`r.workspace_id = ${workspaceId} and r.company_id = k.company_id and r.service = k.service`
+  const { rows } = await sql<ReceivedPositions>`
+    select k.line_id as "lineId",
+           case when k.paused then greatest(coalesce((select max(r.nsu) from receipt r where ${own}), 0), 0) end as "ownNsu",
+           (select count(*)::int from receipt r where ${own} and r.unread and r.problem is distinct from ${damagedProblem}) as unread,
+           array(select r.nsu from receipt r where ${own} and r.unread and r.problem = ${damagedProblem}) as damaged
+      from unnest(${keys[0]}::int[], ${keys[1]}::int[], ${keys[2]}::smallint[], ${keys[3]}::boolean[])
+           with ordinality k (line_id, company_id, service, paused, place)
+     order by k.place`.execute(db)
+  return rows
+}
+
+// Of each line, how many of the positions that arrived damaged are still missing or lost.
+async function countMissing(db: Context['db'], received: readonly ReceivedPositions[]): Promise<Map<number, number>> {
+  const damaged = received.flatMap(({ lineId, damaged }) => damaged.map((nsu) => ({ lineId, nsu })))
+  if (damaged.length === 0) return new Map()
+  const { rows } = await sql<{ lineId: number; n: number }>`
+    select d.line_id as "lineId", count(*)::int as n
+      from unnest(${damaged.map((one) => one.lineId)}::int[], ${damaged.map((one) => one.nsu)}::bigint[]) d (line_id, nsu)
+     where exists (select 1 from capture_gap g where g.line_id = d.line_id and d.nsu between g.from_nsu and g.to_nsu)
+     group by d.line_id`.execute(db)
+  return new Map(rows.map(({ lineId, n }) => [lineId, n]))
+}

@@ -1,0 +1,177 @@
+import { createCompany, removeCertificate, synchronizeCompany, updateCompany } from '@vigia/contract/companies'
+import type { RouteInput } from '@vigia/contract/route'
+import { formatBrasiliaTime } from '@vigia/contract/text'
+import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
+import { chainsTo } from '@vigia/sefaz/chain'
+import { handle } from '../http/http.ts'
+import { readAuthorities } from '../platform/authorities.ts'
+import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { serviceOf } from '../platform/service.ts'
+import { lockSettings, recordChanges, recordCreation, recordRemoval, recordSync } from './audit-entries.ts'
+import * as companies from './companies.ts'
+
+/** What the calls below need of the captures, which stand further right. Each `ctx.db` is the transaction that changes the company. */
+interface Captures {
+  /** Begins the captures of a new company. `proved`: the chain of its certificate shows that it is real. */
+  subscribe(
+    ctx: Pick<Context, 'db'>,
+    workspaceId: number,
+    company: companies.Company,
+    options: { proved: boolean },
+  ): Promise<void>
+  /** Lets everything go on that waits for a certificate of this base: captures and events. */
+  resume(ctx: Pick<Context, 'db'>, workspaceId: number, cnpj: string, options: { proved: boolean }): Promise<void>
+  stopWithoutCertificate(ctx: Pick<Context, 'db'>, workspaceId: number, cnpj: string): Promise<void>
+  /** Updates whether the company is captured automatically. */
+  followSwitch(ctx: Pick<Context, 'db'>, workspaceId: number, companyId: number): Promise<void>
+  /** Requests the next queries of a company as early as the authority allows; returns when that is, for each service. */
+  requestSync(
+    ctx: Pick<Context, 'db' | 'config'>,
+    workspaceId: number,
+    companyId: number,
+  ): Promise<companies.SyncRequest[]>
+}
+
+/** The calls that change what is captured of a company. */
+export const companyChangeRoutes = (captures: Captures) => [
+  handle(createCompany, async (ctx, { form, session }) => {
+    const certificate = await companies.openCertificate(form.Certificado, form.Senha)
+    const proved = chainsTo(certificate, await readAuthorities(ctx.config))
+    const company = await ctx.db.transaction().execute(async (db) => {
+      const cnpj = parseCnpj(form.Cnpj ?? '') ?? certificate.cnpj
+      const company = await companies.createCompany({ ...ctx, db }, session, certificate, cnpj)
+      await captures.subscribe({ db }, session.workspaceId, company, { proved })
+      await recordCreation({ db }, session, await lockSettings({ db }, session.workspaceId, company.id), certificate)
+      return company
+    })
+    return { data: { idEmpresa: company.publicId }, message: 'Empresa cadastrada com sucesso!' }
+  }),
+
+  handle(updateCompany, async (ctx, { form, session }) => {
+    const companyId = await companies.getCompanyId(ctx, session.workspaceId, form.IdEmpresa)
+    const file = form['CertificadoDigital.Certificado']
+    const certificate = file && (await companies.openCertificate(file, form['CertificadoDigital.Senha'] ?? ''))
+    const proved = certificate !== undefined && chainsTo(certificate, await readAuthorities(ctx.config))
+    await inWorkspace(ctx, session.workspaceId, async (ctx) => {
+      const { db } = ctx
+      const before = await lockSettings({ db }, session.workspaceId, companyId)
+      const company = await companies.updateCompany(ctx, session, companyId, changeOf(form), certificate)
+      // First, because it locks the capture lines of the whole base, of which the others are part.
+      if (certificate) await captures.resume({ db }, session.workspaceId, company.cnpj, { proved })
+      await captures.followSwitch({ db }, session.workspaceId, companyId)
+      const after = await lockSettings({ db }, session.workspaceId, companyId)
+      await recordChanges({ db }, session, { before, after, certificate })
+    })
+    return { data: null, message: 'Empresa atualizada com sucesso!' }
+  }),
+
+  handle(removeCertificate, async (ctx, { query, session }) => {
+    const { workspaceId, shared } = session
+    if (shared) throw new AppError('conflict', ofEverybody)
+    const companyId = await companies.getCompanyId(ctx, workspaceId, query.id)
+    return inWorkspace(ctx, workspaceId, async (ctx) => {
+      const company = await lockSettings(ctx, workspaceId, companyId)
+      const removed = await companies.removeCertificate(ctx, workspaceId, { id: companyId, cnpj: company.cnpj })
+      await captures.stopWithoutCertificate(ctx, workspaceId, company.cnpj)
+      await recordRemoval(ctx, session, company, removed)
+      const owner = await companies.findCertificateOwner(ctx, workspaceId, company.cnpj)
+      return { data: null, message: `Certificado removido e chave privada apagada. ${whatFollows(owner)}` }
+    })
+  }),
+
+  handle(synchronizeCompany, async (ctx, { query, session }) => {
+    const companyId = await companies.getCompanyId(ctx, session.workspaceId, query.idEmpresa)
+    const requests = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
+      await recordSync(ctx, session, companyId)
+      return captures.requestSync(ctx, session.workspaceId, companyId)
+    })
+    const company = await companies.getCompany(ctx, session.workspaceId, query.idEmpresa)
+    const times = requests.flatMap(({ at }) => (at ? [at.getTime()] : []))
+    const proximaConsulta = times.length > 0 ? new Date(Math.min(...times)).toISOString() : null
+    const message = whyNothingLeaves(company) ?? (await syncMessage(ctx, requests, company))
+    return { data: { proximaConsulta }, message }
+  }),
+]
+
+// Codes of participation (section 3).
+function changeOf(form: RouteInput<typeof updateCompany>['form']): companies.CompanyChange {
+  return {
+    name: form.RazaoSocial,
+    email: form.Email === '' ? null : form.Email,
+    uf: form.Uf,
+    automatic: form.SincronizacaoAutomatica,
+    shown: {
+      nfe: [
+        [0, form['ConfiguracoesNfe.Emitente']],
+        [1, form['ConfiguracoesNfe.Destinatario']],
+        [2, form['ConfiguracoesNfe.Transportador']],
+        [3, form['ConfiguracoesNfe.Terceiro']],
+      ],
+      cte: [
+        [0, form['ConfiguracoesCte.Emitente']],
+        [1, form['ConfiguracoesCte.Destinatario']],
+        [3, form['ConfiguracoesCte.Terceiro']],
+        [4, form['ConfiguracoesCte.Remetente']],
+        [5, form['ConfiguracoesCte.Expedidor']],
+        [6, form['ConfiguracoesCte.Recebedor']],
+        [7, form['ConfiguracoesCte.Tomador']],
+      ],
+    },
+    acknowledges: form['ConfiguracoesNfe.ManifestarCienciaAutomaticamente'],
+  }
+}
+
+const started = 'Sincronização iniciada. Os documentos novos aparecem em instantes.'
+const noted = 'Pedido anotado. A consulta é feita sozinha assim que a SEFAZ permitir.'
+const late =
+  'Pedido anotado, mas a captura está atrasada e pode demorar. Os documentos já guardados estão seguros; se não mudar em uma hora, quem administra o sistema confere se o programa de captura (worker) está em execução.'
+const expired =
+  'O certificado digital desta empresa venceu, e sem um certificado válido nada é consultado na SEFAZ. Os documentos já guardados estão seguros; envie um certificado novo na edição da empresa.'
+
+const ofEverybody =
+  'Esta conta é compartilhada: as empresas dela servem a todos que a visitam, e por isso os certificados não podem ser removidos. Nada foi alterado. Para experimentar, crie uma conta só sua.'
+
+function whatFollows(owner: Awaited<ReturnType<typeof companies.findCertificateOwner>>): string {
+  return owner?.valid
+    ? `A captura continua com o certificado de ${owner.name} (${formatCnpj(owner.cnpj)}), que tem a mesma raiz de CNPJ.`
+    : 'Sem outro certificado válido da mesma raiz de CNPJ, nada mais é consultado nem enviado à SEFAZ em nome desta empresa, nem das que usavam este certificado. Os documentos já guardados estão seguros; envie um certificado novo para a captura continuar.'
+}
+
+type CompanyRecord = Awaited<ReturnType<typeof companies.getCompany>>
+
+function whyNothingLeaves({ valid_to, lines }: CompanyRecord): string | null {
+  if (valid_to) return valid_to.getTime() <= Date.now() ? expired : null
+  return lines.every(({ state }) => state === 'stopped') ? companies.withoutCertificate : null
+}
+
+// One sentence when it is the same for both services.
+async function syncMessage(
+  ctx: Pick<Context, 'db' | 'config'>,
+  requests: companies.SyncRequest[],
+  { lines }: CompanyRecord,
+): Promise<string> {
+  const told = []
+  for (const request of requests) {
+    const service = serviceOf(request.service)
+    const outage = await findOutage(ctx, ctx.config.sefaz.endpoints.distribution[service])
+    const isLate = Boolean(lines.find((line) => line.service === request.service)?.late_since)
+    told.push({ service, sentence: sentenceOf(request, outage, isLate) })
+  }
+  const [first] = told
+  if (first && told.every(({ sentence }) => sentence === first.sentence)) return first.sentence
+  return told.map(({ service, sentence }) => `${service === 'nfe' ? 'NF-e' : 'CT-e'}: ${sentence}`).join(' ')
+}
+
+function sentenceOf({ at, allowed, blocked }: companies.SyncRequest, outage: Outage | null, isLate: boolean): string {
+  if (outage && !blocked)
+    return outageSentence(outage, 'O pedido está anotado e a consulta é feita sozinha quando ele responder.')
+  if (isLate) return late
+  if (at === null) return noted
+  if (allowed) return started
+  return blocked
+    ? `A SEFAZ bloqueou as consultas deste CNPJ; perguntar agora só aumentaria a espera. A captura volta sozinha às ${formatBrasiliaTime(at)}.`
+    : `A SEFAZ permite uma consulta por hora. A próxima será feita sozinha às ${formatBrasiliaTime(at)}.`
+}

@@ -1,0 +1,119 @@
+import { randomFillSync } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../tests/support/seed.ts'
+import { readZip } from '../../../../tests/support/zip.ts'
+import { type Entry, safeName, zip } from './archive.ts'
+
+describe('a ZIP', () => {
+  test('holds what it was given, byte for byte', async () => {
+    const entry = fc.record({ content: fc.uint8Array({ maxLength: 70_000 }), stored: fc.boolean() })
+    await fc.assert(
+      fc.asyncProperty(fc.array(entry, { maxLength: 20 }), async (drawn) => {
+        const entries = drawn.map((one, index): Entry => ({ ...one, name: `ção ${index}/a.xml`, at: new Date() }))
+        const files = readZip(
+          await buffer(
+            zip(
+              (async function* () {
+                yield* entries
+              })(),
+            ),
+          ),
+        )
+        expect([...files].map(([name, content]) => [name, Buffer.from(content)])).toEqual(
+          entries.map(({ name, content }) => [name, Buffer.from(content)]),
+        )
+      }),
+      { numRuns: runs(40) },
+    )
+  })
+
+  interface Watched {
+    made: number
+    ended: boolean
+  }
+  async function* heavy(watched: Watched, of: number, size = 1_000_000): AsyncGenerator<Entry> {
+    try {
+      for (; watched.made < of; watched.made++) {
+        // What is compressed compresses well, so that making it takes no time.
+        const content = size > 100_000 ? randomFillSync(Buffer.alloc(size)) : Buffer.alloc(size)
+        yield { name: `${watched.made}`, content, at: new Date(), stored: size > 100_000 }
+      }
+    } finally {
+      watched.ended = true
+    }
+  }
+
+  // A library that keeps every file, or the slab of memory that its name was cut from, would keep more than twice of it.
+  test.each([
+    ['few large files', 200, 1_000_000],
+    ['many small files', 6_000, 16_000],
+  ])('of %s is never held', async (_, files, size) => {
+    const before = process.memoryUsage().arrayBuffers
+    let peak = 0
+    const watched = { made: 0, ended: false }
+    for await (const _ of zip(heavy(watched, files, size))) {
+      peak = Math.max(peak, process.memoryUsage().arrayBuffers - before)
+    }
+    expect(watched.made).toBe(files)
+    expect(peak).toBeLessThan((files * size) / 2)
+  })
+
+  test('is made as far as it is read, and no further when nobody reads on', async () => {
+    const watched = { made: 0, ended: false }
+    const stream = zip(heavy(watched, 400))
+    expect(watched.made).toBe(0)
+    for await (const _ of stream) break
+    expect(watched.made).toBeLessThan(5)
+    await expect.poll(() => watched.ended).toBe(true)
+    expect(watched.made).toBeLessThan(5)
+  })
+
+  test('of which a file cannot be made breaks off', async () => {
+    const stream = zip(
+      (async function* (): AsyncGenerator<Entry> {
+        yield { name: 'a', content: Buffer.from('a'), at: new Date() }
+        throw new Error('the database went away')
+      })(),
+    )
+    await expect(buffer(stream)).rejects.toThrow('the database went away')
+  })
+})
+
+describe('a name for every system', () => {
+  test.each([
+    ['PAPELARIA SÃO JOÃO LTDA', 'PAPELARIA SÃO JOÃO LTDA'],
+    ['A/B\\C:D*E?F"G<H>I|J', 'A B C D E F G H I J'],
+    ['  Sol   & Mar S.A. ', 'Sol & Mar S.A'],
+    ['..\\..\\etc', 'etc'],
+    ['.oculta', 'oculta'],
+    ['CON', '_CON'],
+    ['nul.ltda', '_nul.ltda'],
+    ['COM1 . X', '_COM1 . X'],
+    ['CONTABIL', 'CONTABIL'],
+    ['linha\r\nnova\u0000', 'linha nova'],
+    ['\u202Egpj.exe', 'gpj.exe'],
+    ['Sa\u0303o', 'São'],
+    [`${'x'.repeat(59)} .y`, 'x'.repeat(59)],
+    ['🚚'.repeat(80), '🚚'.repeat(60)],
+    ['\ud83d', ''],
+    ['???', ''],
+  ])('%j', (text, name) => {
+    expect(safeName(text)).toBe(name)
+  })
+
+  test('whatever the text is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+        const name = safeName(text)
+        expect(name).not.toMatch(/[<>:"/\\|?*]|\p{C}|^[. ]|[. ]$/u)
+        expect(name).not.toMatch(/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i)
+        expect(name.isWellFormed()).toBe(true)
+        expect([...name].length).toBeLessThanOrEqual(61)
+        expect(safeName(name)).toBe(name)
+      }),
+      { numRuns: runs(2_000) },
+    )
+  })
+})

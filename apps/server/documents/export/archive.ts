@@ -1,0 +1,86 @@
+import { Readable } from 'node:stream'
+import { ZipFile } from 'yazl'
+
+/** A file of a ZIP. */
+export interface Entry {
+  /** With its folders, separated by slashes. */
+  name: string
+  content: Uint8Array
+  at: Date
+  /** Its content is compressed already. */
+  stored?: boolean
+}
+
+/** A ZIP that is made while it is read: an entry is asked for when those before have been taken, and none after the stream is destroyed. */
+export function zip(entries: AsyncIterable<Entry>): Readable {
+  return Readable.from(bytesOf(entries), { objectMode: false })
+}
+
+async function* bytesOf(entries: AsyncIterable<Entry>): AsyncGenerator<Buffer> {
+  const file = new ZipFile()
+  const output = file.outputStream
+  if (!(output instanceof Readable)) throw new TypeError('the ZIP is not a stream of this Node')
+  file.on('error', (error: Error) => output.destroy(error))
+  const filling = fill(file, output, entries)
+  // Nobody awaits `filling` while the output is read, so its failure goes there.
+  filling.catch((error: Error) => output.destroy(error))
+  yield* output
+  await filling
+}
+
+async function fill(file: ZipFile, output: Readable, entries: AsyncIterable<Entry>): Promise<void> {
+  let goOn = () => {}
+  output.once('close', () => goOn())
+  for await (const { name, content, at, stored = false } of entries) {
+    if (output.destroyed) return
+    await new Promise<void>((resolve) => {
+      goOn = resolve
+      file.addReadStreamLazy(name, { mtime: at, compress: !stored, size: content.length }, handOver(content, resolve))
+      keepNameAlone(file)
+    })
+  }
+  file.end()
+}
+
+// The library keeps the names until the end, and Node cuts short buffers from slabs of 64 kB: each name would hold whatever else was cut
+// from its slab, which is about as much as the whole ZIP.
+function keepNameAlone(file: ZipFile): void {
+  const entry = (file as ZipFile & { entries: { utf8FileName: Buffer }[] }).entries.at(-1)!
+  const alone = Buffer.alloc(entry.utf8FileName.length)
+  alone.set(entry.utf8FileName)
+  entry.utf8FileName = alone
+}
+
+type Give = (error: unknown, source: Readable) => void
+
+// The library keeps this function, and all that it knows, until the end of the ZIP; what `addBuffer` is given it keeps in any case.
+function handOver(content: Uint8Array, taken: () => void): (give: Give) => void {
+  let held: { source: Readable; taken: () => void } | null = {
+    source: Readable.from([content], { objectMode: false }),
+    taken,
+  }
+  return (give) => {
+    give(null, held!.source)
+    held!.taken()
+    held = null
+  }
+}
+
+const nameMax = 60
+// Names of devices on Windows, with any extension.
+const device = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)/i
+
+/** `text` as (the beginning of) the name of a file or folder that every operating system takes; may be empty. */
+export function safeName(text: string): string {
+  const name = text
+    .toWellFormed()
+    .normalize('NFC')
+    .replace(/[<>:"/\\|?*\uFFFD]|\p{Cc}/gu, ' ')
+    // Invisible characters, those of text direction included.
+    .replace(/\p{C}/gu, '')
+    .replace(/\s+/g, ' ')
+  const short = [...name.trim()].slice(0, nameMax).join('')
+  // Windows drops dots and spaces at the end; a dot in front hides a folder elsewhere.
+  const bare = short.replace(/^[.\s]+|[.\s]+$/g, '')
+  return device.test(bare) ? `_${bare}` : bare
+}

@@ -1,0 +1,564 @@
+import type { AddressInfo } from 'node:net'
+import { exportMax } from '@vigia/contract/documents'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createDatabase } from '../../../../tests/support/database.ts'
+import { readZip } from '../../../../tests/support/zip.ts'
+import { readConfig } from '../../config.ts'
+import { serveRoutes } from '../../http/http.ts'
+import type { Context } from '../../platform/context.ts'
+import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { createPublicIds } from '../../platform/ids.ts'
+import { createLogger } from '../../platform/log.ts'
+import { newWorkspace, testSession } from '../../platform/testing.ts'
+import { createVault } from '../../platform/vault.ts'
+import { createPrinter } from '../../print/printer.ts'
+import { type Arrival, receive } from '../documents.ts'
+import { documentRoutes } from '../routes.ts'
+import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfeProc, resNFe } from '../testing.ts'
+import { zip } from './archive.ts'
+import { exportFiles } from './files.ts'
+import { readInBatches } from './rows.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let ctx: Context
+let owner: pg.Client
+let app: Awaited<ReturnType<typeof serveRoutes>>
+let url: string
+let workspaceId: number
+beforeAll(async () => {
+  database = await createDatabase()
+  owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  ctx = {
+    db: openDatabase(database.url),
+    config: readConfig({}, '/'),
+    log: createLogger('silent'),
+    vault: createVault(Buffer.alloc(32, 7)),
+    ids: createPublicIds(Buffer.alloc(16, 7)),
+    printer: createPrinter(),
+  }
+  app = await serveRoutes(ctx, documentRoutes, async () => testSession(workspaceId))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  await app.close()
+  await owner.end()
+  await ctx.db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  workspaceId = await newWorkspace(ctx.db)
+})
+afterEach(() => void vi.useRealTimers())
+
+const cnpj = '12ABC34501DE35'
+const stranger = '11222333000181'
+
+async function newCompany(name: string, of = cnpj): Promise<{ id: number; publicId: string }> {
+  return inWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .insertInto('company')
+      .values({ workspace_id: workspaceId, cnpj: of, name, search: name.toLowerCase(), uf: 35 })
+      .returning(['id', 'public_id as publicId'])
+      .executeTakeFirstOrThrow(),
+  )
+}
+
+const store = (companyId: number, service: 'nfe' | 'cte', arrivals: Arrival[], of = cnpj) =>
+  inWorkspace(ctx, workspaceId, (ctx) => receive(ctx, { workspaceId, companyId, cnpj: of }, service, arrivals))
+
+const note = (number: number, more = {}) => nfeProc({ number, recipient: cnpj, ...more })
+
+async function ask(body: object) {
+  const response = await app.inject({
+    method: 'POST',
+    url: '/v1/api/DocumentosFiscais/exportar',
+    headers: { authorization: `Bearer ${'x'.repeat(43)}` },
+    payload: body,
+  })
+  return { status: response.statusCode, body: response.json() }
+}
+
+async function linkOf(body: object): Promise<string> {
+  const answer = await ask(body)
+  expect(answer, answer.body.message).toMatchObject({ status: 200 })
+  return answer.body.data.endereco
+}
+
+async function download(address: string) {
+  const response = await fetch(url + address)
+  const bytes = Buffer.from(await response.arrayBuffer())
+  return { status: response.status, headers: response.headers, bytes }
+}
+
+async function exported(body: object): Promise<Map<string, Buffer>> {
+  return readZip((await download(await linkOf(body))).bytes)
+}
+
+const textOf = (files: Map<string, Buffer>) => files.get('leia-me.txt')!.toString('utf8')
+
+// Cells of the sheet row by row: text as text, numbers as numbers.
+function cellsOf(files: Map<string, Buffer>): (string | number)[][] {
+  const xml = readZip(files.get('planilha.xlsx')!).get('xl/worksheets/sheet1.xml')!.toString('utf8')
+  return [...xml.matchAll(/<row r="\d+">(.*?)<\/row>/gs)].map(([, row]) =>
+    [
+      ...row!.matchAll(
+        /<c r="([A-Z])\d+" s="\d"(?: t="inlineStr"><is><t [^>]*>(.*?)<\/t><\/is>|><v>(.*?)<\/v>)<\/c>/gs,
+      ),
+    ].reduce<(string | number)[]>((cells, [, column, text, number]) => {
+      cells[column!.charCodeAt(0) - 65] = text ?? Number(number)
+      return cells
+    }, []),
+  )
+}
+
+const idOf = async (chave: string) => {
+  const { rows } = await owner.query('select id from document where workspace_id = $1 and chave = $2', [
+    workspaceId,
+    chave,
+  ])
+  return ctx.ids.encode(workspaceId, BigInt(rows[0].id))
+}
+
+const everything = { xml: true, pdf: true, planilha: true }
+
+describe('the ZIP', () => {
+  test('has tidy folders with the bytes as they came, the forms, a spreadsheet and an explanation', async () => {
+    const [mine, other] = [await newCompany('CON.  <Sol & Mar>/*"Ção"..'), await newCompany('FILIAL', '12ABC34501DE36')]
+    const october = note(1, { issuedAt: '2026-10-31T23:59:59-03:00', amount: '1234.56' })
+    const cancelled = note(3)
+    const summary = resNFe({ number: 4 })
+    const twice = note(5)
+    await store(mine.id, 'nfe', [
+      arrive(1, october),
+      arrive(2, `\uFEFF${note(2)}\n`),
+      arrive(3, cancelled),
+      arrive(30, evento(110111, { number: 3 })),
+      arrive(4, summary),
+      arrive(5, twice),
+    ])
+    await store(other.id, 'nfe', [arrive(5, twice)], '12ABC34501DE36')
+    const { status, headers, bytes } = await download(await linkOf({ filtro: { TipoDFe: 0 }, ...everything }))
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toBe('application/zip')
+    expect(headers.get('content-disposition')).toMatch(/filename="NF-e \d{4}-\d\d-\d\d .+\.zip"/)
+    const files = readZip(bytes)
+    const folder = `_CON. Sol & Mar Ção (${cnpj})`
+    const names = (number: number, month: string, under = folder) =>
+      ['procNFe.xml', 'DANFE.pdf'].map((end) => `${under}/${month}/NF-e/${chaveOf({ number })}-${end}`)
+    expect([...files.keys()].sort()).toEqual(
+      [
+        ...names(1, '2026-10'),
+        ...[2, 3, 5].flatMap((number) => names(number, '2026-11')),
+        ...names(5, '2026-11', 'FILIAL (12ABC34501DE36)'),
+        `${folder}/2026-11/NF-e/${chaveOf({ number: 4 })}-resNFe.xml`,
+        'planilha.xlsx',
+        'leia-me.txt',
+      ].sort(),
+    )
+    expect(files.get(names(1, '2026-10')[0]!)!.toString()).toBe(october)
+    expect(files.get(names(2, '2026-11')[0]!)!.toString()).toBe(`\uFEFF${note(2)}\n`)
+    expect(files.get(names(3, '2026-11')[1]!)!.toString('latin1', 0, 5)).toBe('%PDF-')
+    const text = textOf(files)
+    for (const words of [
+      'Filtro: NF-e; de qualquer data',
+      'por Ana Souza',
+      'Neste arquivo: 6 documentos',
+      '- 6 XML, exatamente como a SEFAZ entregou; de 1 nota, só o resumo',
+      '- 5 PDF (DANFE ou DACTE).',
+      '- De 1 nota, o XML completo e o DANFE: só o resumo chegou até agora.',
+    ])
+      expect(text).toContain(words)
+    const cells = cellsOf(files)
+    expect(cells.slice(0, 3).map(([text]) => text)).toEqual([
+      expect.stringMatching(/^Documentos fiscais · /),
+      'Filtro: NF-e; de qualquer data',
+      expect.stringMatching(/^Exportado em \d\d\/\d\d\/\d{4} às \d\d:\d\d \(horário de Brasília\), por Ana Souza$/),
+    ])
+    const byChave = new Map(cells.slice(4).map((row) => [`${row[13]} ${row[11]}`, row]))
+    expect(byChave.size).toBe(6)
+    const serial = (iso: string) => Date.parse(iso) / 86_400_000 + 25_569
+    const row = byChave.get(`${chaveOf({ number: 1 })} ${cnpj}`)!
+    expect(row[3]).toBeCloseTo(serial('2026-10-31T23:59:59Z'), 6)
+    expect(row[12]).toBeCloseTo(serial(new Date().toISOString()) - 3 / 24, 1)
+    row[3] = row[12] = 0
+    expect([...row].slice(0, 15)).toEqual([
+      'NF-e',
+      1,
+      1,
+      0,
+      stranger,
+      'PAPELARIA SÃO JOÃO LTDA',
+      1234.56,
+      'Autorizada',
+      'Autorizada',
+      'Destinatário',
+      'CON.  &#60;Sol &#38; Mar&#62;/*"Ção"..',
+      cnpj,
+      0,
+      chaveOf({ number: 1 }),
+      names(1, '2026-10')[0]!.replace('&', '&#38;'),
+    ])
+    expect(byChave.get(`${chaveOf({ number: 3 })} ${cnpj}`)!.slice(7, 9)).toEqual(['Cancelada', 'Cancelamento'])
+    expect(byChave.get(`${chaveOf({ number: 4 })} ${cnpj}`)![15]).toBe('Só o resumo chegou até agora.')
+  })
+
+  test('of CT-e has theirs, and only what was asked for', async () => {
+    const { id } = await newCompany('SOL')
+    await store(id, 'cte', [arrive(1, cteProc({ payer: cnpj }))])
+    const filtro = { TipoDFe: 2 }
+    const name = `SOL (${cnpj})/2026-11/CT-e/${cteChaveOf()}`
+    expect([...(await exported({ filtro, ...everything })).keys()]).toEqual([
+      `${name}-procCTe.xml`,
+      `${name}-DACTE.pdf`,
+      'planilha.xlsx',
+      'leia-me.txt',
+    ])
+    expect([...(await exported({ filtro })).keys()]).toEqual([`${name}-procCTe.xml`, 'planilha.xlsx', 'leia-me.txt'])
+    const files = await exported({ filtro, xml: false, pdf: true, planilha: false })
+    expect([...files.keys()]).toEqual([`${name}-DACTE.pdf`, 'leia-me.txt'])
+    expect(textOf(files)).not.toMatch(/XML|planilha/)
+    expect([...(await exported({ filtro, xml: false, pdf: false, planilha: true })).keys()]).toEqual([
+      'planilha.xlsx',
+      'leia-me.txt',
+    ])
+  })
+
+  test('holds the others when one cannot be opened or printed, and says so', async () => {
+    const { id } = await newCompany('SOL')
+    await store(id, 'nfe', [arrive(1, note(1)), arrive(2, note(2)), arrive(3, note(3))])
+    await owner.query(`update receipt set content = 'x' where workspace_id = $1 and nsu = 2`, [workspaceId])
+    await owner.query('update receipt set content = $2 where workspace_id = $1 and nsu = 3', [
+      workspaceId,
+      arrive(3, '<nfeProc>sem nota</nfeProc>').content,
+    ])
+    const files = await exported({ filtro: { TipoDFe: 0 }, ...everything })
+    expect([...files.keys()].map((name) => name.split('/').at(-1))).toEqual(
+      expect.arrayContaining([`${chaveOf({ number: 1 })}-DANFE.pdf`, `${chaveOf({ number: 3 })}-procNFe.xml`]),
+    )
+    expect(files.size).toBe(5)
+    const text = textOf(files)
+    expect(text).toContain(
+      `- NF-e 2 de PAPELARIA SÃO JOÃO LTDA (${chaveOf({ number: 2 })}): não conseguimos abrir o arquivo guardado.`,
+    )
+    expect(text).toContain(
+      `(${chaveOf({ number: 3 })}): não conseguimos montar o DANFE. O XML original está guardado e íntegro.`,
+    )
+    expect(
+      cellsOf(files)
+        .map((row) => row[15])
+        .filter(Boolean),
+    ).toHaveLength(3)
+  })
+
+  test('holds the chosen documents and no other, of more than one batch', async () => {
+    const { id } = await newCompany('SOL')
+    await store(
+      id,
+      'nfe',
+      Array.from({ length: 260 }, (_, index) => arrive(index + 1, note(index + 1))),
+    )
+    const chosen = Array.from({ length: 250 }, (_, index) => chaveOf({ number: index + 1 }))
+    const idsDFe: string[] = []
+    for (const chave of chosen) idsDFe.push(await idOf(chave))
+    const files = await exported({ idsDFe: [...idsDFe, idsDFe[0]], planilha: false })
+    expect([...files.keys()].flatMap((name) => /(\d{44})-procNFe/.exec(name)?.[1] ?? []).sort()).toEqual(chosen.sort())
+    expect(textOf(files)).toContain('Filtro: 250 documentos escolhidos')
+    const all = await exported({ filtro: { TipoDFe: 0 } })
+    expect(all.size).toBe(262)
+    expect(cellsOf(all)).toHaveLength(264)
+  })
+
+  test('holds what the filter finds, in its words', async () => {
+    const [mine, other] = [await newCompany('SOL'), await newCompany('LUA', stranger)]
+    await store(mine.id, 'nfe', [
+      arrive(1, note(1, { issuedAt: '2026-11-01T00:00:00-03:00' })),
+      arrive(2, note(2, { issuedAt: '2026-11-30T23:59:59-03:00' })),
+      arrive(3, note(3, { issuedAt: '2026-12-01T00:00:00-03:00' })),
+      arrive(4, note(4, { issuerName: 'OUTRA' })),
+      arrive(5, note(5)),
+      arrive(50, evento(110111, { number: 5 })),
+      arrive(6, note(6, { recipient: stranger, carrier: cnpj })),
+    ])
+    await store(other.id, 'nfe', [arrive(1, note(1))], stranger)
+    const filtro = {
+      TipoDFe: 0,
+      IdEmpresa: mine.publicId,
+      Status: 2,
+      TipoParticipacao: 1,
+      CampoPesquisa: 'são  joão',
+      DataDe: '2026-11-01T00:00:00',
+      DataAte: '2026-11-30T23:59:59',
+    }
+    const files = await exported({ filtro })
+    const numbers = cellsOf(files)
+      .slice(4)
+      .map((row) => row[1])
+    expect(numbers).toEqual([2, 1])
+    const words = `NF-e; emissão de 01/11/2026 a 30/11/2026; empresa SOL (12.ABC.345/01DE-35); status Autorizada; participação Destinatário; busca por “são joão”`
+    expect(textOf(files)).toContain(`Filtro: ${words}\r\n`)
+    const { rows } = await owner.query(
+      'select action, actor, description, address from audit where workspace_id = $1',
+      [workspaceId],
+    )
+    expect(rows).toEqual([
+      {
+        action: 'exportacao',
+        actor: 'Ana Souza',
+        description: `Exportou 2 documentos (XML e planilha): ${words}.`,
+        address: '127.0.0.1',
+      },
+    ])
+  })
+
+  test('is made when neither trial nor plan lasts: reading is never taken away', async () => {
+    const { id } = await newCompany('SOL')
+    await store(id, 'nfe', [arrive(1, note(1))])
+    await owner.query(`update workspace set trial_until = now() - interval '9 days', paused_at = now() where id = $1`, [
+      workspaceId,
+    ])
+    expect((await exported({ filtro: { TipoDFe: 0 } })).size).toBe(3)
+  })
+})
+
+describe('the request', () => {
+  const filtro = { TipoDFe: 0 }
+
+  // The counters say how many there are.
+  const pretend = async (n: number) => {
+    for (const [table, unit] of [
+      ['count_month', 'month'],
+      ['count_year', 'year'],
+    ] as const)
+      await owner.query(
+        `insert into ${table} (workspace_id, type, ${unit}, company_id, roles, status, n, amount) values ($1, 0, '2025-01-01', 1, 2, 2, $2, 0)
+           on conflict (workspace_id, type, ${unit}, company_id, roles, status) do update set n = excluded.n`,
+        [workspaceId, n],
+      )
+  }
+
+  test('of more than one export holds says how many there are and what to do', async () => {
+    await pretend(exportMax.documents + 1)
+    expect(await ask({ filtro })).toMatchObject({
+      status: 409,
+      body: {
+        message:
+          'Uma exportação alcança até 100.000 documentos, e são 100.001. Nada foi exportado: escolha um período menor.',
+      },
+    })
+    await pretend(exportMax.documents)
+    expect(await ask({ filtro })).toMatchObject({
+      status: 200,
+      body: {
+        data: { totalDeItens: 100_000 },
+        message: '100.000 documentos prontos para baixar. O link vale por dez minutos.',
+      },
+    })
+    await pretend(exportMax.withPdf + 1)
+    expect(await ask({ filtro, pdf: true })).toMatchObject({
+      status: 409,
+      body: {
+        message:
+          'Com PDF, uma exportação alcança até 5.000 documentos, e são 5.001. Nada foi exportado: escolha um período menor ou exporte sem PDF.',
+      },
+    })
+    const { rows } = await owner.query('select from audit where workspace_id = $1', [workspaceId])
+    expect(rows).toHaveLength(1)
+  })
+
+  test('of nothing says so', async () => {
+    expect(await ask({ filtro })).toMatchObject({
+      status: 409,
+      body: { message: expect.stringMatching(/^Nenhum documento/) },
+    })
+  })
+
+  test('of what is not of this workspace, or hidden, is nobody’s', async () => {
+    const { id, publicId } = await newCompany('SOL')
+    await store(id, 'nfe', [arrive(1, note(1))])
+    const theirs = await idOf(chaveOf())
+    workspaceId = await newWorkspace(ctx.db)
+    const mine = await newCompany('LUA')
+    await store(mine.id, 'nfe', [arrive(1, note(1)), arrive(2, note(2))])
+    const own = await idOf(chaveOf({ number: 2 }))
+    for (const body of [
+      { idsDFe: [own, theirs] },
+      { idsDFe: [own, 'x'] },
+      { filtro: { ...filtro, IdEmpresa: publicId } },
+    ])
+      expect(await ask(body)).toMatchObject({ status: 404 })
+    await owner.query('update company set shown_nfe = 511 & ~2 where id = $1', [mine.id])
+    expect(await ask({ idsDFe: [own] })).toMatchObject({ status: 404 })
+    expect(await ask({ filtro })).toMatchObject({ status: 409 })
+  })
+
+  test.each([
+    ['neither', {}, 'Informe um filtro ou os documentos.'],
+    ['both', { filtro, idsDFe: ['x'] }, 'Informe um filtro ou os documentos.'],
+    ['nothing in it', { filtro, xml: false, planilha: false }, 'Escolha o que exportar.'],
+    ['no document', { idsDFe: [] }, 'Escolha os documentos.'],
+    ['too many', { idsDFe: Array(5_001).fill('x') }, 'Escolha no máximo 5.000 documentos de cada vez.'],
+  ])('with %s is refused with words', async (_, body, message) => {
+    expect(await ask(body)).toMatchObject({ status: 400, body: { errors: [message] } })
+  })
+})
+
+describe('the link', () => {
+  let address: string
+  let companyId: number
+  beforeEach(async () => {
+    ;({ id: companyId } = await newCompany('SOL'))
+    await store(companyId, 'nfe', [arrive(1, note(1)), arrive(2, resNFe({ number: 2 }))])
+    address = await linkOf({ filtro: { TipoDFe: 0 } })
+  })
+
+  const refused = async (address: string) => {
+    const { status, bytes } = await download(address)
+    return { status, message: JSON.parse(bytes.toString()).message }
+  }
+
+  test('tells nothing, needs no token, and works more than once', async () => {
+    expect(address).toMatch(/^\/v1\/api\/DocumentosFiscais\/exportacao\/[\w-]{60,120}$/)
+    expect((await download(address)).bytes.length).toBeGreaterThan(1_000)
+    expect((await download(address)).status).toBe(200)
+  })
+
+  test('is over after ten minutes', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    vi.setSystemTime(Date.now() + 9.9 * 60_000)
+    expect((await download(address)).status).toBe(200)
+    vi.setSystemTime(Date.now() + 0.2 * 60_000)
+    expect(await refused(address)).toEqual({ status: 410, message: expect.stringMatching(/dez minutos.*seguros/) })
+  })
+
+  test('that somebody made up is nobody’s', async () => {
+    const ticket = address.split('/').at(-1)!
+    const begin = address.slice(0, -ticket.length)
+    const elsewhere = createVault(Buffer.alloc(32, 8))
+    const plain = `${workspaceId}/1/${Date.now() + 60_000}`
+    const madeUp = [
+      elsewhere.encrypt(plain, 'ticket of an export').toString('base64url'),
+      // Of the same key, for something else.
+      ctx.vault.encrypt(plain, 'certificate key').toString('base64url'),
+      ctx.vault.encrypt(`${workspaceId}/999999/${Date.now() + 60_000}`, 'ticket of an export').toString('base64url'),
+      ticket.slice(0, -4),
+      `${ticket}AAAA`,
+      ...Array.from({ length: 8 }, (_, index) => {
+        const bytes = Buffer.from(ticket, 'base64url')
+        bytes[index * 6]! ^= 1
+        return bytes.toString('base64url')
+      }),
+      'x',
+      'x'.repeat(80),
+      '..%2F..%2Fx',
+    ]
+    for (const one of madeUp)
+      expect(await refused(begin + one), one).toEqual({
+        status: 404,
+        message: expect.stringMatching(/^Exportação não/),
+      })
+  })
+
+  test('shows what the switches show by then, and what came since', async () => {
+    await store(companyId, 'nfe', [arrive(3, note(3, { recipient: stranger, carrier: cnpj }))])
+    expect(readZip((await download(address)).bytes).size).toBe(5)
+    await owner.query('update company set shown_nfe = 511 & ~2 where id = $1', [companyId])
+    const files = readZip((await download(address)).bytes)
+    expect([...files.keys()].filter((name) => name.includes('/'))).toEqual([
+      expect.stringContaining(chaveOf({ number: 3 })),
+    ])
+    expect(textOf(files)).toContain('Neste arquivo: 1 documento\r\n')
+  })
+
+  test('is forgotten after a day', async () => {
+    await owner.query(`update document_export set requested_at = now() - interval '25 hours' where workspace_id = $1`, [
+      workspaceId,
+    ])
+    await linkOf({ filtro: { TipoDFe: 0 } })
+    const { rows } = await owner.query('select from document_export where workspace_id = $1', [workspaceId])
+    expect(rows).toHaveLength(1)
+    expect((await refused(address)).status).toBe(404)
+  })
+})
+
+describe('the forms of an export', () => {
+  test('are asked for a few at a time, and one that cannot be laid out is a line', async () => {
+    const { id } = await newCompany('SOL')
+    const poisoned = note(1, { issuerName: 'LACO INFINITO' })
+    await store(id, 'nfe', [
+      arrive(1, poisoned),
+      ...[2, 3, 4, 5, 6, 7, 8].map((number) => arrive(number, note(number))),
+    ])
+    await using printer = createPrinter({
+      file: new URL('../../print/printer.testing.ts', import.meta.url),
+      threads: 1,
+      timeoutMs: 1_500,
+    })
+    const seen = { now: 0, most: 0, patient: true }
+    const watched: Context['printer'] = {
+      ...printer,
+      print: (order, options = {}) => {
+        seen.most = Math.max(seen.most, ++seen.now)
+        seen.patient &&= options.patient === true
+        return printer.print(order, options).finally(() => seen.now--)
+      },
+    }
+    const rows = readInBatches(ctx, workspaceId, { criteria: { type: 0 } }, true)
+    const words = { productName: 'Vigia', filter: 'NF-e', made: 'agora', logoOf: async () => undefined }
+    const task = { rows, contents: everything, ...words, at: new Date() }
+    const chunks: Buffer[] = []
+    for await (const chunk of zip(exportFiles(task, { log: ctx.log, printer: watched }))) chunks.push(chunk)
+    const files = readZip(Buffer.concat(chunks))
+    expect(seen).toMatchObject({ now: 0, patient: true })
+    expect(seen.most).toBeLessThanOrEqual(4)
+    const names = [...files.keys()]
+    expect(names.filter((name) => name.endsWith('.pdf'))).toHaveLength(7)
+    expect(names.filter((name) => name.endsWith('.xml'))).toHaveLength(8)
+    expect(textOf(files)).toMatch(/LACO INFINITO \(\d{44}\): Montar o DANFE deste documento demorou demais/)
+  })
+})
+
+describe('a long download', () => {
+  beforeEach(async () => {
+    const { id } = await newCompany('SOL')
+    for (let from = 1; from <= 2_000; from += 500)
+      await store(
+        id,
+        'nfe',
+        Array.from({ length: 500 }, (_, index) => arrive(from + index, note(from + index))),
+      )
+  })
+
+  test('keeps no connection while nobody takes what there is', async () => {
+    const db = openDatabase(database.url, { connections: 1 })
+    let rows = 0
+    for await (const batch of readInBatches({ db }, workspaceId, { criteria: { type: 0 } }, true)) {
+      rows += batch.length
+      expect((await sql<{ one: number }>`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
+    }
+    expect(rows).toBe(2_000)
+    await db.destroy()
+  })
+
+  test('that breaks off is not read on', async () => {
+    const seen = { batches: 0, ended: false }
+    async function* watched() {
+      try {
+        for await (const rows of readInBatches(ctx, workspaceId, { criteria: { type: 0 } }, true)) {
+          seen.batches++
+          yield rows
+        }
+      } finally {
+        seen.ended = true
+      }
+    }
+    const words = { productName: 'Vigia', filter: 'NF-e', made: 'agora', logoOf: async () => undefined }
+    const task = { rows: watched(), contents: everything, ...words, at: new Date() }
+    for await (const _ of zip(exportFiles(task, ctx))) break
+    await expect.poll(() => seen.ended).toBe(true)
+    expect(seen.batches).toBeLessThan(3)
+  })
+})

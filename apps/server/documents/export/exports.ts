@@ -1,0 +1,212 @@
+import type { Readable } from 'node:stream'
+import { exportMax } from '@vigia/contract/documents'
+import { formatBrasiliaMoment, formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import { recordAudit } from '../../audit/audit.ts'
+import { findLogoOf, readHiding, shownConditions } from '../../companies/companies.ts'
+import type { Session } from '../../http/http.ts'
+import { announce } from '../../notifications/notifications.ts'
+import type { Context } from '../../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import { serviceOf } from '../../platform/service.ts'
+import { linkLifeMs, type Ready } from '../announcements.ts'
+import { all } from '../filter.ts'
+import { type Criteria, countDocuments } from '../list.ts'
+import { zip } from './archive.ts'
+import { exportFiles } from './files.ts'
+import { type ExportChoice, readInBatches } from './rows.ts'
+import { contentsText, criteriaText, type ExportContents, families } from './texts.ts'
+
+/** What a person wants exported: documents by their public ids, or all that criteria find. */
+interface ExportRequest extends ExportContents {
+  documents: string[] | Criteria
+}
+
+// As the row keeps it: numbers of documents as text.
+interface Kept extends ExportContents {
+  criteria?: Criteria
+  ids?: string[]
+  filter: string
+  fileName: string
+  requestedBy: string
+}
+
+/** An export that may be fetched for a while by the client that has its ticket. */
+interface Prepared {
+  /** Opaque, and only this installation can make one. */
+  ticket: string
+  fileName: string
+  total: number
+  validUntil: Date
+}
+
+/** Checks and counts an export and writes down who wanted it. Refuses ids as everywhere, and more than one export can hold. */
+export async function prepareExport(
+  ctx: Pick<Context, 'db' | 'ids' | 'vault'>,
+  session: Session,
+  { documents, ...contents }: ExportRequest,
+): Promise<Prepared> {
+  const { workspaceId } = session
+  const now = new Date()
+  return inWorkspace(ctx, workspaceId, async (ctx) => {
+    const { total, filter, kinds, ...choice } = Array.isArray(documents)
+      ? await ofIds(ctx, workspaceId, documents)
+      : await ofCriteria(ctx, workspaceId, documents)
+    requireRoom(total, contents.pdf)
+    const fileName = `${kinds} ${writeBrasiliaTime(now).slice(0, 16).replace('T', ' às ').replace(':', 'h')}.zip`
+    const kept: Kept = { ...choice, ...contents, filter, fileName, requestedBy: session.accountName }
+    const { db } = ctx
+    await sql`delete from document_export where workspace_id = ${workspaceId} and requested_at < now() - interval '1 day'`.execute(
+      db,
+    )
+    const { id } = await db
+      .insertInto('document_export')
+      .values({ workspace_id: workspaceId, request: JSON.stringify(kept) })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    const what = `Exportou ${formatCount(total, 'documento', 'documentos')} (${contentsText(contents)}): ${filter}.`
+    await recordAudit({ db }, session, 'exportacao', what)
+    const payload: Ready = { documents: total, by: session.accountName }
+    await announce({ db }, workspaceId, { what: 'exportacao-pronta', payload })
+    const validUntil = new Date(now.getTime() + linkLifeMs)
+    return { ticket: seal(ctx, { workspaceId, id, validUntil }), fileName, total, validUntil }
+  })
+}
+
+async function ofCriteria(ctx: Pick<Context, 'db'>, workspaceId: number, criteria: Criteria) {
+  const company =
+    criteria.companyId === undefined
+      ? undefined
+      : await ctx.db
+          .selectFrom('company')
+          .select(['name', 'cnpj'])
+          .where('workspace_id', '=', workspaceId)
+          .where('id', '=', criteria.companyId)
+          .executeTakeFirstOrThrow()
+  return {
+    criteria,
+    total: await countDocuments(ctx, workspaceId, criteria),
+    filter: criteriaText(criteria, company),
+    kinds: families[serviceOf(criteria.type)] as string,
+  }
+}
+
+async function ofIds({ db, ids }: Pick<Context, 'db' | 'ids'>, workspaceId: number, documents: string[]) {
+  const decoded = [...new Set(documents)].map((id) => ids.decode(workspaceId, id))
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const known = decoded.filter((id) => id !== null)
+  const { rows } = await sql<{ id: bigint; type: number }>`
+    select d.id, d.type from document d
+     where ${all([sql`d.workspace_id = ${workspaceId}`, sql`d.id = any (${known}::bigint[])`, ...shown])}
+     order by d.issued_at desc, d.id desc`.execute(db)
+  if (rows.length < decoded.length) throw new AppError('not-found', 'Documento não encontrado.')
+  const kinds = new Set(rows.map(({ type }) => families[serviceOf(type)]))
+  return {
+    ids: rows.map(({ id }) => String(id)),
+    total: rows.length,
+    filter: formatCount(rows.length, 'documento escolhido', 'documentos escolhidos'),
+    kinds: [...kinds].sort().reverse().join(' e '),
+  }
+}
+
+function requireRoom(total: number, pdf: boolean): void {
+  if (total === 0) throw new AppError('conflict', 'Nenhum documento corresponde a este filtro: não há o que exportar.')
+  const [documents, withPdf] = [exportMax.documents, exportMax.withPdf].map(formatInteger)
+  const are = `são ${formatInteger(total)}. Nada foi exportado`
+  if (total > exportMax.documents)
+    throw new AppError(
+      'conflict',
+      `Uma exportação alcança até ${documents} documentos, e ${are}: escolha um período menor.`,
+    )
+  if (pdf && total > exportMax.withPdf)
+    throw new AppError(
+      'conflict',
+      `Com PDF, uma exportação alcança até ${withPdf} documentos, e ${are}: escolha um período menor ou exporte sem PDF.`,
+    )
+}
+
+interface Ticket {
+  workspaceId: number
+  id: bigint
+  validUntil: Date
+}
+
+const purpose = 'ticket of an export'
+
+// One query for each issuer: an export has thousands of documents and few issuers with a logo.
+function logosOf(ctx: Pick<Context, 'db'>, workspaceId: number): (taxId: string) => Promise<Uint8Array | undefined> {
+  const known = new Map<string, Promise<Uint8Array | undefined>>()
+  return (taxId) => {
+    const found = known.get(taxId) ?? findLogoOf(ctx, workspaceId, taxId)
+    known.set(taxId, found)
+    // The next document of the issuer asks again.
+    found.catch(() => known.delete(taxId))
+    return found
+  }
+}
+
+function seal({ vault }: Pick<Context, 'vault'>, { workspaceId, id, validUntil }: Ticket): string {
+  return vault.encrypt(`${workspaceId}/${id}/${validUntil.getTime()}`, purpose).toString('base64url')
+}
+
+function open({ vault }: Pick<Context, 'vault'>, ticket: string): Ticket | null {
+  if (!/^[\w-]{40,200}$/.test(ticket)) return null
+  let plain: string
+  try {
+    plain = vault.decrypt(Buffer.from(ticket, 'base64url'), purpose)
+  } catch {
+    return null
+  }
+  const [workspaceId = '', id = '', validUntil = ''] = plain.split('/')
+  return { workspaceId: Number(workspaceId), id: BigInt(id), validUntil: new Date(Number(validUntil)) }
+}
+
+/**
+ * The ZIP of a prepared export, made while it is read, of what its workspace shows by then. Refuses tickets that are not ours, and those
+ * whose time is over.
+ */
+export async function openExport(
+  ctx: Pick<Context, 'db' | 'vault' | 'log' | 'config' | 'printer'>,
+  ticket: string,
+): Promise<{ content: Readable; fileName: string }> {
+  const opened = open(ctx, ticket)
+  const at = new Date()
+  if (opened && opened.validUntil <= at)
+    throw new AppError(
+      'gone',
+      'O link desta exportação valia por dez minutos, que já passaram. Seus documentos estão seguros: exporte de novo.',
+    )
+  const kept = opened && (await findKept(ctx, opened))
+  if (!kept)
+    throw new AppError('not-found', 'Exportação não encontrada. Seus documentos estão seguros: exporte de novo.')
+  const { criteria, ids = [], filter, fileName, requestedBy, ...contents } = kept
+  const choice: ExportChoice = criteria ? { criteria } : { ids: ids.map(BigInt) }
+  const files = exportFiles(
+    {
+      rows: readInBatches(ctx, opened.workspaceId, choice, contents.xml || contents.pdf),
+      contents,
+      role: criteria?.role,
+      logoOf: logosOf(ctx, opened.workspaceId),
+      productName: ctx.config.productName,
+      filter,
+      made: `${formatBrasiliaMoment(at)} (horário de Brasília), por ${requestedBy}`,
+      at,
+    },
+    ctx,
+  )
+  return { content: zip(files), fileName }
+}
+
+async function findKept(ctx: Pick<Context, 'db'>, { workspaceId, id }: Ticket): Promise<Kept | undefined> {
+  const row = await readWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .selectFrom('document_export')
+      .select('request')
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', id)
+      .executeTakeFirst(),
+  )
+  // Written by this file, in this shape.
+  return row?.request as Kept | undefined
+}

@@ -1,0 +1,186 @@
+import { writeBrasiliaTime } from '@vigia/contract/text'
+import { primaryRole, roleNames } from '@vigia/dfe/roles'
+import { statusNames } from '@vigia/dfe/status'
+import { PrintError } from '@vigia/print/danfe'
+import { unzipDocument } from '@vigia/sefaz/distribution'
+import type { Context } from '../../platform/context.ts'
+import { AppError } from '../../platform/errors.ts'
+import { serviceOf } from '../../platform/service.ts'
+import { xmlName } from '../files.ts'
+import { forms, orderOf } from '../printing.ts'
+import { eventText } from '../rows.ts'
+import { type Entry, safeName } from './archive.ts'
+import type { ExportRow } from './rows.ts'
+import { type SpreadsheetColumn, startSpreadsheet } from './spreadsheet.ts'
+import { type ExportContents, families, readMe, type Tally } from './texts.ts'
+
+/** What is exported, in words too. */
+interface ExportTask {
+  rows: AsyncIterable<ExportRow[]>
+  contents: ExportContents
+  /** The role that was asked for: each document shows that one. */
+  role?: number
+  /** The logo of the issuer with this CNPJ or CPF, when it is a company of the workspace. */
+  logoOf: (taxId: string) => Promise<Uint8Array | undefined>
+  productName: string
+  filter: string
+  made: string
+  at: Date
+}
+
+/** The files of an export, one after the other. */
+export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 'printer'>): AsyncGenerator<Entry> {
+  const { contents, filter, made, at } = task
+  const sheet = contents.planilha
+    ? startSpreadsheet(
+        [`Documentos fiscais · ${task.productName}`, `Filtro: ${filter}`, `Exportado em ${made}`],
+        columns,
+        at,
+      )
+    : null
+  const tally: Tally = { documents: 0, xml: 0, summaries: 0, pdf: 0, problems: [] }
+  const folders = new Map<number, string>()
+  for await (const rows of task.rows) {
+    const lines: string[][] = []
+    for (const [row, pdf] of printAhead(rows, contents.pdf, task.logoOf, ctx)) {
+      tally.documents++
+      if (!folders.has(row.company_id)) folders.set(row.company_id, folderOf(row))
+      const { entries, problem } = await filesOf(row, pdf, folders.get(row.company_id)!, contents, tally, ctx)
+      for (const entry of entries) yield { ...entry, at }
+      lines.push(lineOf(row, task.role, entries[0]?.name ?? '', problem))
+    }
+    await sheet?.add(lines)
+  }
+  if (sheet) yield { name: 'planilha.xlsx', content: await sheet.end(), at, stored: true }
+  yield { name: 'leia-me.txt', content: Buffer.from(readMe(task, tally)), at }
+}
+
+// Threads lay out the next documents while earlier ones are written. This is how many may wait, however long the export.
+const aheadMax = 4
+
+type Pdf = Promise<Uint8Array> | undefined
+
+function* printAhead(
+  rows: readonly ExportRow[],
+  withPdf: boolean,
+  logoOf: ExportTask['logoOf'],
+  { printer }: Pick<Context, 'printer'>,
+): Generator<[ExportRow, Pdf]> {
+  const begun: Pdf[] = []
+  const begin = (row: ExportRow): Pdf => {
+    if (!withPdf || !row.complete) return undefined
+    const kind = serviceOf(row.type)
+    const pdf = logoOf(row.tax_id).then((logo) =>
+      printer.print(orderOf(kind, { ...row, content: row.content! }, logo), { patient: true }),
+    )
+    // Its failure is reported when its turn comes; until then it must not count as unhandled.
+    pdf.catch(() => {})
+    return pdf
+  }
+  for (const [at, row] of rows.entries()) {
+    const missing = rows.slice(at + begun.length, at + aheadMax)
+    begun.push(...missing.map(begin))
+    yield [row, begun.shift()]
+  }
+}
+
+function folderOf({ company, cnpj }: ExportRow): string {
+  return `${safeName(company) || 'Empresa'} (${cnpj})`
+}
+
+type File = Omit<Entry, 'at'>
+
+async function filesOf(
+  row: ExportRow,
+  pdf: Pdf,
+  folder: string,
+  { xml: withXml, pdf: withPdf }: ExportContents,
+  tally: Tally,
+  { log }: Pick<Context, 'log'>,
+): Promise<{ entries: File[]; problem: string }> {
+  if (!row.complete) tally.summaries++
+  if (!withXml && !withPdf) return { entries: [], problem: row.complete ? '' : onlySummary }
+  const family = serviceOf(row.type)
+  const place = `${folder}/${row.issued_at.slice(0, 7)}/${families[family]}`
+  const failed = (err: unknown, what: string) => {
+    // What a document does to its own printing is no fault of ours.
+    if (!(err instanceof PrintError))
+      log.error({ err, chave: row.chave }, 'a document could not be exported as a whole')
+    tally.problems.push(
+      `${families[family]} ${row.number} de ${row.issuer.replace(/\s+/g, ' ')} (${row.chave}): ${what}`,
+    )
+    return what
+  }
+  let content: Buffer
+  try {
+    content = unzipDocument(row.content!)
+  } catch (error) {
+    return { entries: [], problem: failed(error, 'não conseguimos abrir o arquivo guardado.') }
+  }
+  const entries: File[] = []
+  if (withXml) {
+    tally.xml++
+    entries.push({ name: `${place}/${xmlName(row)}`, content })
+  }
+  if (!row.complete) return { entries, problem: onlySummary }
+  if (!pdf) return { entries, problem: '' }
+  const form = forms[family].name
+  try {
+    entries.push({ name: `${place}/${row.chave}-${form}.pdf`, content: await pdf, stored: true })
+    tally.pdf++
+    return { entries, problem: '' }
+  } catch (error) {
+    return {
+      entries,
+      problem: failed(
+        error,
+        error instanceof AppError
+          ? error.message
+          : `não conseguimos montar o ${form}. O XML original está guardado e íntegro.`,
+      ),
+    }
+  }
+}
+
+const onlySummary = 'Só o resumo chegou até agora.'
+
+const columns: SpreadsheetColumn[] = [
+  { title: 'Tipo', width: 7, kind: 'text' },
+  { title: 'Número', width: 11, kind: 'whole' },
+  { title: 'Série', width: 7, kind: 'whole' },
+  { title: 'Emissão', width: 17, kind: 'date' },
+  { title: 'CNPJ ou CPF do emitente', width: 24, kind: 'text' },
+  { title: 'Emitente', width: 40, kind: 'text' },
+  { title: 'Valor (R$)', width: 15, kind: 'money' },
+  { title: 'Status', width: 24, kind: 'text' },
+  { title: 'Último evento', width: 32, kind: 'text' },
+  { title: 'Participação', width: 15, kind: 'text' },
+  { title: 'Empresa', width: 40, kind: 'text' },
+  { title: 'CNPJ da empresa', width: 17, kind: 'text' },
+  { title: 'Chegada (Brasília)', width: 18, kind: 'date' },
+  { title: 'Chave de acesso', width: 48, kind: 'text' },
+  { title: 'Arquivo', width: 40, kind: 'text' },
+  { title: 'Observação', width: 40, kind: 'text' },
+]
+
+function lineOf(row: ExportRow, role: number | undefined, file: string, problem: string): string[] {
+  const family = serviceOf(row.type)
+  return [
+    families[family],
+    String(row.number),
+    String(row.series),
+    row.issued_at.replace(' ', 'T'),
+    row.tax_id,
+    row.issuer,
+    row.amount,
+    statusNames[row.status] ?? '',
+    eventText(family, row),
+    roleNames[role ?? primaryRole(family, row.roles)] ?? '',
+    row.company,
+    row.cnpj,
+    writeBrasiliaTime(row.created_at),
+    row.chave,
+    file,
+    problem,
+  ]
+}

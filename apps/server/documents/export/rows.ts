@@ -1,0 +1,98 @@
+import { type RawBuilder, sql } from 'kysely'
+import { readHiding, shownConditions } from '../../companies/companies.ts'
+import type { Context, Database } from '../../platform/context.ts'
+import { readWorkspace } from '../../platform/database.ts'
+import { all, type Criteria, documentCondition, rangeOf } from '../filter.ts'
+import { searchCondition } from '../search.ts'
+
+/** A document as an export needs it. */
+export interface ExportRow {
+  id: bigint
+  type: number
+  company_id: number
+  company: string
+  cnpj: string
+  number: number
+  series: number
+  chave: string
+  issuer: string
+  tax_id: string
+  amount: string
+  issued_at: string
+  created_at: Date
+  roles: number
+  status: number
+  base_status: number
+  event_code: number
+  event_text: string | null
+  complete: boolean
+  /** Of the receipt; null: it was not asked for. */
+  content: Buffer | null
+  cancelProtocol: string | null
+  cancelledAt: Date | null
+}
+
+/** Which documents: those that criteria find, or these. */
+export type ExportChoice = { criteria: Criteria } | { ids: bigint[] }
+
+const batchSize = 100
+
+/**
+ * The chosen documents that are there and shown at this moment, newest first, in batches. Each batch is a short transaction of its own: who
+ * downloads slowly keeps no connection.
+ */
+export async function* readInBatches(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  choice: ExportChoice,
+  withContent: boolean,
+): AsyncGenerator<ExportRow[]> {
+  const read = (batch: (db: Database) => Promise<RawBuilder<unknown>>) =>
+    readWorkspace(ctx, workspaceId, async ({ db }) => {
+      const hiding = await readHiding({ db }, workspaceId)
+      return readBatch(db, all([await batch(db), ...shownConditions(hiding, 'd')]), withContent)
+    })
+  if ('ids' in choice) {
+    for (let from = 0; from < choice.ids.length; from += batchSize) {
+      const ids = choice.ids.slice(from, from + batchSize)
+      yield await read(async () => sql`d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])`)
+    }
+    return
+  }
+  const filter = choice.criteria
+  const { from, until } = rangeOf(filter)
+  // The first batch of a search finds the matching issuers.
+  let text: RawBuilder<unknown> | null | undefined
+  for (let last: ExportRow | undefined; ; ) {
+    const after = last
+    const rows = await read(async (db) => {
+      text ??= filter.text ? await searchCondition(db, workspaceId, filter.text) : null
+      const found = documentCondition({ db, workspaceId, filter, text, hiding: [] })
+      const rest = after ? sql`(d.issued_at, d.id) < (${after.issued_at}::timestamp, ${after.id}::bigint)` : sql`true`
+      return sql`${found} and d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp and ${rest}`
+    })
+    if (rows.length > 0) yield rows
+    last = rows.at(-1)
+    if (rows.length < batchSize) return
+  }
+}
+
+async function readBatch(db: Database, condition: RawBuilder<unknown>, withContent: boolean): Promise<ExportRow[]> {
+  // The documents of the batch first, so that the rest is looked up for these only.
+  const { rows } = await sql<ExportRow>`
+    with d as materialized (
+      select d.* from document d where ${condition} order by d.issued_at desc, d.id desc limit ${batchSize})
+    select d.id, d.type, d.company_id, c.name as company, c.cnpj, d.number, d.series, d.chave, s.name as issuer, s.tax_id, d.amount,
+           d.issued_at, d.created_at, d.roles, d.status, d.base_status, d.event_code, d.event_text, d.complete,
+           r.content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt"
+      from d
+      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+      left join receipt r on ${withContent} and r.workspace_id = d.workspace_id and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
+      left join lateral (
+        select e.protocol, e.registered_at from document_event e
+         where d.status = 3 and e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.status = 3
+         order by e.registered_at desc limit 1) e on true
+     order by d.issued_at desc, d.id desc`.execute(db)
+  return rows
+}

@@ -1,0 +1,118 @@
+import { formatCount } from '@vigia/contract/text'
+import { formatCnpj } from '@vigia/dfe/cnpj'
+import { roleNames } from '@vigia/dfe/roles'
+import { statusNames } from '@vigia/dfe/status'
+import type { Criteria } from '../filter.ts'
+
+/** What an export is made of, besides the documents. */
+export interface ExportContents {
+  xml: boolean
+  pdf: boolean
+  planilha: boolean
+}
+
+/** "XML, PDF e planilha". */
+export function contentsText({ xml, pdf, planilha }: ExportContents): string {
+  return and([xml ? 'XML' : '', pdf ? 'PDF' : '', planilha ? 'planilha' : ''].filter(Boolean))
+}
+
+function and(words: string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} e ${words.at(-1)}`
+}
+
+export const families = { nfe: 'NF-e', cte: 'CT-e' } as const
+
+/** The criteria as a person would say them. */
+export function criteriaText(criteria: Criteria, company: { name: string; cnpj: string } | undefined): string {
+  const { type, text, status, role } = criteria
+  return [
+    type === 0 ? families.nfe : families.cte,
+    periodText(criteria),
+    company && `empresa ${company.name} (${formatCnpj(company.cnpj)})`,
+    status === undefined ? '' : `status ${statusNames[status] ?? status}`,
+    role === undefined ? '' : `participação ${roleNames[role] ?? role}`,
+    text && `busca por “${text.replace(/\s+/g, ' ')}”`,
+  ]
+    .filter(Boolean)
+    .join('; ')
+}
+
+function periodText({ from, to }: Criteria): string {
+  const since = from && localText(from, 'T00:00:00')
+  const until = to && localText(to, 'T23:59:59')
+  if (since && until) return `emissão de ${since} a ${until}`
+  if (since) return `emissão a partir de ${since}`
+  return until ? `emissão até ${until}` : 'de qualquer data'
+}
+
+// The hour only where it cuts a day.
+function localText(time: string, wholeDay: string): string {
+  const [year, month, day] = time.slice(0, 10).split('-')
+  return `${day}/${month}/${year}${time.endsWith(wholeDay) ? '' : ` ${time.slice(11)}`}`
+}
+
+/** What came to be in an export. */
+export interface Tally {
+  documents: number
+  xml: number
+  summaries: number
+  pdf: number
+  /** Of what is missing, one sentence each. */
+  problems: string[]
+}
+
+interface Heading {
+  productName: string
+  filter: string
+  /** When and by whom. */
+  made: string
+  contents: ExportContents
+}
+
+/** The text that explains a ZIP: what is in here, where from, and what is missing and why. */
+export function readMe({ productName, filter, made, contents }: Heading, tally: Tally): string {
+  const { documents, xml, summaries, pdf, problems } = tally
+  const { xml: withXml, pdf: withPdf, planilha } = contents
+  const withFiles = withXml || withPdf
+  const lines = [
+    `Documentos fiscais exportados do ${productName}`,
+    '',
+    `Filtro: ${filter}`,
+    `Feito em ${made}`,
+    `Neste arquivo: ${formatCount(documents, 'documento', 'documentos')}`,
+    '',
+    'O QUE ESTÁ AQUI',
+    ...(withFiles
+      ? ['Pastas: empresa (CNPJ) / ano e mês da emissão / NF-e ou CT-e. O nome de cada arquivo é a chave de acesso.']
+      : []),
+    ...(withXml
+      ? [
+          `- ${formatCount(xml, 'XML', 'XML')}, exatamente como a SEFAZ entregou${
+            summaries > 0
+              ? `; de ${formatCount(summaries, 'nota, só o resumo (…-resNFe.xml)', 'notas, só o resumo (…-resNFe.xml)')}`
+              : ''
+          }.`,
+        ]
+      : []),
+    ...(withPdf ? [`- ${formatCount(pdf, 'PDF', 'PDF')} (DANFE ou DACTE).`] : []),
+    ...(planilha ? ['- planilha.xlsx: uma linha por documento.'] : []),
+    '',
+    'O QUE FALTA',
+    ...missing(summaries, contents, problems),
+    '',
+  ]
+  // As every editor of Windows, old ones too, reads it.
+  return `\uFEFF${lines.join('\r\n')}`
+}
+
+function missing(summaries: number, { xml, pdf }: ExportContents, problems: string[]): string[] {
+  const what = and([xml ? 'o XML completo' : '', pdf ? 'o DANFE' : ''].filter(Boolean))
+  const rest =
+    what && summaries > 0
+      ? [
+          `De ${formatCount(summaries, 'nota', 'notas')}, ${what}: só o resumo chegou até agora. A SEFAZ libera o resto depois da Ciência ou de outra manifestação, se ainda houver prazo.`,
+        ]
+      : []
+  const all = [...rest, ...problems].map((line) => `- ${line}`)
+  return all.length > 0 ? all : ['Nada.']
+}

@@ -1,0 +1,215 @@
+import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { ufByCode } from '@vigia/dfe/uf'
+import type { Database } from '../../platform/context.ts'
+import { type Service, serviceOf } from '../../platform/service.ts'
+import { eventId } from '../files.ts'
+import { type DocumentListRow, eventName } from '../rows.ts'
+
+/** Something that happened to a document. */
+export interface TimelineRow {
+  at: Date
+  tpEvento: number | null
+  description: string
+  /** Who did it, in words. */
+  author: string
+  origin: 'arrival' | 'authority' | 'sending'
+  state: 'registered' | 'sending' | 'refused' | 'undone'
+  text: string | null
+  protocol: string | null
+  /** Of an event whose registration is here, text and all. */
+  eventId: string | null
+}
+
+/** What a timeline needs to know of its document. */
+interface TimelineSource {
+  row: DocumentListRow
+  /** When the file that is shown arrived. */
+  receivedAt: Date
+  /** Names by CNPJ or CPF. */
+  names: ReadonlyMap<string, string>
+  cnpj: string
+  protocol: string | null
+}
+
+/** Everything that is known to have happened to a document, newest first; `db` is inside the workspace. */
+export async function readTimeline(db: Database, workspaceId: number, subject: TimelineSource): Promise<TimelineRow[]> {
+  const { company_id, chave } = subject.row
+  const received = await db
+    .selectFrom('document_event')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('company_id', '=', company_id)
+    .where('chave', '=', chave)
+    .execute()
+  const sent = await db
+    .selectFrom('outgoing_event as o')
+    .leftJoin('account as a', (join) =>
+      join.onRef('a.workspace_id', '=', 'o.workspace_id').onRef('a.id', '=', 'o.requested_by'),
+    )
+    .select([
+      'o.tp_evento',
+      'o.sequence',
+      'o.state',
+      'o.message',
+      'o.justification',
+      'o.why',
+      'o.requested_by',
+      'a.name',
+    ])
+    .select(['o.requested_at', 'o.answered_at', 'o.registered_at', 'o.protocol'])
+    .where('o.workspace_id', '=', workspaceId)
+    .where('o.company_id', '=', company_id)
+    .where('o.chave', '=', chave)
+    .orderBy('o.id')
+    .execute()
+  const delivered = new Set<ReceivedEvent>()
+  const sendings = sent.map((event) => {
+    const back = event.state === 'rejected' ? undefined : received.find((one) => isSame(one, event, subject.cnpj))
+    if (back) delivered.add(back)
+    return sending(serviceOf(subject.row.type), event, back)
+  })
+  const registrations = received.filter((event) => !delivered.has(event)).map((event) => registration(event, subject))
+  const all = [...arrivals(subject), ...authorization(subject), ...registrations, ...sendings]
+  // At the same moment, the later entry of the list happened later.
+  return all.reverse().sort((a, b) => b.at.getTime() - a.at.getTime())
+}
+
+interface ReceivedEvent {
+  type: number
+  tp_evento: number
+  sequence: number
+  orgao: number
+  rank: number
+  summary: boolean
+  registered_at: Date
+  protocol: string | null
+  author: string | null
+  description: string
+  justification: string | null
+  known: boolean
+  undone: boolean
+}
+
+interface SentManifestation {
+  tp_evento: number
+  sequence: number
+  state: 'waiting' | 'sending' | 'registered' | 'rejected'
+  message: string
+  justification: string | null
+  why: string
+  requested_by: number | null
+  name: string | null
+  requested_at: Date
+  answered_at: Date | null
+  registered_at: Date | null
+  protocol: string | null
+}
+
+// An event that we sent is delivered like any other once it is registered.
+function isSame(received: ReceivedEvent, sent: SentManifestation, cnpj: string): boolean {
+  const { tp_evento, sequence, author, rank } = received
+  return rank > 0 && tp_evento === sent.tp_evento && sequence === sent.sequence && author === cnpj
+}
+
+function arrivals({ row, receivedAt }: TimelineSource): TimelineRow[] {
+  const arrival = (at: Date, description: string): TimelineRow => ({
+    at,
+    tpEvento: null,
+    description,
+    author: 'SEFAZ',
+    origin: 'arrival',
+    state: 'registered',
+    text: null,
+    protocol: null,
+    eventId: null,
+  })
+  if (!row.complete) return [arrival(row.created_at, 'Chegou o resumo')]
+  const whole = row.type === 0 ? 'Chegou a nota completa' : 'Chegou o CT-e'
+  // Only a destinatário gets a summary before the note.
+  const hadSummary = row.type === 0 && row.roles & (1 << 1) && receivedAt > row.created_at
+  return hadSummary
+    ? [arrival(row.created_at, 'Chegou o resumo'), arrival(receivedAt, whole)]
+    : [arrival(row.created_at, whole)]
+}
+
+const denied = 9
+
+function authorization({ row, protocol }: TimelineSource): TimelineRow[] {
+  if (row.authorized_at === null) return []
+  return [
+    {
+      at: row.authorized_at,
+      tpEvento: null,
+      description: row.base_status === denied ? 'Uso denegado' : 'Autorização de uso',
+      author: row.issuer_name,
+      origin: 'authority',
+      state: row.base_status === denied ? 'refused' : 'registered',
+      text: null,
+      protocol,
+      eventId: null,
+    },
+  ]
+}
+
+function registration(event: ReceivedEvent, subject: TimelineSource): TimelineRow {
+  const unregistered = event.rank === 0
+  return {
+    at: event.registered_at,
+    tpEvento: event.tp_evento,
+    description: event.known ? eventName(serviceOf(event.type), event.tp_evento) : event.description,
+    author: authorName(event, subject),
+    origin: 'authority',
+    state: unregistered ? 'refused' : event.undone ? 'undone' : 'registered',
+    text: joinTexts(event.justification, unregistered ? 'O arquivo deste evento não traz o registro da SEFAZ.' : null),
+    protocol: event.protocol,
+    eventId: printableId(event),
+  }
+}
+
+function sending(family: Service, event: SentManifestation, back: ReceivedEvent | undefined): TimelineRow {
+  const state = back ? (back.undone ? 'undone' : 'registered') : states[event.state]
+  const pending = state === 'sending'
+  const settledAt = back?.registered_at ?? event.registered_at ?? event.answered_at
+  return {
+    at: pending ? event.requested_at : (settledAt ?? event.requested_at),
+    tpEvento: event.tp_evento,
+    description: eventName(family, event.tp_evento),
+    author: event.requested_by === null ? 'Ciência automática' : (event.name ?? 'Conta removida'),
+    origin: 'sending',
+    state,
+    // The event was delivered before the response to its sending: the message about the sending is outdated.
+    text: joinTexts(
+      event.justification && `Justificativa: ${event.justification}`,
+      back && event.state !== 'registered' ? null : event.message,
+      event.requested_by === null ? event.why : null,
+    ),
+    protocol: back?.protocol ?? event.protocol,
+    eventId: back ? printableId(back) : null,
+  }
+}
+
+function printableId(event: ReceivedEvent): string | null {
+  return event.rank > 0 && !event.summary ? eventId(event) : null
+}
+
+const states = { waiting: 'sending', sending: 'sending', registered: 'registered', rejected: 'refused' } as const
+
+function joinTexts(...texts: (string | null)[]): string | null {
+  return texts.filter(Boolean).join('\n') || null
+}
+
+// Events of 3xxxxx and above are of the Fisco and of other bodies, who write their own CNPJ; but 6101xx of a CT-e are of who pays.
+function authorName({ author, orgao, tp_evento, type }: ReceivedEvent, { names }: TimelineSource): string {
+  const known = author === null ? undefined : names.get(author)
+  if (known !== undefined) return known
+  const ofTomador = type === 2 && Math.floor(tp_evento / 100) === 6101
+  if (author === null || (tp_evento >= 300_000 && !ofTomador)) return bodyName(orgao)
+  return author.length === 11 ? `CPF ${formatCpf(author)}` : `CNPJ ${formatCnpj(author)}`
+}
+
+// cOrgao: a state, or 90 and above (MOC 7.0, tabela de órgãos).
+function bodyName(orgao: number): string {
+  const state = ufByCode(orgao)
+  if (state) return `SEFAZ ${state.uf}`
+  return orgao === 90 ? 'Receita Federal ou Suframa' : 'SEFAZ'
+}

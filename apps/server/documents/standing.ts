@@ -1,0 +1,192 @@
+import type { EventKind } from '@vigia/dfe/events'
+
+// The status of a document, computed from the copies and events of its chave: docs/decisions/0012-what-an-event-does.md. The order of arrival
+// changes nothing.
+
+/** What an event says, as far as it matters for the document that it is about. */
+export interface EventClaim {
+  tp_evento: number
+  sequence: number
+  orgao: number
+  /** Weight in the displayed status; 0: the authority did not register it. */
+  rank: number
+  /** The status that it gives the document, when it gives one. */
+  status: number | null
+  /** Where the event is known from: a summary, or only the refusal to register it twice. */
+  summary: boolean
+  stated: boolean
+  nsu: bigint
+  /** ISO 8601 in UTC. */
+  registered_at: string
+  protocol: string | null
+  /** The code and the protocol of the event that it takes back, as far as it tells them. */
+  undoes: number | null
+  undoes_protocol: string | null
+  /** Roles that it gives the company. */
+  roles: number
+  /** Our table has words for tp_evento; otherwise the event's own are displayed. */
+  known: boolean
+  description: string
+}
+
+/** What a document shows besides the facts of its best copy. */
+export interface DisplayedStanding {
+  /** Bit mask of `1 << role`. */
+  roles: number
+  status: number
+  /** What the copies alone say, without events. */
+  base_status: number
+  event_code: number
+  /** The words of an event that our table does not know. */
+  event_text: string | null
+}
+
+// A cancellation weighs most, then what makes the document worthless, then a conclusive answer, which says more than ciência. Events that are not
+// here (the passage of the goods) weigh least and all the same, so the last one counts.
+const effects: Partial<
+  Record<EventKind['effect'], { rank: number; status: { nfe: number | null; cte: number | null } }>
+> = {
+  cancels: { rank: 100, status: { nfe: 3, cte: 3 } },
+  unfit: { rank: 90, status: { nfe: null, cte: null } },
+  confirmed: { rank: 80, status: { nfe: 6, cte: null } },
+  'unknown-operation': { rank: 80, status: { nfe: 4, cte: null } },
+  'not-performed': { rank: 80, status: { nfe: 5, cte: null } },
+  replaced: { rank: 70, status: { nfe: null, cte: null } },
+  acknowledged: { rank: 60, status: { nfe: 8, cte: null } },
+  disputed: { rank: 50, status: { nfe: null, cte: null } },
+  corrected: { rank: 40, status: { nfe: null, cte: 7 } },
+}
+const cancellationRank = 100
+const otherRank = 20
+
+/** Weight and status of a registered event of that kind; undefined: a kind that is not in our table. */
+export function effectOf(kind: EventKind | undefined, type: 'nfe' | 'cte'): { rank: number; status: number | null } {
+  const effect = effects[kind?.effect ?? 'none']
+  return effect ? { rank: effect.rank, status: effect.status[type] } : { rank: otherRank, status: null }
+}
+
+// Cancelled and denied weigh more than authorised, which weighs more than no protocol and a bare summary.
+const statusWeights = [1, 10, 2, 9, 3]
+const cancelled = 3
+const denied = 9
+
+/** The heaviest of what several copies say. */
+export function heaviestStatus(statuses: readonly number[]): number {
+  return statusWeights[Math.max(...statuses.map((status) => statusWeights.indexOf(status)))]!
+}
+
+/** Of several copies of a document the one whose facts are shown: complete before summary, then the lower NSU. */
+export function bestCopy<Copy extends { complete: boolean; nsu: bigint }>(copies: readonly Copy[]): Copy {
+  return copies.reduce((best, copy) =>
+    copy.complete === best.complete ? (copy.nsu < best.nsu ? copy : best) : copy.complete ? copy : best,
+  )
+}
+
+/**
+ * The best copy of each event, compared in this order:
+ * 1. registered before refused
+ * 2. its own registration before a statement of duplicity
+ * 3. complete before summary
+ * 4. the lower NSU
+ */
+export function bestEvents<Event extends EventClaim>(copies: readonly Event[]): Event[] {
+  const best = new Map<string, Event>()
+  for (const copy of copies) {
+    const key = `${copy.tp_evento} ${copy.sequence} ${copy.orgao}`
+    const other = best.get(key)
+    if (other === undefined || proof(copy, other) < 0) best.set(key, copy)
+  }
+  return [...best.values()]
+}
+
+const proof = (a: EventClaim, b: EventClaim) =>
+  Number(a.rank === 0) - Number(b.rank === 0) ||
+  Number(a.stated) - Number(b.stated) ||
+  Number(a.summary) - Number(b.summary) ||
+  compare(a.nsu, b.nsu)
+
+/** The events of one chave that others of them take back. */
+export function undoneOf<Event extends EventClaim>(events: readonly Event[]): Set<Event> {
+  const undone = new Set<Event>()
+  const undos = events.filter(canUndo)
+  if (undos.length === 0) return undone
+  const candidates = events.filter(canBeUndone)
+  const nameless = undos.filter((undo) => {
+    const named = candidates.filter((event) => names(undo, event))
+    for (const event of named) undone.add(event)
+    return named.length === 0
+  })
+  // An undo that names no event that we have undoes the last one registered no later than itself, if one of the two states no protocol.
+  for (const undo of nameless.sort(byRegistration)) {
+    const open = candidates.filter(
+      (event) =>
+        event.tp_evento === undo.undoes &&
+        !undone.has(event) &&
+        event.registered_at <= undo.registered_at &&
+        (event.protocol === null || undo.undoes_protocol === null),
+    )
+    // Events of the same second with a greater protocol are undone only if there is no earlier candidate.
+    const before = open.filter((event) => !isLaterInSameSecond(event, undo))
+    const last = (before.length > 0 ? before : open).sort(byRegistration).at(-1)
+    if (last) undone.add(last)
+  }
+  return undone
+}
+
+const isUndo = (event: EventClaim) => event.undoes !== null || event.undoes_protocol !== null
+const canUndo = (event: EventClaim) => event.rank > 0 && isUndo(event)
+// A cancellation of the document is final, and an undo is not undone itself.
+const canBeUndone = (event: EventClaim) => event.rank > 0 && event.rank < cancellationRank && !isUndo(event)
+const names = (undo: EventClaim, event: EventClaim) =>
+  event.protocol !== null &&
+  event.protocol === undo.undoes_protocol &&
+  (undo.undoes === null || undo.undoes === event.tp_evento)
+
+function isLaterInSameSecond(event: EventClaim, undo: EventClaim): boolean {
+  const own = protocolNumber(event)
+  const of = protocolNumber(undo)
+  return event.registered_at === undo.registered_at && own !== null && of !== null && own > of
+}
+
+// The order in which the authority registered. nProt is compared as the number that it is (TProt: 15 digits). An event whose protocol is
+// unknown sorts first within its second. The other comparisons only make the order deterministic.
+const byRegistration = (a: EventClaim, b: EventClaim) =>
+  compare(a.registered_at, b.registered_at) ||
+  compare(protocolNumber(a) ?? -1n, protocolNumber(b) ?? -1n) ||
+  a.tp_evento - b.tp_evento ||
+  a.sequence - b.sequence ||
+  a.orgao - b.orgao
+
+const protocolNumber = ({ protocol }: EventClaim) =>
+  protocol !== null && /^[0-9]+$/.test(protocol) ? BigInt(protocol) : null
+
+const compare = <Value extends string | bigint>(a: Value, b: Value) => (a < b ? -1 : a > b ? 1 : 0)
+
+/** What is displayed of a document with that status and those roles of its copies, and these events. */
+export function standingOf<Event extends EventClaim>(
+  base: Pick<DisplayedStanding, 'base_status' | 'roles'>,
+  events: readonly Event[],
+  undone: ReadonlySet<Event>,
+): DisplayedStanding {
+  const { base_status } = base
+  const registered = events.filter((event) => event.rank > 0)
+  // What is undone gives no status, but still says who may read the document: the documents did arrive.
+  const roles = registered.reduce((mask, event) => mask | event.roles, base.roles)
+  const standing = registered
+    .filter((event) => !undone.has(event))
+    .sort((a, b) => b.rank - a.rank || byRegistration(b, a))
+  const [heaviest] = standing
+  // A document that arrived cancelled or denied stays so.
+  if (heaviest === undefined || base_status === cancelled || base_status === denied)
+    return { roles, base_status, status: base_status, event_code: codeOf(base_status), event_text: null }
+  return {
+    roles,
+    base_status,
+    status: standing.find((event) => event.status !== null)?.status ?? base_status,
+    event_code: heaviest.tp_evento,
+    event_text: heaviest.known ? null : heaviest.description,
+  }
+}
+
+// The code displayed when no event says more: authorised, cancelled, denied; 0 for a summary and for what has no protocol.
+const codeOf = (status: number) => ({ 2: 100, 3: 110111, 9: 302 })[status] ?? 0

@@ -1,0 +1,243 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { WithDatabase } from '../platform/context.ts'
+import { type Service, serviceCodes } from '../platform/service.ts'
+import type { Arrival } from './arrival.ts'
+import {
+  type Changes,
+  copyTypes,
+  type EventRow,
+  type ExistingDocument,
+  type ExistingEvent,
+  type Move,
+  type SupplierName,
+  type Types,
+} from './projection.ts'
+import type { DisplayedStanding, EventClaim } from './standing.ts'
+
+// The tables of the projection. What stands in them is decided in projection.ts; here it is read, written and counted. Nothing else writes
+// to document, document_event and the counters, but for a rebuild.
+
+/** Whose documents, and of which service. */
+interface Place {
+  workspaceId: number
+  companyId: number
+  service: Service
+}
+
+/** Adds receipts. Returns the NSUs that were not here before. */
+export async function addReceipts(
+  { db }: WithDatabase,
+  { workspaceId, companyId, service }: Place,
+  arrivals: readonly Arrival[],
+): Promise<Set<bigint>> {
+  const column = receiptColumns(arrivals)
+  const { rows } = await sql<{ nsu: bigint }>`
+    insert into receipt (workspace_id, company_id, service, codec, nsu, schema, problem, unread, content)
+    select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, 0, r.*
+      from unnest(${column.nsu}::bigint[], ${column.schema}::text[], ${column.problem}::text[], ${column.unread}::boolean[],
+                  ${arrivals.map(({ content }) => content)}::bytea[]) r
+    on conflict do nothing returning nsu`.execute(db)
+  return new Set(rows.map(({ nsu }) => nsu))
+}
+
+/** Updates what this version reads in stored receipts; their bytes are never changed. */
+export async function restateReceipts(
+  { db }: WithDatabase,
+  { workspaceId, companyId, service }: Place,
+  arrivals: readonly Arrival[],
+): Promise<void> {
+  const column = receiptColumns(arrivals)
+  await sql`select restate_receipts(${workspaceId}::int, ${companyId}::int, ${serviceCodes[service]}::smallint,
+    ${column.nsu}::bigint[], ${column.problem}::text[], ${column.unread}::boolean[])`.execute(db)
+}
+
+const receiptColumns = (arrivals: readonly Arrival[]) => ({
+  nsu: arrivals.map(({ nsu }) => nsu),
+  schema: arrivals.map(({ schema }) => schema.slice(0, 100)),
+  problem: arrivals.map(({ problem }) => problem?.slice(0, 1000) ?? null),
+  unread: arrivals.map(({ facts }) => facts === null),
+})
+
+/** All that is here of these chaves. */
+export async function loadExisting(
+  { db }: WithDatabase,
+  { workspaceId, companyId }: Place,
+  chaves: readonly string[],
+): Promise<{ documents: ExistingDocument[]; events: ExistingEvent[] }> {
+  const wanted = sql`workspace_id = ${workspaceId} and company_id = ${companyId} and chave = any(${chaves}::text[])`
+  // Documents and events in one round trip; what JSON numbers do not hold exactly comes as text.
+  const { rows } = await sql<{ documents: Stored<ExistingDocument>[]; events: Stored<ExistingEvent>[] }>`
+    select (select coalesce(json_agg(d), '[]')
+              from (select chave, nsu::text, complete, issued_at, amount::text, ${list(standingNames)} from document where ${wanted}) d) as documents,
+           (select coalesce(json_agg(e), '[]')
+              from (select chave, undone, ${list(claimNames.filter((name) => name !== 'nsu'))}, nsu::text from document_event where ${wanted}) e) as events`.execute(
+    db,
+  )
+  const { documents, events } = rows[0]!
+  return {
+    documents: documents.map((document) => ({ ...document, nsu: BigInt(document.nsu) })),
+    events: events.map((event) => ({
+      ...event,
+      nsu: BigInt(event.nsu),
+      registered_at: new Date(event.registered_at).toISOString(),
+    })),
+  }
+}
+
+type Stored<Row> = Omit<Row, 'nsu'> & { nsu: string }
+
+/** Suppliers with a name that is new here. */
+export async function addSuppliers(
+  { db }: WithDatabase,
+  workspaceId: number,
+  suppliers: readonly SupplierName[],
+): Promise<void> {
+  if (suppliers.length > 0) await sql`with ${newSuppliers(workspaceId, suppliers)} select`.execute(db)
+}
+
+/** Writes `changes`, the counters included, in one statement. */
+export async function writeChanges({ db }: WithDatabase, place: Place, changes: Changes): Promise<void> {
+  const parts = [
+    ...(changes.documents.length > 0
+      ? [newSuppliers(place.workspaceId, changes.documents), putDocuments(place, changes.documents)]
+      : []),
+    ...(changes.standings.length > 0 ? [putStandings(place, changes.standings)] : []),
+    ...(changes.events.length > 0 ? [putEvents(place, changes.events)] : []),
+    ...(changes.undone.length > 0 ? [putUndone(place, changes.undone)] : []),
+    ...(changes.moves.length > 0 ? countMoves(place, changes.moves) : []),
+  ]
+  if (parts.length > 0) await sql`with ${sql.join(parts)} select`.execute(db)
+}
+
+const supplierTypes: Types<SupplierName> = { tax_id: 'text', name: 'text', search: 'text' }
+const standingTypes: Types<DisplayedStanding> = {
+  roles: 'smallint',
+  status: 'smallint',
+  base_status: 'smallint',
+  event_code: 'int',
+  event_text: 'text',
+}
+const claimTypes: Types<EventClaim> = {
+  tp_evento: 'int',
+  sequence: 'smallint',
+  orgao: 'smallint',
+  rank: 'smallint',
+  status: 'smallint',
+  summary: 'boolean',
+  stated: 'boolean',
+  nsu: 'bigint',
+  registered_at: 'timestamptz',
+  protocol: 'text',
+  undoes: 'int',
+  undoes_protocol: 'text',
+  roles: 'smallint',
+  known: 'boolean',
+  description: 'text',
+}
+const eventTypes: Types<EventRow> = {
+  chave: 'text',
+  ...claimTypes,
+  happened_at: 'timestamptz',
+  author: 'text',
+  justification: 'text',
+  undone: 'boolean',
+}
+const namesOf = <Row>(types: Types<Row>) => Object.keys(types) as (keyof Row & string)[]
+const standingNames = namesOf(standingTypes)
+const claimNames = namesOf(claimTypes)
+const documentNames = [...namesOf(copyTypes), ...standingNames]
+const eventNames = namesOf(eventTypes)
+
+// All transactions add them in the same order, so that two never wait for each other. A name that another transaction adds at the same moment is
+// not visible yet, but its row comes back from the update.
+function newSuppliers(workspaceId: number, rows: readonly SupplierName[]): RawBuilder<unknown> {
+  return sql`new_suppliers as (
+    insert into supplier (workspace_id, tax_id, name, search)
+    select ${workspaceId}, n.tax_id, n.name, n.search
+      from (select distinct on (tax_id, name) * from ${recordsOf(rows, supplierTypes)} order by tax_id, name) n
+     where not exists (select 1 from supplier s where s.workspace_id = ${workspaceId} and s.tax_id = n.tax_id and s.name = n.name)
+    on conflict (workspace_id, tax_id, name) do update set search = excluded.search
+    returning id, tax_id, name)`
+}
+
+function putDocuments({ workspaceId, companyId, service }: Place, rows: Changes['documents']): RawBuilder<unknown> {
+  const records = recordsOf(rows, { ...copyTypes, ...standingTypes, ...supplierTypes })
+  return sql`documents as (
+    insert into document (workspace_id, company_id, type, supplier_id, ${list(documentNames)})
+    select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, coalesce(s.id, n.id), ${list(documentNames, 'r')}
+      from ${records}
+      left join supplier s on s.workspace_id = ${workspaceId} and s.tax_id = r.tax_id and s.name = r.name
+      left join new_suppliers n on n.tax_id = r.tax_id and n.name = r.name
+    on conflict (workspace_id, chave, company_id) do update set ${replaced(['supplier_id', ...documentNames])})`
+}
+
+function putStandings({ workspaceId, companyId }: Place, rows: Changes['standings']): RawBuilder<unknown> {
+  const set = sql.join(standingNames.map((name) => sql`${sql.ref(name)} = ${sql.ref(`r.${name}`)}`))
+  return sql`standings as (
+    update document d set ${set} from ${recordsOf(rows, { chave: 'text', ...standingTypes })}
+     where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.chave = r.chave)`
+}
+
+function putEvents({ workspaceId, companyId, service }: Place, rows: readonly EventRow[]): RawBuilder<unknown> {
+  return sql`events as (
+    insert into document_event (workspace_id, company_id, type, ${list(eventNames)})
+    select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, ${list(eventNames, 'r')} from ${recordsOf(rows, eventTypes)}
+    on conflict (workspace_id, company_id, chave, tp_evento, sequence, orgao) do update set ${replaced(eventNames)})`
+}
+
+function putUndone({ workspaceId, companyId }: Place, rows: Changes['undone']): RawBuilder<unknown> {
+  const types = { chave: 'text', tp_evento: 'int', sequence: 'smallint', orgao: 'smallint', undone: 'boolean' }
+  return sql`undone as (
+    update document_event e set undone = r.undone from ${recordsOf(rows, types)}
+     where e.workspace_id = ${workspaceId} and e.company_id = ${companyId} and e.chave = r.chave
+       and e.tp_evento = r.tp_evento and e.sequence = r.sequence and e.orgao = r.orgao)`
+}
+
+const moveTypes: Types<Move> = {
+  issued_at: 'timestamp',
+  roles: 'smallint',
+  status: 'smallint',
+  sign: 'int',
+  amount: 'numeric(15, 2)',
+}
+
+// Day counters are kept by workspaces with large months only.
+function countMoves({ workspaceId, companyId, service }: Place, moves: readonly Move[]): RawBuilder<unknown>[] {
+  const counted = (unit: 'year' | 'month' | 'day') => {
+    const table = sql.table(`count_${unit}`)
+    const at = sql.ref(unit)
+    return sql`${sql.ref(`${unit}s`)} as (
+      insert into ${table} as c (workspace_id, type, ${at}, company_id, roles, status, n, amount)
+      select ${workspaceId}, ${serviceCodes[service]}, date_trunc(${unit}, issued_at)::date, ${companyId}, roles, status, sum(sign)::int, sum(sign * amount)
+        from moves ${unit === 'day' ? sql`where (select large from workspace where id = ${workspaceId})` : sql``}
+       group by 3, 5, 6 having sum(sign) <> 0 or sum(sign * amount) <> 0 order by 3, 5, 6
+      on conflict (workspace_id, type, ${at}, company_id, roles, status)
+        do update set n = c.n + excluded.n, amount = c.amount + excluded.amount)`
+  }
+  return [
+    sql`moves as materialized (select * from ${recordsOf(moves, moveTypes)})`,
+    counted('month'),
+    counted('year'),
+    counted('day'),
+  ]
+}
+
+// Rows as a table `r` of a statement, in one parameter.
+function recordsOf<Row extends object>(rows: readonly Row[], types: Types<Row>): RawBuilder<unknown> {
+  const names = namesOf(types)
+  const records = rows.map((row) =>
+    Object.fromEntries(
+      names.map((name) => {
+        const value = row[name]
+        return [name, typeof value === 'bigint' ? String(value) : value]
+      }),
+    ),
+  )
+  const columns = names.map((name) => sql`${sql.ref(name)} ${sql.raw(types[name])}`)
+  return sql`json_to_recordset(${JSON.stringify(records)}::json) as r (${sql.join(columns)})`
+}
+
+const list = (names: readonly string[], table?: string) =>
+  sql.join(names.map((name) => sql.ref(table ? `${table}.${name}` : name)))
+const replaced = (names: readonly string[]) =>
+  sql.join(names.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`))

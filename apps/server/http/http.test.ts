@@ -1,0 +1,568 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { route } from '@vigia/contract/route'
+import fc from 'fast-check'
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { runs } from '../../../tests/support/seed.ts'
+import { readConfig } from '../config.ts'
+import type { Context } from '../platform/context.ts'
+import { AppError } from '../platform/errors.ts'
+import { createLogger } from '../platform/log.ts'
+import { testSession } from '../platform/testing.ts'
+import { handle, serveRoutes } from './http.ts'
+
+const token = 'testtesttesttesttesttest'
+const words = z.object({ nome: z.string().optional(), partes: z.array(z.string()).optional() })
+
+const echo = route({
+  method: 'POST',
+  path: '/v1/api/Eco',
+  access: 'public',
+  summary: 'x',
+  body: words,
+  query: z.object({ a: z.string().optional() }),
+  data: words,
+})
+const upload = route({
+  method: 'PUT',
+  path: '/v1/api/Arquivo/{id}',
+  access: 'session',
+  summary: 'x',
+  params: z.object({ id: z.string() }),
+  form: z.object({ Arquivo: z.file().optional(), Texto: z.string().optional() }),
+  data: z.object({ bytes: z.number(), from: z.string() }),
+})
+const failing = route({
+  method: 'GET',
+  path: '/v1/api/Falha/{how}',
+  access: 'public',
+  summary: 'x',
+  params: z.object({ how: z.string() }),
+  data: z.null(),
+})
+const file = route({
+  method: 'GET',
+  path: '/v1/api/Copia/{how}',
+  access: 'public',
+  summary: 'x',
+  params: z.object({ how: z.string() }),
+  produces: 'application/zip',
+})
+const list = route({
+  method: 'GET',
+  path: '/v1/api/Lista',
+  access: 'session',
+  summary: 'x',
+  query: z.object({ n: z.coerce.number() }),
+  data: z.array(z.string()),
+})
+const pdf = route({ method: 'GET', path: '/v1/api/Pdf', access: 'public', summary: 'x', produces: 'application/pdf' })
+
+// What became of the streams of `file`.
+const streams = { pulled: 0, closed: 0 }
+
+async function* pieces(how: string): AsyncGenerator<Buffer> {
+  try {
+    for (let piece = 0; how === 'endless' || piece < 4; piece++) {
+      streams.pulled++
+      yield Buffer.alloc(how === 'endless' ? 100_000 : 10, 'x')
+      if (how === 'slow') await setTimeout(100)
+      if (how === 'broken' && piece === 1) throw new Error('a disk with a secret')
+    }
+  } finally {
+    streams.closed++
+  }
+}
+
+const handlers = [
+  handle(echo, async (_, { body }) => ({ data: body })),
+  handle(upload, async (_, { form, caller }) => ({
+    data: { bytes: form.Arquivo?.size ?? form.Texto?.length ?? 0, from: caller.address },
+  })),
+  handle(failing, async (_, { params }) => {
+    if (params.how === 'refusal') throw new AppError('too-many', 'Devagar.', { retryAfterMs: 1500 })
+    if (params.how === 'busy') throw Object.assign(new Error('canceling statement'), { code: '55P03' })
+    throw new Error('a bug with a secret')
+  }),
+  handle(file, async (_, { params }) => ({
+    content: Readable.from(pieces(params.how)),
+    fileName: 'Notas de "São João" (2026).zip',
+  })),
+  handle(list, async (_, { query }) => ({ data: Array.from({ length: query.n }, () => 'São João') })),
+  handle(pdf, async () => ({ content: new Uint8Array([37, 80, 68, 70]) })),
+]
+
+const servers: FastifyInstance[] = []
+
+async function serve(env: Record<string, string> = {}): Promise<FastifyInstance> {
+  // These handlers ask for nothing else.
+  const ctx = { config: readConfig(env, process.cwd()), log: createLogger('silent') } as Context
+  const app = await serveRoutes(ctx, handlers, async (_, given) => (given === token ? testSession(1) : null))
+  servers.push(app)
+  return app
+}
+
+let app: FastifyInstance
+let port: number
+
+beforeAll(async () => {
+  app = await serve()
+  app.server.requestTimeout = 200
+  app.server.headersTimeout = 200
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  port = (app.server.address() as AddressInfo).port
+})
+afterAll(() => Promise.all(servers.map((server) => server.close())))
+
+const authorization = `Bearer ${token}`
+const json = { 'content-type': 'application/json' }
+
+/** What a bare socket gets back for `text`. */
+async function send(text: string): Promise<{ status: number; head: string; body: string }> {
+  const socket = connect(port, '127.0.0.1')
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (part) => {
+    answer += part
+  })
+  socket.on('error', () => {})
+  socket.write(text)
+  await once(socket, 'close')
+  const [head = '', body = ''] = answer.split('\r\n\r\n')
+  return { status: Number(head.split(' ')[1]), head, body }
+}
+
+function form(parts: [name: string, value: string, filename?: string][]): {
+  payload: string
+  headers: Record<string, string>
+} {
+  const payload = parts
+    .map(([name, value, filename]) => {
+      const file = filename === undefined ? '' : `; filename="${filename}"\r\nContent-Type: application/octet-stream`
+      return `--x\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${value}\r\n`
+    })
+    .join('')
+  return {
+    payload: `${payload}--x--\r\n`,
+    headers: { authorization, 'content-type': 'multipart/form-data; boundary=x' },
+  }
+}
+
+describe('every answer', () => {
+  test.each([
+    ['an answer', 'POST', '/v1/api/Eco', 200],
+    ['bytes', 'GET', '/v1/api/Pdf', 200],
+    ['a refusal', 'GET', '/v1/api/Falha/refusal', 429],
+    ['a failure of ours', 'GET', '/v1/api/Falha/bug', 500],
+    ['a missing session', 'PUT', '/v1/api/Arquivo/1', 401],
+    ['an unknown address', 'GET', '/v1/api/Nada', 404],
+    ['an address that cannot be read', 'GET', '/v1/api/%E0%A4%A', 400],
+    ['another method', 'GET', '/v1/api/Eco', 405],
+  ] as const)('%s has the headers', async (_, method, url, status) => {
+    const { headers, statusCode } = await app.inject({ method, url })
+    expect(statusCode).toBe(status)
+    expect(headers).toMatchObject({
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'same-origin',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+    })
+    expect(headers['permissions-policy']).toContain('camera=()')
+    expect(headers['cache-control']).toContain('no-store')
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    for (const name of ['x-powered-by', 'server', 'strict-transport-security', 'access-control-allow-origin'])
+      expect(headers).not.toHaveProperty(name)
+  })
+
+  test('the number of a request is ours, and the one of the message', async () => {
+    const theirs = { 'x-request-id': 'theirs', 'request-id': 'theirs' }
+    const { headers, body } = await app.inject({ method: 'GET', url: '/v1/api/Falha/bug', headers: theirs })
+    expect(headers['x-request-id']).not.toBe('theirs')
+    expect(JSON.parse(body).message).toContain(`Código: ${headers['x-request-id']}`)
+    expect(body).not.toContain('secret')
+  })
+
+  test('HSTS is for a public address with https', async () => {
+    const secure = await serve({ PUBLIC_URL: 'https://vigia.exemplo.com.br' })
+    const { headers } = await secure.inject('/v1/api/Pdf')
+    expect(headers['strict-transport-security']).toBe('max-age=31536000')
+  })
+
+  test('says when to come back', async () => {
+    expect((await app.inject('/v1/api/Falha/refusal')).headers['retry-after']).toBe('2')
+    const busy = await app.inject('/v1/api/Falha/busy')
+    expect(busy.statusCode).toBe(503)
+    expect(busy.headers['retry-after']).toBe('5')
+    expect(busy.json().message).toMatch(/seguros; tente de novo/)
+  })
+})
+
+describe('pages of other origins', () => {
+  const origin = 'https://erp.exemplo.com.br'
+
+  test('those of the configuration may call, with a token and without cookies', async () => {
+    const open = await serve({ CORS_ORIGINS: `${origin},https://outro.exemplo.com.br` })
+    const asked = {
+      origin,
+      'access-control-request-method': 'PUT',
+      'access-control-request-headers': 'authorization,content-type',
+    }
+    const preflight = await open.inject({ method: 'OPTIONS', url: '/v1/api/Arquivo/1', headers: asked })
+    expect(preflight.statusCode).toBe(204)
+    expect(preflight.headers).toMatchObject({
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT',
+      'access-control-allow-headers': 'Authorization, Content-Type, Accept',
+      vary: 'Origin',
+    })
+    expect(preflight.headers).not.toHaveProperty('access-control-allow-credentials')
+    for (const [method, url] of [
+      ['POST', '/v1/api/Eco'],
+      ['GET', '/v1/api/Falha/bug'],
+      ['PUT', '/v1/api/Arquivo/1'],
+      ['GET', '/v1/api/Nada'],
+    ] as const) {
+      const { headers } = await open.inject({ method, url, headers: { origin } })
+      expect(headers['access-control-allow-origin'], url).toBe(origin)
+    }
+  })
+
+  test('others may not', async () => {
+    const open = await serve({ CORS_ORIGINS: origin })
+    for (const stranger of ['https://erp.exemplo.com.br.mal.example', 'http://erp.exemplo.com.br', 'null']) {
+      const { headers } = await open.inject({ method: 'POST', url: '/v1/api/Eco', headers: { origin: stranger } })
+      expect(headers).not.toHaveProperty('access-control-allow-origin')
+      expect(headers.vary).toBe('Origin')
+    }
+  })
+
+  test('without any there are no such headers, and no preflight', async () => {
+    const { headers, statusCode } = await app.inject({ method: 'OPTIONS', url: '/v1/api/Eco', headers: { origin } })
+    expect(statusCode).toBe(405)
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+})
+
+describe('methods', () => {
+  test.each([
+    ['DELETE', '/v1/api/Eco', 'POST'],
+    ['PATCH', '/v1/api/Arquivo/1', 'PUT'],
+    ['POST', '/v1/api/Pdf', 'HEAD, GET'],
+    ['TRACE', '/v1/api/Eco', 'POST'],
+  ] as const)('%s %s is told what there is', async (method, url, allow) => {
+    const { status, head, body } = await send(`${method} ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    expect(status).toBe(405)
+    expect(head.toLowerCase()).toContain(`allow: ${allow.toLowerCase()}\r\n`)
+    expect(body).toContain('"statusCode":405')
+  })
+
+  test.each(['PROPFIND', 'PURGE', 'CONNECT', 'FOO'])('%s does no harm', async (method) => {
+    const { status } = await send(`${method} /v1/api/Nada HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    // No answer at all is one, too: nobody asked for a tunnel.
+    expect([400, 404, 0]).toContain(status || 0)
+    expect((await app.inject('/v1/api/Pdf')).statusCode).toBe(200)
+  })
+
+  test('HEAD is a GET without its body', async () => {
+    const { statusCode, headers, body } = await app.inject({ method: 'HEAD', url: '/v1/api/Pdf' })
+    expect([statusCode, headers['content-type'], headers['content-length'], body]).toEqual([
+      200,
+      'application/pdf',
+      '4',
+      '',
+    ])
+  })
+})
+
+describe('what people read of theirs', () => {
+  const read = (n: number, accepted?: string) =>
+    app.inject({
+      url: `/v1/api/Lista?n=${n}`,
+      headers: { authorization, ...(accepted === undefined ? {} : { 'accept-encoding': accepted }) },
+    })
+
+  test.each([
+    ['gzip, deflate, br', 'br', brotliDecompressSync],
+    ['gzip', 'gzip', gunzipSync],
+    ['deflate', undefined, Buffer.from],
+    [undefined, undefined, Buffer.from],
+  ])('comes smaller to who accepts %s', async (accepted, encoding, open) => {
+    const { rawPayload, headers } = await read(500, accepted)
+    expect(headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(rawPayload.length),
+      'cache-control': 'no-store',
+      vary: 'Accept-Encoding',
+    })
+    expect(headers['content-encoding']).toBe(encoding)
+    expect(JSON.parse(open(rawPayload).toString()).data).toEqual(Array(500).fill('São João'))
+    if (encoding) expect(rawPayload.length).toBeLessThan(300)
+  })
+
+  test('comes as it is when it fits into a packet', async () => {
+    const { headers } = await read(5, 'br')
+    expect(headers).toMatchObject({ vary: 'Accept-Encoding' })
+    expect(headers).not.toHaveProperty('content-encoding')
+  })
+
+  test('says to whom it may be given where others may call', async () => {
+    const open = await serve({ CORS_ORIGINS: 'https://erp.exemplo.com.br' })
+    const headers = { authorization, 'accept-encoding': 'br', origin: 'https://erp.exemplo.com.br' }
+    expect((await open.inject({ url: '/v1/api/Lista?n=500', headers })).headers.vary).toBe('Origin, Accept-Encoding')
+  })
+
+  test('is all that is made smaller: the length of a compressed secret tells of it', async () => {
+    const payload = JSON.stringify({ nome: 'x'.repeat(5_000) })
+    const headers = { ...json, 'accept-encoding': 'br' }
+    const answer = await app.inject({ method: 'POST', url: '/v1/api/Eco', payload, headers })
+    expect(answer.headers).not.toHaveProperty('content-encoding')
+    expect(answer.json().data.nome).toHaveLength(5_000)
+  })
+})
+
+describe('files', () => {
+  const fetchFile = (how: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}/v1/api/Copia/${how}`, init)
+
+  test('have their name, in both ways to write it', async () => {
+    const { headers } = await fetchFile('short')
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'application/zip',
+      'content-disposition':
+        'attachment; filename="Notas de _S_o Jo_o_ (2026).zip"; filename*=UTF-8\'\'Notas%20de%20%22S%C3%A3o%20Jo%C3%A3o%22%20%282026%29.zip',
+      'cache-control': 'private, no-store',
+    })
+    expect((await app.inject('/v1/api/Pdf')).headers).not.toHaveProperty('content-disposition')
+  })
+
+  test('may take longer than a request is waited for', async () => {
+    expect(await (await fetchFile('slow')).text()).toBe('x'.repeat(40))
+  })
+
+  test('that break off are never taken for whole ones', async () => {
+    const response = await fetchFile('broken')
+    expect(response.status).toBe(200)
+    await expect(response.text()).rejects.toThrow()
+  })
+
+  test('are made as fast as they are taken, and no longer when the caller leaves', async () => {
+    const before = { ...streams }
+    const leaving = new AbortController()
+    const { body } = await fetchFile('endless', { signal: leaving.signal })
+    await body!.getReader().read()
+    // Until the buffers on the way are full.
+    for (let pulled = -1; pulled !== streams.pulled; await setTimeout(200)) pulled = streams.pulled
+    expect(streams.pulled - before.pulled).toBeLessThan(200)
+    expect(streams.closed).toBe(before.closed)
+    leaving.abort()
+    await expect.poll(() => streams.closed).toBe(before.closed + 1)
+  })
+
+  test('are not made for who asks for the headers only', async () => {
+    const before = streams.pulled
+    const { status, headers } = await fetchFile('endless', { method: 'HEAD' })
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/zip'])
+    expect(streams.pulled).toBe(before)
+  })
+})
+
+describe('bodies', () => {
+  const post = (payload: string | Buffer, headers: object = json) =>
+    app.inject({ method: 'POST', url: '/v1/api/Eco', payload, headers: { ...headers } })
+
+  test.each([
+    ['broken', '{"nome": "segredo', 'O corpo da requisição não é um JSON válido.'],
+    ['no object', '[]', 'A requisição não é válida.'],
+    ['of another type', '{"nome": 1}', 'O campo nome não é válido.'],
+    ['with NUL', '{"nome": "a\\u0000"}', 'A requisição traz um caractere que não é aceito.'],
+    ['deep', `${'['.repeat(60_000)}${']'.repeat(60_000)}`, 'O corpo da requisição tem níveis demais.'],
+    ['deep in what nobody asked for', `{"x": ${'{"x":'.repeat(30)}1${'}'.repeat(31)}`, /níveis demais/],
+    ['with a prototype', '{"__proto__": {"nome": "x"}}', 'O corpo tem um campo que não é aceito.'],
+    ['with a prototype inside', '{"partes": [{"__proto__": 1}]}', 'O corpo tem um campo que não é aceito.'],
+  ])('JSON that is %s is refused with words', async (_, payload, message) => {
+    const answer = await post(payload)
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().message).toMatch(message)
+    expect(answer.body).not.toContain('segredo')
+  })
+
+  test('constructor is a name like any other', async () => {
+    expect((await post('{"constructor": {"prototype": {"nome": "x"}}}')).json().data).toEqual({})
+    expect(({} as { nome?: string }).nome).toBeUndefined()
+  })
+
+  test('256 kB of JSON are too much, less is not', async () => {
+    expect((await post(JSON.stringify({ nome: 'x'.repeat(250 * 1024) }))).statusCode).toBe(200)
+    const answer = await post(JSON.stringify({ nome: 'x'.repeat(256 * 1024) }))
+    expect(answer.statusCode).toBe(413)
+    expect(answer.json().message).toBe('O corpo da requisição é grande demais.')
+  })
+
+  test.each([
+    ['text/plain', '{}'],
+    ['application/x-www-form-urlencoded', 'nome=x'],
+    ['application/xml', '<nome/>'],
+    ['not a type', '{}'],
+    ['multipart/form-data; boundary=x', '--x--\r\n'],
+  ])('%s is not JSON, and that is said', async (type, payload) => {
+    const answer = await post(payload, { 'content-type': type })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().message).toMatch(/^Envie os dados como JSON/)
+  })
+
+  test('a parameter that comes twice is refused by its name', async () => {
+    const answer = await app.inject({ method: 'POST', url: '/v1/api/Eco?a=1&a=2&__proto__=1', headers: json })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().errors).toEqual(['O parâmetro a foi enviado mais de uma vez.'])
+  })
+
+  test('nothing is read of a stranger', async () => {
+    const { headers, payload } = form([['Texto', 'x']])
+    const request = { ...headers, authorization: 'Bearer of-somebody-else-altogether' }
+    for (const [type, body] of [
+      ['multipart/form-data; boundary=x', payload],
+      ['application/json', '{'],
+      ['text/plain', 'x'],
+    ] as const) {
+      const url = '/v1/api/Arquivo/1'
+      const options = { method: 'PUT', url, payload: body, headers: { ...request, 'content-type': type } } as const
+      expect((await app.inject(options)).statusCode, type).toBe(401)
+    }
+  })
+})
+
+describe('forms', () => {
+  const put = (parts: [string, string, string?][]) =>
+    app.inject({ method: 'PUT', url: '/v1/api/Arquivo/1', ...form(parts) })
+
+  test('a file of 128 kB is taken', async () => {
+    const answer = await put([['Arquivo', 'x'.repeat(128 * 1024), 'a.pfx']])
+    expect(answer.json().data).toEqual({ bytes: 128 * 1024, from: '127.0.0.1' })
+  })
+
+  test.each([
+    ['a larger file', [['Arquivo', 'x'.repeat(128 * 1024 + 1), 'a.pfx']], 413],
+    ['three files', ['a', 'b', 'c'].map((name) => [name, 'x', 'x.pfx']), 413],
+    ['a long text', [['Texto', 'x'.repeat(9_000)]], 413],
+    ['a long name', [['x'.repeat(200), 'x']], 413],
+    ['many fields', Array.from({ length: 60 }, (_, n) => [`campo${n}`, 'x']), 413],
+    ['a prototype', [['__proto__', 'x']], 400],
+    ['a prototype as a file', [['constructor', 'x', 'a.pfx']], 400],
+    [
+      'a field twice',
+      [
+        ['Texto', 'x'],
+        ['Texto', 'y'],
+      ],
+      400,
+    ],
+    ['a text where a file belongs', [['Arquivo', 'x']], 400],
+    ['a file where a text belongs', [['Texto', 'x', 'a.txt']], 400],
+  ] as [string, [string, string, string?][], number][])('%s is refused with words', async (_, parts, status) => {
+    const answer = await put(parts)
+    expect(answer.statusCode).toBe(status)
+    expect(answer.json()).toMatchObject({ success: false, data: null, statusCode: status })
+    expect(answer.json().message).toMatch(/^(O|Um) (arquivo|formulário|campo) /)
+  })
+})
+
+describe('connections', () => {
+  // The server looks for them every five seconds: both wait for the same look.
+  test('a body and a form that do not come are not waited for', async () => {
+    const [body, form] = await Promise.all([
+      send('POST /v1/api/Eco HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{'),
+      send(
+        `PUT /v1/api/Arquivo/1 HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 5000\r\n\r\n--x\r\nContent-Disposition: form-data; name="Texto"\r\n\r\nabc`,
+      ),
+    ])
+    expect(body.status).toBe(408)
+    expect(JSON.parse(body.body)).toMatchObject({ success: false, statusCode: 408 })
+    expect(body.head.toLowerCase()).toContain('x-request-id: ')
+    expect([408, 400]).toContain(form.status)
+    expect((await app.inject('/v1/api/Pdf')).statusCode).toBe(200)
+  })
+
+  test.each([
+    ['no host', 'GET /v1/api/Pdf HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['no host, to nowhere', 'GET /v1/api/Nada HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['headers of 20 kB', `GET /v1/api/Pdf HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['an address of 20 kB', `GET /v1/api/Pdf?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+    ['what is not HTTP', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n', 400],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', 400],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx',
+      400,
+    ],
+  ])('%s: %#', async (_, text, status) => {
+    const answer = await send(text)
+    expect(answer.status).toBe(status)
+    expect(JSON.parse(answer.body)).toMatchObject({ success: false, statusCode: status })
+  })
+
+  test('HTTP/1.0 needs no host', async () => {
+    expect((await send('GET /v1/api/Pdf HTTP/1.0\r\n\r\n')).status).toBe(200)
+  })
+
+  test('an address of 10 kB is nobody’s', async () => {
+    expect((await app.inject(`/v1/api/Falha/${'x'.repeat(10_000)}/y`)).statusCode).toBe(404)
+  })
+})
+
+describe('where a call comes from', () => {
+  const claim = (server: FastifyInstance, headers: object) =>
+    server.inject({
+      method: 'PUT',
+      url: '/v1/api/Arquivo/1',
+      payload: '--x--\r\n',
+      headers: { ...form([]).headers, ...headers },
+    })
+
+  test('nobody is believed but the proxies of the configuration', async () => {
+    const headers = { 'x-forwarded-for': '203.0.113.7' }
+    expect((await claim(app, headers)).json().data.from).toBe('127.0.0.1')
+    const behind = await serve({ TRUSTED_PROXIES: '127.0.0.1' })
+    expect((await claim(behind, headers)).json().data.from).toBe('203.0.113.7')
+    const twice = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7' }
+    expect((await claim(behind, twice)).json().data.from).toBe('203.0.113.7')
+  })
+
+  test('what a proxy passes on is an address or is nothing', async () => {
+    const behind = await serve({ TRUSTED_PROXIES: '127.0.0.1' })
+    for (const text of ['<script>', 'unknown', "'; drop table", ''])
+      expect((await claim(behind, { 'x-forwarded-for': text })).json().data.from, text).toBe('127.0.0.1')
+  })
+})
+
+test('no input makes it fail', async () => {
+  const payload = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.oneof(fc.double(), fc.boolean(), fc.constant(null)).map(String),
+    fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+  )
+  const type = fc.oneof(
+    fc.constantFrom('application/json', 'multipart/form-data; boundary=x', 'multipart/form-data', 'text/plain', ''),
+    fc.stringMatching(/^[ -~]{0,40}$/),
+  )
+  const query = fc.webQueryParameters()
+  const target = fc.constantFrom(
+    ['POST', '/v1/api/Eco'] as const,
+    ['PUT', '/v1/api/Arquivo/1'] as const,
+    ['POST', '/v1/x'] as const,
+  )
+  await fc.assert(
+    fc.asyncProperty(target, payload, type, query, async ([method, url], payload, type, query) => {
+      const headers = { authorization, ...(type ? { 'content-type': type } : {}) }
+      const answer = await app.inject({ method, url: `${url}?${query}`, payload, headers })
+      expect(answer.statusCode).toBeLessThan(500)
+      expect(answer.json()).toHaveProperty('success', answer.statusCode === 200)
+    }),
+    { numRuns: runs(500) },
+  )
+})

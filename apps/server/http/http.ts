@@ -1,0 +1,433 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BlockList, isIP, type Socket } from 'node:net'
+import { type Duplex, Readable } from 'node:stream'
+import multipart from '@fastify/multipart'
+import type { Envelope, RouteData, RouteDefinition, RouteInput } from '@vigia/contract/route'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Context } from '../platform/context.ts'
+import { AppError, type ErrorCode, errorCodes } from '../platform/errors.ts'
+import { sendText } from './encoding.ts'
+import { addCors, addHeaders, closedPolicy } from './headers.ts'
+import { fieldCharactersMax, parseJson, readInput } from './input.ts'
+
+/** Where a call comes from. */
+export interface Caller {
+  address: string
+  /** As the program calls itself; empty when it says nothing. */
+  agent: string
+}
+
+/** The client of a request. */
+export interface Session {
+  workspaceId: number
+  workspacePublicId: string
+  accountId: number
+  accountName: string
+  /** Its account is used by many. */
+  shared: boolean
+  /** Names the session to its owner; the token opens it. */
+  publicId: string
+  expiresAt: Date
+  token: string
+  /** Absent: nothing is kept of where a shared account is used from. */
+  address?: string
+}
+
+/** The session that a token opened, or null when it has ended. */
+export type Authenticate = (ctx: Context, token: string, caller: Caller) => Promise<Session | null>
+
+type SessionOf<R extends RouteDefinition> = R['access'] extends 'session' ? Session : null
+
+/** A response without an envelope. */
+interface FileResponse {
+  /** A stream is read as fast as the caller takes it, and destroyed when the caller leaves. */
+  content: Uint8Array | Readable
+  /** Absent: it is shown, not saved. */
+  fileName?: string
+  /** A client that has these bytes already may ask whether they are still current, instead of downloading them. */
+  keepable?: boolean
+}
+
+type RouteResponse<R extends RouteDefinition> = R['produces'] extends string
+  ? FileResponse
+  : { data: RouteData<R>; message?: string }
+
+/** A route with the function that carries it out. */
+interface Handled {
+  route: RouteDefinition
+  run(ctx: Context, input: RouteInput<RouteDefinition>, session: Session | null, caller: Caller): Promise<unknown>
+}
+
+/** Binds `handler` to `route`; what it receives is validated, what it returns becomes the envelope. */
+export function handle<const R extends RouteDefinition>(
+  route: R,
+  handler: (
+    ctx: Context,
+    input: RouteInput<R> & { session: SessionOf<R>; caller: Caller },
+  ) => Promise<RouteResponse<R>>,
+): Handled {
+  return {
+    route,
+    run: (ctx, input, session, caller) =>
+      handler(ctx, { ...(input as RouteInput<R>), session: session as SessionOf<R>, caller }),
+  }
+}
+
+/** A part that serves requests itself, bodies and upgrades included. */
+export interface Guest {
+  /** Its address; it has those below it too. */
+  path: string
+  handle(request: IncomingMessage, response: ServerResponse): boolean
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
+}
+
+// A certificate file has a few kilobytes, a logo is made as small by the page; nothing else is uploaded.
+const fileBytesMax = 128 * 1024
+const bodyBytesMax = 256 * 1024
+const headerBytesMax = 16 * 1024
+
+const formLimits = {
+  fileSize: fileBytesMax,
+  files: 2,
+  fields: 50,
+  parts: 50,
+  fieldSize: fieldCharactersMax,
+  headerPairs: 20,
+}
+
+/** A Fastify server of `handlers`, in which `guest` serves its own path; call `listen` or `inject` on it. */
+export async function serveRoutes(
+  ctx: Context,
+  handlers: Handled[],
+  authenticate: Authenticate,
+  guest?: Guest,
+): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: bodyBytesMax,
+    // Until the last byte of the request has arrived.
+    requestTimeout: 30_000,
+    http: {
+      maxHeaderSize: headerBytesMax,
+      headersTimeout: 15_000,
+      connectionsCheckingInterval: 5_000,
+      // Node would refuse it without a word; the hook below says what is wrong.
+      requireHostHeader: false,
+      // Any other request for an upgrade gets an ordinary response.
+      shouldUpgradeCallback: ({ url }) => guest !== undefined && isOf(guest, url),
+    },
+    trustProxy: ctx.config.trustedProxies.length > 0 ? [...ctx.config.trustedProxies] : false,
+    // The size of the headers is the limit of every parameter.
+    routerOptions: { maxParamLength: headerBytesMax },
+    // An unreadable address is refused like an unknown one, with the headers of every response.
+    rewriteUrl: ({ url = '/' }) => (isReadable(url) ? url : '/v1/'),
+    clientErrorHandler: (error, socket) => refuseConnection(ctx, error, socket),
+    genReqId: () => crypto.randomUUID(),
+  })
+  await addHeaders(app, ctx.config)
+  if (guest) receive(app, guest)
+  await addCors(app, ctx.config)
+  await app.register(multipart, { limits: formLimits })
+  app.removeContentTypeParser(['application/json', 'text/plain'])
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: FastifyRequest, body: string) =>
+    parseJson(body),
+  )
+  app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply))
+  const notFound = (request: FastifyRequest, reply: FastifyReply) =>
+    fail(ctx, refuseAddress(app, handlers, request, reply), request, reply)
+  app.setNotFoundHandler(notFound)
+  app.addHook('onRequest', async (request, reply) => {
+    const { httpVersion, headers } = request.raw
+    if (httpVersion === '1.1' && headers.host === undefined)
+      throw new AppError('invalid-input', 'A requisição não traz o cabeçalho Host.')
+    // Before a body is looked at.
+    return request.is404 ? notFound(request, reply) : undefined
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    ctx.log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        // Never the address itself: a link of an e-mail has its secret there.
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'request',
+    )
+    done()
+  })
+  for (const handled of handlers) addRoute(app, ctx, handled, authenticate)
+  return app
+}
+
+function receive(app: FastifyInstance, guest: Guest): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!isOf(guest, request.raw.url)) return done()
+    for (const [name, value] of Object.entries(reply.getHeaders())) if (value) reply.raw.setHeader(name, value)
+    if (!guest.handle(request.raw, reply.raw)) return done()
+    reply.hijack()
+  })
+  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (!guest.upgrade(request, socket, head)) socket.destroy()
+  })
+}
+
+function isOf({ path }: Guest, url = ''): boolean {
+  const own = url.split('?', 1)[0]!
+  return own === path || own.startsWith(`${path}/`)
+}
+
+function addRoute(app: FastifyInstance, ctx: Context, { route, run }: Handled, authenticate: Authenticate): void {
+  const sessions = new WeakMap<FastifyRequest, Session>()
+  app.route({
+    method: route.method,
+    url: addressOf(route),
+    // Before the body is read: without a session no body is read.
+    onRequest: async (request) => {
+      if (route.access === 'session') sessions.set(request, await requireSession(ctx, request, authenticate))
+    },
+    handler: async (request, reply) => {
+      const input = await readInput(route, request)
+      const answer = await run(ctx, input, sessions.get(request) ?? null, callerOf(request))
+      if (route.produces) return sendFile(ctx, request, reply.type(route.produces), answer as FileResponse)
+      const { data, message } = answer as { data: unknown; message?: string }
+      const envelope: Envelope<unknown> = {
+        success: true,
+        message: message ?? 'Operação realizada com sucesso',
+        data,
+        errors: [],
+      }
+      void reply.header('cache-control', 'no-store')
+      if (!isCompressible(route)) return reply.send(envelope)
+      return sendText(request, reply.type('application/json; charset=utf-8'), Buffer.from(JSON.stringify(envelope)))
+    },
+  })
+}
+
+// Only what people read. Other responses may hold a token or a ticket, and the length of compressed bytes would leak something of it.
+function isCompressible({ method, access }: RouteDefinition): boolean {
+  return method === 'GET' && access === 'session'
+}
+
+// The longest wait for a client that reads nothing.
+const stalledMs = 5 * 60_000
+
+function sendFile(
+  { log }: Pick<Context, 'log'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { content, fileName, keepable = false }: FileResponse,
+): FastifyReply {
+  // Of documents no copy stays on a machine that others use; programs that keep their own ask by the tag.
+  void reply.header('cache-control', 'private, no-store')
+  if (fileName !== undefined) void reply.header('content-disposition', attachment(fileName))
+  if (!(content instanceof Readable)) {
+    if (keepable) {
+      const tag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
+      void reply.header('etag', tag)
+      if (hasTag(request.headers['if-none-match'], tag)) return reply.status(304).send()
+    }
+    return reply.send(Buffer.from(content.buffer, content.byteOffset, content.length))
+  }
+  if (request.method === 'HEAD') {
+    // The library would read it to the end although no client takes it.
+    content.destroy()
+    return reply.send()
+  }
+  // The status has left by then: the caller sees the connection break off, never a shorter file.
+  content.on('error', (err) =>
+    log.error({ err, requestId: request.id, route: request.routeOptions.url }, 'a file broke off'),
+  )
+  reply.raw.setTimeout(stalledMs)
+  return reply.send(content)
+}
+
+// Proxies that compress on the way make a tag weak (RFC 9110 §13.1.2).
+function hasTag(given: string | undefined, tag: string): boolean {
+  return given?.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag) ?? false
+}
+
+// Both ways to write it, for programs that read only the first one (RFC 6266 §4.3, appendix D).
+function attachment(fileName: string): string {
+  const plain = fileName.replace(/[^\w .()-]/g, '_')
+  const exact = encodeURIComponent(fileName).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
+  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
+}
+
+/** How the HTTP library writes the path of `route`. */
+export function addressOf({ path }: Pick<RouteDefinition, 'path'>): string {
+  return path.replace(/\{(\w+)\}/g, ':$1')
+}
+
+async function requireSession(ctx: Context, request: FastifyRequest, authenticate: Authenticate): Promise<Session> {
+  const token = bearerOf(request)
+  const session = await sessionOf(ctx, token, callerOf(request), authenticate)
+  if (!session) throw new AppError('unauthenticated', 'Sessão expirada. Faça login novamente.')
+  return session
+}
+
+/** The session of `token`, or null; what cannot be one is not looked up. */
+export async function sessionOf(
+  ctx: Context,
+  token: string,
+  caller: Caller,
+  authenticate: Authenticate,
+): Promise<Session | null> {
+  return /^[\w-]{20,200}$/.test(token) ? authenticate(ctx, token, caller) : null
+}
+
+/** The token that the call carries, or nothing. */
+export function bearerOf(request: FastifyRequest): string {
+  return /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
+}
+
+/** Where a request comes from that did not pass through the routes, by what trusted proxies say. */
+export function rawCaller(
+  { trustedProxies }: Pick<Context['config'], 'trustedProxies'>,
+  { headers, socket }: IncomingMessage,
+): Caller {
+  const trusted = new BlockList()
+  for (const network of trustedProxies) {
+    const [address = '', bits] = network.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    trusted.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family)
+  }
+  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  const passedOn = headers['x-forwarded-for'] ?? ''
+  let address = socket.remoteAddress ?? ''
+  // From the nearest proxy on, for as long as the proxy is trusted.
+  for (const farther of String(passedOn).split(',').reverse()) {
+    if (!isTrusted(address) || !isIP(farther.trim())) break
+    address = farther.trim()
+  }
+  return { address, agent: (headers['user-agent'] ?? '').slice(0, 200) }
+}
+
+function callerOf(request: FastifyRequest): Caller {
+  // A proxy may pass on anything as the address that it saw.
+  const address = isIP(request.ip ?? '') ? request.ip : (request.socket.remoteAddress ?? '')
+  return { address, agent: (request.headers['user-agent'] ?? '').slice(0, 200) }
+}
+
+function isReadable(url: string): boolean {
+  try {
+    decodeURI(url.split('?')[0]!)
+    return true
+  } catch {
+    return false
+  }
+}
+
+// No route: no valid address, an unknown one, or one with another method.
+function refuseAddress(
+  app: FastifyInstance,
+  handlers: Handled[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): AppError {
+  if (!isReadable(request.originalUrl)) return new AppError('invalid-input', 'O endereço não está bem escrito.')
+  const path = request.url.split('?')[0]!
+  const methods = handlers.flatMap(({ route }) => {
+    const pattern = new RegExp(`^${route.path.replace(/\{\w+\}/g, '[^/]+')}$`)
+    return pattern.test(path) ? [route.method] : []
+  })
+  // An address that is no route of the contract: the metrics, the description, a file of the site.
+  if (methods.length === 0 && !/[:*]/.test(path) && app.hasRoute({ method: 'GET', url: path })) methods.push('GET')
+  if (methods.length === 0) return new AppError('not-found', 'Endereço não encontrado.')
+  void reply.header('allow', [...(methods.includes('GET') ? ['HEAD'] : []), ...methods].join(', '))
+  return new AppError('wrong-method', `Este endereço aceita somente ${methods.join(' e ')}.`)
+}
+
+async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const refusal = error instanceof AppError ? error : refusalOf(error)
+  const statusCode = refusal ? errorCodes[refusal.code] : 500
+  const where = { requestId: request.id, route: request.routeOptions.url }
+  // Mistakes of clients are no warnings: any client could fill the log with them.
+  const level = statusCode >= 500 ? 'warn' : 'info'
+  if (refusal?.cause) ctx.log[level]({ err: refusal.cause, ...where, code: refusal.code }, refusal.message)
+  if (!refusal) ctx.log.error({ err: error, ...where }, 'request failed')
+  const message =
+    refusal?.message ??
+    `Algo falhou do nosso lado. Seus documentos estão seguros; tente de novo em instantes. Código: ${request.id}`
+  const envelope: Envelope<null> = {
+    success: false,
+    message,
+    data: null,
+    errors: refusal?.errors ?? [message],
+    statusCode,
+  }
+  if (refusal?.retryAfterMs !== undefined)
+    void reply.header('retry-after', Math.max(1, Math.ceil(refusal.retryAfterMs / 1000)))
+  if (statusCode === 401) void reply.header('www-authenticate', 'Bearer')
+  return reply
+    .status(statusCode)
+    .type('application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(envelope)
+}
+
+const connectionRefusals: Record<string, [status: string, message: string]> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Os cabeçalhos da requisição são grandes demais.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'A requisição demorou demais para chegar. Tente de novo.'],
+}
+
+// Not HTTP at all, too large, or too slow: there is no request to respond to.
+function refuseConnection({ log }: Context, error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const requestId = crypto.randomUUID()
+  const [status, message] = connectionRefusals[error.code ?? ''] ?? [
+    '400 Bad Request',
+    'Não conseguimos entender a requisição.',
+  ]
+  log.info({ requestId, code: error.code, status: Number(status.slice(0, 3)) }, 'request')
+  const statusCode = Number(status.slice(0, 3))
+  const body = JSON.stringify({ success: false, message, data: null, errors: [message], statusCode })
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    `Content-Security-Policy: ${closedPolicy}`,
+    'X-Content-Type-Options: nosniff',
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+const unreadable = 'Não conseguimos entender a requisição: o corpo não está no formato esperado.'
+const tooManyFields = 'O formulário tem campos ou arquivos demais.'
+
+const libraryRefusals: Record<string, [ErrorCode, message: string]> = {
+  FST_REQ_FILE_TOO_LARGE: ['too-large', 'O arquivo enviado é grande demais.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['too-large', 'O corpo da requisição é grande demais.'],
+  FST_FILES_LIMIT: ['too-large', tooManyFields],
+  FST_FIELDS_LIMIT: ['too-large', tooManyFields],
+  FST_PARTS_LIMIT: ['too-large', tooManyFields],
+  FST_PROTO_VIOLATION: ['invalid-input', 'O formulário tem um campo que não é aceito.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'invalid-input',
+    'Envie os dados como JSON (application/json) ou, com arquivos, como formulário (multipart/form-data).',
+  ],
+}
+
+// A database that is away, starting, or full, and rows that others hold for too long: the next try may succeed.
+const passing = /^(08...|53...|57P0[123]|55P03|ECONNREFUSED|ECONNRESET|ETIMEDOUT)$/
+const busy =
+  'O sistema está sobrecarregado ou em manutenção neste momento. Seus documentos estão seguros; tente de novo em instantes.'
+
+// What the HTTP library refuses before a handler runs, and what passes by itself.
+function refusalOf(error: unknown): AppError | null {
+  const { statusCode, code } = error as { statusCode?: unknown; code?: unknown }
+  const known = libraryRefusals[String(code)]
+  if (known) return new AppError(known[0], known[1], { cause: error })
+  if (typeof code === 'string' && passing.test(code))
+    return new AppError('unavailable', busy, { cause: error, retryAfterMs: 5_000 })
+  if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return null
+  return new AppError(statusCode === 413 ? 'too-large' : 'invalid-input', unreadable, { cause: error })
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { readConfig } from '../config.ts'
+import type { Database } from '../platform/context.ts'
+import { asOperator, inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import { createPublicIds } from '../platform/ids.ts'
+import { createLogger } from '../platform/log.ts'
+import { newWorkspace } from '../platform/testing.ts'
+import { createVault } from '../platform/vault.ts'
+import { createPrinter } from '../print/printer.ts'
+import { routes, type Server, start } from '../start.ts'
+import { serveRoutes } from './http.ts'
+import { serveMetrics } from './metrics.ts'
+
+const metricsToken = 'a-token-for-prometheus'
+const authorization = `Bearer ${metricsToken}`
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Database
+let server: Server
+
+const config = (env: Record<string, string> = {}) =>
+  readConfig({ PORT: '0', DATABASE_URL: database.url, LOG_LEVEL: 'silent', ...env }, process.cwd())
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase(database.url)
+  server = await start(config({ METRICS_TOKEN: metricsToken }), { roles: ['api'] })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+/** The samples by name and labels, as they are written. */
+async function scrape(): Promise<Map<string, number>> {
+  const response = await fetch(`${server.url}/metrics`, { headers: { authorization } })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain/)
+  const lines = (await response.text()).split('\n').filter((line) => line && !line.startsWith('#'))
+  return new Map(lines.map((line) => [line.replace(/ [^ ]+$/, ''), Number(line.slice(line.lastIndexOf(' ')))]))
+}
+
+describe('who may see them', () => {
+  test.each([undefined, 'Bearer wrong', `Bearer ${metricsToken}x`, `Basic ${metricsToken}`, metricsToken])(
+    '%s may not',
+    async (given) => {
+      const response = await fetch(`${server.url}/metrics`, { headers: given ? { authorization: given } : {} })
+      expect(response.status).toBe(401)
+      expect(await response.json()).toMatchObject({ success: false, message: 'Informe o token de METRICS_TOKEN.' })
+    },
+  )
+
+  test('it is only asked for', async () => {
+    const response = await fetch(`${server.url}/metrics`, { method: 'POST', headers: { authorization } })
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe('HEAD, GET')
+    expect(await response.json()).toMatchObject({ success: false, statusCode: 405 })
+  })
+
+  test('without a token in the configuration there is no such address', async () => {
+    await using other = await start(config(), { roles: ['api'] })
+    const response = await fetch(`${other.url}/metrics`, { headers: { authorization } })
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({ success: false, message: 'Endereço não encontrado.' })
+    expect((await fetch(`${other.url}/metrics`, { method: 'POST' })).status).toBe(404)
+  })
+})
+
+test('requests by template, method and status, with bounded names', async () => {
+  const call = (path: string, method = 'GET') => fetch(server.url + path, { method })
+  await call('/health')
+  await call('/v1/api/RecuperarSenha/secret-of-a-link')
+  await call('/v1/api/Nada/secret')
+  await call('/v1/api/Dashboard', 'DELETE')
+  const samples = await scrape()
+  const count = (method: string, route: string, status: number) =>
+    samples.get(`vigia_http_request_duration_seconds_count{method="${method}",route="${route}",status="${status}"}`)
+  expect(count('GET', '/health', 200)).toBe(1)
+  expect(count('GET', '/v1/api/RecuperarSenha/{token}', 404)).toBe(1)
+  expect(count('GET', 'other', 404)).toBe(1)
+  expect(count('other', 'other', 405)).toBe(1)
+  expect([...samples.keys()].join()).not.toContain('secret')
+})
+
+test('what this process is, and its connections', async () => {
+  const samples = await scrape()
+  expect(samples.get('process_start_time_seconds')).toBeGreaterThan(1.5e9)
+  expect(samples.get('vigia_database_connections{pool="api",state="busy"}')).toBeGreaterThanOrEqual(0)
+  expect(samples.get('vigia_database_connections{pool="api",state="idle"}')).toBeGreaterThanOrEqual(1)
+  expect(samples.get('vigia_database_connection_waiters{pool="api"}')).toBe(0)
+})
+
+test('what printing does', async () => {
+  const samples = await scrape()
+  expect(samples.get('vigia_print_threads')).toBe(0)
+  expect(samples.get('vigia_print_cache_bytes')).toBe(0)
+  expect(samples.get('vigia_print_waiting{lane="people"}')).toBe(0)
+})
+
+test('each of our metrics has our prefix, a unit or a count, and a help text', async () => {
+  const response = await fetch(`${server.url}/metrics`, { headers: { authorization } })
+  const help = (await response.text()).split('\n').filter((line) => line.startsWith('# HELP vigia_'))
+  expect(help.length).toBeGreaterThan(10)
+  for (const line of help) expect(line).toMatch(/^# HELP vigia_[a-z]+(_[a-z]+)* [A-Z].+\.$/)
+  expect(await scrape()).toHaveProperty('size')
+})
+
+test('the captures, mails, events and circuits of all workspaces', async () => {
+  const empty = await scrape()
+  expect(empty.get('vigia_database_up')).toBe(1)
+  expect(empty.get('vigia_capture_late_seconds')).toBe(0)
+  expect(empty.get('vigia_mails_waiting')).toBe(0)
+
+  await inCapture({ db }, async ({ db }) => {
+    await sql`insert into capture_line (service, cnpj, next_at, state, automatic, paused, lease_until) values
+      (0, '1', now() - interval '1 hour', 'waiting', true, false, null),
+      (0, '2', now() - interval '2 hours', 'failed', true, false, null),
+      (0, '3', now() - interval '10 minutes', 'waiting', true, false, null),
+      (2, '4', now() - interval '9 hours', 'waiting', false, false, null),
+      (2, '5', now() - interval '9 hours', 'waiting', true, true, null),
+      (2, '6', now() - interval '1 minute', 'waiting', true, false, now() + interval '1 minute'),
+      (2, '7', null, 'stopped', true, false, null)`.execute(db)
+    await sql`insert into circuit (address, failures, since, reason, open_until)
+      values ('a', 9, now(), 'timeout', now() + interval '1 hour'), ('b', 2, now(), 'timeout', null)`.execute(db)
+  })
+  const workspaceId = await newWorkspace(db)
+  await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    await sql`insert into company (workspace_id, id, cnpj, name, search, uf) values (${workspaceId}, 1, '44555666000181', 'x', 'x', 35)`.execute(
+      db,
+    )
+    await sql`insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, why, state, next_at)
+      select ${workspaceId}, 1, n, 0, '1', n::text, 210210, 1, 'x', state, now() - n * interval '1 hour'
+        from (values (1, 'waiting'), (2, 'waiting'), (3, 'sending'), (9, 'registered')) v(n, state)`.execute(db)
+  })
+  await asOperator({ db }, ({ db }) =>
+    sql`insert into mail (kind, recipient, state, created_at, settled_at) values
+      ('x', 'a@b.example', 'waiting', now() - interval '1 hour', null), ('x', 'a@b.example', 'waiting', now(), null),
+      ('x', 'a@b.example', 'failed', now(), now()), ('x', 'a@b.example', 'failed', now(), now() - interval '2 days'),
+      ('x', 'a@b.example', 'sent', now(), now())`.execute(db),
+  )
+
+  const samples = await scrape()
+  const lines = (service: string, state: string) =>
+    samples.get(`vigia_capture_lines{service="${service}",state="${state}"}`)
+  expect([lines('nfe', 'waiting'), lines('nfe', 'failed')]).toEqual([2, 1])
+  expect(['waiting', 'paused', 'capturing', 'stopped'].map((state) => lines('cte', state))).toEqual([1, 1, 1, 1])
+  expect(samples.get('vigia_capture_lines_late{service="nfe"}')).toBe(2)
+  expect(samples.get('vigia_capture_lines_late{service="cte"}')).toBe(0)
+  const near = (name: string, hours: number) => {
+    expect(samples.get(name), name).toBeGreaterThanOrEqual(hours * 3600)
+    expect(samples.get(name), name).toBeLessThan(hours * 3600 + 120)
+  }
+  near('vigia_capture_late_seconds', 2)
+  near('vigia_mails_waiting_seconds', 1)
+  near('vigia_outgoing_events_due_seconds', 3)
+  expect(samples.get('vigia_circuits_open')).toBe(1)
+  expect(samples.get('vigia_mails_waiting')).toBe(2)
+  expect(samples.get('vigia_mails_failed_last_day')).toBe(1)
+  expect(samples.get('vigia_outgoing_events{state="waiting"}')).toBe(2)
+  expect(samples.get('vigia_outgoing_events{state="sending"}')).toBe(1)
+})
+
+test('scrapes at once share one question, and a database that does not answer hides no other metric', async () => {
+  await using own = await createDatabase()
+  const lines: string[] = []
+  const narrow = openDatabase(own.url, { connections: 1 })
+  const ctx = {
+    db: narrow,
+    config: config({ METRICS_TOKEN: metricsToken }),
+    log: createLogger('info', { write: (line) => lines.push(line) }),
+    vault: createVault(randomBytes(32)),
+    ids: createPublicIds(randomBytes(16)),
+    printer: createPrinter(),
+  }
+  const app = await serveRoutes(ctx, [], async () => null)
+  serveMetrics(
+    app,
+    ctx,
+    routes.map(({ route }) => route),
+    { api: narrow },
+  )
+  const ask = () => app.inject({ url: '/metrics', headers: { authorization } })
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
+  const taken = Promise.withResolvers<void>()
+  const stuck = narrow.connection().execute(() => {
+    taken.resolve()
+    return held
+  })
+  await taken.promise
+  const answers = await Promise.all([ask(), ask(), ask()])
+  for (const { statusCode, body } of answers) {
+    expect(statusCode).toBe(200)
+    expect(body).toContain('vigia_database_up 0')
+    expect(body).not.toMatch(/^vigia_mails_waiting \d/m)
+    expect(body).toContain('vigia_database_connection_waiters{pool="api"} 1')
+    expect(body).toContain('process_cpu_seconds_total')
+  }
+  expect(lines.filter((line) => line.includes('metrics of the database are missing'))).toHaveLength(1)
+  letGo()
+  await stuck
+  expect((await ask()).body).toContain('vigia_database_up 1')
+  await app.close()
+  await narrow.destroy()
+})

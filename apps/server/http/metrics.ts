@@ -1,0 +1,241 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { RouteDefinition } from '@vigia/contract/route'
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Context, Database } from '../platform/context.ts'
+import { asOperator, inCapture, poolUse } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { lateMinutes, type ServiceCode, serviceOf } from '../platform/service.ts'
+import { addressOf, bearerOf } from './http.ts'
+
+// A scrape that waits longer than this for the database gets a response without its metrics.
+const databaseMs = 3_000
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'OPTIONS']
+
+/**
+ * Serves `GET /metrics` for Prometheus to clients that send the configured token; without a token there is no such address.
+ * `pools` are the connections of this process by their names, `others` what its parts count themselves.
+ */
+export function serveMetrics(
+  app: FastifyInstance,
+  ctx: Context,
+  routes: readonly RouteDefinition[],
+  pools: Record<string, Database>,
+  others: readonly Registry[] = [],
+): void {
+  const { metricsToken } = ctx.config
+  if (!metricsToken) return
+  const registry = new Registry()
+  measureRequests(app, registry, routes)
+  measurePools(registry, pools)
+  const ofDatabase = readDatabaseMetrics(ctx, registry)
+  app.get('/metrics', async (request, reply) => {
+    if (!isSame(bearerOf(request), metricsToken))
+      throw new AppError('unauthenticated', 'Informe o token de METRICS_TOKEN.')
+    const known = await ofDatabase()
+    const all = Registry.merge([ofProcess(), registry, ctx.printer.metrics, ...others, ...(known ? [known] : [])])
+    return reply
+      .type(all.contentType)
+      .header('cache-control', 'no-store')
+      .send(await all.metrics())
+  })
+}
+
+// Digests have one length, so the time of the comparison reveals nothing.
+function isSame(given: string, wanted: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(wanted))
+}
+
+let processRegistry: Registry | undefined
+
+// Its observers cannot be removed: there is one for the process, however many servers it starts.
+function ofProcess(): Registry {
+  if (!processRegistry) {
+    processRegistry = new Registry()
+    collectDefaultMetrics({ register: processRegistry })
+  }
+  return processRegistry
+}
+
+function measureRequests(app: FastifyInstance, registry: Registry, routes: readonly RouteDefinition[]): void {
+  const templates = new Map(routes.map((route) => [addressOf(route), route.path]))
+  const duration = new Histogram({
+    name: 'vigia_http_request_duration_seconds',
+    help: 'Time from the arrival of a request to the end of its answer, by route template ("other": pages, files, unknown addresses).',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [registry],
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const { url = '' } = request.routeOptions
+    duration.observe(
+      {
+        method: methods.includes(request.method) ? request.method : 'other',
+        route: templates.get(url) ?? 'other',
+        status: reply.statusCode,
+      },
+      reply.elapsedTime / 1000,
+    )
+    done()
+  })
+}
+
+function measurePools(registry: Registry, pools: Record<string, Database>): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'vigia_database_connections',
+    help: 'Open connections of this process to the database, by pool and state (busy, idle).',
+    labelNames: ['pool', 'state'],
+    registers,
+    collect() {
+      for (const [pool, db] of Object.entries(pools)) {
+        const { open, idle } = poolUse(db)
+        this.set({ pool, state: 'busy' }, open - idle)
+        this.set({ pool, state: 'idle' }, idle)
+      }
+    },
+  })
+  new Gauge({
+    name: 'vigia_database_connection_waiters',
+    help: 'Pieces of work of this process that wait for a connection to the database, by pool.',
+    labelNames: ['pool'],
+    registers,
+    collect() {
+      for (const [pool, db] of Object.entries(pools)) this.set({ pool }, poolUse(db).waiting)
+    },
+  })
+}
+
+interface Counted {
+  lines: { service: ServiceCode; state: string; count: number; late: number; lateSeconds: number }[]
+  circuits: number
+  mails: { waiting: number; waitingSeconds: number; failed: number }
+  events: { waiting: number; sending: number; dueSeconds: number }
+}
+
+/**
+ * Counts rows of the whole installation and reads nothing else of them. What it returns gives null when the database does not respond in
+ * time; simultaneous scrapes share one query.
+ */
+function readDatabaseMetrics(ctx: Context, registry: Registry): () => Promise<Registry | null> {
+  const metrics = new Registry()
+  const gauges = createGauges(metrics)
+  const up = new Gauge({
+    name: 'vigia_database_up',
+    help: 'Whether the database answered this scrape in time; otherwise the figures that it knows are absent.',
+    registers: [registry],
+  })
+  const read = async () => {
+    try {
+      show(gauges, await inTime(count(ctx)))
+      up.set(1)
+      return metrics
+    } catch (error) {
+      ctx.log.warn({ err: error }, 'the metrics of the database are missing')
+      up.set(0)
+      return null
+    }
+  }
+  let reading: Promise<Registry | null> | undefined
+  return () => {
+    reading ??= read().finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the database did not answer a scrape in time')), databaseMs)
+  })
+  try {
+    return await Promise.race([work, tooLate])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function show(gauges: ReturnType<typeof createGauges>, { lines, circuits, mails, events }: Counted): void {
+  for (const gauge of Object.values(gauges)) gauge.reset()
+  for (const row of lines) {
+    const service = serviceOf(row.service)
+    gauges.lines.set({ service, state: row.state }, row.count)
+    gauges.linesLate.inc({ service }, row.late)
+  }
+  gauges.lateSeconds.set(Math.max(0, ...lines.map((row) => row.lateSeconds)))
+  gauges.circuitsOpen.set(circuits)
+  gauges.mailsWaiting.set(mails.waiting)
+  gauges.mailsWaitingSeconds.set(mails.waitingSeconds)
+  gauges.mailsFailed.set(mails.failed)
+  gauges.events.set({ state: 'waiting' }, events.waiting)
+  gauges.events.set({ state: 'sending' }, events.sending)
+  gauges.eventsDueSeconds.set(events.dueSeconds)
+}
+
+function createGauges(registry: Registry) {
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `vigia_${name}`, help, labelNames, registers: [registry] })
+  return {
+    lines: gauge(
+      'capture_lines',
+      'Conversations with the authority by service and state (waiting, capturing, blocked, failed, stopped, paused).',
+      ['service', 'state'],
+    ),
+    linesLate: gauge(
+      'capture_lines_late',
+      `Conversations that should have asked ${lateMinutes} minutes ago or earlier.`,
+      ['service'],
+    ),
+    lateSeconds: gauge(
+      'capture_late_seconds',
+      'How long the latest of the late conversations has been due; 0 when none is late.',
+    ),
+    circuitsOpen: gauge('circuits_open', 'Web services of the authority that served nobody when last asked.'),
+    mailsWaiting: gauge('mails_waiting', 'Mails that have not left yet.'),
+    mailsWaitingSeconds: gauge('mails_waiting_seconds', 'Age of the oldest mail that has not left yet.'),
+    mailsFailed: gauge('mails_failed_last_day', 'Mails given up within the last 24 hours.'),
+    events: gauge('outgoing_events', 'Events of documents that are not settled, by state (waiting, sending).', [
+      'state',
+    ]),
+    eventsDueSeconds: gauge(
+      'outgoing_events_due_seconds',
+      'How long the unsettled event that is due longest has been due.',
+    ),
+  }
+}
+
+async function count(ctx: Context): Promise<Counted> {
+  return asOperator(ctx, (ctx) =>
+    inCapture(ctx, async ({ db }) => {
+      await sql`select set_config('statement_timeout', ${String(databaseMs)}, true)`.execute(db)
+      // A statement for the lines, the mails and the events each: they may come to stand in different places.
+      const captures = await sql<Pick<Counted, 'lines' | 'circuits'>>`
+        with line as (
+          select service, paused, state, lease_until > now() as held,
+                 case when next_at is not null and (automatic or wanted) and not paused
+                       and coalesce(lease_until <= now(), true) and greatest(next_at, allowed_at) < now() - ${lateMinutes} * interval '1 minute'
+                      then extract(epoch from now() - greatest(next_at, allowed_at)) end as late
+            from capture_line),
+        lines as (
+          select service, case when paused then 'paused' when held then 'capturing' else state end as state,
+                 count(*) as count, count(late) as late, coalesce(max(late), 0) as "lateSeconds"
+            from line group by 1, 2)
+        select coalesce((select json_agg(lines) from lines), '[]') as lines,
+               (select count(*)::int from circuit where open_until is not null) as circuits`.execute(db)
+      const mails = await sql<Counted['mails']>`
+        select count(*)::int as waiting, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as "waitingSeconds",
+               (select count(*)::int from mail where state = 'failed' and settled_at > now() - interval '1 day') as failed
+          from mail where state = 'waiting'`.execute(db)
+      const events = await sql<Counted['events']>`
+        select count(*) filter (where state = 'waiting')::int as waiting, count(*) filter (where state = 'sending')::int as sending,
+               greatest(0, coalesce(extract(epoch from now() - min(next_at)), 0))::float8 as "dueSeconds"
+          from outgoing_event where state in ('waiting', 'sending')`.execute(db)
+      return { ...captures.rows[0]!, mails: mails.rows[0]!, events: events.rows[0]! }
+    }),
+  )
+}

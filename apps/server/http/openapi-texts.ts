@@ -1,0 +1,208 @@
+/** What a name of the wire means, for the reader of the API. */
+interface FieldWords {
+  description: string
+  /** The codes that it takes, where the schema does not say so. */
+  enum?: readonly (string | number | boolean)[]
+}
+
+const instant = 'Data e hora em ISO 8601, em UTC.'
+const local = 'Data e hora local impressas no documento, no formato aaaa-MM-ddTHH:mm:ss; os dois extremos contam.'
+const roleSwitch = (role: string, kind: string) => ({
+  description: `Mostra ${kind} em que a empresa é ${role}: true ou false (também 1, 0, on, off). Não vindo, fica como está.`,
+  enum: ['true', 'false', '1', '0', 'on', 'off'],
+})
+
+/** The text of each field; every field of a request has one, and a test checks it. */
+export const fieldTexts: Record<string, FieldWords> = {
+  email: { description: 'E-mail da conta. Maiúsculas e minúsculas não fazem diferença.' },
+  senha: { description: 'Senha, de 6 a 100 caracteres.' },
+  senhaAtual: { description: 'A senha em uso.' },
+  senhaNovamente: { description: 'A nova senha outra vez.' },
+  nome: { description: 'Nome da pessoa; de uma exportação, o do arquivo.' },
+  celular: { description: 'Celular com DDD, 10 ou 11 dígitos; a máscara é ignorada.' },
+  tipoPlano: { description: '1 Básico, 2 Profissional.' },
+  urlAcesso: { description: 'O token do link recebido por e-mail, ou o link inteiro.' },
+  token: { description: 'O token: do link recebido por e-mail ou, na resposta do login, o da sessão.' },
+  idSessao: { description: 'A sessão a encerrar; sem ela, todas as outras.' },
+  empresa: { description: 'Nome da empresa: a de quem escreve, a que recebeu o documento.' },
+  mensagem: { description: 'Texto em palavras, de ou para pessoas.' },
+  confirmacao: { description: 'Deixe vazio: pessoas não veem este campo.' },
+  busca: { description: 'Parte do nome ou do CNPJ, com ou sem máscara e acentos.' },
+  id: { description: 'Identificador da empresa.' },
+  idEmpresa: { description: 'Identificador da empresa.' },
+  IdEmpresa: { description: 'Identificador da empresa.' },
+  Certificado: { description: 'Certificado digital A1 da empresa: arquivo .pfx ou .p12, até 128 kB.' },
+  Logo: { description: 'Logotipo: arquivo PNG de até 600 por 400 pontos e 128 kB. Transparência vira branco.' },
+  Senha: { description: 'Senha do arquivo do certificado.' },
+  Cnpj: { description: 'CNPJ da filial, quando o certificado é o da matriz. Sem ele, vale o CNPJ do certificado.' },
+  RazaoSocial: { description: 'Razão social.' },
+  Email: { description: 'E-mail da empresa; vazio apaga o que havia. Não vindo, fica como está.' },
+  Uf: { description: 'Código numérico da UF, como 35 para São Paulo. Não vindo, fica como está.' },
+  SincronizacaoAutomatica: {
+    description: 'Consulta a SEFAZ de hora em hora: true ou false (também 1, 0, on, off). Não vindo, fica como está.',
+    enum: ['true', 'false', '1', '0', 'on', 'off'],
+  },
+  'ConfiguracoesNfe.Emitente': roleSwitch('emitente', 'as NF-e'),
+  'ConfiguracoesNfe.Destinatario': roleSwitch('destinatária', 'as NF-e'),
+  'ConfiguracoesNfe.Transportador': roleSwitch('transportadora', 'as NF-e'),
+  'ConfiguracoesNfe.Terceiro': roleSwitch('terceira', 'as NF-e'),
+  'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': {
+    description:
+      'Registra a Ciência da Operação das NF-e que chegarem daqui em diante: true ou false (também 1, 0, on, off).',
+    enum: ['true', 'false', '1', '0', 'on', 'off'],
+  },
+  'ConfiguracoesCte.Emitente': roleSwitch('emitente', 'os CT-e'),
+  'ConfiguracoesCte.Remetente': roleSwitch('remetente', 'os CT-e'),
+  'ConfiguracoesCte.Destinatario': roleSwitch('destinatária', 'os CT-e'),
+  'ConfiguracoesCte.Expedidor': roleSwitch('expedidora', 'os CT-e'),
+  'ConfiguracoesCte.Recebedor': roleSwitch('recebedora', 'os CT-e'),
+  'ConfiguracoesCte.Tomador': roleSwitch('tomadora', 'os CT-e'),
+  'ConfiguracoesCte.Terceiro': roleSwitch('terceira', 'os CT-e'),
+  'CertificadoDigital.Certificado': {
+    description: 'Certificado novo, da mesma base de CNPJ: arquivo .pfx ou .p12, até 128 kB.',
+  },
+  'CertificadoDigital.Senha': { description: 'Senha do certificado novo.' },
+  TipoDFe: { description: '0 NF-e, 2 CT-e.', enum: [0, 2] },
+  CampoPesquisa: {
+    description:
+      'Número, chave de acesso (também o começo, também com espaços), CNPJ ou CPF de quem emitiu, ou parte do nome, sem acentos.',
+  },
+  PaginaAtual: { description: 'Página, a partir de 1. Uma página além do fim vem vazia.' },
+  Status: {
+    description:
+      '1 Resumo, 2 Autorizada, 3 Cancelada, 4 Desconhecimento, 5 Operação Não Realizada, 6 Confirmação, 7 Carta Correção, 8 Ciência. Omita para ver todos.',
+  },
+  TipoParticipacao: {
+    description:
+      '0 Emitente, 1 Destinatário, 2 Transportador, 3 Terceiro, 4 Remetente, 5 Expedidor, 6 Recebedor, 7 Tomador. Omita para ver todas.',
+  },
+  DataDe: { description: local },
+  DataAte: { description: local },
+  Acao: { description: 'Só este tipo de ação.' },
+  idDfe: { description: 'Identificador do documento, como a lista o dá.' },
+  idEvento: {
+    description:
+      'Identificador do evento dentro do documento, como o histórico o dá; null quando não há o que imprimir.',
+  },
+  justificativa: { description: 'Motivo, de 1 a 200 caracteres; alguns eventos exigem pelo menos 15.' },
+  idsDFe: { description: 'Os documentos, até 300 de cada vez; numa exportação, até 5.000.' },
+  tipoManifestacao: {
+    description:
+      'NF-e: 1 Ciência, 2 Confirmação, 3 Desconhecimento, 4 Não Realizada. CT-e: 1 Cancelamento, 2 Carta Correção, 610110 Prestação em Desacordo, 610111 Retirar o Desacordo.',
+  },
+  correcoes: { description: 'Campos de uma Carta de Correção; sem eles, a justificativa vai como observação.' },
+  grupoAlterado: { description: 'Grupo do XML do CT-e, como compl.' },
+  campoAlterado: { description: 'Campo do grupo, como xObs.' },
+  valorAlterado: { description: 'Valor novo do campo.' },
+  nroItemAlterado: { description: 'Qual deles, quando o grupo se repete: de 1 a 99.' },
+  filtro: { description: 'Exporta tudo o que o filtro da lista encontra, até 100.000 documentos. Ou ele, ou idsDFe.' },
+  xml: { description: 'Leva os XML, como a SEFAZ os entregou. Não vindo, leva.' },
+  pdf: { description: 'Leva DANFE e DACTE, de até 5.000 documentos. Não vindo, não leva.' },
+  planilha: { description: 'Leva uma planilha com uma linha por documento. Não vindo, leva.' },
+  bilhete: { description: 'O fim do endereço que exportar devolveu; vale por dez minutos.' },
+
+  wsId: { description: 'Identificador do workspace.' },
+  chave: { description: 'Chave de acesso, 44 posições; desde 2026 pode ter letras.' },
+  valor: {
+    description: 'Valor em reais: vNF da NF-e, vTPrest do CT-e, vProd de um item; depois de um rótulo, as palavras.',
+  },
+  dataEmissao: { description: 'Data de emissão como o documento a escreve, com o fuso dele.' },
+  tipoParticipacao: { description: 'Papel principal da empresa no documento; os códigos são os de TipoParticipacao.' },
+  codigoEvento: { description: 'O evento que o status mostra; 100 autorizada sem eventos, 0 só resumo, 302 denegada.' },
+  descricaoEvento: { description: 'O evento em palavras.' },
+  notaCompleta: { description: 'Se o documento inteiro já chegou; sem ele não há DANFE.' },
+  totalDePaginas: { description: 'Páginas do filtro, com 50 itens cada.' },
+  totalDeItens: { description: 'Itens do filtro inteiro.' },
+  valorTotal: { description: 'Soma dos valores do filtro inteiro, em reais.' },
+  tipoDfe: { description: '0 NF-e; qualquer outro, CT-e.' },
+  proximaConsulta: { description: `Quando a SEFAZ é consultada de novo; null quando não se sabe. ${instant}` },
+  ultimoNsu: { description: 'Última posição (NSU) recebida, 15 dígitos.' },
+  maxNsu: { description: 'Última posição (NSU) que a SEFAZ anunciou, 15 dígitos.' },
+  validadeCertificadoA1: { description: `Até quando vale o certificado que seria usado. ${instant}` },
+  prazo: {
+    description: `O último instante em que a SEFAZ aceita o evento; de um documento, a próxima resposta cujo prazo ainda corre. Null quando não se conhece prazo. ${instant}`,
+  },
+  codigo: { description: 'cStat da SEFAZ, quando ela já respondeu; de um item, o código do produto.' },
+  quando: { description: instant },
+  documento: { description: 'O documento como a lista o mostra.' },
+  chegadaEm: { description: `Quando o documento apareceu aqui. ${instant}` },
+  eventoEmEnvio: {
+    description: 'O evento mais novo que ainda não teve resposta da SEFAZ, em palavras; null sem nenhum.',
+  },
+  secoes: { description: 'O que o documento diz, por assunto, em palavras para pessoas.' },
+  itens: { description: 'Produtos da NF-e; do CT-e, as partes do frete. Vazio para um resumo.' },
+  valorUnitario: { description: 'Preço da unidade, escrito para pessoas.' },
+  detalhe: { description: 'NCM, CFOP, tributos e o que mais houver, numa linha.' },
+  relacionados: { description: 'Documentos que este cita; `idDfe` é null para o que não está aqui.' },
+  relacao: { description: 'O que o outro documento é deste, em palavras.' },
+  ate: { description: instant },
+  historico: { description: 'O que aconteceu com o documento, do mais novo ao mais antigo.' },
+  tpEvento: { description: 'Código do evento; null para o que não é um evento.' },
+  autor: { description: 'Quem fez, em palavras.' },
+  origem: { description: 'chegada: apareceu aqui; sefaz: a SEFAZ registrou; envio: saiu daqui.' },
+  texto: { description: 'Justificativa e o que a SEFAZ respondeu; null sem nada.' },
+  protocolo: { description: 'Número do protocolo da SEFAZ; null sem nenhum.' },
+  falta: { description: 'De um resumo, o que falta, até quando e como conseguir; null para um documento completo.' },
+  ids: { description: 'Identificadores de documentos, na ordem da lista.' },
+  permitidos: { description: 'Os documentos de que o evento sairia.' },
+  impedidos: { description: 'Os que ficariam de fora, cada um com o motivo.' },
+  validoAte: { description: `Até quando vale o link ou o certificado. ${instant}` },
+  validoDe: { description: `Desde quando vale o certificado. ${instant}` },
+  certificado: {
+    description: 'O certificado com que a empresa é consultada, que pode ser de outra da mesma raiz; null sem nenhum.',
+  },
+  titular: { description: 'Nome de quem o certificado é.' },
+  emissor: { description: 'A autoridade que emitiu o certificado.' },
+  deOutraEmpresa: { description: 'Se foi enviado para outra empresa da mesma raiz de CNPJ.' },
+  enviadoPor: { description: 'Nome da pessoa que enviou o certificado.' },
+  enviadoEm: { description: instant },
+  usos: { description: 'Para que o certificado foi usado, do mais novo ao mais antigo; vinte no máximo.' },
+  finalidade: { description: 'O que foi feito com o certificado, em palavras.' },
+  temLogo: { description: 'Os documentos que a empresa emite são impressos com um logotipo.' },
+  cienciaAutomatica: { description: 'Desde quando, e por vontade de quem, a Ciência sai sozinha; null desligada.' },
+  documentosPorDia: { description: 'Cada dia do mês até hoje, pela data de emissão; os dias sem nada também.' },
+  dia: { description: 'aaaa-MM-dd.' },
+  pendencias: { description: 'O que espera por uma pessoa.' },
+  resumos: { description: 'NF-e dos últimos 90 dias, com hoje, de que só chegou o resumo (Status 1).' },
+  aguardandoResposta: { description: 'NF-e dos últimos 90 dias, com hoje, só com a Ciência (Status 8).' },
+  canceladasNfe: { description: 'NF-e emitidas no mês corrente e canceladas.' },
+  canceladosCte: { description: 'CT-e emitidos no mês corrente e cancelados.' },
+}
+
+/** The tags by the first word of the path, and what belongs to each. */
+export const tagTexts: Record<string, string> = {
+  health: 'Se o serviço está de pé.',
+  Auth: 'Entrar, sair e as sessões abertas.',
+  Usuarios: 'Criar a conta e cuidar dela.',
+  RecuperarSenha: 'Trocar a senha esquecida, pelo link de um e-mail.',
+  Dashboard: 'Os números do mês.',
+  DocumentosFiscais: 'NF-e e CT-e recebidos: lista, impressão, manifestação.',
+  Empresas: 'As empresas, os certificados e a captura.',
+  Plano: 'O plano, os limites e o uso.',
+  Auditoria: 'Quem fez o quê.',
+  Contato: 'Escrever a quem cuida do produto.',
+}
+
+/** What an HTTP status means here. */
+export const statusTexts: Record<number, string> = {
+  200: 'Deu certo.',
+  400: 'A requisição não está certa; `errors` tem uma frase para cada problema.',
+  401: 'Sem uma sessão aberta, ou credenciais inválidas.',
+  402: 'O plano não permite.',
+  404: 'Não existe, ou é de outro workspace.',
+  409: 'O que já existe, ou o estado do documento, não permite.',
+  410: 'Já não vale: expirou ou foi usado.',
+  413: 'Grande demais: um JSON tem até 256 kB, um arquivo até 128 kB.',
+  429: 'Tentativas demais; `Retry-After` diz quantos segundos esperar.',
+  500: 'Falha nossa. O código no fim da mensagem é o de `x-request-id`.',
+  503: 'Sobrecarga ou manutenção; a mesma chamada pode dar certo daqui a pouco.',
+}
+
+/** What holds for every call. */
+export const introduction = `Captura, guarda e mostra as NF-e e os CT-e emitidos contra as empresas do workspace.
+
+- **Envelope.** Toda resposta em JSON tem \`success\`, \`message\`, \`data\` e \`errors\`; uma falha tem também \`statusCode\`. As mensagens são em português, para mostrar às pessoas.
+- **Sessão.** \`POST /v1/api/Auth\` devolve o token, que vai em \`Authorization: Bearer …\`. Ela vale até sair, até a senha mudar ou até o prazo.
+- **Identificadores** são textos sem significado; os de outro workspace não existem (404).
+- **Parâmetros** vazios contam como omitidos; um parâmetro ou campo repetido é 400.
+- **\`x-request-id\`** vem em toda resposta; informe-o ao pedir ajuda.`

@@ -1,0 +1,68 @@
+import { fileURLToPath } from 'node:url'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import type { RouteDefinition } from '@vigia/contract/route'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { routes } from '../start.ts'
+import { describeApi } from './openapi.ts'
+import { fieldTexts, tagTexts } from './openapi-texts.ts'
+
+const contract: RouteDefinition[] = routes.map(({ route }) => route)
+const document = describeApi(contract, 'Vigia Fiscal')
+const described = `${JSON.stringify(document, null, 2)}\n`
+
+interface Operation {
+  operationId: string
+  tags: string[]
+  security: object[]
+  responses: Record<string, object>
+}
+
+const operations = contract.map((route) => ({
+  route,
+  operation: document.paths[route.path]?.[route.method.toLowerCase()] as Operation,
+}))
+
+test('the description is valid OpenAPI 3.1 to somebody who did not write it', async () => {
+  const validator = new Validator()
+  const { valid, errors } = await validator.validate(JSON.parse(described))
+  expect(errors).toBeUndefined()
+  expect(valid).toBe(true)
+  expect(validator.version).toBe('3.1')
+})
+
+test('docs/openapi.json is this description; update it with -u', async () => {
+  await expect(described).toMatchFileSnapshot(fileURLToPath(new URL('../../../docs/openapi.json', import.meta.url)))
+})
+
+test('every route is described, under a name of its own', () => {
+  expect(operations.map(({ operation }) => operation?.operationId)).not.toContain(undefined)
+  expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(contract.length)
+})
+
+test('every tag has words', () => {
+  const tags = new Set(operations.flatMap(({ operation }) => operation.tags))
+  expect([...tags].filter((tag) => !tagTexts[tag])).toEqual([])
+})
+
+test('every field of a request has words', () => {
+  const names = contract
+    .flatMap(({ params, query, body, form }) => [params, query, body, form])
+    .flatMap((schema) => (schema ? fieldsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })) : []))
+  expect([...new Set(names)].filter((name) => !fieldTexts[name])).toEqual([])
+})
+
+test('a session is asked for where it is needed, and its absence is an answer there', () => {
+  for (const { route, operation } of operations) {
+    expect(operation.security, route.path).toEqual(route.access === 'session' ? [{ sessao: [] }] : [])
+    if (route.access === 'session') expect(Object.keys(operation.responses)).toContain('401')
+  }
+})
+
+function fieldsOf(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  return Object.entries(schema).flatMap(([name, part]) => [
+    ...(name === 'properties' ? Object.keys(part as object) : []),
+    ...fieldsOf(part),
+  ])
+}

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
+import fastifyStatic from '@fastify/static'
+import { exampleSite, fillPage, type SiteSettings } from '@vigia/contract/site'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../config.ts'
+import { encodingOf } from './encoding.ts'
+import { sitePolicy } from './headers.ts'
+
+// Addresses of programs: what is not found there is no page of the application.
+const ofPrograms = /^\/(v1|docs|metrics|health|notification-hub)(\/|$)/
+
+// Pages that stand in files of their own, complete before any script; without its file an address is one of the application.
+const ownPages = {
+  '/': 'landing.html',
+  '/termos': 'termos.html',
+  '/privacidade': 'privacidade.html',
+  '/cookies': 'cookies.html',
+}
+
+/**
+ * Serves the built web application: its files, compressed where a compressed one stands beside them, and a page for every address that a
+ * person can type.
+ */
+export async function serveSite(app: FastifyInstance, directory: string, settings: SiteSettings): Promise<void> {
+  const application = await readPage(join(directory, 'index.html'), settings)
+  if (!application) throw new Error(`there is no index.html in ${directory}`)
+  const pages = new Map<string, EncodedPage>()
+  for (const [path, file] of Object.entries(ownPages))
+    pages.set(path, (await readPage(join(directory, file), settings)) ?? application)
+  const policy = sitePolicy(settings.pesquisa && new URL(settings.pesquisa.endereco).origin)
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', (_, reply, done) => {
+      void reply.header('content-security-policy', policy)
+      done()
+    })
+    await scope.register(fastifyStatic, {
+      root: directory,
+      index: false,
+      wildcard: false,
+      preCompressed: true,
+      globIgnore: ['*.html', '**/*.br', '**/*.gz'],
+      setHeaders: (reply, path) => {
+        void reply.header(
+          'cache-control',
+          path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+        )
+      },
+    })
+    scope.get('/site.webmanifest', (_, reply) =>
+      reply.type('application/manifest+json').header('cache-control', 'no-cache').send(manifest(settings)),
+    )
+    scope.get('/*', { exposeHeadRoute: true }, (request, reply) => {
+      const path = request.url.split('?')[0]!
+      const isForPeople = /text\/html|\*\/\*/.test(request.headers.accept ?? '*/*')
+      if (!isForPeople || ofPrograms.test(path) || /\.\w+$/.test(path)) return reply.callNotFound()
+      const page = pages.get(path.replace(/(?<=.)\/$/, '')) ?? application
+      const encoding = encodingOf(request.headers['accept-encoding'])
+      if (encoding) void reply.header('content-encoding', encoding)
+      return reply
+        .type('text/html; charset=utf-8')
+        .headers({ 'cache-control': 'no-cache', vary: 'accept-encoding' })
+        .send(page[encoding ?? 'identity'])
+    })
+  })
+}
+
+/** The bytes of a page in each encoding. */
+type EncodedPage = Record<'br' | 'gzip' | 'identity', Buffer>
+
+// Null: there is no such file.
+async function readPage(file: string, settings: SiteSettings): Promise<EncodedPage | null> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (text === null) return null
+  const identity = Buffer.from(fillPage(text, settings))
+  return { identity, br: await promisify(brotliCompress)(identity), gzip: await promisify(gzip)(identity) }
+}
+
+// What a telephone needs to keep the application among its own.
+function manifest({ productName }: SiteSettings) {
+  return {
+    name: productName,
+    short_name: productName,
+    lang: 'pt-BR',
+    start_url: '/dashboard',
+    display: 'standalone',
+    background_color: '#0d1b2a',
+    theme_color: '#0d1b2a',
+    icons: [
+      { src: '/favicon.svg', type: 'image/svg+xml', sizes: 'any' },
+      { src: '/apple-touch-icon.png', type: 'image/png', sizes: '180x180' },
+    ],
+  }
+}
+
+/** What the pages may know of the configuration: every visitor reads it. */
+export function siteSettings(config: Config): SiteSettings {
+  const { productName, publicUrl, sefaz, contactEmail, contactWhatsapp, demo, site, survey, simulator } = config
+  return {
+    productName,
+    publicUrl,
+    ambiente: sefaz.ambiente,
+    contactEmail: contactEmail ?? null,
+    whatsapp: contactWhatsapp ?? null,
+    demo: demo && { email: demo.email, senha: demo.password },
+    ...exampleSite,
+    ...site,
+    exemplos: { numeros: !site.numeros, depoimentos: !site.depoimentos },
+    senhaDoCertificadoDeTeste: simulator?.certificatePassword ?? null,
+    pesquisa: survey && { endereco: survey.url, ambiente: survey.environmentId },
+  }
+}

@@ -1,0 +1,204 @@
+import { setImmediate } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import type { Database } from '../platform/context.ts'
+import { asOperator, openDatabase } from '../platform/database.ts'
+import { createLogger } from '../platform/log.ts'
+import { afterGrace, claimRows, type JobKind, type Lane, LeaseLost, startJobs } from './jobs.ts'
+
+const log = createLogger('silent')
+const hourMs = 3_600_000
+const rounds = async () => {
+  for (let turn = 0; turn < 200; turn++) await setImmediate()
+}
+
+describe('the loop', () => {
+  const failing = (kind: Partial<JobKind<object>>, error: Error = new Error('the database says no')) => {
+    const run = vi.fn(() => Promise.reject(error))
+    const claim = async () => {
+      await setImmediate()
+      return {}
+    }
+    return { run, worker: startJobs({ name: 'test', claim, run, concurrency: 1, idleMs: hourMs, ...kind }, log) }
+  }
+
+  test('rests after a job that could not be let go', async () => {
+    const failingToo = () => Promise.reject(new Error('not now either'))
+    for (const kind of [{}, { postpone: failingToo }]) {
+      const { run, worker } = failing(kind)
+      await using _ = worker
+      await rounds()
+      expect(run).toHaveBeenCalledOnce()
+    }
+  })
+
+  test('goes on after that rest', async () => {
+    const { run, worker } = failing({ idleMs: 1 })
+    await using _ = worker
+    await vi.waitFor(() => expect(run.mock.calls.length).toBeGreaterThan(2), 10_000)
+  })
+
+  test('goes on at once after a job that failed and was let go', async () => {
+    const postpone = vi.fn(() => Promise.resolve())
+    const { run, worker } = failing({ postpone })
+    await using _ = worker
+    await rounds()
+    expect(run.mock.calls.length).toBeGreaterThan(2)
+    expect(postpone.mock.calls.length).toBeGreaterThan(2)
+  })
+
+  test('leaves a job alone that another process took over', async () => {
+    const postpone = vi.fn(() => Promise.resolve())
+    const { run, worker } = failing({ postpone }, new LeaseLost('gone'))
+    await using _ = worker
+    await rounds()
+    expect(run.mock.calls.length).toBeGreaterThan(2)
+    expect(postpone).not.toHaveBeenCalled()
+  })
+
+  test('waits after a claim that found nothing, and after one that failed', async () => {
+    for (const found of [() => Promise.resolve(null), () => Promise.reject(new Error('no database'))]) {
+      const claim = vi.fn(found)
+      await using _ = startJobs({ name: 'test', claim, run: async () => {}, concurrency: 1, idleMs: hourMs }, log)
+      await rounds()
+      expect(claim).toHaveBeenCalledOnce()
+    }
+  })
+
+  test('carries out as many jobs at the same time as allowed, and tells each claim of them', async () => {
+    const ends: (() => void)[] = []
+    const seen: number[] = []
+    const worker = startJobs(
+      {
+        name: 'test',
+        claim: (running) => {
+          seen.push(running.length)
+          return Promise.resolve({ number: seen.length })
+        },
+        run: () => new Promise<void>((end) => ends.push(end)),
+        concurrency: 2,
+        idleMs: hourMs,
+      },
+      log,
+    )
+    await rounds()
+    expect(seen).toEqual([0, 1])
+    ends[0]!()
+    await rounds()
+    expect(seen).toEqual([0, 1, 1])
+    const disposed = worker[Symbol.asyncDispose]()
+    for (const end of ends) end()
+    await disposed
+  })
+
+  test('when disposed, tells the jobs under way and waits for them', async () => {
+    let end = () => {}
+    let signal: AbortSignal | undefined
+    const run = (_: object, given: AbortSignal) => {
+      signal = given
+      return new Promise<void>((resolve) => {
+        end = resolve
+      })
+    }
+    const worker = startJobs(
+      { name: 'test', claim: () => Promise.resolve({}), run, concurrency: 1, idleMs: hourMs },
+      log,
+    )
+    await rounds()
+    let isOver = false
+    const disposed = worker[Symbol.asyncDispose]().then(() => {
+      isOver = true
+    })
+    await rounds()
+    expect({ aborted: signal?.aborted, isOver }).toEqual({ aborted: true, isOver: false })
+    end()
+    await disposed
+    expect(isOver).toBe(true)
+  })
+})
+
+describe('the grace of a job under way', () => {
+  test('begins when the process ends, and not before', () => {
+    vi.useFakeTimers()
+    const [end, cut] = [new AbortController(), vi.fn()]
+    using _ = afterGrace(end.signal, 10_000, cut)
+    vi.advanceTimersByTime(60_000)
+    end.abort()
+    vi.advanceTimersByTime(9_999)
+    expect(cut).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(cut).toHaveBeenCalledOnce()
+    vi.useRealTimers()
+  })
+
+  test('is of no consequence when the job ended before', () => {
+    vi.useFakeTimers()
+    const cut = vi.fn()
+    afterGrace(AbortSignal.abort(), 10_000, cut)[Symbol.dispose]()
+    vi.advanceTimersByTime(60_000)
+    expect(cut).not.toHaveBeenCalled()
+    vi.useRealTimers()
+  })
+})
+
+describe('a claim', () => {
+  let stack: AsyncDisposableStack
+  let db: Database
+
+  beforeAll(async () => {
+    stack = new AsyncDisposableStack()
+    const database = stack.use(await createDatabase())
+    db = openDatabase(database.url)
+    stack.defer(() => db.destroy())
+  })
+  afterAll(() => stack.disposeAsync())
+
+  beforeEach(() =>
+    asOperator({ db }, async ({ db }) => {
+      await db.deleteFrom('mail').execute()
+      for (const kind of ['a', 'b', 'c'])
+        await db.insertInto('mail').values({ kind, recipient: 'ana@exemplo.com.br' }).execute()
+    }),
+  )
+
+  const lane = (kinds: string[]): Lane => ({ due: sql`kind = any (${kinds}::text[])`, order: sql`kind desc` })
+  const claim = (lanes: Lane[], { rowsMax, within = db }: { rowsMax?: number; within?: Database } = {}) =>
+    asOperator({ db: within }, async ({ db }) => {
+      const options = { table: sql`mail`, lanes, leaseMs: 60_000, rowsMax, returning: sql`kind` }
+      const claimed = await claimRows<{ kind: string }, Lane>(db, options)
+      return claimed?.rows.map(({ kind }) => kind).sort() ?? null
+    })
+
+  test('takes each row once, in the order of its lane, while the leases last', async () => {
+    const all = [lane(['a', 'b', 'c'])]
+    expect([await claim(all), await claim(all, { rowsMax: 5 })]).toEqual([['c'], ['a', 'b']])
+    expect(await claim(all)).toBeNull()
+    await asOperator({ db }, ({ db }) =>
+      sql`update mail set lease_until = now() - interval '1 ms' where kind = 'b'`.execute(db),
+    )
+    expect(await claim(all)).toEqual(['b'])
+  })
+
+  test('takes rows of one lane only, the first that has any', async () => {
+    const lanes = [lane(['x']), lane(['b']), lane(['a', 'c'])]
+    expect([await claim(lanes, { rowsMax: 3 }), await claim(lanes, { rowsMax: 3 })]).toEqual([['b'], ['a', 'c']])
+  })
+
+  test('does not wait for a row that somebody else is taking', async () => {
+    const all = [lane(['a', 'b', 'c'])]
+    await db.transaction().execute(async (other) => {
+      expect(await claim(all, { within: other })).toEqual(['c'])
+      expect(await claim(all)).toEqual(['b'])
+    })
+  })
+
+  test('writes what its lane says, without a lease where there is none', async () => {
+    const lanes = [{ ...lane(['a']), set: sql`failures = 7` }]
+    const row = await asOperator({ db }, async ({ db }) => {
+      const returning = sql`failures, lease_until as until`
+      return (await claimRows(db, { table: sql`mail`, lanes, leaseMs: null, returning }))?.rows[0]
+    })
+    expect(row).toEqual({ failures: 7, until: null })
+  })
+})

@@ -1,0 +1,179 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../platform/context.ts'
+import type { Logger } from '../platform/log.ts'
+import { pause } from '../platform/pause.ts'
+
+/** A kind of job: rows of a table, of which every process takes those that are due. */
+export interface JobKind<Job> {
+  /** For the log. */
+  name: string
+  /** Takes the next job, or null when none is due; `running` are the jobs that this process carries out now. */
+  claim(running: readonly Job[]): Promise<Job | null>
+  /** Carries a job out and writes down what came of it. `signal` says that the process is about to end. */
+  run(job: Job, signal: AbortSignal): Promise<void>
+  /** Lets a job go whose `run` threw, to be tried later. Without it, and when it throws as well, the lease runs out by itself. */
+  postpone?(job: Job): Promise<void>
+  /** What the log says of a job that threw. */
+  describe?(job: Job): object
+  /** How many jobs this process carries out at the same time. */
+  concurrency: number
+  /** The wait after a claim that found nothing, and after a job that could not be let go. */
+  idleMs: number
+}
+
+/** Another process took a job over, because its lease ran out here: what this process still knows of it must not be written. */
+export class LeaseLost extends Error {
+  override name = 'LeaseLost'
+}
+
+/** Claims and carries out jobs until disposed; then waits for those under way. */
+export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable {
+  const stop = new AbortController()
+  const running = new Map<Job, Promise<void>>()
+  // Wait before the next claim: it could return the job that just failed.
+  let restFirst = false
+  const begin = (job: Job) => {
+    const done = carryOut(kind, job, stop.signal, log)
+      .then((letGo) => {
+        if (!letGo) restFirst = true
+      })
+      .finally(() => running.delete(job))
+    running.set(job, done)
+  }
+  const loop = async () => {
+    while (!stop.signal.aborted) {
+      if (restFirst) {
+        restFirst = false
+        await pause(kind.idleMs, stop.signal)
+      } else if (running.size >= kind.concurrency) {
+        await Promise.race(running.values())
+      } else {
+        const job = await kind.claim([...running.keys()]).catch((error: unknown) => {
+          log.error({ err: error, job: kind.name }, 'no job could be claimed')
+          return null
+        })
+        if (job === null) await pause(kind.idleMs, stop.signal)
+        else begin(job)
+      }
+    }
+    await Promise.all(running.values())
+  }
+  return untilDisposed(stop, loop())
+}
+
+// Returns whether the job was let go.
+async function carryOut<Job>(kind: JobKind<Job>, job: Job, signal: AbortSignal, log: Logger): Promise<boolean> {
+  const about = () => ({ job: kind.name, ...kind.describe?.(job) })
+  try {
+    await kind.run(job, signal)
+    return true
+  } catch (error) {
+    if (error instanceof LeaseLost) {
+      log.warn(about(), error.message)
+      return true
+    }
+    log.error({ err: error, ...about() }, 'a job failed')
+  }
+  if (!kind.postpone) return false
+  try {
+    await kind.postpone(job)
+    return true
+  } catch (error) {
+    if (error instanceof LeaseLost) log.warn(about(), error.message)
+    else log.error({ err: error, ...about() }, 'a job could not be let go; its lease will run out')
+    return false
+  }
+}
+
+/** Jobs of one kind that are claimed in an order of their own. */
+export interface Lane {
+  /** Which rows are due. */
+  due: RawBuilder<unknown>
+  order: RawBuilder<unknown>
+  /** What a claim writes into a row besides its lease. */
+  set?: RawBuilder<unknown>
+}
+
+interface Claim<L extends Lane> {
+  /** The table, with the alias that the conditions use. Its rows have, where they are leased, `lease_until`. */
+  table: RawBuilder<unknown>
+  /** All columns of its primary key: without the first one the index is searched once for each workspace. */
+  key?: readonly string[]
+  /** Tried in this order; rows of one lane only are claimed. */
+  lanes: readonly L[]
+  /** How long the rows are left to this process; null: `set` of each lane makes them not due any more. */
+  leaseMs: number | null
+  rowsMax?: number
+  returning: RawBuilder<unknown>
+}
+
+/**
+ * Takes the first free rows of the first lane that has some. They come back unordered. `db` is a transaction that sees them. Two claims at
+ * the same time never get the same row, and never wait for each other.
+ */
+export async function claimRows<Row, L extends Lane>(
+  db: Database,
+  { table, key = ['id'], lanes, leaseMs, rowsMax = 1, returning }: Claim<L>,
+): Promise<{ lane: L; rows: Row[] } | null> {
+  const free = leaseMs === null ? sql`true` : sql`(lease_until is null or lease_until < now())`
+  const lease = leaseMs === null ? [] : [sql`lease_until = ${fromNow(leaseMs)}`]
+  const columns = key.map((name) => ({ own: sql.ref(name), chosen: sql.ref(`chosen_${name}`) }))
+  const chosen = sql.join(columns.map(({ own, chosen }) => sql`${own} as ${chosen}`))
+  const isChosen = sql.join(
+    columns.map(({ own, chosen }) => sql`${own} = ${chosen}`),
+    sql` and `,
+  )
+  // A statement for each lane, so that each can use its own index.
+  for (const lane of lanes) {
+    const { rows } = await sql<Row>`
+      with chosen as materialized (
+        select ${chosen} from ${table} where ${lane.due} and ${free} order by ${lane.order} limit ${rowsMax}
+           for no key update skip locked)
+      update ${table} set ${sql.join([...lease, ...(lane.set ? [lane.set] : [])])} from chosen where ${isChosen}
+      returning ${returning}`.execute(db)
+    if (rows.length > 0) return { lane, rows }
+  }
+  return null
+}
+
+/** A time by the clock of the database, which all processes share. */
+export function fromNow(ms: number): RawBuilder<Date> {
+  return sql<Date>`now() + ${Math.round(ms)} * interval '1 ms'`
+}
+
+/** Calls `cut` a while after `signal`, unless disposed before: what is under way may end, but a process does not wait for ever. */
+export function afterGrace(signal: AbortSignal, graceMs: number, cut: () => void): Disposable {
+  let timer: NodeJS.Timeout | undefined
+  const begin = () => {
+    timer = setTimeout(cut, graceMs)
+  }
+  if (signal.aborted) begin()
+  signal.addEventListener('abort', begin, { once: true })
+  return {
+    [Symbol.dispose]: () => {
+      signal.removeEventListener('abort', begin)
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Carries out `work` at once and then every `everyMs`, until disposed; when it fails it is tried the next time. */
+export function repeat(everyMs: number, work: () => Promise<void>, log: Logger): AsyncDisposable {
+  const stop = new AbortController()
+  const loop = async () => {
+    while (!stop.signal.aborted) {
+      await work().catch((error: unknown) => log.error({ err: error }, 'periodic work failed'))
+      await pause(everyMs, stop.signal)
+    }
+  }
+  return untilDisposed(stop, loop())
+}
+
+function untilDisposed(stop: AbortController, done: Promise<void>): AsyncDisposable {
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stop.abort()
+      await done
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import { sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+
+/** The text of a letter; the layout is the same for all. */
+export interface Letter {
+  /** Says what and which company. */
+  subject: string
+  /** A plain text shows them too, and has no button: they speak of the address below. */
+  paragraphs: string[]
+  button?: { label: string; url: string }
+  /** In small print below. */
+  footnote?: string
+  /** The address for replies, when that is not the sender. */
+  replyTo?: { name: string; address: string }
+}
+
+/** Why a person gets a letter that they did not request, as the first sentence of its footnote. */
+export function whyReceived({ productName }: Pick<Context['config'], 'productName'>): string {
+  return `Você recebe este e-mail porque tem uma conta no ${productName}.`
+}
+
+/** A mail that waits to leave. */
+export interface WaitingMail {
+  /** The same for every attempt to send it. */
+  id: bigint
+  workspaceId: number | null
+  recipient: string
+  /** What `queueMail` was given. */
+  payload: unknown
+}
+
+/** Writes the letter at the moment it leaves; null: there is nothing to say (any more), and nothing leaves. */
+export type MailKind = (ctx: Context, mail: WaitingMail) => Promise<Letter | null>
+
+/**
+ * Puts a mail in the queue, in the transaction that `ctx.db` is, if it is one: it leaves when that commits. `kind` names who writes it;
+ * the payload holds no secret. `usefulMs`: afterwards it would only confuse.
+ */
+export async function queueMail(
+  { db }: Pick<Context, 'db'>,
+  mail: { workspaceId?: number; kind: string; recipient: string; payload?: object; usefulMs?: number },
+): Promise<void> {
+  await db
+    .insertInto('mail')
+    .values({
+      workspace_id: mail.workspaceId ?? null,
+      kind: mail.kind,
+      recipient: mail.recipient,
+      payload: JSON.stringify(mail.payload ?? {}),
+      useless_at: mail.usefulMs === undefined ? null : sql<Date>`now() + ${mail.usefulMs} * interval '1 ms'`,
+    })
+    .execute()
+}

@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { PrintError, type PrintOptions } from '@vigia/print/danfe'
+import { LRUCache } from 'lru-cache'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { AppError } from '../platform/errors.ts'
+import { createThreads, type RunOptions, ThreadError, type Threads, type ThreadsOptions } from './threads.ts'
+
+/** A form to be printed: everything on the paper comes from here. */
+export interface PrintOrder {
+  form: 'danfe' | 'dacte' | 'evento'
+  /** The document or the event as it is stored, compressed. */
+  content: Uint8Array
+  /** Of an event: its document, or the summary of it. */
+  document?: Uint8Array
+  options: PrintOptions & { undone?: boolean }
+}
+
+/** What a thread sends back. */
+export type PrintResult = { pdf: Uint8Array<ArrayBuffer> } | { refused: string } | { failed: unknown }
+
+/** Lays documents out in threads, away from the event loop, and caches the PDFs. */
+export interface Printer {
+  /**
+   * The PDF of an order; its bytes must not be changed. Rejects with `PrintError` when the document cannot be printed, and with a refusal for
+   * the person when its turn did not come, when it took too long, or when it brought its thread down.
+   */
+  print(order: PrintOrder, options?: RunOptions): Promise<Uint8Array>
+  metrics: Registry
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface PrinterOptions extends ThreadsOptions {
+  /** Of PDFs that are remembered. */
+  cacheBytes: number
+}
+
+/** The number of threads without a setting: one core stays free for the event loop and the database. */
+export const defaultPrintThreads: number = Math.max(1, Math.min(4, availableParallelism() - 1))
+
+const megabyte = 1024 * 1024
+const defaultOptions: PrinterOptions = {
+  file: new URL('./printer-worker.ts', import.meta.url),
+  threads: defaultPrintThreads,
+  // A second or two of work.
+  waitingMax: 200,
+  // The largest documents that the authority accepts take less than one.
+  timeoutMs: 15_000,
+  memoryMb: 256,
+  idleMs: 60_000,
+  cacheBytes: 32 * megabyte,
+}
+
+const names = { danfe: 'o DANFE deste documento', dacte: 'o DACTE deste documento', evento: 'a folha deste evento' }
+
+/** A printer without threads and with an empty cache; both fill with the first order. */
+export function createPrinter(options: Partial<PrinterOptions> = {}): Printer {
+  const settings = { ...defaultOptions, ...options }
+  const threads = createThreads<PrintOrder, PrintResult>(settings)
+  const { cacheBytes } = settings
+  const cache = new LRUCache<string, Uint8Array>({ maxSize: cacheBytes, sizeCalculation: (pdf) => pdf.length })
+  // A second request for a form that is being printed waits for the first. People and exports are kept apart: a person must not wait for an export.
+  const printing = { people: new Map<string, Promise<Uint8Array>>(), patient: new Map<string, Promise<Uint8Array>>() }
+  const metrics = new Registry()
+  const { asked, duration } = measure(metrics, threads.use, cache)
+
+  const render = async (order: PrintOrder, run: RunOptions): Promise<Uint8Array> => {
+    const end = duration.startTimer({ form: order.form })
+    try {
+      const { content, document, options } = order
+      const printed = await threads.run(
+        {
+          ...order,
+          content: ownCopy(content),
+          document: document && ownCopy(document),
+          options: { ...options, logo: options.logo && ownCopy(options.logo) },
+        },
+        run,
+      )
+      if ('refused' in printed) throw new PrintError(printed.refused)
+      if ('failed' in printed) throw printed.failed
+      asked.inc({ form: order.form, result: 'rendered' })
+      return printed.pdf
+    } catch (error) {
+      asked.inc({ form: order.form, result: error instanceof PrintError ? 'refused' : 'failed' })
+      throw error instanceof ThreadError ? refusalOf(error, names[order.form]) : error
+    } finally {
+      end()
+    }
+  }
+
+  return {
+    async print(order, run = {}) {
+      const key = keyOf(order)
+      const known = cache.get(key)
+      const lane = printing[run.patient ? 'patient' : 'people']
+      const current = lane.get(key)
+      if (known ?? current) asked.inc({ form: order.form, result: known ? 'cached' : 'shared' })
+      if (known) return known
+      if (current) return current
+      const begun = render(order, run).finally(() => lane.delete(key))
+      lane.set(key, begun)
+      const pdf = await begun
+      // An export asks for each form once: it must not push out the forms that people look at.
+      if (!run.patient) cache.set(key, pdf)
+      return pdf
+    },
+    metrics,
+    [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
+  }
+}
+
+// The cache ends with the program, so the version of the layout need not be part of the key.
+function keyOf({ form, content, document, options: { logo, ...options } }: PrintOrder): string {
+  return createHash('sha256')
+    .update(JSON.stringify([form, options, content.length, logo?.length]))
+    .update('\n')
+    .update(content)
+    .update(logo ?? '')
+    .update(document ?? '')
+    .digest('base64')
+}
+
+// Of a view into a larger buffer the whole buffer would be copied to the thread.
+function ownCopy(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes)
+}
+
+function refusalOf(error: ThreadError, name: string): AppError {
+  if (error.reason === 'full' || error.reason === 'closed')
+    return new AppError(
+      'unavailable',
+      'Há impressões demais na fila neste momento. Seus documentos estão seguros; tente de novo em instantes.',
+      { cause: error, retryAfterMs: 5_000 },
+    )
+  const what =
+    error.reason === 'too-slow'
+      ? `Montar ${name} demorou demais e foi interrompido.`
+      : `Montar ${name} foi interrompido por uma falha do nosso lado.`
+  return new AppError('unavailable', `${what} O XML original está guardado e íntegro, e pode ser baixado.`, {
+    cause: error,
+    retryAfterMs: 60_000,
+  })
+}
+
+function measure(
+  registry: Registry,
+  use: Threads<PrintOrder, PrintResult>['use'],
+  cache: LRUCache<string, Uint8Array>,
+) {
+  const registers = [registry]
+  new Gauge({
+    name: 'vigia_print_waiting',
+    help: 'Forms that wait for a thread, by who wants them (people, patient: exports).',
+    labelNames: ['lane'],
+    registers,
+    collect() {
+      const { people, patient } = use()
+      this.set({ lane: 'people' }, people)
+      this.set({ lane: 'patient' }, patient)
+    },
+  })
+  new Gauge({
+    name: 'vigia_print_threads',
+    help: 'Threads that print or could at once.',
+    registers,
+    collect() {
+      this.set(use().threads)
+    },
+  })
+  new Gauge({
+    name: 'vigia_print_cache_bytes',
+    help: 'Size of the printed forms that are remembered.',
+    registers,
+    collect() {
+      this.set(cache.calculatedSize)
+    },
+  })
+  return {
+    asked: new Counter({
+      name: 'vigia_print_total',
+      help: 'Forms that were asked for, by form and result (rendered, cached, shared: just being printed, refused: no such document, failed).',
+      labelNames: ['form', 'result'],
+      registers,
+    }),
+    duration: new Histogram({
+      name: 'vigia_print_duration_seconds',
+      help: 'Time until a form that was not remembered was there, waiting included.',
+      labelNames: ['form'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    }),
+  }
+}

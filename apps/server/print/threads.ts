@@ -1,0 +1,155 @@
+import { Worker } from 'node:worker_threads'
+
+/** Why a piece of work was not carried out; `cause` is the error of a thread that died. */
+export class ThreadError extends Error {
+  override name = 'ThreadError'
+  readonly reason: 'full' | 'too-slow' | 'died' | 'closed'
+
+  constructor(reason: ThreadError['reason'], options?: { cause?: unknown }) {
+    super(`work of a thread: ${reason}`, options)
+    this.reason = reason
+  }
+}
+
+export interface ThreadsOptions {
+  /** What a thread runs: it sends one message when it is ready, and from then on one for each message of its parent. */
+  file: URL
+  threads: number
+  /** Work of people that may wait at once. */
+  waitingMax: number
+  /** From the moment that a thread which is ready takes a piece of work. */
+  timeoutMs: number
+  /** Heap of one thread. */
+  memoryMb: number
+  /** A thread without work ends after so long. */
+  idleMs: number
+}
+
+export interface RunOptions {
+  /** No person waits for it: work of people goes first, and where there are several threads one is left for them. */
+  patient?: boolean
+}
+
+/** A few threads for work that would keep the event loop busy. None exists before it is needed. */
+export interface Threads<Input, Output> {
+  /** Rejects with `ThreadError`. When a thread takes too long or dies, only its own work is lost. */
+  run(input: Input, options?: RunOptions): Promise<Output>
+  /** Threads that exist, and what waits for one. */
+  use(): { threads: number; people: number; patient: number }
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+// The time to load the code of a thread does not count as work on the document.
+const startMs = 60_000
+
+interface ThreadTask<Input, Output> {
+  input: Input
+  patient: boolean
+  resolve: (output: Output) => void
+  reject: (error: ThreadError) => void
+}
+
+interface Thread {
+  worker: Worker
+  ready: boolean
+  /** Ends the thread after `idleMs` without work. */
+  idleTimer?: NodeJS.Timeout
+}
+
+/** Threads that are bounded in number, in what waits for them, in time and in memory. */
+export function createThreads<Input, Output>(options: ThreadsOptions): Threads<Input, Output> {
+  type Work = ThreadTask<Input, Output>
+  const lanes: { people: Work[]; patient: Work[] } = { people: [], patient: [] }
+  const patientMax = Math.max(1, options.threads - 1)
+  const running = new Set<Work>()
+  const threads = new Set<Worker>()
+  const idle: Thread[] = []
+  let closed = false
+
+  const begin = () => {
+    while (!closed && running.size < options.threads) {
+      const patientRunning = [...running].filter(({ patient }) => patient).length
+      const task = lanes.people.shift() ?? (patientRunning < patientMax ? lanes.patient.shift() : undefined)
+      if (!task) return
+      runOn(task, idle.pop() ?? open())
+    }
+  }
+
+  const open = (): Thread => {
+    const { file, memoryMb } = options
+    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
+    threads.add(worker)
+    const forget = () => {
+      threads.delete(worker)
+      const at = idle.findIndex((thread) => thread.worker === worker)
+      if (at === -1) return
+      // Its timer would remove another thread from the list.
+      clearTimeout(idle[at]!.idleTimer)
+      idle.splice(at, 1)
+    }
+    // An error without a listener would end the program. Work that runs in the thread adds its own listeners.
+    worker.on('error', forget).on('exit', forget)
+    return { worker, ready: false }
+  }
+
+  const runOn = (task: Work, thread: Thread) => {
+    const { worker } = thread
+    clearTimeout(thread.idleTimer)
+    running.add(task)
+    worker.ref()
+    const settle = (settled: () => void) => {
+      clearTimeout(timer)
+      worker.off('message', onMessage).off('messageerror', onError).off('error', onError).off('exit', onExit)
+      running.delete(task)
+      settled()
+      begin()
+    }
+    const onMessage = (message: Output) => {
+      if (thread.ready) return done(message)
+      thread.ready = true
+      clearTimeout(timer)
+      timer = setTimeout(onTimeout, options.timeoutMs)
+    }
+    const done = (output: Output) => {
+      worker.unref()
+      thread.idleTimer = setTimeout(() => void endIdle(thread), options.idleMs).unref()
+      idle.push(thread)
+      settle(() => task.resolve(output))
+    }
+    const fail = (error: ThreadError) => {
+      threads.delete(worker)
+      void worker.terminate()
+      settle(() => task.reject(error))
+    }
+    const onError = (cause: unknown) => fail(new ThreadError('died', { cause }))
+    const onExit = (code: number) => fail(new ThreadError(closed ? 'closed' : 'died', { cause: `exit code ${code}` }))
+    const onTimeout = () => fail(new ThreadError('too-slow'))
+    let timer = setTimeout(onTimeout, thread.ready ? options.timeoutMs : startMs)
+    worker.on('message', onMessage).on('messageerror', onError).on('error', onError).on('exit', onExit)
+    worker.postMessage(task.input)
+  }
+
+  const endIdle = async (thread: Thread) => {
+    idle.splice(idle.indexOf(thread), 1)
+    await thread.worker.terminate()
+  }
+
+  return {
+    run: (input, { patient = false } = {}) =>
+      new Promise((resolve, reject) => {
+        if (closed) return reject(new ThreadError('closed'))
+        const lane = patient ? lanes.patient : lanes.people
+        if (!patient && running.size >= options.threads && lane.length >= options.waitingMax)
+          return reject(new ThreadError('full'))
+        lane.push({ input, patient, resolve, reject })
+        begin()
+      }),
+    use: () => ({ threads: threads.size, people: lanes.people.length, patient: lanes.patient.length }),
+    async [Symbol.asyncDispose]() {
+      closed = true
+      for (const lane of Object.values(lanes)) for (const task of lane.splice(0)) task.reject(new ThreadError('closed'))
+      for (const { idleTimer } of idle) clearTimeout(idleTimer)
+      await Promise.all([...threads].map((worker) => worker.terminate()))
+    },
+  }
+}

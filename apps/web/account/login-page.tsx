@@ -1,0 +1,208 @@
+import { zodResolver } from '@hookform/resolvers/zod'
+import { LoginForm, login } from '@vigia/contract/accounts'
+import { Suspense, useRef, useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { Link, useLocation, useNavigate } from 'react-router'
+import { ApiError } from '../lib/api.ts'
+import { lazyWithPreload } from '../lib/lazy.ts'
+import { dismissNotifications, notifyError, notifySuccess } from '../lib/notify.ts'
+import { actionMessage, useAction } from '../lib/query.ts'
+import { openSession, useSession } from '../lib/session.ts'
+import { site } from '../lib/site.ts'
+import { Button } from '../ui/button.tsx'
+import { Field } from '../ui/form/field.tsx'
+import { Input } from '../ui/form/input.tsx'
+import { PasswordInput } from '../ui/form/password-input.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Frame } from './visitor-frame.tsx'
+
+const RecoveryDialog = lazyWithPreload(() => import('./recovery-dialog.tsx').then((module) => module.RecoveryDialog))
+const preloadRecovery = () => void RecoveryDialog.preload()
+
+/** State of the navigation from the screen that sent the person here. */
+interface LoginState {
+  from?: string
+  expired?: boolean
+  email?: string
+  /** Right after a sign-up. */
+  signedUp?: boolean
+  /** Opens the recovery at once. */
+  recover?: boolean
+}
+
+export function LoginPage() {
+  const navigate = useNavigate()
+  const state: LoginState = useLocation().state ?? {}
+  const [sentTo, setSentTo] = useState<string>()
+  const submit = useRef<HTMLButtonElement>(null)
+  const { register, handleSubmit, getValues, reset, formState } = useForm({
+    resolver: zodResolver(LoginForm),
+    defaultValues: { email: state.email ?? '', senha: '' },
+  })
+  const action = useAction(login, {
+    errorToast: false,
+    onSuccess: ({ data }) => {
+      if (!data?.token) return notifyError('Credenciais inválidas.')
+      openSession({ ...data, email: getValues('email').trim() })
+      dismissNotifications()
+      notifySuccess('Login realizado com sucesso!')
+      // Only after an expired session the person returns to the same screen; otherwise to the dashboard.
+      void navigate((state.expired && state.from) || '/dashboard', { replace: true })
+    },
+    onError: () => notifyError('Credenciais inválidas.'),
+  })
+  const { errors } = formState
+  // After the response the next screen may still be loading.
+  const entering = action.isPending || Boolean(action.data?.data?.token)
+  return (
+    <Frame title="Entrar" subtitle="Faça login em sua conta">
+      <LoginNotices state={state} entering={entering} sentTo={sentTo} />
+      <form className="grid gap-4" noValidate onSubmit={handleSubmit((body) => action.mutate({ body }))}>
+        {action.error && notAboutThePassword(action.error) && (
+          <Notice tone="warning" title={actionMessage(action.error)} />
+        )}
+        <Field label="Email" error={errors.email?.message}>
+          {(control) => (
+            <Input
+              {...control}
+              {...register('email')}
+              type="email"
+              autoComplete="username"
+              placeholder="voce@empresa.com.br"
+            />
+          )}
+        </Field>
+        <Field label="Senha" error={errors.senha?.message}>
+          {(control) => <PasswordInput {...control} {...register('senha')} autoComplete="current-password" />}
+        </Field>
+        <ForgottenPassword
+          askedAtOnce={state.recover ?? false}
+          readEmail={() => getValues('email')}
+          onSent={(email) => {
+            setSentTo(email)
+            action.reset()
+          }}
+        />
+        <Button ref={submit} type="submit" size="lg" busy={entering}>
+          {entering ? 'Entrando...' : 'Entrar'}
+        </Button>
+      </form>
+      <p className="mt-6 text-muted">
+        Ainda não tem conta?{' '}
+        <Link to="/register" className="font-semibold text-brand underline underline-offset-3">
+          Criar conta grátis
+        </Link>
+      </p>
+      {site.demo && (
+        <DemoAccount
+          onUse={() => {
+            reset({ ...site.demo })
+            submit.current?.focus()
+          }}
+        />
+      )}
+    </Frame>
+  )
+}
+
+/** For people who want to try the product: fills in the credentials that the landing page shows. */
+function DemoAccount({ onUse }: { onUse: () => void }) {
+  return (
+    <p className="mt-2 text-muted">
+      Veio conhecer?{' '}
+      <button
+        type="button"
+        onClick={onUse}
+        className="min-h-6 rounded-control font-semibold text-brand underline underline-offset-3"
+      >
+        Usar a conta de demonstração
+      </button>
+    </p>
+  )
+}
+
+interface LoginNoticesProps {
+  state: LoginState
+  entering: boolean
+  sentTo: string | undefined
+}
+
+/** What the person should know before logging in, if anything. */
+function LoginNotices({ state, entering, sentTo }: LoginNoticesProps) {
+  const { session } = useSession()
+  const notice = sentTo ? (
+    <Notice tone="info" title="Confira o seu e-mail">
+      Se houver uma conta com {sentTo}, o link chega em alguns minutos e vale por uma hora. Olhe também a caixa de spam.
+    </Notice>
+  ) : state.expired ? (
+    <Notice tone="warning" title="Sessão expirada. Faça login novamente.">
+      Depois de entrar, você volta para a mesma tela.
+    </Notice>
+  ) : session && !entering ? (
+    <Notice tone="info" title={`Você já entrou como ${session.email}.`}>
+      <Link to="/dashboard" className="font-semibold text-brand underline">
+        Ir para o sistema
+      </Link>
+    </Notice>
+  ) : null
+  // The response to a sign-up does not tell whether the e-mail already has an account.
+  const hint = state.signedUp && !sentTo && (
+    <p className="text-muted text-sm">
+      Se já havia uma conta com este email, a senha dela continua a mesma: enviamos um email explicando.
+    </p>
+  )
+  return (
+    (notice || hint) && (
+      <div className="mb-5 grid gap-4">
+        {notice}
+        {hint}
+      </div>
+    )
+  )
+}
+
+interface ForgottenPasswordProps {
+  askedAtOnce: boolean
+  readEmail: () => string
+  onSent: (email: string) => void
+}
+
+function ForgottenPassword({ askedAtOnce, readEmail, onSent }: ForgottenPasswordProps) {
+  const [open, setOpen] = useState(askedAtOnce)
+  const [used, setUsed] = useState(askedAtOnce)
+  return (
+    <>
+      <button
+        type="button"
+        aria-haspopup="dialog"
+        onPointerEnter={preloadRecovery}
+        onFocus={preloadRecovery}
+        onClick={() => {
+          setUsed(true)
+          setOpen(true)
+        }}
+        className="-mt-2 min-h-6 justify-self-start rounded-control font-semibold text-brand text-sm underline underline-offset-3"
+      >
+        Esqueceu sua senha?
+      </button>
+      <Suspense fallback={null}>
+        {used && (
+          <RecoveryDialog
+            open={open}
+            email={readEmail()}
+            onClose={() => setOpen(false)}
+            onSent={(email) => {
+              setOpen(false)
+              onSent(email)
+            }}
+          />
+        )}
+      </Suspense>
+    </>
+  )
+}
+
+// Too many attempts, or a server that does not respond, also end in "Credenciais inválidas."; the person should not doubt the password for it.
+function notAboutThePassword(error: Error): boolean {
+  return !(error instanceof ApiError) || error.status < 200 || error.status === 429 || error.status >= 500
+}

@@ -1,0 +1,77 @@
+import { zodResolver } from '@hookform/resolvers/zod'
+import { SignUpForm, signUp } from '@vigia/contract/accounts'
+import { useForm } from 'react-hook-form'
+import { Link, useNavigate, useSearchParams } from 'react-router'
+import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
+import { plans } from '../lib/plans.ts'
+import { useAction } from '../lib/query.ts'
+import { Button } from '../ui/button.tsx'
+import { Field } from '../ui/form/field.tsx'
+import { Input } from '../ui/form/input.tsx'
+import { PasswordInput } from '../ui/form/password-input.tsx'
+import { PhoneInput } from '../ui/form/phone-input.tsx'
+import { Frame } from './visitor-frame.tsx'
+
+export function RegisterPage() {
+  const navigate = useNavigate()
+  const [params] = useSearchParams()
+  const tipoPlano = params.get('tp') === '2' ? 2 : 1
+  const plan = plans[tipoPlano]
+  const { register, handleSubmit, formState } = useForm({
+    resolver: zodResolver(SignUpForm),
+    defaultValues: { nome: '', email: '', senha: '', tipoPlano },
+  })
+  const action = useAction(signUp, {
+    onSuccess: () => {
+      dismissNotifications()
+      notifySuccess('Conta criada com sucesso! Faça login para continuar.')
+    },
+  })
+  const { errors } = formState
+  const submit = handleSubmit((form) => {
+    const body = { ...form, tipoPlano } as const
+    action.mutate(
+      { body },
+      { onSuccess: () => void navigate('/login', { state: { email: body.email, signedUp: true } }) },
+    )
+  })
+  return (
+    <Frame title="Criar Conta" subtitle="Crie sua conta grátis">
+      <form className="grid gap-4" noValidate onSubmit={submit}>
+        <Field label="Nome" required error={errors.nome?.message}>
+          {(control) => <Input {...control} {...register('nome')} autoComplete="name" />}
+        </Field>
+        <Field label="Email" required error={errors.email?.message}>
+          {(control) => <Input {...control} {...register('email')} type="email" autoComplete="username" />}
+        </Field>
+        <Field label="Senha" required help="De 6 a 100 caracteres." error={errors.senha?.message}>
+          {(control) => <PasswordInput {...control} {...register('senha')} autoComplete="new-password" />}
+        </Field>
+        <Field label="Celular" error={errors.celular?.message}>
+          {(control) => <PhoneInput {...control} {...register('celular')} />}
+        </Field>
+        <p className="text-muted text-sm">Não enviaremos spam para seu email ou número de celular.</p>
+        <Button type="submit" size="lg" busy={action.isPending}>
+          {action.isPending ? 'Criando conta...' : 'Cadastrar'}
+        </Button>
+        <p className="text-muted text-sm">
+          Ao criar a conta você aceita os{' '}
+          <a href="/termos" className="text-ink underline underline-offset-3">
+            termos de uso
+          </a>{' '}
+          e a{' '}
+          <a href="/privacidade" className="text-ink underline underline-offset-3">
+            política de privacidade
+          </a>
+          .
+        </p>
+        <p className="text-muted text-sm">{`Plano ${plan.name}: ${plan.price} por mês depois de 7 dias grátis.`}</p>
+      </form>
+      <p className="mt-6">
+        <Link to="/login" className="font-semibold text-brand underline underline-offset-3">
+          Já tem uma conta? Fazer login
+        </Link>
+      </p>
+    </Frame>
+  )
+}

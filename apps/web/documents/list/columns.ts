@@ -1,0 +1,131 @@
+import { useState } from 'react'
+import type { DocumentRow } from '../../lib/response-adapter.ts'
+
+export type ColumnId =
+  | 'numero'
+  | 'emitente'
+  | 'empresa'
+  | 'valor'
+  | 'emissao'
+  | 'chegada'
+  | 'participacao'
+  | 'status'
+  | 'prazo'
+  | 'natureza'
+
+export interface Column {
+  id: ColumnId
+  label: string
+  width: number
+  /** The column under which it is shown as a second line when the table is too narrow. */
+  home?: ColumnId
+  /** The content of a cell that is plain text. */
+  text?: (row: DocumentRow) => string | null
+  /** Shown only when the person chooses it. */
+  optional?: boolean
+}
+
+/** In the order of the table; those with `home` and the optional ones are ours, the others are in the specification. */
+export const columns: readonly Column[] = [
+  { id: 'numero', label: 'Número', width: 60 },
+  { id: 'emitente', label: 'Emitente', width: 336 },
+  { id: 'empresa', label: 'Empresa', width: 160, home: 'participacao' },
+  { id: 'valor', label: 'Valor', width: 96 },
+  { id: 'emissao', label: 'Data Emissão', width: 92 },
+  { id: 'chegada', label: 'Chegada', width: 88, home: 'emissao' },
+  { id: 'participacao', label: 'Participação', width: 104 },
+  { id: 'status', label: 'Status', width: 144 },
+  { id: 'prazo', label: 'Prazo', width: 152, home: 'status' },
+  {
+    id: 'natureza',
+    label: 'Natureza da operação',
+    width: 176,
+    text: ({ naturezaOperacao }) => naturezaOperacao,
+    optional: true,
+  },
+]
+
+/** Width of the checkbox and the actions. */
+const edgesWidth = 36 + 40
+
+/** What the rows of a page contain. */
+interface CellContents {
+  /** Columns that no row fills. */
+  empty: readonly ColumnId[]
+  /** Characters of the longest text in a column whose texts must not break. */
+  longest: Partial<Record<ColumnId, number>>
+}
+
+// In pixels: a digit at 14 px, the padding of a cell, and what a second line needs in addition.
+const figureWidth = 7.6
+const paddingWidth = 12
+const underWidth: Partial<Record<ColumnId, number>> = { chegada: 32, empresa: 20 }
+
+export interface ShownColumn {
+  id: ColumnId
+  label: string
+  /** Null: takes the rest of the width. */
+  width: number | null
+  /** The column that is shown as its second line. */
+  under: ColumnId | null
+}
+
+/** The columns of a table `width` pixels wide: all that are chosen and not empty, shown as second lines where the table is too narrow. */
+export function layOut(hidden: readonly ColumnId[], contents: CellContents, width: number): ShownColumn[] {
+  const chosen = columns.filter(({ id }) => !hidden.includes(id) && !contents.empty.includes(id))
+  const widthOf = (column: Column) =>
+    Math.max(column.width, Math.ceil((contents.longest[column.id] ?? 0) * figureWidth) + paddingWidth)
+  const folded = new Set<ColumnId>()
+  const total = () =>
+    chosen.filter(({ id }) => !folded.has(id)).reduce((sum, column) => sum + widthOf(column), edgesWidth)
+  for (const id of ['chegada', 'prazo', 'empresa'] as const) {
+    const column = chosen.find((one) => one.id === id)
+    if (total() > width && column && chosen.some((one) => one.id === column.home)) folded.add(id)
+  }
+  return chosen
+    .filter(({ id }) => !folded.has(id))
+    .map((column) => {
+      const under = chosen.find(({ id, home }) => folded.has(id) && home === column.id)?.id ?? null
+      return {
+        id: column.id,
+        label: column.label,
+        width: column.id === 'emitente' ? null : widthOf(column) + ((under && underWidth[under]) ?? 0),
+        under,
+      }
+    })
+}
+
+/** The columns that are hidden in this browser, for each list; the one that names the document cannot be hidden. */
+export function useHiddenColumns(list: string): [ColumnId[], (id: ColumnId, shown: boolean) => void] {
+  const key = `vigia.columns.${list}`
+  const [hidden, setHidden] = useState(() => readHidden(localStorage.getItem(key)))
+  return [
+    hidden,
+    (id, shown) => {
+      const next = shown ? hidden.filter((one) => one !== id) : [...hidden, id]
+      setHidden(next)
+      localStorage.setItem(key, writeHidden(next))
+    },
+  ]
+}
+
+// An optional column that is shown stands in the list with a plus.
+function writeHidden(hidden: readonly ColumnId[]): string {
+  return JSON.stringify(
+    columns.flatMap(({ id, optional }) =>
+      optional ? (hidden.includes(id) ? [] : [`+${id}`]) : hidden.includes(id) ? [id] : [],
+    ),
+  )
+}
+
+export function readHidden(stored: string | null): ColumnId[] {
+  let ids: unknown
+  try {
+    ids = JSON.parse(stored ?? '[]')
+  } catch {
+    ids = []
+  }
+  const listed: unknown[] = Array.isArray(ids) ? ids : []
+  const isHidden = ({ id, optional }: Column) => (optional ? !listed.includes(`+${id}`) : listed.includes(id))
+  return columns.filter((column) => column.id !== 'emitente' && isHidden(column)).map(({ id }) => id)
+}

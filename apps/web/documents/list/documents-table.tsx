@@ -1,0 +1,243 @@
+import { participationLabel } from '@vigia/contract/documents'
+import { formatDate, formatInstantDate, formatMoney, formatTime, formatWrittenTime } from '@vigia/contract/text'
+import { clsx } from 'clsx'
+import { memo, type ReactNode } from 'react'
+import type { DocumentRow } from '../../lib/response-adapter.ts'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Checkbox } from '../../ui/form/checkbox.tsx'
+import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { OpenLink } from '../place.tsx'
+import {
+  DeadlineText,
+  meantForRow,
+  OnItsWay,
+  type RowProps,
+  SelectBox,
+  StatusBadge,
+  ViewButton,
+} from '../row-parts.tsx'
+import { columns as allColumns, type ColumnId, type ShownColumn } from './columns.ts'
+
+export interface DocumentsListProps extends Omit<RowProps, 'row' | 'arrived' | 'selected'> {
+  /** Undefined while the first page is loading. */
+  rows: readonly DocumentRow[] | undefined
+  arrived: ReadonlySet<string>
+  selected: ReadonlySet<string>
+  /** How much of the page is selected. */
+  ticked: 'none' | 'some' | 'all'
+  onSelectPage: (on: boolean) => void
+  /** Of the table. */
+  columns: readonly ShownColumn[]
+}
+
+const skeletonRows = Array.from({ length: 12 }, (_, index) => index)
+const rightAligned: readonly ColumnId[] = ['numero', 'valor']
+
+export function DocumentsTable(list: DocumentsListProps) {
+  const { kind, rows, arrived, selected, ticked, columns, onSelectPage, ...row } = list
+  const head = 'sticky z-10 h-9 whitespace-nowrap border-line border-b bg-paper px-1.5 font-semibold text-muted text-sm'
+  return (
+    <table aria-labelledby="list-heading" className="w-full table-fixed border-separate border-spacing-0 text-left">
+      <colgroup>
+        <col className="w-9" />
+        {columns.map(({ id, width }) => (
+          <col key={id} style={width === null ? undefined : { width }} />
+        ))}
+        <col className="w-10" />
+      </colgroup>
+      <thead>
+        <tr className="[&>th]:top-(--list-top)">
+          <th scope="col" className={clsx(head, 'px-0!')}>
+            <Checkbox
+              bare
+              label="Selecionar todos os documentos da página"
+              checked={ticked === 'all'}
+              partly={ticked === 'some'}
+              disabled={!rows || row.stale}
+              onChange={(event) => onSelectPage(event.target.checked)}
+            />
+          </th>
+          {columns.map(({ id, label }) => (
+            <th key={id} scope="col" className={clsx(head, rightAligned.includes(id) && 'text-right')}>
+              {label}
+            </th>
+          ))}
+          <th scope="col" className={clsx(head, 'pr-0! text-right')}>
+            Ações
+          </th>
+        </tr>
+      </thead>
+      <tbody className="[&>tr>td]:border-line [&>tr>td]:border-b">
+        {rows
+          ? rows.map((one) => (
+              <Row
+                key={one.idDfe}
+                kind={kind}
+                row={one}
+                columns={columns}
+                arrived={arrived.has(one.idDfe)}
+                selected={selected.has(one.idDfe)}
+                {...row}
+              />
+            ))
+          : skeletonRows.map((index) => <SkeletonRow key={index} columns={columns} />)}
+      </tbody>
+    </table>
+  )
+}
+
+const Row = memo(function Row({ columns, ...props }: RowProps & { columns: readonly ShownColumn[] }) {
+  const { kind, row, arrived, selected, stale, now, onSelect, onOpen, onView } = props
+  return (
+    // For the mouse only: the link in the row does the same for the keyboard.
+    <tr
+      data-arrived={arrived || undefined}
+      onClick={(event) => meantForRow(event.target) && onOpen(row.idDfe)}
+      className={clsx(
+        'group h-12 cursor-pointer',
+        selected ? 'bg-brand-soft' : 'hover:bg-sunken',
+        arrived && 'arrived',
+      )}
+    >
+      <td className="align-top">
+        <div className="-my-px pt-0.5 pointer-coarse:-ml-1">
+          <SelectBox kind={kind} row={row} selected={selected} stale={stale} onSelect={onSelect} />
+        </div>
+      </td>
+      {columns.map(({ id, under }) => (
+        <td
+          key={id}
+          className={clsx(
+            'relative bg-inherit px-1.5 py-1.25 align-top',
+            rightAligned.includes(id) && 'text-right tabular-nums',
+          )}
+        >
+          {cellOf(id, { kind, row, now, under: under !== null })}
+        </td>
+      ))}
+      <td className="py-1.5 text-right align-top">
+        <ViewButton kind={kind} row={row} onView={onView} />
+      </td>
+    </tr>
+  )
+})
+
+interface CellProps extends Pick<RowProps, 'kind' | 'row' | 'now'> {
+  /** It also shows, in small print, the column that does not fit. */
+  under: boolean
+}
+
+const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
+  numero: ({ row }) => <span className="font-semibold">{row.numero}</span>,
+  emitente: ({ kind, row }) => (
+    <>
+      <OpenLink id={row.idDfe} className="block truncate font-semibold" title={row.emitente}>
+        {row.emitente}
+      </OpenLink>
+      <div className="flex items-start">
+        <GroupsOfFour text={row.chave} className="text-muted leading-4" />
+        <CopyButton
+          text={row.chave}
+          label={`Copiar a chave ${kind.of} ${kind.short} ${row.numero}`}
+          className="relative z-1 -my-1 -mr-6 shrink-0 opacity-0 focus-visible:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
+        />
+      </div>
+    </>
+  ),
+  empresa: ({ row }) => (
+    <span className="line-clamp-2 break-words leading-4.5" title={row.empresa ?? undefined}>
+      {row.empresa}
+    </span>
+  ),
+  valor: ({ row }) => formatMoney(row.valor),
+  emissao: ({ row, under }) => (
+    <div className="tabular-nums">
+      {formatDate(row.dataEmissao)}
+      <span className={clsx('text-muted text-xs', under ? 'ml-1' : 'block')}>{formatWrittenTime(row.dataEmissao)}</span>
+      {under && row.chegadaEm && (
+        <Small title={arrivalText(row.chegadaEm)}>
+          chegou {formatInstantDate(row.chegadaEm).slice(0, 5)} {formatTime(row.chegadaEm)}
+        </Small>
+      )}
+    </div>
+  ),
+  chegada: ({ row: { chegadaEm } }) =>
+    chegadaEm && (
+      <div className="tabular-nums" title={arrivalText(chegadaEm)}>
+        {formatInstantDate(chegadaEm)}
+        <Small>{formatTime(chegadaEm)}</Small>
+      </div>
+    ),
+  participacao: ({ row, under }) => (
+    <>
+      <span className="block truncate">{participationLabel(row.tipoParticipacao)}</span>
+      {under && row.empresa && <Small title={row.empresa}>{row.empresa}</Small>}
+    </>
+  ),
+  status: ({ row, now, under }) => {
+    const second = row.eventoEmEnvio ? (
+      <OnItsWay event={row.eventoEmEnvio} />
+    ) : (
+      under && row.prazo && <DeadlineText prazo={row.prazo} now={now} />
+    )
+    return (
+      <>
+        <div className="-my-px flex" title={row.status.descricaoEvento}>
+          <StatusBadge row={row} wrap={!second} />
+        </div>
+        {second && <Small>{second}</Small>}
+      </>
+    )
+  },
+  prazo: ({ row, now }) => <DeadlineText prazo={row.prazo} now={now} />,
+}
+
+function cellOf(id: ColumnId, cell: CellProps): ReactNode {
+  const draw = cells[id]
+  return draw ? draw(cell) : <PlainText id={id} row={cell.row} />
+}
+
+function PlainText({ id, row }: { id: ColumnId; row: DocumentRow }) {
+  const text = allColumns.find((column) => column.id === id)?.text?.(row) ?? undefined
+  return (
+    <span className="line-clamp-2 break-words leading-4.5" title={text}>
+      {text}
+    </span>
+  )
+}
+
+function Small({ title, children }: { title?: string; children: ReactNode }) {
+  return (
+    <span title={title} className="block truncate text-muted text-xs">
+      {children}
+    </span>
+  )
+}
+
+function arrivalText(instant: string): string {
+  return `Chegou aqui em ${formatInstantDate(instant)} às ${formatTime(instant)}`
+}
+
+function SkeletonRow({ columns }: { columns: readonly ShownColumn[] }) {
+  return (
+    <tr aria-hidden className="h-12">
+      <td className="px-2.5">
+        <Skeleton className="size-4!" />
+      </td>
+      {columns.map(({ id }) => (
+        <td key={id} className="px-1.5">
+          {id === 'emitente' ? (
+            <>
+              <Skeleton className="w-2/5" />
+              <Skeleton className="mt-2 h-2.5! w-4/5" />
+            </>
+          ) : (
+            <Skeleton className={id === 'status' ? 'h-5! w-4/5 rounded-full!' : 'ml-auto w-4/5'} />
+          )}
+        </td>
+      ))}
+      <td />
+    </tr>
+  )
+}

@@ -1,0 +1,105 @@
+import { formatCount } from '@vigia/contract/text'
+import { FileSearch, Hourglass, Inbox } from 'lucide-react'
+import { Link } from 'react-router'
+import { useScreenQuery } from '../../lib/query.ts'
+import { type CompanyRow, documentsQuery } from '../../lib/response-adapter.ts'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { lastDays } from '../../ui/period/days.ts'
+import type { DocumentKind } from '../kinds.ts'
+import { defaultFilters, type Filters, isCurrentMonth, toQuery } from './filters.ts'
+
+interface EmptyListProps {
+  kind: DocumentKind
+  filters: Filters
+  companies: readonly CompanyRow[] | undefined
+  pageCount: number
+  /** Whether responses contain the number of documents found. */
+  counted: boolean
+  onChange: (part: Partial<Filters>) => void
+}
+
+/** Says why the list is empty, whether that is all right, and what would show documents. */
+export function EmptyList({ kind, filters, companies, pageCount, counted, onChange }: EmptyListProps) {
+  const today = new Date()
+  const chosen = hasChoices(filters)
+  // The current month is in no label: a person who searches for one note must learn that it is of another month.
+  const wider: Filters = chosen
+    ? { ...filters, period: null, page: 1 }
+    : { ...defaultFilters(today), period: lastDays(today, 89) }
+  const others = useScreenQuery(documentsQuery, { query: toQuery(wider, kind) }, { enabled: counted })
+  const found = others.isPlaceholderData ? 0 : (others.data?.totalDeItens ?? 0)
+  const when = filters.period && isCurrentMonth(filters.period, today) ? 'neste mês' : 'neste período'
+  if (filters.page > 1 && pageCount > 0) {
+    return (
+      <Empty
+        icon={<FileSearch />}
+        title="Esta página não existe mais"
+        action={<Button onClick={() => onChange({ page: 1 })}>Ir para a primeira página</Button>}
+      >
+        O filtro tem {formatCount(pageCount, 'página', 'páginas')}.
+      </Empty>
+    )
+  }
+  if (companies?.length === 0) {
+    return (
+      <Empty
+        icon={<Inbox />}
+        title={`${kind.none} por enquanto`}
+        action={
+          <Link to="/empresas/nova" className={buttonClass()}>
+            Cadastrar empresa
+          </Link>
+        }
+      >
+        Os documentos chegam sozinhos depois que você cadastra a primeira empresa com o certificado digital dela.
+      </Empty>
+    )
+  }
+  if (chosen && filters.period && found > 0) {
+    const all = formatCount(found, kind.one, kind.many)
+    return (
+      <Empty
+        icon={<FileSearch />}
+        title={`${kind.none} com estes filtros ${when}`}
+        action={<Button onClick={() => onChange(wider)}>Ver {all} de qualquer data</Button>}
+      >
+        Há {all} com os mesmos filtros em outras datas.
+      </Empty>
+    )
+  }
+  if (chosen) {
+    return (
+      <Empty
+        icon={<FileSearch />}
+        title={`${kind.none} com estes filtros`}
+        action={<Button onClick={() => onChange(defaultFilters(today))}>Limpar filtros</Button>}
+      >
+        {filters.search
+          ? 'A pesquisa acha o número, a chave inteira ou o começo dela, o CNPJ com ou sem pontos e partes do nome do emitente, com ou sem acentos. Confira o que foi escrito, ou remova um dos filtros acima.'
+          : 'Remova um dos filtros acima para ver mais.'}
+      </Empty>
+    )
+  }
+  return (
+    <Empty
+      icon={<Hourglass />}
+      title={`${kind.none} ${when}`}
+      action={
+        found > 0 && (
+          <Button onClick={() => onChange(wider)}>
+            Ver {formatCount(found, kind.one, kind.many)} dos últimos 90 dias
+          </Button>
+        )
+      }
+    >
+      {found > 0
+        ? `Há ${formatCount(found, kind.one, kind.many)} nos últimos 90 dias.`
+        : 'A SEFAZ é consultada no máximo uma vez por hora, e um documento pode levar algumas horas da emissão até a entrega. O que chegar aparece aqui sozinho.'}
+    </Empty>
+  )
+}
+
+function hasChoices({ search, company, participation, status }: Filters): boolean {
+  return Boolean(search || company || participation || status)
+}

@@ -1,0 +1,172 @@
+import { clsx } from 'clsx'
+import { Search, SlidersHorizontal } from 'lucide-react'
+import { type RefObject, useEffect, useId, useRef, useState } from 'react'
+import type { CompanyRow } from '../../lib/response-adapter.ts'
+import { Button } from '../../ui/button.tsx'
+import { Input } from '../../ui/form/input.tsx'
+import { Labelled } from '../../ui/form/labelled.tsx'
+import { Select } from '../../ui/form/select.tsx'
+import { DateRangePicker } from '../../ui/period/date-range-picker.tsx'
+import type { DocumentKind } from '../kinds.ts'
+import type { Filters } from './filters.ts'
+
+interface FilterBarProps {
+  kind: DocumentKind
+  companies: readonly CompanyRow[]
+  filters: Filters
+  narrow: boolean
+  busy: boolean
+  onChange: (part: Partial<Filters>) => void
+  /** Searches again, also with the same text. */
+  onSearch: (part: Partial<Filters>) => void
+}
+
+/** Choices apply at once; typed text applies with Enter or "Buscar". */
+export function FilterBar({ kind, companies, filters, narrow, busy, onChange, onSearch }: FilterBarProps) {
+  const [text, setText] = useState(filters.search)
+  const [more, setMore] = useState(false)
+  const id = useId()
+  const field = useRef<HTMLInputElement>(null)
+  useSlashKey(field)
+  useEffect(() => setText(filters.search), [filters.search])
+  const change = (part: Partial<Filters>) => onChange({ search: text.trim(), ...part })
+  const chosen = [filters.company, filters.participation, filters.status].filter(Boolean).length
+  return (
+    <form
+      aria-label={`Filtrar ${kind.many}`}
+      className={clsx('grid gap-2.5', narrow ? 'grid-cols-[1fr_auto]' : wideColumns)}
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSearch({ search: text.trim() })
+      }}
+    >
+      <Labelled
+        id={`${id}-search`}
+        label="Pesquisar"
+        hidden={narrow}
+        className={narrow ? undefined : '@max-[940px]/list:col-span-2'}
+      >
+        <div className="relative">
+          <Search aria-hidden className="pointer-events-none absolute inset-y-0 left-2.5 my-auto size-4 text-muted" />
+          <Input
+            ref={field}
+            id={`${id}-search`}
+            type="search"
+            value={text}
+            maxLength={200}
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="Número, chave, nome"
+            title="Tecle / para pesquisar. Por exemplo: 1234, a chave com ou sem espaços, 12.345.678/0001-90, papelaria sol."
+            aria-keyshortcuts="/"
+            className="pl-8.5 pointer-fine:pr-8"
+            onChange={(event) => setText(event.target.value)}
+          />
+          {text === '' && (
+            <kbd
+              aria-hidden
+              className="pointer-events-none absolute inset-y-0 right-2 my-auto hidden h-5 w-5 place-items-center rounded-[4px] border border-line font-sans text-muted text-xs pointer-fine:grid"
+            >
+              /
+            </kbd>
+          )}
+        </div>
+      </Labelled>
+      {narrow && <SearchButton busy={busy} />}
+      <Labelled id={`${id}-period`} label="Data de emissão" hidden={narrow}>
+        <DateRangePicker id={`${id}-period`} value={filters.period} onChange={(period) => change({ period })} />
+      </Labelled>
+      {narrow && (
+        <Button variant="outline" aria-expanded={more} onClick={() => setMore(!more)}>
+          <SlidersHorizontal aria-hidden className="size-4" />
+          Filtros{chosen > 0 && ` (${chosen})`}
+        </Button>
+      )}
+      {(!narrow || more) && (
+        <div className={narrow ? 'col-span-2 grid gap-2.5' : 'contents'}>
+          <FilterChoice
+            id={`${id}-company`}
+            label="Empresa"
+            all="Todas"
+            value={filters.company}
+            options={companies.map((company) => [company.id, company.razaoSocial])}
+            onChange={(company) => change({ company })}
+          />
+          <FilterChoice
+            id={`${id}-participation`}
+            label="Participação"
+            all="Todas"
+            value={filters.participation}
+            options={kind.participations.map(({ code, label }) => [String(code), label])}
+            onChange={(participation) => change({ participation })}
+          />
+          <FilterChoice
+            id={`${id}-status`}
+            label="Status"
+            all="Todos"
+            value={filters.status}
+            options={kind.statuses.map(({ code, label }) => [String(code), label])}
+            onChange={(status) => change({ status })}
+          />
+        </div>
+      )}
+      {!narrow && (
+        <div className="self-end @max-[940px]/list:col-start-4 @max-[940px]/list:row-start-1">
+          <SearchButton busy={busy} />
+        </div>
+      )}
+    </form>
+  )
+}
+
+// The key "/" goes to the search field, unless somebody is typing or something is open over the list.
+function useSlashKey(field: RefObject<HTMLInputElement | null>) {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+      const { activeElement } = document
+      if (activeElement?.closest('input:not([type=checkbox]), textarea, select, [role=dialog], [role=menu]')) return
+      event.preventDefault()
+      field.current?.focus()
+      field.current?.select()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [field])
+}
+
+// One row where it fits; else search, dates and button above, the choices below.
+const wideColumns =
+  'grid-cols-[minmax(0,1fr)_minmax(0,1fr)_minmax(13.5rem,1fr)_6.5rem] @[940px]/list:grid-cols-[minmax(0,1.6fr)_13.5rem_minmax(0,1fr)_7.5rem_8.25rem_6.5rem]'
+
+function SearchButton({ busy }: { busy: boolean }) {
+  return (
+    <Button type="submit" className="w-full min-w-26" aria-disabled={busy || undefined}>
+      {busy ? 'Buscando...' : 'Buscar'}
+    </Button>
+  )
+}
+
+interface ChoiceProps {
+  id: string
+  label: string
+  all: string
+  value: string
+  options: (readonly [value: string, label: string])[]
+  onChange: (value: string) => void
+}
+
+function FilterChoice({ id, label, all, value, options, onChange }: ChoiceProps) {
+  return (
+    <Labelled id={id} label={label}>
+      <Select id={id} value={value} onChange={(event) => onChange(event.target.value)}>
+        <option value="">{all}</option>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </Select>
+    </Labelled>
+  )
+}

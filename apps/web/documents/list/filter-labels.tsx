@@ -1,0 +1,63 @@
+import { X } from 'lucide-react'
+import type { CompanyRow } from '../../lib/response-adapter.ts'
+import { writeDay } from '../../ui/period/days.ts'
+import type { DocumentKind } from '../kinds.ts'
+import { defaultFilters, type Filters, isCurrentMonth } from './filters.ts'
+
+interface FilterLabelsProps {
+  kind: DocumentKind
+  companies: readonly CompanyRow[]
+  filters: Filters
+  onChange: (part: Partial<Filters>) => void
+}
+
+/** The filters that differ from the default, each of which can be removed. */
+export function FilterLabels({ kind, companies, filters, onChange }: FilterLabelsProps) {
+  const today = new Date()
+  const { period } = defaultFilters(today)
+  const labels: [text: string, removal: Partial<Filters>][] = []
+  if (filters.search) labels.push([`Pesquisa: ${filters.search}`, { search: '' }])
+  if (filters.company) {
+    const name = companies.find(({ id }) => id === filters.company)?.razaoSocial ?? filters.company
+    labels.push([`Empresa: ${name}`, { company: '' }])
+  }
+  const participation = kind.participations.find(({ code }) => String(code) === filters.participation)
+  if (participation) labels.push([`Participação: ${participation.label}`, { participation: '' }])
+  const status = kind.statuses.find(({ code }) => String(code) === filters.status)
+  if (status) labels.push([`Status: ${status.label}`, { status: '' }])
+  if (!filters.period) labels.push(['Qualquer data', { period }])
+  else if (!isCurrentMonth(filters.period, today)) {
+    labels.push([`Emissão: ${writeDay(filters.period.from)} a ${writeDay(filters.period.to)}`, { period }])
+  }
+  if (labels.length === 0) return null
+  return (
+    <ul aria-label="Filtros em uso" className="flex flex-wrap items-center gap-1.5">
+      {labels.map(([text, removal]) => (
+        <li key={text} className="max-w-full">
+          <button
+            type="button"
+            onClick={() => onChange(removal)}
+            className="flex h-6 max-w-full items-center gap-1 rounded-full border border-line bg-surface pr-1.5 pl-2.5 text-sm hover:border-ink pointer-coarse:h-9"
+          >
+            <span className="truncate">
+              <span className="sr-only">Remover filtro </span>
+              {text}
+            </span>
+            <X aria-hidden className="size-3.5 shrink-0 text-muted" />
+          </button>
+        </li>
+      ))}
+      {labels.length > 1 && (
+        <li>
+          <button
+            type="button"
+            onClick={() => onChange(defaultFilters(today))}
+            className="h-6 px-1.5 text-brand text-sm underline underline-offset-3"
+          >
+            Limpar filtros
+          </button>
+        </li>
+      )}
+    </ul>
+  )
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { cte, nfe } from '../kinds.ts'
+import { defaultFilters, type Filters, readFilters, toQuery, writeFilters } from './filters.ts'
+
+const today = new Date(2026, 10, 20)
+const read = (address: string, kind = nfe) => readFilters(new URLSearchParams(address), kind, today)
+const write = (part: Partial<Filters>) => writeFilters({ ...defaultFilters(today), ...part }, today).toString()
+
+test('an empty address is the current month, all companies, page 1', () => {
+  expect(read('')).toEqual(defaultFilters(today))
+  expect(toQuery(read(''), nfe)).toEqual({
+    TipoDFe: 0,
+    CampoPesquisa: undefined,
+    PaginaAtual: 1,
+    IdEmpresa: undefined,
+    Status: undefined,
+    TipoParticipacao: undefined,
+    DataDe: '2026-11-01T00:00:00',
+    DataAte: '2026-11-30T23:59:59',
+  })
+})
+
+test.each([
+  [{}, ''],
+  [{ search: 'papelaria sol' }, 'busca=papelaria+sol'],
+  [{ participation: '0', status: '3', company: 'x' }, 'empresa=x&participacao=0&status=3'],
+  [{ period: null }, 'periodo=todos'],
+  [{ period: { from: '2026-10-01', to: '2026-10-31' }, page: 3 }, 'de=2026-10-01&ate=2026-10-31&pagina=3'],
+] as [Partial<Filters>, string][])('%j is written as "%s" and read back', (part, address) => {
+  expect(write(part)).toBe(address)
+  expect(read(address)).toEqual({ ...defaultFilters(today), ...part })
+})
+
+test.each([
+  'pagina=0',
+  'pagina=-1',
+  'pagina=1.5',
+  'pagina=x',
+  'status=7',
+  'status=99',
+  'participacao=7',
+  'de=2026-02-30&ate=2026-03-01',
+  'de=2026-03-01&ate=2026-02-01',
+  'de=2026-03-01',
+])('%s makes no sense and is ignored', (address) => {
+  expect(read(address)).toEqual(defaultFilters(today))
+})
+
+test('each document type knows its own codes', () => {
+  expect(read('status=7', cte).status).toBe('7')
+  expect(read('participacao=7', cte).participation).toBe('7')
+  expect(read('participacao=2', cte).participation).toBe('')
+  expect(toQuery(read('status=7&participacao=0', cte), cte)).toMatchObject({
+    TipoDFe: 2,
+    Status: '7',
+    TipoParticipacao: '0',
+  })
+})

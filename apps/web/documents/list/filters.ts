@@ -1,0 +1,80 @@
+import { monthPeriod, type Period, parseDay } from '../../ui/period/days.ts'
+import type { DocumentKind } from '../kinds.ts'
+
+/** The filter of the list; an empty text means all. */
+export interface Filters {
+  search: string
+  company: string
+  participation: string
+  status: string
+  /** Null means any day. */
+  period: Period | null
+  page: number
+}
+
+/** The filter written in the address; missing and invalid values become the default. */
+export function readFilters(params: URLSearchParams, kind: DocumentKind, today: Date): Filters {
+  const page = Number(params.get('pagina') ?? 1)
+  return {
+    search: (params.get('busca') ?? '').trim(),
+    company: params.get('empresa') ?? '',
+    participation: known(params.get('participacao'), kind.participations),
+    status: known(params.get('status'), kind.statuses),
+    period: readPeriod(params, today),
+    page: Number.isSafeInteger(page) && page > 0 ? page : 1,
+  }
+}
+
+/** The address of a filter; defaults are left out, so that "this month" stays true next month. */
+export function writeFilters(filters: Filters, today: Date): URLSearchParams {
+  const params = new URLSearchParams()
+  if (filters.search) params.set('busca', filters.search)
+  if (filters.company) params.set('empresa', filters.company)
+  if (filters.participation) params.set('participacao', filters.participation)
+  if (filters.status) params.set('status', filters.status)
+  if (!filters.period) params.set('periodo', 'todos')
+  else if (!isCurrentMonth(filters.period, today)) {
+    params.set('de', filters.period.from)
+    params.set('ate', filters.period.to)
+  }
+  if (filters.page > 1) params.set('pagina', String(filters.page))
+  return params
+}
+
+/** The page that the list asks for (section 7). */
+export function toQuery(filters: Filters, kind: DocumentKind) {
+  return { ...toFilter(filters, kind), PaginaAtual: filters.page }
+}
+
+/** The filter as the query of the calls (section 7): what is not filtered is left out. */
+export function toFilter(filters: Filters, kind: DocumentKind) {
+  return {
+    TipoDFe: kind.tipoDFe,
+    CampoPesquisa: filters.search || undefined,
+    IdEmpresa: filters.company || undefined,
+    Status: filters.status || undefined,
+    TipoParticipacao: filters.participation || undefined,
+    DataDe: filters.period ? `${filters.period.from}T00:00:00` : undefined,
+    DataAte: filters.period ? `${filters.period.to}T23:59:59` : undefined,
+  }
+}
+
+export function defaultFilters(today: Date): Filters {
+  return { search: '', company: '', participation: '', status: '', period: monthPeriod(today), page: 1 }
+}
+
+export function isCurrentMonth(period: Period, today: Date): boolean {
+  const month = monthPeriod(today)
+  return period.from === month.from && period.to === month.to
+}
+
+function readPeriod(params: URLSearchParams, today: Date): Period | null {
+  if (params.get('periodo') === 'todos') return null
+  const from = parseDay(params.get('de') ?? '')
+  const to = parseDay(params.get('ate') ?? '')
+  return from && to && from <= to ? { from, to } : monthPeriod(today)
+}
+
+function known(value: string | null, codes: DocumentKind['statuses']): string {
+  return codes.some(({ code }) => String(code) === value) ? String(value) : ''
+}

@@ -1,0 +1,48 @@
+import { useMutation } from '@tanstack/react-query'
+import { type selectDocuments, selectionMax } from '@vigia/contract/documents'
+import { formatInteger } from '@vigia/contract/text'
+import type { CallInput } from '../../lib/api.ts'
+import { notifyError } from '../../lib/notify.ts'
+import { loadFailure, read } from '../../lib/query.ts'
+import { selectionQuery } from '../../lib/response-adapter.ts'
+import type { DocumentKind } from '../kinds.ts'
+
+/** A button inside a sentence. */
+export const inlineButtonClass =
+  'h-6 text-brand underline underline-offset-3 hover:text-ink disabled:opacity-55 pointer-coarse:h-10'
+
+interface WholeFilterProps {
+  kind: DocumentKind
+  /** Number of documents of the whole filter. */
+  count: number
+  selectedCount: number
+  filter: CallInput<typeof selectDocuments>['query']
+  onFound: (ids: string[]) => void
+}
+
+/** Selects everything that the filter finds. Its `key` must be the filter, so that a response for another filter is dropped. */
+export function WholeFilter({ kind, count, selectedCount, filter, onFound }: WholeFilterProps) {
+  const action = useMutation({
+    mutationFn: () => read(selectionQuery, { query: filter }),
+    onError: (error) => notifyError(loadFailure(error)),
+  })
+  if (count <= selectedCount) return null
+  if (count > selectionMax) {
+    return (
+      <span className="text-muted">
+        O filtro tem {formatInteger(count)}, e uma seleção vai até {formatInteger(selectionMax)}: estreite o filtro.
+      </span>
+    )
+  }
+  return (
+    <button
+      type="button"
+      className={inlineButtonClass}
+      disabled={action.isPending}
+      // `onSuccess` of `mutate` is called only while this is mounted.
+      onClick={() => action.mutate(undefined, { onSuccess: ({ ids }) => onFound(ids) })}
+    >
+      {action.isPending ? 'Selecionando...' : `Selecionar ${kind.the} ${formatInteger(count)} do filtro`}
+    </button>
+  )
+}

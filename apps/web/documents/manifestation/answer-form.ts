@@ -1,0 +1,111 @@
+import { zodResolver } from '@hookform/resolvers/zod'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { CorrectionForm, ManifestationForm } from '@vigia/contract/manifestation'
+import { formatCount } from '@vigia/contract/text'
+import { useRef, useState } from 'react'
+import { type UseFormReturn, useForm } from 'react-hook-form'
+import { z } from 'zod'
+import { ApiError, call } from '../../lib/api.ts'
+import { notifyError } from '../../lib/notify.ts'
+import { accepted, actionFailure } from '../../lib/query.ts'
+import type { DocumentKind } from '../kinds.ts'
+import type { AnswerType } from './answer-types.ts'
+import { batchSize, readOutcome, type SendingResult, sendInBatches } from './sending.ts'
+
+const AnswerValues = z.object({
+  justificativa: ManifestationForm.shape.justificativa,
+  correcoes: z.array(CorrectionForm).max(50, 'Informe no máximo 50 correções de cada vez.'),
+})
+type AnswerInput = z.input<typeof AnswerValues>
+type AnswerOutput = z.output<typeof AnswerValues>
+export type AnswerForm = UseFormReturn<AnswerInput, unknown, AnswerOutput>
+
+/** The form of an answer, validated by section 5; the server checks what else the authority requires of some answers. */
+export function useAnswerForm(): AnswerForm {
+  return useForm<AnswerInput, unknown, AnswerOutput>({
+    resolver: zodResolver(AnswerValues),
+    mode: 'onTouched',
+    defaultValues: { justificativa: '', correcoes: [] },
+  })
+}
+
+interface Sending {
+  ids: readonly string[]
+  said: AnswerOutput
+}
+
+/** Sends once per press, in as many batches as needed; a failure of the whole is shown like that of any other action. */
+export function useSending(
+  kind: DocumentKind,
+  answer: AnswerType,
+  onDone: (results: SendingResult[], message: string) => void,
+) {
+  const client = useQueryClient()
+  const [done, setDone] = useState(0)
+  const [stopping, setStopping] = useState(false)
+  const stopped = useRef(false)
+  const started = useRef(false)
+  const action = useMutation({
+    mutationFn: ({ ids, said }: Sending) => {
+      setDone(0)
+      setStopping(false)
+      stopped.current = false
+      return sendInBatches(ids, {
+        send: (batch) => sendBatch(kind, answer, batch, said),
+        onProgress: setDone,
+        stopped: () => stopped.current,
+      })
+    },
+    onSuccess: ({ results, messages }) => onDone(results, summaryOf(results, messages)),
+    onError: (error) => {
+      const signedOut = error instanceof ApiError && error.status === 401
+      if (!signedOut) notifyError(actionFailure(error))
+    },
+    // Also after a failure: the server may have carried out a call whose response was lost.
+    onSettled: () => {
+      started.current = false
+      void client.invalidateQueries()
+    },
+  })
+  return {
+    pending: action.isPending,
+    done,
+    stopping,
+    stoppable: (action.variables?.ids.length ?? 0) > batchSize,
+    stop: () => {
+      stopped.current = true
+      setStopping(true)
+    },
+    start: (ids: readonly string[], said: AnswerOutput) => {
+      // A second press may come before the next rendering.
+      if (started.current) return
+      started.current = true
+      action.mutate({ ids, said })
+    },
+  }
+}
+
+async function sendBatch(
+  kind: DocumentKind,
+  answer: AnswerType,
+  idsDFe: string[],
+  { justificativa, correcoes }: AnswerOutput,
+) {
+  const body = {
+    justificativa,
+    idsDFe,
+    tipoManifestacao: answer.code,
+    ...(answer.corrects && correcoes.length > 0 && { correcoes }),
+  }
+  const { message, data } = accepted<unknown>(await call(kind.manifest, { body }))
+  return { message, documents: readOutcome(data) }
+}
+
+function summaryOf(results: readonly SendingResult[], messages: readonly string[]): string {
+  const count = (situacao: SendingResult['situacao']) => results.filter((result) => result.situacao === situacao).length
+  const said = [...new Set(messages)]
+  if (messages.length === 1 || count('aceita') > 0) return said.join(' ')
+  const registered = formatCount(count('registrada'), 'evento registrado', 'eventos registrados')
+  const sending = count('enviando')
+  return sending > 0 ? `${registered}, ${sending} em envio: o resultado aparece na lista.` : `${registered}.`
+}

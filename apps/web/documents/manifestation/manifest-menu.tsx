@@ -1,0 +1,26 @@
+import { ChevronDown, Stamp } from 'lucide-react'
+import { Button } from '../../ui/button.tsx'
+import { lazyWithTrigger } from '../../ui/overlay/lazy-with-trigger.tsx'
+import type { AnswersMenuProps } from './answers-menu.tsx'
+
+const AnswersMenu = lazyWithTrigger('menu', () => import('./answers-menu.tsx').then((module) => module.AnswersMenu))
+
+type ManifestMenuProps = Omit<AnswersMenuProps, 'trigger'> & Partial<Pick<AnswersMenuProps, 'trigger'>>
+
+/** The menu of answers; none is recommended over the others. */
+export function ManifestMenu({ trigger, ...menu }: ManifestMenuProps) {
+  return (
+    <AnswersMenu
+      {...menu}
+      trigger={
+        trigger ?? (
+          <Button variant="outline" size="sm">
+            <Stamp aria-hidden className="size-4" />
+            Manifestar
+            <ChevronDown aria-hidden className="-mr-1 size-4" />
+          </Button>
+        )
+      }
+    />
+  )
+}

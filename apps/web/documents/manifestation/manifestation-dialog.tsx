@@ -1,0 +1,218 @@
+import { justificationMax } from '@vigia/contract/manifestation'
+import { formatCount, formatInteger, formatMoney } from '@vigia/contract/text'
+import { useEffect, useRef, useState } from 'react'
+import { notifyError, notifyInfo, notifySuccess, notifyWarning } from '../../lib/notify.ts'
+import type { DocumentRow } from '../../lib/response-adapter.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field } from '../../ui/form/field.tsx'
+import { Textarea } from '../../ui/form/textarea.tsx'
+import { useGone } from '../../ui/hooks/gone.ts'
+import { Dialog } from '../../ui/overlay/dialog.tsx'
+import type { DocumentKind } from '../kinds.ts'
+import { type AnswerForm, useAnswerForm, useSending } from './answer-form.ts'
+import type { AnswerType } from './answer-types.ts'
+import { CorrectionsFields } from './corrections-fields.tsx'
+import { PreviewBlock, usePreview } from './preview.tsx'
+import type { SendingResult } from './sending.ts'
+import { countsOf, SendingResults } from './sending-results.tsx'
+
+interface ManifestationDialogProps {
+  /** What was typed is kept while it is closed. */
+  open: boolean
+  kind: DocumentKind
+  answer: AnswerType
+  ids: readonly string[]
+  /** Rows that have been on the screen, for the names of documents. */
+  known: ReadonlyMap<string, DocumentRow>
+  /** The documents that were sent, registered or not yet. */
+  onSent: (ids: string[]) => void
+  /** Whether a request is running. */
+  onHold: (on: boolean) => void
+  onClose: () => void
+}
+
+const footerClass = 'flex flex-wrap justify-end gap-2 border-line border-t px-5 py-3.5'
+
+/** Explains an answer, says to how many documents it goes and which are left out, sends it, and shows the result of each. */
+export function ManifestationDialog({ open, ids: chosen, onSent, onClose, ...about }: ManifestationDialogProps) {
+  const { kind, answer, known } = about
+  const [ids, setIds] = useState(chosen)
+  const [results, setResults] = useState<SendingResult[]>()
+  const form = useAnswerForm()
+  const isGone = useGone()
+  useClosedByBack(open, () => {
+    if (results) onClose()
+    else if (form.getValues('justificativa').trim() !== '')
+      notifyInfo('O que você escreveu continua guardado.', {
+        description: `Para continuar, avance ou abra ${answer.label} de novo com a mesma seleção.`,
+      })
+  })
+  if (!open) return null
+  if (!results) {
+    const onDone = (all: SendingResult[], message: string, leftOut: number) => {
+      const sent = all.filter(({ situacao }) => wasSent.has(situacao))
+      onSent(sent.map(({ idDfe }) => idDfe))
+      if (sent.length < all.length) {
+        if (isGone()) notifyWarning(`${dialogTitle(answer)}: ${countsOf(all)}`, { description: whereToSee })
+        return setResults(all)
+      }
+      notifySuccess(message, leftOut > 0 ? { description: leftOutText(kind, leftOut) } : {})
+      onClose()
+    }
+    return <AnswerDialog {...about} ids={ids} form={form} onDone={onDone} onClose={onClose} />
+  }
+  const repeatable = results.filter((result) => result.repeatable).map(({ idDfe }) => idDfe)
+  const repeat = () => {
+    setIds(repeatable)
+    setResults(undefined)
+  }
+  return (
+    <Dialog open onClose={onClose} title={dialogTitle(answer)} className="max-w-2xl">
+      <SendingResults kind={kind} results={results} known={known} />
+      <footer className={footerClass}>
+        {repeatable.length > 0 && (
+          <Button variant="outline" onClick={repeat}>
+            {results.some(({ situacao }) => situacao === 'nao-enviada')
+              ? 'Repetir só o que faltou'
+              : 'Repetir só as recusadas'}{' '}
+            ({formatInteger(repeatable.length)})
+          </Button>
+        )}
+        <Button onClick={onClose}>Fechar</Button>
+      </footer>
+    </Dialog>
+  )
+}
+
+const wasSent: ReadonlySet<SendingResult['situacao']> = new Set(['registrada', 'enviando', 'aceita'])
+const whereToSee = 'O histórico de cada documento mostra o que foi enviado; o que não saiu pode ser repetido.'
+
+function useClosedByBack(open: boolean, onClosed: () => void) {
+  const wasOpen = useRef(open)
+  useEffect(() => {
+    if (wasOpen.current && !open) onClosed()
+    wasOpen.current = open
+  })
+}
+
+interface AnswerDialogProps extends Omit<ManifestationDialogProps, 'open' | 'onSent'> {
+  form: AnswerForm
+  onDone: (results: SendingResult[], message: string, leftOut: number) => void
+}
+
+function AnswerDialog({ kind, answer, ids, known, form, onDone, onHold, onClose }: AnswerDialogProps) {
+  const preview = usePreview(kind, answer.code, ids)
+  const { allowed = [], barred = [] } = preview.data ?? {}
+  const sending = useSending(kind, answer, (results, message) => onDone(results, message, barred.length))
+  const { pending } = sending
+  useEffect(() => {
+    onHold(pending)
+    return () => onHold(false)
+  }, [pending, onHold])
+  const leave = () => {
+    if (!sending.pending) onClose()
+    else if (sending.stoppable) sending.stop()
+  }
+  const submit = form.handleSubmit((said) => {
+    if (allowed.length > 0) return sending.start(allowed, said)
+    const reasons = [...new Set(barred.map(({ motivo }) => motivo))]
+    notifyError(`Erro na operação: ${reasons.join(' ')}`)
+  })
+  const blank = form.watch('justificativa').trim() === ''
+  return (
+    <Dialog open onClose={leave} title={dialogTitle(answer)} className="max-w-xl">
+      <form className="flex min-h-0 flex-col" noValidate onSubmit={submit}>
+        <div className="grid gap-4 overflow-y-auto px-5 py-4">
+          <p>{answer.means}</p>
+          <Subject kind={kind} ids={ids} known={known} />
+          <PreviewBlock kind={kind} total={ids.length} preview={preview} />
+          <Reason answer={answer} form={form} onSend={() => !blank && preview.data && void submit()} />
+          {answer.corrects && <CorrectionsFields form={form} />}
+        </div>
+        <footer className={footerClass}>
+          {sending.pending && sending.stoppable && (
+            <p role="status" className="mr-auto self-center text-muted tabular-nums">
+              {formatInteger(sending.done)} de {formatInteger(allowed.length)}
+            </p>
+          )}
+          <Button
+            variant="outline"
+            onClick={leave}
+            disabled={sending.pending && (!sending.stoppable || sending.stopping)}
+          >
+            {sending.pending && sending.stoppable ? 'Parar o envio' : 'Cancelar'}
+          </Button>
+          <Button type="submit" busy={sending.pending} disabled={blank || !preview.data}>
+            {sending.pending ? 'Enviando...' : 'Enviar'}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+function dialogTitle(answer: AnswerType): string {
+  return `Manifestar - ${answer.label}`
+}
+
+function leftOutText(kind: DocumentKind, count: number): string {
+  const one = kind.of === 'da' ? 'ficou de fora e continua selecionada.' : 'ficou de fora e continua selecionado.'
+  const many =
+    kind.of === 'da' ? 'ficaram de fora e continuam selecionadas.' : 'ficaram de fora e continuam selecionados.'
+  return formatCount(count, one, many)
+}
+
+// One document is named; several are counted.
+function Subject({ kind, ids, known }: Pick<ManifestationDialogProps, 'kind' | 'ids' | 'known'>) {
+  const [only] = ids
+  const row = ids.length === 1 && only ? known.get(only) : undefined
+  return (
+    <div>
+      <p className="font-semibold tabular-nums">Documentos selecionados: {ids.length}</p>
+      {row && (
+        <p className="break-words text-muted tabular-nums">
+          {kind.short} {row.numero} de {row.emitente}, {formatMoney(row.valor)}
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface ReasonProps {
+  answer: AnswerType
+  form: AnswerForm
+  onSend: () => void
+}
+
+function Reason({ answer, form: { register, formState, watch }, onSend }: ReasonProps) {
+  const length = watch('justificativa').length
+  return (
+    <Field
+      label="Justificativa"
+      required
+      error={formState.errors.justificativa?.message}
+      help={
+        <span className="flex flex-wrap justify-between gap-x-4">
+          <span>
+            {answer.reasonMin > 1 && `De ${answer.reasonMin} a ${justificationMax} caracteres, em uma linha.`}
+          </span>
+          <span className={length > justificationMax ? 'text-error tabular-nums' : 'tabular-nums'}>
+            {length}/{justificationMax} caracteres
+          </span>
+        </span>
+      }
+    >
+      {(control) => (
+        <Textarea
+          {...control}
+          {...register('justificativa')}
+          data-initial-focus
+          rows={3}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSend()
+          }}
+        />
+      )}
+    </Field>
+  )
+}

@@ -1,0 +1,167 @@
+import { useMutation } from '@tanstack/react-query'
+import { type DocumentDetail, downloadXml } from '@vigia/contract/documents'
+import { formatMoney } from '@vigia/contract/text'
+import { ChevronDown, Download, FileText } from 'lucide-react'
+import { callBytes } from '../../lib/api.ts'
+import { notifyError } from '../../lib/notify.ts'
+import { actionFailure, useScreenQuery } from '../../lib/query.ts'
+import { type DocumentRow, documentsQuery, manifestationsQuery } from '../../lib/response-adapter.ts'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
+import { useNow } from '../../ui/hooks/clock.ts'
+import { saveFile } from '../../ui/save-file.ts'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { kindOf } from '../kinds.ts'
+import type { AnswerType } from '../manifestation/answer-types.ts'
+import { ManifestMenu } from '../manifestation/manifest-menu.tsx'
+import { SavePdfButton } from '../printed/printed-form.tsx'
+import { DeadlineText, OnItsWay, StatusBadge } from '../row-parts.tsx'
+import { type Action, recommend } from './recommendation.ts'
+
+interface PanelHeadProps {
+  row: DocumentRow | undefined
+  detail: DocumentDetail | undefined
+  /** The printed form is shown beside it. */
+  wide: boolean
+  onView: (row: DocumentRow) => void
+  onAnswer: (answer: AnswerType, document: DocumentRow) => void
+}
+
+/** Status and deadline of the document, the recommendation, and the downloads. */
+export function PanelHead({ row, ...rest }: PanelHeadProps) {
+  if (!row) return <HeadSkeleton />
+  return <Head key={row.idDfe} row={row} {...rest} />
+}
+
+function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: DocumentRow }) {
+  const kind = kindOf(row.chave)
+  const now = useNow()
+  const { data } = useScreenQuery(manifestationsQuery, { params: { idDfe: row.idDfe } }, { refreshMs: 5_000 })
+  const options = data?.idDfe === row.idDfe ? data.opcoes : undefined
+  const reasonAgainst = (code: number) => {
+    const option = options?.find(({ tipoManifestacao }) => tipoManifestacao === code)
+    return option && !option.permitida ? (option.impedimento ?? undefined) : undefined
+  }
+  const answer = (chosen: AnswerType) => onAnswer(chosen, row)
+  const save = useSaveXml(row)
+  return (
+    <div className="grid shrink-0 gap-3 border-line border-b px-5 py-3.5 max-sm:px-4">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1.5">
+        <StatusBadge row={row} />
+        <span className="text-sm">
+          {row.eventoEmEnvio ? <OnItsWay event={row.eventoEmEnvio} /> : <DeadlineText prazo={row.prazo} now={now} />}
+        </span>
+        <span className="ml-auto font-semibold text-lg tabular-nums">{formatMoney(row.valor)}</span>
+      </div>
+      <div className="flex items-center gap-1">
+        <GroupsOfFour text={row.chave} className="min-w-0 text-balance text-muted" />
+        <CopyButton text={row.chave} label="Copiar a chave" className="shrink-0 pointer-coarse:size-10" />
+      </div>
+      <Proposal row={row} detail={detail} wide={wide} onView={onView} onAnswer={answer} reasonAgainst={reasonAgainst} />
+      <div className="flex flex-wrap gap-2">
+        <ManifestMenu align="start" kind={kind} reasonAgainst={reasonAgainst} onChoose={answer} />
+        <Button variant="outline" size="sm" busy={save.isPending} onClick={() => save.mutate()}>
+          <Download aria-hidden className="size-4" />
+          Download XML
+        </Button>
+        {row.notaCompleta && <SavePdfButton row={row}>Download PDF</SavePdfButton>}
+      </div>
+    </div>
+  )
+}
+
+interface ProposalProps extends Omit<PanelHeadProps, 'row' | 'onAnswer'> {
+  row: DocumentRow
+  onAnswer: (answer: AnswerType) => void
+  reasonAgainst: (code: number) => string | undefined
+}
+
+function Proposal({ row, detail, wide, onView, onAnswer, reasonAgainst }: ProposalProps) {
+  const kind = kindOf(row.chave)
+  const ofIssuer = useNotesOfIssuer(row)
+  const missing = detail?.falta ?? null
+  if (ofIssuer === undefined || (!detail && !row.notaCompleta)) return <Skeleton className="h-20! rounded!" />
+  const { title, text, actions } = recommend({ kind, document: row, missing, ofIssuer })
+  const button = (action: Action) => {
+    if (action.does === 'print') {
+      return (
+        <Button
+          key="print"
+          size="sm"
+          variant={actions.length > 1 || wide ? 'outline' : 'primary'}
+          onClick={() => onView(row)}
+        >
+          <FileText aria-hidden className="size-4" />
+          {wide ? `Ampliar ${kind.form}` : `Ver ${kind.form}`}
+        </Button>
+      )
+    }
+    if (action.does === 'answers') {
+      const trigger = (
+        <Button size="sm">
+          {action.label}
+          <ChevronDown aria-hidden className="-mr-1 size-4" />
+        </Button>
+      )
+      return (
+        <ManifestMenu
+          key="answers"
+          align="start"
+          kind={kind}
+          reasonAgainst={reasonAgainst}
+          onChoose={onAnswer}
+          trigger={trigger}
+        />
+      )
+    }
+    const answer = kind.answers.find(({ code }) => code === action.code)
+    if (!answer) return null
+    return (
+      <Button
+        key={action.code}
+        size="sm"
+        variant={action.primary ? 'primary' : 'outline'}
+        onClick={() => onAnswer(answer)}
+      >
+        {action.label}
+      </Button>
+    )
+  }
+  return (
+    <section aria-label="O que fazer" className="border-ink border-l-2 pl-3">
+      <h3 className="text-base">{title}</h3>
+      <p className="text-muted">{text}</p>
+      {actions.length > 0 && <div className="mt-2 flex flex-wrap gap-2">{actions.map(button)}</div>}
+    </section>
+  )
+}
+
+// Only needed for a summary that can be answered: how many notes of the same issuer this company has, not another company of the workspace.
+// Null when the search does not find the note itself: then its chave has another CNPJ than the issuer's, as in notes of the Fisco.
+function useNotesOfIssuer(row: DocumentRow): number | null | undefined {
+  const matters = row.prazo?.para === 'ciencia' && !row.eventoEmEnvio && row.idEmpresa !== null
+  const { tipoDFe: TipoDFe } = kindOf(row.chave)
+  const query = { TipoDFe, IdEmpresa: row.idEmpresa ?? undefined, CampoPesquisa: row.chave.slice(6, 20) }
+  const { data, error, isPlaceholderData } = useScreenQuery(documentsQuery, { query }, { enabled: matters })
+  if (!matters || error) return null
+  return isPlaceholderData || !data ? undefined : data.totalDeItens || null
+}
+
+function useSaveXml(row: DocumentRow) {
+  return useMutation({
+    mutationFn: () => callBytes(downloadXml, { params: { idDfe: row.idDfe } }),
+    onSuccess: (blob) => saveFile(blob, `${row.chave}.xml`),
+    onError: (error) => notifyError(actionFailure(error)),
+  })
+}
+
+function HeadSkeleton() {
+  return (
+    <div aria-hidden className="grid gap-4 border-line border-b px-5 py-4">
+      <Skeleton className="h-5! w-40" />
+      <Skeleton className="w-4/5" />
+      <Skeleton className="h-20! rounded!" />
+    </div>
+  )
+}

@@ -1,0 +1,72 @@
+import type { DocumentRow } from '@vigia/contract/documents'
+import { expect, test } from 'vitest'
+import { cte, nfe } from '../kinds.ts'
+import { recommend } from './recommendation.ts'
+
+const ate = new Date(new Date().getFullYear(), 10, 30, 12).toISOString()
+const summary = { notaCompleta: false, prazo: { para: 'ciencia', ate } } as const
+const about = (
+  row: Partial<DocumentRow>,
+  { ofIssuer = null as number | null, kind = nfe, missing = null as string | null } = {},
+) => {
+  const document: DocumentRow = {
+    idDfe: 'x',
+    numero: 1,
+    emitente: 'PAPELARIA SOL',
+    chave: '',
+    valor: 1,
+    dataEmissao: '',
+    tipoParticipacao: 1,
+    status: { codigoEvento: 100, descricaoEvento: 'Autorizada' },
+    notaCompleta: true,
+    idEmpresa: '',
+    empresa: '',
+    chegadaEm: '',
+    prazo: null,
+    eventoEmEnvio: null,
+    naturezaOperacao: null,
+    ...row,
+  }
+  const { title, text, actions } = recommend({ kind, document, missing, ofIssuer })
+  const said = actions.map((action) =>
+    action.does === 'answer' ? `${action.code}${action.primary ? '!' : ''}` : action.does,
+  )
+  return `${title} | ${said.join(' ')} | ${text}`
+}
+
+test('for a known issuer the Ciência is recommended', () => {
+  expect(about(summary, { ofIssuer: 5 })).toMatch(
+    /^Dar Ciência para receber o XML \| 1! 3 \| Há 4 outras notas deste emitente para esta empresa\./,
+  )
+})
+
+test.each([
+  [1, 'É a primeira nota deste emitente para esta empresa. Se a operação'],
+  [null, 'Se a operação'],
+])('of an issuer never heard of (%s) it is a question, and no answer stands out', (ofIssuer, text) => {
+  expect(about(summary, { ofIssuer })).toContain(`Você reconhece esta nota? | 1 3 | ${text}`)
+})
+
+test.each([
+  [{ prazo: { para: 'manifestacao', ate } }, /^Responder até 30\/11 \| answers print \| /],
+  [{ prazo: { para: 'manifestacao', ate }, notaCompleta: false }, /^Responder até 30\/11 \| answers \| /],
+  [
+    { prazo: { para: 'manifestacao', ate }, eventoEmEnvio: 'Confirmação da Operação' },
+    /^Confirmação da Operação: em envio \| print \| /,
+  ],
+  [{ status: { codigoEvento: 110111, descricaoEvento: 'Cancelamento' } }, /^NF-e cancelada \| print \| /],
+  [{}, /^Nada pendente \| print \| /],
+  [{ notaCompleta: false }, /^Só o resumo está aqui \| {2}\| O documento completo ainda não chegou\./],
+] as [Partial<DocumentRow>, RegExp][])('%j', (row, expected) => {
+  expect(about(row)).toMatch(expected)
+})
+
+test('a desacordo is possible but not recommended', () => {
+  expect(about({ prazo: { para: 'desacordo', ate } }, { kind: cte })).toMatch(
+    /^Conferir o frete \| print \| .* até 30\/11\.$/,
+  )
+})
+
+test('the message of the server says what is missing', () => {
+  expect(about({ notaCompleta: false }, { missing: 'O prazo terminou.' })).toContain('O prazo terminou.')
+})

@@ -1,0 +1,94 @@
+import { formatCount, formatShortDay } from '@vigia/contract/text'
+import type { DocumentRow } from '../../lib/response-adapter.ts'
+import type { DocumentKind } from '../kinds.ts'
+
+/** What the panel recommends to do with a document. */
+interface Recommendation {
+  title: string
+  text: string
+  actions: readonly Action[]
+}
+
+export type Action =
+  /** Opens the dialog of one answer. */
+  | { does: 'answer'; code: number; label: string; primary: boolean }
+  /** Opens the menu of all answers. */
+  | { does: 'answers'; label: string }
+  | { does: 'print' }
+
+interface Circumstances {
+  kind: DocumentKind
+  document: DocumentRow
+  /** Why only the summary arrived. */
+  missing: string | null
+  /** Notes of the same issuer to the same company, this one included; null when that is not known. */
+  ofIssuer: number | null
+}
+
+const cancelled = [110111, 110112]
+const [ciencia, unknown] = [1, 3]
+
+/** Follows the open deadline of the document; for an unknown supplier it asks instead of recommending an answer. */
+export function recommend({ kind, document, missing, ofIssuer }: Circumstances): Recommendation {
+  const print: Action[] = document.notaCompleta ? [{ does: 'print' }] : []
+  const { prazo, eventoEmEnvio, status } = document
+  if (eventoEmEnvio) {
+    const text = 'O resultado aparece aqui sozinho assim que a SEFAZ responder. Não é preciso enviar de novo.'
+    return { title: `${eventoEmEnvio}: em envio`, text, actions: print }
+  }
+  if (cancelled.includes(status.codigoEvento)) {
+    const text =
+      'O documento não vale mais. Se a mercadoria ou o serviço já foi entregue, fale com o emitente antes de pagar.'
+    return { title: `${kind.short} ${kind.of === 'da' ? 'cancelada' : 'cancelado'}`, text, actions: print }
+  }
+  const until = prazo && formatShortDay(new Date(prazo.ate))
+  if (prazo?.para === 'ciencia') {
+    return ofIssuer !== null && ofIssuer > 1 ? askForXml(ofIssuer, until) : askWhoItIs(ofIssuer, until)
+  }
+  if (prazo?.para === 'manifestacao') {
+    const text =
+      'Falta a resposta final da sua empresa: confirme se a operação aconteceu, ou diga que não a reconhece ou que não se realizou.'
+    return {
+      title: `Responder até ${until}`,
+      text,
+      actions: [{ does: 'answers', label: `Responder até ${until}` }, ...print],
+    }
+  }
+  if (prazo?.para === 'desacordo') {
+    const text = `Se o serviço não foi prestado como está no CT-e, quem paga o frete pode registrar o desacordo até ${until}.`
+    return { title: 'Conferir o frete', text, actions: print }
+  }
+  if (!document.notaCompleta) {
+    return { title: 'Só o resumo está aqui', text: missing ?? 'O documento completo ainda não chegou.', actions: [] }
+  }
+  return { title: 'Nada pendente', text: `O documento completo está guardado aqui.`, actions: print }
+}
+
+function askForXml(ofIssuer: number, until: string | null): Recommendation {
+  return {
+    title: 'Dar Ciência para receber o XML',
+    text: `${evidence(ofIssuer)}A Ciência pode ser dada até ${until}; depois dela é devida uma resposta final.`,
+    actions: [
+      { does: 'answer', code: ciencia, label: 'Dar Ciência para receber o XML', primary: true },
+      { does: 'answer', code: unknown, label: 'Não reconheço', primary: false },
+    ],
+  }
+}
+
+function askWhoItIs(ofIssuer: number | null, until: string | null): Recommendation {
+  return {
+    title: 'Você reconhece esta nota?',
+    text: `${evidence(ofIssuer)}Se a operação é sua, a Ciência libera o XML até ${until}, e depois é devida uma resposta final. Se não é, responda que não a reconhece.`,
+    actions: [
+      { does: 'answer', code: ciencia, label: 'Reconheço: dar Ciência', primary: false },
+      { does: 'answer', code: unknown, label: 'Não reconheço', primary: false },
+    ],
+  }
+}
+
+// Says that an issuer is new only when the number of its notes is known.
+function evidence(ofIssuer: number | null): string {
+  if (ofIssuer === null) return ''
+  if (ofIssuer <= 1) return 'É a primeira nota deste emitente para esta empresa. '
+  return `Há ${formatCount(ofIssuer - 1, 'outra nota', 'outras notas')} deste emitente para esta empresa. `
+}

@@ -1,0 +1,258 @@
+import { getAccount, health, listSessions } from '@vigia/contract/accounts'
+import {
+  type CompanyRow as ContractCompany,
+  type CompanyDetail as ContractCompanyDetail,
+  getCompany,
+  getCompleteness,
+  listCompanies,
+} from '@vigia/contract/companies'
+import {
+  type DocumentRow as ContractDocument,
+  getDocument,
+  listDocuments,
+  selectDocuments,
+} from '@vigia/contract/documents'
+import { listManifestations, previewManifestation } from '@vigia/contract/manifestation'
+import type { RouteData, RouteDefinition } from '@vigia/contract/route'
+import { type Dashboard as ContractDashboard, getDashboard, getPlan } from '@vigia/contract/workspace'
+import { ApiError } from './api.ts'
+
+// The screens work with a server that knows only the fields of the specification. This is the one place where the data of a response becomes
+// what a screen shows: fields of our own are null where the server does not tell them.
+
+/** A call that reads, and what becomes of its data. */
+export interface ScreenQuery extends RouteDefinition {
+  adapt: (data: unknown) => unknown
+}
+
+export const companiesQuery = query(listCompanies, (data) => list<ContractCompany>(data).map(toCompany))
+export const companyQuery = query(getCompany, (data) => toCompanyDetail(object(data)))
+export const documentsQuery = query(listDocuments, (data) => toDocumentPage(object(data)))
+export const dashboardQuery = query(getDashboard, (data) => toDashboard(object(data)))
+
+// Calls of our own: a server that responds with something else does not know them.
+export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
+export const accountQuery = ownQuery(getAccount, { nome: '', email: '' })
+export const sessionsQuery = ownQuery(listSessions, [])
+export const completenessQuery = ownQuery(getCompleteness, [])
+export const documentQuery = ownQuery(getDocument, {
+  documento: {},
+  nome: '',
+  secoes: [],
+  itens: [],
+  relacionados: [],
+  historico: [],
+})
+export const selectionQuery = ownQuery(selectDocuments, { ids: [] })
+export const manifestationsQuery = ownQuery(listManifestations, { eventos: [], opcoes: [] })
+export const previewQuery = ownQuery(previewManifestation, { permitidos: [], impedidos: [] })
+export const healthQuery = query(health, (data) => data)
+
+type OrNull<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | null }
+
+/** A company of the list. */
+export type CompanyRow = OrNull<ContractCompany, 'sincronizacaoAutomatica' | 'captura' | 'documentosNoMes'>
+
+function toCompany(row: Received<ContractCompany>): CompanyRow {
+  return {
+    id: String(row.id ?? ''),
+    razaoSocial: row.razaoSocial ?? '',
+    cnpj: row.cnpj ?? '',
+    ativa: row.ativa ?? false,
+    ultimaSincronizacaoNFe: row.ultimaSincronizacaoNFe ?? null,
+    ultimaSincronizacaoCTe: row.ultimaSincronizacaoCTe ?? null,
+    validadeCertificadoA1: endOfDay(row.validadeCertificadoA1 ?? null),
+    sincronizacaoAutomatica: row.sincronizacaoAutomatica ?? null,
+    captura: row.captura ?? null,
+    documentosNoMes: row.documentosNoMes ?? null,
+  }
+}
+
+// A date without a time means the end of that day in the time zone of the person; as an instant it would be over before the day begins there.
+function endOfDay(validity: string | null): string | null {
+  return validity && /^\d{4}-\d{2}-\d{2}$/.test(validity) ? `${validity}T23:59:59` : validity
+}
+
+type NfeSettings = ContractCompanyDetail['configuracaoNFe']
+type CteSettings = ContractCompanyDetail['configuracaoCTe']
+type QueryTexts = 'ultimoNsu' | 'mensagemSincronizacao'
+
+/** A company to edit. */
+export interface CompanyDetail
+  extends Omit<
+    OrNull<ContractCompanyDetail, 'sincronizacaoAutomatica' | 'ativa' | 'captura' | 'temLogo'>,
+    'configuracaoNFe' | 'configuracaoCTe' | 'certificado'
+  > {
+  configuracaoNFe: OrNull<NfeSettings, Exclude<keyof NfeSettings, QueryTexts>>
+  configuracaoCTe: OrNull<CteSettings, Exclude<keyof CteSettings, QueryTexts>>
+  /** Null: there is none. Undefined: the server tells only until when it is valid. */
+  certificado: ContractCompanyDetail['certificado'] | undefined
+}
+
+const defaultUf = { codUf: 35, uf: 'SP' }
+
+function toCompanyDetail(company: Received<ContractCompanyDetail>): CompanyDetail {
+  return {
+    razaoSocial: company.razaoSocial ?? '',
+    cnpj: company.cnpj ?? '',
+    email: company.email ?? '',
+    sincronizacaoAutomatica: company.sincronizacaoAutomatica ?? null,
+    empresaUf: {
+      codUf: company.empresaUf?.codUf ?? defaultUf.codUf,
+      uf: company.empresaUf?.uf ?? defaultUf.uf,
+    },
+    dataValidadeCertificadoDigital: company.dataValidadeCertificadoDigital ?? null,
+    configuracaoNFe: toNfeSettings(company.configuracaoNFe ?? {}),
+    configuracaoCTe: toCteSettings(company.configuracaoCTe ?? {}),
+    ativa: company.ativa ?? null,
+    captura: company.captura ?? null,
+    certificado: company.certificado,
+    cienciaAutomatica: company.cienciaAutomatica ?? null,
+    temLogo: company.temLogo ?? null,
+  }
+}
+
+function toNfeSettings(settings: Received<NfeSettings>): CompanyDetail['configuracaoNFe'] {
+  return {
+    emitenteNFe: settings.emitenteNFe ?? null,
+    destinatarioNFe: settings.destinatarioNFe ?? null,
+    transportadorNFe: settings.transportadorNFe ?? null,
+    terceiroNFe: settings.terceiroNFe ?? null,
+    manifestarCienciaAutomaticamente: settings.manifestarCienciaAutomaticamente ?? null,
+    ultimoNsu: settings.ultimoNsu ?? '',
+    mensagemSincronizacao: settings.mensagemSincronizacao ?? '',
+  }
+}
+
+function toCteSettings(settings: Received<CteSettings>): CompanyDetail['configuracaoCTe'] {
+  return {
+    emitenteCTe: settings.emitenteCTe ?? null,
+    remetenteCTe: settings.remetenteCTe ?? null,
+    destinatarioCTe: settings.destinatarioCTe ?? null,
+    expedidorCTe: settings.expedidorCTe ?? null,
+    recebedorCTe: settings.recebedorCTe ?? null,
+    tomadorCTe: settings.tomadorCTe ?? null,
+    terceiroCTe: settings.terceiroCTe ?? null,
+    ultimoNsu: settings.ultimoNsu ?? '',
+    mensagemSincronizacao: settings.mensagemSincronizacao ?? '',
+  }
+}
+
+/** A document of the list. */
+export type DocumentRow = OrNull<ContractDocument, 'valor' | 'idEmpresa' | 'empresa' | 'chegadaEm'>
+
+function toDocumentPage(page: Received<RouteData<typeof listDocuments>>) {
+  return {
+    items: (page.items ?? []).map(toDocument),
+    totalDePaginas: page.totalDePaginas ?? 1,
+    totalDeItens: page.totalDeItens ?? null,
+    valorTotal: page.valorTotal ?? null,
+  }
+}
+
+function toDocument(row: Received<ContractDocument>): DocumentRow {
+  return {
+    // Also a number stays one: it goes back to the server as it came.
+    idDfe: row.idDfe ?? '',
+    numero: row.numero ?? 0,
+    emitente: row.emitente ?? '',
+    chave: row.chave ?? '',
+    valor: row.valor ?? null,
+    dataEmissao: row.dataEmissao ?? '',
+    tipoParticipacao: Number(row.tipoParticipacao ?? -1),
+    status: { codigoEvento: Number(row.status?.codigoEvento ?? 0), descricaoEvento: row.status?.descricaoEvento ?? '' },
+    notaCompleta: row.notaCompleta ?? false,
+    idEmpresa: row.idEmpresa ?? null,
+    empresa: row.empresa ?? null,
+    chegadaEm: row.chegadaEm ?? null,
+    prazo: row.prazo ?? null,
+    eventoEmEnvio: row.eventoEmEnvio ?? null,
+    naturezaOperacao: row.naturezaOperacao ?? null,
+  }
+}
+
+type DocumentsOfCompany = ContractDashboard['qtdDocumentosPorEmpresa'][number]
+type RecentDocument = ContractDashboard['ultimosDocumentosProcessados'][number]
+
+/** The numbers of the month. */
+export interface Dashboard
+  extends Omit<
+    OrNull<ContractDashboard, 'documentosPorDia' | 'pendencias'>,
+    'qtdDocumentosPorEmpresa' | 'ultimosDocumentosProcessados'
+  > {
+  qtdDocumentosPorEmpresa: OrNull<DocumentsOfCompany, 'idEmpresa'>[]
+  ultimosDocumentosProcessados: OrNull<RecentDocument, 'idDfe'>[]
+}
+
+function toDashboard(data: Received<ContractDashboard>): Dashboard {
+  return {
+    qtdNfe: data.qtdNfe ?? 0,
+    qtdCte: data.qtdCte ?? 0,
+    totalNfeCte: data.totalNfeCte ?? 0,
+    qtdEmpresasCadastradas: data.qtdEmpresasCadastradas ?? 0,
+    qtdDocumentosPorEmpresa: (data.qtdDocumentosPorEmpresa ?? []).map(toDocumentsOfCompany),
+    ultimosDocumentosProcessados: (data.ultimosDocumentosProcessados ?? []).map(toRecentDocument),
+    documentosPorDia: data.documentosPorDia ?? null,
+    pendencias: data.pendencias ?? null,
+  }
+}
+
+function toDocumentsOfCompany(row: Received<DocumentsOfCompany>): Dashboard['qtdDocumentosPorEmpresa'][number] {
+  return {
+    razaoSocial: row.razaoSocial ?? '',
+    qtdNfe: row.qtdNfe ?? 0,
+    qtdCte: row.qtdCte ?? 0,
+    totalNfeCte: row.totalNfeCte ?? 0,
+    ativa: row.ativa ?? false,
+    idEmpresa: row.idEmpresa ?? null,
+  }
+}
+
+function toRecentDocument(entry: Received<RecentDocument>): Dashboard['ultimosDocumentosProcessados'][number] {
+  return {
+    tipoDfe: Number(entry.tipoDfe ?? 0),
+    nomeEmitente: entry.nomeEmitente ?? '',
+    chaveDfe: entry.chaveDfe ?? '',
+    dataCadastro: entry.dataCadastro ?? '',
+    idDfe: entry.idDfe ?? null,
+  }
+}
+
+const incomplete = 'a resposta do servidor veio incompleta'
+
+/** Whether the server does not know this call: it refused it as unknown, or answered something else. */
+export function isUnknownCall(error: unknown): boolean {
+  return error instanceof ApiError && ([404, 405, 501].includes(error.status) || error.message === incomplete)
+}
+
+function query<const R extends RouteDefinition, T>(route: R, adapt: (data: unknown) => T) {
+  return { ...route, adapt }
+}
+
+/** A call whose data is used as it comes, when it has at least what `sample` has. */
+function ownQuery<const R extends RouteDefinition>(route: R, sample: object) {
+  return query(route, (data) => whole<RouteData<R>>(data, sample))
+}
+
+/** An object of a response: the server may have left out any of its fields. */
+type Received<T> = { [K in keyof T]?: T[K] | null }
+
+function object<T>(data: unknown): Received<T> {
+  return whole(data, {})
+}
+
+function list<T>(data: unknown): Received<T>[] {
+  return whole(data, [])
+}
+
+// `data` when it has at least what `sample` has, by kind; else the response is treated like one that did not come.
+function whole<T>(data: unknown, sample: object): T {
+  if (!resembles(data, sample)) throw new ApiError(incomplete, 200)
+  return data as T
+}
+
+function resembles(data: unknown, sample: unknown): boolean {
+  if (typeof data !== typeof sample || Array.isArray(data) !== Array.isArray(sample)) return false
+  if (typeof sample !== 'object' || sample === null) return true
+  return data !== null && Object.entries(sample).every(([key, part]) => resembles(Object(data)[key], part))
+}

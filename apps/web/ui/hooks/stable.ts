@@ -1,0 +1,10 @@
+import { useCallback, useLayoutEffect, useRef } from 'react'
+
+/** A handler whose identity never changes and which calls the latest `handler`: for memoised children. */
+export function useStable<Arguments extends unknown[]>(handler: (...args: Arguments) => void) {
+  const latest = useRef(handler)
+  useLayoutEffect(() => {
+    latest.current = handler
+  })
+  return useCallback((...args: Arguments) => latest.current(...args), [])
+}

@@ -1,0 +1,48 @@
+import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
+import { useEffect } from 'react'
+import { Toaster as Sonner, toast } from 'sonner'
+import { showWith } from '../../lib/notify.ts'
+
+const base = 'group flex w-full items-start gap-2.5 rounded border px-3.5 py-3 text-base shadow-float'
+
+/** Toast colours of section 9: success green, error red, warning yellow, info blue. */
+export function Toaster() {
+  // Toasts are shown from now on: before it was mounted, they would have been lost.
+  useEffect(() => showWith(toast), [])
+  return (
+    <Sonner
+      position="bottom-center"
+      offset={16}
+      mobileOffset={12}
+      closeButton
+      expand
+      visibleToasts={4}
+      duration={5000}
+      containerAriaLabel="Avisos"
+      icons={{
+        success: <CircleCheck className="size-4" />,
+        error: <CircleAlert className="size-4" />,
+        warning: <TriangleAlert className="size-4" />,
+        info: <Info className="size-4" />,
+      }}
+      toastOptions={{
+        unstyled: true,
+        closeButtonAriaLabel: 'Fechar aviso',
+        classNames: {
+          toast: base,
+          default: 'border-line bg-surface text-ink',
+          success: 'border-success-line bg-success-soft text-success',
+          error: 'border-error-line bg-error-soft text-error',
+          warning: 'border-warning-line bg-warning-soft text-warning',
+          info: 'border-info-line bg-info-soft text-info',
+          icon: 'mt-0.5 shrink-0',
+          content: 'order-2 min-w-0 flex-1',
+          title: 'font-semibold break-words',
+          description: 'break-words text-ink',
+          closeButton:
+            'order-3 -mr-1 flex size-6 shrink-0 items-center justify-center rounded-control opacity-70 hover:opacity-100 focus-visible:opacity-100 [&_svg]:size-3.5',
+        },
+      }}
+    />
+  )
+}

@@ -1,0 +1,165 @@
+/** A party of a document, with the code of its role (codes of `roleNames`). */
+export interface Party {
+  role: number
+  /** CNPJ of 14 positions or CPF of 11; a foreign party has none and is not listed. */
+  taxId: string
+  name?: string
+}
+
+/** What the product knows of an NF-e or CT-e (leiautes 1.10 to 4.00; NT 2014.002 for the resumo). */
+export interface DocumentFacts {
+  kind: 'document'
+  type: 'nfe' | 'cte'
+  root: string
+  /** False for a `resNFe`, which carries neither destinatário nor items. */
+  complete: boolean
+  chave: string
+  mod: string
+  serie: number
+  numero: number
+  /** `dhEmi` or, in old layouts, `dEmi`, exactly as written; '' when the file has no date there. */
+  issuedAt: string
+  authorizedAt?: string
+  protocol?: string
+  issuerTaxId: string
+  issuerName: string
+  issuerIe?: string
+  issuerUf?: string
+  recipientTaxId?: string
+  recipientName?: string
+  /** Decimal text; '0' when the layout has no value. */
+  amount: string
+  parties: Party[]
+  /** '' for a `resNFe`, which does not say it. */
+  tpAmb: string
+  /** Natureza da operação or da prestação, as written; a `resNFe` does not say it. */
+  natOp?: string
+  tpNF?: string
+  situation: 'authorized' | 'denied' | 'cancelled' | 'no-protocol'
+  cStat?: string
+  digest?: string
+}
+
+/** What the product knows of an event (MOC 7.0 evento genérico; MOC CT-e 4.00 §3.7; NT 2014.002 for the resumo). */
+export interface EventFacts {
+  kind: 'event'
+  type: 'nfe' | 'cte'
+  root: string
+  /** True for a `resEvento`. */
+  summary: boolean
+  /** A `resEvento` is only given of registered events; `duplicate` is known from the authority's refusal to register it twice. */
+  registration: 'registered' | 'duplicate' | 'none'
+  chave: string
+  tpEvento: number
+  nSeqEvento: number
+  cOrgao: string
+  authorTaxId?: string
+  dhEvento: string
+  registeredAt?: string
+  protocol?: string
+  cStat?: string
+  /** `descEvento` or, without one, `xEvento`, as written. */
+  description: string
+  /** `xJust`, `xCorrecao`, `xObs`, or the corrections of a CT-e as "grupo/campo: valor; …". */
+  justification?: string
+  /** What the event undoes, if it undoes one: the code and, where the file has it, the protocol of the undone event. */
+  undoes?: { tpEvento?: number; protocol?: string }
+  /** Tax ids that the event admits as interested in the document (110150, `detEvento/autXML`). */
+  named?: string[]
+}
+
+/** A file that is none of the known documents, and why, as a sentence for people. */
+export interface UnknownFacts {
+  kind: 'unknown'
+  root?: string
+  reason: string
+}
+
+/** Something odd in a file that was read nevertheless. */
+export type Problem = { code: string; message: string }
+
+/** Texts under their official names, as the file writes them; what is absent or empty is not there (MOC 7.0 and MOC CT-e 4.00, leiautes). */
+export type Fields = Readonly<Record<string, string | undefined>>
+
+/** A document that this one names, and the elements that do so, as `NFref/refNFe` or `infDoc/infNFe` (MOC 7.0; MOC CT-e 4.00). */
+export interface Reference {
+  by: string
+  chave: string
+}
+
+/** A det of an NF-e: `prod` with the texts of its ICMS, IPI and IBSCBS groups (MOC 7.0). */
+export interface NfeItem {
+  nItem?: string
+  prod: Fields
+  infAdProd?: string
+  ICMS: Fields
+  IPI: Fields
+  IBSCBS: Fields
+}
+
+/** What an NF-e or its resumo says to a person who reads it (MOC 7.0; NT 2025.002; NT 2014.002). */
+export interface NfeDetails {
+  type: 'nfe'
+  root: string
+  ide: Fields
+  /** A party with its address: emit, dest, retirada, entrega. */
+  emit: Fields
+  dest: Fields
+  retirada: Fields
+  entrega: Fields
+  det: NfeItem[]
+  ICMSTot: Fields
+  ISSQNtot: Fields
+  retTrib: Fields
+  /** vBCIBSCBS, vIBS, vIBSUF, vIBSMun, vCBS, vIS and vNFTot, wherever the layout keeps them. */
+  IBSCBSTot: Fields
+  fat: Fields
+  dup: Fields[]
+  detPag: Fields[]
+  transp: Fields
+  transporta: Fields
+  veicTransp: Fields
+  vol: Fields[]
+  infAdic: Fields
+  compra: Fields
+  infProt: Fields
+  references: Reference[]
+}
+
+/** A party of a CT-e: the group that names it (`toma` also for toma4 and tomaTerceiro), and whether it pays. */
+export interface CteParty {
+  group: 'emit' | 'rem' | 'exped' | 'receb' | 'dest' | 'toma'
+  pays: boolean
+  fields: Fields
+}
+
+/** What a CT-e of any of its layouts says to a person who reads it (MOC CT-e 4.00, Anexo I). */
+export interface CteDetails {
+  type: 'cte'
+  root: string
+  ide: Fields
+  parties: CteParty[]
+  /** vTPrest and vRec or vTRec. */
+  vPrest: Fields
+  Comp: Fields[]
+  ICMS: Fields
+  IBSCBS: Fields
+  /** vTotTrib, vTotDFe, infAdFisco. */
+  imp: Fields
+  infCarga: Fields
+  infQ: Fields[]
+  infServico: Fields
+  /** Of the GTV-e: what is carried, by kind. */
+  infEspecie: Fields[]
+  /** Of the Simplificado: its deliveries. */
+  det: Fields[]
+  compl: Fields
+  /** xCampo and xTexto. */
+  ObsCont: Fields[]
+  /** dProg, dIni, dFim, hProg, hIni, hFim, and dPrev of the road. */
+  Entrega: Fields
+  fat: Fields
+  dup: Fields[]
+  infProt: Fields
+  references: Reference[]
+}

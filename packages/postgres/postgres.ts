@@ -1,0 +1,390 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { basename, dirname, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { damaged, fileProblem, locked, notFolder, otherVersion, outputProblem, PostgresError } from './error.ts'
+import { bogusLockIsOld, isPostmaster, readPostmaster } from './lock.ts'
+import {
+  type Binaries,
+  chooseRunner,
+  findBinaries,
+  giveTo,
+  type RootRunner,
+  type Runner,
+  run,
+  type Supervised,
+  supervise,
+} from './process.ts'
+import { readOrCreateSecret } from './secret-file.ts'
+
+export { PostgresError } from './error.ts'
+
+export interface EmbeddedPostgres {
+  url: string
+  /** Settles when the server ended without being asked to. */
+  died: Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface PostgresOptions {
+  /** The data directory of the cluster; its password lives beside it. */
+  directory: string
+  log?: (line: string) => void
+  settings?: Record<string, string>
+  /** What may be tried when this process is root, in this order. */
+  asRoot?: readonly RootRunner[]
+}
+
+const settings: Record<string, string> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  password_encryption: 'scram-sha-256',
+  // initdb's default; enough for the `pools` of several processes (apps/server/platform/database.ts).
+  max_connections: '100',
+  // The owner of the database is no superuser; roles that it creates are its own to use.
+  createrole_self_grant: 'set,inherit',
+  lc_messages: 'C',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_checkpoints: 'off',
+  // The binaries of npm have neither lz4 nor zstd, and pglz cuts ingestion to a third.
+  wal_compression: 'off',
+  // After a checkpoint each document writes 10 kB of WAL instead of 4, so checkpoints are rare.
+  checkpoint_timeout: '15min',
+  max_wal_size: '4GB',
+  random_page_cost: '1.1',
+  jit: 'off',
+  max_parallel_workers_per_gather: '0',
+  shared_buffers: '256MB',
+  work_mem: '16MB',
+}
+
+/** Starts the PostgreSQL of `directory`, creating it on first use. It ends with this process, whatever ends it. */
+export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
+  const directory = resolve(options.directory)
+  const log = options.log ?? (() => {})
+  try {
+    const binaries = await findBinaries()
+    await mkdir(dirname(directory), { recursive: true })
+    await removeLeftovers(directory)
+    const owner = await inspect(directory)
+    const runner = await chooseRunner(binaries, directory, owner, options.asRoot ?? ['namespace', 'account'])
+    await checkVersion(binaries, directory, owner, runner)
+
+    const { secret: password } = await readOrCreateSecret(`${directory}.password`, () =>
+      randomBytes(24).toString('base64url'),
+    )
+    if (!owner) {
+      log('Criando o banco de dados (só na primeira vez)…')
+      await createCluster(binaries, runner, directory, password)
+    }
+    const stalePid = await waitForOther(directory)
+    await prepareOwnership(directory, runner, owner)
+    const cluster = { binaries, runner, directory, password, log, stalePid, extra: options.settings ?? {} }
+    const server = await launch(cluster)
+    if (server !== 'wrong-password') return server
+    // The password file was lost or belongs to another cluster; the owner of the cluster may set a new password.
+    await setPassword(binaries, runner, directory, password)
+    const again = await launch(cluster)
+    if (again === 'wrong-password') throw new PostgresError('corrupted', damaged(directory, 'a senha não confere'))
+    return again
+  } catch (error) {
+    throw fileProblem(directory, error)
+  }
+}
+
+/** The PostgreSQL that another process already runs in `directory`, or null. Disposing does nothing: the process that started it stops it. */
+export async function joinPostgres(options: { directory: string }): Promise<EmbeddedPostgres | null> {
+  const directory = resolve(options.directory)
+  try {
+    for (;;) {
+      const postmaster = await readPostmaster(directory)
+      if (!postmaster || postmaster.status === 'stopping' || !(await isPostmaster(postmaster.pid, directory)))
+        return null
+      if (postmaster.status === 'ready') {
+        const url = connectionUrl((await readFile(`${directory}.password`, 'utf8')).trim(), postmaster.port)
+        return (await loginProblem(url)) ? null : { url, died: new Promise(() => {}), async [Symbol.asyncDispose]() {} }
+      }
+      await sleep(100)
+    }
+  } catch (error) {
+    throw fileProblem(directory, error)
+  }
+}
+
+/** Joins the PostgreSQL of `directory`, or starts it when it does not run; several processes may do this at the same time. */
+export async function sharePostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
+  const running = await joinPostgres(options)
+  if (running) return running
+  try {
+    return await startPostgres(options)
+  } catch (error) {
+    const winner = error instanceof PostgresError && error.code === 'locked' ? await joinPostgres(options) : null
+    if (!winner) throw error
+    return winner
+  }
+}
+
+// A damaged cluster may start and fail only now.
+async function loginProblem(url: string): Promise<Error | null> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return null
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+function connectionUrl(password: string, port: number): string {
+  return `postgres://vigia:${password}@127.0.0.1:${port}/vigia`
+}
+
+// Without these PostgreSQL does not start, or starts and changes its files before it fails. Sizes in bytes, at least.
+const essential: readonly [name: string, sizeMin: number][] = [
+  ['PG_VERSION', 1],
+  ['global/pg_control', 8192],
+  ['global/pg_filenode.map', 1],
+  ['postgresql.conf', 0],
+  ['pg_hba.conf', 1],
+  ['base', 0],
+  ['pg_wal', 0],
+  ['pg_xact', 0],
+]
+
+// Returns the owner of an existing cluster, null when there is none yet; throws when the directory holds something else.
+async function inspect(directory: string): Promise<{ uid: number; gid: number } | null> {
+  const found = await stat(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (!found) {
+    const link = await lstat(directory).catch(() => null)
+    if (link) throw new PostgresError('corrupted', damaged(directory, 'a pasta apontada pelo atalho não existe'))
+    return null
+  }
+  if (!found.isDirectory()) throw new PostgresError('corrupted', notFolder(directory))
+  if ((await readdir(directory)).length === 0) return null
+  for (const [name, sizeMin] of essential) {
+    const size = await fileSize(join(directory, name))
+    if (size === null) throw new PostgresError('corrupted', damaged(directory, `falta ${name}`))
+    if (size < sizeMin) throw new PostgresError('corrupted', damaged(directory, `o arquivo ${name} está incompleto`))
+  }
+  return { uid: found.uid, gid: found.gid }
+}
+
+async function fileSize(path: string): Promise<number | null> {
+  try {
+    await using file = await open(path, 'r')
+    return (await file.stat()).size
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+async function checkVersion(binaries: Binaries, directory: string, owner: unknown, runner: Runner): Promise<void> {
+  if (!owner) return
+  const { lines, output } = await run(runner, [binaries.postgres, '--version'])
+  const ours = /(\d+)/.exec(output.at(-1) ?? '')?.[1]
+  if (!ours) throw outputProblem(directory, lines)
+  const found = (await readFile(join(directory, 'PG_VERSION'), 'utf8')).trim()
+  if (!/^\d+(\.\d+)?$/.test(found))
+    throw new PostgresError('corrupted', damaged(directory, 'o arquivo PG_VERSION não diz uma versão'))
+  if (found !== ours) throw new PostgresError('version', otherVersion(directory, found, ours))
+}
+
+// The cluster is made beside its place and renamed when complete: an interrupted first start leaves no half cluster.
+async function createCluster(binaries: Binaries, runner: Runner, directory: string, password: string): Promise<void> {
+  const temporary = await mkdtemp(`${directory}.new-${process.pid}-`)
+  try {
+    const data = join(temporary, 'data')
+    const sql = join(temporary, 'setup.sql')
+    await writeFile(sql, setupSql(password), { mode: 0o600 })
+    await giveTo(runner, temporary)
+    await mustRun(directory, runner, [
+      binaries.initdb,
+      `--pgdata=${data}`,
+      '--username=postgres',
+      '--auth=reject',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--no-instructions',
+    ])
+    await writeFile(join(data, 'pg_hba.conf'), 'host all vigia 127.0.0.1/32 scram-sha-256\n', { flush: true })
+    await mustRun(directory, runner, single(binaries, data), sql)
+    await rename(data, directory).catch((error: NodeJS.ErrnoException) => {
+      // Another process was faster; its cluster is as good as ours.
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+    })
+    await using parent = await open(dirname(directory), 'r')
+    await parent.sync()
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+// The superuser has no password and so cannot log in: the product, and an injection into it, is confined to its own database.
+function setupSql(password: string): string {
+  return `create role vigia login createdb createrole password '${password}';\ncreate database vigia owner vigia;\n`
+}
+
+async function setPassword(binaries: Binaries, runner: Runner, directory: string, password: string): Promise<void> {
+  const temporary = await mkdtemp(`${directory}.new-${process.pid}-`)
+  try {
+    const sql = join(temporary, 'setup.sql')
+    await writeFile(sql, `alter role vigia password '${password}';\n`, { mode: 0o600 })
+    await giveTo(runner, temporary)
+    await mustRun(directory, runner, single(binaries, directory), sql)
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+function single(binaries: Binaries, data: string): string[] {
+  return [binaries.postgres, '--single', '-D', data, '-c', 'exit_on_error=on', '-c', 'log_checkpoints=off', 'postgres']
+}
+
+async function mustRun(directory: string, runner: Runner, command: string[], input?: string): Promise<void> {
+  const { code, lines } = await run(runner, command, { input })
+  if (code !== 0) throw outputProblem(directory, lines)
+}
+
+async function removeLeftovers(directory: string): Promise<void> {
+  const prefix = `${basename(directory)}.new-`
+  for (const name of await readdir(dirname(directory))) {
+    // Only what mkdtemp made for us: process id, dash, six characters.
+    const pid = Number(name.startsWith(prefix) ? /^(\d+)-\w{6}$/.exec(name.slice(prefix.length))?.[1] : undefined)
+    if (Number.isNaN(pid)) continue
+    if (pid === process.pid || isAlive(pid)) continue
+    // Its initdb may still be ending. What cannot be removed now does no harm and is removed next time.
+    await rm(join(dirname(directory), name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }).catch(
+      () => {},
+    )
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+// Waits for a server that is going away, as after the SIGKILL of its program. Returns the process id of a lock file
+// that another program has now, so that PostgreSQL can be told to ignore it.
+async function waitForOther(directory: string): Promise<number | null> {
+  const patienceMs = { ready: 2500, starting: 10_000, stopping: 120_000 }
+  for (const since = Date.now(); ; await sleep(100)) {
+    const postmaster = await readPostmaster(directory)
+    if (!postmaster) {
+      if (await bogusLockIsOld(directory)) await rm(join(directory, 'postmaster.pid'), { force: true })
+      return null
+    }
+    if (!(await isPostmaster(postmaster.pid, directory))) return postmaster.pid
+    if (Date.now() - since > patienceMs[postmaster.status])
+      throw new PostgresError('locked', locked(directory, postmaster.pid))
+  }
+}
+
+async function prepareOwnership(directory: string, runner: Runner, owner: { uid: number } | null): Promise<void> {
+  if (owner && runner.account && owner.uid !== runner.account.uid) await giveTo(runner, directory)
+  // PostgreSQL refuses a directory that others can read, as some copies leave it.
+  const { mode, uid } = await stat(directory)
+  if (mode & 0o027 && (uid === process.getuid?.() || process.getuid?.() === 0)) await chmod(directory, 0o700)
+}
+
+interface Launch {
+  binaries: Binaries
+  runner: Runner
+  directory: string
+  password: string
+  log: (line: string) => void
+  stalePid: number | null
+  extra: Record<string, string>
+}
+
+async function launch(options: Launch): Promise<EmbeddedPostgres | 'wrong-password'> {
+  const { binaries, runner, directory, log, stalePid } = options
+  const since = Date.now()
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort()
+    const assignments = Object.entries({ ...settings, ...options.extra, port: String(port) })
+    const server = supervise(
+      runner,
+      [binaries.postgres, '-D', directory, ...assignments.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+      // Documented for pg_ctl: a process id which PostgreSQL does not take for a competitor in postmaster.pid.
+      { env: stalePid ? { PG_GRANDPARENT_PID: String(stalePid) } : {} },
+    )
+    if (await becomesReady(server, directory, log)) return await verifyLogin(server, options, port)
+
+    const text = server.lines.join('\n')
+    const portTaken = /could not (bind|create any TCP\/IP sockets)/.test(text) && attempt < 10
+    const childrenLinger = /pre-existing shared memory block/.test(text) && Date.now() - since < 15_000
+    if (!portTaken && !childrenLinger) throw outputProblem(directory, server.lines)
+    await sleep(childrenLinger ? 500 : 0)
+  }
+}
+
+async function becomesReady(server: Supervised, directory: string, log: (line: string) => void): Promise<boolean> {
+  const pid = await server.pid
+  let ended = false
+  void server.ended.then(() => {
+    ended = true
+  })
+  for (let waitedMs = 0; !ended; waitedMs += 25) {
+    const postmaster = await readPostmaster(directory)
+    if (postmaster?.pid === pid && postmaster?.status === 'ready') return true
+    if (waitedMs === 5000) log('O PostgreSQL está recuperando os dados da última execução; aguarde…')
+    await sleep(25)
+  }
+  return false
+}
+
+async function verifyLogin(
+  server: Supervised,
+  { directory, password, log }: Launch,
+  port: number,
+): Promise<EmbeddedPostgres | 'wrong-password'> {
+  const url = connectionUrl(password, port)
+  const problem = await loginProblem(url)
+  if (problem) {
+    await server.stop({ abort: true })
+    if ('code' in problem && problem.code === '28P01') return 'wrong-password'
+    throw new PostgresError('corrupted', damaged(directory, problem.message), { cause: problem })
+  }
+  let stopping = false
+  const died = server.ended.then((code) => {
+    // A server that was told to stop has not died: the promise of its death stays pending.
+    if (stopping) return new Promise<void>(() => {})
+    log(`O PostgreSQL parou sem ser mandado (código ${code}): ${server.lines.at(-1) ?? ''}`)
+  })
+  return {
+    url,
+    died,
+    async [Symbol.asyncDispose]() {
+      stopping = true
+      await server.stop()
+    },
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}

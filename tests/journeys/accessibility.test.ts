@@ -1,0 +1,401 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { newClient } from '../support/client.ts'
+import { capturedAccount, drawn, rowsOf } from './captured.ts'
+import {
+  type Account,
+  bakery,
+  chooseCertificates,
+  expectAccessible,
+  expectAccessibleInBothThemes,
+  expectNoSidewaysScroll,
+  login,
+  phone,
+  query,
+  refuse,
+  shown,
+  useSite,
+} from './site.ts'
+
+// Here alone axe-core looks at the screens: each once in each theme, what opens over it, and what it says when something is wrong.
+
+const site = useSite()
+
+interface View {
+  name: string
+  path: string
+  /** What is done on the screen before it is looked at. */
+  act?(page: Page): Promise<unknown>
+}
+
+const screens: Record<string, string[]> = {
+  public: ['/', '/login', '/register', '/atualizar-senha/nada', '/nada', '/termos', '/privacidade', '/cookies'],
+  workspace: [
+    '/dashboard',
+    '/notas-fiscais?periodo=todos',
+    '/cte?periodo=todos',
+    '/empresas',
+    '/empresas/nova',
+    '/help',
+    '/conta',
+    '/auditoria',
+  ],
+}
+
+const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click()
+const opened = (page: Page) => shown(page.getByRole('dialog'))
+
+const overPublicScreens: View[] = [
+  {
+    name: 'the demonstration',
+    path: '/',
+    act: async (page) => {
+      await press(page, 'Ver Demonstração')
+      await opened(page)
+    },
+  },
+  {
+    name: 'an empty message',
+    path: '/#contato',
+    act: async (page) => {
+      await press(page, 'Enviar mensagem')
+      await shown(page.getByText('Mensagem é obrigatória'))
+    },
+  },
+  {
+    name: 'an empty login',
+    path: '/login',
+    act: async (page) => {
+      await press(page, 'Entrar')
+      await shown(page.getByText('Senha é obrigatória'))
+    },
+  },
+  {
+    name: 'a refused login',
+    path: '/login',
+    act: async (page) => {
+      await login(page, { email: 'ninguem@empresa.example', senha: 'errada-123' })
+      await shown(page.getByText('Credenciais inválidas.'))
+    },
+  },
+  {
+    name: 'a recovery without e-mail',
+    path: '/login',
+    act: async (page) => {
+      await press(page, 'Esqueceu sua senha?')
+      await press(page, 'Enviar Email')
+      await shown(page.getByRole('dialog').getByText('Email é obrigatório'))
+    },
+  },
+  {
+    name: 'an empty sign-up',
+    path: '/register',
+    act: async (page) => {
+      await press(page, 'Cadastrar')
+      await shown(page.getByText('Nome é obrigatório'))
+    },
+  },
+]
+
+const list = '/notas-fiscais?periodo=todos'
+const tick = (page: Page) => rowsOf(page).first().getByRole('checkbox').click()
+const openPanel = async (page: Page, row = 0) => {
+  await page
+    .getByRole('link')
+    .filter({ hasText: /LTDA|S\.A\./ })
+    .nth(row)
+    .click()
+  await shown(page.getByRole('dialog').getByText('Identificação'))
+}
+const answer = async (page: Page, label: string) => {
+  await tick(page)
+  await press(page, 'Manifestar')
+  await page.getByRole('menuitem', { name: label, exact: true }).click()
+  await shown(page.getByRole('dialog').getByText(/^(Vai para|Nenhum)/))
+}
+
+const overWorkspaceScreens: View[] = [
+  {
+    name: 'the days as a table',
+    path: '/dashboard',
+    act: async (page) => {
+      await press(page, 'Ver tabela')
+      await shown(page.getByRole('table', { name: 'Documentos por dia de emissão' }))
+    },
+  },
+  {
+    name: 'a dashboard that does not come',
+    path: '/help',
+    act: async (page) => {
+      await refuse(page, '**/v1/api/Dashboard')
+      await page.getByRole('navigation').getByRole('link', { name: 'Dashboard' }).click()
+      await shown(page.getByRole('alert').filter({ hasText: 'Erro ao carregar dados do dashboard' }))
+    },
+  },
+  {
+    name: 'the menu of the person',
+    path: '/help',
+    act: async (page) => {
+      await press(page, 'Usuário')
+      await shown(page.getByRole('menu'))
+    },
+  },
+  {
+    name: 'a selection of the page',
+    path: list,
+    act: async (page) => {
+      await page.getByLabel('Selecionar todos os documentos da página').click()
+      await shown(page.getByText(/^\d+ selecionadas$/))
+    },
+  },
+  {
+    name: 'the menu of the answers',
+    path: list,
+    act: async (page) => {
+      await press(page, 'Manifestar')
+      await shown(page.getByRole('menuitem'))
+    },
+  },
+  {
+    name: 'an answer that is too long',
+    path: list,
+    act: async (page) => {
+      await answer(page, 'Ciência')
+      const text = page.getByRole('dialog').getByLabel('Justificativa')
+      await text.fill('x'.repeat(201))
+      await text.blur()
+      await shown(page.getByText('A justificativa deve ter no máximo 200 caracteres'))
+    },
+  },
+  {
+    name: 'a correction without its fields',
+    path: '/cte?periodo=todos',
+    act: async (page) => {
+      await answer(page, 'Carta Correção')
+      await press(page, 'Corrigir um campo')
+      await page.getByLabel('Grupo').press('Tab')
+      await shown(page.getByText('Use o nome que está no XML: até 20 letras e números.'))
+    },
+  },
+  {
+    name: 'the columns',
+    path: list,
+    act: async (page) => {
+      await press(page, 'Escolher colunas')
+      await shown(page.getByRole('menuitemcheckbox'))
+    },
+  },
+  {
+    name: 'the period',
+    path: list,
+    act: async (page) => {
+      await page.getByLabel('Data de emissão').click()
+      await shown(page.getByRole('dialog', { name: 'Período' }).getByRole('grid'))
+    },
+  },
+  {
+    name: 'the export',
+    path: list,
+    act: async (page) => {
+      await press(page, 'Exportar')
+      await opened(page)
+    },
+  },
+  {
+    name: 'a printed form',
+    path: list,
+    act: async (page) => {
+      await page
+        .getByRole('button', { name: /^Visualizar NF-e/, disabled: false })
+        .first()
+        .click()
+      await drawn(page.getByRole('dialog').locator('canvas').first())
+    },
+  },
+  { name: 'the panel', path: `${list}&status=2`, act: openPanel },
+  { name: 'the panel of a summary', path: `${list}&status=1`, act: openPanel },
+  {
+    name: 'the history',
+    path: `${list}&status=2`,
+    act: async (page) => {
+      await openPanel(page)
+      await page.getByRole('tab', { name: 'Eventos' }).click()
+      await shown(page.getByRole('list', { name: 'Histórico do documento' }))
+    },
+  },
+  {
+    name: 'a document that is not here',
+    path: '/notas-fiscais?documento=nada',
+    act: (page) => shown(page.getByText('Este documento não está aqui')),
+  },
+  {
+    name: 'a list without a result',
+    path: '/notas-fiscais?de=2020-01-01&ate=2020-01-31&busca=nada',
+    act: (page) => shown(page.getByText(/^Nenhuma nota fiscal com estes filtros/)),
+  },
+  {
+    name: 'certificates with a password each',
+    path: '/empresas/nova',
+    act: async (page) => {
+      const content = new Uint8Array([1])
+      await chooseCertificates(page, [
+        { name: 'a.pfx', content },
+        { name: 'b.pdf', content },
+      ])
+      await shown(page.getByRole('heading', { name: '2 certificados' }))
+    },
+  },
+  {
+    name: 'a company with mistakes',
+    path: '/empresas',
+    act: async (page) => {
+      await page.getByRole('link', { name: /^Editar/ }).click()
+      await page.getByLabel('Razão Social').fill(' ')
+      await press(page, 'Salvar Alterações')
+      await shown(page.getByText('Razão social é obrigatória'))
+    },
+  },
+  {
+    name: 'a question before what was typed is lost',
+    path: '/empresas',
+    act: async (page) => {
+      await page.getByRole('link', { name: /^Editar/ }).click()
+      await page.getByRole('switch', { name: 'Manifestar Ciência Automaticamente' }).click()
+      await page.getByRole('link', { name: 'Ajuda' }).click()
+      await shown(page.getByRole('alertdialog', { name: 'Sair sem salvar?' }))
+    },
+  },
+  {
+    name: 'a company that is not there',
+    path: '/empresas/editar/00000000-0000-4000-8000-000000000000',
+    act: (page) => shown(page.getByText('Empresa não encontrada')),
+  },
+  {
+    name: 'companies that do not come',
+    path: '/help',
+    act: async (page) => {
+      await refuse(page, '**/obter-empresas*')
+      await page.getByRole('navigation').getByRole('link', { name: 'Empresas' }).click()
+      await shown(page.getByText('Erro ao carregar empresas'))
+    },
+  },
+  {
+    name: 'a result of the help',
+    path: '/help?busca=certificado',
+    act: (page) => shown(page.getByRole('region', { name: 'Resultados da busca' })),
+  },
+  {
+    name: 'a password with mistakes',
+    path: '/conta',
+    act: async (page) => {
+      await press(page, 'Atualizar Senha')
+      await shown(page.getByText('Senha atual é obrigatória'))
+    },
+  },
+  {
+    name: 'an audit without a result',
+    path: '/auditoria?busca=girafa',
+    act: (page) => shown(page.getByText('Nenhum registro com estes filtros')),
+  },
+]
+
+let office: Promise<Account> | undefined
+
+/** Everything that the authority has for the bakery is here. */
+async function member(path: string, options = {}): Promise<Page> {
+  office ??= capturedAccount(site, 'Ana', [bakery]).then(({ account }) => account)
+  return site.resume(await office, path, options)
+}
+
+async function settle(page: Page) {
+  await shown(page.locator('h1'))
+  if (/^\/(notas-fiscais|cte)\?periodo=todos$/.test(page.url().slice(site.product.url.length)))
+    await shown(rowsOf(page), 30_000)
+  await page.waitForFunction(() => !document.querySelector('.animate-pulse:not(circle)'))
+}
+
+describe.each([
+  ['public', (path: string, options = {}) => site.visit(path, options), overPublicScreens],
+  ['workspace', member, overWorkspaceScreens],
+] as const)('%s', (kind, open, over) => {
+  test.each(screens[kind]!)('%s passes axe in both themes, and on a phone, where nothing sticks out', async (path) => {
+    const page = await open(path)
+    await settle(page)
+    await expectAccessibleInBothThemes(page)
+    await page.close()
+
+    const narrow = await open(path, phone)
+    await settle(narrow)
+    await expectNoSidewaysScroll(narrow)
+    await expectAccessible(narrow)
+    await narrow.setViewportSize({ width: 320, height: 700 })
+    await expectNoSidewaysScroll(narrow)
+  })
+
+  test.each(over)('$name passes axe in both themes', async ({ path, act }) => {
+    const page = await open(path)
+    await settle(page)
+    await act?.(page)
+    await expectAccessibleInBothThemes(page)
+  })
+})
+
+test('what opens over a phone passes axe, and nothing sticks out', async () => {
+  const landing = await site.visit('/', phone)
+  await landing.getByRole('button', { name: 'Abrir menu' }).tap()
+  await shown(landing.getByRole('navigation', { name: 'Menu' }))
+  await expectAccessible(landing)
+
+  const page = await member(`${list}&status=2`, phone)
+  await settle(page)
+  await openPanel(page)
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+  await page.goBack()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Alternar navegação' }).tap()
+  await shown(page.getByRole('dialog', { name: 'Navegação' }))
+  await expectAccessible(page)
+})
+
+test('an empty workspace and its welcome pass axe in both themes', async () => {
+  const page = await site.enter(await site.createAccount('Bruno'))
+  await shown(page.getByRole('dialog', { name: 'Bem-vindo ao Vigia Fiscal' }))
+  await expectAccessible(page)
+  await press(page, 'Fazer Depois')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await expectAccessibleInBothThemes(page)
+})
+
+test('a company whose certificate has ended passes axe in both themes', async () => {
+  const account = await site.createAccount('Gil')
+  const id = await (await newClient(site.product, account)).register(bakery.cnpj, bakery.nome)
+  await query(
+    site.product,
+    `update certificate set valid_to = now() - interval '3 days'
+      where workspace_id = (select workspace_id from account where email = $1)`,
+    [account.email],
+  )
+  const page = await site.resume(account, `/empresas/editar/${id}`, phone)
+  await shown(page.getByText('Certificado Digital Vencido!'))
+  await expectNoSidewaysScroll(page)
+  await expectAccessibleInBothThemes(page)
+})
+
+test('the chosen theme is remembered and never flashes', async () => {
+  const page = await member('/help')
+  const isDark = () => page.evaluate(() => document.documentElement.classList.contains('dark'))
+  expect(await isDark()).toBe(false)
+  await press(page, 'Usuário')
+  await page.getByRole('menuitemradio', { name: 'Escuro' }).click()
+  expect(await isDark()).toBe(true)
+  await page.addInitScript(() => {
+    new MutationObserver((_, observer) => {
+      if (!document.body) return
+      observer.disconnect()
+      document.documentElement.dataset.atBody = document.documentElement.className
+    }).observe(document, { childList: true, subtree: true })
+  })
+  await page.reload()
+  expect(await page.evaluate(() => document.documentElement.dataset.atBody)).toBe('dark')
+})
