@@ -69,9 +69,11 @@ test('a complete note shows its facts, items, history and XML, and its DANFE bes
   await shown(panel(page).getByText('Chegou aqui em'))
   // The arrows of a menu are its own.
   await panel(page).getByRole('button', { name: 'Manifestar' }).click()
+  await page.getByRole('menu').waitFor()
   await page.keyboard.press('ArrowRight')
   expect(page.url()).toContain(row.idDfe)
   await page.keyboard.press('Escape')
+  await page.getByRole('menu').waitFor({ state: 'detached' })
   await panel(page).getByRole('button', { name: 'Copiar a chave' }).click()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(row.chave)
 

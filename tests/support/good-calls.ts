@@ -53,6 +53,9 @@ async function certificate({ product }: TwoWorkspaces, cnpj: string): Promise<Fi
 const complete = async ({ mine }: TwoWorkspaces, type: 0 | 2) =>
   (await mine.client.list(`TipoDFe=${type}`)).find(({ notaCompleta }) => notaCompleta)!.idDfe
 const summary = async ({ mine }: TwoWorkspaces) => (await mine.client.list('TipoDFe=0&Status=1'))[0]!.idDfe
+// Only who pays the freight (7, tomador) may say that a valid (2) CT-e disagrees.
+const payable = async ({ mine }: TwoWorkspaces) =>
+  (await mine.client.list('TipoDFe=2&Status=2&TipoParticipacao=7')).find(({ notaCompleta }) => notaCompleta)!.idDfe
 
 async function newTicket({ mine }: TwoWorkspaces): Promise<string> {
   const path = '/v1/api/DocumentosFiscais/exportar'
@@ -219,7 +222,7 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'POST /v1/api/DocumentosFiscais/manifestar-cte': async (two) => ({
     body: {
       justificativa: 'Serviço em desacordo com o combinado',
-      idsDFe: [two.mine.cte[0]!],
+      idsDFe: [await payable(two)],
       tipoManifestacao: 610110,
     },
     id: 'idsDFe',
