@@ -97,7 +97,8 @@ const overPublicScreens: View[] = [
   },
 ]
 
-const list = '/notas-fiscais?periodo=todos'
+// With few rows, because axe-core looks at each of them again.
+const list = '/notas-fiscais?periodo=todos&status=1'
 const tick = (page: Page) => rowsOf(page).first().getByRole('checkbox').click()
 const openPanel = async (page: Page, row = 0) => {
   await page
@@ -203,7 +204,7 @@ const overWorkspaceScreens: View[] = [
   },
   {
     name: 'a printed form',
-    path: list,
+    path: '/notas-fiscais?periodo=todos&status=2',
     act: async (page) => {
       await page
         .getByRole('button', { name: /^Visualizar NF-e/, disabled: false })
@@ -212,11 +213,11 @@ const overWorkspaceScreens: View[] = [
       await drawn(page.getByRole('dialog').locator('canvas').first())
     },
   },
-  { name: 'the panel', path: `${list}&status=2`, act: openPanel },
-  { name: 'the panel of a summary', path: `${list}&status=1`, act: openPanel },
+  { name: 'the panel', path: '/notas-fiscais?periodo=todos&status=2', act: openPanel },
+  { name: 'the panel of a summary', path: list, act: openPanel },
   {
     name: 'the history',
-    path: `${list}&status=2`,
+    path: '/notas-fiscais?periodo=todos&status=2',
     act: async (page) => {
       await openPanel(page)
       await page.getByRole('tab', { name: 'Eventos' }).click()
@@ -272,10 +273,10 @@ const overWorkspaceScreens: View[] = [
   },
   {
     name: 'companies that do not come',
-    path: '/help',
+    path: '/empresas',
     act: async (page) => {
       await refuse(page, '**/obter-empresas*')
-      await page.getByRole('navigation').getByRole('link', { name: 'Empresas' }).click()
+      await page.reload()
       await shown(page.getByText('Erro ao carregar empresas'))
     },
   },
@@ -309,7 +310,7 @@ async function member(path: string, options = {}): Promise<Page> {
 
 async function settle(page: Page) {
   await shown(page.locator('h1'))
-  if (/^\/(notas-fiscais|cte)\?periodo=todos$/.test(page.url().slice(site.product.url.length)))
+  if (/^\/(notas-fiscais|cte)\?periodo=todos(&status=\d)?$/.test(page.url().slice(site.product.url.length)))
     await shown(rowsOf(page), 30_000)
   await page.waitForFunction(() => !document.querySelector('.animate-pulse:not(circle)'))
 }
@@ -346,7 +347,7 @@ test('what opens over a phone passes axe, and nothing sticks out', async () => {
   await shown(landing.getByRole('navigation', { name: 'Menu' }))
   await expectAccessible(landing)
 
-  const page = await member(`${list}&status=2`, phone)
+  const page = await member('/notas-fiscais?periodo=todos&status=2', phone)
   await settle(page)
   await openPanel(page)
   await expectNoSidewaysScroll(page)
