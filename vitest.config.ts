@@ -8,8 +8,10 @@ const startTest = 'scripts/start.test.ts'
 
 export default defineConfig({
   test: {
-    // Two cores are enough; a test that waits for a real process may wait long on a busy machine.
-    maxWorkers: 2,
+    // One more than the cores of a small machine, because a test that waits for another process leaves its core to the others.
+    maxWorkers: 3,
+    // The files of a worker share what they import: to load it again for each costs a sixth of the time.
+    isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     setupFiles: ['tests/support/seed.ts'],
@@ -41,8 +43,6 @@ export default defineConfig({
           hookTimeout: 120_000,
           // As patient as a locator: a busy machine is slower than the second that is usual.
           expect: { poll: { timeout: 20_000 } },
-          // The files of a worker share a browser and products, see tests/journeys/site.ts.
-          isolate: false,
           // After everything else: two browsers, servers and simulators fill two cores.
           sequence: { groupOrder: 1 },
         },

@@ -270,7 +270,9 @@ test('the API answers while all conversations and batches of the workers wait', 
     )
     return rows[0]!.n
   }
-  await vi.waitFor(async () => expect(await waiting()).toBe(12), { timeout: 30_000 })
+  // Eight conversations and four batches; a review that looks at the certificates may wait beside them.
+  const allWait = async () => expect(await waiting()).toBeGreaterThanOrEqual(12)
+  await vi.waitFor(allWait, { timeout: 30_000 })
   for (const path of ['/v1/api/Usuarios', '/v1/api/Auth']) {
     const response = await fetch(both.url + path, {
       method: 'POST',
@@ -280,7 +282,7 @@ test('the API answers while all conversations and batches of the workers wait', 
     })
     expect(response.status).toBe(200)
   }
-  expect(await waiting()).toBe(12)
+  await allWait()
 })
 
 // Companies with a conversation that is due and an event that may leave, each.
