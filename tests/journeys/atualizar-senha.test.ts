@@ -118,7 +118,9 @@ async function replacePassword(page: Page) {
 test('the password update tells a failure, then sends the link and both passwords and goes to the login', async () => {
   const page = await visitor()
   let reply: FakeResponse = 'as it is'
-  await respond(page, link, () => ({ json: success(null) }))
+  // A check that brings data, or nothing at all, finds a valid link.
+  let check: FakeResponse = { json: success({ email: 'caio@empresa.example' }) }
+  await respond(page, link, () => check)
   const calls = await respond(page, replace, () => reply)
   for (const right of [{ json: success(null) }, { body: '' }]) {
     await go(page, '/atualizar-senha/um-link')
@@ -127,6 +129,7 @@ test('the password update tells a failure, then sends the link and both password
     await shown(page.getByText('Erro ao atualizar senha. Tente novamente.', { exact: true }))
     expect(pathOf(page)).toBe('/atualizar-senha/um-link')
     reply = right
+    check = { body: '' }
     await replacePassword(page)
     await toasted(page, 'Senha atualizada com sucesso! Faça o login com sua nova senha.')
     await onPath(page, '/login')
@@ -135,17 +138,6 @@ test('the password update tells a failure, then sends the link and both password
       senha: 'segredo-456',
       senhaNovamente: 'segredo-456',
     })
-  }
-})
-
-test('a link whose check brings data, or nothing at all, is a valid one', async () => {
-  const page = await visitor()
-  let reply: FakeResponse = 'as it is'
-  await respond(page, link, () => reply)
-  for (const right of [{ json: success({}) }, { json: success({ email: 'caio@empresa.example' }) }, { body: '' }]) {
-    reply = right
-    await go(page, '/atualizar-senha/um-link')
-    await shown(page.getByLabel(/^Nova senha/i))
   }
 })
 

@@ -1,6 +1,7 @@
 import { operate, shareAccount } from '@vigia/server/start'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { newClient } from '../support/client.ts'
 import { expectNoSidewaysScroll, focusedText, login, phone, shown, tabTo, textOf, useSite } from './site.ts'
 
 const site = useSite({ roles: ['api'] })
@@ -41,7 +42,7 @@ test('who one is, what the plan allows and what comes after it, and the theme', 
 
 test('the password: messages under the fields, a wrong one stays, and the other sessions end', async () => {
   const account = await site.createAccount('Bruno')
-  const other = await site.resume(account, '/dashboard')
+  const other = await site.resume(account, '/health')
   const page = await site.resume(account, '/conta#senha')
   await expect.poll(() => focusedText(page)).toBe('Senha')
   const form = section(page, 'Senha')
@@ -73,7 +74,7 @@ test('the password: messages under the fields, a wrong one stays, and the other 
   await submit.click()
   await shown(page.getByText('Senha atualizada com sucesso! As outras sessões foram encerradas.'))
   expect(await current.inputValue()).toBe('')
-  await other.reload()
+  await other.goto(`${site.product.url}/dashboard`)
   await other.waitForURL('**/login')
   await shown(other.getByText('Sessão expirada. Faça login novamente.'))
   await login(other, { email: account.email, senha: 'segredo-novo' })
@@ -83,9 +84,9 @@ test('the password: messages under the fields, a wrong one stays, and the other 
 test('the sessions: this one is marked, one or all others end after a question', async () => {
   const account = await site.createAccount('Carla')
   const others = [
-    await site.resume(account, '/help'),
-    await site.resume(account, '/help'),
-    await site.resume(account, '/help'),
+    await newClient(site.product, account),
+    await newClient(site.product, account),
+    await newClient(site.product, account),
   ]
   const page = await site.resume(account, '/conta#sessoes')
   const sessions = section(page, 'Sessões').getByRole('listitem')
@@ -120,10 +121,7 @@ test('the sessions: this one is marked, one or all others end after a question',
   await shown(page.getByText('2 sessões foram encerradas.'))
   await expect.poll(() => sessions.count()).toBe(1)
   expect(await section(page, 'Sessões').getByRole('button').count()).toBe(0)
-  for (const other of others) {
-    await other.reload()
-    await other.waitForURL('**/login')
-  }
+  for (const other of others) expect((await other.call('GET', '/v1/api/Dashboard')).status).toBe(401)
 })
 
 test('a shared account says so before anybody types', async () => {

@@ -16,7 +16,9 @@ async function write(page: Page, email: string, message: string) {
 }
 
 test('a visitor writes with the keyboard alone, and the message arrives', async () => {
-  const page = await site.visit('/')
+  const page = await site.visitor()
+  await page.clock.install()
+  await site.go(page, '/')
   await shown(page.getByRole('button', { name: 'Fale com a Gente' }))
   await tabTo(page, /^Fale com a Gente$/)
   await page.keyboard.press('Enter')
@@ -60,7 +62,8 @@ test('a visitor writes with the keyboard alone, and the message arrives', async 
   const { contactEmail } = site.product.config
   const letter = await letterTo(site.product, contactEmail!, /Bia Torres/)
   expect(letter.text).toContain('Temos 40 CNPJs.')
-  // The next message begins anew.
+  // The next message begins anew, as soon as the dialog has faded out.
+  await page.clock.runFor(200)
   await page.getByRole('button', { name: 'Falar com Especialista' }).click()
   await shown(dialog.getByLabel('Mensagem'))
   expect(await dialog.getByLabel('Mensagem').inputValue()).toBe('')

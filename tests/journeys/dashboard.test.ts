@@ -2,13 +2,12 @@ import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { type Client, newClient } from '../support/client.ts'
-import { type FakeResponse, failure, later, month, onPath, respond, runUntilShown, success, toasted } from './page.ts'
+import { type FakeResponse, failure, later, month, respond, runUntilShown, success } from './page.ts'
 import {
   type Account,
   bakery,
   expectNoSidewaysScroll,
   focusedText,
-  login,
   market,
   phone,
   query,
@@ -228,22 +227,6 @@ test('on a phone: one column, nothing sideways, and no chart before it is looked
   await expectNoSidewaysScroll(page)
 })
 
-test('of days that are equally high, side by side, one has its number over it', async () => {
-  const page = await site.visit('/login')
-  await page.route('**/v1/api/Dashboard', async (route) => {
-    const response = await route.fetch()
-    const answer: { data: { documentosPorDia: { qtdNfe: number; qtdCte: number }[] } } = await response.json()
-    for (const day of answer.data.documentosPorDia) Object.assign(day, { qtdNfe: 12_345, qtdCte: 0 })
-    await route.fulfill({ json: answer })
-  })
-  await login(page, account!)
-  const days = region(page, 'Documentos por Dia')
-  await shown(days)
-  await days.scrollIntoViewIfNeeded()
-  await shown(days.getByText('12.345', { exact: true }), 20_000)
-  await expect.poll(() => days.getByText('12.345', { exact: true }).count()).toBe(1)
-})
-
 test('a refused dashboard can be asked again, and keeps its last numbers while it cannot be asked', async () => {
   const page = await member()
   let response: FakeResponse = { json: failure('Hoje não.') }
@@ -319,16 +302,23 @@ test('three hundred companies stay readable, and a certificate that ends soon as
   await page.waitForURL(`**/empresas/editar/${id}`)
 })
 
-/** The dashboard with made-up numbers. */
-async function dashboardOf(changes: Partial<typeof month> & Record<string, unknown> = {}): Promise<Page> {
+test('while it loads it says so to everybody, and then shows cards, days, companies, activity and status', async () => {
   const page = await member()
-  await respond(page, '/v1/api/Dashboard', { json: success({ ...month, ...changes }) })
+  const dia = (day: number) => `2026-03-0${day}`
+  const documentosPorDia = [1, 2, 3].map((day) => ({ dia: dia(day), qtdNfe: 12_345, qtdCte: 0 }))
+  const slow = later({ json: success({ ...month, documentosPorDia }) })
+  await respond(page, '/v1/api/Dashboard', slow.reply)
   await go(page, '/dashboard')
-  return page
-}
+  const loading = page.getByText('Carregando dashboard...', { exact: true })
+  await shown(loading)
+  const box = await loading.first().boundingBox()
+  expect(box!.width).toBeGreaterThan(50)
+  expect(box!.height).toBeGreaterThan(8)
+  slow.come()
+  await shown(page.getByText('PADARIA AURORA LTDA'))
+  expect(await loading.count()).toBe(0)
+  expect(await page.getByRole('dialog').count()).toBe(0)
 
-test('the title, the subtitle and the four cards', async () => {
-  const page = await dashboardOf()
   await shown(page.getByRole('heading', { name: 'Dashboard', exact: true }))
   await shown(page.getByText('Visão geral dos documentos fiscais emitidos no mês atual', { exact: true }))
   for (const [label, number] of [
@@ -343,12 +333,17 @@ test('the title, the subtitle and the four cards', async () => {
       .filter({ has: page.getByText(label, { exact: true }) })
     await shown(card.getByText(number, { exact: true }))
   }
+  await companiesAndActivity(page)
+
+  // Of days that are equally high, side by side, one has its number over it.
+  const days = region(page, 'Documentos por Dia')
+  await days.scrollIntoViewIfNeeded()
+  await shown(days.getByText('12.345', { exact: true }), 20_000)
+  await expect.poll(() => days.getByText('12.345', { exact: true }).count()).toBe(1)
 })
 
-test('the documents by company', async () => {
-  const page = await dashboardOf()
+async function companiesAndActivity(page: Page) {
   const table = page.getByRole('table', { name: 'Documentos por Empresa', exact: true })
-  await shown(table)
   const cells = async (row: number) =>
     (await table.getByRole('row').nth(row).getByRole('cell').allInnerTexts()).map((text) => text.trim())
   await expect.poll(() => table.getByRole('columnheader').count()).toBe(5)
@@ -359,13 +354,10 @@ test('the documents by company', async () => {
   expect(await table.getByRole('cell').first().textContent()).toBe('PADARIA AURORA LTDA')
   for (const words of ['Documentos por Empresa', 'Inativa'])
     expect(await page.getByText(words, { exact: true }).count(), words).toBe(1)
-})
 
-test('the recent activity', async () => {
-  const page = await dashboardOf()
-  const section = page.getByRole('region', { name: 'Atividade Recente', exact: true })
-  await shown(section.getByText('Últimos documentos processados hoje', { exact: true }))
-  const entries = (await section.getByRole('listitem').allTextContents()).map((text) => text.replace(/\s/g, ''))
+  const activity = page.getByRole('region', { name: 'Atividade Recente', exact: true })
+  await shown(activity.getByText('Últimos documentos processados hoje', { exact: true }))
+  const entries = (await activity.getByRole('listitem').allTextContents()).map((text) => text.replace(/\s/g, ''))
   expect(entries).toHaveLength(3)
   for (const [index, [badge, other, issuer, chave, time]] of [
     ['NFe', 'CTe', 'GRÁFICAUM', '1'.repeat(44), '09:07'],
@@ -375,46 +367,7 @@ test('the recent activity', async () => {
     for (const text of [badge, issuer, chave, time]) expect(entries[index]).toContain(text)
     expect(entries[index]).not.toContain(other)
   }
-})
-
-test('the system status has its three indicators', async () => {
-  const page = await dashboardOf()
-  const section = page.getByRole('region', { name: 'Status do Sistema', exact: true })
+  const status = page.getByRole('region', { name: 'Status do Sistema', exact: true })
   const fixed = ['Captura Automática', 'Online', 'Armazenamento', 'Saudável', '0% de uso', 'Sincronização', 'Ativa']
-  for (const words of fixed) await shown(section.getByText(words, { exact: true }))
-})
-
-test('while it loads it says so to everybody', async () => {
-  const page = await member()
-  const slow = later({ json: success(month) })
-  await respond(page, '/v1/api/Dashboard', slow.reply)
-  await go(page, '/dashboard')
-  const loading = page.getByText('Carregando dashboard...', { exact: true })
-  await shown(loading)
-  const box = await loading.first().boundingBox()
-  expect(box!.width).toBeGreaterThan(50)
-  expect(box!.height).toBeGreaterThan(8)
-  slow.come()
-  await shown(page.getByText('PADARIA AURORA LTDA'))
-  expect(await loading.count()).toBe(0)
-})
-
-test('a failure is said on the screen and as a toast', async () => {
-  const page = await member()
-  await respond(page, '/v1/api/Dashboard', { json: failure('O mês não fechou') })
-  await go(page, '/dashboard')
-  await shown(page.getByText('Erro ao carregar dados do dashboard', { exact: true }))
-  await toasted(page, 'Erro ao carregar dados: O mês não fechou')
-})
-
-test('the welcome leads to the first company', async () => {
-  const page = await dashboardOf({ qtdEmpresasCadastradas: 0, qtdDocumentosPorEmpresa: [] })
-  await page.getByRole('button', { name: 'Cadastrar Primeira Empresa', exact: true }).click()
-  await onPath(page, '/empresas/nova')
-})
-
-test('the welcome stays away when there is a company', async () => {
-  const page = await dashboardOf({ qtdEmpresasCadastradas: 1 })
-  await shown(page.getByText('PADARIA AURORA LTDA'))
-  expect(await page.getByRole('dialog').count()).toBe(0)
-})
+  for (const words of fixed) await shown(status.getByText(words, { exact: true }))
+}

@@ -1,23 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { newClient } from '../support/client.ts'
-import {
-  type Account,
-  bakery,
-  chooseCertificate,
-  expectNoSidewaysScroll,
-  phone,
-  query,
-  registerCompany,
-  shown,
-  tabTo,
-  textOf,
-  useSite,
-} from './site.ts'
+import { follow } from './page.ts'
+import { type Account, bakery, expectNoSidewaysScroll, phone, query, shown, tabTo, useSite } from './site.ts'
 
-const alone = { cnpj: '44555666000181', nome: 'OFICINA DO BAIRRO LTDA' }
-const unused = { cnpj: '11222333000181', nome: 'MERCADO BOM PRECO LTDA' }
-const site = useSite({ simulator: { companies: [bakery], documentsEach: 400 } }, { alone: true })
+// Nothing is captured here: what the page shows of a capture is in capture.test.ts.
+const site = useSite({ roles: ['api'] })
 
 async function open(account: Account, id: string, options = {}): Promise<Page> {
   const page = await site.resume(account, `/empresas/editar/${id}`, options)
@@ -25,64 +13,19 @@ async function open(account: Account, id: string, options = {}): Promise<Page> {
   return page
 }
 
-async function withCompany(name: string, holder: { cnpj: string; nome: string } = bakery) {
+async function withCompany(name: string) {
   const account = await site.createAccount(name)
   const client = await newClient(site.product, account)
-  return { account, client, id: await client.register(holder.cnpj, holder.nome) }
+  return { account, client, id: await client.register(bakery.cnpj, bakery.nome) }
 }
 
 const save = (page: Page) => page.getByRole('button', { name: 'Salvar Alterações' })
 const region = (page: Page, name: string | RegExp) => page.getByRole('region', { name })
-const captureOf = (page: Page, service: string) => page.getByRole('progressbar', { name: `Captura de ${service}` })
-
-test('after a registration the first capture is followed in percent until it is whole', async () => {
-  const page = await site.enter(await site.createAccount('Ana'))
-  await registerCompany(page, site.product, bakery)
-  await shown(page.getByRole('heading', { name: /^Primeira captura/ }))
-  await shown(
-    page.getByText(/^Ela pode trazer até cerca de três meses de documentos, ou nada|três meses de documentos/),
-  )
-  await shown(page.getByText(/A Ciência automática está desligada: nenhuma resposta é enviada em seu nome\./))
-  await expect.poll(() => captureOf(page, 'NF-e').getAttribute('aria-valuenow'), { timeout: 60_000 }).toBe('100')
-  await shown(page.getByText(/^Próxima consulta às \d\d:\d\d · posição [\d.]+ de [\d.]+$/))
-  await page.getByRole('button', { name: 'Escolher o que capturar' }).click()
-  const choice = page.getByRole('switch', { name: 'Manifestar Ciência Automaticamente' })
-  expect(await choice.getAttribute('aria-checked')).toBe('false')
-  await expect.poll(() => choice.evaluate((element) => element === document.activeElement)).toBe(true)
-
-  await completude(page)
-  await page.getByRole('link', { name: 'Ver notas fiscais' }).click()
-  await page.waitForURL('**/notas-fiscais?empresa=*')
-  await shown(page.getByRole('button', { name: /^Visualizar/ }), 30_000)
-})
-
-async function completude(page: Page) {
-  let asked = 0
-  page.on('request', (request) => {
-    if (request.url().includes('/completude')) asked++
-  })
-  expect(asked).toBe(0)
-  await page.getByRole('heading', { name: 'Completude' }).click()
-  const table = page.getByRole('table', { name: 'NF-e' })
-  await shown(table)
-  await shown(table.getByText('Completo'))
-  await shown(table.getByText(/^NSU 1 a [\d.]+$/))
-  await page.getByRole('button', { name: 'Copiar como planilha' }).click()
-  await shown(page.getByRole('button', { name: 'Copiado' }))
-  const copied = await page.evaluate(() => navigator.clipboard.readText())
-  expect(copied).toMatch(/^Completude de PADARIA ESTRELA DO NORTE LTDA\nServiço\tMês\tPrimeiro NSU/)
-  expect(copied).toMatch(/\nNF-e\t\d{4}-\d\d\t1\t\d+\t/)
-}
-
-test('a CNPJ that the authority has nothing for is told so', async () => {
-  const { account, id } = await withCompany('Bruno', unused)
-  const page = await open(account, id)
-  await shown(page.getByText(/^A SEFAZ ainda não tem NF-e para este CNPJ\./), 60_000)
-})
 
 test('every field is checked by the words of the specification, saved, and told of when it is lost', async () => {
   const { account, id } = await withCompany('Carla')
   const page = await open(account, id)
+  await legendsAboveSentences(page)
   expect(await page.getByLabel('CNPJ', { exact: true }).getAttribute('readonly')).not.toBeNull()
   expect(await page.getByLabel('CNPJ', { exact: true }).inputValue()).toBe('12.ABC.345/01DE-35')
   await expect.poll(() => page.getByLabel('UF').locator('option').count()).toBe(27)
@@ -123,6 +66,7 @@ test('every field is checked by the words of the specification, saved, and told 
   await shown(page.getByText(/A sincronização automática está desligada: nada é capturado sozinho\./))
 
   await page.getByLabel('Email').fill('')
+  const toasts = page.getByRole('listitem')
   const lost = page.getByText('Alterações não salvas foram descartadas.')
   for (const name of ['Voltar', 'Cancelar']) {
     await page.getByLabel('Email').fill('')
@@ -130,13 +74,17 @@ test('every field is checked by the words of the specification, saved, and told 
     await page.waitForURL('**/empresas')
     await shown(lost)
     expect(await page.getByRole('alertdialog').count()).toBe(0)
-    await page.goto(`${site.product.url}/empresas/editar/${id}`)
+    await toasts.filter({ has: lost }).getByRole('button', { name: 'Fechar aviso' }).click()
+    await lost.waitFor({ state: 'detached' })
+    await follow(page, `/empresas/editar/${id}`)
+    await shown(page.getByLabel('Email'))
     expect(await page.getByLabel('Email').inputValue()).toBe('fiscal@padaria.example')
     await page.getByRole('link', { name }).click()
     await page.waitForURL('**/empresas')
     await shown(page.getByRole('heading', { name: 'Empresas', level: 1 }))
     expect(await lost.count()).toBe(0)
-    await page.goto(`${site.product.url}/empresas/editar/${id}`)
+    await follow(page, `/empresas/editar/${id}`)
+    await shown(page.getByLabel('Email'))
   }
 })
 
@@ -161,10 +109,9 @@ test('what is on its way to the server when the page is left is told as saved, n
   expect(await page.getByText('Alterações não salvas foram descartadas.').count()).toBe(0)
 })
 
-test('the line over the switches ends before the sentence under it begins, at every width', async () => {
-  const { account, id } = await withCompany('Karina')
-  const page = await open(account, id)
-  for (const width of [320, 390, 768, 1280, 1920]) {
+/** The line over the switches ends before the sentence under it begins, at every width. */
+async function legendsAboveSentences(page: Page) {
+  for (const width of [320, 390, 768, 1920, 1280]) {
     await page.setViewportSize({ width, height: 800 })
     const overlaps = await page.locator('fieldset').evaluateAll((groups) =>
       groups.map((group) => {
@@ -175,7 +122,7 @@ test('the line over the switches ends before the sentence under it begins, at ev
     expect(overlaps).toHaveLength(2)
     for (const overlap of overlaps) expect(overlap).toBeLessThan(1)
   }
-})
+}
 
 test('what the automatic Ciência will do is said before it is saved, and who switched it on after', async () => {
   const { account, id } = await withCompany('Daniel')
@@ -195,6 +142,14 @@ test('what the automatic Ciência will do is said before it is saved, and who sw
   await choice.click()
   await save(page).click()
   await page.getByText(/^Ligada por Daniel/).waitFor({ state: 'detached' })
+
+  // By keyboard alone: another name, and save.
+  await page.locator('#conteudo').focus()
+  await tabTo(page, /^Razão Social/)
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type('Padaria do Daniel')
+  await page.keyboard.press('Enter')
+  await shown(page.getByText(/^Padaria do Daniel · /))
 })
 
 test('what somebody else changed meanwhile is not undone by saving something else', async () => {
@@ -333,48 +288,6 @@ test('what is typed while a save is under way stays, is told as unsaved, and is 
   })
 })
 
-test('the certificate: who sent it, how long it lasts, another in its place, none', async () => {
-  const { account, id } = await withCompany('Fábio', alone)
-  const page = await open(account, id)
-  const card = region(page, 'Certificado Digital')
-  await shown(card.getByText(alone.nome))
-  await shown(card.getByText(/^Vence em 36[45] dias$/))
-  await shown(card.getByText(/^Fábio, em \d\d\/\d\d\/\d{4} às \d\d:\d\d$/))
-  await shown(card.getByText(/^Usado há .+ Ver/), 30_000)
-  expect(await textOf(card)).toMatch(/A senha não é mostrada de novo e o arquivo nunca é oferecido para download\./)
-
-  const alerts: string[] = []
-  page.on('dialog', (dialog) => {
-    alerts.push(dialog.message())
-    void dialog.accept()
-  })
-  await chooseCertificate(page, 'contrato.pdf', new Uint8Array([1]))
-  await shown(card.getByText('Por favor, selecione um arquivo .pfx ou .p12'))
-  expect(alerts).toEqual(['Por favor, selecione um arquivo .pfx ou .p12'])
-
-  const renewed = Date.now() + 20 * 86_400_000
-  const file = await site.product.simulator.issueCertificate({ ...alone, senha: 'certa', expires: renewed })
-  await chooseCertificate(page, 'renovado.P12', file)
-  await save(page).click()
-  await shown(card.getByText('Por favor, selecione um certificado e digite a senha.'))
-  await card.getByLabel('Senha do certificado').fill('errada')
-  await save(page).click()
-  await shown(card.getByText(/^A senha informada não abre este certificado\./))
-  await shown(page.getByText(/^Erro na operação: A senha informada não abre este certificado\./))
-  await card.getByLabel('Senha do certificado').fill('certa')
-  await save(page).click()
-  await shown(page.getByText('Empresa atualizada com sucesso!'))
-  await shown(card.getByText(/^Vence em (19|20) dias$/))
-  await card.getByLabel('Senha do certificado').waitFor({ state: 'detached' })
-
-  await card.getByRole('button', { name: 'Remover certificado' }).click()
-  const question = page.getByRole('alertdialog', { name: `Remover o certificado de ${alone.nome}?` })
-  await shown(question.getByText(/^Param a captura de NF-e e CT-e e o envio de manifestações/))
-  await question.getByRole('button', { name: 'Remover certificado' }).click()
-  await shown(page.getByText('Certificado removido'))
-  await shown(card.getByText(/^Não informado\./))
-})
-
 test('a certificate that has ended is said at once, with what to do', async () => {
   const { account, id } = await withCompany('Gil')
   await query(
@@ -383,39 +296,25 @@ test('a certificate that has ended is said at once, with what to do', async () =
       where workspace_id = (select workspace_id from account where email = $1)`,
     [account.email],
   )
-  for (const theme of [{}, { colorScheme: 'dark' }] as const) {
-    const page = await open(account, id, { ...phone, ...theme, viewport: { width: 320, height: 700 } })
-    await shown(page.getByText('Certificado Digital Vencido!'))
-    await shown(page.getByText(/Sem renovação a sincronização com a SEFAZ não continua/))
-    await shown(region(page, 'Certificado Digital').getByText('Vencido', { exact: true }))
-    await expectNoSidewaysScroll(page)
-  }
+  const page = await open(account, id, { ...phone, viewport: { width: 320, height: 700 } })
+  await shown(page.getByText('Certificado Digital Vencido!'))
+  await shown(page.getByText(/Sem renovação a sincronização com a SEFAZ não continua/))
+  await shown(region(page, 'Certificado Digital').getByText('Vencido', { exact: true }))
+  await expectNoSidewaysScroll(page)
 })
 
 test('an id of nobody and a failing server have their own screens', async () => {
   const { account, id } = await withCompany('Hugo')
-  const page = await site.resume(account, '/health')
-  await page.goto(`${site.product.url}/empresas/editar/00000000-0000-4000-8000-000000000000`)
+  const page = await site.resume(account, '/empresas/editar/00000000-0000-4000-8000-000000000000')
   await shown(page.getByText('Empresa não encontrada'))
 
   await page.route('**/obter-empresa?*', (route) =>
     route.fulfill({ status: 403, json: { success: false, message: 'Sem acesso agora.', errors: [] } }),
   )
-  await page.goto(`${site.product.url}/empresas/editar/${id}`)
+  await follow(page, `/empresas/editar/${id}`)
   await shown(page.getByText('Erro ao carregar os dados da empresa. Tente novamente.'))
   await shown(page.getByText('Sem acesso agora. Nada foi alterado e a captura continua.', { exact: true }))
   await page.unroute('**/obter-empresa?*')
   await page.getByRole('button', { name: 'Tentar novamente' }).click()
   await shown(page.getByRole('heading', { name: 'Informações Básicas' }))
-})
-
-test('by keyboard alone: rename a company and save', async () => {
-  const { account, id } = await withCompany('Iara')
-  const page = await open(account, id)
-  await tabTo(page, /^Razão Social/)
-  await page.keyboard.press('Control+A')
-  await page.keyboard.type('Padaria da Iara')
-  await page.keyboard.press('Enter')
-  await shown(page.getByText('Empresa atualizada com sucesso!'))
-  await shown(page.getByText(/^Padaria da Iara · /))
 })

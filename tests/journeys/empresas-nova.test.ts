@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { newClient } from '../support/client.ts'
-import { onPath, respond, runUntil, runUntilShown, stopClock, success, toasted } from './page.ts'
+import { follow, runUntil, runUntilShown, stopClock } from './page.ts'
 import {
   type Account,
   bakery,
@@ -10,9 +10,7 @@ import {
   expectNoSidewaysScroll,
   market,
   phone,
-  registerCompany,
   shown,
-  tabTo,
   textOf,
   useSite,
 } from './site.ts'
@@ -31,13 +29,6 @@ async function open(account: Account, options = {}): Promise<Page> {
 const issue = (holder: { cnpj?: string; cpf?: string; nome: string; expires?: number }, senha = 'certa') =>
   site.product.simulator.issueCertificate({ ...holder, senha, sharedKey: true })
 
-async function refusal(page: Page, name: string, file: Uint8Array, senha: string): Promise<string> {
-  await chooseCertificate(page, name, file)
-  await password(page).fill(senha)
-  await save(page).click()
-  return problem(page)
-}
-
 /** What stands under the password. */
 async function problem(page: Page): Promise<string> {
   const field = password(page)
@@ -46,35 +37,17 @@ async function problem(page: Page): Promise<string> {
   return textOf(page.locator(`[id="${id}"]`))
 }
 
-test('file, a moment, password, button; each problem of a certificate has its own sentence', async () => {
-  const page = await open(await site.createAccount('Ana'))
-  expect(await password(page).count()).toBe(0)
-  expect(await save(page).count()).toBe(0)
+test('a certificate that is refused says why under its password; that of a matriz registers its filial too', async () => {
+  const page = await site.resume(await site.createAccount('Ana'), '/health')
+  await page.clock.install()
+  await go(page, '/empresas/nova')
+  await choose(page, await issue(market))
+  await password(page).fill('errada')
+  await save(page).click()
+  const sentence = await problem(page)
+  expect(sentence).toMatch(/^A senha informada não abre este certificado\./)
+  await shown(page.getByText(`Erro na operação: ${sentence}`))
 
-  await chooseCertificate(page, 'empresa.pdf', new Uint8Array([1]))
-  await shown(page.getByText('Por favor, selecione um arquivo .pfx ou .p12'))
-  expect(await password(page).count()).toBe(0)
-
-  await chooseCertificate(page, 'EMPRESA.PFX', new TextEncoder().encode('isto não é um certificado'))
-  await shown(password(page))
-  await password(page).press('Enter')
-  await shown(page.getByText('Por favor, selecione um certificado e digite a senha.'))
-
-  const sentences = [
-    await refusal(page, 'EMPRESA.PFX', new TextEncoder().encode('nada'), 'qualquer'),
-    await refusal(page, 'empresa.p12', await issue(bakery), 'errada'),
-    await refusal(page, 'vencido.pfx', await issue({ ...bakery, expires: Date.now() - 86_400_000 }), 'certa'),
-    await refusal(page, 'pessoa.pfx', await issue({ cpf: '52998224725', nome: 'MARIA DA SILVA' }), 'certa'),
-  ]
-  expect(sentences).toEqual([
-    expect.stringMatching(/^Não conseguimos ler o arquivo/),
-    expect.stringMatching(/^A senha informada não abre este certificado\./),
-    expect.stringMatching(/^Este certificado venceu em /),
-    expect.stringMatching(/^Este é o certificado de uma pessoa \(e-CPF\)/),
-  ])
-  await shown(page.getByText(`Erro na operação: ${sentences[3]}`))
-
-  await chooseCertificate(page, 'empresa.pfx', await issue(bakery))
   await password(page).fill('certa')
   await page.getByLabel('CNPJ da filial').fill('11222333000182')
   await save(page).click()
@@ -83,35 +56,24 @@ test('file, a moment, password, button; each problem of a certificate has its ow
   await save(page).click()
   await shown(page.getByText('Empresa cadastrada com sucesso!'))
   await page.waitForURL('**/empresas/editar/*')
-  await shown(page.getByText(bakery.nome))
+  await shown(page.getByText(market.nome))
 
-  await page.goto(`${site.product.url}/empresas/nova`)
-  expect(await refusal(page, 'de novo.pfx', await issue(bakery), 'certa')).toMatch(
-    /^A empresa 12\.ABC\.345\/01DE-35 já está cadastrada\. Nada foi alterado\./,
-  )
+  await follow(page, '/empresas/nova')
+  await choose(page, await issue(market))
+  await password(page).fill('certa')
+  await page.getByLabel('CNPJ da filial').fill('11.222.333/0002-62')
+  await save(page).click()
+  await page.waitForURL('**/empresas/editar/*')
+  await shown(page.getByText('11.222.333/0002-62'))
 })
 
-test('several certificates at once become several companies, and what fails may be tried again', async () => {
-  const page = await open(await site.createAccount('Bruno'))
-  await chooseCertificates(page, [
-    { name: 'padaria.pfx', content: await issue(bakery) },
-    { name: 'mercado.pfx', content: await issue(market, 'outra') },
-    { name: 'contrato.pdf', content: new Uint8Array([1]) },
-  ])
-  await shown(page.getByRole('heading', { name: '3 certificados' }))
-  const button = page.getByRole('button', { name: 'Salvar Empresas' })
-  expect(await button.isDisabled()).toBe(true)
-  await page.getByLabel('Senha para todos').fill('certa')
-  await button.click()
-  await shown(page.getByText('1 empresa cadastrada de 3.'), 20_000)
-  await shown(page.getByText('Por favor, selecione um arquivo .pfx ou .p12'))
-  await shown(page.getByText(/^A senha informada não abre este certificado\./))
-  await page.getByLabel('Senha de mercado.pfx').fill('outra')
-  await page.getByRole('button', { name: 'Tentar de novo' }).click()
-  await shown(page.getByText('2 empresas cadastradas de 3.'), 20_000)
-  await page.getByRole('link', { name: 'Empresas', exact: true }).click()
-  await shown(page.getByRole('row', { name: /MERCADO BOM PRECO LTDA/ }))
-})
+/** Chooses a file, and lets the moment pass that the page takes to show that it looks at it. */
+async function choose(page: Page, file: Uint8Array) {
+  await chooseCertificate(page, 'empresa.pfx', file)
+  await shown(page.getByText('Processando certificado digital...', { exact: true }))
+  await page.clock.fastForward(1_500)
+  await shown(password(page))
+}
 
 const garage = { cnpj: '44555666000181', nome: 'OFICINA DO BAIRRO LTDA' }
 const companiesOf = async (account: Account) => {
@@ -129,7 +91,7 @@ async function chooseThree(page: Page) {
   await shown(page.getByRole('heading', { name: '3 certificados' }))
 }
 
-test('three certificates with a password each, one of them mistyped: only that one is asked for again', async () => {
+test('several certificates become several companies; of those with a password each only the mistyped one is asked for again', async () => {
   const account = await site.createAccount('Gil')
   const page = await open(account)
   await chooseThree(page)
@@ -202,73 +164,23 @@ test('a newcomer tries everything with the certificate of a made-up company', as
   await shown(page.getByRole('heading', { name: /^Primeira captura/ }))
 })
 
-test('by keyboard alone: register a company and find its first document', async () => {
-  const page = await open(await site.createAccount('Daniel'))
-  const file = await issue(bakery)
-  // Before the key: what is not awaited yet opens a dialog that nobody sees.
-  const chooser = page.waitForEvent('filechooser')
-  await tabTo(page, /^Certificado digital/)
-  await page.keyboard.press('Enter')
-  await (await chooser).setFiles({ name: 'empresa.pfx', mimeType: 'application/x-pkcs12', buffer: Buffer.from(file) })
-  // The password takes the focus by itself.
-  await expect
-    .poll(() => page.evaluate(() => document.activeElement?.getAttribute('type')), { timeout: 10_000 })
-    .toBe('password')
-  await page.keyboard.type('certa')
-  await page.keyboard.press('Enter')
-  await page.waitForURL('**/empresas/editar/*')
-  await shown(page.getByRole('link', { name: 'Ver notas fiscais' }), 60_000)
-  await tabTo(page, /^Ver notas fiscais$/)
-  await page.keyboard.press('Enter')
-  await page.waitForURL('**/notas-fiscais?empresa=*')
-  await shown(page.getByRole('button', { name: /^Visualizar/ }), 60_000)
+test('on a phone nothing sticks out; one password serves all files, and each has its own result', async () => {
+  const page = await open(await site.createAccount('Elisa'), { ...phone, viewport: { width: 320, height: 700 } })
+  await expectNoSidewaysScroll(page)
+  await chooseCertificates(page, [
+    {
+      name: 'um nome de arquivo bem comprido que alguém recebeu por mensagem (1) final.pfx',
+      content: new Uint8Array([1]),
+    },
+    { name: 'contrato.pdf', content: new Uint8Array([1]) },
+  ])
+  await shown(page.getByRole('heading', { name: '2 certificados' }))
+  await expectNoSidewaysScroll(page)
+  await page.getByLabel('Senha para todos').fill('certa')
+  await page.getByRole('button', { name: 'Salvar Empresas' }).click()
+  await shown(page.getByText('Por favor, selecione um arquivo .pfx ou .p12'))
+  await shown(page.getByText(/^Não conseguimos ler o arquivo/))
 })
-
-test('on a phone nothing sticks out', async () => {
-  for (const theme of [{}, { colorScheme: 'dark' }] as const) {
-    const options = { ...phone, ...theme, viewport: { width: 320, height: 700 } }
-    const page = await open(await site.createAccount(theme.colorScheme ? 'Elisa' : 'Elias'), options)
-    await expectNoSidewaysScroll(page)
-    await chooseCertificates(page, [
-      {
-        name: 'um nome de arquivo bem comprido que alguém recebeu por mensagem (1) final.pfx',
-        content: new Uint8Array([1]),
-      },
-      { name: 'b.pfx', content: new Uint8Array([1]) },
-    ])
-    await shown(page.getByRole('heading', { name: '2 certificados' }))
-    await expectNoSidewaysScroll(page)
-  }
-})
-
-test('the company of a filial may be registered with the certificate of its matriz', async () => {
-  const page = await open(await site.createAccount('Fábio'))
-  await registerCompany(page, site.product, market)
-  await page.goto(`${site.product.url}/empresas/nova`)
-  await chooseCertificate(page, 'matriz.pfx', await issue(market))
-  await password(page).fill('certa')
-  await page.getByLabel('CNPJ da filial').fill('11.222.333/0002-62')
-  await save(page).click()
-  await page.waitForURL('**/empresas/editar/*')
-  await shown(page.getByText('11.222.333/0002-62'))
-})
-
-/** What the page sends as forms. */
-async function recordForms(page: Page) {
-  await page.addInitScript(() => {
-    const forms: [string, string][][] = []
-    Object.assign(globalThis, { forms })
-    const fetch = globalThis.fetch
-    globalThis.fetch = (input, init) => {
-      if (init?.body instanceof FormData) {
-        const text = (value: FormDataEntryValue) => (typeof value === 'string' ? value : `file ${value.name}`)
-        forms.push([...init.body.entries()].map(([name, value]) => [name, text(value)]))
-      }
-      return fetch(input, init)
-    }
-  })
-  return () => page.evaluate(() => (globalThis as unknown as { forms: [string, string][][] }).forms)
-}
 
 test('a new company: only a certificate file, one and a half seconds, then its password', async () => {
   const page = await member()
@@ -281,7 +193,7 @@ test('a new company: only a certificate file, one and a half seconds, then its p
   }
   const password = page.getByLabel(/^Senha/)
   const save = page.getByRole('button', { name: 'Salvar Empresa', exact: true })
-  for (const name of ['empresa.PFX', 'empresa.P12', 'empresa.p12', 'empresa.pfx']) {
+  for (const name of ['empresa.PFX', 'empresa.p12']) {
     await chooseCertificate(page, name, new Uint8Array([1]))
     const processing = page.getByText('Processando certificado digital...', { exact: true })
     await shown(processing)
@@ -298,22 +210,4 @@ test('a new company: only a certificate file, one and a half seconds, then its p
   await runUntilShown(page, page.getByText('Por favor, selecione um certificado e digite a senha.', { exact: true }))
   await password.fill('segredo')
   await runUntilShown(page, save)
-})
-
-test('a new company is made of certificate and password, and opens for editing', async () => {
-  const page = await member()
-  const forms = await recordForms(page)
-  await respond(page, '/v1/api/Empresas', { json: success({ idEmpresa: 'nova' }) })
-  await go(page, '/empresas/nova')
-  await chooseCertificate(page, 'empresa.pfx', new Uint8Array([1]))
-  await page.getByLabel(/^Senha/).fill(' segredo ')
-  await page.getByRole('button', { name: 'Salvar Empresa', exact: true }).click()
-  await toasted(page, 'Empresa cadastrada com sucesso!')
-  await onPath(page, '/empresas/editar/nova')
-  expect(await forms()).toEqual([
-    [
-      ['Certificado', 'file empresa.pfx'],
-      ['Senha', ' segredo '],
-    ],
-  ])
 })

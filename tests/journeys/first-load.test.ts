@@ -6,21 +6,15 @@ import { expect, test } from 'vitest'
 import { focusedText, phone, shown, textOf, useSite } from './site.ts'
 
 // What a browser is sent that comes for the first time; the reason is in docs/decisions/0022-measuring-the-web-application.md.
-const scriptBytesMax = { landing: 90_000, list: 137_000 }
-const site = useSite()
-
-test('the landing page loads little script', async () => {
-  const page = await site.visit('/', phone)
-  await shown(page.getByRole('heading', { level: 1 }))
-  expect(await scriptBytes(page)).toBeLessThanOrEqual(scriptBytesMax.landing)
-})
+const listScriptBytesMax = 137_000
+const site = useSite(undefined, { newPages: true })
 
 test('the list of documents loads no more script than it needs', async () => {
   const account = await site.createAccount('Ana')
   for (const options of [{}, phone]) {
     const page = await site.resume(account, '/notas-fiscais', options)
     await shown(page.getByRole('heading', { name: 'Notas Fiscais', level: 1 }))
-    expect(await scriptBytes(page)).toBeLessThanOrEqual(scriptBytesMax.list)
+    expect(await scriptBytes(page)).toBeLessThanOrEqual(listScriptBytesMax)
   }
 })
 

@@ -163,20 +163,20 @@ describe.each([
       .poll(() => page.locator('#planos').evaluate((element) => Math.abs(element.getBoundingClientRect().top)))
       .toBeLessThan(60)
   })
+})
 
-  test('the demo is one click away', async () => {
-    const page = await site.visit('/', scripting)
-    const { email, password } = site.product.config.demo!
-    await page.getByRole('button', { name: 'Ver Demonstração' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Obrigado pelo interesse' })
-    await shown(dialog.getByText(email))
-    await shown(dialog.getByText(password))
-    await dialog.getByRole('button', { name: 'Fechar' }).click()
-    await dialog.waitFor({ state: 'hidden' })
-    await page.getByRole('button', { name: 'Ver Demonstração' }).click()
-    await dialog.getByRole('link', { name: 'Acessar Demo' }).click()
-    await page.waitForURL('**/login')
-  })
+test('without script the demo is one click away', async () => {
+  const page = await site.visit('/', { javaScriptEnabled: false })
+  const { email, password } = site.product.config.demo!
+  await page.getByRole('button', { name: 'Ver Demonstração' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Obrigado pelo interesse' })
+  await shown(dialog.getByText(email))
+  await shown(dialog.getByText(password))
+  await dialog.getByRole('button', { name: 'Fechar' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  await page.getByRole('button', { name: 'Ver Demonstração' }).click()
+  await dialog.getByRole('link', { name: 'Acessar Demo' }).click()
+  await page.waitForURL('**/login')
 })
 
 test('without script "Fale com a Gente" says where to write to', async () => {
@@ -250,20 +250,15 @@ test('what an installation does not have is not offered', async () => {
   await page.getByRole('button', { name: 'Ver Demonstração' }).click()
   const dialog = page.getByRole('dialog', { name: 'Obrigado pelo interesse' })
   await shown(dialog.getByText(/não tem uma conta de demonstração/))
-  expect(await dialog.getByRole('link', { name: 'Acessar Demo' }).count()).toBe(0)
-  expect(await page.getByRole('contentinfo').getByRole('link', { name: '@' }).count()).toBe(0)
-  await dialog.getByRole('button', { name: 'Pedir uma demonstração' }).click()
-  await shown(page.getByRole('dialog', { name: 'Fale com a Gente' }))
-})
-
-test('nothing moves for who wants no motion', async () => {
-  const page = await site.visit('/', { reducedMotion: 'reduce' })
-  await page.getByRole('button', { name: 'Ver Demonstração' }).click()
-  await shown(page.getByRole('dialog'))
+  // Nothing moves for who wants no motion.
   const longest = await page.evaluate(() =>
     Math.max(0, ...document.getAnimations().map(({ effect }) => Number(effect?.getTiming().duration ?? 0))),
   )
   expect(longest).toBeLessThanOrEqual(1)
+  expect(await dialog.getByRole('link', { name: 'Acessar Demo' }).count()).toBe(0)
+  expect(await page.getByRole('contentinfo').getByRole('link', { name: '@' }).count()).toBe(0)
+  await dialog.getByRole('button', { name: 'Pedir uma demonstração' }).click()
+  await shown(page.getByRole('dialog', { name: 'Fale com a Gente' }))
 })
 
 test('little is loaded, and the rest when somebody turns to it', async () => {

@@ -3,20 +3,21 @@ import { expectNoSidewaysScroll, phone, shown, useSite } from './site.ts'
 
 const site = useSite({ roles: ['api'] })
 
-test.each(['/nada', '/nada/disso?tp=1', '/empresas/editar', '/landing', '/LOGIN/x'])(
-  '%s is not found',
-  async (path) => {
-    const page = await site.visit(path)
+test('what is no page is not found, and leads to the start', async () => {
+  const page = await site.visitor()
+  for (const path of ['/nada/disso?tp=1', '/empresas/editar', '/landing', '/LOGIN/x']) {
+    await site.go(page, path)
     await shown(page.getByRole('heading', { name: 'Oops! Page not found' }))
-    expect(await page.title()).toBe(`Página não encontrada · ${site.product.config.productName}`)
-    await page.getByRole('link', { name: 'Voltar para página inicial' }).click()
-    await page.waitForURL(`${site.product.url}/`)
-    await shown(page.getByRole('button', { name: 'Ver Demonstração' }))
-  },
-)
+    expect(await page.title(), path).toBe(`Página não encontrada · ${site.product.config.productName}`)
+  }
+  await page.getByRole('link', { name: 'Voltar para página inicial' }).click()
+  await page.waitForURL(`${site.product.url}/`)
+  await shown(page.getByRole('button', { name: 'Ver Demonstração' }))
+})
 
 test('who has logged in is told the same, and goes back to where he was', async () => {
-  const page = await site.enter(await site.createAccount('Ana'), phone)
+  const page = await site.resume(await site.createAccount('Ana'), '/dashboard', phone)
+  await shown(page.locator('h1'))
   await page.goto(`${site.product.url}/notas`)
   await shown(page.getByRole('heading', { name: 'Oops! Page not found' }))
   await expectNoSidewaysScroll(page)

@@ -1,18 +1,21 @@
 import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { newClient } from '../support/client.ts'
 import { capturedAccount, countOf, drawn, focusedName, rowsOf } from './captured.ts'
-import { toastColours } from './page.ts'
+import { follow, toastColours } from './page.ts'
 import { type Account, bakery, expectNoSidewaysScroll, market, phone, shown, tabTo, textOf, useSite } from './site.ts'
 
 const site = useSite()
 const path = '/notas-fiscais?periodo=todos'
 let known: Account | undefined
 
-async function open(address = path, options = {}): Promise<Page> {
+async function person(): Promise<Account> {
   known ??= (await capturedAccount(site, 'Ana')).account
-  const page = await site.resume(known, address, options)
+  return known
+}
+
+async function open(options = {}): Promise<Page> {
+  const page = await site.resume(await person(), path, options)
   await shown(rowsOf(page))
   return page
 }
@@ -24,30 +27,9 @@ const selectedText = (page: Page) => page.getByText(/^[\d.]+ selecionadas?$/)
 const viewButton = (of: Page | Locator, disabled = false) =>
   of.getByRole('button', { name: /^Visualizar NF-e/, disabled })
 
-test('documents arrive by themselves while the list is looked at', async () => {
-  const account = await site.createAccount('Bruno')
-  const page = await site.enter(account)
-  await page.goto(site.product.url + path)
-  await shown(page.getByText('Nenhuma nota fiscal por enquanto'))
-  await shown(page.getByRole('link', { name: 'Cadastrar empresa' }))
-  await (await newClient(site.product, account)).register(bakery.cnpj, bakery.nome)
-  // Nothing is pressed: the list grows while the capture goes on.
-  await shown(countText(page), 60_000)
-  await expect.poll(() => rowsOf(page).count(), { timeout: 60_000 }).toBeGreaterThan(20)
-})
-
-test('the list opens on the month, and says how much it holds', async () => {
-  const page = await open('/notas-fiscais')
+test('the list says how much it holds, and its pages are in the address', async () => {
+  const page = await open()
   expect(await page.title()).toBe('Notas Fiscais · Vigia Fiscal')
-  await shown(page.getByRole('heading', { name: 'Todas as Notas Fiscais' }))
-  const month = new Date().toLocaleDateString('pt-BR', {
-    month: '2-digit',
-    year: 'numeric',
-    timeZone: 'America/Sao_Paulo',
-  })
-  expect(await textOf(page.getByLabel('Data de emissão'))).toMatch(new RegExp(`^01/${month} – \\d\\d/${month}$`))
-
-  await page.goto(site.product.url + path)
   await shown(page.getByText(/^Página 1 de \d$/))
   const rows = rowsOf(page)
   await expect.poll(() => rows.count()).toBe(50)
@@ -63,11 +45,46 @@ test('the list opens on the month, and says how much it holds', async () => {
   await page.getByRole('button', { name: '2', exact: true }).click()
   await shown(page.getByText(/^Página 2 de \d$/))
   expect(page.url()).toContain('pagina=2')
-  await page.reload()
-  await shown(page.getByText(/^Página 2 de \d$/))
   await page.goto(`${site.product.url + path}&pagina=99`)
   await shown(page.getByText('Esta página não existe mais'))
+  await page.getByRole('button', { name: 'Ir para a primeira página' }).click()
+  await shown(page.getByText(/^Página 1 de \d$/))
+  await twoChoices(page)
+  await refusedByClipboard(page)
 })
+
+/** Of two choices made before the first is drawn both count. */
+async function twoChoices(page: Page) {
+  await page.evaluate(() => {
+    for (const [label, value] of [
+      ['Status', '3'],
+      ['Participação', '1'],
+    ]) {
+      const { control } = [...document.querySelectorAll('label')].find(({ textContent }) => textContent === label)!
+      Object.assign(control!, { value }).dispatchEvent(new Event('change', { bubbles: true }))
+    }
+  })
+  await shown(page.getByRole('button', { name: 'Remover filtro Status: Cancelada' }))
+  await shown(page.getByRole('button', { name: 'Remover filtro Participação: Destinatário' }))
+  expect(page.url()).toMatch(/participacao=1&status=3/)
+  await page.getByRole('button', { name: /^Remover filtro (Status|Participação)/ }).evaluateAll((buttons) => {
+    for (const button of buttons) (button as HTMLElement).click()
+  })
+  await expect.poll(() => page.url()).not.toMatch(/participacao|status/)
+}
+
+async function refusedByClipboard(page: Page) {
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'))
+    document.execCommand = () => false
+  })
+  await rowsOf(page).first().hover()
+  await page
+    .getByRole('button', { name: /^Copiar a chave/ })
+    .first()
+    .click()
+  await shown(page.getByText('Não foi possível copiar.'))
+}
 
 test('filters live in the address, can be removed one by one, and an empty result explains itself', async () => {
   const page = await open()
@@ -103,12 +120,13 @@ test('filters live in the address, can be removed one by one, and an empty resul
   await expect.poll(() => page.url()).not.toContain('busca=')
 
   // A note of another month is not said to be missing.
-  await page.goto(`${site.product.url}/notas-fiscais?de=2020-01-01&ate=2020-01-31&busca=${chave}`)
+  await follow(page, `/notas-fiscais?de=2020-01-01&ate=2020-01-31&busca=${chave}`)
   await shown(page.getByText('Nenhuma nota fiscal com estes filtros neste período'))
   await page.getByRole('button', { name: /^Ver \d notas? fisca(l|is) de qualquer data$/ }).click()
   await shown(rowsOf(page).getByText(chave))
   expect(page.url()).toContain('busca=')
-  await page.goto(site.product.url + path)
+  await follow(page, path)
+  await expect.poll(() => rows.count()).toBe(50)
 
   await page.getByLabel('Data de emissão').click()
   await page.getByRole('button', { name: 'Mês passado' }).click()
@@ -122,28 +140,8 @@ test('filters live in the address, can be removed one by one, and an empty resul
   await expect.poll(() => rows.count()).toBe(50)
 })
 
-test('of two choices made before the first is drawn both count', async () => {
-  const page = await open()
-  await page.evaluate(() => {
-    for (const [label, value] of [
-      ['Status', '3'],
-      ['Participação', '1'],
-    ]) {
-      const { control } = [...document.querySelectorAll('label')].find(({ textContent }) => textContent === label)!
-      Object.assign(control!, { value }).dispatchEvent(new Event('change', { bubbles: true }))
-    }
-  })
-  await shown(page.getByRole('button', { name: 'Remover filtro Status: Cancelada' }))
-  await shown(page.getByRole('button', { name: 'Remover filtro Participação: Destinatário' }))
-  expect(page.url()).toMatch(/participacao=1&status=3/)
-  await page.getByRole('button', { name: /^Remover filtro (Status|Participação)/ }).evaluateAll((buttons) => {
-    for (const button of buttons) (button as HTMLElement).click()
-  })
-  await expect.poll(() => page.url()).not.toMatch(/participacao|status/)
-})
-
 test('while it loads the list says so, and a failure keeps what was there', async () => {
-  const page = await open()
+  const page = await site.resume(await person(), '/health')
   const held = Promise.withResolvers<void>()
   await page.route('**/v1/api/DocumentosFiscais?*', async (route) => {
     await held.promise
@@ -192,6 +190,7 @@ test('while it loads the list says so, and a failure keeps what was there', asyn
 
 test('documents are ticked one by one, in ranges, by page, with the keyboard, and over pages', async () => {
   const page = await open()
+  await asksForSelection(page)
   await box(page, 1).click()
   expect(await textOf(selectedText(page))).toBe('1 selecionada')
   await box(page, 4).click({ modifiers: ['Shift'] })
@@ -237,8 +236,8 @@ test('documents are ticked one by one, in ranges, by page, with the keyboard, an
   expect(await selectedText(page).count()).toBe(0)
 })
 
-test('without a selection the menu asks for one', async () => {
-  const page = await open()
+/** Without a selection the menu asks for one. */
+async function asksForSelection(page: Page) {
   await page.getByRole('button', { name: 'Manifestar' }).click()
   await shown(page.getByRole('menu').getByText('Selecione pelo menos um documento para manifestar.'))
   expect(await page.getByRole('menuitem').allTextContents()).toEqual([
@@ -251,7 +250,7 @@ test('without a selection the menu asks for one', async () => {
   await shown(page.getByRole('listitem').getByText('Selecione pelo menos um documento para manifestar.'))
   expect(await toastColours(page, 'Selecione pelo menos um documento')).toContain('yellow')
   expect(await page.getByRole('dialog').count()).toBe(0)
-})
+}
 
 test('columns are chosen, remembered, and never shown empty', async () => {
   const page = await open()
@@ -310,6 +309,7 @@ test('a note is looked at as it is printed, and saved; a summary says why it can
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
   await expect.poll(() => focusedName(page)).toBe(`Visualizar NF-e ${number}`)
+  await leftWhileLoading(page)
 })
 
 test('a printed form that does not come says the status, or that it is not known', async () => {
@@ -329,16 +329,23 @@ test('a printed form that does not come says the status, or that it is not known
   await shown(page.getByText('Erro: Erro desconhecido'))
   await page.getByRole('button', { name: 'Download' }).click()
   await shown(page.getByRole('listitem').getByText('Erro: Erro desconhecido'))
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.unroute('**/danfe/*')
+  const broken = { contentType: 'application/pdf', body: '%PDF-1.4 broken' }
+  await page.route('**/danfe/*', (route) => route.fulfill(broken))
+  await viewButton(page).nth(1).click()
+  await shown(page.getByRole('dialog').getByText('Erro: Erro desconhecido'))
 })
 
-test('who leaves a printed form that is still loading leaves nothing behind, and a pressed download arrives', async () => {
-  const page = await open()
+/** Who leaves a printed form that is still loading leaves nothing behind, and a pressed download arrives. */
+async function leftWhileLoading(page: Page) {
   const held = Promise.withResolvers<void>()
   await page.route('**/danfe/*', async (route) => {
     await held.promise
     await route.continue().catch(() => undefined)
   })
-  await viewButton(page).first().click()
+  await viewButton(page).nth(1).click()
   const dialog = page.getByRole('dialog')
   await shown(dialog.getByText('Carregando documento...'))
   const download = page.waitForEvent('download')
@@ -347,30 +354,16 @@ test('who leaves a printed form that is still loading leaves nothing behind, and
   await dialog.waitFor({ state: 'detached' })
   held.resolve()
   expect((await download).suggestedFilename()).toMatch(/^NF-e \d+ - .+\.pdf$/)
-  for (let nth = 1; nth < 4; nth++) {
-    await viewButton(page).nth(nth).click()
-    await dialog.getByRole('region', { name: 'Páginas do documento' }).waitFor()
-    await page.goBack()
-    await dialog.waitFor({ state: 'detached' })
-  }
-})
+  await viewButton(page).nth(2).click()
+  await dialog.getByRole('region', { name: 'Páginas do documento' }).waitFor()
+  await page.goBack()
+  await dialog.waitFor({ state: 'detached' })
+}
 
-test('what is refused by the clipboard is said', async () => {
+test('with the keyboard or the mouse: the selection or the whole filter leaves as a ZIP', async () => {
   const page = await open()
-  await page.evaluate(() => {
-    navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'))
-    document.execCommand = () => false
-  })
-  await rowsOf(page).first().hover()
-  await page
-    .getByRole('button', { name: /^Copiar a chave/ })
-    .first()
-    .click()
-  await shown(page.getByText('Não foi possível copiar.'))
-})
-
-test('the selection or the whole filter leaves as a ZIP', async () => {
-  const page = await open()
+  await byKeyboard(page)
+  await page.getByRole('button', { name: 'Limpar seleção' }).click()
   await box(page, 0).click()
   await box(page, 2).click()
   await page.getByRole('button', { name: 'Exportar' }).click()
@@ -397,8 +390,8 @@ test('the selection or the whole filter leaves as a ZIP', async () => {
   expect(await textOf(selectedText(page))).toBe('2 selecionadas')
 })
 
-test('everything is reached with the keyboard alone', async () => {
-  const page = await open()
+/** Everything is reached with the keyboard alone. */
+async function byKeyboard(page: Page) {
   await page.locator('#conteudo').focus()
   await tabTo(page, /^Manifestar$/)
   await tabTo(page, /^Selecionar todos os documentos da página$/)
@@ -412,13 +405,10 @@ test('everything is reached with the keyboard alone', async () => {
   await shown(page.getByRole('dialog'))
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-})
+}
 
-test.each([
-  ['390', 'light', phone],
-  ['320', 'dark', { ...phone, viewport: { width: 320, height: 640 }, colorScheme: 'dark' }],
-])('on a phone of %s pixels, %s, nothing sticks out and everything can be touched', async (_, __, device) => {
-  const page = await open(path, device)
+test('on a small phone nothing sticks out and everything can be touched', async () => {
+  const page = await open({ ...phone, viewport: { width: 320, height: 640 } })
   expect(await page.getByRole('table').count()).toBe(0)
   await page.getByLabel('Selecionar a página').tap()
   expect(await textOf(selectedText(page))).toBe('50 selecionadas')

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { failure, hrefOf, month, onPath, respond, success, toasted } from './page.ts'
+import { failure, follow, hrefOf, month, onPath, respond, success, toasted } from './page.ts'
 import { shown, useSite } from './site.ts'
 
 // The server here knows the calls of section 7 with the fields of section 3, and nothing of ours. A complaint in a console fails a test.
@@ -148,19 +148,22 @@ const beyonds = {
 const screens = ['/dashboard', '/notas-fiscais', '/cte', '/empresas', '/empresas/nova', '/empresas/editar/um', '/help']
 
 test.each(Object.entries(beyonds))('%s leaves every screen standing', async (_, beyond) => {
-  const look = async (path: string) => {
-    const page = await specified({ beyond })
-    await go(page, path)
-    await settled(page)
+  const page = await specified({ beyond })
+  await go(page, '/conta')
+  await settled(page)
+  for (const path of screens) {
     expect(await page.getByText(/algo deu errado/i).count(), path).toBe(0)
-    expect(new URL(page.url()).pathname).toBe(path)
+    await follow(page, path)
+    await onPath(page, path)
+    await settled(page)
   }
-  await specified()
-  await Promise.all([...screens, '/conta'].map(look))
+  expect(await page.getByText(/algo deu errado/i).count()).toBe(0)
 })
 
 test('the dashboard shows what is told, and nothing green of what is not', async () => {
   const page = await specified()
+  // A health check that answers no envelope is an answer.
+  await respond(page, '/health', { body: 'Healthy' })
   await go(page, '/dashboard')
   const main = page.getByRole('main')
   for (const [label, number] of [
@@ -191,20 +194,13 @@ test('the dashboard shows what is told, and nothing green of what is not', async
   expect(await page.getByText('Documentos por Dia').count()).toBe(0)
 })
 
-test('a health check that answers no envelope is an answer', async () => {
-  for (const body of ['Healthy', '{"status":"ok"}', '']) {
-    const page = await specified()
-    await respond(page, '/health', { body })
-    await go(page, '/dashboard')
-    await shown(page.getByRole('region', { name: 'Status do Sistema' }).getByText('Saudável', { exact: true }))
-  }
-})
-
-test('a month of which nothing is told but that it is empty welcomes', async () => {
+test('a month of which nothing is told but that it is empty welcomes, and leads to the first company', async () => {
   const empty = { qtdEmpresasCadastradas: 0, qtdDocumentosPorEmpresa: null, ultimosDocumentosProcessados: null }
   const page = await specified({ dashboard: { ...month, ...empty }, companies: [] })
   await go(page, '/dashboard')
   await shown(page.getByRole('dialog', { name: /^Bem-vindo ao/ }))
+  await page.getByRole('button', { name: 'Cadastrar Primeira Empresa', exact: true }).click()
+  await onPath(page, '/empresas/nova')
 })
 
 test.each(['nfe', 'cte'] as const)('%s: the list shows its rows, filters, and answers them', async (kind) => {
@@ -261,50 +257,26 @@ test.each(['nfe', 'cte'] as const)('%s: the list shows its rows, filters, and an
   })
 })
 
-test('an id that is a number goes back as a number', async () => {
-  const rows = documents.map((row, index) => ({ ...row, idDfe: index + 1 }))
-  const page = await specified({ documents: { items: rows, totalDePaginas: 1 } })
-  const sent = await respond(page, /\/manifestar-nfe$/, { json: success(null) })
-  await go(page, '/notas-fiscais')
-  await page.getByRole('columnheader').getByRole('checkbox').check()
-  await page.getByRole('button', { name: 'Manifestar', exact: true }).first().click()
-  await page.getByRole('menuitem', { name: 'Ciência', exact: true }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.getByRole('textbox').fill('Conhecida')
-  await dialog.getByRole('button', { name: 'Enviar', exact: true }).click()
-  await dialog.waitFor({ state: 'hidden' })
-  expect(sent[0]!.postDataJSON().idsDFe).toEqual([1, 2])
-})
-
-test('rows and pages with nulls are shown as far as they go', async () => {
+test('rows and pages with nulls are shown as far as they go, and a printed form opens in the viewer', async () => {
   const [row] = documents
   const bare = { ...row, idDfe: 'nula', emitente: null, chave: null, valor: null, dataEmissao: null, status: null }
   const page = await specified({ documents: { items: [bare, row], totalDePaginas: null } })
-  await go(page, '/notas-fiscais')
-  await shown(page.getByRole('row').filter({ hasText: 'EMITENTE UM' }))
-  expect(await page.getByRole('row').count()).toBe(3)
-  await page.setViewportSize({ width: 390, height: 844 })
-  await shown(page.getByRole('listitem').filter({ hasText: 'EMITENTE UM' }))
-})
-
-test('the printed form opens in the viewer', async () => {
-  const page = await specified()
   const prints = await respond(page, '/v1/api/DocumentosFiscais/danfe/nota-1', {
     contentType: 'application/pdf',
     body: pdf,
   })
   await go(page, '/notas-fiscais')
-  await page
-    .getByRole('row')
-    .filter({ hasText: 'EMITENTE UM' })
-    .getByRole('cell')
-    .last()
-    .getByRole('button')
-    .first()
-    .click()
+  const complete = page.getByRole('row').filter({ hasText: 'EMITENTE UM' })
+  await shown(complete)
+  expect(await page.getByRole('row').count()).toBe(3)
+  await complete.getByRole('cell').last().getByRole('button').first().click()
   const dialog = page.getByRole('dialog')
   await shown(dialog.locator('canvas'))
   expect(prints[0]!.headers().accept).toBe('application/pdf')
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await shown(page.getByRole('listitem').filter({ hasText: 'EMITENTE UM' }))
 })
 
 test('the companies are shown, counted and searched', async () => {
@@ -378,7 +350,7 @@ test('a company with nulls is shown with the usual UF and saved', async () => {
   expect(puts[0]!.postData()).toContain('name="Uf"\r\n\r\n35\r\n')
 })
 
-test('an ended certificate is told by its date alone, on both screens', async () => {
+test('an ended certificate is told by its date alone, on both screens; no data is no company', async () => {
   const page = await specified({
     company: { ...company, dataValidadeCertificadoDigital: '01/02/2020' },
     companies: [{ ...companies[0], validadeCertificadoA1: '2020-02-01T12:00:00-03:00' }],
@@ -386,14 +358,11 @@ test('an ended certificate is told by its date alone, on both screens', async ()
   await go(page, '/empresas/editar/um')
   await shown(page.getByText('Certificado Digital Vencido!', { exact: true }))
   await shown(page.getByText('Vencido', { exact: true }))
-  await go(page, '/empresas')
+  await follow(page, '/empresas')
   await shown(page.getByRole('row').filter({ hasText: 'ALFA' }).getByText('01/02/2020', { exact: true }))
   expect(await page.getByText('Monitoramento ativo').count()).toBe(0)
-})
-
-test('no data is no company', async () => {
-  const page = await specified({ company: null })
-  await go(page, '/empresas/editar/um')
+  await respond(page, '/v1/api/Empresas/obter-empresa', { json: success(null) })
+  await follow(page, '/empresas/editar/dois')
   await shown(page.getByText('Empresa não encontrada', { exact: true }))
 })
 
@@ -403,12 +372,15 @@ test('a company is made of two fields, and without its id leads to the list', as
   await go(page, '/empresas/nova')
   const chosen = { name: 'empresa.pfx', mimeType: 'application/x-pkcs12', buffer: Buffer.from('x') }
   await page.locator('input[type=file]').setInputFiles(chosen)
-  await page.getByLabel(/^Senha/).fill('segredo')
+  await page.getByLabel(/^Senha/).fill(' segredo ')
   await page.getByRole('button', { name: 'Salvar Empresa', exact: true }).click()
   await toasted(page, 'Empresa cadastrada com sucesso!')
   await onPath(page, '/empresas')
-  const names = [...(posts[0]!.postData() ?? '').matchAll(/ name="([^"]+)"/g)].map(([, name]) => name)
+  const form = posts[0]!.postData() ?? ''
+  const names = [...form.matchAll(/ name="([^"]+)"/g)].map(([, name]) => name)
   expect(names).toEqual(['Certificado', 'Senha'])
+  expect(form).toContain('filename="empresa.pfx"')
+  expect(form).toContain('name="Senha"\r\n\r\n segredo \r\n')
 })
 
 test('a login without a token is none; with token and workspace alone it is one', async () => {

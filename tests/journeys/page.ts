@@ -84,6 +84,14 @@ export function pathOf(page: Page): string {
   return new URL(page.url()).pathname
 }
 
+/** Leads to another screen as a link of the application does: the page is not loaded again. */
+export async function follow(page: Page, path: string): Promise<void> {
+  await page.evaluate((path) => {
+    history.pushState(null, '', path)
+    dispatchEvent(new PopStateEvent('popstate'))
+  }, path)
+}
+
 export async function onPath(page: Page, path: string): Promise<void> {
   await page.waitForURL((url) => url.pathname === path)
 }

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { Client, ListRow } from '../support/client.ts'
 import { capturedAccount, drawn, focusedName, rowsOf } from './captured.ts'
+import { follow } from './page.ts'
 import { type Account, expectNoSidewaysScroll, phone, shown, textOf, useSite } from './site.ts'
 
 const site = useSite()
@@ -112,10 +113,14 @@ test('a complete note shows its facts, items, history and XML, and its DANFE bes
   expect(printed).toBe(0)
 })
 
-test('a summary says what is missing, until when and how to get it; an issuer never heard of is a question', async () => {
-  const { notes } = await prepare()
+test('a summary says what is missing, until when and how to get it; an issuer never heard of is a question; an answer is in the history', async () => {
+  const { account, notes } = await prepare()
   const row = summary(notes)
-  const page = await open(row, { colorScheme: 'dark' })
+  const page = await site.resume(account, '/health')
+  await unheardIssuer(page, row)
+
+  await page.unroute('**/DocumentosFiscais?*')
+  await page.reload()
   await shown(panel(page).getByText('Só o resumo está aqui'))
   await shown(
     panel(page).getByText(/A SEFAZ libera o XML depois que a empresa registra a Ciência da Operação, até \d\d\/\d\d/),
@@ -130,13 +135,18 @@ test('a summary says what is missing, until when and how to get it; an issuer ne
   await shown(proposal.getByText(`Há ${known - 1} outra`))
   await shown(proposal.getByRole('button', { name: 'Dar Ciência para receber o XML' }))
 
+  await answered(page)
+})
+
+async function unheardIssuer(page: Page, row: ListRow) {
   await page.route('**/DocumentosFiscais?*', async (route) => {
     const response = await route.fetch()
     const body = await response.json()
     if (route.request().url().includes('CampoPesquisa')) body.data.totalDeItens = 1
     await route.fulfill({ response, json: body })
   })
-  await page.reload()
+  await page.goto(`${site.product.url}/notas-fiscais?periodo=todos&documento=${row.idDfe}`)
+  const proposal = panel(page).getByRole('region', { name: 'O que fazer' })
   await shown(proposal.getByRole('heading', { name: 'Você reconhece esta nota?' }))
   await proposal.getByRole('button', { name: 'Não reconheço' }).click()
   const dialog = page.getByRole('dialog', { name: 'Manifestar - Desconhecimento' })
@@ -145,11 +155,10 @@ test('a summary says what is missing, until when and how to get it; an issuer ne
   await dialog.getByRole('button', { name: 'Cancelar' }).click()
   await dialog.waitFor({ state: 'detached' })
   await expect.poll(() => focusedName(page)).toBe('Não reconheço')
-})
+}
 
-test('an answer given in the panel shows in its history, with who gave it', async () => {
-  const { notes } = await prepare()
-  const page = await open(summary(notes))
+/** An answer given in the panel shows in its history, with who gave it. */
+async function answered(page: Page) {
   await panel(page).getByRole('button', { name: 'Dar Ciência para receber o XML' }).click()
   const dialog = page.getByRole('dialog', { name: 'Manifestar - Ciência' })
   await dialog.getByLabel('Justificativa').fill('Compra conhecida')
@@ -161,7 +170,7 @@ test('an answer given in the panel shows in its history, with who gave it', asyn
   expect(await textOf(history.getByRole('listitem'))).toMatch(/Ana/)
   await panel(page).getByRole('button', { name: 'Manifestar' }).click()
   await shown(page.getByRole('menuitem', { name: /^Ciência/, disabled: true }).getByText('já está registrada'))
-})
+}
 
 test('a registered event is printed from the history, and going back leads there', async () => {
   const { notes, freights, client } = await prepare()
@@ -220,30 +229,31 @@ test('a document that is not here, or a failure, is said calmly', async () => {
   await page.route('**/detalhes/*', (route) =>
     route.fulfill({ status: 400, json: { success: false, message: 'Agora não', data: null, errors: [] } }),
   )
-  await page.goto(`${site.product.url}/notas-fiscais?periodo=todos&documento=${notes[0]!.idDfe}`)
+  await follow(page, `/notas-fiscais?periodo=todos&documento=${notes[0]!.idDfe}`)
   await shown(panel(page).getByText('Erro ao carregar dados: Agora não'))
   await page.unroute('**/detalhes/*')
   await panel(page).getByRole('button', { name: 'Tentar novamente' }).click()
   await shown(panel(page).getByText('Identificação'))
 })
 
-test('a printed form is fetched once, by who presses for it', async () => {
+test('a printed form is fetched once, by who presses for it, and again once the company has another logo', async () => {
   const { notes } = await prepare()
   const row = complete(notes)
-  const page = await site.resume((await prepare()).account, '/notas-fiscais?periodo=todos', {
-    viewport: { width: 1200, height: 800 },
-  })
+  // Too narrow for the form to be beside the panel.
+  const page = await site.resume((await prepare()).account, '/health', { viewport: { width: 1200, height: 800 } })
   let printed = 0
   page.on('request', (request) => request.url().includes('/danfe/') && printed++)
   await page.goto(`${site.product.url}/notas-fiscais?periodo=todos&documento=${row.idDfe}`)
   await shown(panel(page).getByText('Identificação'))
   await shown(panel(page).getByRole('button', { name: 'Download PDF' }))
   expect(printed).toBe(0)
-  for (let times = 0; times < 2; times++) {
+  const save = async () => {
     const pdf = page.waitForEvent('download')
     await panel(page).getByRole('button', { name: 'Download PDF' }).click()
     await pdf
   }
+  await save()
+  await save()
   await panel(page).getByRole('button', { name: 'Ver DANFE' }).click()
   await drawn(
     page
@@ -252,39 +262,22 @@ test('a printed form is fetched once, by who presses for it', async () => {
       .first(),
   )
   expect(printed).toBe(1)
+  await page.goBack()
+  await page.getByRole('dialog', { name: /^NF-e \d+ - / }).waitFor({ state: 'detached' })
+  await anotherLogo(page, row)
+  await save()
+  expect(printed).toBe(2)
 })
 
-test('a form that is here is fetched again once a company has another logo', async () => {
-  const { notes } = await prepare()
-  const row = complete(notes)
-  // Too narrow for the form to be beside the panel.
-  const page = await open(row, { viewport: { width: 1200, height: 800 } })
-  let printed = 0
-  page.on('request', (request) => {
-    if (request.url().includes('/danfe/')) printed++
-  })
-  const save = async () => {
-    const pdf = page.waitForEvent('download')
-    await panel(page).getByRole('button', { name: 'Download PDF' }).click()
-    await pdf
-  }
-  await save()
-  await save()
-  expect(printed).toBe(1)
-  // Without loading the page anew.
-  await page.evaluate((path) => {
-    history.pushState(null, '', path)
-    dispatchEvent(new PopStateEvent('popstate'))
-  }, `/empresas/editar/${row.idEmpresa}`)
+async function anotherLogo(page: Page, row: ListRow) {
+  await follow(page, `/empresas/editar/${row.idEmpresa}`)
   const point = await page.evaluate(() => document.createElement('canvas').toDataURL().split(',')[1]!)
   const asked = page.waitForEvent('filechooser')
   await page.getByRole('button', { name: 'Escolher imagem' }).click()
   await (await asked).setFiles({ name: 'loja.png', mimeType: 'image/png', buffer: Buffer.from(point, 'base64') })
   await shown(page.getByText(/^Logotipo guardado/))
   await page.goBack()
-  await save()
-  expect(printed).toBe(2)
-})
+}
 
 test('on a phone the panel fills the screen and the DANFE opens over it', async () => {
   const { notes } = await prepare()

@@ -22,14 +22,12 @@ async function moveTrialEnd({ email }: Account, interval: string) {
 
 test('nothing is said while all is well; then how long the trial lasts; then that nothing comes any more', async () => {
   const account = await site.createAccount('Ana')
-  const page = await site.enter(account)
-  await page.getByRole('button', { name: 'Fazer Depois' }).click()
+  const page = await site.resume(account, '/empresas')
   const notice = page.getByRole('region', { name: 'Seu plano' })
   const sentence = notice.getByRole('status')
   const answered = () => page.waitForResponse('**/v1/api/Plano')
   const said = async (response: Awaited<ReturnType<typeof answered>>) => (await response.json()).data
 
-  await page.goto(`${site.product.url}/empresas`)
   await shown(page.getByRole('heading', { name: 'Empresas' }))
   await page.waitForLoadState('networkidle')
   expect(await notice.count()).toBe(0)
@@ -63,8 +61,7 @@ test('nothing is said while all is well; then how long the trial lasts; then tha
 test('on a phone the whole sentence is there when asked for', async () => {
   const account = await site.createAccount('Bruno')
   await moveTrialEnd(account, '-1 hour')
-  const page = await site.enter(account, { ...phone, viewport: { width: 320, height: 700 } })
-  await page.getByRole('button', { name: 'Fazer Depois' }).click()
+  const page = await site.resume(account, '/empresas', { ...phone, viewport: { width: 320, height: 700 } })
   const notice = page.getByRole('region', { name: 'Seu plano' })
   const sentence = notice.getByRole('status')
   await shown(notice)
@@ -78,9 +75,8 @@ test('on a phone the whole sentence is there when asked for', async () => {
 test('a company that the plan has no place for is refused beside the button, with a way to us', async () => {
   const account = await site.createAccount('Carla')
   await moveTrialEnd(account, '-1 hour')
-  const page = await site.enter(account)
+  const page = await site.resume(account, '/empresas/nova')
   const holder = { cnpj: '12ABC34501DE35', nome: 'PADARIA ESTRELA DO NORTE LTDA', senha: 'senha do arquivo' }
-  await page.goto(`${site.product.url}/empresas/nova`)
   await chooseCertificate(
     page,
     'empresa.pfx',

@@ -8,6 +8,8 @@ const site = useSite()
 async function stopped(page: Page): Promise<string[]> {
   // A page of its own: the complaints of the browser about this are what is wanted.
   const own = await page.context().newPage()
+  // The policy is that of the page, whatever its own scripts would do.
+  await own.route('**/*.js', (route) => route.abort())
   await own.goto(page.url())
   const directives = await own.evaluate(async () => {
     const seen = new Set<string>()

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { afterAll, afterEach, expect, test } from 'vitest'
+import type { Browser, BrowserContextOptions, Locator, Page, ViewportSize } from 'playwright-core'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { launchBrowser } from '../support/browser.ts'
 import { type Product, type ProductOptions, startProduct } from '../support/product.ts'
 
@@ -55,6 +55,7 @@ const worker = test.extend('shared', { scope: 'worker' }, async ({}, { onCleanup
   onCleanup(() => stack.disposeAsync())
   const browser = await launchBrowser()
   stack.defer(() => browser.close())
+  const pages = new Map<string, Page>()
   const products = new Map<string, Promise<Product>>()
   const start = async (options: ProductOptions) => stack.use(await startProduct(options))
   const productFor = (options: ProductOptions): Promise<Product> => {
@@ -63,33 +64,49 @@ const worker = test.extend('shared', { scope: 'worker' }, async ({}, { onCleanup
     products.set(key, product)
     return product
   }
-  return { browser, productFor }
+  return { browser, productFor, pages }
 })
+
+// A page that tests use one after another costs half of a new one. Of these there are many; the others are closed.
+const desktop = { width: 1280, height: 800 }
+const reusable = new Map([
+  [JSON.stringify({}), desktop],
+  [JSON.stringify(phone), phone.viewport!],
+])
+
+interface Borrowed {
+  page: Page
+  key: string
+  lasting: { mock: { calls: unknown[] } }[]
+}
 
 const everyday: ProductOptions = { simulator: { companies: [bakery, market] } }
 
 /**
  * The product with the built web application and a browser. Files that name the same `options` share a product, where each makes accounts
  * of its own. A file that changes what all accounts of a product see, such as the authority's clock, has one `alone`.
+ * Tests reuse pages that nothing lasting was done to, with the code that they have loaded; `newPages` are for those that look at this.
  */
-export function useSite(options: ProductOptions = everyday, { alone = false } = {}): Site {
+export function useSite(options: ProductOptions = everyday, { alone = false, newPages = false } = {}): Site {
   let product: Product
   let browser: Browser
-  const contexts: BrowserContext[] = []
+  let pages: Map<string, Page>
+  const borrowed: Borrowed[] = []
   const complaints: string[] = []
   const account = newAccount('Caio Prado')
-  let session: BrowserContextOptions['storageState'] | undefined
+  let session: string | undefined
   const nowhere = '/health'
 
   worker.beforeAll(async ({ shared }) => {
-    browser = shared.browser
+    ;({ browser, pages } = shared)
     product = alone ? await startProduct(options) : await shared.productFor(options)
     // The limits of an address would add up over the files.
     await query(product, 'delete from throttle')
   })
   afterEach(async ({ task }) => {
-    if (task.result?.state === 'fail') await takePictures(contexts, task.name)
-    await Promise.all(contexts.splice(0).map((context) => context.close()))
+    const failed = task.result?.state === 'fail'
+    if (failed) await takePictures(borrowed, task.name)
+    await Promise.all(borrowed.splice(0).map((one) => giveBack(one, !failed && !newPages)))
     expect(complaints.splice(0)).toEqual([])
   })
 
@@ -97,6 +114,42 @@ export function useSite(options: ProductOptions = everyday, { alone = false } = 
     // It is not there when it could not be started.
     if (alone) await product?.[Symbol.asyncDispose]()
   })
+
+  const borrow = async (contextOptions: BrowserContextOptions) => {
+    const key = JSON.stringify(contextOptions)
+    const spare = newPages ? undefined : pages.get(key)
+    if (spare) pages.delete(key)
+    const page = spare ?? (await newPage(browser, contextOptions))
+    // What stays in a page for good.
+    const lasting = [
+      vi.spyOn(page, 'addInitScript'),
+      vi.spyOn(page, 'exposeFunction'),
+      vi.spyOn(page, 'routeWebSocket'),
+      vi.spyOn(page.clock, 'install'),
+      vi.spyOn(page.clock, 'setFixedTime'),
+    ]
+    borrowed.push({ page, key, lasting })
+    listen(page, complaints)
+    return page
+  }
+  const giveBack = async ({ page, key, lasting }: Borrowed, mayStay: boolean) => {
+    const isSpoiled = page.isClosed() || lasting.some(({ mock }) => mock.calls.length > 0)
+    const viewport = reusable.get(key)
+    if (!mayStay || isSpoiled || !viewport || pages.has(key)) return page.context().close()
+    pages.set(key, page)
+    await resetPage(page, viewport)
+  }
+  const show = async (path: string, contextOptions: BrowserContextOptions, session?: string) => {
+    const page = await borrow(contextOptions)
+    await page.goto(product.url + nowhere)
+    await page.evaluate((session) => {
+      localStorage.clear()
+      sessionStorage.clear()
+      if (session) localStorage.setItem('vigia.session', session)
+    }, session)
+    if (path !== nowhere) await page.goto(product.url + path)
+    return page
+  }
 
   const post = async (path: string, body: object) => {
     const headers = { 'Content-Type': 'application/json' }
@@ -107,31 +160,14 @@ export function useSite(options: ProductOptions = everyday, { alone = false } = 
   }
   const signUp = (account: Account) => post('/v1/api/Usuarios', { ...account, tipoPlano: 2 })
   const openSession = async ({ email, senha }: Account) => {
-    const value = JSON.stringify({ ...(await post('/v1/api/Auth', { email, senha })), email })
-    return { cookies: [], origins: [{ origin: product.url, localStorage: [{ name: 'vigia.session', value }] }] }
+    return JSON.stringify({ ...(await post('/v1/api/Auth', { email, senha })), email })
   }
 
   const site: Site = {
     get product() {
       return product
     },
-    async visit(path, contextOptions = {}) {
-      const context = await browser.newContext({
-        viewport: { width: 1280, height: 800 },
-        locale: 'pt-BR',
-        timezoneId: 'America/Sao_Paulo',
-        // What moves has to be waited for, and drawn without a graphics card.
-        reducedMotion: 'reduce',
-        acceptDownloads: true,
-        ...contextOptions,
-      })
-      contexts.push(context)
-      await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-      const page = await context.newPage()
-      listen(page, complaints)
-      await page.goto(product.url + path)
-      return page
-    },
+    visit: (path, contextOptions = {}) => show(path, contextOptions),
     async createAccount(name) {
       const account = newAccount(name)
       await signUp(account)
@@ -139,12 +175,12 @@ export function useSite(options: ProductOptions = everyday, { alone = false } = 
     },
     visitor: (options) => site.visit(nowhere, options),
     account,
-    async member(options) {
+    async member(options = {}) {
       if (!session) {
         await signUp(account)
         session = await openSession(account)
       }
-      return site.visit(nowhere, { ...options, storageState: session })
+      return show(nowhere, options, session)
     },
     async go(page, path) {
       await page.goto(product.url + path)
@@ -155,19 +191,51 @@ export function useSite(options: ProductOptions = everyday, { alone = false } = 
       await page.waitForURL('**/dashboard')
       return page
     },
-    async resume(account, path, contextOptions) {
-      return site.visit(path, { ...contextOptions, storageState: await openSession(account) })
+    async resume(account, path, contextOptions = {}) {
+      return show(path, contextOptions, await openSession(account))
     },
   }
   return site
 }
 
+async function newPage(browser: Browser, contextOptions: BrowserContextOptions): Promise<Page> {
+  const context = await browser.newContext({
+    viewport: desktop,
+    locale: 'pt-BR',
+    timezoneId: 'America/Sao_Paulo',
+    // What moves has to be waited for, and drawn without a graphics card.
+    reducedMotion: 'reduce',
+    acceptDownloads: true,
+    ...contextOptions,
+  })
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  return context.newPage()
+}
+
+/** Leaves a page as a new one is, except for the storage of its last address. */
+async function resetPage(page: Page, viewport: ViewportSize): Promise<void> {
+  for (const event of heard) page.removeAllListeners(event)
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  const context = page.context()
+  await Promise.all(context.pages().map((other) => other !== page && other.close()))
+  await page.goto('about:blank')
+  await context.clearCookies()
+  await page.emulateMedia({ media: null, colorScheme: 'light', reducedMotion: 'reduce' })
+  await page.setViewportSize(viewport)
+  await page.mouse.move(0, 0)
+  const devTools = await context.newCDPSession(page)
+  await devTools.send('Page.resetNavigationHistory')
+  await devTools.detach()
+}
+
+const heard = ['console', 'dialog', 'pageerror', 'request', 'response', 'websocket']
+
 /** Keeps what the pages of a failed test show in `test-results`. */
-async function takePictures(contexts: BrowserContext[], testName: string): Promise<void> {
+async function takePictures(borrowed: Borrowed[], testName: string): Promise<void> {
   const folder = join(root, 'test-results')
   await mkdir(folder, { recursive: true })
   const name = testName.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 80)
-  const pages = contexts.flatMap((context) => context.pages())
+  const pages = borrowed.flatMap(({ page }) => page.context().pages())
   await Promise.allSettled(
     pages.map((page, index) => page.screenshot({ path: join(folder, `${name}-${index + 1}.png`), timeout: 5_000 })),
   )
@@ -192,22 +260,6 @@ export async function login(page: Page, { email, senha }: Pick<Account, 'email' 
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Senha', { exact: true }).fill(senha)
   await page.getByRole('button', { name: 'Entrar' }).click()
-}
-
-/** Registers a company through the screen, with a certificate of the simulated authority. */
-export async function registerCompany(
-  page: Page,
-  product: Product,
-  holder: { cnpj: string; nome: string },
-): Promise<void> {
-  const senha = 'senha do arquivo'
-  const pfx = await product.simulator.issueCertificate({ ...holder, senha, sharedKey: true })
-  await page.goto(`${product.url}/empresas/nova`)
-  await chooseCertificate(page, 'empresa.pfx', pfx)
-  await page.getByLabel('Senha do certificado').fill(senha)
-  await page.getByRole('button', { name: 'Salvar Empresa' }).click()
-  await shown(page.getByText('Empresa cadastrada com sucesso!'))
-  await page.waitForURL('**/empresas/editar/*')
 }
 
 export async function chooseCertificate(page: Page, name: string, content: Uint8Array): Promise<void> {

@@ -68,7 +68,8 @@ test('invalid parts of the data are ignored', () => {
   expect(readOutcome({ documentos: [good, null, 7, { idDfe: 'd1' }, { ...good, situacao: 'perdida' }] })).toEqual([
     good,
   ])
-  for (const data of [null, undefined, 'ok', 7, [], { documentos: null }]) expect(readOutcome(data)).toEqual([])
+  for (const data of [null, undefined, 'ok', 7, [], { documentos: null }, { documentos: {} }])
+    expect(readOutcome(data)).toEqual([])
 })
 
 test('after a lost response nothing more is sent, and every document has a result', async () => {
