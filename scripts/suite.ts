@@ -41,16 +41,15 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   const { filters, seed, print } = options
   const checked = await runChecks(print)
   if (filters.length > 0) return join([checked, await runTests(filters, options)])
-  const chaos = [process.execPath, 'scripts/chaos.ts', '--short', '--seed', seed]
-  // The tests of the packages need neither a database nor a browser, so that chaos has the room for its processes.
-  const beside = await Promise.all([
-    runTests(['--project=packages'], options),
-    runCheck(`chaos with seed ${seed}`, chaos, print),
-  ])
   const withLauncher = options.thorough || (await mayHaveChangedLauncher())
   if (!withLauncher) print('The launcher has not changed: its own tests are left to npm run soak.\n')
-  const others = ['--project=!packages', ...(withLauncher ? [] : ['--project=!launcher'])]
-  return join([checked, ...beside, await runTests(others, options)])
+  const chaos = [process.execPath, 'scripts/chaos.ts', '--short', '--seed', seed]
+  // Chaos has ended long before the journeys begin.
+  const beside = await Promise.all([
+    runTests(withLauncher ? [] : ['--project=!launcher'], options),
+    runCheck(`chaos with seed ${seed}`, chaos, print),
+  ])
+  return join([checked, ...beside])
 }
 
 function join(outcomes: readonly SuiteResult[]): SuiteResult {
