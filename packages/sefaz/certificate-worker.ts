@@ -8,6 +8,12 @@ declare module 'node-forge' {
   namespace asn1 {
     function fromDer(bytes: util.ByteBuffer, options: { strict: boolean; parseAllBytes: boolean }): Asn1
   }
+  namespace pki {
+    const pbe: {
+      generatePkcs12Key: typeof pkcs12.generateKey
+      getCipher(oid: string, params: asn1.Asn1, password: string | undefined): cipher.BlockCipher
+    }
+  }
 }
 
 export interface PfxInput {
@@ -26,19 +32,41 @@ interface Attempt {
   encoding: 'utf8' | 'latin1'
 }
 
-// The native derivation cannot be interrupted, so its length is bounded here. Firefox writes 600,000.
-const pbkdf2IterationsMax = 1_000_000
+// Firefox writes 600,000. More is meant to keep the thread busy, and the native derivation cannot even be interrupted.
+const iterationsMax = 1_000_000
+
+function requireFewIterations(iterations: number): void {
+  if (iterations > iterationsMax) throw new Error('too many iterations')
+}
 
 let encoding: Attempt['encoding'] = 'utf8'
 
 // Forge derives in JavaScript and takes each UTF-16 unit of the password for a byte.
 Object.assign(forge.pkcs5, {
   pbkdf2(password: string | undefined, salt: string, iterations: number, length: number, md: { algorithm: string }) {
-    if (iterations > pbkdf2IterationsMax) throw new Error('too many iterations')
+    requireFewIterations(iterations)
     const secret = Buffer.from(password ?? '', encoding)
     return pbkdf2Sync(secret, Buffer.from(salt, 'latin1'), iterations, length, md.algorithm).toString('latin1')
   },
 })
+
+// The derivation of RFC 7292 appendix B, of the MAC and of the old encryptions.
+const { generateKey } = forge.pkcs12
+const generateKeyBounded: typeof generateKey = (...args) => {
+  requireFewIterations(args[3])
+  return generateKey(...args)
+}
+forge.pkcs12.generateKey = generateKeyBounded
+forge.pki.pbe.generatePkcs12Key = generateKeyBounded
+
+let hasDecrypted = false
+
+const { getCipher } = forge.pki.pbe
+forge.pki.pbe.getCipher = (...args) => {
+  const cipher = getCipher(...args)
+  hasDecrypted = true
+  return cipher
+}
 
 // When forge cannot interpret a key or certificate it hands out the raw ASN.1, which OpenSSL reads whatever the algorithm.
 function leaveToOpenSsl(): never {
@@ -57,10 +85,10 @@ function openPfx({ pfx, password }: PfxInput): PfxResult {
   let problem: 'wrong-password' | 'unreadable' | undefined
   for (const attempt of attemptsFor(password)) {
     encoding = attempt.encoding
+    hasDecrypted = false
     try {
       return pairUp(forge.pkcs12.pkcs12FromAsn1(asn1, false, attempt.password))
     } catch (error) {
-      // Once the MAC has confirmed the password, any other failure is of the file.
       if (!isPasswordFailure(error, hasMac)) problem = 'unreadable'
       else problem ??= 'wrong-password'
     }
@@ -83,9 +111,10 @@ function attemptsFor(password: string): Attempt[] {
   ]
 }
 
+/** Once the MAC has confirmed the password, any other failure is of the file. Without one a wrong password decrypts to nonsense. */
 function isPasswordFailure(error: unknown, hasMac: boolean): boolean {
-  if (!(error instanceof Error)) return false
-  return hasMac ? error.message.includes('MAC could not be verified') : /decrypt/i.test(error.message)
+  if (!hasMac) return hasDecrypted
+  return error instanceof Error && error.message.includes('MAC could not be verified')
 }
 
 function isCertificateAlone(bytes: Uint8Array): boolean {
