@@ -1,8 +1,11 @@
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type RefObject, useLayoutEffect, useState } from 'react'
+import { useWindowVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
+import { type RefObject, useEffect, useLayoutEffect, useState } from 'react'
 
 // Up to this number all rows are rendered, so that the browser's own search finds them.
 const allUpTo = 100
+
+// What was measured of the rows of each estimate: who comes back finds the list as high as it was, and so the place.
+const measured = new Map<number, VirtualItem[]>()
 
 /** Which rows of a long list are rendered at a scroll position, and the height of the others above and below. */
 export function useWindowRows(list: RefObject<HTMLElement | null>, keys: readonly string[], estimatePx: number) {
@@ -16,11 +19,13 @@ export function useWindowRows(list: RefObject<HTMLElement | null>, keys: readonl
     count: keys.length,
     estimateSize: () => estimatePx,
     getItemKey: (index) => keys[index] ?? index,
+    initialMeasurementsCache: measured.get(estimatePx),
     overscan: 12,
     scrollMargin,
     // Otherwise React would be asked to render while it is rendering.
     useFlushSync: false,
   })
+  useEffect(() => () => void measured.set(estimatePx, virtualizer.takeSnapshot()), [virtualizer, estimatePx])
   if (!enabled) return { partial: false, indexes: keys.map((_, index) => index), before: 0, after: 0 }
   const items = virtualizer.getVirtualItems()
   return {
