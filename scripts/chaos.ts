@@ -7,7 +7,7 @@ import { askForEvents } from './chaos/people.ts'
 import { type ChaosPlan, readChaosPlan } from './chaos/plan.ts'
 import { keepKilling, measurePace } from './chaos/processes.ts'
 import { readLedger, readOutgoing } from './chaos/records.ts'
-import { settle } from './chaos/settle.ts'
+import { waitUntilQuiet } from './chaos/settle.ts'
 import { cancelNotes } from './chaos/suppliers.ts'
 
 // The whole product against an authority with every fault, while its workers are killed again and again; then everything is compared
@@ -70,7 +70,7 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
   say(`${await tellLost(installation)} responses were lost or never written down`)
   await installation.calmAuthority()
   const worker = (await installation.startWorker())!
-  const pending = await settle(installation, { patienceMs: plan.patienceHours * hourMs, stillMs: 1.5 * hourMs })
+  const pending = await waitUntilQuiet(installation, { patienceMs: plan.patienceHours * hourMs, stillMs: 1.5 * hourMs })
   const requests = await people
   await worker.stop()
   const late = await tellLost(installation)

@@ -10,7 +10,7 @@ import { documentScenes } from './screenshots/document-scenes.ts'
 import { type PhotographedProduct, startProduct } from './screenshots/product.ts'
 import { publicScenes } from './screenshots/public-scenes.ts'
 import { type Scene, sizes, themes } from './screenshots/scene.ts'
-import { fileName, writeSheet } from './screenshots/sheet.ts'
+import { pictureName, writeSheet } from './screenshots/sheet.ts'
 import { workspaceScenes } from './screenshots/workspace-scenes.ts'
 
 // Every screen and state of the product, for the eyes: `npm run screenshots -- --only notes --size 390 --theme dark`, where `--only` takes
@@ -137,7 +137,7 @@ async function take(
   for (const theme of plan.themes) {
     await page.emulateMedia({ colorScheme: theme })
     await settled()
-    await page.screenshot({ path: path.join(plan.folder, fileName(scene, size, theme)), animations: 'disabled' })
+    await page.screenshot({ path: path.join(plan.folder, pictureName(scene, size, theme)), animations: 'disabled' })
   }
 }
 

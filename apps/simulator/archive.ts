@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Clock } from './clock.ts'
 import type { FileSource, Ledger } from './ledger.ts'
-import { activate, type Reception, receive, release } from './publication.ts'
+import { activate, publishFiles, type Reception, release } from './publication.ts'
 
 /** A folder of XML files that the authority receives; new and changed files are found at each reading. */
 interface Archive {
@@ -23,7 +23,7 @@ export function openArchive(ledger: Ledger, clock: Clock, folder: string, option
       const fresh = xmlFiles(folder).filter((source) => seen.get(source.file) !== stamp(source))
       for (const source of fresh) seen.set(source.file, stamp(source))
       const incoming = fresh.map((source) => ({ load: () => readFileSync(join(folder, source.file)), source }))
-      return receive(ledger, clock, incoming, { activateParties: true, answered: options.answered })
+      return publishFiles(ledger, clock, incoming, { activateParties: true, answered: options.answered })
     },
   }
 }

@@ -34,7 +34,7 @@ export function dateTimeWithOffset(at: number): string {
 }
 
 /** The instant of a date written by an issuer; without offset it is taken as Brasília. */
-export function instantOf(text: string | undefined): number | undefined {
+export function parseInstant(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const hasTime = text.includes('T')
   const hasZone = /(?:Z|[+-]\d{2}:?\d{2})$/.test(text) && hasTime

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
 import { ufBySigla } from '@vigia/dfe/uf'
 import type { CertificateSubject } from './certificates.ts'
-import { instantOf } from './clock.ts'
+import { parseInstant } from './clock.ts'
 import type { SimulatorOptions } from './start.ts'
 
 export type Command =
@@ -86,7 +86,7 @@ function readServe(args: string[], env: Variables, cwd: string, defaultDirectory
   const companies = Array.isArray(values.company) ? values.company.map((one) => readCompany(String(one))) : []
   const archive = text(values, 'archive') ?? env.SIMULATOR_ARCHIVE
   const since = text(values, 'since')
-  if (since !== undefined && instantOf(since) === undefined)
+  if (since !== undefined && parseInstant(since) === undefined)
     throw new CommandError(`--since espera uma data como 2026-01-31, não "${since}"`)
   return {
     name: 'serve',

@@ -9,7 +9,7 @@ import { type FaultOrder, faultStages, type ServiceKind } from './faults.ts'
 import type { Service } from './inspect.ts'
 import { type EventSending, type Published, sequenceKey } from './ledger.ts'
 import { nsuText } from './message.ts'
-import { publishRaw, receive } from './publication.ts'
+import { publishFiles, publishRaw } from './publication.ts'
 import type { HttpResponse } from './soap.ts'
 
 // What a control call can be answered with besides a body of JSON.
@@ -70,7 +70,7 @@ const handlers: Record<string, ControlHandler> = {
     const bytes = await body()
     const activateParties = query.get('activate') !== 'false'
     const answered = query.get('answered') === 'true'
-    const [reception] = receive(authority.ledger, authority.clock, [{ load: () => bytes }], {
+    const [reception] = publishFiles(authority.ledger, authority.clock, [{ load: () => bytes }], {
       activateParties,
       answered,
     })

@@ -23,7 +23,7 @@ import { buildNfe, type GeneratedNfe } from './generate/nfe.ts'
 import { createRandom } from './generate/random.ts'
 import type { Service } from './inspect.ts'
 import { type Ledger, openLedger } from './ledger.ts'
-import { type ReceiveOptions, receive } from './publication.ts'
+import { publishFiles, type ReceiveOptions } from './publication.ts'
 
 const at = Date.parse('2026-08-10T09:00:00-03:00')
 const hour = 3_600_000
@@ -49,7 +49,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 const give = (files: Uint8Array[], options: Partial<ReceiveOptions> = {}) => {
   const incoming = files.map((bytes) => ({ load: () => bytes }))
-  return receive(ledger, clock, incoming, { activateParties: true, ...options })
+  return publishFiles(ledger, clock, incoming, { activateParties: true, ...options })
 }
 
 /** What a taxpayer's sequence holds, shortly: resNFe, procNFe, 110111… */

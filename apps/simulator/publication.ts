@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts'
-import { instantOf } from './clock.ts'
+import { parseInstant } from './clock.ts'
 import {
   type Inspected,
   type InvolvedParty,
@@ -100,7 +100,12 @@ interface BatchEntry {
 }
 
 /** Takes documents, summaries and events as the Ambiente Nacional does and gives each to the parties the distribution table names. */
-export function receive(ledger: Ledger, clock: Clock, incoming: IncomingFile[], options: ReceiveOptions): Reception[] {
+export function publishFiles(
+  ledger: Ledger,
+  clock: Clock,
+  incoming: IncomingFile[],
+  options: ReceiveOptions,
+): Reception[] {
   const at = clock.now()
   const { receptions, entries } = sortIn(ledger, incoming, options)
   const batch = new Map(entries.filter((one) => one.facts.kind === 'document').map((one) => [one.facts.chave, one]))
@@ -116,7 +121,7 @@ export function receive(ledger: Ledger, clock: Clock, incoming: IncomingFile[], 
   }
   // NSU follow the order of reception at the Ambiente Nacional, which is that of the registrations.
   const order = new Map(
-    queue.map((entry, index) => [entry, [instantOf(entry.facts.registeredAt) ?? at, index] as const]),
+    queue.map((entry, index) => [entry, [parseInstant(entry.facts.registeredAt) ?? at, index] as const]),
   )
   queue.sort((a, b) => {
     const [atA, indexA] = order.get(a) ?? [0, 0]
@@ -154,7 +159,7 @@ function sortIn(
       continue
     }
     seen.add(identity)
-    const authorizedAt = authorizedHere && facts.kind === 'document' ? instantOf(facts.registeredAt) : undefined
+    const authorizedAt = authorizedHere && facts.kind === 'document' ? parseInstant(facts.registeredAt) : undefined
     entries.push({ load, source, facts, identity, reception, also, authorizedAt })
   }
   return { receptions, entries }

@@ -4,7 +4,7 @@ import { openArchive } from './archive.ts'
 import type { Authority } from './authority.ts'
 import { createCallLog } from './calls.ts'
 import { type CertificateSubject, issuePfx, keptKey, openCertificationAuthority } from './certificates.ts'
-import { createClock, instantOf } from './clock.ts'
+import { createClock, parseInstant } from './clock.ts'
 import { createFaults } from './faults.ts'
 import { inventCompany } from './generate/cast.ts'
 import { type Generator, type NamedCompany, openGenerator } from './generate/generator.ts'
@@ -61,7 +61,7 @@ const defaultSeed = 20_260_706
 export async function start(options: SimulatorOptions): Promise<Simulator> {
   const { directory, archive, documentsEach, liveEveryMs = 0, seed = defaultSeed, tpAmb = 2 } = options
   const companies = [...(options.companies ?? [])]
-  const since = typeof options.since === 'string' ? instantOf(options.since) : options.since
+  const since = typeof options.since === 'string' ? parseInstant(options.since) : options.since
   if (since === undefined && options.since !== undefined) throw new Error(`since não é uma data: ${options.since}`)
   const log = options.log ?? (() => {})
   await using resources = new AsyncDisposableStack()

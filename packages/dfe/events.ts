@@ -139,10 +139,13 @@ const cte: readonly EventKindRow[] = [
   [610111, 'Cancelamento da Prestação do Serviço em Desacordo', 'undoes', 610110],
 ]
 
-const kinds = { nfe: new Map(nfe.map((row) => entry('nfe', row))), cte: new Map(cte.map((row) => entry('cte', row))) }
+const kindsByCode = {
+  nfe: new Map(nfe.map((row) => entry('nfe', row))),
+  cte: new Map(cte.map((row) => entry('cte', row))),
+}
 
 /** Every published event code; a code that both documents use has one row for each (MOC NF-e 7.0, event table; MOC CT-e 4.00 §3.7.1). */
-export const eventKinds: readonly EventKind[] = [...kinds.nfe.values(), ...kinds.cte.values()]
+export const eventKinds: readonly EventKind[] = [...kindsByCode.nfe.values(), ...kindsByCode.cte.values()]
 
 /** The cStat of an event that was registered: 134 for a document no longer authorised, 135 and 136, 155 for a cancelamento out of time; a resumo carries none and is always of a registered one (MOC 7.0 and MOC CT-e 4.00 §3.7). */
 export const registeredStatuses: ReadonlySet<string> = new Set(['134', '135', '136', '155'])
@@ -159,7 +162,7 @@ const duplicates = { nfe: '573', cte: '631' }
 
 /** What this code means for this document; undefined for codes newer than the table, which have no effect (MOC NF-e 7.0; MOC CT-e 4.00 §3.7.1). */
 export function eventKind(type: 'nfe' | 'cte', tpEvento: number): EventKind | undefined {
-  return kinds[type].get(tpEvento)
+  return kindsByCode[type].get(tpEvento)
 }
 
 function entry(

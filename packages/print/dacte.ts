@@ -1,7 +1,7 @@
 import { value } from '@vigia/dfe/document'
 import { canhoto } from './dacte/canhoto.ts'
 import { type Cargo, cargo, furtherInsurance, insurance } from './dacte/cargo.ts'
-import { type PrintedCte, readCte, stampLines, upright } from './dacte/cte.ts'
+import { type PrintedCte, readPrintedCte, stampLines, upright } from './dacte/cte.ts'
 import { type CteDocumentTable, documentTable } from './dacte/documents.ts'
 import { header } from './dacte/header.ts'
 import { type Modal, modal } from './dacte/modal.ts'
@@ -36,7 +36,7 @@ const least = {
 
 /** The DACTE of a CT-e (57, 67, Simplificado, GTV-e) as a PDF in A4, portrait or landscape as the issuer chose (MOC CT-e 4.00, Anexo II). Throws `PrintError`. */
 export function dacte(cteProc: Uint8Array, options: PrintOptions = {}): Uint8Array {
-  return printedOn(readCte(openPrintable(cteProc), options), upright, printCte)
+  return printedOn(readPrintedCte(openPrintable(cteProc), options), upright, printCte)
 }
 
 function printCte(cte: PrintedCte): Uint8Array {

@@ -48,7 +48,7 @@ interface PrintedEvent {
  * resNFe) adds the names of its parties, `undone` the stamp of an event that another one took back. Throws `PrintError`.
  */
 export function printEvent(procEvento: Uint8Array, document?: Uint8Array, { undone = false } = {}): Uint8Array {
-  const event = readEvent(openPrintable(procEvento), document && openPrintable(document))
+  const event = readPrintedEvent(openPrintable(procEvento), document && openPrintable(document))
   const head = header(event)
   const canvases = [new Canvas()]
   const bodyTop = sheet.top + head.height
@@ -83,7 +83,7 @@ export function printEvent(procEvento: Uint8Array, document?: Uint8Array, { undo
 
 const models: Record<string, string> = { 55: 'NF-e', 57: 'CT-e', 64: 'GTV-e', 65: 'NFC-e', 67: 'CT-e OS' }
 
-function readEvent(root: XmlElement, document: XmlElement | undefined): PrintedEvent {
+function readPrintedEvent(root: XmlElement, document: XmlElement | undefined): PrintedEvent {
   const family = root.name === 'procEventoCTe' ? 'cte' : 'nfe'
   const [eventPath, responsePath, chaveName] =
     family === 'cte' ? ['eventoCTe', 'retEventoCTe', 'chCTe'] : ['evento', 'retEvento', 'chNFe']

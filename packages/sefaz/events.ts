@@ -7,7 +7,7 @@ import { signEnveloped } from '@vigia/xml/sign'
 import { escapeText, tag } from '@vigia/xml/write'
 import type { Connection } from './connection.ts'
 import { SefazError } from './error.ts'
-import { callSoap, childOf, cut, readOutcome, type SoapResponse, textOf } from './soap.ts'
+import { callSoap, childOf, readOutcome, type SoapResponse, sourceOf, textOf } from './soap.ts'
 
 /** What every event says, whatever its kind (NT 2020.001 and MOC CT-e 4.00, leiaute geral dos eventos). */
 interface EventHead {
@@ -387,7 +387,7 @@ function readResult(event: SignedEvent, element: XmlElement, response: SoapRespo
   if (!outcome || !infEvento) return undefined
   const { cStat, xMotivo } = outcome
   const { chave, tpEvento, nSeqEvento } = event
-  const result: EventResult = { chave, tpEvento, nSeqEvento, cStat, xMotivo, xml: cut(response, element) }
+  const result: EventResult = { chave, tpEvento, nSeqEvento, cStat, xMotivo, xml: sourceOf(response, element) }
   const registered = registeredStatuses.has(String(cStat))
   // The layout demands dhRegEvento of every retEvento: in a rejection it is the moment of the rejection.
   const registeredAt = registered ? textOf(infEvento, 'dhRegEvento') : bracket(result, 'dhRegEvento')

@@ -117,7 +117,7 @@ export function textOf(element: XmlElement, name: string): string | undefined {
 }
 
 /** The element exactly as it came; only the prefixes that it uses and its ancestors declare are written into its start tag. */
-export function cut({ source, root }: Parsed, element: XmlElement): string {
+export function sourceOf({ source, root }: Parsed, element: XmlElement): string {
   const text = source.slice(element.start, element.end)
   const declared = new Map<string, string>()
   for (let at: XmlElement | undefined = root; at !== undefined && at !== element; at = childAround(at, element)) {

@@ -3,7 +3,7 @@ import { sleep } from './processes.ts'
 import { readLines, readOutgoing } from './records.ts'
 
 /** Waits until nothing is under way any more; returns what still is when the patience is over. */
-export async function settle(
+export async function waitUntilQuiet(
   { authority, database }: Installation,
   { patienceMs, stillMs }: { patienceMs: number; stillMs: number },
 ): Promise<string[]> {

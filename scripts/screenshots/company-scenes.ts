@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { heading, press, refuse, type Scene, type SceneFacts, text } from './scene.ts'
+import { byText, heading, press, refuse, type Scene, type SceneFacts } from './scene.ts'
 
 const companies = '**/obter-empresas*'
 
@@ -12,9 +12,9 @@ async function choose(page: Page, { certificate }: SceneFacts) {
 const editing = (which: 'healthy' | 'blocked' | 'expired') => (facts: SceneFacts) => `/empresas/editar/${facts[which]}`
 
 export const companyScenes: Scene[] = [
-  { name: 'companies', who: 'office', path: '/empresas', shows: text('61 empresas') },
-  { name: 'companies-few', who: 'demo', path: '/empresas', shows: text('3 empresas') },
-  { name: 'companies-empty', who: 'empty', path: '/empresas', shows: text('Nenhuma empresa encontrada') },
+  { name: 'companies', who: 'office', path: '/empresas', shows: byText('61 empresas') },
+  { name: 'companies-few', who: 'demo', path: '/empresas', shows: byText('3 empresas') },
+  { name: 'companies-empty', who: 'empty', path: '/empresas', shows: byText('Nenhuma empresa encontrada') },
   {
     name: 'companies-ended',
     who: 'ended',
@@ -25,7 +25,7 @@ export const companyScenes: Scene[] = [
     name: 'companies-nothing-found',
     who: 'office',
     path: '/empresas?busca=nada+com+este+nome',
-    shows: text('Nenhuma empresa encontrada'),
+    shows: byText('Nenhuma empresa encontrada'),
   },
   {
     name: 'companies-trouble',
@@ -38,14 +38,14 @@ export const companyScenes: Scene[] = [
     who: 'office',
     path: '/empresas?busca=CLIENTE+000',
     prepare: (page) => page.getByRole('checkbox', { name: 'Selecionar 8 empresas' }).check(),
-    shows: text('8 selecionadas de 8 empresas'),
+    shows: byText('8 selecionadas de 8 empresas'),
   },
   {
     name: 'companies-error',
     who: 'office',
     path: '/empresas',
     before: refuse(companies, 'O banco de dados está em manutenção.'),
-    shows: text('Erro ao carregar empresas'),
+    shows: byText('Erro ao carregar empresas'),
   },
   { name: 'new-company', who: 'empty', path: '/empresas/nova', shows: heading('Nova Empresa') },
   {
@@ -89,7 +89,7 @@ export const companyScenes: Scene[] = [
     name: 'edit-company-expired',
     who: 'office',
     path: editing('expired'),
-    shows: text('Certificado Digital Vencido!'),
+    shows: byText('Certificado Digital Vencido!'),
   },
   {
     name: 'edit-company-errors',
@@ -100,7 +100,7 @@ export const companyScenes: Scene[] = [
       await page.getByLabel('Email').fill('fiscal@padaria')
       await press('Salvar Alterações')(page)
     },
-    shows: text('Email inválido'),
+    shows: byText('Email inválido'),
   },
   {
     name: 'edit-company-remove-certificate',
@@ -120,6 +120,6 @@ export const companyScenes: Scene[] = [
     name: 'edit-company-unknown',
     who: 'demo',
     path: '/empresas/editar/00000000-0000-4000-8000-000000000000',
-    shows: text('Empresa não encontrada'),
+    shows: byText('Empresa não encontrada'),
   },
 ]

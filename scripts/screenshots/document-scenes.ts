@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { heading, hold, press, refuse, type Scene, type SceneFacts, text } from './scene.ts'
+import { byText, heading, hold, press, refuse, type Scene, type SceneFacts } from './scene.ts'
 
 const documents = '**/v1/api/DocumentosFiscais?*'
 const list = '/notas-fiscais?periodo=todos'
@@ -27,14 +27,21 @@ const ofComplete = ({ complete }: SceneFacts) => `${list}&documento=${complete}`
 
 export const documentScenes: Scene[] = [
   { name: 'notes', who: 'demo', path: list, shows: listed },
-  { name: 'notes-loading', who: 'demo', path: list, before: hold(documents), waits: true, shows: text('Buscando...') },
-  { name: 'notes-empty', who: 'empty', path: list, shows: text('Nenhuma nota fiscal por enquanto') },
+  {
+    name: 'notes-loading',
+    who: 'demo',
+    path: list,
+    before: hold(documents),
+    waits: true,
+    shows: byText('Buscando...'),
+  },
+  { name: 'notes-empty', who: 'empty', path: list, shows: byText('Nenhuma nota fiscal por enquanto') },
   {
     name: 'notes-error',
     who: 'demo',
     path: list,
     before: refuse(documents, 'O banco de dados está em manutenção.'),
-    shows: text(/^Erro ao carregar dados/),
+    shows: byText(/^Erro ao carregar dados/),
   },
   {
     name: 'notes-filtered',
@@ -46,7 +53,7 @@ export const documentScenes: Scene[] = [
     name: 'notes-filtered-nothing',
     who: 'demo',
     path: `${list}&busca=ninguem+se+chama+assim`,
-    shows: text('Nenhuma nota fiscal com estes filtros'),
+    shows: byText('Nenhuma nota fiscal com estes filtros'),
   },
   {
     name: 'notes-period',
@@ -60,7 +67,7 @@ export const documentScenes: Scene[] = [
     who: 'demo',
     path: list,
     prepare: (page) => select(page, 3),
-    shows: text('3 selecionadas'),
+    shows: byText('3 selecionadas'),
   },
   {
     name: 'notes-answer-menu',
@@ -77,14 +84,14 @@ export const documentScenes: Scene[] = [
     who: 'demo',
     path: `${list}&status=1&participacao=1`,
     prepare: answer('Ciência'),
-    shows: text(/^Vai para/),
+    shows: byText(/^Vai para/),
   },
   {
     name: 'notes-answer-left-out',
     who: 'demo',
     path: `${list}&participacao=2`,
     prepare: answer('Desconhecimento'),
-    shows: text(/^Nenhuma nota fiscal pode/),
+    shows: byText(/^Nenhuma nota fiscal pode/),
   },
   {
     name: 'notes-export',
@@ -107,7 +114,7 @@ export const documentScenes: Scene[] = [
         .click(),
     shows: (page) => page.getByRole('dialog').locator('canvas').first(),
   },
-  { name: 'panel', who: 'demo', path: ofComplete, shows: text('Identificação') },
+  { name: 'panel', who: 'demo', path: ofComplete, shows: byText('Identificação') },
   {
     name: 'panel-items',
     who: 'demo',
@@ -122,18 +129,18 @@ export const documentScenes: Scene[] = [
     prepare: atTab('Eventos'),
     shows: (page) => page.getByRole('list', { name: 'Histórico do documento' }),
   },
-  { name: 'panel-xml', who: 'demo', path: ofComplete, prepare: atTab('XML'), shows: text('<xNome>') },
+  { name: 'panel-xml', who: 'demo', path: ofComplete, prepare: atTab('XML'), shows: byText('<xNome>') },
   {
     name: 'panel-summary',
     who: 'demo',
     path: ({ summary }) => `${list}&documento=${summary}`,
-    shows: text('Só o resumo está aqui'),
+    shows: byText('Só o resumo está aqui'),
   },
   {
     name: 'panel-unknown',
     who: 'demo',
     path: `${list}&documento=nada`,
-    shows: text('Este documento não está aqui'),
+    shows: byText('Este documento não está aqui'),
   },
   { name: 'freights', who: 'demo', path: '/cte?periodo=todos', shows: listed },
   { name: 'freights-empty', who: 'empty', path: '/cte?periodo=todos', shows: heading('Todos os CTe') },
@@ -141,14 +148,14 @@ export const documentScenes: Scene[] = [
     name: 'freights-panel',
     who: 'demo',
     path: ({ freight }) => `/cte?periodo=todos&documento=${freight}`,
-    shows: text('Identificação'),
+    shows: byText('Identificação'),
   },
   {
     name: 'freights-dispute',
     who: 'demo',
     path: '/cte?periodo=todos&participacao=7',
     prepare: answer('Prestação em Desacordo'),
-    shows: text(/^(Vai para|Nenhum conhecimento pode)/),
+    shows: byText(/^(Vai para|Nenhum conhecimento pode)/),
   },
   {
     name: 'freights-correction',

@@ -1,4 +1,4 @@
-import { dialog, heading, press, type Scene, text } from './scene.ts'
+import { byText, dialog, heading, press, type Scene } from './scene.ts'
 
 export const publicScenes: Scene[] = [
   { name: 'landing', who: 'visitor', path: '/', shows: heading(/capturadas e guardadas/) },
@@ -23,7 +23,7 @@ export const publicScenes: Scene[] = [
     who: 'visitor',
     path: '/#contato',
     prepare: press('Enviar mensagem'),
-    shows: text('Mensagem é obrigatória'),
+    shows: byText('Mensagem é obrigatória'),
   },
   { name: 'login', who: 'visitor', path: '/login', shows: heading('Entrar') },
   {
@@ -31,7 +31,7 @@ export const publicScenes: Scene[] = [
     who: 'visitor',
     path: '/login',
     prepare: press('Entrar'),
-    shows: text('Senha é obrigatória'),
+    shows: byText('Senha é obrigatória'),
   },
   {
     name: 'login-refused',
@@ -47,7 +47,7 @@ export const publicScenes: Scene[] = [
       await page.getByLabel('Senha', { exact: true }).fill('outra-senha')
       await press('Entrar')(page)
     },
-    shows: text('Credenciais inválidas.'),
+    shows: byText('Credenciais inválidas.'),
   },
   {
     name: 'login-recovery',
@@ -62,7 +62,7 @@ export const publicScenes: Scene[] = [
     who: 'visitor',
     path: '/register?tp=2',
     prepare: press('Cadastrar'),
-    shows: text('Senha é obrigatória'),
+    shows: byText('Senha é obrigatória'),
   },
   {
     name: 'new-password-invalid',

@@ -40,7 +40,7 @@ export const heading = (name: string | RegExp): Find => {
   return (page) => page.getByRole('heading', { name }).filter({ visible: true })
 }
 
-export const text = (words: string | RegExp): Find => {
+export const byText = (words: string | RegExp): Find => {
   return (page) => page.getByText(words).filter({ visible: true })
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Scene, sizes, themes } from './scene.ts'
 
 /** Name of the picture of a scene. */
-export function fileName({ name }: Scene, width: number, theme: string): string {
+export function pictureName({ name }: Scene, width: number, theme: string): string {
   return `${name}-${width}-${theme}.png`
 }
 
@@ -13,7 +13,7 @@ export async function writeSheet(folder: string, scenes: readonly Scene[]): Prom
   const parts = scenes.flatMap((scene) => {
     const pictures = themes.flatMap((theme) =>
       sizes.flatMap((width) => {
-        const file = fileName(scene, width, theme)
+        const file = pictureName(scene, width, theme)
         if (!existsSync(join(folder, file))) return []
         return `<a href="${file}"><b><img src="${file}" alt="${scene.name}, ${width} px, ${theme}" loading="lazy"></b>${width} ${theme}</a>`
       }),

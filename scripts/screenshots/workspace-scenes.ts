@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { dialog, heading, hold, press, refuse, type Scene, text } from './scene.ts'
+import { byText, dialog, heading, hold, press, refuse, type Scene } from './scene.ts'
 
 const daysOf = (page: Page) => page.getByRole('region', { name: 'Documentos por Dia' })
 
@@ -39,7 +39,7 @@ export const workspaceScenes: Scene[] = [
     who: 'empty',
     path: '/dashboard',
     prepare: press('Fazer Depois'),
-    shows: text('Nada precisa de você agora.'),
+    shows: byText('Nada precisa de você agora.'),
   },
   {
     name: 'dashboard-office',
@@ -53,14 +53,14 @@ export const workspaceScenes: Scene[] = [
     path: '/dashboard',
     before: hold('**/v1/api/Dashboard'),
     waits: true,
-    shows: text('Carregando dashboard...'),
+    shows: byText('Carregando dashboard...'),
   },
   {
     name: 'dashboard-error',
     who: 'demo',
     path: '/dashboard',
     before: refuse('**/v1/api/Dashboard', 'O banco de dados está em manutenção.'),
-    shows: text('Erro ao carregar dados do dashboard'),
+    shows: byText('Erro ao carregar dados do dashboard'),
   },
   { name: 'help', who: 'demo', path: '/help', shows: heading('Ajuda') },
   {
@@ -69,7 +69,7 @@ export const workspaceScenes: Scene[] = [
     path: '/help?busca=656',
     shows: (page) => page.getByRole('region', { name: 'Resultados da busca' }).getByRole('heading').first(),
   },
-  { name: 'help-search-nothing', who: 'demo', path: '/help?busca=girafa', shows: text(/^Nenhum resultado/) },
+  { name: 'help-search-nothing', who: 'demo', path: '/help?busca=girafa', shows: byText(/^Nenhum resultado/) },
   { name: 'account', who: 'office', path: '/conta', shows: heading('Minha conta') },
   {
     name: 'account-ended',

@@ -14,7 +14,7 @@ import { closedForHours, isOfTheHost } from './rules.ts'
 type QueryContext = Pick<Context, 'db' | 'config'>
 
 /** Where the queries of a service go. */
-export function urlOf({ config }: Pick<Context, 'config'>, service: ServiceCode): string {
+export function distributionUrl({ config }: Pick<Context, 'config'>, service: ServiceCode): string {
   return config.sefaz.endpoints.distribution[serviceOf(service)]
 }
 
@@ -50,7 +50,7 @@ export async function noteQueryAs(
     // Locks the line before the row of its service, as all code does that locks both.
     await lockLine(ctx, line)
     if (await isPaused(ctx, line, holder)) return false
-    if (!inOutage && !(await mayCall(ctx, urlOf(ctx, line.service)))) return false
+    if (!inOutage && !(await mayCall(ctx, distributionUrl(ctx, line.service)))) return false
     await noteQuery(ctx, line, query)
     return true
   })
@@ -95,7 +95,7 @@ export async function send(
   try {
     const response = await queryDistribution(connection, {
       service: serviceOf(line.service),
-      url: urlOf(ctx, line.service),
+      url: distributionUrl(ctx, line.service),
       tpAmb: sefaz.tpAmb,
       cUFAutor: holder.uf,
       cnpj: line.cnpj,
@@ -114,7 +114,7 @@ export async function reportResponse(
   service: ServiceCode,
   { cStat, xMotivo }: Pick<DistributionResponse, 'cStat' | 'xMotivo'>,
 ): Promise<void> {
-  const url = urlOf(ctx, service)
+  const url = distributionUrl(ctx, service)
   const closedHours = closedForHours[cStat]
   if (closedHours === undefined) await noteAnswer(ctx, url)
   else await noteFailure(ctx, url, xMotivo, closedHours * ctx.config.sefaz.hourMs)
@@ -126,7 +126,7 @@ export async function reportFailure(
   service: ServiceCode,
   error: SefazError,
 ): Promise<Outage | null> {
-  const url = urlOf(ctx, service)
+  const url = distributionUrl(ctx, service)
   if (isOfTheHost(error)) return noteFailure(ctx, url, error.kind)
   // The service responded; it only refused this certificate.
   await noteAnswer(ctx, url)

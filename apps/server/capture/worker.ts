@@ -10,7 +10,7 @@ import { copyToOthers } from './delivery.ts'
 import { runGapTurn } from './gaps/gap-turn.ts'
 import { settleInterrupted } from './interrupted.ts'
 import { breakLine, type CaptureLine, claimLine, readHeldLine, type Turn } from './lease.ts'
-import { urlOf } from './query.ts'
+import { distributionUrl } from './query.ts'
 import { brokenOff } from './rules.ts'
 
 // As many as all processes together may hold.
@@ -51,7 +51,7 @@ async function claimTurn(ctx: CaptureContext): Promise<{ line: CaptureLine; work
 async function listPaused(ctx: CaptureContext): Promise<ServiceCode[]> {
   const paused = await pausedServices(ctx)
   if (paused.length === 0) return []
-  return Object.values(serviceCodes).filter((service) => paused.includes(addressOf(urlOf(ctx, service))))
+  return Object.values(serviceCodes).filter((service) => paused.includes(addressOf(distributionUrl(ctx, service))))
 }
 
 /** Ends a turn in which something of ours failed. */

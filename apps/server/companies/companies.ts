@@ -13,7 +13,7 @@ import { likeLiteral, searchable } from '../platform/text.ts'
 import type { Registered } from './announcements.ts'
 import { readCaptureStates } from './capture-state.ts'
 import { replaceCertificate, requireSameBase, storeCertificate, usedCertificates } from './certificates.ts'
-import { type Switch, shownTo, switched } from './switches.ts'
+import { type RoleSwitch, shownTo, switched } from './switches.ts'
 
 export { companyAnnouncements } from './announcements.ts'
 export { noneAccepted } from './capture-state.ts'
@@ -34,7 +34,14 @@ export {
   UnreadableCertificate,
 } from './certificates.ts'
 export { findLogoOf } from './logo.ts'
-export { type Hiding, hidesAnything, readHiding, type Switch, shownConditions, shownTo } from './switches.ts'
+export {
+  type Hiding,
+  hidesAnything,
+  type RoleSwitch as Switch,
+  readHiding,
+  shownConditions,
+  shownTo,
+} from './switches.ts'
 
 /** What the captures of a company say that stopped because it has no certificate at all. */
 export const withoutCertificate =
@@ -102,7 +109,7 @@ export interface CompanyChange {
   uf?: number
   automatic?: boolean
   /** Roles in which documents are shown. */
-  shown: Record<Service, Switch[]>
+  shown: Record<Service, RoleSwitch[]>
   acknowledges?: boolean
 }
 

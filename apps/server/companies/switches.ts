@@ -3,7 +3,7 @@ import type { Context } from '../platform/context.ts'
 import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
 
 /** Whether documents are shown in which a company has a role. */
-export type Switch = readonly [role: number, on: boolean | undefined]
+export type RoleSwitch = readonly [role: number, on: boolean | undefined]
 
 const everyRole = 511
 const thirdParty = 3
@@ -15,7 +15,7 @@ function rolesOfSwitch(service: Service, role: number): number {
 }
 
 /** A mask of shown roles after some switches were set. */
-export function switched(service: Service, mask: number, switches: Switch[]): number {
+export function switched(service: Service, mask: number, switches: RoleSwitch[]): number {
   return switches.reduce((mask, [role, on]) => {
     const roles = rolesOfSwitch(service, role)
     return on === undefined ? mask : on ? mask | roles : mask & ~roles

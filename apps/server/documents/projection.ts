@@ -193,7 +193,7 @@ const summaryStatus = 1
 
 function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string): ArrivedRows['documents'][number] {
   const time = localTime(facts.issuedAt)!
-  const name = cut(facts.issuerName, 300) || 'Nome não informado'
+  const name = clipped(facts.issuerName, 300) || 'Nome não informado'
   return {
     nsu,
     chave: facts.chave,
@@ -204,11 +204,11 @@ function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string): ArrivedRo
     issued_offset: time.offset,
     authorized_at: instant(facts.authorizedAt),
     amount: facts.amount,
-    nat_op: cut(facts.natOp, 100) || null,
+    nat_op: clipped(facts.natOp, 100) || null,
     roles: rolesOf(facts, cnpj),
     // A summary of an authorised note is still only a summary; of a cancelled or denied one it says so.
     base_status: !facts.complete && facts.situation === 'authorized' ? summaryStatus : baseStatus[facts.situation],
-    tax_id: cut(facts.issuerTaxId, 20) || facts.chave.slice(6, 20),
+    tax_id: clipped(facts.issuerTaxId, 20) || facts.chave.slice(6, 20),
     name,
     search: searchable(name),
   }
@@ -229,14 +229,14 @@ function eventRow(nsu: bigint, facts: EventFacts, cnpj: string): EventRow {
     summary: facts.summary,
     stated: facts.registration === 'duplicate',
     undoes: facts.undoes?.tpEvento ?? null,
-    undoes_protocol: cut(facts.undoes?.protocol, 30) || null,
+    undoes_protocol: clipped(facts.undoes?.protocol, 30) || null,
     undone: false,
     registered_at: instant(facts.registeredAt) ?? happened_at,
     happened_at,
-    protocol: cut(facts.protocol, 30) || null,
-    author: cut(facts.authorTaxId, 20) || null,
-    description: cut(facts.description, 300) || `Evento ${facts.tpEvento}`,
-    justification: cut(facts.justification, 5000) || null,
+    protocol: clipped(facts.protocol, 30) || null,
+    author: clipped(facts.authorTaxId, 20) || null,
+    description: clipped(facts.description, 300) || `Evento ${facts.tpEvento}`,
+    justification: clipped(facts.justification, 5000) || null,
     known: kind !== undefined && !kind.ownWords,
     // The company that 110150 admits is a carrier.
     roles: facts.named?.includes(cnpj) ? 1 << carrier : 0,
@@ -255,4 +255,4 @@ function instant(text: string | undefined): string | null {
 const numberUpTo = (max: number, value: number) => (Number.isInteger(value) && value >= 0 && value <= max ? value : 0)
 
 // A slice may cut a surrogate pair; PostgreSQL refuses lone surrogates.
-const cut = (text: string | undefined, length: number) => (text ?? '').slice(0, length).toWellFormed()
+const clipped = (text: string | undefined, length: number) => (text ?? '').slice(0, length).toWellFormed()

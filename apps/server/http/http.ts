@@ -183,7 +183,7 @@ function addRoute(app: FastifyInstance, ctx: Context, { route, run }: Handled, a
   const sessions = new WeakMap<FastifyRequest, Session>()
   app.route({
     method: route.method,
-    url: addressOf(route),
+    url: fastifyPath(route),
     // Before the body is read: without a session no body is read.
     onRequest: async (request) => {
       if (route.access === 'session') sessions.set(request, await requireSession(ctx, request, authenticate))
@@ -257,7 +257,7 @@ function attachment(fileName: string): string {
 }
 
 /** How the HTTP library writes the path of `route`. */
-export function addressOf({ path }: Pick<RouteDefinition, 'path'>): string {
+export function fastifyPath({ path }: Pick<RouteDefinition, 'path'>): string {
   return path.replace(/\{(\w+)\}/g, ':$1')
 }
 

@@ -7,7 +7,7 @@ import type { Context, Database } from '../platform/context.ts'
 import { asOperator, inCapture, poolUse } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { lateMinutes, type ServiceCode, serviceOf } from '../platform/service.ts'
-import { addressOf, bearerOf } from './http.ts'
+import { bearerOf, fastifyPath } from './http.ts'
 
 // A scrape that waits longer than this for the database gets a response without its metrics.
 const databaseMs = 3_000
@@ -61,7 +61,7 @@ function ofProcess(): Registry {
 }
 
 function measureRequests(app: FastifyInstance, registry: Registry, routes: readonly RouteDefinition[]): void {
-  const templates = new Map(routes.map((route) => [addressOf(route), route.path]))
+  const templates = new Map(routes.map((route) => [fastifyPath(route), route.path]))
   const duration = new Histogram({
     name: 'vigia_http_request_duration_seconds',
     help: 'Time from the arrival of a request to the end of its answer, by route template ("other": pages, files, unknown addresses).',

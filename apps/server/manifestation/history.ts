@@ -2,7 +2,7 @@ import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { findHoldups } from './holdups.ts'
-import { type Kind, kinds } from './kinds.ts'
+import { type Kind, manifestationKinds } from './kinds.ts'
 import { deadlineFor, judge } from './rules.ts'
 import { type Candidate, loadCandidates } from './subjects.ts'
 
@@ -42,7 +42,7 @@ export async function readHistory(ctx: Pick<Context, 'db' | 'ids' | 'config'>, w
 
 function optionsOf(candidate: Candidate): Option[] {
   const now = new Date()
-  return kinds[candidate.type].map((kind) => {
+  return manifestationKinds[candidate.type].map((kind) => {
     const verdict = judge(kind.tpEvento, candidate, now)
     const refusal = 'refusal' in verdict ? verdict.refusal : null
     return { kind, deadline: deadlineFor(kind.tpEvento, candidate), refusal }

@@ -3,7 +3,7 @@ import { findOutage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { type ServiceCode, serviceOf } from '../platform/service.ts'
-import { blocksAuthor, comesBefore, urlOf } from './queue.ts'
+import { blocksAuthor, comesBefore, eventUrl } from './queue.ts'
 
 /** What keeps an event from leaving when its own time has come. */
 interface Holdup {
@@ -43,7 +43,7 @@ export async function findHoldups(
        where o.workspace_id = ${workspaceId} and o.id = any (${ids}::bigint[]) and o.state in ('waiting', 'sending')
          and (o.lease_until is null or o.lease_until < now())`.execute(db),
   )
-  const urlOfRow = ({ type, chave }: HoldupRow) => urlOf(ctx.config, serviceOf(type), chave)
+  const urlOfRow = ({ type, chave }: HoldupRow) => eventUrl(ctx.config, serviceOf(type), chave)
   const outages = new Map<string, Holdup>()
   for (const url of new Set(rows.map(urlOfRow))) {
     const outage = await findOutage(ctx, url)

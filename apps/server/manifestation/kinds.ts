@@ -17,7 +17,7 @@ export interface Kind {
 }
 
 /** The choices of each family (section 3 of the specification; the last two of the CT-e are ours). */
-export const kinds: Readonly<Record<Service, readonly Kind[]>> = {
+export const manifestationKinds: Readonly<Record<Service, readonly Kind[]>> = {
   nfe: [
     { choice: 1, tpEvento: 210210, of: 'da Ciência', text: 'kept' },
     { choice: 2, tpEvento: 210200, of: 'da Confirmação', text: 'kept' },

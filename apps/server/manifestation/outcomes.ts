@@ -86,7 +86,7 @@ function loteRefused(said: Said): string {
 
 function registeredMessage(said: Said): string {
   const { cStat, protocol } = said
-  const at = instantOf(said)
+  const at = registrationTime(said)
   const when = Number.isNaN(at) ? '' : ` em ${formatBrasiliaMoment(new Date(at))}`
   const note =
     cStat === 136
@@ -105,7 +105,7 @@ function alreadyRegistered(service: Service, event: QueuedEvent, said: Said): Co
   }
   if (event.tpEvento === letterOfCorrection && !isOurs(event, said)) return letterOfOthers(event)
   const ours = isOurs(event, said)
-  if (!ours && event.rivalAt && instantOf(said) < event.rivalAt.getTime())
+  if (!ours && event.rivalAt && registrationTime(said) < event.rivalAt.getTime())
     return { state: 'rejected', message: overtaken, keeps: said.xml !== undefined }
   const subject = service === 'nfe' ? 'Já estava registrada na SEFAZ' : 'O evento já estava registrado na SEFAZ'
   const why = ours ? ': a resposta a um envio anterior tinha se perdido' : ', por outro sistema ou pelo portal'
@@ -127,11 +127,11 @@ export function letterOfOthers({ sequence }: Pick<QueuedEvent, 'sequence'>): Con
 }
 
 function isOurs({ isUnknown, requestedAt }: QueuedEvent, said: Said): boolean {
-  return isUnknown && !(instantOf(said) < requestedAt.getTime() - toleranceMs)
+  return isUnknown && !(registrationTime(said) < requestedAt.getTime() - toleranceMs)
 }
 
 /** When the authority registered it; NaN when it did not say so. */
-export function instantOf({ registeredAt }: Pick<Said, 'registeredAt'>): number {
+export function registrationTime({ registeredAt }: Pick<Said, 'registeredAt'>): number {
   return registeredAt === undefined ? Number.NaN : Date.parse(registeredAt)
 }
 

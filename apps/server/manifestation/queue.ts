@@ -105,21 +105,21 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
       first.leavesAlone || eventsMax[service] === 1
         ? []
         : await claim(sql`${sameAuthor} and ${mayLeave} and not ${leavesAlone}`, eventsMax[service] - 1)
-    const url = urlOf(ctx.config, service, first.chave)
+    const url = eventUrl(ctx.config, service, first.chave)
     const events = [first, ...others].sort((a, b) => (a.id < b.id ? -1 : 1))
     return { leaseBy, workspaceId, companyId, service, cnpj, url, events }
   })
 }
 
 /** The web service that takes the events about a document. */
-export function urlOf({ sefaz }: Context['config'], service: Service, chave: string): string {
+export function eventUrl({ sefaz }: Context['config'], service: Service, chave: string): string {
   return service === 'nfe' ? sefaz.endpoints.manifestation : cteEventUrl(sefaz.endpoints, chave)
 }
 
 function reachableCondition(config: Context['config'], paused: string[]): RawBuilder<boolean> {
   if (paused.length === 0) return sql`true`
   const isPaused = (url: string) => paused.includes(addressOf(url))
-  const unreachableUfs = ufs.map(({ code }) => String(code)).filter((code) => isPaused(urlOf(config, 'cte', code)))
+  const unreachableUfs = ufs.map(({ code }) => String(code)).filter((code) => isPaused(eventUrl(config, 'cte', code)))
   const nfe = !isPaused(config.sefaz.endpoints.manifestation)
   return sql`(case o.type when ${serviceCodes.nfe}::int then ${nfe}::boolean else left(o.chave, 2) <> all (${unreachableUfs}::text[]) end)`
 }

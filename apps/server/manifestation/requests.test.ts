@@ -11,7 +11,7 @@ import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import type { Service } from '../platform/service.ts'
 import { testCaller } from '../platform/testing.ts'
 import { readHistory } from './history.ts'
-import { kinds } from './kinds.ts'
+import { manifestationKinds } from './kinds.ts'
 import { acknowledgePending } from './manifestation.ts'
 import { claimBatch } from './queue.ts'
 import { type ManifestationRequest, requestEvents } from './requests.ts'
@@ -56,7 +56,7 @@ async function ask(
   documents: string[],
   { by = office.session, waitMs = 0, ...more }: Partial<ManifestationRequest> & { by?: Session; waitMs?: number } = {},
 ) {
-  const kind = kinds[service].find((kind) => kind.choice === choice)!
+  const kind = manifestationKinds[service].find((kind) => kind.choice === choice)!
   const request = { service, kind, documents, justification: 'a pedido do cliente', ...more }
   return requestEvents(ctx, by, request, waitMs)
 }
@@ -89,7 +89,9 @@ const settleAll = (state: 'registered' | 'rejected' | 'waiting') =>
 
 test('every choice of the menu is an event', () => {
   for (const service of ['nfe', 'cte'] as const)
-    expect(kinds[service].map(({ choice }) => choice)).toEqual(manifestationTypes[service].map(({ code }) => code))
+    expect(manifestationKinds[service].map(({ choice }) => choice)).toEqual(
+      manifestationTypes[service].map(({ code }) => code),
+    )
 })
 
 describe('a request', () => {

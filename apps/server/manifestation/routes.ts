@@ -13,7 +13,7 @@ import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { readHistory } from './history.ts'
-import { type Kind, kinds } from './kinds.ts'
+import { type Kind, manifestationKinds } from './kinds.ts'
 import { previewEvents, type RequestOutcome, requestEvents } from './requests.ts'
 import type { Named } from './subjects.ts'
 import { count, numbersText } from './texts.ts'
@@ -99,7 +99,7 @@ const outcomeStates = { registered: 'registrada', sending: 'enviando', refused: 
 
 // The contract takes no other choice.
 function kindOf(service: Service, choice: number): Kind {
-  return kinds[service].find((kind) => kind.choice === choice)!
+  return manifestationKinds[service].find((kind) => kind.choice === choice)!
 }
 
 async function manifest(ctx: Context, session: Session, service: Service, body: ManifestationBody) {

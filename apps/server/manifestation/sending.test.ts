@@ -15,7 +15,7 @@ import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createVault } from '../platform/vault.ts'
 import { manifestationAnnouncements } from './announcements.ts'
-import { kinds } from './kinds.ts'
+import { manifestationKinds } from './kinds.ts'
 import { acknowledgePending } from './manifestation.ts'
 import { decideAnswer, decideSilence, type Said } from './outcomes.ts'
 import { type Batch, claimBatch } from './queue.ts'
@@ -81,7 +81,7 @@ async function ask(
       .orderBy('number')
       .execute(),
   )
-  const kind = kinds[service].find((kind) => kind.choice === choice)!
+  const kind = manifestationKinds[service].find((kind) => kind.choice === choice)!
   const ids = documents.map(({ id }) => ctx.ids.encode(of.workspaceId, id))
   const request = { service, kind, documents: ids, justification: 'a pedido do cliente', ...more }
   return requestEvents(ctx, of.session, request, 0)

@@ -9,7 +9,7 @@ import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import type { EventResults } from './announcements.ts'
-import { type Consequence, instantOf, letterOfOthers, type Said } from './outcomes.ts'
+import { type Consequence, letterOfOthers, registrationTime, type Said } from './outcomes.ts'
 import type { Batch } from './queue.ts'
 import type { ReadyEvent } from './signing.ts'
 
@@ -99,7 +99,7 @@ async function writeOutcome(
   const { message, waitHours, countsAlone } = consequence
   // An event that an earlier sending may have registered stays unknown until the authority confirms it.
   const state = consequence.state === 'waiting' && event.isUnknown ? 'sending' : consequence.state
-  const registeredAt = instantOf(said ?? {})
+  const registeredAt = registrationTime(said ?? {})
   const row = await ctx.db
     .updateTable('outgoing_event')
     .set({

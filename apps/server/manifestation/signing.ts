@@ -10,7 +10,7 @@ import { AppError } from '../platform/errors.ts'
 import { serviceCodes } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
 import { joinCorrections, readCorrections } from './corrections.ts'
-import { kinds, outgoingText } from './kinds.ts'
+import { manifestationKinds, outgoingText } from './kinds.ts'
 import { isAboutCertificate, isSignedAnew, overtaken } from './outcomes.ts'
 import type { Batch, QueuedEvent } from './queue.ts'
 import { recipient } from './rules.ts'
@@ -207,7 +207,7 @@ async function make(
 ): Promise<SignedEvent> {
   const { tpEvento, chave, sequence } = event
   const head = { tpAmb: ctx.config.sefaz.tpAmb, cnpj: batch.cnpj, chave, nSeqEvento: sequence, at: new Date() }
-  const kind = kinds[batch.service].find((kind) => kind.tpEvento === tpEvento)
+  const kind = manifestationKinds[batch.service].find((kind) => kind.tpEvento === tpEvento)
   const text = kind && outgoingText(kind, event.justification ?? '')
   switch (tpEvento) {
     case 210200:

@@ -7,7 +7,7 @@ import { type Authenticate, type Guest, rawCaller, sessionOf } from '../http/htt
 import { networkOf } from '../http/throttle.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
-import { listen } from '../platform/listen.ts'
+import { keepListening } from '../platform/listen.ts'
 import { announcementChannel } from './notifications.ts'
 
 /** The session to which a connection belongs. */
@@ -75,7 +75,7 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
   })
   audience.hub = hub
   const endSessions = (ids: ReadonlySet<string>) => hub.disconnect(({ sessionId }) => ids.has(sessionId))
-  const listening = listen(
+  const listening = keepListening(
     databaseUrl,
     {
       channels: [announcementChannel, sessionChannel],

@@ -3,9 +3,9 @@ import { type Letter, type MailKind, type WaitingMail, whyReceived } from '../ma
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import {
-  activate,
   countArrivals,
   countCompanies,
+  howToGetPlan,
   keptByAuthority,
   readPlan,
   reasonOf,
@@ -76,7 +76,7 @@ function endsSoon(config: Context['config'], plan: WorkspacePlan): PlanLetter {
       `${what} termina em ${formatBrasiliaMoment(plan.endsAt!)}, no horário de Brasília. Até lá nada muda.`,
       `Depois, sem um plano ativo, a captura pausa: nada mais é consultado na SEFAZ e a ciência automática para. ${whatIsSafe} ${sentAnyway}`,
       keptByAuthority('um plano ativado'),
-      activate(config),
+      howToGetPlan(config),
     ],
     when: aroundTheEnd,
   }
@@ -89,7 +89,7 @@ function captureRests(config: Context['config'], plan: WorkspacePlan): PlanLette
       `${reasonOf(plan)}. Desde então a captura está pausada em todas as empresas: nada é consultado na SEFAZ e a ciência automática parou.`,
       `${whatIsSafe} ${sentAnyway}`,
       keptByAuthority('um plano ativado'),
-      activate(config),
+      howToGetPlan(config),
     ],
     when: aroundTheEnd,
   }
@@ -101,7 +101,7 @@ function endedUnused(config: Context['config'], plan: WorkspacePlan): PlanLetter
     paragraphs: [
       `${reasonOf(plan)}. A conta não tem empresas cadastradas, e por isso nada deixou de ser capturado.`,
       'A conta continua aberta. Para cadastrar uma empresa é preciso um plano ativo.',
-      activate(config),
+      howToGetPlan(config),
     ],
     when: aroundTheEnd,
   }
@@ -119,7 +119,7 @@ function manyDocuments(config: Context['config'], { name }: WorkspacePlan, n: nu
       over
         ? 'Nada se perde por isso: todos foram guardados, e os próximos continuam sendo capturados e guardados.'
         : 'Por enquanto nada muda. Mesmo que o limite seja passado, os documentos continuam sendo capturados e guardados.',
-      `Se os próximos meses forem assim, o plano Profissional não tem limite de documentos. ${activate(config)}`,
+      `Se os próximos meses forem assim, o plano Profissional não tem limite de documentos. ${howToGetPlan(config)}`,
     ],
     when: 'Avisamos uma vez perto do limite do mês e uma vez quando ele é passado.',
   }

@@ -76,7 +76,7 @@ export async function requireRoomForCompany(ctx: WithContact, workspaceId: numbe
   if (plan.situation === 'ended')
     throw new AppError(
       'plan-limit',
-      `${reasonOf(plan)}, e por isso não é possível cadastrar empresas agora. Nada foi alterado, e o que já foi guardado continua disponível. ${activate(ctx.config)}`,
+      `${reasonOf(plan)}, e por isso não é possível cadastrar empresas agora. Nada foi alterado, e o que já foi guardado continua disponível. ${howToGetPlan(ctx.config)}`,
     )
   const { companiesMax } = plan
   if (companiesMax === null || (await countCompanies(ctx, workspaceId)) <= companiesMax) return
@@ -95,13 +95,13 @@ export async function requireCapture(ctx: WithContact, workspaceId: number): Pro
 
 /** Why nothing is captured for a workspace whose plan has ended, what is safe, and what to do. */
 export function pausedSentence(plan: WorkspacePlan, config: ContactConfig): string {
-  return `${reasonOf(plan)}, e por isso a captura está pausada: nada é consultado na SEFAZ. ${whatIsSafe} ${keptByAuthority('um plano ativado')} ${activate(config)}`
+  return `${reasonOf(plan)}, e por isso a captura está pausada: nada é consultado na SEFAZ. ${whatIsSafe} ${keptByAuthority('um plano ativado')} ${howToGetPlan(config)}`
 }
 
 function endedSentence(plan: WorkspacePlan, config: ContactConfig): string {
   if (plan.pausedAt !== null) return pausedSentence(plan, config)
   // The next review of the workspace does it.
-  return `${reasonOf(plan)}, e a captura será pausada em até uma hora. Até lá ela ainda consulta a SEFAZ sozinha, mas não a pedido. ${whatIsSafe} ${keptByAuthority('um plano ativado')} ${activate(config)}`
+  return `${reasonOf(plan)}, e a captura será pausada em até uma hora. Até lá ela ainda consulta a SEFAZ sozinha, mas não a pedido. ${whatIsSafe} ${keptByAuthority('um plano ativado')} ${howToGetPlan(config)}`
 }
 
 /** What stays as it is when a plan ends. */
@@ -115,7 +115,7 @@ export function keptByAuthority(remedy: 'um plano ativado' | 'um certificado nov
 type ContactConfig = Pick<Context['config'], 'contactEmail'>
 
 /** What a person does to get a plan. */
-export function activate(config: ContactConfig): string {
+export function howToGetPlan(config: ContactConfig): string {
   return `Para ativar um plano, ${contactOf(config)}.`
 }
 
@@ -207,7 +207,7 @@ function standing(plan: WorkspacePlan, config: ContactConfig): string {
       : `O plano ${name} está ativo até ${formatBrasiliaMoment(paidUntil)}.`
   }
   if (situation === 'trial')
-    return `Teste grátis do plano ${name} até ${formatBrasiliaMoment(trialUntil)}. Depois, sem um plano ativo, a captura pausa e o que já foi guardado continua disponível. ${activate(config)}`
+    return `Teste grátis do plano ${name} até ${formatBrasiliaMoment(trialUntil)}. Depois, sem um plano ativo, a captura pausa e o que já foi guardado continua disponível. ${howToGetPlan(config)}`
   return endedSentence(plan, config)
 }
 

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
-import { listen } from './listen.ts'
+import { keepListening } from './listen.ts'
 import { createLogger } from './log.ts'
 
 afterEach(() => {
@@ -17,7 +17,7 @@ test('a database that takes a connection and says nothing is asked again', async
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `postgres://vigia@127.0.0.1:${(server.address() as AddressInfo).port}/vigia`
   const ear = { channels: ['vigia_test'], listening: () => {}, heard: () => {} }
-  const listening = listen(url, ear, createLogger('silent'))
+  const listening = keepListening(url, ear, createLogger('silent'))
   const moreThan = async (count: number) => {
     while (connections <= count) await new Promise((resolve) => setImmediate(resolve))
   }

@@ -15,7 +15,7 @@ const beatMs = 10_000
 const againMs = 500
 
 /** Listens to channels of the database at `url` on a connection of its own, until disposed; one that is lost is replaced. */
-export function listen(url: string, ear: Ear, log: Logger): AsyncDisposable {
+export function keepListening(url: string, ear: Ear, log: Logger): AsyncDisposable {
   const stop = new AbortController()
   const loop = async () => {
     while (!stop.signal.aborted) {

@@ -6,7 +6,7 @@ import type { Authority } from '../authority.ts'
 import { localDateTime } from '../clock.ts'
 import { isKnownEvent, readDetail, refuseCorrections } from './cte-details.ts'
 import type { SentEvent } from './event.ts'
-import { eventsOf, type KnownDocument, knownDocument, openReceived, registrationOf, stands } from './known.ts'
+import { eventsOf, type KnownDocument, knownDocument, openReceived, registrationRecord, stands } from './known.ts'
 import type { EventService } from './services.ts'
 import { refuseSignature } from './signature.ts'
 import { type EventVerdict, refuseDate, refusedBy } from './verdict.ts'
@@ -168,6 +168,6 @@ function hasDesacordo({ authority, event, detail }: Case): boolean {
   const cancelled = eventsOf(ledger, event.chave, cancelamentoDoDesacordo).map((one) =>
     value(openReceived(ledger, one), 'eventoCTe/infEvento/detEvento/evCancPrestDesacordo/nProtEvPrestDes'),
   )
-  const registered = eventsOf(ledger, event.chave, desacordo).map((one) => registrationOf(ledger, one).nProt)
+  const registered = eventsOf(ledger, event.chave, desacordo).map((one) => registrationRecord(ledger, one).nProt)
   return registered.includes(protocol) && !cancelled.includes(protocol)
 }

@@ -53,7 +53,7 @@ const dateTime =
   /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d[+-](?:0\d|1[0-4]):00$/
 
 /** The generic layout of an event (leiauteEvento 1.00, eventoCTeTiposBasico 4.00); null when it is not followed. */
-export function readEvent(
+export function readSentEvent(
   service: Service,
   element: XmlElement,
   ancestors: XmlElement[],

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { openDocument, type XmlElement } from '@vigia/dfe/document'
 import { readReceived } from '@vigia/dfe/read'
-import { instantOf } from '../clock.ts'
+import { parseInstant } from '../clock.ts'
 import type { PartyRole } from '../inspect.ts'
 import type { Ledger, ReceivedRecord } from '../ledger.ts'
 
@@ -32,7 +32,7 @@ export function knownDocument(ledger: Ledger, chave: string): KnownDocument | nu
   const { facts } = readReceived(bytes)
   if (facts.kind !== 'document') return null
   // A document from elsewhere may bear a date that this authority's clock has not reached.
-  const written = (text: string | undefined) => Math.min(instantOf(text) ?? record.at, record.at)
+  const written = (text: string | undefined) => Math.min(parseInstant(text) ?? record.at, record.at)
   return {
     protocol: facts.protocol,
     issuedAt: written(facts.issuedAt),
@@ -56,7 +56,7 @@ export function stands(ledger: Ledger, chave: string, tpEvento: number, undoneBy
   return eventsOf(ledger, chave, tpEvento).length > undone
 }
 
-export function registrationOf(ledger: Ledger, record: ReceivedRecord): Registration {
+export function registrationRecord(ledger: Ledger, record: ReceivedRecord): Registration {
   const { facts } = readReceived(contentOf(ledger, record))
   return facts.kind === 'event' ? { nProt: facts.protocol, dhRegEvento: facts.registeredAt } : {}
 }

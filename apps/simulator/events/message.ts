@@ -1,6 +1,6 @@
 import { value, type XmlElement } from '@vigia/dfe/document'
 import { namespaceOf, type SoapEnvelope } from '../soap.ts'
-import { formProblem, hasText, readEvent, type SentEvent } from './event.ts'
+import { formProblem, hasText, readSentEvent, type SentEvent } from './event.ts'
 import type { EventService } from './services.ts'
 
 /** The events of a message, or the code that refuses it whole; of a lote also its number, as far as it can be read. */
@@ -42,13 +42,13 @@ function readLote(root: XmlElement, { ancestors, source }: SoapEnvelope): EventM
   if (elements.length === 0 || elements.length > eventsMax) return wrong
   const inside = [...ancestors, root]
   const events = elements.map((one) =>
-    one.attributes.versao === '1.00' ? readEvent('nfe', one, inside, source) : null,
+    one.attributes.versao === '1.00' ? readSentEvent('nfe', one, inside, source) : null,
   )
   return events.every((one) => one !== null) ? { idLote, events } : wrong
 }
 
 function readSingle(root: XmlElement, { ancestors, source }: SoapEnvelope): EventMessage {
   const versao = root.attributes.versao ?? ''
-  const event = /^[0-9]\.[0-9]{2}$/.test(versao) ? readEvent('cte', root, ancestors, source) : null
+  const event = /^[0-9]\.[0-9]{2}$/.test(versao) ? readSentEvent('cte', root, ancestors, source) : null
   return event === null ? { refused: 215, idLote: '0', events: [] } : { idLote: '0', events: [event] }
 }

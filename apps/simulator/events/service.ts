@@ -3,9 +3,9 @@ import { tag } from '@vigia/xml/write'
 import type { Authority } from '../authority.ts'
 import { type CallEntry, loseResponse } from '../calls.ts'
 import { dateTimeWithOffset, localDateTime } from '../clock.ts'
-import { text } from '../generate/elements.ts'
+import { textElement } from '../generate/elements.ts'
 import type { EventSending } from '../ledger.ts'
-import { receive } from '../publication.ts'
+import { publishFiles } from '../publication.ts'
 import { insteadOfResponse, type Reply, spoilResponse } from '../reply.ts'
 import { readSoapEnvelope, type SoapRequest, type SoapVersion, soapFault, soapResponse, versionOf } from '../soap.ts'
 import { judgeCteEvent } from './cte.ts'
@@ -105,7 +105,7 @@ function takeEvent(authority: Authority, service: EventService, event: SentEvent
   const versao = service.service === 'nfe' ? '1.00' : '4.00'
   const bytes = Buffer.from(tag(root, { xmlns: service.messageNamespace, versao }, event.xml, result))
   const incoming = { load: () => bytes, also: [sending] }
-  const [reception] = receive(ledger, clock, [incoming], { activateParties: false })
+  const [reception] = publishFiles(ledger, clock, [incoming], { activateParties: false })
   if (reception?.outcome !== 'accepted') throw new Error(`event not taken: ${reception?.reason}`)
   return result
 }
@@ -136,19 +136,19 @@ function writeResult(
     tag(
       'infEvento',
       null,
-      text('tpAmb', authority.tpAmb),
-      text('verAplic', service.verAplic),
-      text('cOrgao', isNfe ? '91' : event.chave.slice(0, 2)),
-      text('cStat', cStat),
-      text('xMotivo', motiveOf(service.service, cStat, appended)),
-      text(isNfe ? 'chNFe' : 'chCTe', event.chave),
-      text('tpEvento', event.tpEvento),
-      registered && text('xEvento', descriptionOf(event)),
-      text('nSeqEvento', event.nSeqEvento),
-      registered && isNfe && text(recipient, event.author),
+      textElement('tpAmb', authority.tpAmb),
+      textElement('verAplic', service.verAplic),
+      textElement('cOrgao', isNfe ? '91' : event.chave.slice(0, 2)),
+      textElement('cStat', cStat),
+      textElement('xMotivo', motiveOf(service.service, cStat, appended)),
+      textElement(isNfe ? 'chNFe' : 'chCTe', event.chave),
+      textElement('tpEvento', event.tpEvento),
+      registered && textElement('xEvento', descriptionOf(event)),
+      textElement('nSeqEvento', event.nSeqEvento),
+      registered && isNfe && textElement(recipient, event.author),
       // The layout of the NF-e wants the date of a rejection too.
-      (registered || isNfe) && text('dhRegEvento', dateTimeWithOffset(at)),
-      text('nProt', nProt),
+      (registered || isNfe) && textElement('dhRegEvento', dateTimeWithOffset(at)),
+      textElement('nProt', nProt),
     ),
   )
 }
@@ -178,7 +178,7 @@ function writeLote(
   return tag(
     'retEnvEvento',
     { xmlns: service.messageNamespace, versao: '1.00' },
-    text('idLote', idLote),
+    textElement('idLote', idLote),
     ...head(authority, service, cStat),
     ...results,
   )
@@ -186,10 +186,10 @@ function writeLote(
 
 function head({ tpAmb }: Authority, { verAplic, cOrgao, service }: EventService, cStat: number): string[] {
   return [
-    text('tpAmb', tpAmb),
-    text('verAplic', verAplic),
-    text('cOrgao', cOrgao),
-    text('cStat', cStat),
-    text('xMotivo', motiveOf(service, cStat)),
+    textElement('tpAmb', tpAmb),
+    textElement('verAplic', verAplic),
+    textElement('cOrgao', cOrgao),
+    textElement('cStat', cStat),
+    textElement('xMotivo', motiveOf(service, cStat)),
   ]
 }

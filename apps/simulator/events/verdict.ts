@@ -1,9 +1,9 @@
 import type { Authority } from '../authority.ts'
-import { instantOf } from '../clock.ts'
+import { parseInstant } from '../clock.ts'
 import type { Service } from '../inspect.ts'
 import { type ReceivedRecord, responseKey, sendingKey } from '../ledger.ts'
 import type { SentEvent } from './event.ts'
-import { type KnownDocument, registrationOf } from './known.ts'
+import { type KnownDocument, registrationRecord } from './known.ts'
 import type { EventService } from './services.ts'
 
 /** The end of the judgement of an event. */
@@ -34,7 +34,7 @@ export function refuseDate(
   document: KnownDocument | null,
   codes: { beforeIssue: number; beforeAuthorization: number; inFuture: number },
 ): number | null {
-  const at = instantOf(event.dhEvento) ?? 0
+  const at = parseInstant(event.dhEvento) ?? 0
   if (document !== null && at < document.issuedAt - toleranceMs) return codes.beforeIssue
   if (document !== null && at < document.authorizedAt - toleranceMs) return codes.beforeAuthorization
   return at > clock.now() + toleranceMs ? codes.inFuture : null
@@ -47,7 +47,7 @@ export function refusedBy(
   record: ReceivedRecord,
   dateName = 'dhRegEvento',
 ): EventVerdict {
-  const { nProt, dhRegEvento } = registrationOf(ledger, record)
+  const { nProt, dhRegEvento } = registrationRecord(ledger, record)
   const parts = [nProt && `[nProt:${nProt}]`, dhRegEvento && `[${dateName}:${dhRegEvento}]`]
   return { cStat, appended: parts.filter(Boolean).join('') }
 }

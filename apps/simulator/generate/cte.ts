@@ -4,7 +4,7 @@ import type { IssuedCertificate } from '../certificates.ts'
 import { dateTimeWithOffset } from '../clock.ts'
 import type { Taxpayer } from './cast.ts'
 import { digestOf, type NewChave, newChave, newProtocol } from './chave.ts'
-import { group, text } from './elements.ts'
+import { group, textElement } from './elements.ts'
 import { fixed, money, rateText, share, split } from './money.ts'
 import { ibsCbs, ibsCbsOf } from './nfe-items.ts'
 import { icmsRate, type Municipality } from './places.ts'
@@ -60,31 +60,31 @@ export function buildCte(random: Random, order: FreightOrder, signer: IssuedCert
     group(
       'ide',
       ...ideHead(order, made, '57', cfop(sender, receiver), '0'),
-      text('modal', '01'),
-      text('tpServ', '0'),
+      textElement('modal', '01'),
+      textElement('tpServ', '0'),
       ...route(sender.place, receiver.place),
-      text('retira', '1'),
-      text('indIEToma', '1'),
-      group('toma3', text('toma', order.toma)),
+      textElement('retira', '1'),
+      textElement('indIEToma', '1'),
+      group('toma3', textElement('toma', order.toma)),
     ),
     group(
       'compl',
-      text('xObs', random.pick(['ENTREGA EM HORÁRIO COMERCIAL', 'AGENDAR DESCARGA COM 24H DE ANTECEDÊNCIA'])),
+      textElement('xObs', random.pick(['ENTREGA EM HORÁRIO COMERCIAL', 'AGENDAR DESCARGA COM 24H DE ANTECEDÊNCIA'])),
     ),
     carrierGroup(order.carrier),
     partyGroup('rem', 'enderReme', sender),
     partyGroup('dest', 'enderDest', receiver),
     group(
       'vPrest',
-      text('vTPrest', money(order.vTPrest)),
-      text('vRec', money(order.vTPrest)),
+      textElement('vTPrest', money(order.vTPrest)),
+      textElement('vRec', money(order.vTPrest)),
       ...components(order.vTPrest),
     ),
     taxes(order, sender.place.uf, receiver.place.uf),
     group(
       'infCTeNorm',
       cargoGroup(order, 'PESO BRUTO'),
-      group('infDoc', ...order.cargo.map(({ chave }) => group('infNFe', text('chave', chave)))),
+      group('infDoc', ...order.cargo.map(({ chave }) => group('infNFe', textElement('chave', chave)))),
       roadModal(random),
     ),
   ])
@@ -101,44 +101,44 @@ export function buildSimplifiedCte(random: Random, order: FreightOrder, signer: 
     group(
       'ide',
       ...ideHead(order, made, '57', cfop(sender, receiver), '5'),
-      text('modal', '01'),
-      text('tpServ', '0'),
-      text('UFIni', sender.place.uf),
-      text('UFFim', receiver.place.uf),
-      text('retira', '1'),
+      textElement('modal', '01'),
+      textElement('tpServ', '0'),
+      textElement('UFIni', sender.place.uf),
+      textElement('UFFim', receiver.place.uf),
+      textElement('retira', '1'),
     ),
     carrierGroup(order.carrier),
     group(
       'toma',
-      text('toma', '3'),
-      text('indIEToma', '1'),
-      text('CNPJ', receiver.cnpj),
-      text('IE', receiver.ie),
-      text('xNome', receiver.nome),
-      text('fone', receiver.fone),
-      group('enderToma', ...address(receiver), text('cPais', '1058'), text('xPais', 'BRASIL')),
+      textElement('toma', '3'),
+      textElement('indIEToma', '1'),
+      textElement('CNPJ', receiver.cnpj),
+      textElement('IE', receiver.ie),
+      textElement('xNome', receiver.nome),
+      textElement('fone', receiver.fone),
+      group('enderToma', ...address(receiver), textElement('cPais', '1058'), textElement('xPais', 'BRASIL')),
     ),
     cargoGroup(order, '01'),
     ...order.cargo.map(({ chave }, index) =>
       tag(
         'det',
         { nItem: String(index + 1) },
-        text('cMunIni', sender.place.cMun),
-        text('xMunIni', sender.place.xMun),
-        text('cMunFim', receiver.place.cMun),
-        text('xMunFim', receiver.place.xMun),
-        text('vPrest', money(parts[index] ?? 0)),
-        text('vRec', money(parts[index] ?? 0)),
-        group('infNFe', text('chNFe', chave)),
+        textElement('cMunIni', sender.place.cMun),
+        textElement('xMunIni', sender.place.xMun),
+        textElement('cMunFim', receiver.place.cMun),
+        textElement('xMunFim', receiver.place.xMun),
+        textElement('vPrest', money(parts[index] ?? 0)),
+        textElement('vRec', money(parts[index] ?? 0)),
+        group('infNFe', textElement('chNFe', chave)),
       ),
     ),
     roadModal(random),
     taxes(order, sender.place.uf, receiver.place.uf, false),
     group(
       'total',
-      text('vTPrest', money(order.vTPrest)),
-      text('vTRec', money(order.vTPrest)),
-      text('vTotDFe', money(order.vTPrest)),
+      textElement('vTPrest', money(order.vTPrest)),
+      textElement('vTRec', money(order.vTPrest)),
+      textElement('vTotDFe', money(order.vTPrest)),
     ),
   ])
 }
@@ -150,18 +150,18 @@ export function buildCteOs(random: Random, order: PassengersOrder, signer: Issue
     group(
       'ide',
       ...ideHead(order, made, '67', cfop(tomador, tomador), '0'),
-      text('modal', '01'),
-      text('tpServ', '6'),
-      text('indIEToma', '1'),
+      textElement('modal', '01'),
+      textElement('tpServ', '6'),
+      textElement('indIEToma', '1'),
       ...route(tomador.place, tomador.place),
     ),
-    group('compl', text('xObs', 'FRETAMENTO CONTÍNUO DE FUNCIONÁRIOS')),
+    group('compl', textElement('xObs', 'FRETAMENTO CONTÍNUO DE FUNCIONÁRIOS')),
     carrierGroup(carrier),
     partyGroup('toma', 'enderToma', tomador),
     group(
       'vPrest',
-      text('vTPrest', money(order.vTPrest)),
-      text('vRec', money(order.vTPrest)),
+      textElement('vTPrest', money(order.vTPrest)),
+      textElement('vRec', money(order.vTPrest)),
       ...components(order.vTPrest),
     ),
     taxes(order, carrier.place.uf, tomador.place.uf),
@@ -169,17 +169,17 @@ export function buildCteOs(random: Random, order: PassengersOrder, signer: Issue
       'infCTeNorm',
       group(
         'infServico',
-        text('xDescServ', 'TRANSPORTE DE PESSOAS'),
-        group('infQ', text('qCarga', fixed(random.integer(12, 46) * 10_000, 4))),
+        textElement('xDescServ', 'TRANSPORTE DE PESSOAS'),
+        group('infQ', textElement('qCarga', fixed(random.integer(12, 46) * 10_000, 4))),
       ),
-      group('seg', text('respSeg', '4')),
+      group('seg', textElement('respSeg', '4')),
       tag(
         'infModal',
         { versaoModal: '4.00' },
         group(
           'rodoOS',
-          text('TAF', random.digits(12)),
-          group('veic', text('placa', `BUS${random.digits(4)}`), text('UF', carrier.place.uf)),
+          textElement('TAF', random.digits(12)),
+          group('veic', textElement('placa', `BUS${random.digits(4)}`), textElement('UF', carrier.place.uf)),
         ),
       ),
     ),
@@ -200,11 +200,16 @@ function finish(
     'infCte',
     { versao: '4.00', Id: `CTe${chave}` },
     ...content(made),
-    order.reader && group('autXML', text('CNPJ', order.reader.cnpj)),
+    order.reader && group('autXML', textElement('CNPJ', order.reader.cnpj)),
   )
   const url = `https://dfe-portal.svrs.rs.gov.br/cte/qrCode?chCTe=${chave}&tpAmb=${tpAmb}`
   const versao = layout.document === 'CTeOS' ? '4.00' : undefined
-  const unsigned = tag(layout.document, { xmlns: namespace, versao }, info, group('infCTeSupl', text('qrCodCTe', url)))
+  const unsigned = tag(
+    layout.document,
+    { xmlns: namespace, versao },
+    info,
+    group('infCTeSupl', textElement('qrCodCTe', url)),
+  )
   const signed = signEnveloped(unsigned, `CTe${chave}`, signer.key, signer.certificate)
   const authorizedAt = at + random.integer(2, 25) * 1_000
   const nProt = newProtocol(random, `3${carrier.place.cUF}`, at)
@@ -213,14 +218,14 @@ function finish(
     { versao: '4.00' },
     group(
       'infProt',
-      text('tpAmb', tpAmb),
-      text('verAplic', 'SVRS-CTE-4.00'),
-      text('chCTe', chave),
-      text('dhRecbto', dateTimeWithOffset(authorizedAt)),
-      text('nProt', nProt),
-      text('digVal', digestOf(signed)),
-      text('cStat', '100'),
-      text('xMotivo', 'Autorizado o uso do CT-e'),
+      textElement('tpAmb', tpAmb),
+      textElement('verAplic', 'SVRS-CTE-4.00'),
+      textElement('chCTe', chave),
+      textElement('dhRecbto', dateTimeWithOffset(authorizedAt)),
+      textElement('nProt', nProt),
+      textElement('digVal', digestOf(signed)),
+      textElement('cStat', '100'),
+      textElement('xMotivo', 'Autorizado o uso do CT-e'),
     ),
   )
   const xml = tag(layout.root, { versao: '4.00', xmlns: namespace }, signed, protocol)
@@ -230,24 +235,24 @@ function finish(
 function ideHead(order: CteOrder, made: NewChave, mod: string, CFOP: string, tpCTe: string): string[] {
   const { place } = order.carrier
   return [
-    text('cUF', place.cUF),
-    text('cCT', made.cNF),
-    text('CFOP', CFOP),
-    text('natOp', 'PRESTAÇÃO DE SERVIÇO DE TRANSPORTE'),
-    text('mod', mod),
-    text('serie', order.serie),
-    text('nCT', order.numero),
-    text('dhEmi', dateTimeWithOffset(order.at)),
-    text('tpImp', '1'),
-    text('tpEmis', '1'),
-    text('cDV', made.cDV),
-    text('tpAmb', order.tpAmb),
-    text('tpCTe', tpCTe),
-    text('procEmi', '0'),
-    text('verProc', 'TMS SIMULADO 2.9'),
-    text('cMunEnv', place.cMun),
-    text('xMunEnv', place.xMun),
-    text('UFEnv', place.uf),
+    textElement('cUF', place.cUF),
+    textElement('cCT', made.cNF),
+    textElement('CFOP', CFOP),
+    textElement('natOp', 'PRESTAÇÃO DE SERVIÇO DE TRANSPORTE'),
+    textElement('mod', mod),
+    textElement('serie', order.serie),
+    textElement('nCT', order.numero),
+    textElement('dhEmi', dateTimeWithOffset(order.at)),
+    textElement('tpImp', '1'),
+    textElement('tpEmis', '1'),
+    textElement('cDV', made.cDV),
+    textElement('tpAmb', order.tpAmb),
+    textElement('tpCTe', tpCTe),
+    textElement('procEmi', '0'),
+    textElement('verProc', 'TMS SIMULADO 2.9'),
+    textElement('cMunEnv', place.cMun),
+    textElement('xMunEnv', place.xMun),
+    textElement('UFEnv', place.uf),
   ]
 }
 
@@ -257,60 +262,62 @@ function cfop(from: Taxpayer, to: Taxpayer): string {
 
 function route(from: Municipality, to: Municipality): string[] {
   return [
-    text('cMunIni', from.cMun),
-    text('xMunIni', from.xMun),
-    text('UFIni', from.uf),
-    text('cMunFim', to.cMun),
-    text('xMunFim', to.xMun),
-    text('UFFim', to.uf),
+    textElement('cMunIni', from.cMun),
+    textElement('xMunIni', from.xMun),
+    textElement('UFIni', from.uf),
+    textElement('cMunFim', to.cMun),
+    textElement('xMunFim', to.xMun),
+    textElement('UFFim', to.uf),
   ]
 }
 
 function carrierGroup(carrier: Taxpayer): string {
   return group(
     'emit',
-    text('CNPJ', carrier.cnpj),
-    text('IE', carrier.ie),
-    text('xNome', carrier.nome),
-    text('xFant', carrier.fantasia),
-    group('enderEmit', ...address(carrier), text('fone', carrier.fone)),
-    text('CRT', carrier.crt),
+    textElement('CNPJ', carrier.cnpj),
+    textElement('IE', carrier.ie),
+    textElement('xNome', carrier.nome),
+    textElement('xFant', carrier.fantasia),
+    group('enderEmit', ...address(carrier), textElement('fone', carrier.fone)),
+    textElement('CRT', carrier.crt),
   )
 }
 
 function partyGroup(name: string, addressName: string, party: Taxpayer): string {
   return group(
     name,
-    text('CNPJ', party.cnpj),
-    text('IE', party.ie),
-    text('xNome', party.nome),
-    text('fone', party.fone),
-    group(addressName, ...address(party), text('cPais', '1058'), text('xPais', 'BRASIL')),
-    text('email', party.email),
+    textElement('CNPJ', party.cnpj),
+    textElement('IE', party.ie),
+    textElement('xNome', party.nome),
+    textElement('fone', party.fone),
+    group(addressName, ...address(party), textElement('cPais', '1058'), textElement('xPais', 'BRASIL')),
+    textElement('email', party.email),
   )
 }
 
 function address({ xLgr, nro, xBairro, place, cep }: Taxpayer): string[] {
   return [
-    text('xLgr', xLgr),
-    text('nro', nro),
-    text('xBairro', xBairro),
-    text('cMun', place.cMun),
-    text('xMun', place.xMun),
-    text('CEP', cep),
-    text('UF', place.uf),
+    textElement('xLgr', xLgr),
+    textElement('nro', nro),
+    textElement('xBairro', xBairro),
+    textElement('cMun', place.cMun),
+    textElement('xMun', place.xMun),
+    textElement('CEP', cep),
+    textElement('UF', place.uf),
   ]
 }
 
 function components(vTPrest: number): string[] {
   const [weight = 0, value = 0, toll = 0] = split(vTPrest, [8, 1, 1])
-  const component = (xNome: string, cents: number) => group('Comp', text('xNome', xNome), text('vComp', money(cents)))
+  const component = (xNome: string, cents: number) =>
+    group('Comp', textElement('xNome', xNome), textElement('vComp', money(cents)))
   return [component('FRETE PESO', weight), component('FRETE VALOR', value), component('PEDAGIO', toll)]
 }
 
 function taxes(order: CteOrder, from: string, to: string, withTotal = true): string {
   const { carrier, vTPrest } = order
-  if (carrier.crt === '1') return group('imp', group('ICMS', group('ICMSSN', text('CST', '90'), text('indSN', '1'))))
+  if (carrier.crt === '1')
+    return group('imp', group('ICMS', group('ICMSSN', textElement('CST', '90'), textElement('indSN', '1'))))
   const rate = icmsRate(from, to)
   const vICMS = share(vTPrest, rate)
   const base = vTPrest - vICMS
@@ -321,14 +328,14 @@ function taxes(order: CteOrder, from: string, to: string, withTotal = true): str
       'ICMS',
       group(
         'ICMS00',
-        text('CST', '00'),
-        text('vBC', money(vTPrest)),
-        text('pICMS', rateText(rate)),
-        text('vICMS', money(vICMS)),
+        textElement('CST', '00'),
+        textElement('vBC', money(vTPrest)),
+        textElement('pICMS', rateText(rate)),
+        textElement('vICMS', money(vICMS)),
       ),
     ),
     ibsCbs(base, vIBSUF, vCBS),
-    withTotal && text('vTotDFe', money(vTPrest)),
+    withTotal && textElement('vTotDFe', money(vTPrest)),
   )
 }
 
@@ -337,12 +344,17 @@ function cargoGroup({ cargo }: FreightOrder, tpMed: string): string {
   const weight = cargo.reduce((total, one) => total + one.weight, 0)
   return group(
     'infCarga',
-    text('vCarga', money(value)),
-    text('proPred', 'MERCADORIAS DIVERSAS'),
-    group('infQ', text('cUnid', '01'), text('tpMed', tpMed), text('qCarga', fixed(weight * 10, 4))),
+    textElement('vCarga', money(value)),
+    textElement('proPred', 'MERCADORIAS DIVERSAS'),
+    group(
+      'infQ',
+      textElement('cUnid', '01'),
+      textElement('tpMed', tpMed),
+      textElement('qCarga', fixed(weight * 10, 4)),
+    ),
   )
 }
 
 function roadModal(random: Random): string {
-  return tag('infModal', { versaoModal: '4.00' }, group('rodo', text('RNTRC', random.digits(8))))
+  return tag('infModal', { versaoModal: '4.00' }, group('rodo', textElement('RNTRC', random.digits(8))))
 }

@@ -8,6 +8,6 @@ export function group(name: string, ...content: Content[]): string {
 }
 
 /** An element of text; nothing when there is no text. */
-export function text(name: string, value: string | number | undefined): string {
+export function textElement(name: string, value: string | number | undefined): string {
   return value === undefined || value === '' ? '' : tag(name, null, escapeText(String(value)))
 }

@@ -4,7 +4,7 @@ import type { IssuedCertificate } from '../certificates.ts'
 import { dateTimeWithOffset } from '../clock.ts'
 import { eventSummary } from '../summaries.ts'
 import { newProtocol } from './chave.ts'
-import { group, text } from './elements.ts'
+import { group, textElement } from './elements.ts'
 import type { Random } from './random.ts'
 
 const nfe = 'http://www.portalfiscal.inf.br/nfe'
@@ -41,14 +41,14 @@ export function buildNfeEvent(random: Random, order: EventOrder, signer: IssuedC
   const info = tag(
     'infEvento',
     { Id },
-    text('cOrgao', cOrgao),
-    text('tpAmb', tpAmb),
-    text('CNPJ', order.author),
-    text('chNFe', chave),
-    text('dhEvento', dateTimeWithOffset(at)),
-    text('tpEvento', tpEvento),
-    text('nSeqEvento', nSeqEvento),
-    text('verEvento', '1.00'),
+    textElement('cOrgao', cOrgao),
+    textElement('tpAmb', tpAmb),
+    textElement('CNPJ', order.author),
+    textElement('chNFe', chave),
+    textElement('dhEvento', dateTimeWithOffset(at)),
+    textElement('tpEvento', tpEvento),
+    textElement('nSeqEvento', nSeqEvento),
+    textElement('verEvento', '1.00'),
     tag('detEvento', { versao: '1.00' }, order.detail),
   )
   const unsigned = tag('evento', { xmlns: nfe, versao: '1.00' }, info)
@@ -60,18 +60,18 @@ export function buildNfeEvent(random: Random, order: EventOrder, signer: IssuedC
     tag(
       'infEvento',
       { Id: `ID${nProt}` },
-      text('tpAmb', tpAmb),
-      text('verAplic', manifestation ? 'AN_1.6.4' : 'EVENTOS_PL_100'),
-      text('cOrgao', cOrgao),
-      text('cStat', '135'),
-      text('xMotivo', 'Evento registrado e vinculado a NF-e'),
-      text('chNFe', chave),
-      text('tpEvento', tpEvento),
-      text('xEvento', order.description),
-      text('nSeqEvento', nSeqEvento),
-      text('CNPJDest', order.recipient),
-      text('dhRegEvento', dateTimeWithOffset(at + 3_000)),
-      text('nProt', nProt),
+      textElement('tpAmb', tpAmb),
+      textElement('verAplic', manifestation ? 'AN_1.6.4' : 'EVENTOS_PL_100'),
+      textElement('cOrgao', cOrgao),
+      textElement('cStat', '135'),
+      textElement('xMotivo', 'Evento registrado e vinculado a NF-e'),
+      textElement('chNFe', chave),
+      textElement('tpEvento', tpEvento),
+      textElement('xEvento', order.description),
+      textElement('nSeqEvento', nSeqEvento),
+      textElement('CNPJDest', order.recipient),
+      textElement('dhRegEvento', dateTimeWithOffset(at + 3_000)),
+      textElement('nProt', nProt),
     ),
   )
   return Buffer.from(tag('procEventoNFe', { xmlns: nfe, versao: '1.00' }, signed, response), 'utf8')
@@ -85,13 +85,13 @@ export function buildCteEvent(random: Random, order: EventOrder, signer: IssuedC
   const info = tag(
     'infEvento',
     { Id },
-    text('cOrgao', cOrgao),
-    text('tpAmb', tpAmb),
-    text('CNPJ', order.author),
-    text('chCTe', chave),
-    text('dhEvento', dateTimeWithOffset(at)),
-    text('tpEvento', tpEvento),
-    text('nSeqEvento', nSeqEvento),
+    textElement('cOrgao', cOrgao),
+    textElement('tpAmb', tpAmb),
+    textElement('CNPJ', order.author),
+    textElement('chCTe', chave),
+    textElement('dhEvento', dateTimeWithOffset(at)),
+    textElement('tpEvento', tpEvento),
+    textElement('nSeqEvento', nSeqEvento),
     tag('detEvento', { versaoEvento: '4.00' }, order.detail),
   )
   const unsigned = tag('eventoCTe', { xmlns: cte, versao: '4.00' }, info)
@@ -101,17 +101,17 @@ export function buildCteEvent(random: Random, order: EventOrder, signer: IssuedC
     { versao: '4.00' },
     group(
       'infEvento',
-      text('tpAmb', tpAmb),
-      text('verAplic', 'SVRS-CTE-4.00'),
-      text('cOrgao', cOrgao),
-      text('cStat', '135'),
-      text('xMotivo', 'Evento registrado e vinculado a CT-e'),
-      text('chCTe', chave),
-      text('tpEvento', tpEvento),
-      text('xEvento', order.description),
-      text('nSeqEvento', nSeqEvento),
-      text('dhRegEvento', dateTimeWithOffset(at + 3_000)),
-      text('nProt', newProtocol(random, `3${cOrgao}`, at)),
+      textElement('tpAmb', tpAmb),
+      textElement('verAplic', 'SVRS-CTE-4.00'),
+      textElement('cOrgao', cOrgao),
+      textElement('cStat', '135'),
+      textElement('xMotivo', 'Evento registrado e vinculado a CT-e'),
+      textElement('chCTe', chave),
+      textElement('tpEvento', tpEvento),
+      textElement('xEvento', order.description),
+      textElement('nSeqEvento', nSeqEvento),
+      textElement('dhRegEvento', dateTimeWithOffset(at + 3_000)),
+      textElement('nProt', newProtocol(random, `3${cOrgao}`, at)),
     ),
   )
   return Buffer.from(tag('procEventoCTe', { xmlns: cte, versao: '4.00' }, signed, response), 'utf8')
@@ -128,28 +128,32 @@ export function manifestationDetail(tpEvento: 210200 | 210210 | 210220 | 210240)
     210220: 'Desconhecimento da Operacao',
     210240: 'Operacao nao Realizada',
   }[tpEvento]
-  const reason = tpEvento === 210240 ? text('xJust', 'Mercadoria devolvida no ato do recebimento') : ''
-  return { detail: text('descEvento', description) + reason, description }
+  const reason = tpEvento === 210240 ? textElement('xJust', 'Mercadoria devolvida no ato do recebimento') : ''
+  return { detail: textElement('descEvento', description) + reason, description }
 }
 
 export function nfeCancellationDetail(nProt: string): { detail: string; description: string } {
   const description = 'Cancelamento'
-  const reason = text('xJust', 'Pedido cancelado pelo cliente antes da saída da mercadoria')
-  return { detail: text('descEvento', description) + text('nProt', nProt) + reason, description }
+  const reason = textElement('xJust', 'Pedido cancelado pelo cliente antes da saída da mercadoria')
+  return { detail: textElement('descEvento', description) + textElement('nProt', nProt) + reason, description }
 }
 
 export function nfeCorrectionDetail(xCorrecao: string): { detail: string; description: string } {
   const description = 'Carta de Correção'
-  const detail = [text('descEvento', description), text('xCorrecao', xCorrecao), text('xCondUso', nfeCorrectionTerms)]
+  const detail = [
+    textElement('descEvento', description),
+    textElement('xCorrecao', xCorrecao),
+    textElement('xCondUso', nfeCorrectionTerms),
+  ]
   return { detail: detail.join(''), description }
 }
 
 export function cteCancellationDetail(nProt: string): { detail: string; description: string } {
   const description = 'Cancelamento'
   const parts = [
-    text('descEvento', description),
-    text('nProt', nProt),
-    text('xJust', 'Serviço de transporte não foi iniciado'),
+    textElement('descEvento', description),
+    textElement('nProt', nProt),
+    textElement('xJust', 'Serviço de transporte não foi iniciado'),
   ]
   return { detail: group('evCancCTe', ...parts), description }
 }
@@ -157,14 +161,14 @@ export function cteCancellationDetail(nProt: string): { detail: string; descript
 export function cteCorrectionDetail(valorAlterado: string): { detail: string; description: string } {
   const description = 'Carta de Correção'
   const correction = [
-    text('grupoAlterado', 'compl'),
-    text('campoAlterado', 'xObs'),
-    text('valorAlterado', valorAlterado),
+    textElement('grupoAlterado', 'compl'),
+    textElement('campoAlterado', 'xObs'),
+    textElement('valorAlterado', valorAlterado),
   ]
   const parts = [
-    text('descEvento', description),
+    textElement('descEvento', description),
     group('infCorrecao', ...correction),
-    text('xCondUso', cteCorrectionTerms),
+    textElement('xCondUso', cteCorrectionTerms),
   ]
   return { detail: group('evCCeCTe', ...parts), description }
 }

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasSchemas, schema, verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
 import { withTestKeys } from '../../../tests/support/keys.ts'
 import { openCertificationAuthority } from '../certificates.ts'
-import { createClock, instantOf } from '../clock.ts'
+import { createClock, parseInstant } from '../clock.ts'
 import { type Ledger, openLedger, type ReceivedRecord } from '../ledger.ts'
 import { openGenerator } from './generator.ts'
 
@@ -205,8 +205,8 @@ describe('when the month is young', () => {
     ownLedger.close()
     rmSync(own, { recursive: true, force: true })
     return {
-      issued: facts.filter((one) => one.kind === 'document').map((one) => instantOf(one.registeredAt) ?? 0),
-      latest: Math.max(...facts.map((one) => instantOf(one.registeredAt) ?? 0)),
+      issued: facts.filter((one) => one.kind === 'document').map((one) => parseInstant(one.registeredAt) ?? 0),
+      latest: Math.max(...facts.map((one) => parseInstant(one.registeredAt) ?? 0)),
       cancelled: sequence.filter((one) => one.tpEvento === 110111).length,
       complete: sequence.filter((one) => one.kind === 'document').length,
     }

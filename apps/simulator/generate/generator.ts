@@ -1,7 +1,7 @@
 import type { CertificationAuthority } from '../certificates.ts'
 import { type Clock, localDateTime, monthStart } from '../clock.ts'
 import type { Ledger } from '../ledger.ts'
-import { activate, type Reception, receive } from '../publication.ts'
+import { activate, publishFiles, type Reception } from '../publication.ts'
 import { createCast, type Taxpayer, taxpayerOf } from './cast.ts'
 import { createRandom } from './random.ts'
 import { openSigners } from './signers.ts'
@@ -60,7 +60,7 @@ export async function openGenerator(options: GeneratorOptions): Promise<Generato
   })
   const deliver = (stage: StoryStage) => {
     const incoming = stage.files.map((bytes) => ({ load: () => bytes }))
-    return receive(ledger, clock, incoming, { activateParties: false, authorizedHere: true })
+    return publishFiles(ledger, clock, incoming, { activateParties: false, authorizedHere: true })
   }
 
   const finish = (stage: StoryStage, mark: string) => {

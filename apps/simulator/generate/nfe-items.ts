@@ -1,6 +1,6 @@
 import { tag } from '@vigia/xml/write'
 import type { Taxpayer } from './cast.ts'
-import { group, text } from './elements.ts'
+import { group, textElement } from './elements.ts'
 import { fixed, money, rateText, share, split } from './money.ts'
 import { icmsRate } from './places.ts'
 import type { SoldProduct } from './products.ts'
@@ -78,27 +78,27 @@ function buildItem(
     { nItem: String(nItem) },
     group(
       'prod',
-      text('cProd', `${product.NCM.slice(0, 4)}-${random.digits(4)}`),
-      text('cEAN', 'SEM GTIN'),
-      text('xProd', product.xProd),
-      text('NCM', product.NCM),
-      product.st ? text('CEST', `0100${random.digits(3)}`) : '',
-      text('CFOP', cfop(product, inside)),
-      text('uCom', product.unit),
-      text('qCom', quantity),
-      text('vUnCom', price),
-      text('vProd', money(vProd)),
-      text('cEANTrib', 'SEM GTIN'),
-      text('uTrib', product.unit),
-      text('qTrib', quantity),
-      text('vUnTrib', price),
-      vFrete > 0 && text('vFrete', money(vFrete)),
-      vDesc > 0 && text('vDesc', money(vDesc)),
-      text('indTot', '1'),
-      text('xPed', sale.xPed),
+      textElement('cProd', `${product.NCM.slice(0, 4)}-${random.digits(4)}`),
+      textElement('cEAN', 'SEM GTIN'),
+      textElement('xProd', product.xProd),
+      textElement('NCM', product.NCM),
+      product.st ? textElement('CEST', `0100${random.digits(3)}`) : '',
+      textElement('CFOP', cfop(product, inside)),
+      textElement('uCom', product.unit),
+      textElement('qCom', quantity),
+      textElement('vUnCom', price),
+      textElement('vProd', money(vProd)),
+      textElement('cEANTrib', 'SEM GTIN'),
+      textElement('uTrib', product.unit),
+      textElement('qTrib', quantity),
+      textElement('vUnTrib', price),
+      vFrete > 0 && textElement('vFrete', money(vFrete)),
+      vDesc > 0 && textElement('vDesc', money(vDesc)),
+      textElement('indTot', '1'),
+      textElement('xPed', sale.xPed),
     ),
     group('imposto', taxes.xml),
-    random.chance(0.1) && text('infAdProd', `LOTE ${random.digits(6)} - CONFERIR NO ATO DO RECEBIMENTO`),
+    random.chance(0.1) && textElement('infAdProd', `LOTE ${random.digits(6)} - CONFERIR NO ATO DO RECEBIMENTO`),
   )
   return { ...taxes, xml, vProd, vFrete, vDesc }
 }
@@ -126,13 +126,13 @@ function normalTaxes(issuer: Taxpayer, recipient: Taxpayer, line: ItemLine): Tax
     issuer.segment.ipi > 0 &&
       group(
         'IPI',
-        text('cEnq', '999'),
+        textElement('cEnq', '999'),
         group(
           'IPITrib',
-          text('CST', '50'),
-          text('vBC', money(value)),
-          text('pIPI', rateText(issuer.segment.ipi)),
-          text('vIPI', money(vIPI)),
+          textElement('CST', '50'),
+          textElement('vBC', money(value)),
+          textElement('pIPI', rateText(issuer.segment.ipi)),
+          textElement('vIPI', money(vIPI)),
         ),
       ),
     group('PIS', aliquot('PIS', vBCPIS, pisRate, vPIS)),
@@ -146,46 +146,55 @@ function normalTaxes(issuer: Taxpayer, recipient: Taxpayer, line: ItemLine): Tax
 function icmsOf(product: SoldProduct, value: number, vIPI: number, from: string, to: string, inside: boolean) {
   const none = { vBC: 0, vICMS: 0, vBCST: 0, vST: 0 }
   if (product.st && inside) {
-    return { ...none, xml: group('ICMS60', text('orig', '0'), text('CST', '60')) }
+    return { ...none, xml: group('ICMS60', textElement('orig', '0'), textElement('CST', '60')) }
   }
   const rate = icmsRate(from, to)
   const vICMS = share(value, rate)
   const own = [
-    text('modBC', '3'),
-    text('vBC', money(value)),
-    text('pICMS', rateText(rate)),
-    text('vICMS', money(vICMS)),
+    textElement('modBC', '3'),
+    textElement('vBC', money(value)),
+    textElement('pICMS', rateText(rate)),
+    textElement('vICMS', money(vICMS)),
   ]
   if (!product.st) {
-    const xml = group('ICMS00', text('orig', '0'), text('CST', '00'), ...own)
+    const xml = group('ICMS00', textElement('orig', '0'), textElement('CST', '00'), ...own)
     return { vBC: value, vICMS, vBCST: 0, vST: 0, xml }
   }
   const inner = icmsRate(to, to)
   const vBCST = value + vIPI + share(value + vIPI, mvaRate)
   const vST = share(vBCST, inner) - vICMS
   const advance = [
-    text('modBCST', '4'),
-    text('pMVAST', rateText(mvaRate)),
-    text('vBCST', money(vBCST)),
-    text('pICMSST', rateText(inner)),
-    text('vICMSST', money(vST)),
+    textElement('modBCST', '4'),
+    textElement('pMVAST', rateText(mvaRate)),
+    textElement('vBCST', money(vBCST)),
+    textElement('pICMSST', rateText(inner)),
+    textElement('vICMSST', money(vST)),
   ]
-  const xml = group('ICMS10', text('orig', '0'), text('CST', '10'), ...own, ...advance)
+  const xml = group('ICMS10', textElement('orig', '0'), textElement('CST', '10'), ...own, ...advance)
   return { vBC: value, vICMS, vBCST, vST, xml }
 }
 
 function simplesTaxes(random: Random, { product, vProd, vFrete, vDesc }: ItemLine): Taxes {
   const rate = random.pick([12_500, 18_600, 25_600])
-  const credit = [text('pCredSN', rateText(rate)), text('vCredICMSSN', money(share(vProd + vFrete - vDesc, rate)))]
+  const credit = [
+    textElement('pCredSN', rateText(rate)),
+    textElement('vCredICMSSN', money(share(vProd + vFrete - vDesc, rate))),
+  ]
   const icms = product.st
-    ? group('ICMSSN500', text('orig', '0'), text('CSOSN', '500'))
+    ? group('ICMSSN500', textElement('orig', '0'), textElement('CSOSN', '500'))
     : random.chance(0.5)
-      ? group('ICMSSN101', text('orig', '0'), text('CSOSN', '101'), ...credit)
-      : group('ICMSSN102', text('orig', '0'), text('CSOSN', '102'))
+      ? group('ICMSSN101', textElement('orig', '0'), textElement('CSOSN', '101'), ...credit)
+      : group('ICMSSN102', textElement('orig', '0'), textElement('CSOSN', '102'))
   const other = (name: string) =>
     group(
       name,
-      group(`${name}Outr`, text('CST', '49'), text('vBC', '0.00'), text(`p${name}`, '0.00'), text(`v${name}`, '0.00')),
+      group(
+        `${name}Outr`,
+        textElement('CST', '49'),
+        textElement('vBC', '0.00'),
+        textElement(`p${name}`, '0.00'),
+        textElement(`v${name}`, '0.00'),
+      ),
     )
   const zero = { vBC: 0, vICMS: 0, vBCST: 0, vST: 0, vIPI: 0, vPIS: 0, vCOFINS: 0, vBCIBSCBS: 0, vIBSUF: 0, vCBS: 0 }
   return { ...zero, xml: group('ICMS', icms) + other('PIS') + other('COFINS') }
@@ -194,10 +203,10 @@ function simplesTaxes(random: Random, { product, vProd, vFrete, vDesc }: ItemLin
 function aliquot(name: 'PIS' | 'COFINS', vBC: number, rate: number, value: number): string {
   return group(
     `${name}Aliq`,
-    text('CST', '01'),
-    text('vBC', money(vBC)),
-    text(`p${name}`, rateText(rate)),
-    text(`v${name}`, money(value)),
+    textElement('CST', '01'),
+    textElement('vBC', money(vBC)),
+    textElement(`p${name}`, rateText(rate)),
+    textElement(`v${name}`, money(value)),
   )
 }
 
@@ -205,15 +214,15 @@ function aliquot(name: 'PIS' | 'COFINS', vBC: number, rate: number, value: numbe
 export function ibsCbs(vBC: number, vIBSUF: number, vCBS: number): string {
   return group(
     'IBSCBS',
-    text('CST', '000'),
-    text('cClassTrib', '000001'),
+    textElement('CST', '000'),
+    textElement('cClassTrib', '000001'),
     group(
       'gIBSCBS',
-      text('vBC', money(vBC)),
-      group('gIBSUF', text('pIBSUF', rateText(ibsRate, 4)), text('vIBSUF', money(vIBSUF))),
-      group('gIBSMun', text('pIBSMun', '0.0000'), text('vIBSMun', '0.00')),
-      text('vIBS', money(vIBSUF)),
-      group('gCBS', text('pCBS', rateText(cbsRate, 4)), text('vCBS', money(vCBS))),
+      textElement('vBC', money(vBC)),
+      group('gIBSUF', textElement('pIBSUF', rateText(ibsRate, 4)), textElement('vIBSUF', money(vIBSUF))),
+      group('gIBSMun', textElement('pIBSMun', '0.0000'), textElement('vIBSMun', '0.00')),
+      textElement('vIBS', money(vIBSUF)),
+      group('gCBS', textElement('pCBS', rateText(cbsRate, 4)), textElement('vCBS', money(vCBS))),
     ),
   )
 }

@@ -4,7 +4,7 @@ import type { IssuedCertificate } from '../certificates.ts'
 import { dateTimeWithOffset, localDateTime } from '../clock.ts'
 import type { Taxpayer } from './cast.ts'
 import { digestOf, newChave, newProtocol } from './chave.ts'
-import { group, text } from './elements.ts'
+import { group, textElement } from './elements.ts'
 import { fixed, money, split, sum } from './money.ts'
 import { buildItems, type GeneratedItem } from './nfe-items.ts'
 import type { Random } from './random.ts'
@@ -52,13 +52,13 @@ export function buildNfe(random: Random, order: NfeOrder, signer: IssuedCertific
     ide(order, cNF, cDV),
     issuerGroup(issuer),
     recipientGroup(recipient),
-    order.reader && group('autXML', text('CNPJ', order.reader.cnpj)),
+    order.reader && group('autXML', textElement('CNPJ', order.reader.cnpj)),
     ...items.map((item) => item.xml),
     totalGroup(total, issuer.crt === '3'),
     transport(random, carrier, weight),
     ...payment(random, order, total.vNF),
     additional(random, order, xPed),
-    xPed === undefined ? '' : group('compra', text('xPed', xPed)),
+    xPed === undefined ? '' : group('compra', textElement('xPed', xPed)),
   )
   const signed = signEnveloped(tag('NFe', { xmlns: namespace }, info), `NFe${chave}`, signer.key, signer.certificate)
   const authorizedAt = at + random.integer(2, 25) * 1_000
@@ -68,14 +68,14 @@ export function buildNfe(random: Random, order: NfeOrder, signer: IssuedCertific
     { versao: '4.00' },
     group(
       'infProt',
-      text('tpAmb', tpAmb),
-      text('verAplic', `${issuer.place.uf}_NFE_PL010`),
-      text('chNFe', chave),
-      text('dhRecbto', dateTimeWithOffset(authorizedAt)),
-      text('nProt', nProt),
-      text('digVal', digestOf(signed)),
-      text('cStat', '100'),
-      text('xMotivo', 'Autorizado o uso da NF-e'),
+      textElement('tpAmb', tpAmb),
+      textElement('verAplic', `${issuer.place.uf}_NFE_PL010`),
+      textElement('chNFe', chave),
+      textElement('dhRecbto', dateTimeWithOffset(authorizedAt)),
+      textElement('nProt', nProt),
+      textElement('digVal', digestOf(signed)),
+      textElement('cStat', '100'),
+      textElement('xMotivo', 'Autorizado o uso da NF-e'),
     ),
   )
   const xml = tag('nfeProc', { versao: '4.00', xmlns: namespace }, signed, protocol)
@@ -86,66 +86,66 @@ export function buildNfe(random: Random, order: NfeOrder, signer: IssuedCertific
 function ide({ issuer, recipient, at, tpAmb, serie, numero }: NfeOrder, cNF: string, cDV: string): string {
   return group(
     'ide',
-    text('cUF', issuer.place.cUF),
-    text('cNF', cNF),
-    text('natOp', 'VENDA DE MERCADORIA'),
-    text('mod', '55'),
-    text('serie', serie),
-    text('nNF', numero),
-    text('dhEmi', dateTimeWithOffset(at)),
-    text('dhSaiEnt', dateTimeWithOffset(at + 1_800_000)),
-    text('tpNF', '1'),
-    text('idDest', issuer.place.uf === recipient.place.uf ? '1' : '2'),
-    text('cMunFG', issuer.place.cMun),
-    text('tpImp', '1'),
-    text('tpEmis', '1'),
-    text('cDV', cDV),
-    text('tpAmb', tpAmb),
-    text('finNFe', '1'),
-    text('indFinal', '0'),
-    text('indPres', '9'),
-    text('indIntermed', '0'),
-    text('procEmi', '0'),
-    text('verProc', 'ERP SIMULADO 4.2'),
+    textElement('cUF', issuer.place.cUF),
+    textElement('cNF', cNF),
+    textElement('natOp', 'VENDA DE MERCADORIA'),
+    textElement('mod', '55'),
+    textElement('serie', serie),
+    textElement('nNF', numero),
+    textElement('dhEmi', dateTimeWithOffset(at)),
+    textElement('dhSaiEnt', dateTimeWithOffset(at + 1_800_000)),
+    textElement('tpNF', '1'),
+    textElement('idDest', issuer.place.uf === recipient.place.uf ? '1' : '2'),
+    textElement('cMunFG', issuer.place.cMun),
+    textElement('tpImp', '1'),
+    textElement('tpEmis', '1'),
+    textElement('cDV', cDV),
+    textElement('tpAmb', tpAmb),
+    textElement('finNFe', '1'),
+    textElement('indFinal', '0'),
+    textElement('indPres', '9'),
+    textElement('indIntermed', '0'),
+    textElement('procEmi', '0'),
+    textElement('verProc', 'ERP SIMULADO 4.2'),
   )
 }
 
 function issuerGroup(issuer: Taxpayer): string {
   return group(
     'emit',
-    text('CNPJ', issuer.cnpj),
-    text('xNome', issuer.nome),
-    text('xFant', issuer.fantasia),
+    textElement('CNPJ', issuer.cnpj),
+    textElement('xNome', issuer.nome),
+    textElement('xFant', issuer.fantasia),
     group('enderEmit', ...address(issuer)),
-    text('IE', issuer.ie),
-    text('CRT', issuer.crt),
+    textElement('IE', issuer.ie),
+    textElement('CRT', issuer.crt),
   )
 }
 
 function recipientGroup(recipient: Taxpayer): string {
   return group(
     'dest',
-    text('CNPJ', recipient.cnpj),
-    text('xNome', recipient.nome),
+    textElement('CNPJ', recipient.cnpj),
+    textElement('xNome', recipient.nome),
     group('enderDest', ...address(recipient)),
-    text('indIEDest', '1'),
-    text('IE', recipient.ie),
-    text('email', recipient.email),
+    textElement('indIEDest', '1'),
+    textElement('IE', recipient.ie),
+    textElement('email', recipient.email),
   )
 }
 
 function address({ xLgr, nro, xBairro, place, cep, fone }: Taxpayer): string[] {
   return [
-    text('xLgr', xLgr),
-    text('nro', nro),
-    text('xBairro', xBairro),
-    text('cMun', place.cMun),
-    text('xMun', place.xMun),
-    text('UF', place.uf),
-    text('CEP', cep),
-    text('cPais', '1058'),
-    text('xPais', 'BRASIL'),
-    text('fone', fone),
+    textElement('xLgr', xLgr),
+    textElement('nro', nro),
+    textElement('xBairro', xBairro),
+    textElement('cMun', place.cMun),
+    textElement('xMun', place.xMun),
+    textElement('UF', place.uf),
+    textElement('CEP', cep),
+    textElement('cPais', '1058'),
+    textElement('xPais', 'BRASIL'),
+    textElement('fone', fone),
   ]
 }
 
@@ -176,65 +176,65 @@ function totalGroup(total: Totals, withReform: boolean): string {
   const zero = '0.00'
   const icms = group(
     'ICMSTot',
-    text('vBC', money(total.vBC)),
-    text('vICMS', money(total.vICMS)),
-    text('vICMSDeson', zero),
-    text('vFCP', zero),
-    text('vBCST', money(total.vBCST)),
-    text('vST', money(total.vST)),
-    text('vFCPST', zero),
-    text('vFCPSTRet', zero),
-    text('vProd', money(total.vProd)),
-    text('vFrete', money(total.vFrete)),
-    text('vSeg', zero),
-    text('vDesc', money(total.vDesc)),
-    text('vII', zero),
-    text('vIPI', money(total.vIPI)),
-    text('vIPIDevol', zero),
-    text('vPIS', money(total.vPIS)),
-    text('vCOFINS', money(total.vCOFINS)),
-    text('vOutro', zero),
-    text('vNF', money(total.vNF)),
+    textElement('vBC', money(total.vBC)),
+    textElement('vICMS', money(total.vICMS)),
+    textElement('vICMSDeson', zero),
+    textElement('vFCP', zero),
+    textElement('vBCST', money(total.vBCST)),
+    textElement('vST', money(total.vST)),
+    textElement('vFCPST', zero),
+    textElement('vFCPSTRet', zero),
+    textElement('vProd', money(total.vProd)),
+    textElement('vFrete', money(total.vFrete)),
+    textElement('vSeg', zero),
+    textElement('vDesc', money(total.vDesc)),
+    textElement('vII', zero),
+    textElement('vIPI', money(total.vIPI)),
+    textElement('vIPIDevol', zero),
+    textElement('vPIS', money(total.vPIS)),
+    textElement('vCOFINS', money(total.vCOFINS)),
+    textElement('vOutro', zero),
+    textElement('vNF', money(total.vNF)),
   )
   if (!withReform) return group('total', icms)
-  const credits = [text('vCredPres', zero), text('vCredPresCondSus', zero)]
-  const differences = [text('vDif', zero), text('vDevTrib', zero)]
+  const credits = [textElement('vCredPres', zero), textElement('vCredPresCondSus', zero)]
+  const differences = [textElement('vDif', zero), textElement('vDevTrib', zero)]
   const reform = group(
     'IBSCBSTot',
-    text('vBCIBSCBS', money(total.vBCIBSCBS)),
+    textElement('vBCIBSCBS', money(total.vBCIBSCBS)),
     group(
       'gIBS',
-      group('gIBSUF', ...differences, text('vIBSUF', money(total.vIBSUF))),
-      group('gIBSMun', ...differences, text('vIBSMun', zero)),
-      text('vIBS', money(total.vIBSUF)),
+      group('gIBSUF', ...differences, textElement('vIBSUF', money(total.vIBSUF))),
+      group('gIBSMun', ...differences, textElement('vIBSMun', zero)),
+      textElement('vIBS', money(total.vIBSUF)),
       ...credits,
     ),
-    group('gCBS', ...differences, text('vCBS', money(total.vCBS)), ...credits),
+    group('gCBS', ...differences, textElement('vCBS', money(total.vCBS)), ...credits),
   )
-  return group('total', icms, reform, text('vNFTot', money(total.vNF)))
+  return group('total', icms, reform, textElement('vNFTot', money(total.vNF)))
 }
 
 function transport(random: Random, carrier: Taxpayer | undefined, weight: number): string {
-  if (carrier === undefined) return group('transp', text('modFrete', '9'))
+  if (carrier === undefined) return group('transp', textElement('modFrete', '9'))
   return group(
     'transp',
-    text('modFrete', random.pick(['0', '1'])),
+    textElement('modFrete', random.pick(['0', '1'])),
     group(
       'transporta',
-      text('CNPJ', carrier.cnpj),
-      text('xNome', carrier.nome),
-      text('IE', carrier.ie),
-      text('xEnder', `${carrier.xLgr}, ${carrier.nro}`),
-      text('xMun', carrier.place.xMun),
-      text('UF', carrier.place.uf),
+      textElement('CNPJ', carrier.cnpj),
+      textElement('xNome', carrier.nome),
+      textElement('IE', carrier.ie),
+      textElement('xEnder', `${carrier.xLgr}, ${carrier.nro}`),
+      textElement('xMun', carrier.place.xMun),
+      textElement('UF', carrier.place.uf),
     ),
-    random.chance(0.4) && group('veicTransp', text('placa', plate(random)), text('UF', carrier.place.uf)),
+    random.chance(0.4) && group('veicTransp', textElement('placa', plate(random)), textElement('UF', carrier.place.uf)),
     group(
       'vol',
-      text('qVol', random.integer(1, 60)),
-      text('esp', random.pick(['CAIXA', 'VOLUME', 'PALETE', 'FARDO'])),
-      text('pesoL', fixed(Math.round(weight * 0.95), 3)),
-      text('pesoB', fixed(weight, 3)),
+      textElement('qVol', random.integer(1, 60)),
+      textElement('esp', random.pick(['CAIXA', 'VOLUME', 'PALETE', 'FARDO'])),
+      textElement('pesoL', fixed(Math.round(weight * 0.95), 3)),
+      textElement('pesoB', fixed(weight, 3)),
     ),
   )
 }
@@ -247,7 +247,10 @@ function plate(random: Random): string {
 
 function payment(random: Random, { at, numero }: NfeOrder, vNF: number): string[] {
   const paid = (tPag: string, indPag: '0' | '1') =>
-    group('pag', group('detPag', text('indPag', indPag), text('tPag', tPag), text('vPag', money(vNF))))
+    group(
+      'pag',
+      group('detPag', textElement('indPag', indPag), textElement('tPag', tPag), textElement('vPag', money(vNF))),
+    )
   if (random.chance(0.3)) return [paid(random.pick(['17', '18', '01']), '0')]
   const count = random.integer(1, 4)
   const parts = split(
@@ -258,17 +261,17 @@ function payment(random: Random, { at, numero }: NfeOrder, vNF: number): string[
     'cobr',
     group(
       'fat',
-      text('nFat', String(numero).padStart(6, '0')),
-      text('vOrig', money(vNF)),
-      text('vDesc', '0.00'),
-      text('vLiq', money(vNF)),
+      textElement('nFat', String(numero).padStart(6, '0')),
+      textElement('vOrig', money(vNF)),
+      textElement('vDesc', '0.00'),
+      textElement('vLiq', money(vNF)),
     ),
     ...parts.map((part, index) =>
       group(
         'dup',
-        text('nDup', String(index + 1).padStart(3, '0')),
-        text('dVenc', localDateTime(at + (28 + 14 * index) * 86_400_000).slice(0, 10)),
-        text('vDup', money(part)),
+        textElement('nDup', String(index + 1).padStart(3, '0')),
+        textElement('dVenc', localDateTime(at + (28 + 14 * index) * 86_400_000).slice(0, 10)),
+        textElement('vDup', money(part)),
       ),
     ),
   )
@@ -282,5 +285,5 @@ function additional(random: Random, { issuer, tpAmb }: NfeOrder, xPed: string | 
     tpAmb === 2 && 'EMITIDA EM AMBIENTE DE HOMOLOGAÇÃO - SEM VALOR FISCAL.',
     random.chance(0.5) && 'MERCADORIA CONFERIDA NA EXPEDIÇÃO. AVARIAS DEVEM SER ANOTADAS NO CANHOTO.',
   ].filter((note) => typeof note === 'string')
-  return notes.length === 0 ? '' : group('infAdic', text('infCpl', notes.join(' ')))
+  return notes.length === 0 ? '' : group('infAdic', textElement('infCpl', notes.join(' ')))
 }

@@ -85,7 +85,7 @@ export const cte: DocumentKind = {
   manifest: manifestCte,
 }
 
-export const kinds: Readonly<Record<DocumentKind['type'], DocumentKind>> = { nfe, cte }
+export const documentKinds: Readonly<Record<DocumentKind['type'], DocumentKind>> = { nfe, cte }
 
 /** The kind of a document, by the model in its chave. */
 export function kindOf(chave: string): DocumentKind {

@@ -35,7 +35,7 @@ export const upright = sheetFor('1', rows)
 const deniedStatus = new Set(['110', '205', '301', '302', '303'])
 
 /** Finds the CT-e in a processed document (or a bare one) and decides its situation (MOC CT-e 4.00, Anexo II). */
-export function readCte(root: XmlElement, options: PrintOptions): PrintedCte {
+export function readPrintedCte(root: XmlElement, options: PrintOptions): PrintedCte {
   const document = layouts[root.name] ? root : root.children.find((element) => layouts[element.name])
   const layout = layouts[document?.name ?? '']
   const infCte = child(document, 'infCte')

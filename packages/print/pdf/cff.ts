@@ -1,5 +1,5 @@
 import { type Glyph, type Glyphs, type Outline, unitsPerEm } from './glyphs.ts'
-import { move, number } from './type2.ts'
+import { encodeNumber, move } from './type2.ts'
 
 // The characters of the standard strings 1 to 228 (Adobe Technical Note 5176, appendix A), which need not be named in the font.
 const standardStrings = ` !"#$%&’()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_‘abcdefghijklmnopqrstuvwxyz{|}~¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ–†‡·¶•‚„”»…‰¿\`´ˆ˜¯˘˙¨˚¸˝˛ˇ—ÆªŁØŒºæıłøœß¹¬µ™Ð½±Þ¼÷¦°þ¾²®−ð×³©ÁÂÄÀÅÃÇÉÊËÈÍÎÏÌÑÓÔÖÒÕŠÚÛÜÙÝŸŽáâäàåãçéêëèíîïìñóôöòõšúûüùýÿž`
@@ -32,7 +32,7 @@ export function compactFont(name: string, glyphs: Glyphs, codes: readonly number
   const ids = named.map(({ sid }) => sid ?? next++)
   const shared = sharedOutlines(named.map(({ glyph }) => glyph))
   const charStrings = index([
-    Buffer.from([...number(-nominalWidth), endchar]),
+    Buffer.from([...encodeNumber(-nominalWidth), endchar]),
     ...named.map(({ glyph }) => charString(glyph, shared)),
   ])
   const subrs = shared.size > 0 ? index([...shared.keys()].map(({ bytes }) => Buffer.concat([bytes, end]))) : empty
@@ -40,28 +40,28 @@ export function compactFont(name: string, glyphs: Glyphs, codes: readonly number
   const head = Buffer.concat([Buffer.from([1, 0, 4, 2]), index([Buffer.from(name, 'latin1')])])
   const texts = Buffer.concat([index(strings.map((text) => Buffer.from(text, 'latin1'))), index([])])
   const privateDict = (length: number): Buffer =>
-    Buffer.from([...number(nominalWidth), 21, ...(shared.size > 0 ? [...offset(length), 19] : [])])
+    Buffer.from([...encodeNumber(nominalWidth), 21, ...(shared.size > 0 ? [...offset(length), 19] : [])])
   const privateLength = privateDict(0).length
   const topDict = (from: number): Buffer => {
     const charStringsAt = from + charset.length
     const privateAt = charStringsAt + charStrings.length
     return index([
       Buffer.from([
-        ...box.flatMap(number),
+        ...box.flatMap(encodeNumber),
         5,
         ...real(1 / unitsPerEm),
-        ...number(0),
-        ...number(0),
+        ...encodeNumber(0),
+        ...encodeNumber(0),
         ...real(1 / unitsPerEm),
-        ...number(0),
-        ...number(0),
+        ...encodeNumber(0),
+        ...encodeNumber(0),
         12,
         7,
         ...offset(from),
         15,
         ...offset(charStringsAt),
         17,
-        ...number(privateLength),
+        ...encodeNumber(privateLength),
         ...offset(privateAt),
         18,
       ]),
@@ -94,13 +94,13 @@ function charString(glyph: Glyph, shared: ReadonlyMap<Outline, number>): Buffer 
   const plain = !glyph.parts.some(({ outline }) => shared.has(outline))
   const known = plain ? alone.get(glyph) : undefined
   if (known) return known
-  const bytes = number(Math.round((glyph.advance * unitsPerEm) / 1000) - nominalWidth)
+  const bytes = encodeNumber(Math.round((glyph.advance * unitsPerEm) / 1000) - nominalWidth)
   let [x, y] = [0, 0]
   for (const { outline, dx, dy } of glyph.parts) {
     bytes.push(...move(outline.start[0] + dx - x, outline.start[1] + dy - y))
     const subr = shared.get(outline)
     if (subr === undefined) bytes.push(...outline.bytes)
-    else bytes.push(...number(subr - subrBias), callsubr)
+    else bytes.push(...encodeNumber(subr - subrBias), callsubr)
     x = outline.end[0] + dx
     y = outline.end[1] + dy
   }

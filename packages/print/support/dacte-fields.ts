@@ -49,7 +49,7 @@ const people = [
   ['receb', 'enderReceb', 'RECEBEDOR'],
 ] as const
 
-const fields: f.Field[] = [
+const fields: f.ExpectedField[] = [
   { path: 'emit/xNome' },
   { path: 'emit/CNPJ|CPF', as: (text) => `CNPJ/CPF ${f.taxId(text)}` },
   { path: 'emit/IE', as: (text) => `INSCRIÇÃO ESTADUAL ${text}` },
@@ -69,7 +69,7 @@ const fields: f.Field[] = [
   { path: 'ide/dhSaidaOrig', label: 'SAÍDA DA ORIGEM', as: f.moment },
   { path: 'ide/dhChegadaDest', label: 'CHEGADA AO DESTINO', as: f.moment },
   { path: 'ide/infPercurso/UFPer' },
-  ...people.flatMap(([group, address, label]): f.Field[] => [
+  ...people.flatMap(([group, address, label]): f.ExpectedField[] => [
     { path: `${group}/xNome`, inside: label },
     { path: `${group}/CNPJ|CPF`, as: party, inside: label },
     { path: `${group}/IE`, inside: label },
@@ -145,7 +145,7 @@ const fields: f.Field[] = [
 ]
 
 // Under infCarga and infModal, which are in infCTeNorm or, in a Simplificado, in infCte.
-const carried: f.Field[] = [
+const carried: f.ExpectedField[] = [
   { path: 'infCarga/proPred', label: 'PRODUTO PREDOMINANTE' },
   { path: 'infCarga/xOutCat', label: 'OUTRAS CARACTERÍSTICAS DA CARGA' },
   { path: 'infCarga/vCarga|vMerc', label: 'VALOR TOTAL DA CARGA', as: f.money },
@@ -340,7 +340,7 @@ function newTaxBoxes(ibscbs: XmlElement | undefined, add: Add): void {
 }
 
 // Measures under the name of the issuer, components with their values: in cells, or in the text of a further sheet.
-function listed(infCte: XmlElement, norm: XmlElement, layout: string): f.Field[] {
+function listed(infCte: XmlElement, norm: XmlElement, layout: string): f.ExpectedField[] {
   const measures = f.elements(norm, 'infCarga/infQ').map((infQ) => {
     const name = value(infQ, 'tpMed') ?? ''
     const unit = value(infQ, 'cUnid') ?? ''
@@ -351,7 +351,7 @@ function listed(infCte: XmlElement, norm: XmlElement, layout: string): f.Field[]
     .elements(infCte, 'vPrest/Comp')
     .map((comp) => [value(comp, 'xNome') ?? '', f.money(value(comp, 'vComp') ?? '0')])
   const pairs = [...measures, ...components].map(
-    ([name, amount]): f.Field => ({
+    ([name, amount]): f.ExpectedField => ({
       path: 'ide/nCT',
       as: () => `${name} ${amount}`,
       elsewhere: `${name}: ${amount}`,

@@ -21,7 +21,7 @@ const regime: Record<string, string> = {
 // A CNPJ of zeros is that of a party abroad: blank.
 const party: f.Format = (text) => (/^0+$/.test(text) ? '' : f.taxId(text))
 
-const fields: f.Field[] = [
+const fields: f.ExpectedField[] = [
   ...['xBairro', 'xMun', 'UF'].map((name) => ({ path: `emit/enderEmit/${name}` })),
   { path: 'emit/xNome' },
   { path: 'emit/enderEmit/CEP', as: (text) => `CEP ${f.cep(text)}` },
@@ -87,7 +87,7 @@ const fields: f.Field[] = [
   ...['exporta/xLocExporta', 'exporta/xLocEmbarq', 'exporta/xLocDespacho'].map((path) => ({ path })),
 ]
 
-const amounts = (path: string, boxes: Record<string, string>): f.Field[] =>
+const amounts = (path: string, boxes: Record<string, string>): f.ExpectedField[] =>
   Object.entries(boxes).map(([name, label]) => ({ path: `${path}${name}`, label, as: f.money }))
 
 const values = {
@@ -157,7 +157,7 @@ export function danfeFaults(infNFe: XmlElement, protocol: XmlElement | undefined
   if (child(infNFe, 'total/ISSQNtot')) own.push({ path: 'emit/IM', label: 'INSCRIÇÃO MUNICIPAL' })
   const shownRarely = rare
     .filter((name) => /[1-9]/.test(value(infNFe, `total/ICMSTot/${name}`) ?? ''))
-    .map((name): f.Field => ({ path: `total/ICMSTot/${name}`, as: f.money }))
+    .map((name): f.ExpectedField => ({ path: `total/ICMSTot/${name}`, as: f.money }))
   const bills = f.elements(infNFe, 'cobr/dup').flatMap((dup) => {
     const day = value(dup, 'dVenc')
     const parts = [value(dup, 'nDup'), day && f.date(day), f.money(value(dup, 'vDup') ?? '0')]

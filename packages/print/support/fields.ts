@@ -47,7 +47,7 @@ export const phone: Format = (text) => {
 }
 
 /** One field of a form: the element (every one at its path), how it is written, and the label of its box if it has one. */
-export interface Field {
+export interface ExpectedField {
   path: string
   as?: Format
   label?: string
@@ -58,7 +58,7 @@ export interface Field {
 }
 
 /** A field made of several elements, once its text is known. */
-export function composed(path: string, shown: string | undefined, inside?: string): Field[] {
+export function composed(path: string, shown: string | undefined, inside?: string): ExpectedField[] {
   return shown ? [{ path, as: () => shown, ...(inside === undefined ? {} : { inside }) }] : []
 }
 
@@ -87,7 +87,7 @@ export function elements(node: XmlElement | undefined, path: string): XmlElement
 }
 
 /** A sentence for each field of the file that the form does not show as it must. */
-export function missingFields(node: XmlElement, fields: readonly Field[], reading: Reading): string[] {
+export function missingFields(node: XmlElement, fields: readonly ExpectedField[], reading: Reading): string[] {
   return fields.flatMap(({ path, as = asIs, label, inside, elsewhere }) =>
     texts(node, path).flatMap((text) => {
       const shown = as(text)
@@ -107,7 +107,7 @@ export function missingFields(node: XmlElement, fields: readonly Field[], readin
 }
 
 /** A sentence for each box of a value that the file does not have and the form shows something in. */
-export function inventedFields(node: XmlElement, fields: readonly Field[], reading: Reading): string[] {
+export function inventedFields(node: XmlElement, fields: readonly ExpectedField[], reading: Reading): string[] {
   return fields.flatMap(({ path, label }) => {
     if (label === undefined || texts(node, path).length > 0) return []
     const same = fields.filter((field) => field.label === label)

@@ -1,4 +1,4 @@
-import { move, number } from '../pdf/type2.ts'
+import { encodeNumber, move } from '../pdf/type2.ts'
 import type { Contour, CurveSegment, Point } from './outline.ts'
 
 // Operators of Type 2 charstrings that draw (Adobe Technical Note 5177, 4.1).
@@ -65,7 +65,7 @@ function shortest(all: readonly Way[]): number[] {
   best[all.length] = []
   for (let i = all.length - 1; i >= 0; i--) {
     for (const { operands, operator, next } of operators(all, i)) {
-      const bytes = [...operands.flatMap(number), operator, ...best[next]!]
+      const bytes = [...operands.flatMap(encodeNumber), operator, ...best[next]!]
       if (best[i] === undefined || bytes.length < best[i]!.length) best[i] = bytes
     }
   }

@@ -14,7 +14,7 @@ import { findHolder, type Holder } from '../holder.ts'
 import { settleInterrupted } from '../interrupted.ts'
 import { type CaptureLine, claimOne, holdLine, releaseLine } from '../lease.ts'
 import { type QueryOutcome, quotaWait } from '../ledger.ts'
-import { connectAs, noteQuery, noteQueryAs, send, urlOf } from '../query.ts'
+import { connectAs, distributionUrl, noteQuery, noteQueryAs, send } from '../query.ts'
 import { settle } from '../settlement.ts'
 import { type CheckRefusal, noteCheck, noteCheckBlocked } from './check-record.ts'
 import { describeAnswer, describeCertificate, describeFailure, type Finding, notAsked } from './check-texts.ts'
@@ -86,7 +86,7 @@ async function checkServices(ctx: CaptureContext, subject: CheckSubject): Promis
   const shown = findings.find((finding) => finding.certificate)?.certificate
   if (shown) lines.push('', ...describeCertificate(shown))
   for (const [index, finding] of findings.entries()) {
-    const { host } = new URL(urlOf(ctx, serviceCodes[services[index]!]))
+    const { host } = new URL(distributionUrl(ctx, serviceCodes[services[index]!]))
     lines.push(
       '',
       `${services[index] === 'nfe' ? 'NF-e' : 'CT-e'} (${host})`,
@@ -262,7 +262,7 @@ function describe(
   { response, error }: QueryOutcome,
   hasReceived: boolean,
 ): Finding {
-  const { hostname } = new URL(urlOf(ctx, line.service))
+  const { hostname } = new URL(distributionUrl(ctx, line.service))
   if (response) return describeAnswer(response, hasReceived)
   if (error === 'interrupted') throw new Error('a query of this process cannot have been interrupted')
   return describeFailure(error, hostname, ctx.config.sefaz)

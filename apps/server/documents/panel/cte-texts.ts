@@ -2,7 +2,7 @@ import type { CteDetails, CteParty, Fields } from '@vigia/dfe/read'
 import { codeText, codeTexts } from '@vigia/print/code-texts'
 import { date, joined, percent, time } from '@vigia/print/formats'
 import {
-  amountOf,
+  amountText,
   billLines,
   digitsText,
   type LabelledValue,
@@ -80,7 +80,7 @@ function cargo({ root, infCarga, infQ, infServico, infEspecie }: CteDetails): La
     ...infQ.map(
       ({ tpMed, qCarga, cUnid }): LabelledValue => [
         (coded ? codeText(codeTexts.tpMed, tpMed) : tpMed) ?? 'Quantidade',
-        joined(' ', amountOf(qCarga), codeText(codeTexts.cUnid, cUnid)),
+        joined(' ', amountText(qCarga), codeText(codeTexts.cUnid, cUnid)),
       ],
     ),
     ...infEspecie.map((one): LabelledValue => [speciesName(one), reais(one.vEspecie)]),

@@ -2,7 +2,7 @@ import type { NfeDetails, NfeItem } from '@vigia/dfe/read'
 import { codeText } from '@vigia/print/code-texts'
 import { date, joined, percent, taxId, weight } from '@vigia/print/formats'
 import {
-  amountOf,
+  amountText,
   billLines,
   digitsText,
   type LabelledValue,
@@ -149,7 +149,7 @@ function transport({ transp, transporta, veicTransp, vol }: NfeDetails): Labelle
         vol.length === 1 ? 'Volumes' : `Volumes (${index + 1})`,
         joined(
           ', ',
-          joined(' ', amountOf(one.qVol), one.esp),
+          joined(' ', amountText(one.qVol), one.esp),
           one.marca && `marca ${one.marca}`,
           one.nVol && `numeração ${one.nVol}`,
           one.pesoB && `peso bruto ${weight(one.pesoB)} kg`,
@@ -166,7 +166,7 @@ export function nfeItems({ det }: NfeDetails): PanelItem[] {
     number: Number.parseInt(item.nItem ?? '', 10) || index + 1,
     code: item.prod.cProd ?? '',
     description: item.prod.xProd ?? '',
-    quantity: amountOf(item.prod.qCom) ?? '',
+    quantity: amountText(item.prod.qCom) ?? '',
     unit: item.prod.uCom ?? '',
     unitValue: unitReais(item.prod.vUnCom) ?? '',
     value: item.prod.vProd ?? '0',

@@ -57,7 +57,7 @@ export function notZero(text: string | undefined): string | undefined {
 }
 
 /** A quantity without trailing zeros. */
-export function amountOf(text: string | undefined): string | undefined {
+export function amountText(text: string | undefined): string | undefined {
   return quantity(text)?.replace(/,00$/, '')
 }
 

@@ -10,7 +10,7 @@ import { notifyError } from '../../lib/notify.ts'
 import { accepted, actionFailure } from '../../lib/query.ts'
 import type { DocumentKind } from '../kinds.ts'
 import type { AnswerType } from './answer-types.ts'
-import { batchSize, readOutcome, type SendingResult, sendInBatches } from './sending.ts'
+import { batchSize, readManifested, type SendingResult, sendInBatches } from './sending.ts'
 
 const AnswerValues = z.object({
   justificativa: ManifestationForm.shape.justificativa,
@@ -98,7 +98,7 @@ async function sendBatch(
     ...(answer.corrects && correcoes.length > 0 && { correcoes }),
   }
   const { message, data } = accepted<unknown>(await call(kind.manifest, { body }))
-  return { message, documents: readOutcome(data) }
+  return { message, documents: readManifested(data) }
 }
 
 function summaryOf(results: readonly SendingResult[], messages: readonly string[]): string {

@@ -26,7 +26,7 @@ export function CorrectionsFields({ form }: { form: AnswerForm }) {
           : 'A carta leva só os campos abaixo; o texto acima fica guardado aqui com o pedido.'}
       </p>
       {fields.map((field, index) => (
-        <Correction key={field.id} form={form} index={index} onRemove={() => remove(index)} />
+        <CorrectionRow key={field.id} form={form} index={index} onRemove={() => remove(index)} />
       ))}
       <div>
         <Button
@@ -49,7 +49,7 @@ interface CorrectionProps {
   onRemove: () => void
 }
 
-function Correction({ form: { register, formState }, index, onRemove }: CorrectionProps) {
+function CorrectionRow({ form: { register, formState }, index, onRemove }: CorrectionProps) {
   const { submitCount, touchedFields, errors } = formState
   const [bornAt] = useState(submitCount)
   // Adding a correction validates all of them at once, also the new one, which is still empty.

@@ -1,7 +1,7 @@
 import type { ManifestedDocument } from '@vigia/contract/manifestation'
 import { expect, test } from 'vitest'
 import { ApiError } from '../../lib/api.ts'
-import { batches, readOutcome, sendInBatches } from './sending.ts'
+import { batches, readManifested, sendInBatches } from './sending.ts'
 
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `d${index}`)
 const registered = (list: string[]): ManifestedDocument[] =>
@@ -65,11 +65,11 @@ test('a document that a successful response does not mention was accepted, with 
 
 test('invalid parts of the data are ignored', () => {
   const [good] = registered(['d0'])
-  expect(readOutcome({ documentos: [good, null, 7, { idDfe: 'd1' }, { ...good, situacao: 'perdida' }] })).toEqual([
+  expect(readManifested({ documentos: [good, null, 7, { idDfe: 'd1' }, { ...good, situacao: 'perdida' }] })).toEqual([
     good,
   ])
   for (const data of [null, undefined, 'ok', 7, [], { documentos: null }, { documentos: {} }])
-    expect(readOutcome(data)).toEqual([])
+    expect(readManifested(data)).toEqual([])
 })
 
 test('after a lost response nothing more is sent, and every document has a result', async () => {

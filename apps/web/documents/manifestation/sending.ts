@@ -71,7 +71,7 @@ export async function sendInBatches(ids: readonly string[], { send, onProgress, 
 }
 
 /** The results of the single documents, where the data of the response contains them; other data is ignored, because the call did succeed. */
-export function readOutcome(data: unknown): ManifestedDocument[] {
+export function readManifested(data: unknown): ManifestedDocument[] {
   const { documentos } = Object(data) as { documentos?: unknown }
   return Array.isArray(documentos) ? documentos.filter(isManifested) : []
 }

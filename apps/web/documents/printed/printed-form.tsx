@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { fileName, saveFile } from '../../ui/save-file.ts'
 import { Waiting } from '../../ui/waiting.tsx'
-import { type DocumentKind, kindOf, kinds } from '../kinds.ts'
+import { type DocumentKind, documentKinds, kindOf } from '../kinds.ts'
 
 const PdfPages = lazyWithPreload(() => import('./pdf-pages.tsx').then((module) => module.PdfPages))
 
@@ -85,7 +85,7 @@ export function printedTitle(row: Printed): string {
   return row.event ? `${row.event.name} - ${document}` : `${document} - ${row.emitente}`
 }
 
-const kindOfPrinted = ({ list, chave }: Printed) => (list ? kinds[list] : kindOf(chave))
+const kindOfPrinted = ({ list, chave }: Printed) => (list ? documentKinds[list] : kindOf(chave))
 
 // Section 8 defines the text for a status, and none for other errors.
 function failureOf(error: Error | null): string {
