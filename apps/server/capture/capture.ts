@@ -177,7 +177,7 @@ export async function requestSync(
     const told = sql`not exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null)
       or exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null
                     and s.workspace_id = ${workspaceId} and s.company_id = ${companyId})`
-    return db
+    const requests = await db
       .updateTable('capture_line')
       .set({
         // An overdue query keeps its time: a request must not hide that no worker runs.
@@ -192,5 +192,7 @@ export async function requestSync(
         sql<boolean>`state = 'blocked' and (${told})`.as('blocked'),
       ])
       .execute()
+    // In the order in which people read them: rows come back as they lie on the disk.
+    return requests.toSorted((a, b) => a.service - b.service)
   })
 }
