@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chaveCheckDigit, chaveParts, cleanChave, formatChave, parseChave } from './chave.ts'
+import { chaveCheckDigit, chaveParts, cleanChave, formatChave, issuerInChave, parseChave } from './chave.ts'
 
 const nfe = '35260811222333000181550010000123451876543214'
 const alphanumeric = '43260912ABC34501DE35550010000000771001122331'
@@ -72,6 +72,19 @@ describe('cleanChave', () => {
 test('formatChave writes eleven groups of four', () => {
   expect(formatChave(nfe)).toBe('3526 0811 2223 3300 0181 5500 1000 0123 4518 7654 3214')
   fc.assert(fc.property(fc.stringMatching(/^[0-9A-Z]{44}$/), (text) => cleanChave(formatChave(text)) === text))
+})
+
+test.each([
+  // Banco do Brasil.
+  ['00000000000191', '001', { cnpj: '00000000000191' }],
+  ['00052998224725', '001', { cnpj: '00052998224725' }],
+  ['00052998224725', '919', { cnpj: '00052998224725' }],
+  ['00052998224725', '920', { cpf: '52998224725' }],
+  ['00052998224725', '969', { cpf: '52998224725' }],
+  ['00052998224725', '970', { cnpj: '00052998224725' }],
+  ['11222333000181', '920', { cnpj: '11222333000181' }],
+])('the issuer %s of série %s is %j', (issuer, serie, expected) => {
+  expect(issuerInChave(`352608${issuer}55${serie}0000123451876543214`)).toEqual(expected)
 })
 
 test('chaveParts cuts by position', () => {

@@ -33,6 +33,15 @@ export function chaveCheckDigit(first43: string): number {
   return rest < 2 ? 0 : 11 - rest
 }
 
+/**
+ * The CNPJ of the issuer in the chave, or the CPF: it fills the same fourteen characters with three zeros before it. Only the séries 920 to
+ * 969 belong to people, so that a CNPJ that begins with 000 stays one (MOC NF-e 7.0, MOC CT-e 4.00: chave de acesso).
+ */
+export function issuerInChave(chave: string): { cnpj: string; cpf?: undefined } | { cpf: string; cnpj?: undefined } {
+  const { cnpj, serie } = chaveParts(chave)
+  return serie >= 920 && serie <= 969 && cnpj.startsWith('000') ? { cpf: cnpj.slice(3) } : { cnpj }
+}
+
 /** The fields a chave is made of, cut by position (MOC NF-e 7.0, MOC CT-e 4.00: chave de acesso). */
 export function chaveParts(chave: string): {
   cUF: string

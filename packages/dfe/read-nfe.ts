@@ -1,4 +1,4 @@
-import { chaveParts } from './chave.ts'
+import { chaveParts, issuerInChave } from './chave.ts'
 import { child, children, value, type XmlElement } from './document.ts'
 import { registeredStatuses } from './events.ts'
 import type { DocumentFacts, Party, Problem, UnknownFacts } from './facts.ts'
@@ -118,12 +118,11 @@ function carriesCancellation(root: XmlElement, chave: string): boolean {
   return value(infCanc, 'cStat') === '101' && value(infCanc, 'chNFe') === chave
 }
 
-// Séries 920 to 969 belong to people: the CPF fills the CNPJ part with three zeros before it.
 export function taxIdOfChave(chave: string, problems: Problem[]): string {
   problems.push({
     code: 'issuer-missing',
     message: 'O emitente não traz CNPJ nem CPF; foi usado o da chave de acesso.',
   })
-  const { cnpj, serie } = chaveParts(chave)
-  return serie >= 920 && serie <= 969 && cnpj.startsWith('000') ? cnpj.slice(3) : cnpj
+  const { cnpj, cpf } = issuerInChave(chave)
+  return cnpj ?? cpf
 }

@@ -119,6 +119,12 @@ describe('contents', () => {
     for (const page of pages) expect(page.map((word) => word.text).join(' ')).toContain('CHAVE / DOCUMENTO')
   })
 
+  test('the CNPJ of a document that begins with zeros', async () => {
+    const xml = new TextDecoder().decode(writeCte()).replace('99164852000181550010', '00000000000191550010')
+    const { pages } = await readWords(dacte(Buffer.from(xml)))
+    expect(squeezed(pages)).toContain('00.000.000/0001-91')
+  })
+
   test('all of 2000 characters of xObs', async () => {
     const xObs = lorem(2000)
     const text = await textOf(dacte(writeCte({ documents: 60, xObs })))

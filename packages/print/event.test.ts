@@ -85,6 +85,12 @@ test('without its document the sheet has what the chave tells', async () => {
   expect(text).not.toContain('DESTINATÁRIO')
 })
 
+test('a CNPJ that begins with zeros is printed as one', async () => {
+  const ofBank = nfeKey(1).replace('99164852000181', '00000000000191')
+  const text = squeezed((await readWords(printEvent(writeEvent({ key: ofBank })))).pages)
+  expect(text).toContain('00.000.000/0001-91')
+})
+
 test('the summary of a note names its emitente', async () => {
   const summary = `<resNFe xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.01"><chNFe>${nfeKey(1)}</chNFe><CNPJ>99387251000138</CNPJ><xNome>Papelaria Sol</xNome><IE>123456</IE><dhEmi>2026-08-11T10:00:00-03:00</dhEmi></resNFe>`
   const text = squeezed((await readWords(printEvent(writeEvent(), Buffer.from(summary)))).pages)
@@ -105,6 +111,11 @@ test.each([
   ['a document', '<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe"/>'],
 ])('%s is no event', (_, text) => {
   expect(() => printEvent(Buffer.from(text))).toThrow(PrintError)
+})
+
+test('an event whose description alone would fill the sheet is refused', () => {
+  const detail = `<descEvento>${'Descrição sem fim '.repeat(400)}</descEvento>`
+  expect(() => printEvent(writeEvent({ tpEvento: '999999', detail }))).toThrow(PrintError)
 })
 
 function find(node: XmlElement | undefined, name: string): XmlElement | undefined {

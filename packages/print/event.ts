@@ -1,4 +1,4 @@
-import { chaveParts, formatChave } from '@vigia/dfe/chave'
+import { chaveParts, formatChave, issuerInChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { eventKind, registrationOf } from '@vigia/dfe/events'
 import { ufByCode } from '@vigia/dfe/uf'
@@ -14,7 +14,7 @@ import { leading, paragraphs, wrap } from './layout/text.ts'
 import { Canvas } from './pdf/canvas.ts'
 import { bold, roman } from './pdf/fonts.ts'
 import { winAnsi } from './pdf/winansi.ts'
-import { openPrintable, PrintError } from './printable.ts'
+import { assertRoom, openPrintable, PrintError } from './printable.ts'
 
 export { PrintError }
 
@@ -53,6 +53,8 @@ export function printEvent(procEvento: Uint8Array, document?: Uint8Array, { undo
   const canvases = [new Canvas()]
   const bodyTop = sheet.top + head.height
   const fixed = stack(registration(event), parties(event))
+  // Further sheets have room then too: they repeat the head alone.
+  assertRoom(sheet.bottom - bodyTop - fixed.height, 0)
   fixed.draw(canvases[0]!, sheet.left, bodyTop)
   let where: FlowPosition = { canvas: canvases[0], top: bodyTop + fixed.height }
   const nextCanvas = () => {
@@ -244,10 +246,9 @@ const partyNames = {
   ],
 } as const
 
-// A chave whose CNPJ part begins with three zeros holds the CPF of the emitente.
 function issuerOf(chave: string): string | undefined {
-  const { cnpj } = chaveParts(chave)
-  return /^000\d{11}$/.test(cnpj) ? taxId(undefined, cnpj.slice(3)) : taxId(cnpj, undefined)
+  const { cnpj, cpf } = issuerInChave(chave)
+  return taxId(cnpj, cpf)
 }
 
 function parties({ family, model, chave, document }: PrintedEvent): Block {

@@ -1,4 +1,4 @@
-import { chaveParts, formatChave } from '@vigia/dfe/chave'
+import { chaveParts, formatChave, issuerInChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { date, joined, money, taxId } from '../formats.ts'
 import { cellPadding, type Table, type TableColumn, type TableRow, table } from '../layout/table.ts'
@@ -91,12 +91,10 @@ function byKey(type: string, key: string | undefined, ...further: (string | unde
   const text = key ?? ''
   const readable = /^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.test(text) && !/^9+$/.test(text)
   const parts = readable ? chaveParts(text) : undefined
-  // A key whose CNPJ part begins with three zeros holds the CPF of the emitente.
-  const issuer =
-    parts && (/^000\d{11}$/.test(parts.cnpj) ? taxId(undefined, parts.cnpj.slice(3)) : taxId(parts.cnpj, undefined))
+  const { cnpj, cpf } = readable ? issuerInChave(text) : {}
   return {
     type,
-    issuer: issuer ?? '',
+    issuer: taxId(cnpj, cpf) ?? '',
     document: [text, ...further.filter((line) => line !== undefined)],
     number: parts ? `${parts.serie}/${parts.numero}` : '',
   }
