@@ -186,12 +186,8 @@ describe('the captures', () => {
         { estado: 'parada', mensagem: withoutCertificate },
       ],
     })
-    const { message } = await run<{ message: string }>(
-      'sincronizar',
-      { idEmpresa: await publicId(company) },
-      company.workspaceId,
-    )
-    expect(message).toBe(withoutCertificate)
+    const response = await run('sincronizar', { idEmpresa: await publicId(company) }, company.workspaceId)
+    expect(response).toEqual({ data: { proximaConsulta: null }, message: withoutCertificate })
   })
 
   test('go on with a new certificate, and not before the authority allows it', async () => {

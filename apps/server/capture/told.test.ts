@@ -183,6 +183,9 @@ describe('the button', () => {
   test('nor when the certificate has expired', async () => {
     const company = await newCompany(ctx)
     await addCertificate(ctx, company, { holder: ours, key: `old ${company.companyId}`, validTo: '2021-01-01' })
-    expect((await sync(company)).message).toMatch(/^O certificado digital desta empresa venceu/)
+    expect(await sync(company)).toEqual({
+      data: { proximaConsulta: null },
+      message: expect.stringMatching(/^O certificado digital desta empresa venceu/),
+    })
   })
 })

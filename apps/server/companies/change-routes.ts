@@ -89,10 +89,11 @@ export const companyChangeRoutes = (captures: Captures) => [
       return captures.requestSync(ctx, session.workspaceId, companyId)
     })
     const company = await companies.getCompany(ctx, session.workspaceId, query.idEmpresa)
+    const reason = whyNothingLeaves(company)
+    if (reason !== null) return { data: { proximaConsulta: null }, message: reason }
     const times = requests.flatMap(({ at }) => (at ? [at.getTime()] : []))
     const proximaConsulta = times.length > 0 ? new Date(Math.min(...times)).toISOString() : null
-    const message = whyNothingLeaves(company) ?? (await syncMessage(ctx, requests, company))
-    return { data: { proximaConsulta }, message }
+    return { data: { proximaConsulta }, message: await syncMessage(ctx, requests, company) }
   }),
 ]
 

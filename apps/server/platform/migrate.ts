@@ -15,6 +15,8 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
+    const { rows } = await client.query<{ server_version: string }>('show server_version')
+    requireVersion(rows[0]!.server_version)
     await client.query('select pg_advisory_lock($1)', [migrationLock])
     await client.query(
       'create table if not exists migration (name text primary key, sha256 text not null, applied_at timestamptz not null default now())',
@@ -46,6 +48,16 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
   } finally {
     await client.end()
   }
+}
+
+const versionMin = 18
+
+/** Refuses a PostgreSQL of another major version, named as `server_version` tells it ("17.6 (Debian 17.6-1)"). */
+export function requireVersion(serverVersion: string): void {
+  if (Number.parseInt(serverVersion, 10) >= versionMin) return
+  throw new InstallationError(
+    `O banco de dados em DATABASE_URL é um PostgreSQL ${serverVersion.split(' ')[0]}, e é preciso o PostgreSQL ${versionMin} ou mais novo. Nada foi alterado: atualize o servidor, ou deixe DATABASE_URL vazio para usar o PostgreSQL que vem com o programa.`,
+  )
 }
 
 async function readMigration(name: string): Promise<{ text: string; sha256: string }> {
