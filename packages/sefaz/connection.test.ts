@@ -1,8 +1,8 @@
 import { createServer as createTcpServer, type Socket } from 'node:net'
 import tls from 'node:tls'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type Connection, connect } from './connection.ts'
-import { SefazError, type SefazErrorKind } from './error.ts'
+import { type Connection, connect, onlyWhile } from './connection.ts'
+import { SefazError, type SefazErrorKind, UnsentError } from './error.ts'
 import { issue, newKey, serve, type TestCertificateFiles, type TestServer } from './testing.ts'
 
 const key = newKey()
@@ -100,6 +100,18 @@ describe('a connection', () => {
     setTimeout(() => connection.close(), 50)
     expect((await waiting).kind).toBe('refused')
     expect({ received, connections: peer.connections() }).toEqual({ received: 2, connections: 2 })
+  })
+
+  test('sends nothing when it may not any more, by the time that it is connected', async () => {
+    let received = 0
+    const peer = await using(serve(identity, (_request, _body, response) => response.end(String(++received))))
+    let isWanted = true
+    const connection = onlyWhile(open(), () => isWanted)
+    await post(connection, peer.origin)
+    isWanted = false
+    await expect(post(connection, peer.origin)).rejects.toThrow(UnsentError)
+    isWanted = true
+    expect((await post(connection, peer.origin)).body.toString()).toBe('2')
   })
 
   test('follows no redirect', async () => {

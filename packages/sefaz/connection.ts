@@ -1,6 +1,6 @@
 import https from 'node:https'
 import tls from 'node:tls'
-import { SefazError } from './error.ts'
+import { SefazError, UnsentError } from './error.ts'
 
 /** A response as it came, whatever its status. */
 export interface HttpResponse {
@@ -11,11 +11,21 @@ export interface HttpResponse {
 
 /** Posts messages with one client certificate (MOC CT-e 4.00 §3.2, padrões de comunicação). */
 export interface Connection {
-  post(
-    url: string,
-    options: { body: string; headers: Record<string, string>; timeoutMs?: number },
-  ): Promise<HttpResponse>
+  post(url: string, message: Message): Promise<HttpResponse>
   close(): void
+}
+
+interface Message {
+  body: string
+  headers: Record<string, string>
+  timeoutMs?: number
+  /** Asked when the connection is there, right before the first byte of the message leaves; false: `UnsentError`. */
+  mayLeave?: () => boolean
+}
+
+/** The same connection, whose messages leave only while `mayLeave` says so; otherwise they throw `UnsentError` (MOC CT-e 4.00 §3.2, padrões de comunicação). */
+export function onlyWhile(connection: Connection, mayLeave: () => boolean): Connection {
+  return { ...connection, post: (url, message) => connection.post(url, { ...message, mayLeave }) }
 }
 
 // The largest honest response is 50 documents; one compressed CT-e or NF-e stays far below 300 KB in base64.
@@ -45,10 +55,8 @@ export function connect(
   }
 }
 
-interface PostRequest {
+interface PostRequest extends Message {
   url: string
-  body: string
-  headers: Record<string, string>
   connectTimeoutMs: number
   timeoutMs: number
 }
@@ -73,7 +81,7 @@ function send(agent: https.Agent, call: PostRequest): Promise<HttpResponse> {
     }
     const fail = (error: Error) => {
       settle()
-      reject(explain(error))
+      reject(error instanceof UnsentError ? error : explain(error))
       request.destroy()
     }
 
@@ -82,7 +90,11 @@ function send(agent: https.Agent, call: PostRequest): Promise<HttpResponse> {
         () => fail(new SefazError('timeout', { detail: `no connection in ${call.connectTimeoutMs} ms` })),
         call.connectTimeoutMs,
       )
-      socket.once('secureConnect', () => clearTimeout(connectTimer))
+      socket.once('secureConnect', () => {
+        clearTimeout(connectTimer)
+        if (call.mayLeave?.() === false) fail(new UnsentError())
+        else request.end(body)
+      })
     })
     request.on('error', fail)
     request.on('response', (response) => {
@@ -101,7 +113,6 @@ function send(agent: https.Agent, call: PostRequest): Promise<HttpResponse> {
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks, size) })
       })
     })
-    request.end(body)
   })
 }
 

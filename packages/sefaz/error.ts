@@ -54,6 +54,15 @@ export class SefazError extends Error {
   }
 }
 
+/** A message that did not leave, because the sender no longer wanted it to when the connection was there; nothing reached the authority (MOC CT-e 4.00 §3.2, padrões de comunicação). */
+export class UnsentError extends Error {
+  override name = 'UnsentError'
+
+  constructor() {
+    super('the message was ready too late and was not sent')
+  }
+}
+
 /** A docZip that holds more than any document of the layouts does, and more than is read; `message` is a Portuguese sentence for the person (NT 2014.002, docZip). */
 export class DocumentTooLargeError extends Error {
   override name = 'DocumentTooLargeError'

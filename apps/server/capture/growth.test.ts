@@ -6,7 +6,7 @@ import { inCapture, inWorkspace } from '../platform/database.ts'
 import { deliverPage } from './delivery.ts'
 import { claimLine, holdLine } from './lease.ts'
 import { followPlan } from './plan.ts'
-import { newCompany, openInstallation, type TestContext } from './testing.ts'
+import { countWaiting, newCompany, openInstallation, type TestContext } from './testing.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: TestContext
@@ -16,17 +16,6 @@ beforeAll(async () => {
   ctx = installation.openProcess()
 })
 afterAll(() => installation[Symbol.asyncDispose]())
-
-// Whoever may not see the sessions of others is not told what they wait for.
-const waiting = (): Promise<number> =>
-  ctx.db.transaction().execute(async (db) => {
-    await sql`set local role none`.execute(db)
-    const { rows } = await sql<{ n: number }>`
-      select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-      db,
-    )
-    return rows[0]!.n
-  })
 
 test('the end of a plan, a page and the growth of one workspace do not stop one another', async () => {
   const { workspaceId, companyId } = await newCompany(ctx)
@@ -45,7 +34,7 @@ test('the end of a plan, a page and the growth of one workspace do not stop one 
   })
   await held.promise
   const end = followPlan(ctx, workspaceId)
-  await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 10_000 })
+  await vi.waitFor(async () => expect(await countWaiting(ctx)).toBe(1), { timeout: 10_000 })
   // It finds the row taken, and another turn will look again.
   await considerSize(ctx, workspaceId)
   goOn.resolve()

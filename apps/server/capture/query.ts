@@ -1,11 +1,12 @@
-import { type Connection, connect } from '@vigia/sefaz/connection'
+import { type Connection, connect, onlyWhile } from '@vigia/sefaz/connection'
 import { type DistributionResponse, queryDistribution } from '@vigia/sefaz/distribution'
-import { SefazError } from '@vigia/sefaz/error'
+import { SefazError, UnsentError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import { mayCall, noteAnswer, noteFailure, type Outage } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { nsuText, type ServiceCode, serviceOf } from '../platform/service.ts'
+import { stopwatch } from '../platform/stopwatch.ts'
 import type { Holder } from './holder.ts'
 import { type CaptureLine, holdLine, lockLine } from './lease.ts'
 import type { QueryOutcome } from './ledger.ts'
@@ -23,15 +24,53 @@ export function connectAs({ config }: Pick<Context, 'config'>, holder: Pick<Hold
   return connect(holder.certificate, { ca, timeoutMs: config.sefaz.answerMs })
 }
 
-/** Sends one query. Null when `noteQueryAs` does not let the query leave. */
+type Query = { ultNSU: bigint } | { NSU: bigint }
+
+/** Sends one query. Null when it did not leave: `noteQueryAs` does not let it, or that took too much of the lease. */
 export async function ask(
   ctx: QueryContext,
   line: CaptureLine,
   holder: Pick<Holder, 'uf' | 'workspaceId' | 'companyId'>,
   connection: Connection,
-  query: { ultNSU: bigint } | { NSU: bigint },
+  query: Query,
+  options: { inOutage?: boolean } = {},
 ): Promise<QueryOutcome | null> {
-  return (await noteQueryAs(ctx, line, holder, query)) ? send(ctx, line, holder, connection, query) : null
+  return sendInTime(ctx, line, holder, connection, query, () => noteQueryAs(ctx, line, holder, query, options))
+}
+
+/** Sends one query with a certificate that no workspace holds. Null when it did not leave, because the announcement took too much of the lease. */
+export async function askWithFile(
+  ctx: QueryContext,
+  line: CaptureLine,
+  holder: Pick<Holder, 'uf'>,
+  connection: Connection,
+  query: Query,
+): Promise<QueryOutcome | null> {
+  return sendInTime(ctx, line, holder, connection, query, async () => {
+    await inCapture(ctx, (ctx) => noteQuery(ctx, line, query))
+    return true
+  })
+}
+
+// The database may stall while the query is announced; then another process has the line, and a second query would be misuse.
+async function sendInTime(
+  ctx: QueryContext,
+  line: CaptureLine,
+  holder: Pick<Holder, 'uf'>,
+  connection: Connection,
+  query: Query,
+  announce: () => Promise<boolean>,
+): Promise<QueryOutcome | null> {
+  const elapsedMs = stopwatch()
+  if (!(await announce())) return null
+  const lasts = () => elapsedMs() < line.leaseMs - ctx.config.sefaz.answerMs
+  try {
+    return await send(ctx, line, holder, onlyWhile(connection, lasts), query)
+  } catch (error) {
+    if (!(error instanceof UnsentError)) throw error
+    await inCapture(ctx, (ctx) => holdLine(ctx, line, { asked_at: null }))
+    return null
+  }
 }
 
 /**
@@ -82,13 +121,13 @@ export async function noteQuery(
   await holdLine(ctx, line, { asked_at: now, ...('NSU' in query && { gap_at: now }) })
 }
 
-/** Sends a query that was recorded, or one for an unregistered CNPJ. */
+/** Sends a query that was announced, or one for an unregistered CNPJ. */
 export async function send(
   ctx: Pick<Context, 'config'>,
   line: Pick<CaptureLine, 'service' | 'cnpj'>,
   holder: Pick<Holder, 'uf'>,
   connection: Connection,
-  query: { ultNSU: bigint } | { NSU: bigint },
+  query: Query,
 ): Promise<QueryOutcome> {
   const { sefaz } = ctx.config
   const startedAt = performance.now()

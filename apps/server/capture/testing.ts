@@ -54,6 +54,19 @@ export async function retireLines({ db }: Pick<Context, 'db'>): Promise<void> {
   })
 }
 
+/** How many transactions of this database wait for a lock. */
+export function countWaiting(ctx: Pick<Context, 'db'>): Promise<number> {
+  return ctx.db.transaction().execute(async (db) => {
+    // Whoever may not see the sessions of others is not told what they wait for.
+    await sql`set local role none`.execute(db)
+    const { rows } = await sql<{ n: number }>`
+      select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+      db,
+    )
+    return rows[0]!.n
+  })
+}
+
 /** A company in a workspace of its own, or in a given one, with its capture lines. */
 export async function newCompany(
   { db }: Pick<Context, 'db'>,

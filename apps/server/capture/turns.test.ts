@@ -1,17 +1,27 @@
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
-import { SefazError } from '@vigia/sefaz/error'
+import type { Connection } from '@vigia/sefaz/connection'
+import { SefazError, UnsentError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { followSwitch, requestSync } from './capture.ts'
 import { readCompleteness } from './completeness.ts'
 import { findHolder, makeWay } from './holder.ts'
 import { settleInterrupted } from './interrupted.ts'
-import { type CaptureLine, claimLine, claimOne, consequences, holdLine, releaseLine } from './lease.ts'
+import { type CaptureLine, claimLine, claimOne, consequences, holdLine, lockLine, releaseLine } from './lease.ts'
 import { noteCall, quotaWait, wasResponseLost } from './ledger.ts'
-import { noteQuery } from './query.ts'
+import { ask, noteQuery } from './query.ts'
 import { brokenOff, type Decision, decide, failed } from './rules.ts'
-import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm, type TestContext } from './testing.ts'
+import {
+  addCertificate,
+  countWaiting,
+  newCompany,
+  openInstallation,
+  ours,
+  retireLines,
+  rhythm,
+  type TestContext,
+} from './testing.ts'
 import { askSoon, postponeFailed } from './worker.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
@@ -582,4 +592,53 @@ test('documents that are known to wait are queried as soon as the rules allow, a
   await change(line, consequences(stopped))
   await askSoon(ctx, 'nfe', ours)
   expect((await rowOf(line)).next_at).toBeNull()
+})
+
+describe('a database that stalls while a query is announced', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  // Holds the row of the line until this process believes that `elapsedMs` have passed.
+  async function askAfter(elapsedMs: number, line: CaptureLine) {
+    let sent = 0
+    const connection: Connection = {
+      post: async (_, { mayLeave }) => {
+        if (mayLeave?.() === false) throw new UnsentError()
+        sent++
+        throw new SefazError('refused', { detail: 'ECONNREFUSED' })
+      },
+      close: () => {},
+    }
+    const [subscription] = await inCapture(ctx, ({ db }) =>
+      db.selectFrom('capture_subscription').selectAll().where('line_id', '=', line.id).execute(),
+    )
+    const holder = { uf: 35, workspaceId: subscription!.workspace_id, companyId: subscription!.company_id }
+    const asking = await inCapture(other, async (other) => {
+      await lockLine(other, line)
+      const asking = ask(ctx, line, holder, connection, { ultNSU: 0n })
+      await vi.waitFor(async () => expect(await countWaiting(ctx)).toBe(1), { timeout: 20_000 })
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + elapsedMs })
+      return { asking }
+    })
+    return { outcome: await asking.asking, sent }
+  }
+
+  test('sends nothing once too little of the lease is left, and takes the announcement back', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    expect(await askAfter(line.leaseMs, line)).toEqual({ outcome: null, sent: 0 })
+    expect(await rowOf(line)).toMatchObject({ asked_at: null, lease_by: line.leaseBy })
+    vi.useRealTimers()
+    expect(await askAfter(1_000, line)).toMatchObject({ sent: 1 })
+    expect((await rowOf(line)).asked_at).not.toBeNull()
+  })
+
+  test('leaves the line to the process that has it now', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+    await die(line)
+    const taken = await claimOne(other, line.id)
+    await expect(askAfter(line.leaseMs, line)).rejects.toThrow(/lease of line/)
+    expect(await rowOf(line)).toMatchObject({ lease_by: taken!.leaseBy, asked_at: expect.any(Date) })
+  })
 })

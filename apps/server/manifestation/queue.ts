@@ -8,10 +8,13 @@ import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { holdLock } from '../platform/locks.ts'
 import { type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
+import { stopwatch } from '../platform/stopwatch.ts'
 
 /** Events of one author that leave together, held by this process while the lease lasts. */
 export interface Batch {
   leaseBy: string
+  /** Whether the lease still lasts for a query and its response, by the clocks of this process. */
+  lasts(): boolean
   workspaceId: number
   companyId: number
   service: Service
@@ -82,6 +85,8 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
   const { sefaz } = ctx.config
   const leaseBy = crypto.randomUUID()
   const leaseMs = Math.round(leaseAnswers * sefaz.answerMs)
+  const elapsedMs = stopwatch()
+  const lasts = () => elapsedMs() < leaseMs - sefaz.answerMs
   const reachable = reachableCondition(ctx.config, await pausedServices(ctx))
   const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${reachable}
      and not exists (select 1 from outgoing_event e where ${comesBefore})
@@ -107,7 +112,7 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
         : await claim(sql`${sameAuthor} and ${mayLeave} and not ${leavesAlone}`, eventsMax[service] - 1)
     const url = eventUrl(ctx.config, service, first.chave)
     const events = [first, ...others].sort((a, b) => (a.id < b.id ? -1 : 1))
-    return { leaseBy, workspaceId, companyId, service, cnpj, url, events }
+    return { leaseBy, lasts, workspaceId, companyId, service, cnpj, url, events }
   })
 }
 

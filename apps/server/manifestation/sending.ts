@@ -1,5 +1,5 @@
-import { type Connection, connect } from '@vigia/sefaz/connection'
-import { SefazError } from '@vigia/sefaz/error'
+import { type Connection, connect, onlyWhile } from '@vigia/sefaz/connection'
+import { SefazError, UnsentError } from '@vigia/sefaz/error'
 import { sendCteEvent, sendManifestations } from '@vigia/sefaz/events'
 import { noteCertificateAccepted, noteCertificateRefused } from '../companies/companies.ts'
 import { afterGrace } from '../jobs/jobs.ts'
@@ -24,18 +24,29 @@ export async function sendBatch(
   const prepared = await prepareBatch(ctx, batch)
   if (!prepared) return false
   const { opened, ready } = prepared
+  const release = (waitMs: number) =>
+    releaseEvents(
+      ctx,
+      batch,
+      ready.map(({ event }) => event),
+      waitMs,
+    )
   if (!(await mayCall(ctx, batch.url))) {
-    const events = ready.map(({ event }) => event)
-    await releaseEvents(ctx, batch, events, ctx.config.sefaz.hourMs / 60)
+    await release(ctx.config.sefaz.hourMs / 60)
     return false
   }
-  const connection = connect(opened.certificate, { ca, timeoutMs: ctx.config.sefaz.answerMs })
+  // The database may have stalled until another process has the events.
+  const connection = onlyWhile(connect(opened.certificate, { ca, timeoutMs: ctx.config.sefaz.answerMs }), batch.lasts)
   // If the response under way is lost, the same bytes are sent a second time, so wait a little for it.
   using _ = afterGrace(signal, graceMs, () => connection.close())
   const startedAt = performance.now()
   let settled: Settled[]
   try {
     settled = await converse(ctx, batch, connection, ready)
+  } catch (error) {
+    if (!(error instanceof UnsentError)) throw error
+    await release(0)
+    return false
   } finally {
     connection.close()
   }

@@ -14,7 +14,7 @@ import { findHolder, type Holder } from '../holder.ts'
 import { settleInterrupted } from '../interrupted.ts'
 import { type CaptureLine, claimOne, holdLine, releaseLine } from '../lease.ts'
 import { type QueryOutcome, quotaWait } from '../ledger.ts'
-import { connectAs, distributionUrl, noteQuery, noteQueryAs, send } from '../query.ts'
+import { ask, askWithFile, connectAs, distributionUrl, send } from '../query.ts'
 import { settle } from '../settlement.ts'
 import { type CheckRefusal, noteCheck, noteCheckBlocked } from './check-record.ts'
 import { describeAnswer, describeCertificate, describeFailure, type Finding, notAsked } from './check-texts.ts'
@@ -158,17 +158,17 @@ async function checkLine(
   // The query asks for a missing position when there is one, else for one that is already here.
   const missing = await inCapture(ctx, (ctx) => findPosition(ctx, line))
   const position = missing ?? (line.lastNsu || 1n)
-  if (!registered) await inCapture(ctx, (ctx) => noteQuery(ctx, line, { NSU: position }))
-  // The plan of this workspace has ended meanwhile; another workspace may still have one.
-  else if (!(await noteQueryAs(ctx, line, registered, { NSU: position }, { inOutage: true })))
-    return checkLine(ctx, line, subject, ca)
   const connection = connectAs(ctx, holder, ca)
-  let outcome: QueryOutcome
+  let outcome: QueryOutcome | null
   try {
-    outcome = await send(ctx, line, holder, connection, { NSU: position })
+    outcome = registered
+      ? await ask(ctx, line, registered, connection, { NSU: position }, { inOutage: true })
+      : await askWithFile(ctx, line, holder, connection, { NSU: position })
   } finally {
     connection.close()
   }
+  // The plan of this workspace has ended meanwhile; another workspace may still have one.
+  if (!outcome) return checkLine(ctx, line, subject, ca)
   await inCapture(ctx, async (ctx) => {
     const { waitMs } = await settle(ctx, line, { kind: 'consNSU', position, isMissing: missing !== null }, outcome)
     const restMs = missing === null ? await findRest(ctx, line) : 0
