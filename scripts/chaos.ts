@@ -1,7 +1,7 @@
 import { createChance } from './chaos/chance.ts'
 import { type Check, compareAll } from './chaos/compare.ts'
 import { matchCalls, unwritten } from './chaos/conversations.ts'
-import { makeTrouble } from './chaos/faults.ts'
+import { makeTrouble, stallAgainAndAgain } from './chaos/faults.ts'
 import { type Installation, install } from './chaos/installation.ts'
 import { askForEvents } from './chaos/people.ts'
 import { type ChaosPlan, readChaosPlan } from './chaos/plan.ts'
@@ -57,15 +57,30 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
   const people = askForEvents(installation, { chance: createChance(seed + 1), everyMs }, calm)
   // The last requests may get their response much later; a failure is thrown where `people` is awaited.
   people.catch(() => {})
+  let happened: Check
   {
     await using killed = keepKilling({ count, lifeMs, chance: createChance(seed + 2) }, installation.startWorker)
-    await Promise.all([
+    await using stalled = await installation.startWorkerBehindDoor()
+    const [stalls] = await Promise.all([
+      stallAgainAndAgain(stalled.door, plan, createChance(seed + 4), calm),
       makeTrouble(authority, plan, createChance(seed), calm),
       cancelNotes(installation, { chance: createChance(seed + 3), everyMs: 3 * everyMs }, calm),
     ])
     const calls = await authority.calls()
-    const faulty = calls.filter(({ fault }) => fault !== undefined).length
-    say(`${calls.length} calls, ${faulty} with a fault; ${killed.count()} workers killed`)
+    const trouble = {
+      calls: calls.length,
+      faults: calls.filter(({ fault }) => fault !== undefined).length,
+      'workers killed': killed.count(),
+      stalls,
+    }
+    say(
+      Object.entries(trouble)
+        .map(([what, count]) => `${count} ${what}`)
+        .join(', '),
+    )
+    // A run in which nothing happened proves nothing.
+    const missing = Object.entries(trouble).filter(([, count]) => count === 0)
+    happened = { name: 'there was trouble', problems: missing.map(([what]) => `no ${what}`) }
   }
   say(`${await tellLost(installation)} responses were lost or never written down`)
   await installation.calmAuthority()
@@ -78,7 +93,7 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
   const outcomes = Map.groupBy(await readOutgoing(database), ({ state, cStat }) => `${state} ${cStat ?? ''}`.trim())
   const told = [...outcomes].map(([outcome, events]) => `${events.length} ${outcome}`).join(', ')
   say(`settled; ${requests.length} events were asked for; sent ${told}`)
-  return compareAll(installation, plan, requests, pending)
+  return [happened, ...(await compareAll(installation, plan, requests, pending))]
 }
 
 // The authority cannot know that a worker was killed before it wrote a response down, or that the machine delivered one too late.

@@ -1,5 +1,6 @@
 import type { Remote } from './authority.ts'
 import type { Chance } from './chance.ts'
+import type { Door } from './door.ts'
 import type { ChaosPlan } from './plan.ts'
 import { sleep } from './processes.ts'
 
@@ -28,4 +29,25 @@ export async function makeTrouble(
     await authority.addFault({ fault: chance.pick(names), probability: 0.7, durationMs, delayMs: answerMs * 1.3 })
   }
   await authority.clearFaults()
+}
+
+/**
+ * Again and again a worker hears nothing from its database for longer than a lease, so that others take over what it was about; until
+ * `signal`. Returns how often.
+ */
+export async function stallAgainAndAgain(
+  door: Door,
+  { answerMs }: Pick<ChaosPlan, 'answerMs'>,
+  chance: Chance,
+  signal: AbortSignal,
+): Promise<number> {
+  let stalls = 0
+  while (!signal.aborted) {
+    await sleep(chance.between(answerMs / 2, 2 * answerMs), signal)
+    const ms = chance.between(3 * answerMs, 4 * answerMs)
+    door.stall(ms)
+    stalls++
+    await sleep(ms, signal)
+  }
+  return stalls
 }

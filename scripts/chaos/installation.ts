@@ -7,6 +7,7 @@ import { weeksAgo } from '../../tests/support/authority.ts'
 import { type Client, newClient } from '../../tests/support/client.ts'
 import { startDatabase } from '../../tests/support/postgres.ts'
 import { type AuthorityCall, createAuthority, type Remote } from './authority.ts'
+import { type Door, openDoor } from './door.ts'
 import type { ChaosPlan, PlannedCompany } from './plan.ts'
 import { type RoleProcess, startRole } from './processes.ts'
 import type { RoleOrder } from './role.ts'
@@ -28,6 +29,8 @@ export interface Installation {
   /** What the processes of the product wrote. */
   complaints: string[]
   startWorker(signal?: AbortSignal): Promise<RoleProcess | null>
+  /** Starts a worker that reaches its database through a door. */
+  startWorkerBehindDoor(): Promise<AsyncDisposable & { door: Door }>
   /** Replaces the authority by one that remembers everything, and to which no new documents come. Nobody may be calling it. */
   calmAuthority(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -69,8 +72,8 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
     },
   }
   const complaints: string[] = []
-  const startProcess = (role: RoleOrder['role'], signal?: AbortSignal) =>
-    startRole({ ...order, role }, (line) => complaints.push(line), signal)
+  const startProcess = (role: RoleOrder['role'], signal?: AbortSignal, environment = order.environment) =>
+    startRole({ ...order, environment, role }, (line) => complaints.push(line), signal)
   const api = (await startProcess('api'))!
   stack.defer(() => api.stop())
   const database = new pg.Pool({ connectionString: postgres.url, max: 4 })
@@ -94,6 +97,16 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
     installedAt,
     complaints,
     startWorker: (signal) => startProcess('worker', signal),
+    async startWorkerBehindDoor() {
+      await using stack = new AsyncDisposableStack()
+      const url = new URL(postgres.url)
+      const door = stack.use(await openDoor(Number(url.port)))
+      url.port = String(door.port)
+      const worker = (await startProcess('worker', undefined, { ...order.environment, DATABASE_URL: url.href }))!
+      stack.defer(() => worker.kill())
+      const owned = stack.move()
+      return { door, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+    },
     async calmAuthority() {
       before.push(...(await authority.calls()))
       const { port } = simulator
