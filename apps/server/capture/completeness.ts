@@ -64,7 +64,7 @@ export async function readCompleteness(
         from call window below as (order by case when is_gap then nsu_before + 1 else nsu_before end))
     select month, min(nsu_before) filter (where is_page) + 1 as "from", max(nsu_after) filter (where is_page) as "to",
            coalesce(sum(documents) filter (where c_stat = 138 and (query = 'distNSU' or fills)), 0)::int as documents,
-           coalesce(sum(greatest(nsu_after - nsu_before - documents, 0)) filter (where is_page and nsu_before > 0), 0)::int as "passedOver",
+           coalesce(sum(greatest(nsu_after - nsu_before - documents, 0)) filter (where is_page and nsu_before > 0), 0)::float8 as "passedOver",
            count(*)::int as queries, (count(*) filter (where c_stat is null))::int as unanswered
       from placed group by month order by month`.execute(db)
   const gaps = await readGaps({ db }, lineId, told, until)

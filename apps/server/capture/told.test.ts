@@ -102,6 +102,15 @@ describe('a company without a proved certificate', () => {
 })
 
 describe('a company', () => {
+  test('is listed whatever the authority said of its positions', async () => {
+    const company = await newCompany(ctx)
+    await inCapture(ctx, ({ db }) =>
+      sql`insert into capture_gap (line_id, from_nsu, to_nsu)
+          select id, 1, 999999999999999 from capture_line where cnpj = ${ours}`.execute(db),
+    )
+    expect((await told(company)).mensagem).toContain('999999999999999')
+  })
+
   test('whose query is late reads so, and a request does not hide it', async () => {
     const company = await newCompany(ctx)
     await change("next_at = '2026-03-09T15:30:00Z', message = 'Em dia.'")

@@ -7,10 +7,10 @@ import { lateMinutes, type ServiceCode } from '../platform/service.ts'
 export const noneAccepted =
   'A SEFAZ não aceitou nenhum dos certificados digitais cadastrados para este CNPJ. Os documentos já guardados estão seguros; um certificado novo é usado assim que for enviado.'
 
-// Of the positions that are lost, those of the time that the authority keeps anything.
+// As many as fifteen digits can name. Of the positions that are lost, those of the time that the authority keeps anything.
 const gapsOfLine = sql<{ missing: number; lost: number }>`(
-  select coalesce(sum(to_nsu - from_nsu + 1) filter (where not lost), 0)::int as missing,
-         coalesce(sum(to_nsu - from_nsu + 1) filter (where lost and found_at > now() - interval '90 days'), 0)::int as lost
+  select coalesce(sum(to_nsu - from_nsu + 1) filter (where not lost), 0)::float8 as missing,
+         coalesce(sum(to_nsu - from_nsu + 1) filter (where lost and found_at > now() - interval '90 days'), 0)::float8 as lost
     from capture_gap where line_id = l.id)`
 
 /**
