@@ -36,7 +36,10 @@ describe('138', () => {
     })
   })
   test('does not ask for ever when the cursor does not move', () => {
-    expect(decide(answer(138, nsu(50), nsu(120), []), at(50n), rhythm).nextPage).toBe(false)
+    const stuck = decide(answer(138, nsu(50), nsu(120), [49]), at(50n), rhythm)
+    expect(stuck).toMatchObject({ nextPage: false, state: 'failed', failures: 1 })
+    expect(stuck.succeeded).toBeUndefined()
+    expect(stuck.message).toMatch(/não passou da posição 50\./)
   })
   test('never moves back', () => {
     expect(decide(answer(138, nsu(3), nsu(120), []), at(50n), rhythm).lastNsu).toBe(50n)

@@ -74,7 +74,8 @@ export function decide(
   switch (response.cStat) {
     case 138: {
       const advanced = highest(lastNsu, ult ?? highestNsu(response.documents, lastNsu))
-      const more = max !== undefined && advanced < max && advanced > lastNsu
+      if (advanced === lastNsu) return withoutProgress(standing, rhythm, random)
+      const more = max !== undefined && advanced < max
       const news =
         response.documents.length === 1 ? '1 documento novo' : `${response.documents.length} documentos novos`
       return {
@@ -202,6 +203,16 @@ function rest(rhythm: Rhythm, message: string, spreadMs: number, random: () => n
     allowedInMs: rhythm.hourMs + rhythm.marginMs / 5,
     failures: 0,
   }
+}
+
+// Documents that lead nowhere: the next query would bring them again, and nothing after them.
+function withoutProgress(
+  { lastNsu, failures = 0 }: Parameters<typeof decide>[1],
+  rhythm: Rhythm,
+  random: () => number,
+): Decision {
+  const message = `A SEFAZ respondeu que há documentos, mas não passou da posição ${lastNsu}. Os documentos já guardados estão seguros e a captura tenta de novo sozinha em uma hora; se continuar assim, quem administra o sistema precisa conferir.`
+  return { ...rest(rhythm, message, rhythm.marginMs, random), state: 'failed', failures: oneMore(failures), lastNsu }
 }
 
 const soon = (rhythm: Rhythm) => ({ nextInMs: rhythm.pagePauseMs, allowedInMs: rhythm.pagePauseMs })
