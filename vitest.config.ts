@@ -43,7 +43,7 @@ export default defineConfig({
           hookTimeout: 120_000,
           // As patient as a locator: a busy machine is slower than the second that is usual.
           expect: { poll: { timeout: 20_000 } },
-          // After everything else: two browsers, servers and simulators fill two cores.
+          // After everything else: browsers, servers and simulators fill two cores.
           sequence: { groupOrder: 1 },
         },
       },

@@ -207,7 +207,8 @@ test('a killed program leaves no process behind', async () => {
 
 test('a server that ends unasked is started again at the same address, three times in ten minutes', async () => {
   const directory = await copyOfTemplate()
-  await using server = await startPostgres({ directory })
+  const said: string[] = []
+  await using server = await startPostgres({ directory, log: (line) => said.push(line) })
   let isDead = false
   void server.died.then(() => {
     isDead = true
@@ -217,7 +218,9 @@ test('a server that ends unasked is started again at the same address, three tim
     const pid = await serverPid(directory)
     process.kill(pid, 'SIGKILL')
     expect(await gone(pid)).toBe(true)
-    await vi.waitFor(answers, { timeout: 20_000 })
+    await vi.waitFor(answers, { timeout: 25_000 }).catch((cause) => {
+      throw new Error(said.join('\n'), { cause })
+    })
     expect(isDead).toBe(false)
   }
   process.kill(await serverPid(directory), 'SIGKILL')

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { chmod, lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -337,8 +337,8 @@ async function launch(options: Launch, port?: number): Promise<Running | 'wrong-
     if (await becomesReady(server, directory, log)) return verifyLogin(server, options, chosen)
 
     const text = server.lines.join('\n')
-    const portTaken = /could not (bind|create any TCP\/IP sockets)/.test(text) && attempt < 10
-    const childrenLinger = /pre-existing shared memory block/.test(text) && Date.now() - since < 15_000
+    const portTaken = /could not (bind|create any TCP\/IP sockets)/.test(text) && attempt < 20
+    const childrenLinger = /pre-existing shared memory block/.test(text) && Date.now() - since < 60_000
     if (!portTaken && !childrenLinger) throw outputProblem(directory, server.lines)
     await sleep(childrenLinger || port ? 500 : 0)
   }
@@ -411,13 +411,21 @@ function keepRunning(cluster: Launch, { server: first, port }: Running): Embedde
   }
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+// Below the ports that systems give to outgoing connections: nobody takes it in the moment in which a server that died is started again.
+const portsFrom = 15_000
+const portsTo = 32_000
+
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(portsFrom, portsTo)
+    if (await isFree(port)) return port
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
+    probe.once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
   })
 }

@@ -86,9 +86,14 @@ function openPfx({ pfx, password }: PfxInput): PfxResult {
   for (const attempt of attemptsFor(password)) {
     encoding = attempt.encoding
     hasDecrypted = false
+    let isOpened = false
     try {
-      return pairUp(forge.pkcs12.pkcs12FromAsn1(asn1, false, attempt.password))
+      const opened = forge.pkcs12.pkcs12FromAsn1(asn1, false, attempt.password)
+      isOpened = true
+      return pairUp(opened)
     } catch (error) {
+      // What is inside cannot be read, with the right password.
+      if (isOpened) return { problem: 'unreadable' }
       if (!isPasswordFailure(error, hasMac)) problem = 'unreadable'
       else problem ??= 'wrong-password'
     }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { follow, month, onPath, respond, runUntil, runUntilShown, success } from './page.ts'
+import { month, respond, runUntil, runUntilShown, success } from './page.ts'
 import { type Account, expectNoSidewaysScroll, focusedText, login, phone, shown, textOf, useSite } from './site.ts'
 
 const site = useSite({ roles: ['api'] })
@@ -214,8 +214,7 @@ test('the names of the navigation lead to one place on every screen', async () =
   await shown(page.getByText('empresas com problema na captura'))
   await shown(page.getByRole('link', { name: /^4, / }))
   for (const screen of ['/dashboard', '/notas-fiscais', '/cte', '/empresas', '/help']) {
-    await follow(page, screen)
-    await onPath(page, screen)
+    await site.go(page, screen)
     await shown(page.getByRole('heading', { level: 1 }))
     await shown(page.getByText('2 empresas sem captura', { exact: true }))
     for (const name of ['Dashboard', 'Notas Fiscais', 'CTe', 'Empresas', 'Ajuda'])

@@ -106,8 +106,9 @@ export function useSite(options: ProductOptions = everyday, { alone = false, new
   afterEach(async ({ task }) => {
     const failed = task.result?.state === 'fail'
     if (failed) await takePictures(borrowed, task.name)
+    const told = complaints.splice(0)
     await Promise.all(borrowed.splice(0).map((one) => giveBack(one, !failed && !newPages)))
-    expect(complaints.splice(0)).toEqual([])
+    expect(told).toEqual([])
   })
 
   afterAll(async () => {
@@ -125,8 +126,9 @@ export function useSite(options: ProductOptions = everyday, { alone = false, new
       vi.spyOn(page, 'addInitScript'),
       vi.spyOn(page, 'exposeFunction'),
       vi.spyOn(page, 'routeWebSocket'),
-      vi.spyOn(page.clock, 'install'),
-      vi.spyOn(page.clock, 'setFixedTime'),
+      ...(['install', 'setFixedTime', 'setSystemTime', 'pauseAt', 'runFor', 'fastForward', 'resume'] as const).map(
+        (name) => vi.spyOn(page.clock, name),
+      ),
     ]
     borrowed.push({ page, key, lasting })
     listen(page, complaints)
@@ -135,9 +137,9 @@ export function useSite(options: ProductOptions = everyday, { alone = false, new
   const giveBack = async ({ page, key, lasting }: Borrowed, mayStay: boolean) => {
     const isSpoiled = page.isClosed() || lasting.some(({ mock }) => mock.calls.length > 0)
     const viewport = reusable.get(key)
-    if (!mayStay || isSpoiled || !viewport || pages.has(key)) return page.context().close()
-    pages.set(key, page)
-    await resetPage(page, viewport)
+    const isReset = mayStay && !isSpoiled && viewport && (await resetPage(page, viewport))
+    if (isReset && !pages.has(key)) pages.set(key, page)
+    else await page.context().close()
   }
   const show = async (path: string, contextOptions: BrowserContextOptions, session?: string) => {
     const page = await borrow(contextOptions)
@@ -212,23 +214,28 @@ async function newPage(browser: Browser, contextOptions: BrowserContextOptions):
   return context.newPage()
 }
 
-/** Leaves a page as a new one is, except for the storage of its last address. */
-async function resetPage(page: Page, viewport: ViewportSize): Promise<void> {
-  for (const event of heard) page.removeAllListeners(event)
-  await page.unrouteAll({ behavior: 'ignoreErrors' })
-  const context = page.context()
-  await Promise.all(context.pages().map((other) => other !== page && other.close()))
-  await page.goto('about:blank')
-  await context.clearCookies()
-  await page.emulateMedia({ media: null, colorScheme: 'light', reducedMotion: 'reduce' })
-  await page.setViewportSize(viewport)
-  await page.mouse.move(0, 0)
-  const devTools = await context.newCDPSession(page)
-  await devTools.send('Page.resetNavigationHistory')
-  await devTools.detach()
+/** Leaves a page as a new one is, except for the storage of its last address; false when it cannot, as after a crash. */
+async function resetPage(page: Page, viewport: ViewportSize): Promise<boolean> {
+  try {
+    for (const event of heard) page.removeAllListeners(event)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    const context = page.context()
+    await Promise.all(context.pages().map((other) => other !== page && other.close()))
+    await page.goto('about:blank')
+    await context.clearCookies()
+    await page.emulateMedia({ media: null, colorScheme: 'light', reducedMotion: 'reduce' })
+    await page.setViewportSize(viewport)
+    await page.mouse.move(0, 0)
+    const devTools = await context.newCDPSession(page)
+    await devTools.send('Page.resetNavigationHistory')
+    await devTools.detach()
+    return true
+  } catch {
+    return false
+  }
 }
 
-const heard = ['console', 'dialog', 'pageerror', 'request', 'response', 'websocket']
+const heard = ['console', 'crash', 'dialog', 'pageerror', 'request', 'response', 'websocket']
 
 /** Keeps what the pages of a failed test show in `test-results`. */
 async function takePictures(borrowed: Borrowed[], testName: string): Promise<void> {
@@ -360,6 +367,7 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
 
 function listen(page: Page, complaints: string[]) {
   page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('crash', () => complaints.push('the page crashed'))
   page.on('console', (message) => {
     // The browser itself writes a line for every answer that is not a success, expected or not.
     const expected = message.text().startsWith('Failed to load resource')

@@ -37,7 +37,7 @@ export { findLogoOf } from './logo.ts'
 export {
   type Hiding,
   hidesAnything,
-  type RoleSwitch as Switch,
+  type RoleSwitch,
   readHiding,
   shownConditions,
   shownTo,

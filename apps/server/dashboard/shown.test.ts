@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
-import { type Switch, updateCompany } from '../companies/companies.ts'
+import { type RoleSwitch, updateCompany } from '../companies/companies.ts'
 import { type Arrival, considerSize, receive } from '../documents/documents.ts'
 import { type Filter, pageSize, searchDocuments } from '../documents/list.ts'
 import { printDocument } from '../documents/printing.ts'
@@ -106,7 +106,7 @@ const everything = () =>
     return rows
   })
 
-const turn = (companyId: number, nfe: Switch[]) =>
+const turn = (companyId: number, nfe: RoleSwitch[]) =>
   inWorkspace({ db, vault }, workspaceId, (ctx) =>
     updateCompany(ctx, testSession(workspaceId), companyId, {
       name: 'x',

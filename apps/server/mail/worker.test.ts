@@ -16,20 +16,29 @@ import { createPrinter } from '../print/printer.ts'
 import { type MailKind, queueMail } from './mail.ts'
 import { claimMail, deleteSettledMails, leaseMs, listUnsentMails, retryFailedMails, settleMail } from './queue.ts'
 import { openMailServer, refusal, type TestMailServer } from './testing.ts'
-import { startMailWorker } from './worker.ts'
 
 const patience = { timeout: 25_000, interval: 20 }
 
-// The worker's pauses and its grace at the end are as many as ever, and thirty times shorter.
-const { shorter } = vi.hoisted(() => ({ shorter: 30 }))
-vi.mock('../platform/pause.ts', async (load) => {
-  const { pause } = await load<typeof import('../platform/pause.ts')>()
-  return { pause: (ms: number, signal: AbortSignal) => pause(ms / shorter, signal) }
+// A copy of the worker whose pauses and grace at the end are as many as ever, and thirty times shorter.
+const shorter = 30
+let startMailWorker: typeof import('./worker.ts').startMailWorker
+beforeAll(async () => {
+  vi.resetModules()
+  vi.doMock('../platform/pause.ts', async (load) => {
+    const { pause } = await load<typeof import('../platform/pause.ts')>()
+    return { pause: (ms: number, signal: AbortSignal) => pause(ms / shorter, signal) }
+  })
+  vi.doMock('../jobs/jobs.ts', async (load) => {
+    const jobs = await load<typeof import('../jobs/jobs.ts')>()
+    const afterGrace: typeof jobs.afterGrace = (signal, ms, cut) => jobs.afterGrace(signal, ms / shorter, cut)
+    return { ...jobs, afterGrace }
+  })
+  ;({ startMailWorker } = await import('./worker.ts'))
 })
-vi.mock('../jobs/jobs.ts', async (load) => {
-  const jobs = await load<typeof import('../jobs/jobs.ts')>()
-  const afterGrace: typeof jobs.afterGrace = (signal, ms, cut) => jobs.afterGrace(signal, ms / shorter, cut)
-  return { ...jobs, afterGrace }
+afterAll(() => {
+  vi.doUnmock('../platform/pause.ts')
+  vi.doUnmock('../jobs/jobs.ts')
+  vi.resetModules()
 })
 
 let database: Awaited<ReturnType<typeof createDatabase>>

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 const ana = { token: 'a', wsId: 'w', email: 'ana@x.br' }
 
@@ -11,6 +11,7 @@ beforeEach(() => {
   })
   vi.resetModules()
 })
+afterEach(() => void vi.unstubAllGlobals())
 
 test('a session survives a reload', async () => {
   const before = await import('./session.ts')
