@@ -26,6 +26,8 @@ describe('negotiation', () => {
     await using test = await startHub()
     const { status, headers, body } = await ask(`${test.url}/negotiate?negotiateVersion=1&useStatefulReconnect=true`, {
       method: 'POST',
+      headers: { 'content-type': 'text/plain;charset=UTF-8' },
+      body: 'x',
     })
     expect(status).toBe(200)
     expect(headers).toMatchObject({

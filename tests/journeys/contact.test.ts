@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { letterTo } from './letters.ts'
 import { runUntilShown } from './page.ts'
-import { expectNoSidewaysScroll, focusedText, login, phone, query, shown, tabTo, useSite } from './site.ts'
+import { expectNoSidewaysScroll, focusedText, login, moving, phone, query, shown, tabTo, useSite } from './site.ts'
 
 const site = useSite()
 
@@ -16,7 +16,7 @@ async function write(page: Page, email: string, message: string) {
 }
 
 test('a visitor writes with the keyboard alone, and the message arrives', async () => {
-  const page = await site.visitor()
+  const page = await site.visitor(moving)
   await page.clock.install()
   await site.go(page, '/')
   await shown(page.getByRole('button', { name: 'Fale com a Gente' }))

@@ -1,7 +1,17 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { month, respond, runUntil, runUntilShown, success } from './page.ts'
-import { type Account, expectNoSidewaysScroll, focusedText, login, phone, shown, textOf, useSite } from './site.ts'
+import {
+  type Account,
+  expectNoSidewaysScroll,
+  focusedText,
+  login,
+  moving,
+  phone,
+  shown,
+  textOf,
+  useSite,
+} from './site.ts'
 
 const site = useSite({ roles: ['api'] })
 let account: Account | undefined
@@ -51,7 +61,7 @@ test('the side navigation: five places, 16rem, icons at 3rem, a cookie for seven
 })
 
 test('under 768 pixels it slides out, 18rem wide, and gives the focus back', async () => {
-  const page = await enter({ viewport: { width: 767, height: 800 } })
+  const page = await enter({ viewport: { width: 767, height: 800 }, ...moving })
   expect(await page.getByLabel('Navegação', { exact: true }).isVisible()).toBe(false)
   const toggle = page.getByRole('button', { name: 'Alternar navegação' })
   await toggle.click()
@@ -99,7 +109,7 @@ test("the header: 'Sistema' with the name of the product, 'Usuário' and 'Sair';
 })
 
 test('by keyboard alone: over the navigation to the content, and through the menu', async () => {
-  const page = await enter()
+  const page = await enter(moving)
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
   await page.keyboard.press('Tab')
   expect(await focusedText(page)).toBe('Ir para o conteúdo')

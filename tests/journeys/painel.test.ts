@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Client, ListRow } from '../support/client.ts'
 import { capturedAccount, drawn, focusedName, rowsOf } from './captured.ts'
 import { follow } from './page.ts'
-import { type Account, expectNoSidewaysScroll, phone, shown, textOf, useSite } from './site.ts'
+import { type Account, expectNoSidewaysScroll, moving, phone, shown, textOf, useSite } from './site.ts'
 
 const site = useSite()
 let office: { account: Account; client: Client; notes: ListRow[]; freights: ListRow[] } | undefined
@@ -30,7 +30,7 @@ const summary = (rows: ListRow[]) =>
 
 test('a row opens its panel in the address; back, Escape and a reload do what people expect', async () => {
   const { account, notes } = await prepare()
-  const page = await site.resume(account, '/notas-fiscais?periodo=todos')
+  const page = await site.resume(account, '/notas-fiscais?periodo=todos', moving)
   await shown(rowsOf(page))
   const [first, second] = notes
   await page.mouse.wheel(0, 300)

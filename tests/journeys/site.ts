@@ -13,6 +13,9 @@ const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 
 export const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 
+/** For the journeys that open and close what slides or fades; the others need not wait for it. */
+export const moving: BrowserContextOptions = { reducedMotion: 'no-preference' }
+
 export const bakery = { cnpj: '12ABC34501DE35', nome: 'PADARIA ESTRELA DO NORTE LTDA', uf: 'SP' }
 export const market = { cnpj: '11222333000181', nome: 'MERCADO BOM PRECO LTDA', uf: 'RJ' }
 

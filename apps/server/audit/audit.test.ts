@@ -5,10 +5,11 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
-import type { Database } from '../platform/context.ts'
+import type { Context, Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
-import { newWorkspace } from '../platform/testing.ts'
+import { newWorkspace, testCaller, testSession } from '../platform/testing.ts'
 import { type AuditQuery, auditPageSize, recordAudit, searchAudit, searchedMax } from './audit.ts'
+import { auditRoutes } from './routes.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let db: Database
@@ -138,6 +139,15 @@ test('a text is looked for among the newest only, and that is said', async () =>
   )
   const oldest = String(searchedMax + 1)
   expect(await searchAudit({ db }, workspaceId, { page: 1, text: oldest })).toMatchObject({ total: 0, cutOff: true })
+  const request = {
+    params: undefined,
+    query: { PaginaAtual: 1, CampoPesquisa: oldest },
+    body: undefined,
+    form: undefined,
+  }
+  expect(await auditRoutes[0]!.run({ db } as Context, request, testSession(workspaceId), testCaller)).toMatchObject({
+    message: expect.stringMatching(/^A busca olhou os 100\.000 registros mais recentes do período/),
+  })
   const { at } = (
     await searchAudit({ db }, workspaceId, { page: Math.ceil((searchedMax + 1) / auditPageSize) })
   ).entries.at(-1)!
