@@ -82,7 +82,7 @@ const testExceptions: Record<string, string[]> = {
 }
 
 // The database of the tests is made by the product's own migrations, without loading the rest of the server: see
-// docs/decisions/0001-allowedImports-and-no-build.md.
+// docs/decisions/0001-floors-and-no-build.md.
 const testDatabase = {
   file: 'tests/support/postgres.ts',
   mayImport: ['apps/server/platform/migrate.ts'],
