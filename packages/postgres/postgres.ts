@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { chmod, lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -23,7 +23,7 @@ export { PostgresError } from './error.ts'
 
 export interface EmbeddedPostgres {
   url: string
-  /** Settles when the server ended without being asked to, and was started again too often or cannot be. */
+  /** Settles when the server ended without being asked to. */
   died: Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -61,10 +61,7 @@ const settings: Record<string, string> = {
   work_mem: '16MB',
 }
 
-/**
- * Starts the PostgreSQL of `directory`, creating it on first use, and again when it ends unasked. It ends with this process, whatever ends
- * it.
- */
+/** Starts the PostgreSQL of `directory`, creating it on first use. It ends with this process, whatever ends it. */
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   const directory = resolve(options.directory)
   const log = options.log ?? (() => {})
@@ -86,13 +83,13 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     const stalePid = await waitForOther(directory)
     await prepareOwnership(directory, runner, owner)
     const cluster = { binaries, runner, directory, password, log, stalePid, extra: options.settings ?? {} }
-    const running = await launch(cluster)
-    if (running !== 'wrong-password') return keepRunning(cluster, running)
+    const server = await launch(cluster)
+    if (server !== 'wrong-password') return server
     // The password file was lost or belongs to another cluster; the owner of the cluster may set a new password.
     await setPassword(binaries, runner, directory, password)
     const again = await launch(cluster)
     if (again === 'wrong-password') throw new PostgresError('corrupted', damaged(directory, 'a senha não confere'))
-    return keepRunning(cluster, again)
+    return again
   } catch (error) {
     throw fileProblem(directory, error)
   }
@@ -316,31 +313,25 @@ interface Launch {
   extra: Record<string, string>
 }
 
-interface Running {
-  server: Supervised
-  port: number
-}
-
-// On `port`, where clients look for a server that was started before.
-async function launch(options: Launch, port?: number): Promise<Running | 'wrong-password'> {
+async function launch(options: Launch): Promise<EmbeddedPostgres | 'wrong-password'> {
   const { binaries, runner, directory, log, stalePid } = options
   const since = Date.now()
   for (let attempt = 1; ; attempt++) {
-    const chosen = port ?? (await freePort())
-    const assignments = Object.entries({ ...settings, ...options.extra, port: String(chosen) })
+    const port = await freePort()
+    const assignments = Object.entries({ ...settings, ...options.extra, port: String(port) })
     const server = supervise(
       runner,
       [binaries.postgres, '-D', directory, ...assignments.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
       // Documented for pg_ctl: a process id which PostgreSQL does not take for a competitor in postmaster.pid.
       { env: stalePid ? { PG_GRANDPARENT_PID: String(stalePid) } : {} },
     )
-    if (await becomesReady(server, directory, log)) return verifyLogin(server, options, chosen)
+    if (await becomesReady(server, directory, log)) return await verifyLogin(server, options, port)
 
     const text = server.lines.join('\n')
-    const portTaken = /could not (bind|create any TCP\/IP sockets)/.test(text) && attempt < 20
-    const childrenLinger = /pre-existing shared memory block/.test(text) && Date.now() - since < 60_000
+    const portTaken = /could not (bind|create any TCP\/IP sockets)/.test(text) && attempt < 10
+    const childrenLinger = /pre-existing shared memory block/.test(text) && Date.now() - since < 15_000
     if (!portTaken && !childrenLinger) throw outputProblem(directory, server.lines)
-    await sleep(childrenLinger || port ? 500 : 0)
+    await sleep(childrenLinger ? 500 : 0)
   }
 }
 
@@ -361,71 +352,39 @@ async function becomesReady(server: Supervised, directory: string, log: (line: s
 
 async function verifyLogin(
   server: Supervised,
-  { directory, password }: Launch,
+  { directory, password, log }: Launch,
   port: number,
-): Promise<Running | 'wrong-password'> {
-  const problem = await loginProblem(connectionUrl(password, port))
-  if (!problem) return { server, port }
-  await server.stop({ abort: true })
-  if ('code' in problem && problem.code === '28P01') return 'wrong-password'
-  throw new PostgresError('corrupted', damaged(directory, problem.message), { cause: problem })
-}
-
-const restartsMax = 3
-const restartsWithinMs = 600_000
-
-// A server that the system killed for want of memory recovers by itself; one that goes on dying is for a person to look at.
-function keepRunning(cluster: Launch, { server: first, port }: Running): EmbeddedPostgres {
-  const { password, log } = cluster
-  let server = first
+): Promise<EmbeddedPostgres | 'wrong-password'> {
+  const url = connectionUrl(password, port)
+  const problem = await loginProblem(url)
+  if (problem) {
+    await server.stop({ abort: true })
+    if ('code' in problem && problem.code === '28P01') return 'wrong-password'
+    throw new PostgresError('corrupted', damaged(directory, problem.message), { cause: problem })
+  }
   let stopping = false
-  const restarts: number[] = []
-  const watching = (async (): Promise<'stopped' | 'died'> => {
-    for (;;) {
-      const code = await server.ended
-      if (stopping) return 'stopped'
-      log(`O PostgreSQL parou sem ser mandado (código ${code}): ${server.lines.at(-1) ?? ''}`)
-      const now = performance.now()
-      if (restarts.filter((at) => now - at < restartsWithinMs).length === restartsMax) return 'died'
-      restarts.push(now)
-      log('Os dados estão a salvo. Iniciando o PostgreSQL de novo…')
-      // Its children may still be ending, and the lock file is of a process that is no more.
-      const again = await launch({ ...cluster, stalePid: null }, port).catch((error: Error) => {
-        log(error.message)
-        return null
-      })
-      if (again === null || again === 'wrong-password') return 'died'
-      server = again.server
-      if (stopping) await server.stop()
-    }
-  })()
-  return {
-    url: connectionUrl(password, port),
+  const died = server.ended.then((code) => {
     // A server that was told to stop has not died: the promise of its death stays pending.
-    died: watching.then((how) => (how === 'died' ? undefined : new Promise<void>(() => {}))),
+    if (stopping) return new Promise<void>(() => {})
+    log(`O PostgreSQL parou sem ser mandado (código ${code}): ${server.lines.at(-1) ?? ''}`)
+  })
+  return {
+    url,
+    died,
     async [Symbol.asyncDispose]() {
       stopping = true
       await server.stop()
-      await watching
     },
   }
 }
 
-// Below the ports that systems give to outgoing connections: nobody takes it in the moment in which a server that died is started again.
-const portsFrom = 15_000
-const portsTo = 32_000
-
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(portsFrom, portsTo)
-    if (await isFree(port)) return port
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
     const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
   })
 }
