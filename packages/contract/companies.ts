@@ -206,6 +206,8 @@ const Gap = z.object({
   recuperadas: z.number(),
   /** The authority has them no more. */
   perdidas: z.number(),
+  /** The authority passed over them, and has nothing there. */
+  vazias: z.number(),
   faltam: z.number(),
 })
 

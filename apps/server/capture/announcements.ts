@@ -123,8 +123,30 @@ function reassured(message: string): string {
     : `${message} Os documentos já guardados estão seguros.`
 }
 
+/** Documents came for positions that hold another document. */
+export interface Conflicting {
+  service: Service
+  conflicts: number
+}
+
+const conflicting: Writer = {
+  topic: 'captura',
+  write(items) {
+    const all = items.map(({ payload }) => payload as Conflicting)
+    const count = all.reduce((total, one) => total + one.conflicts, 0)
+    const services = formatList([...new Set(all.map(({ service }) => families[service]))])
+    const whose = named(items.map(({ company }) => company))
+    return {
+      kind: 'alert',
+      header: 'Documentos com dois conteúdos',
+      body: `A SEFAZ entregou outro conteúdo para ${formatCount(count, 'posição que já estava guardada', 'posições que já estavam guardadas')} (${services}) de ${whose}. Nada foi trocado nem perdido: os dois estão guardados. Confira com quem emitiu qual deles vale.`,
+    }
+  },
+}
+
 /** The announcements of this slice. */
 export const captureAnnouncements: Readonly<Record<string, Writer>> = {
   'captura-concluida': arrived,
   'captura-estado': changed,
+  'captura-divergencia': conflicting,
 }

@@ -17,6 +17,8 @@ interface MonthGap {
   fetched: number
   /** Expired at the authority. */
   lost: number
+  /** The authority passed over them, and has nothing there. */
+  empty: number
   missing: number
 }
 
@@ -55,16 +57,16 @@ export async function readCompleteness(
     with call as (
       select *, to_char(at at time zone ${zone}, 'YYYY-MM') as month,
              query = 'distNSU' and c_stat in (137, 138) and nsu_after > nsu_before as is_page,
-             query = 'distNSU' and c_stat = 656 and nsu_after > nsu_before as is_gap
+             ${isGap} as is_gap, ${gapBegins} as gap_begins
         from capture_call where ${told} and at >= ${since}),
     placed as (
       select *, query = 'consNSU'
                 and nsu_before <= max(nsu_after) filter (where is_gap) over below
-                and id > max(id) filter (where is_gap) over below as fills
-        from call window below as (order by case when is_gap then nsu_before + 1 else nsu_before end))
+                and id >= max(id) filter (where is_gap) over below as fills
+        from call window below as (order by case when is_gap then gap_begins else nsu_before end))
     select month, min(nsu_before) filter (where is_page) + 1 as "from", max(nsu_after) filter (where is_page) as "to",
            coalesce(sum(documents) filter (where c_stat = 138 and (query = 'distNSU' or fills)), 0)::int as documents,
-           coalesce(sum(greatest(nsu_after - nsu_before - documents, 0)) filter (where is_page and nsu_before > 0), 0)::float8 as "passedOver",
+           coalesce(sum(greatest(coalesce(passed_from - 1, nsu_after) - nsu_before - documents, 0)) filter (where is_page and nsu_before > 0), 0)::float8 as "passedOver",
            count(*)::int as queries, (count(*) filter (where c_stat is null))::int as unanswered
       from placed group by month order by month`.execute(db)
   const gaps = await readGaps({ db }, lineId, told, until)
@@ -72,6 +74,10 @@ export async function readCompleteness(
 }
 
 const zone = 'America/Sao_Paulo'
+
+// A block that told of positions which another program took, or a response that passed over some.
+const isGap = sql`((query = 'distNSU' and c_stat = 656 and nsu_after > nsu_before) or passed_from is not null)`
+const gapBegins = sql`coalesce(passed_from, nsu_before + 1)`
 
 // `capture_gap` holds the missing and the lost positions of a gap; the others were fetched.
 async function readGaps(
@@ -81,22 +87,27 @@ async function readGaps(
   until: Date | null,
 ): Promise<(MonthGap & { month: string })[]> {
   const { rows } = await sql<
-    Pick<MonthGap, 'from' | 'to' | 'foundAt'> & { month: string; xMotivo: string; errors: string[] | null }
+    Pick<MonthGap, 'from' | 'to' | 'foundAt'> & {
+      month: string
+      cStat: number
+      xMotivo: string
+      errors: string[] | null
+    }
   >`
     with call as (
       select *, count(*) filter (where c_stat in (137, 138, 656))
                 over (order by id rows between unbounded preceding and 1 preceding) as settled
-        from capture_call where ${told} and query = 'distNSU'),
+        from capture_call where ${told} and (query = 'distNSU' or passed_from is not null)),
     -- What went wrong since the last answer that told where the authority stands.
     explained as (select *, array_agg(error) filter (where error is not null) over (partition by settled) as errors from call)
-    select to_char(at at time zone ${zone}, 'YYYY-MM') as month, at as "foundAt", x_motivo as "xMotivo",
-           nsu_before + 1 as "from", nsu_after as "to", errors
+    select to_char(at at time zone ${zone}, 'YYYY-MM') as month, at as "foundAt", c_stat as "cStat", x_motivo as "xMotivo",
+           ${gapBegins} as "from", nsu_after as "to", errors
       from explained
-     where c_stat = 656 and nsu_after > nsu_before
+     where ${isGap}
      order by id`.execute(db)
   const open = await db
     .selectFrom('capture_gap')
-    .select(['from_nsu', 'to_nsu'])
+    .select(['from_nsu', 'to_nsu', 'passed'])
     .select(sql<boolean>`lost and found_at <= coalesce(${until}::timestamptz, 'infinity')`.as('lost'))
     .where('line_id', '=', lineId)
     .orderBy('from_nsu')
@@ -105,29 +116,36 @@ async function readGaps(
   // All lists ascend, and the ranges within each of the first two do not overlap.
   let first = 0
   let next = 0
-  return rows.map(({ errors, xMotivo, ...gap }) => {
-    const count = { lost: 0, missing: 0 }
+  return rows.map(({ errors, cStat, xMotivo, ...gap }) => {
+    const count = { lost: 0, missing: 0, empty: 0 }
     while (first < open.length && open[first]!.to_nsu < gap.from) first++
     for (let place = first; place < open.length && open[place]!.from_nsu <= gap.to; place++)
-      count[open[place]!.lost ? 'lost' : 'missing'] += overlap(gap, open[place]!)
+      count[nameOf(open[place]!)] += overlap(gap, open[place]!)
     while (next < changed.length && changed[next]!.nsu < gap.from) next++
     for (; next < changed.length && changed[next]!.nsu <= gap.to; next++) {
-      count.missing += changed[next]!.wasLost ? -1 : 1
-      count.lost += Number(changed[next]!.wasLost)
+      const { wasLost, passed } = changed[next]!
+      count.missing += wasLost ? -1 : 1
+      if (wasLost) count[nameOf({ lost: true, passed })]++
     }
-    const fetched = Number(gap.to - gap.from + 1n) - count.lost - count.missing
-    return { ...gap, ...count, fetched, why: `${blockCause(errors?.some(isLoss) ?? false)} (${xMotivo})` }
+    const fetched = Number(gap.to - gap.from + 1n) - count.lost - count.missing - count.empty
+    const cause = cStat === 656 ? blockCause(errors?.some(isLoss) ?? false) : passedOver
+    return { ...gap, ...count, fetched, why: `${cause} (${xMotivo})` }
   })
 }
+
+const passedOver = 'a SEFAZ avançou sem entregar o que havia nestas posições'
+
+const nameOf = ({ lost, passed }: { lost: boolean; passed: boolean }) =>
+  lost ? (passed ? 'empty' : 'lost') : 'missing'
 
 // Positions whose state at `until` is not in `capture_gap`: those fetched since, and those already lost in a row that has grown since.
 async function listChanged(
   { db }: Pick<Context, 'db'>,
   lineId: number,
   until: Date,
-): Promise<{ nsu: bigint; wasLost: boolean }[]> {
-  const { rows } = await sql<{ nsu: bigint; wasLost: boolean }>`
-    select nsu, coalesce(g.lost, false) as "wasLost"
+): Promise<{ nsu: bigint; wasLost: boolean; passed: boolean }[]> {
+  const { rows } = await sql<{ nsu: bigint; wasLost: boolean; passed: boolean }>`
+    select nsu, coalesce(g.lost, false) as "wasLost", coalesce(g.passed, false) as passed
       from (select nsu_before as nsu, min(at) filter (where c_stat = 138) as fetched_at, min(at) filter (where c_stat = 137) as expired_at
               from capture_call where line_id = ${lineId} and query = 'consNSU' and c_stat in (137, 138) group by nsu_before) c
       left join lateral (select * from capture_gap where line_id = ${lineId} and from_nsu <= c.nsu order by from_nsu desc limit 1) g
@@ -212,6 +230,7 @@ function toMonth(month: CapturedMonth): CompletenessMonth {
       motivo: gap.why,
       recuperadas: gap.fetched,
       perdidas: gap.lost,
+      vazias: gap.empty,
       faltam: gap.missing,
     })),
   }

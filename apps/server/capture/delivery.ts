@@ -1,10 +1,12 @@
-import { createHash } from 'node:crypto'
 import { type DistributionResponse, unzipDocument } from '@vigia/sefaz/distribution'
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import {
   type Arrival,
+  besideAnother,
+  isSameDocument,
   listReceipts,
+  placeOf,
   type ReceivedDocZip,
   type ReceiveResult,
   readPage,
@@ -15,7 +17,7 @@ import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { serviceOf } from '../platform/service.ts'
-import type { Arrived } from './announcements.ts'
+import type { Arrived, Conflicting } from './announcements.ts'
 import { type CaptureLine, holdLine, releaseLine } from './lease.ts'
 
 type DeliveryContext = Pick<Context, 'db' | 'log' | 'config'>
@@ -49,18 +51,14 @@ export async function listSubscribers(
 /** Reads the documents of a response; each gets a different position. */
 export function readArrivals(response: Pick<DistributionResponse, 'documents'>): Arrival[] {
   const page = new Map<bigint, ReceivedDocZip>()
+  const others: ReceivedDocZip[] = []
   for (const { nsu, schema, content } of response.documents) {
-    const wanted = nsu === null ? null : BigInt(nsu)
-    // Without an NSU, or with that of another document of the page, the position is computed from the content.
-    const place = wanted === null || page.has(wanted) ? placeOf(content) : wanted
-    page.set(place, { nsu: place, schema, content })
+    const place = nsu === null ? placeOf(content) : BigInt(nsu)
+    const first = page.get(place)
+    if (!first) page.set(place, { nsu: place, schema, content })
+    else if (isSameDocument(first.content, content) !== true) others.push({ nsu: place, schema, content })
   }
-  return readPage([...page.values()])
-}
-
-// A negative number made from a hash of the bytes.
-function placeOf(content: Buffer): bigint {
-  return -1n - (createHash('sha256').update(content).digest().readBigUInt64BE() >> 2n)
+  return [...readPage([...page.values()]), ...readPage(others).map(besideAnother)]
 }
 
 /** The positions whose bytes arrived damaged: the authority may have them whole. */
@@ -87,36 +85,47 @@ function keepersOf(all: Subscriber[], cursor: bigint): Subscriber[] {
   return proved.filter((one) => !one.paused || one.deliveredNsu === cursor)
 }
 
-/** Gives a page to every subscriber that stands where the page begins; the others catch up. `ctx.db` is a transaction of the capture. */
+/**
+ * Gives a page to every subscriber that stands where the page begins; the others catch up. Returns how many documents came for positions that
+ * hold another one. `ctx.db` is a transaction of the capture.
+ */
 export async function deliverPage(
   ctx: DeliveryContext,
   line: CaptureLine,
   arrivals: Arrival[],
   { before, after, more }: { before: bigint; after: bigint; more: boolean },
-): Promise<void> {
+): Promise<number> {
   const all = await listSubscribers(ctx, line)
   const here = keepersOf(all, before).filter((one) => one.deliveredNsu === before)
-  for (const subscriber of here) await deliver(ctx, line, subscriber, { arrivals, deliveredNsu: after, more })
-  // Documents without an NSU are stored below 0, where subscribers that catch up would miss them: they begin again at 0.
-  if (arrivals.some(({ nsu }) => nsu <= 0n)) await beginAnew(ctx, line, all, here)
+  let conflicts = 0
+  for (const subscriber of here) {
+    const received = await deliver(ctx, line, subscriber, { arrivals, deliveredNsu: after, more })
+    conflicts = Math.max(conflicts, received?.conflicts ?? 0)
+  }
+  // Documents without an NSU of their own are stored below 0, where subscribers that catch up would miss them: they begin again at 0.
+  if (conflicts > 0 || arrivals.some(({ nsu }) => nsu <= 0n)) await beginAnew(ctx, line, all, here)
+  return conflicts
 }
 
 /**
- * Delivers documents of positions below the cursor to all subscribers that may receive; the others begin anew at 0 once they may. `ctx.db` is
- * a transaction of the capture.
+ * Delivers documents of positions below the cursor to all subscribers that may receive; the others begin anew at 0 once they may. Returns as
+ * `deliverPage` does. `ctx.db` is a transaction of the capture.
  */
-export async function deliverLate(ctx: DeliveryContext, line: CaptureLine, arrivals: Arrival[]): Promise<void> {
-  if (arrivals.length === 0) return
+export async function deliverLate(ctx: DeliveryContext, line: CaptureLine, arrivals: Arrival[]): Promise<number> {
+  if (arrivals.length === 0) return 0
+  let conflicts = 0
   const all = await listSubscribers(ctx, line)
   const keepers = keepersOf(all, line.lastNsu)
   for (const subscriber of keepers) {
     await enterWorkspace(ctx, subscriber.workspaceId)
-    const fitting = await besideDamaged(ctx, line, subscriber, arrivals)
+    const fitting = await withoutDamagedCopies(ctx, line, subscriber, arrivals)
     const received = await receive(ctx, { ...subscriber, cnpj: line.cnpj }, serviceOf(line.service), fitting)
     // More documents follow, one by one, seconds apart.
     await announceArrival(ctx, line, subscriber, received, true)
+    conflicts = Math.max(conflicts, received.conflicts)
   }
   await beginAnew(ctx, line, all, keepers)
+  return conflicts
 }
 
 // A subscriber that was left out copies everything again from a keeper; documents that it has already change nothing.
@@ -129,32 +138,25 @@ async function beginAnew(
   for (const subscriber of all.filter((one) => !given.includes(one))) await noteDelivered(ctx, line, subscriber, 0n)
 }
 
-// Received bytes never change: an intact copy of a damaged document is stored at another position, and a second damaged copy is dropped.
-async function besideDamaged(
+// A second damaged copy of a document is dropped.
+async function withoutDamagedCopies(
   { db }: DeliveryContext,
   line: CaptureLine,
   { workspaceId, companyId }: Subscriber,
   arrivals: Arrival[],
 ): Promise<Arrival[]> {
+  const damaged = arrivals.filter(isDamaged).map((arrival) => arrival.nsu)
+  if (damaged.length === 0) return arrivals
   const rows = await db
     .selectFrom('receipt')
-    .select(['nsu', 'content'])
+    .select('nsu')
     .where('workspace_id', '=', workspaceId)
     .where('company_id', '=', companyId)
     .where('service', '=', line.service)
-    .where(
-      'nsu',
-      'in',
-      arrivals.map((arrival) => arrival.nsu),
-    )
+    .where('nsu', 'in', damaged)
     .execute()
-  const held = new Map(rows.map((row) => [row.nsu, row.content]))
-  return arrivals
-    .filter((arrival) => !held.has(arrival.nsu) || !isDamaged(arrival))
-    .map((arrival) => {
-      const content = held.get(arrival.nsu)
-      return content && !content.equals(arrival.content) ? { ...arrival, nsu: placeOf(arrival.content) } : arrival
-    })
+  const held = new Set(rows.map((row) => row.nsu))
+  return arrivals.filter((arrival) => !held.has(arrival.nsu) || !isDamaged(arrival))
 }
 
 const copyAtOnce = 200
@@ -228,13 +230,13 @@ async function deliver(
   line: CaptureLine,
   to: Subscriber,
   { arrivals, deliveredNsu, more }: { arrivals: Arrival[]; deliveredNsu: bigint; more: boolean },
-): Promise<void> {
+): Promise<ReceiveResult | null> {
   await enterWorkspace(ctx, to.workspaceId)
-  if (arrivals.length > 0) {
-    const received = await receive(ctx, { ...to, cnpj: line.cnpj }, serviceOf(line.service), arrivals)
-    await announceArrival(ctx, line, to, received, more)
-  }
+  const received =
+    arrivals.length > 0 ? await receive(ctx, { ...to, cnpj: line.cnpj }, serviceOf(line.service), arrivals) : null
+  if (received) await announceArrival(ctx, line, to, received, more)
   await noteDelivered(ctx, line, to, deliveredNsu)
+  return received
 }
 
 async function announceArrival(
@@ -248,6 +250,23 @@ async function announceArrival(
   const payload: Arrived = { service: serviceOf(line.service), inserted, completed, more }
   const waitMs = more ? sefaz.pagePauseMs + sefaz.answerMs : undefined
   await announce({ db }, workspaceId, { what: 'captura-concluida', companyId, payload, waitMs })
+}
+
+/** Tells all who receive what the line brings that documents came for positions that hold other ones. */
+export async function announceConflicts(
+  ctx: Pick<Context, 'db' | 'log'>,
+  line: CaptureLine,
+  conflicts: number,
+): Promise<void> {
+  const { cnpj, service } = line
+  ctx.log.error(
+    { cnpj, service: serviceOf(service), conflicts },
+    'the authority gave other bytes for positions that are here',
+  )
+  await holdLine(ctx, line, { conflicts: sql<number>`conflicts + ${conflicts}`, conflict_at: sql<Date>`now()` })
+  const payload: Conflicting = { service: serviceOf(service), conflicts }
+  for (const { workspaceId, companyId, proved, paused } of await listSubscribers(ctx, line))
+    if (proved && !paused) await announce(ctx, workspaceId, { what: 'captura-divergencia', companyId, payload })
 }
 
 async function noteDelivered(

@@ -43,6 +43,10 @@ export interface Decision {
   maxNsu?: bigint
   /** NSUs that another program consumed and that are not here. */
   gap?: NsuRange
+  /** NSUs that the authority passed over without bringing what may be there. */
+  passed?: NsuRange
+  /** An NSU that the authority says it has reached, to be believed when a query for it proves it. */
+  doubted?: bigint
   /** The authority did not accept the certificate of the query. */
   certificateRefused?: boolean
   /** Only the pauses are written: another certificate is used next, and state and message of the line stay. */
@@ -64,7 +68,7 @@ export const noCertificate: Decision = {
 export function decide(
   response: Pick<DistributionResponse, 'cStat' | 'xMotivo' | 'ultNSU' | 'maxNSU' | 'documents'>,
   standing: Pick<ConversationState, 'lastNsu' | 'first' | 'responseLost'> &
-    Partial<Pick<ConversationState, 'failures'>>,
+    Partial<Pick<ConversationState, 'failures' | 'maxNsu'>>,
   rhythm: Rhythm,
   random = Math.random,
 ): Decision {
@@ -73,8 +77,11 @@ export function decide(
   const max = response.maxNSU === null ? undefined : BigInt(response.maxNSU)
   switch (response.cStat) {
     case 138: {
-      const advanced = highest(lastNsu, ult ?? highestNsu(response.documents, lastNsu))
-      if (advanced === lastNsu) return withoutProgress(standing, rhythm, random)
+      const top = highestNsu(response.documents, lastNsu)
+      const isDoubted = ult !== null && isFar(ult, top)
+      const advanced = highest(lastNsu, isDoubted ? top : (ult ?? top))
+      const beyond = beyondDocuments(ult, isDoubted, top)
+      if (advanced === lastNsu) return { ...withoutProgress(standing, rhythm, random), ...beyond }
       const more = max !== undefined && advanced < max
       const news =
         response.documents.length === 1 ? '1 documento novo' : `${response.documents.length} documentos novos`
@@ -85,16 +92,18 @@ export function decide(
           first ? rhythm.hourMs : rhythm.marginMs,
           random,
         ),
-        nextPage: more,
+        nextPage: more && !isDoubted,
         lastNsu: advanced,
         // A maximum below the page itself is wrong and ignored.
         maxNsu: max !== undefined && max >= advanced ? max : undefined,
         succeeded: true,
-        ...(more && soon(rhythm)),
+        ...(more && !isDoubted && soon(rhythm)),
+        ...beyond,
       }
     }
     case 137: {
-      const advanced = highest(lastNsu, ult ?? 0n)
+      const isDoubted = ult !== null && isFar(ult, lastNsu)
+      const advanced = isDoubted ? lastNsu : highest(lastNsu, ult ?? 0n)
       return {
         ...rest(
           rhythm,
@@ -105,6 +114,8 @@ export function decide(
         lastNsu: advanced,
         maxNsu: max === undefined ? undefined : highest(max, advanced),
         succeeded: true,
+        // What lies before the first contact has expired, and nobody here ever waited for it.
+        ...((!first || isDoubted) && beyondDocuments(ult, isDoubted, lastNsu)),
       }
     }
     case 656:
@@ -205,6 +216,22 @@ function rest(rhythm: Rhythm, message: string, spreadMs: number, random: () => n
   }
 }
 
+// More documents than any CNPJ receives between two queries; a slip of the authority may name any number.
+const jumpMax = 1_000_000n
+
+const isFar = (nsu: bigint, from: bigint) => nsu - from > jumpMax
+
+// What a response claims beyond the last document that it brought.
+function beyondDocuments(ult: bigint | null, isDoubted: boolean, top: bigint): Pick<Decision, 'passed' | 'doubted'> {
+  if (ult === null || ult <= top) return {}
+  return isDoubted ? { doubted: ult } : { passed: { from: top + 1n, to: ult } }
+}
+
+/** Whether a cursor that far ahead of ours is likely: not beyond what was announced, nor more than all that came so far and a thousand. */
+function isLikely(ult: bigint, { lastNsu, maxNsu = 0n }: Parameters<typeof decide>[1]): boolean {
+  return !isFar(ult, lastNsu) && ult <= highest(maxNsu, 2n * lastNsu + 1_000n)
+}
+
 // Documents that lead nowhere: the next query would bring them again, and nothing after them.
 function withoutProgress(
   { lastNsu, failures = 0 }: Parameters<typeof decide>[1],
@@ -223,18 +250,24 @@ const blocksBehindMax = 3
 // Capped so that it fits the column; waits stop growing after five.
 const oneMore = (failures: number) => Math.min(failures + 1, 1_000)
 
-// The hour counts from this response. The authority's cursor is adopted, or every later query would be out of sequence too.
+// The hour counts from this response. The authority's cursor is adopted, or every later query would be out of sequence too; one that is
+// unlikely only once a query for that position has proved it, because nothing leads back from a cursor beyond the end.
 function blocked(
   ult: bigint | null,
-  { lastNsu, responseLost, failures = 0 }: Parameters<typeof decide>[1],
+  standing: Parameters<typeof decide>[1],
   rhythm: Rhythm,
   random: () => number,
 ): Decision {
+  const { lastNsu, responseLost, failures = 0 } = standing
   const isBehind = ult !== null && ult < lastNsu
-  const gap = ult !== null && ult > lastNsu ? { from: lastNsu + 1n, to: ult } : undefined
+  const isAhead = ult !== null && ult > lastNsu
+  const isDoubted = isAhead && !isLikely(ult, standing)
+  const gap = isAhead && !isDoubted ? { from: lastNsu + 1n, to: ult } : undefined
   const missing = gap
     ? ` Faltam os documentos das posições ${gap.from} a ${gap.to}, que serão buscados um a um, até vinte por hora.`
-    : ' Nenhum documento foi pulado.'
+    : isDoubted
+      ? ` Ela diz estar na posição ${ult}, muito à frente da nossa (${lastNsu}): a captura pergunta por essa posição antes de acreditar, e nada é pulado.`
+      : ' Nenhum documento foi pulado.'
   const cause =
     isBehind && failures + 1 >= blocksBehindMax
       ? `a cada consulta ela responde que a posição dela (${ult}) está antes da nossa (${lastNsu}), o que não é obra de outro sistema; quem administra o sistema precisa conferir`
@@ -245,7 +278,26 @@ function blocked(
     state: 'blocked',
     allowedInMs: rhythm.hourMs + rhythm.marginMs,
     failures: isBehind ? oneMore(failures) : 0,
+    // The query that proves it goes first.
+    ...(isDoubted && { nextInMs: 2 * rhythm.hourMs + rhythm.marginMs }),
     ...(gap && { lastNsu: gap.to, gap }),
+    ...(isDoubted && { doubted: ult }),
+  }
+}
+
+/** What follows when a query for the position that the authority said it had reached found it. */
+export function proved(doubted: bigint, lastNsu: bigint): Pick<Decision, 'state' | 'message'> {
+  return {
+    state: 'waiting',
+    message: `A SEFAZ confirmou que está na posição ${doubted}. As posições depois da nossa (${lastNsu}) são conferidas uma a uma, até vinte por hora.`,
+  }
+}
+
+/** What follows when a query for the position that the authority said it had reached showed that there is no such position. */
+export function disproved(doubted: bigint, lastNsu: bigint): Pick<Decision, 'state' | 'message'> {
+  return {
+    state: 'failed',
+    message: `A SEFAZ informou a posição ${doubted}, que ela mesma não conhece. A captura continua da posição ${lastNsu}; os documentos já guardados estão seguros e nada foi pulado. Se continuar assim, quem administra o sistema precisa conferir.`,
   }
 }
 

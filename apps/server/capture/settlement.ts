@@ -9,7 +9,7 @@ import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { nsuText } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
-import { damagedPositions, deliverLate, deliverPage, readArrivals } from './delivery.ts'
+import { announceConflicts, damagedPositions, deliverLate, deliverPage, readArrivals } from './delivery.ts'
 import { closePosition } from './gaps/positions.ts'
 import { type Holder, makeWay, proveHolder } from './holder.ts'
 import { type CaptureLine, consequences, holdLine, lockLine, withoutResponse } from './lease.ts'
@@ -19,12 +19,14 @@ import {
   type Decision,
   decide,
   decideSingle,
+  disproved,
   failed,
   interrupted,
   isOfTheHost,
   isProof,
   mayBeOfTheCertificate,
   type NsuRange,
+  proved,
 } from './rules.ts'
 
 export type SettlementContext = Pick<Context, 'db' | 'config' | 'log'>
@@ -54,6 +56,8 @@ interface QueryVerdict {
   /** The positions that the query was about: those after `before` up to `after`. */
   before: bigint
   after: bigint
+  /** What the authority had claimed, and now turned out. */
+  claim?: 'proved' | 'disproved'
 }
 
 /**
@@ -73,16 +77,25 @@ export async function settle(
       query.kind === 'distNSU'
         ? await judgePage(ctx, line, query.holder, outcome, isEnding)
         : await judgeSingle(ctx, line, query.position, outcome, isEnding)
-    const { decision, waitMs, before, after } = verdict
+    const { decision, waitMs, before, after, claim } = verdict
     await holdLine(ctx, line, { asked_at: null, ...verdict.change })
+    let conflicts = 0
     if (outcome.response) {
-      if (query.kind === 'distNSU') await deliver(ctx, line, decision, arrivals, { before, after })
-      else if (query.isMissing) await fill(ctx, line, query.position, outcome.response, arrivals)
+      if (claim === 'disproved' || (query.kind === 'distNSU' && isCursor(outcome.response)))
+        await forgetDoubt(ctx, line)
+      if (query.kind === 'distNSU') conflicts = await deliver(ctx, line, decision, arrivals, { before, after })
+      else if (query.isMissing && claim !== 'disproved') {
+        const reached = claim === 'proved' ? await believe(ctx, line, query.position) : line
+        conflicts = await fill(ctx, reached, query.position, outcome.response, arrivals)
+      }
     }
+    if (conflicts > 0) await announceConflicts(ctx, line, conflicts)
     await noteCall(ctx, line, {
       query: query.kind,
       before,
       after,
+      passedFrom: claim === 'proved' ? line.lastNsu + 1n : (decision?.passed?.from ?? null),
+      conflicts,
       outcome,
       nextInMs: query.kind === 'distNSU' && decision ? decision.nextInMs : waitMs || ctx.config.sefaz.pagePauseMs,
       allowedInMs: decision?.allowedInMs,
@@ -98,6 +111,7 @@ function moved(line: CaptureLine, decision: Decision): CaptureLine {
     ...line,
     lastNsu: decision.lastNsu ?? line.lastNsu,
     maxNsu: decision.maxNsu ?? line.maxNsu,
+    doubtedNsu: decision.doubted ?? line.doubtedNsu,
     failures: decision.failures,
     recent: line.recent || decision.succeeded === true,
   }
@@ -131,6 +145,7 @@ async function judgePage(
     change = {
       last_nsu: decision.lastNsu ?? line.lastNsu,
       max_nsu: decision.maxNsu ?? line.maxNsu,
+      ...(isCursor(response) && { doubted_nsu: decision.doubted ?? null }),
       ...consequences(decision),
       ...(decision.succeeded ? { last_success_at: sql<Date>`now()` } : {}),
     }
@@ -190,7 +205,55 @@ async function judgeSingle(
     await lockLine(ctx, line)
     await reportFailure(ctx, line.service, error)
   }
-  return { decision: block, waitMs, change: block ? consequences(block) : {}, before: position, after: position }
+  const seen = { decision: block, waitMs, before: position, after: position }
+  const claim = response && position === line.doubtedNsu ? judgeClaim(response, position) : undefined
+  if (!claim) return { ...seen, change: block ? consequences(block) : {} }
+  const change = {
+    doubted_nsu: null,
+    next_at: sql<Date>`least(next_at, greatest(now(), allowed_at))`,
+    ...(claim === 'proved'
+      ? { last_nsu: position, max_nsu: sql<bigint>`greatest(max_nsu, ${position})`, ...proved(position, line.lastNsu) }
+      : disproved(position, line.lastNsu)),
+  }
+  return { ...seen, claim, change }
+}
+
+// Null: the response tells neither.
+function judgeClaim({ cStat, maxNSU }: DistributionResponse, position: bigint): QueryVerdict['claim'] {
+  if (cStat === beyondTheEnd) return 'disproved'
+  if (!isFound(cStat)) return undefined
+  return maxNSU !== null && BigInt(maxNSU) > 0n && BigInt(maxNSU) < position ? 'disproved' : 'proved'
+}
+
+const beyondTheEnd = 589
+
+// These carry the authority's cursor.
+const isCursor = ({ cStat }: DistributionResponse) => isFound(cStat) || cStat === 656
+
+// A position that the authority said it had reached is proved: the cursor goes there, and what lies between is missing.
+async function believe(ctx: SettlementContext, line: CaptureLine, position: bigint): Promise<CaptureLine> {
+  const passed = await ctx.db
+    .selectFrom('capture_gap')
+    .select('passed')
+    .where('line_id', '=', line.id)
+    .where('from_nsu', '=', position)
+    .executeTakeFirst()
+  const between = { from: line.lastNsu + 1n, to: position - 1n }
+  if (between.from <= between.to)
+    await noteGaps(ctx, line, [between], ctx.config.sefaz.pagePauseMs, passed?.passed ?? false)
+  await deliverPage(ctx, line, [], { before: line.lastNsu, after: position, more: true })
+  return { ...line, lastNsu: position, doubtedNsu: null }
+}
+
+// The position that was to prove it is not missing.
+async function forgetDoubt({ db }: Pick<Context, 'db'>, line: CaptureLine): Promise<void> {
+  if (line.doubtedNsu === null) return
+  await db
+    .deleteFrom('capture_gap')
+    .where('line_id', '=', line.id)
+    .where('from_nsu', '=', line.doubtedNsu)
+    .where('to_nsu', '=', line.doubtedNsu)
+    .execute()
 }
 
 async function deliver(
@@ -199,12 +262,19 @@ async function deliver(
   decision: Decision | null,
   arrivals: Arrival[],
   { before, after }: { before: bigint; after: bigint },
-): Promise<void> {
-  if (!decision) return
-  if (decision.gap) await noteGaps(ctx, line, [decision.gap], decision.allowedInMs)
+): Promise<number> {
+  if (!decision) return 0
+  const { pagePauseMs } = ctx.config.sefaz
+  const { gap, passed, doubted } = decision
+  if (gap) await noteGaps(ctx, line, [gap], decision.allowedInMs)
+  if (passed) await noteGaps(ctx, line, [passed], pagePauseMs, true)
+  if (doubted !== undefined) {
+    const isBlock = decision.state === 'blocked'
+    await noteGaps(ctx, line, [{ from: doubted, to: doubted }], isBlock ? decision.allowedInMs : pagePauseMs, !isBlock)
+  }
   const damaged = damagedPositions(arrivals).map((nsu) => ({ from: nsu, to: nsu }))
-  if (damaged.length > 0) await noteGaps(ctx, line, damaged, ctx.config.sefaz.pagePauseMs)
-  await deliverPage(ctx, line, arrivals, { before, after, more: decision.nextPage })
+  if (damaged.length > 0) await noteGaps(ctx, line, damaged, pagePauseMs)
+  return deliverPage(ctx, line, arrivals, { before, after, more: decision.nextPage })
 }
 
 // A document that always comes damaged is damaged at the authority; the quota of the hour is for the others.
@@ -216,18 +286,25 @@ async function fill(
   position: bigint,
   { cStat }: DistributionResponse,
   arrivals: Arrival[],
-): Promise<void> {
-  if (!isFound(cStat)) return
-  await deliverLate(ctx, line, arrivals)
+): Promise<number> {
+  if (!isFound(cStat)) return 0
+  const conflicts = await deliverLate(ctx, line, arrivals)
   const isWhole = damagedPositions(arrivals).length === 0
-  if (!isWhole && (await countFetched(ctx, line, position)) + 1 < fetchesMax) return
-  await closePosition(ctx, line, position, isWhole ? (cStat === 137 ? 'expired' : 'fetched') : 'damaged')
+  if (isWhole || (await countFetched(ctx, line, position)) + 1 >= fetchesMax)
+    await closePosition(ctx, line, position, isWhole ? (cStat === 137 ? 'expired' : 'fetched') : 'damaged')
+  return conflicts
 }
 
-async function noteGaps(ctx: Pick<Context, 'db'>, line: CaptureLine, gaps: NsuRange[], waitMs: number): Promise<void> {
+async function noteGaps(
+  ctx: Pick<Context, 'db'>,
+  line: CaptureLine,
+  gaps: NsuRange[],
+  waitMs: number,
+  passed = false,
+): Promise<void> {
   await ctx.db
     .insertInto('capture_gap')
-    .values(gaps.map(({ from, to }) => ({ line_id: line.id, from_nsu: from, to_nsu: to })))
+    .values(gaps.map(({ from, to }) => ({ line_id: line.id, from_nsu: from, to_nsu: to, passed })))
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   await holdLine(ctx, line, { gap_at: sql<Date>`greatest(gap_at, ${fromNow(waitMs)})` })

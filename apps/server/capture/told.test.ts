@@ -152,6 +152,27 @@ describe('a company', () => {
     )
   })
 
+  test('is not in order while documents are known to be missing; positions that may be empty are told', async () => {
+    const company = await newCompany(ctx)
+    const gap = (from: number, to: number, passed: boolean) =>
+      inCapture(ctx, ({ db }) =>
+        sql`insert into capture_gap (line_id, from_nsu, to_nsu, passed)
+            select id, ${from}, ${to}, ${passed} from capture_line where cnpj = ${ours} and service = 0`.execute(db),
+      )
+    await change("message = 'Em dia. Nenhum documento novo na última consulta.', last_success_at = now()")
+    await gap(1, 2, true)
+    expect(await told(company)).toMatchObject({
+      estado: 'aguardando',
+      mensagem:
+        'Em dia. Nenhum documento novo na última consulta. A SEFAZ avançou 2 posições sem entregar documento: a captura pergunta por elas uma a uma, até vinte por hora.',
+    })
+    await gap(5, 5, false)
+    expect(await told(company)).toMatchObject({
+      estado: 'falha',
+      mensagem: expect.stringMatching(/^Nenhum documento novo na última consulta\. .* Falta 1 documento,/),
+    })
+  })
+
   test('whose own certificate was not accepted reads so while others go on', async () => {
     const company = await newCompany(ctx)
     await change("message = 'Em dia.'")

@@ -530,6 +530,7 @@ describe('completeness', () => {
             why: 'ela contou uma consulta nossa cuja resposta se perdeu no caminho (ultNSU)',
             fetched: 1,
             lost: 1,
+            empty: 0,
             missing: 2,
           },
         ],

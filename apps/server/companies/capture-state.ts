@@ -8,9 +8,10 @@ export const noneAccepted =
   'A SEFAZ não aceitou nenhum dos certificados digitais cadastrados para este CNPJ. Os documentos já guardados estão seguros; um certificado novo é usado assim que for enviado.'
 
 // As many as fifteen digits can name. Of the positions that are lost, those of the time that the authority keeps anything.
-const gapsOfLine = sql<{ missing: number; lost: number }>`(
-  select coalesce(sum(to_nsu - from_nsu + 1) filter (where not lost), 0)::float8 as missing,
-         coalesce(sum(to_nsu - from_nsu + 1) filter (where lost and found_at > now() - interval '90 days'), 0)::float8 as lost
+const gapsOfLine = sql<{ missing: number; passed: number; lost: number }>`(
+  select coalesce(sum(to_nsu - from_nsu + 1) filter (where not lost and not passed), 0)::float8 as missing,
+         coalesce(sum(to_nsu - from_nsu + 1) filter (where not lost and passed), 0)::float8 as passed,
+         coalesce(sum(to_nsu - from_nsu + 1) filter (where lost and not passed and found_at > now() - interval '90 days'), 0)::float8 as lost
     from capture_gap where line_id = l.id)`
 
 /**
@@ -45,7 +46,7 @@ async function readLines(db: Context['db'], workspaceId: number, pausedAt: Date 
     .selectFrom('capture_subscription as s')
     .innerJoin('capture_line as l', 'l.id', 's.line_id')
     .innerJoinLateral(gapsOfLine.as('g'), (join) => join.onTrue())
-    .select(['s.line_id', 's.company_id', 's.refused', 's.paused', 'g.missing', 'g.lost'])
+    .select(['s.line_id', 's.company_id', 's.refused', 's.paused', 'g.missing', 'g.passed', 'g.lost'])
     .select(['l.state', 'l.failures', 'l.next_at', 'l.wanted', 'l.last_nsu', 'l.max_nsu'])
     .select([
       sql<ServiceCode>`l.service`.as('service'),

@@ -220,7 +220,8 @@ function toCapture(
     const { estado, sentences } = unprovedState(line, outage, lateSince)
     return { servico, ...nothing, estado, mensagem: [...sentences, ...byHand].join(' ') }
   }
-  const isFailing = lateSince !== null || (outage !== null && line.state === 'waiting')
+  // Nothing is in order while documents are known to be missing.
+  const isFailing = lateSince !== null || (line.state === 'waiting' && (outage !== null || line.missing > 0))
   return {
     servico,
     estado: line.leased ? 'capturando' : isFailing ? 'falha' : states[line.state],
@@ -265,8 +266,14 @@ const notAutomatic =
   'A sincronização automática está desligada: nada é capturado sozinho. A SEFAZ guarda cada documento por 90 dias apenas e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos, que assim não chegam mais. Peça a sincronização de tempos em tempos ou ligue a automática nas configurações da empresa.'
 
 function messageOf(line: ListedLine, outage: Outage | null, lateSince: Date | null): string {
-  const { state, missing, lost, unread } = line
-  const sentences = [leadOf(line, outage, lateSince)]
+  const { state, missing, passed, lost, unread } = line
+  const lead = leadOf(line, outage, lateSince)
+  const sentences = [missing > 0 ? lead.replace(/^Em dia\. /, '') : lead]
+  if (passed > 0) {
+    sentences.push(
+      `A SEFAZ avançou ${count(passed, 'posição', 'posições')} sem entregar documento: a captura pergunta por elas uma a uma, até vinte por hora.`,
+    )
+  }
   if (missing > 0 && state !== 'blocked') {
     sentences.push(
       missing === 1

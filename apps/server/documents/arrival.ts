@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { crc32, gunzipSync } from 'node:zlib'
 import { localTime } from '@vigia/dfe/document'
 import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/read'
@@ -18,6 +19,35 @@ export interface Arrival extends ReceivedDocZip {
   /** Sentence for people: why it could not be read, or what is odd in it. */
   problem: string | null
   facts: DocumentFacts | EventFacts | null
+  /** The position that it came for, when that holds other bytes: then `nsu` is one of ours, below 0. */
+  claimedNsu?: bigint
+}
+
+/** A position of ours for a docZip that cannot have the one it came with: a negative number made from a hash of the bytes. */
+export function placeOf(content: Buffer): bigint {
+  return -1n - (createHash('sha256').update(content).digest().readBigUInt64BE() >> 2n)
+}
+
+/** `arrival` beside another document that holds its position. */
+export function besideAnother(arrival: Arrival): Arrival {
+  const { nsu, content, problem } = arrival
+  const sentence = `A SEFAZ entregou na posição ${nsu} dois conteúdos diferentes; os dois estão guardados.`
+  return {
+    ...arrival,
+    nsu: placeOf(content),
+    claimedNsu: nsu,
+    problem: [problem, sentence].filter(Boolean).join(' '),
+  }
+}
+
+/** Whether two docZips hold the same document, however it was compressed; null when one of them cannot be opened. */
+export function isSameDocument(one: Buffer, other: Buffer): boolean | null {
+  if (one.equals(other)) return true
+  try {
+    return unzipDocument(one).equals(unzipDocument(other))
+  } catch {
+    return null
+  }
 }
 
 /** Reads a docZip. Whatever it holds comes back as an arrival to store; nothing throws. */

@@ -4,7 +4,15 @@ import { inWorkspace } from '../platform/database.ts'
 import { tryLock } from '../platform/locks.ts'
 
 export { documentAnnouncements } from './announcements.ts'
-export { type Arrival, type ReceivedDocZip, readArrival, readPage } from './arrival.ts'
+export {
+  type Arrival,
+  besideAnother,
+  isSameDocument,
+  placeOf,
+  type ReceivedDocZip,
+  readArrival,
+  readPage,
+} from './arrival.ts'
 export { ciencia, conclusive, deadlineOf, deadlines, disagreement } from './deadlines.ts'
 export { type Rebuilt, rebuildAll, rebuildProjection } from './rebuild.ts'
 export { findXml, listReceipts, type ReceiveResult, type Recipient, receive } from './receive.ts'

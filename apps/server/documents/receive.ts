@@ -21,6 +21,8 @@ export interface ReceiveResult {
   inserted: number
   /** Summaries that got their complete document. */
   completed: number
+  /** Documents that came for positions that hold another one. */
+  conflicts: number
 }
 
 /**
@@ -92,7 +94,7 @@ async function store(
       'a page could not be projected as a whole',
     )
   }
-  const total: ReceiveResult = { received: 0, inserted: 0, completed: 0 }
+  const total: ReceiveResult = { received: 0, inserted: 0, completed: 0, conflicts: 0 }
   for (const arrival of fitting) {
     let one: ReceiveResult
     try {
@@ -106,6 +108,7 @@ async function store(
     total.received += one.received
     total.inserted += one.inserted
     total.completed += one.completed
+    total.conflicts += one.conflicts
   }
   return total
 }
@@ -146,14 +149,14 @@ async function ingest(
   // Two writers of one company, or a writer and a rebuild, would not see each other's uncommitted documents and events.
   await holdLock({ db }, 'company', to.companyId)
   if (again) await restateReceipts({ db }, place, arrivals)
-  const nsus = again ? null : await addReceipts({ db }, place, arrivals)
-  const fresh = nsus ? arrivals.filter(({ nsu }) => nsus.has(nsu)) : arrivals
+  const fresh = again ? arrivals : await addReceipts({ db }, place, arrivals)
+  const conflicts = fresh.filter(({ claimedNsu }) => claimedNsu !== undefined).length
   const rows = rowsOf(fresh, to.cnpj)
   const chaves = new Set([...rows.documents, ...rows.events].map(({ chave }) => chave))
-  if (chaves.size === 0) return { received: fresh.length, inserted: 0, completed: 0 }
+  if (chaves.size === 0) return { received: fresh.length, inserted: 0, completed: 0, conflicts }
   const changes = project(await loadExisting({ db }, place, [...chaves]), rows)
   await writeChanges({ db }, place, changes)
-  return { received: fresh.length, inserted: changes.inserted, completed: changes.completed }
+  return { received: fresh.length, inserted: changes.inserted, completed: changes.completed, conflicts }
 }
 
 /** The XML at one place of a company, or null; `ctx.db` is inside its workspace. */

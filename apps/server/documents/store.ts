@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
-import type { Arrival } from './arrival.ts'
+import { type Arrival, besideAnother, isSameDocument, placeOf } from './arrival.ts'
 import {
   type Changes,
   copyTypes,
@@ -24,12 +24,52 @@ interface Place {
   service: Service
 }
 
-/** Adds receipts. Returns the NSUs that were not here before. */
+/**
+ * Adds receipts. Returns the arrivals that were not here before, as they are stored: received bytes never change, so what came for a position
+ * that holds another document is stored beside it.
+ */
 export async function addReceipts(
+  { db }: WithDatabase,
+  place: Place,
+  arrivals: readonly Arrival[],
+): Promise<readonly Arrival[]> {
+  const added = await insertReceipts({ db }, place, arrivals)
+  if (added.size === arrivals.length) return arrivals
+  const fresh = arrivals.filter(({ nsu }) => added.has(nsu))
+  const others = await findOthers(
+    { db },
+    place,
+    arrivals.filter(({ nsu }) => !added.has(nsu)),
+  )
+  const beside = await insertReceipts({ db }, place, others)
+  return [...fresh, ...others.filter(({ nsu }) => beside.has(nsu))]
+}
+
+// Of arrivals whose position is taken those that are another document than the one there, with a place of their own.
+async function findOthers(
+  { db }: WithDatabase,
+  { workspaceId, companyId, service }: Place,
+  taken: readonly Arrival[],
+): Promise<Arrival[]> {
+  const { rows } = await sql<{ nsu: bigint; content: Buffer }>`
+    select nsu, content from receipt
+     where workspace_id = ${workspaceId} and company_id = ${companyId} and service = ${serviceCodes[service]}
+       and nsu = any(${taken.map(({ nsu }) => nsu)}::bigint[])`.execute(db)
+  const held = new Map(rows.map(({ nsu, content }) => [nsu, content]))
+  return taken.flatMap((arrival) => {
+    const same = isSameDocument(held.get(arrival.nsu)!, arrival.content)
+    if (same === true) return []
+    // Of a damaged document and a whole one nobody knows that they differ.
+    return same === null ? { ...arrival, nsu: placeOf(arrival.content) } : besideAnother(arrival)
+  })
+}
+
+async function insertReceipts(
   { db }: WithDatabase,
   { workspaceId, companyId, service }: Place,
   arrivals: readonly Arrival[],
 ): Promise<Set<bigint>> {
+  if (arrivals.length === 0) return new Set()
   const column = receiptColumns(arrivals)
   const { rows } = await sql<{ nsu: bigint }>`
     insert into receipt (workspace_id, company_id, service, codec, nsu, schema, problem, unread, content)

@@ -313,6 +313,9 @@ interface CaptureLineTable {
   lease_for: Optional<'due' | 'copies' | 'gap' | 'check' | null>
   paused: Generated<boolean>
   told_state: Generated<'waiting' | 'blocked' | 'failed' | 'stopped'>
+  doubted_nsu: Optional<bigint | null>
+  conflicts: Generated<number>
+  conflict_at: Optional<Date | null>
 }
 interface CaptureRefusalTable {
   line_id: number
@@ -346,6 +349,8 @@ interface CaptureCallTable {
   error: string | null
   next_at: ColumnType<Date | null, Date | null, Date | null>
   allowed_at: Optional<Date | null>
+  passed_from: Optional<bigint | null>
+  conflicts: Optional<number>
 }
 interface CaptureGapTable {
   line_id: number
@@ -353,6 +358,7 @@ interface CaptureGapTable {
   to_nsu: bigint
   found_at: Timestamp
   lost: Optional<boolean>
+  passed: Generated<boolean>
 }
 interface CircuitTable {
   address: string

@@ -9,6 +9,7 @@ const gap = {
   motivo: 'outro sistema consultou\tcom este certificado (Consumo indevido)',
   recuperadas: 3,
   perdidas: 2,
+  vazias: 0,
   faltam: 1,
 }
 const month: CompletenessMonth = {
@@ -26,13 +27,13 @@ test('a month says whether it is complete', () => {
   expect(stateOf(month)).toBe('Completo')
   expect(stateOf({ ...month, lacunas: [gap] })).toBe('Buscando o que falta')
   expect(stateOf({ ...month, lacunas: [{ ...gap, faltam: 0 }] })).toBe('Com perdas')
-  expect(stateOf({ ...month, lacunas: [{ ...gap, faltam: 0, perdidas: 0 }] })).toBe('Completo')
+  expect(stateOf({ ...month, lacunas: [{ ...gap, faltam: 0, perdidas: 0, vazias: 0 }] })).toBe('Completo')
   expect(stateOf({ ...month, consultas: 0 })).toBe('Sem consulta')
 })
 
 test('missing documents are listed by what became of them', () => {
   expect(missingOf(gap)).toBe('3 recuperados, 1 ainda falta, 2 não estão mais na SEFAZ')
-  expect(missingOf({ ...gap, recuperadas: 0, perdidas: 1, faltam: 0 })).toBe('1 não está mais na SEFAZ')
+  expect(missingOf({ ...gap, recuperadas: 0, perdidas: 1, vazias: 0, faltam: 0 })).toBe('1 não está mais na SEFAZ')
 })
 
 test('the copy has a line for each month, and no text in it contains a tab', () => {

@@ -13,11 +13,12 @@ export function stateOf({ lacunas, consultas }: CompletenessMonth) {
 }
 
 /** "3 recuperados, 1 ainda falta, 2 não estão mais na SEFAZ". */
-export function missingOf({ recuperadas, faltam, perdidas }: ListedGap): string {
+export function missingOf({ recuperadas, faltam, perdidas, vazias }: ListedGap): string {
   const parts = [
     recuperadas > 0 && formatCount(recuperadas, 'recuperado', 'recuperados'),
     faltam > 0 && formatCount(faltam, 'ainda falta', 'ainda faltam'),
     perdidas > 0 && formatCount(perdidas, 'não está mais na SEFAZ', 'não estão mais na SEFAZ'),
+    vazias > 0 && formatCount(vazias, 'não tinha documento', 'não tinham documento'),
   ]
   return parts.filter(Boolean).join(', ') || 'nada faltou'
 }

@@ -89,10 +89,10 @@ async function findGap(
   { db }: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,
   nsu: bigint,
-): Promise<NsuRange | null> {
+): Promise<(NsuRange & { passed: boolean }) | null> {
   const row = await db
     .selectFrom('capture_gap')
-    .select(['from_nsu as from', 'to_nsu as to'])
+    .select(['from_nsu as from', 'to_nsu as to', 'passed'])
     .where('line_id', '=', line.id)
     .where('lost', '=', false)
     .where('from_nsu', '<=', nsu)
@@ -135,30 +135,34 @@ export async function closePosition(
     { from: gap.from, to: closed.from - 1n },
     { from: closed.to + 1n, to: gap.to },
   ].filter(({ from, to }) => from <= to)
-  for (const { from, to } of left) await insertGap(ctx, line, { from, to }, false)
-  if (closing === 'expired') await insertExpired(ctx, line, closed)
-  if (closing === 'damaged') await insertGap(ctx, line, closed, true)
+  const { passed } = gap
+  for (const range of left) await insertGap(ctx, line, { ...range, passed }, false)
+  if (closing === 'expired') await insertExpired(ctx, line, { ...closed, passed })
+  if (closing === 'damaged') await insertGap(ctx, line, { ...closed, passed: false }, true)
 }
 
 // Joined with the lost positions right above it, so that a run of them is one row.
 async function insertExpired(
   ctx: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,
-  { from, to }: NsuRange,
+  { from, to, passed }: NsuRange & { passed: boolean },
 ): Promise<void> {
   const above = await ctx.db
     .deleteFrom('capture_gap')
     .where('line_id', '=', line.id)
     .where('lost', '=', true)
+    .where('passed', '=', passed)
     .where('from_nsu', '=', to + 1n)
     .returning('to_nsu')
     .executeTakeFirst()
-  await insertGap(ctx, line, { from, to: above?.to_nsu ?? to }, true)
+  await insertGap(ctx, line, { from, to: above?.to_nsu ?? to, passed }, true)
 }
 
-async function insertGap({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>, range: NsuRange, lost: boolean) {
-  await db
-    .insertInto('capture_gap')
-    .values({ line_id: line.id, from_nsu: range.from, to_nsu: range.to, lost })
-    .execute()
+async function insertGap(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+  { from, to, passed }: NsuRange & { passed: boolean },
+  lost: boolean,
+) {
+  await db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: from, to_nsu: to, lost, passed }).execute()
 }

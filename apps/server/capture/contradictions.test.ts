@@ -1,0 +1,197 @@
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { nfeProc } from '../documents/testing.ts'
+import { inCapture, inWorkspace } from '../platform/database.ts'
+import { nsuText } from '../platform/service.ts'
+import { readCompleteness } from './completeness.ts'
+import { findPosition } from './gaps/positions.ts'
+import { type CaptureLine, claimLine, readHeldLine, releaseLine } from './lease.ts'
+import { settle } from './settlement.ts'
+import { linesOf, newCompany, openInstallation, retireLines, type TestContext } from './testing.ts'
+
+// An authority that contradicts itself: nothing is lost by it, nothing is believed for good, nothing vanishes silently.
+
+let installation: Awaited<ReturnType<typeof openInstallation>>
+let ctx: TestContext
+let workspaceId: number
+let line: CaptureLine
+
+beforeAll(async () => {
+  installation = await openInstallation()
+  ctx = installation.openProcess()
+})
+afterAll(() => installation?.[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await retireLines(ctx)
+  workspaceId = (await newCompany(ctx)).workspaceId
+  for (;;) {
+    line = (await claimLine(ctx))!
+    if (line.service === 0) break
+    await releaseLine(ctx, line, null)
+    await inCapture(ctx, ({ db }) =>
+      db.updateTable('capture_line').set({ next_at: null }).where('id', '=', line.id).execute(),
+    )
+  }
+})
+
+const docZip = (nsu: number | null, xml: string) => ({
+  nsu: nsu === null ? null : nsuText(BigInt(nsu)),
+  schema: 'procNFe_v4.00.xsd',
+  content: gzipSync(xml),
+})
+const note = (nsu: number, options: Parameters<typeof nfeProc>[0] = {}) =>
+  docZip(nsu, nfeProc({ number: nsu, ...options }))
+const notes = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => note(from + index))
+
+function answer(cStat: number, ultNSU: bigint | number | null, documents = notes(1, 0), maxNSU = ultNSU) {
+  const text = (nsu: typeof ultNSU) => (nsu === null ? null : nsuText(BigInt(nsu)))
+  const response = { cStat, xMotivo: `motivo ${cStat}`, ultNSU: text(ultNSU), maxNSU: text(maxNSU), documents }
+  return { response: { ...response, bytes: 1, durationMs: 1 }, durationMs: 1 }
+}
+
+async function page(...given: Parameters<typeof answer>) {
+  const settled = await settle(ctx, line, { kind: 'distNSU', holder: null }, answer(...given))
+  line = await readHeldLine(ctx, line)
+  return settled
+}
+async function single(...given: Parameters<typeof answer>): Promise<bigint | null> {
+  const position = await inCapture(ctx, (ctx) => findPosition(ctx, line))
+  if (position === null) return null
+  await settle(ctx, line, { kind: 'consNSU', position, isMissing: true }, answer(...given))
+  line = await readHeldLine(ctx, line)
+  return position
+}
+const gaps = () =>
+  inCapture(ctx, async ({ db }) => {
+    const rows = await db
+      .selectFrom('capture_gap')
+      .selectAll()
+      .where('line_id', '=', line.id)
+      .orderBy('from_nsu')
+      .execute()
+    return rows.map((row) => `${row.passed ? 'passed ' : ''}${row.lost ? 'lost ' : ''}${row.from_nsu}-${row.to_nsu}`)
+  })
+const told = () =>
+  inCapture(ctx, async (ctx) => {
+    const months = await readCompleteness(ctx, line.id)
+    return months.flatMap((month) =>
+      month.gaps.map(({ from, to, fetched, lost, empty, missing }) => ({ from, to, fetched, lost, empty, missing })),
+    )
+  })
+const row = async () => (await linesOf(ctx)).find(({ id }) => id === line.id)!
+const receipts = () =>
+  inWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .selectFrom('receipt')
+      .select(['nsu', 'problem'])
+      .where('workspace_id', '=', workspaceId)
+      .orderBy('nsu')
+      .execute(),
+  )
+
+describe('a response that passes over positions', () => {
+  test('after its last document makes a gap: what is there comes, what is empty is not lost', async () => {
+    await page(138, 8, notes(1, 5))
+    expect(await gaps()).toEqual(['passed 6-8'])
+    expect([await single(137, 8), await single(138, 8, [note(7)]), await single(137, 8), await single(137, 8)]).toEqual(
+      [8n, 7n, 6n, null],
+    )
+    expect(await told()).toEqual([{ from: 6n, to: 8n, fetched: 1, lost: 0, empty: 2, missing: 0 }])
+    expect((await receipts()).map(({ nsu }) => nsu)).toEqual([1n, 2n, 3n, 4n, 5n, 7n])
+  })
+
+  test('without a document (137) makes one too, but not at the first contact', async () => {
+    await page(137, 50)
+    expect(await gaps()).toEqual([])
+    await page(137, 500)
+    expect(await gaps()).toEqual(['passed 51-500'])
+    expect(await told()).toEqual([{ from: 51n, to: 500n, fetched: 0, lost: 0, empty: 0, missing: 450 }])
+    const months = await inCapture(ctx, (ctx) => readCompleteness(ctx, line.id))
+    expect(months[0]).toMatchObject({ passedOver: 0 })
+    expect(months[0]!.gaps[0]!.why).toBe('a SEFAZ avançou sem entregar o que havia nestas posições (motivo 137)')
+  })
+})
+
+describe('a position too far ahead', () => {
+  const absurd = 999_999_999_999_999n
+
+  test('in a block is asked for before it is believed, and forgotten when there is none', async () => {
+    await page(138, 50, notes(1, 50))
+    await page(656, absurd)
+    expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: absurd })
+    expect((await row()).message).toMatch(
+      /Ela diz estar na posição 999999999999999, muito à frente da nossa \(50\): a captura pergunta por essa posição antes de acreditar/,
+    )
+    expect(await told()).toEqual([])
+    expect(await single(589, 0)).toBe(absurd)
+    expect(await gaps()).toEqual([])
+    expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: null })
+    expect((await row()).message).toMatch(/^A SEFAZ informou a posição 999999999999999, que ela mesma não conhece/)
+    await page(138, 60, notes(51, 60))
+    expect(line.lastNsu).toBe(60n)
+  })
+
+  test('that exists is adopted when it is proved, and what lies between is fetched', async () => {
+    await page(138, 50, notes(1, 50))
+    await page(656, 84_000)
+    expect(await single(138, 0, [note(84_000)])).toBe(84_000n)
+    expect(line).toMatchObject({ lastNsu: 84_000n, doubtedNsu: null })
+    expect(await gaps()).toEqual(['51-83999'])
+    expect(await told()).toEqual([{ from: 51n, to: 84_000n, fetched: 1, lost: 0, empty: 0, missing: 83_949 }])
+    expect((await receipts()).at(-1)).toEqual({ nsu: 84_000n, problem: null })
+    const { rows } = await inCapture(ctx, async ({ db }) => ({
+      rows: await db
+        .selectFrom('capture_subscription')
+        .select('delivered_nsu')
+        .where('line_id', '=', line.id)
+        .execute(),
+    }))
+    expect(rows).toEqual([{ delivered_nsu: 84_000n }])
+  })
+
+  test('is forgotten when a later response tells another', async () => {
+    await page(138, 50, notes(1, 50))
+    await page(656, absurd)
+    await page(656, 60)
+    expect(line).toMatchObject({ lastNsu: 60n, doubtedNsu: null })
+    expect(await gaps()).toEqual(['51-60'])
+  })
+
+  test('in a page moves the cursor only to the last document', async () => {
+    await page(138, absurd, notes(1, 50))
+    expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: absurd })
+    expect((await page(137, absurd)).decision).toMatchObject({ nextPage: false, lastNsu: 50n })
+    expect(await gaps()).toEqual([`passed ${absurd}-${absurd}`])
+  })
+})
+
+describe('other bytes for a position', () => {
+  test('are kept beside the first, told and counted', async () => {
+    await page(138, 2, notes(1, 2))
+    const [altered] = [note(2, { amount: '9.99' })]
+    await page(138, 3, [altered, note(3)])
+    const all = await receipts()
+    expect(all.filter(({ nsu }) => nsu > 0n).map(({ nsu }) => nsu)).toEqual([1n, 2n, 3n])
+    expect(all[0]).toMatchObject({
+      nsu: expect.toSatisfy((nsu: bigint) => nsu < 0n),
+      problem: 'A SEFAZ entregou na posição 2 dois conteúdos diferentes; os dois estão guardados.',
+    })
+    expect(await row()).toMatchObject({ conflicts: 1, conflict_at: expect.any(Date) })
+    const happened = await inWorkspace(ctx, workspaceId, ({ db }) =>
+      db.selectFrom('happening').select('payload').where('what', '=', 'captura-divergencia').execute(),
+    )
+    expect(happened).toEqual([{ payload: { service: 'nfe', conflicts: 1 } }])
+    await page(138, 4, [altered, note(4)])
+    expect((await row()).conflicts).toBe(1)
+  })
+
+  test('of one page are told apart, and the same document packed otherwise is the same', async () => {
+    const [first] = notes(1, 1)
+    const repacked = { ...first!, content: gzipSync(nfeProc({ number: 1 }), { level: 1 }) }
+    await page(138, 2, [first!, repacked, note(2), note(2, { amount: '9.99' })])
+    expect(await receipts()).toHaveLength(3)
+    expect((await row()).conflicts).toBe(1)
+    await page(138, 3, [repacked, note(3)])
+    expect(await receipts()).toHaveLength(4)
+  })
+})
