@@ -26,7 +26,7 @@ export function readReceived(
   }
   const problems: Problem[] = []
   const facts = readRoot(root, problems)
-  const expected = schema && rootsBySchema.get(schema.replace(/_v.*$/, ''))
+  const expected = schema && rootsBySchema.get(schema.split('_v', 1)[0]!)
   if (expected && !expected.includes(root.name)) {
     const message = `A SEFAZ anunciou ${schema}, mas o documento é ${root.name}.`
     problems.push({ code: 'schema-differs', message })

@@ -3,18 +3,35 @@ import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 // Every rule goes from text to text: no number is ever computed, no time zone applied. What does not look like the expected
 // form is printed as it is.
 
-const decimal = /^(-?)0*(\d+)(?:\.(\d*))?$/
+const decimal = /^-?\d+(?:\.\d*)?$/
 
 function decimals(text: string | undefined, least: number, keepZeros: boolean): string | undefined {
-  const match = text === undefined ? null : decimal.exec(text)
-  if (!match) return text
-  const [, sign = '', whole = '', fraction = ''] = match
-  const kept = keepZeros ? fraction : fraction.replace(/0+$/, '')
+  if (text === undefined || !decimal.test(text)) return text
+  const sign = text.startsWith('-') ? '-' : ''
+  const [digits = '', fraction = ''] = text.slice(sign.length).split('.')
+  const whole = digits.slice(Math.min(countZeros(digits), digits.length - 1))
+  const kept = keepZeros ? fraction : fraction.slice(0, lengthWithoutZeros(fraction))
   return `${sign}${thousands(whole)},${kept.padEnd(least, '0')}`
 }
 
+// Loops, because an expression for either would begin anew at every zero: a document may hold a number of 300 kB.
+function countZeros(digits: string): number {
+  let count = 0
+  while (digits[count] === '0') count++
+  return count
+}
+
+function lengthWithoutZeros(digits: string): number {
+  let { length } = digits
+  while (digits[length - 1] === '0') length--
+  return length
+}
+
 function thousands(whole: string): string {
-  return whole.length < 4 ? whole : whole.replace(/\B(?=(\d{3})+$)/g, '.')
+  const first = whole.length % 3 || 3
+  const groups = [whole.slice(0, first)]
+  for (let at = first; at < whole.length; at += 3) groups.push(whole.slice(at, at + 3))
+  return groups.join('.')
 }
 
 /** Money, `1.234.567,89`. */

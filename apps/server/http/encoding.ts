@@ -2,14 +2,20 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** What the caller takes, or null when it takes the bytes as they are. */
+// A browser names five.
+const encodingsMax = 20
+
+/** What the caller takes, or null when it takes the bytes as they are (RFC 9110 §12.5.3). */
 export function encodingOf(accepted = ''): 'br' | 'gzip' | null {
-  const encodings = accepted
-    .toLowerCase()
-    .split(',')
-    .map((one) => one.trim().split(/\s*;\s*q\s*=\s*/))
-  const isAccepted = (name: string) => encodings.some(([one, weight = '1']) => one === name && Number(weight) > 0)
+  const encodings = accepted.toLowerCase().split(',', encodingsMax).map(readEncoding)
+  const isAccepted = (name: string) => encodings.some((one) => one.name === name && one.weight > 0)
   return isAccepted('br') ? 'br' : isAccepted('gzip') ? 'gzip' : null
+}
+
+function readEncoding(text: string): { name: string; weight: number } {
+  const [name = '', ...parameters] = text.split(';', 3).map((one) => one.trim())
+  const weights = parameters.map((one) => one.split('=', 2)).filter(([key = '']) => key.trim() === 'q')
+  return { name, weight: Number(weights[0]?.[1] ?? 1) }
 }
 
 // What fits into one packet gains nothing.

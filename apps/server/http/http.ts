@@ -280,7 +280,7 @@ export async function sessionOf(
 
 /** The token that the call carries, or nothing. */
 export function bearerOf(request: FastifyRequest): string {
-  return /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
+  return /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
 }
 
 /** Where a request comes from that did not pass through the routes, by what trusted proxies say. */
