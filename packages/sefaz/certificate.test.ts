@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -221,6 +221,13 @@ describe('a problem has its own text', () => {
   ])('unreadable: a hostile iteration count %s is refused before anything is derived', async (_, options) => {
     const pfx = makePfx({ certificates: [company], key, password, ...options })
     expect(await problemOf(readCertificate(pfx, password))).toBe('unreadable')
+  })
+
+  test('huge-key: a key that would make every connection cost seconds', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 4_104 })
+    const huge = issueTo({ key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() })
+    const pfx = makePfx({ certificates: [huge], key: huge.key, password })
+    expect(await problemOf(readCertificate(pfx, password))).toBe('huge-key')
   })
 
   test('too-slow: what takes more than five seconds is given up', async () => {

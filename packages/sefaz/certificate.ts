@@ -33,6 +33,7 @@ export type CertificateProblem =
   | 'no-cnpj'
   | 'too-large'
   | 'unsupported'
+  | 'huge-key'
   | 'too-slow'
 
 const sentences: Record<CertificateProblem, string> = {
@@ -54,6 +55,8 @@ const sentences: Record<CertificateProblem, string> = {
     'O arquivo tem mais de 100 KB, e um certificado ocupa bem menos do que isso. Nada foi guardado nem alterado. Confira se escolheu o arquivo .pfx ou .p12 do certificado.',
   unsupported:
     'As conexões seguras de hoje não aceitam mais a chave deste certificado (ela é curta ou antiga demais). Nada foi guardado nem alterado. Envie um e-CNPJ A1 emitido nos últimos anos.',
+  'huge-key':
+    'A chave deste certificado é maior do que a de qualquer e-CNPJ (no máximo 4.096 bits). Nada foi guardado nem alterado. Envie o e-CNPJ A1 da empresa, emitido por uma autoridade da ICP-Brasil.',
   'too-slow':
     'O certificado não abriu em cinco segundos e paramos de tentar; isto não quer dizer que o arquivo ou a senha estejam errados. Nada foi guardado nem alterado. Tente de novo daqui a um minuto; se acontecer outra vez, exporte o certificado de novo em formato .pfx ou .p12 e envie o novo arquivo.',
 }
@@ -77,6 +80,8 @@ export class CertificateError extends Error {
 
 const pfxBytesMax = 100 * 1024
 const openMsMax = 5_000
+// DOC-ICP-01.01: 2,048 or 4,096. A larger one makes every connection and signature cost seconds.
+const keyBitsMax = 4_096
 
 /** Opens a .pfx or .p12 file, old or new encryption, and checks that a company can use it now; throws CertificateError (RFC 7292; DOC-ICP-04). */
 export async function readCertificate(
@@ -89,6 +94,7 @@ export async function readCertificate(
   if ('problem' in opened) throw new CertificateError(opened.problem)
 
   const leaf = new X509Certificate(opened.certificate)
+  if ((leaf.publicKey.asymmetricKeyDetails?.modulusLength ?? 0) > keyBitsMax) throw new CertificateError('huge-key')
   const { cnpj, person, ...holder } = readHolder(leaf)
   if (cnpj === null) throw new CertificateError(person ? 'e-cpf' : 'no-cnpj')
   const now = options.now ?? new Date()

@@ -7,30 +7,24 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { InstallationError } from '../platform/installation.ts'
+import { createPlaces } from '../platform/places.ts'
 
 // Opening a file costs a processor for as long as five seconds, if it was made to.
-const openAtOnce = 2
-const waitingMax = 20
-let opening = 0
-const waiting: (() => void)[] = []
+const opening = createPlaces({
+  all: 2,
+  each: 1,
+  waiting: 10,
+  full: 'Há muitos certificados desta conta sendo lidos agora. Nada foi guardado; tente de novo em um minuto.',
+})
 
-/** Reads an A1 file; each problem is a refusal with a text for the person. */
-export async function openCertificate(file: File, password: string): Promise<Certificate> {
-  if (waiting.length >= waitingMax)
-    throw new AppError(
-      'unavailable',
-      'Há muitos certificados sendo lidos agora. Nada foi guardado; tente de novo em um minuto.',
-    )
-  if (opening >= openAtOnce) await new Promise<void>((resolve) => waiting.push(resolve))
-  opening++
+/** Reads an A1 file for a workspace; each problem is a refusal with a text for the person. */
+export async function openCertificate(workspaceId: number, file: File, password: string): Promise<Certificate> {
+  using _ = await opening.take(workspaceId)
   try {
     return await readCertificate(new Uint8Array(await file.arrayBuffer()), password)
   } catch (cause) {
     if (cause instanceof CertificateError) throw new AppError('invalid-input', cause.message, { cause })
     throw cause
-  } finally {
-    opening--
-    waiting.shift()?.()
   }
 }
 

@@ -38,7 +38,7 @@ interface Captures {
 /** The calls that change what is captured of a company. */
 export const companyChangeRoutes = (captures: Captures) => [
   handle(createCompany, async (ctx, { form, session }) => {
-    const certificate = await companies.openCertificate(form.Certificado, form.Senha)
+    const certificate = await companies.openCertificate(session.workspaceId, form.Certificado, form.Senha)
     const proved = chainsTo(certificate, await readAuthorities(ctx.config))
     const company = await ctx.db.transaction().execute(async (db) => {
       const cnpj = parseCnpj(form.Cnpj ?? '') ?? certificate.cnpj
@@ -53,7 +53,8 @@ export const companyChangeRoutes = (captures: Captures) => [
   handle(updateCompany, async (ctx, { form, session }) => {
     const companyId = await companies.getCompanyId(ctx, session.workspaceId, form.IdEmpresa)
     const file = form['CertificadoDigital.Certificado']
-    const certificate = file && (await companies.openCertificate(file, form['CertificadoDigital.Senha'] ?? ''))
+    const password = form['CertificadoDigital.Senha'] ?? ''
+    const certificate = file && (await companies.openCertificate(session.workspaceId, file, password))
     const proved = certificate !== undefined && chainsTo(certificate, await readAuthorities(ctx.config))
     await inWorkspace(ctx, session.workspaceId, async (ctx) => {
       const { db } = ctx

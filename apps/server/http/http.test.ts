@@ -53,6 +53,13 @@ const file = route({
   params: z.object({ how: z.string() }),
   produces: 'application/zip',
 })
+const slow = route({
+  method: 'GET',
+  path: '/v1/api/Demora',
+  access: 'session',
+  summary: 'x',
+  data: z.null(),
+})
 const list = route({
   method: 'GET',
   path: '/v1/api/Lista',
@@ -79,7 +86,13 @@ async function* pieces(how: string): AsyncGenerator<Buffer> {
   }
 }
 
+const held: (() => void)[] = []
+
 const handlers = [
+  handle(slow, async () => {
+    await new Promise<void>((resolve) => held.push(resolve))
+    return { data: null }
+  }),
   handle(echo, async (_, { body }) => ({ data: body })),
   handle(upload, async (_, { form, caller }) => ({
     data: { bytes: form.Arquivo?.size ?? form.Texto?.length ?? 0, from: caller.address },
@@ -102,7 +115,9 @@ const servers: FastifyInstance[] = []
 async function serve(env: Record<string, string> = {}): Promise<FastifyInstance> {
   // These handlers ask for nothing else.
   const ctx = { config: readConfig(env, process.cwd()), log: createLogger('silent') } as Context
-  const app = await serveRoutes(ctx, handlers, async (_, given) => (given === token ? testSession(1) : null))
+  const app = await serveRoutes(ctx, handlers, async (_, given) =>
+    given.startsWith(token) ? testSession(given === token ? 1 : 2) : null,
+  )
   servers.push(app)
   return app
 }
@@ -511,6 +526,31 @@ describe('connections', () => {
 
   test('an address of 10 kB is nobody’s', async () => {
     expect((await app.inject(`/v1/api/Falha/${'x'.repeat(10_000)}/y`)).statusCode).toBe(404)
+  })
+})
+
+describe('the calls of a workspace', () => {
+  test('are carried out four at a time, those of another beside them, and beyond a hundred waiting are refused', async () => {
+    const open = await serve()
+    const ask = (who: string) => open.inject({ url: '/v1/api/Demora', headers: { authorization: `Bearer ${who}` } })
+    const many = Array.from({ length: 105 }, () => ask(token))
+    const other = ask(`${token}2`)
+    await expect.poll(() => held.length).toBe(5)
+    const refused = await Promise.race(many)
+    expect(refused).toMatchObject({ statusCode: 429, headers: { 'retry-after': '2' } })
+    expect(refused.json().message).toBe(
+      'Há chamadas demais desta conta ao mesmo tempo. Nada foi perdido; tente de novo em instantes.',
+    )
+    let isOver = false
+    const all = Promise.all([...many, other]).finally(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      expect(held.length).toBeLessThanOrEqual(5)
+      for (const goOn of held.splice(0)) goOn()
+      await new Promise(setImmediate)
+    }
+    expect((await all).filter(({ statusCode }) => statusCode === 200)).toHaveLength(105)
   })
 })
 

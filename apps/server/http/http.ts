@@ -7,6 +7,7 @@ import type { Envelope, RouteData, RouteDefinition, RouteInput } from '@vigia/co
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Context } from '../platform/context.ts'
 import { AppError, type ErrorCode, errorCodes } from '../platform/errors.ts'
+import { createPlaces, type Places } from '../platform/places.ts'
 import { sendText } from './encoding.ts'
 import { addCors, addHeaders, closedPolicy } from './headers.ts'
 import { fieldCharactersMax, parseJson, readInput } from './input.ts'
@@ -56,6 +57,8 @@ type RouteResponse<R extends RouteDefinition> = R['produces'] extends string
 /** A route with the function that carries it out. */
 interface Handled {
   route: RouteDefinition
+  /** Most of its time passes in waiting for the authority: others of the workspace go on meanwhile. */
+  waits: boolean
   run(ctx: Context, input: RouteInput<RouteDefinition>, session: Session | null, caller: Caller): Promise<unknown>
 }
 
@@ -66,9 +69,11 @@ export function handle<const R extends RouteDefinition>(
     ctx: Context,
     input: RouteInput<R> & { session: SessionOf<R>; caller: Caller },
   ) => Promise<RouteResponse<R>>,
+  { waits = false } = {},
 ): Handled {
   return {
     route,
+    waits,
     run: (ctx, input, session, caller) =>
       handler(ctx, { ...(input as RouteInput<R>), session: session as SessionOf<R>, caller }),
   }
@@ -94,6 +99,14 @@ const formLimits = {
   parts: 50,
   fieldSize: fieldCharactersMax,
   headerPairs: 20,
+}
+
+// A page of the application asks for six things at once; the database has ten connections for all.
+const callsAtOnce = {
+  all: 40,
+  each: 4,
+  waiting: 100,
+  full: 'Há chamadas demais desta conta ao mesmo tempo. Nada foi perdido; tente de novo em instantes.',
 }
 
 /** A Fastify server of `handlers`, in which `guest` serves its own path; call `listen` or `inject` on it. */
@@ -158,7 +171,8 @@ export async function serveRoutes(
     )
     done()
   })
-  for (const handled of handlers) addRoute(app, ctx, handled, authenticate)
+  const places = createPlaces(callsAtOnce)
+  for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, places })
   return app
 }
 
@@ -179,7 +193,12 @@ function isOf({ path }: Guest, url = ''): boolean {
   return own === path || own.startsWith(`${path}/`)
 }
 
-function addRoute(app: FastifyInstance, ctx: Context, { route, run }: Handled, authenticate: Authenticate): void {
+function addRoute(
+  app: FastifyInstance,
+  ctx: Context,
+  { route, run, waits }: Handled,
+  { authenticate, places }: { authenticate: Authenticate; places: Places },
+): void {
   const sessions = new WeakMap<FastifyRequest, Session>()
   app.route({
     method: route.method,
@@ -190,7 +209,9 @@ function addRoute(app: FastifyInstance, ctx: Context, { route, run }: Handled, a
     },
     handler: async (request, reply) => {
       const input = await readInput(route, request)
-      const answer = await run(ctx, input, sessions.get(request) ?? null, callerOf(request))
+      const session = sessions.get(request) ?? null
+      using _ = session && !waits ? await places.take(session.workspaceId) : null
+      const answer = await run(ctx, input, session, callerOf(request))
       if (route.produces) return sendFile(ctx, request, reply.type(route.produces), answer as FileResponse)
       const { data, message } = answer as { data: unknown; message?: string }
       const envelope: Envelope<unknown> = {

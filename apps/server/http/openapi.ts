@@ -141,7 +141,7 @@ function describeSuccess(route: RouteDefinition): Json {
 function statusesOf(route: RouteDefinition): number[] {
   const statuses = new Set<number>([...(route.refusals ?? []), 500, 503])
   if (route.method !== 'GET' || route.params || route.query) statuses.add(400)
-  if (route.access === 'session') statuses.add(401)
+  if (route.access === 'session') statuses.add(401).add(429)
   if (route.method !== 'GET') statuses.add(413)
   return [...statuses].sort()
 }

@@ -28,8 +28,8 @@ interface ManifestationBody {
 }
 
 export const manifestationRoutes = [
-  handle(manifestNfe, (ctx, { body, session }) => manifest(ctx, session, 'nfe', body)),
-  handle(manifestCte, (ctx, { body, session }) => manifest(ctx, session, 'cte', body)),
+  handle(manifestNfe, (ctx, { body, session }) => manifest(ctx, session, 'nfe', body), { waits: true }),
+  handle(manifestCte, (ctx, { body, session }) => manifest(ctx, session, 'cte', body), { waits: true }),
 
   handle(previewManifestation, async (ctx, { body, session }) => {
     const service = serviceOf(body.TipoDFe)

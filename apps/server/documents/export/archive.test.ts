@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto'
+import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -19,11 +20,9 @@ describe('a ZIP', () => {
         const entries = drawn.map((one, index): Entry => ({ ...one, name: `ção ${index}/a.xml`, at: new Date() }))
         const files = readZip(
           await buffer(
-            zip(
-              (async function* () {
-                yield* entries
-              })(),
-            ),
+            zip(async function* () {
+              yield* entries
+            }),
           ),
         )
         expect([...files].map(([name, content]) => [name, Buffer.from(content)])).toEqual(
@@ -63,7 +62,7 @@ describe('a ZIP', () => {
     const watched = { made: 0, ended: false }
     let tenths = 0
     let peak = 0
-    for await (const _ of zip(heavy(watched, files, size))) {
+    for await (const _ of zip(() => heavy(watched, files, size))) {
       if (watched.made < (tenths * files) / 10) continue
       tenths++
       peak = Math.max(peak, held() - before)
@@ -74,7 +73,7 @@ describe('a ZIP', () => {
 
   test('is made as far as it is read, and no further when nobody reads on', async () => {
     const watched = { made: 0, ended: false }
-    const stream = zip(heavy(watched, 400))
+    const stream = zip(() => heavy(watched, 400))
     expect(watched.made).toBe(0)
     for await (const _ of stream) break
     expect(watched.made).toBeLessThan(5)
@@ -82,13 +81,25 @@ describe('a ZIP', () => {
     expect(watched.made).toBeLessThan(5)
   })
 
+  test('that nobody reads any more tells so to the entry that is being made', async () => {
+    let told: AbortSignal | undefined
+    const stream = zip(async function* (abandoned): AsyncGenerator<Entry> {
+      told = abandoned
+      yield { name: 'a', content: Buffer.from('a'), at: new Date() }
+      // As a spreadsheet of a hundred thousand rows.
+      await once(abandoned, 'abort')
+      abandoned.throwIfAborted()
+    })
+    stream.once('data', () => setImmediate(() => stream.destroy()))
+    await once(stream, 'close')
+    expect(told!.aborted).toBe(true)
+  })
+
   test('of which a file cannot be made breaks off', async () => {
-    const stream = zip(
-      (async function* (): AsyncGenerator<Entry> {
-        yield { name: 'a', content: Buffer.from('a'), at: new Date() }
-        throw new Error('the database went away')
-      })(),
-    )
+    const stream = zip(async function* (): AsyncGenerator<Entry> {
+      yield { name: 'a', content: Buffer.from('a'), at: new Date() }
+      throw new Error('the database went away')
+    })
     await expect(buffer(stream)).rejects.toThrow('the database went away')
   })
 })

@@ -11,16 +11,36 @@ export interface Entry {
   stored?: boolean
 }
 
-/** A ZIP that is made while it is read: an entry is asked for when those before have been taken, and none after the stream is destroyed. */
-export function zip(entries: AsyncIterable<Entry>): Readable {
-  return Readable.from(bytesOf(entries), { objectMode: false })
+/**
+ * A ZIP that is made while it is read: an entry is asked for when those before have been taken. When the stream is destroyed, none is asked
+ * for any more, and the signal says so to the one that is being made.
+ */
+export function zip(entries: (abandoned: AbortSignal) => AsyncIterable<Entry>): Readable {
+  const abandoning = new AbortController()
+  const bytes = bytesOf(entries(abandoning.signal), abandoning.signal)
+  return new Readable({
+    read() {
+      bytes.next().then(
+        ({ value, done }) => this.push(done ? null : value),
+        (error: Error) => this.destroy(error),
+      )
+    },
+    destroy(error, callback) {
+      abandoning.abort()
+      bytes.return(undefined).then(
+        () => callback(error),
+        () => callback(error),
+      )
+    },
+  })
 }
 
-async function* bytesOf(entries: AsyncIterable<Entry>): AsyncGenerator<Buffer> {
+async function* bytesOf(entries: AsyncIterable<Entry>, abandoned: AbortSignal): AsyncGenerator<Buffer> {
   const file = new ZipFile()
   const output = file.outputStream
   if (!(output instanceof Readable)) throw new TypeError('the ZIP is not a stream of this Node')
   file.on('error', (error: Error) => output.destroy(error))
+  abandoned.addEventListener('abort', () => output.destroy(), { once: true })
   const filling = fill(file, output, entries)
   // Nobody awaits `filling` while the output is read, so its failure goes there.
   filling.catch((error: Error) => output.destroy(error))

@@ -44,6 +44,8 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
 })
 afterAll(async () => {
+  // A client may hold one that it never used.
+  app.server.closeAllConnections()
   await app.close()
   await owner.end()
   await ctx.db.destroy()
@@ -420,10 +422,11 @@ describe('the link', () => {
     return { status, message: JSON.parse(bytes.toString()).message }
   }
 
-  test('tells nothing, needs no token, and works more than once', async () => {
+  test('tells nothing, needs no token, and works until somebody has fetched all of it', async () => {
     expect(address).toMatch(/^\/v1\/api\/DocumentosFiscais\/exportacao\/[\w-]{60,120}$/)
+    await breakOff(address)
     expect((await download(address)).bytes.length).toBeGreaterThan(1_000)
-    expect((await download(address)).status).toBe(200)
+    expect(await refused(address)).toEqual({ status: 404, message: expect.stringMatching(/já baixada: cada link/) })
   })
 
   test('is over after ten minutes', async () => {
@@ -464,7 +467,7 @@ describe('the link', () => {
 
   test('shows what the switches show by then, and what came since', async () => {
     await store(companyId, 'nfe', [arrive(3, note(3, { recipient: stranger, carrier: cnpj }))])
-    expect(readZip((await download(address)).bytes).size).toBe(5)
+    expect(readZip((await download(await linkOf({ filtro: { TipoDFe: 0 } }))).bytes).size).toBe(5)
     await owner.query('update company set shown_nfe = 511 & ~2 where id = $1', [companyId])
     const files = readZip((await download(address)).bytes)
     expect([...files.keys()].filter((name) => name.includes('/'))).toEqual([
@@ -506,11 +509,11 @@ describe('the forms of an export', () => {
         return printer.print(order, options).finally(() => seen.now--)
       },
     }
-    const rows = readInBatches(ctx, workspaceId, { criteria: { type: 0 } }, true)
+    const rows = readInBatches(ctx, workspaceId, { criteria: { type: 0 } }, { withContent: true })
     const words = { productName: 'Vigia', filter: 'NF-e', made: 'agora', logoOf: async () => undefined }
     const task = { rows, contents: everything, ...words, at: new Date() }
     const chunks: Buffer[] = []
-    for await (const chunk of zip(exportFiles(task, { log: ctx.log, printer: watched }))) chunks.push(chunk)
+    for await (const chunk of zip(() => exportFiles(task, { log: ctx.log, printer: watched }))) chunks.push(chunk)
     const files = readZip(Buffer.concat(chunks))
     expect(seen).toMatchObject({ now: 0, patient: true })
     expect(seen.most).toBeLessThanOrEqual(4)
@@ -520,6 +523,24 @@ describe('the forms of an export', () => {
     expect(textOf(files)).toMatch(/LACO INFINITO \(\d{44}\): Montar o DANFE deste documento demorou demais/)
   })
 })
+
+const all = { filtro: { TipoDFe: 0 } }
+
+// A client that takes the beginning and no more.
+async function begin(address: string) {
+  const abandoning = new AbortController()
+  const response = await fetch(url + address, { signal: abandoning.signal })
+  expect(response.status).toBe(200)
+  await response.body!.getReader().read()
+  return { abandon: () => abandoning.abort() }
+}
+
+async function breakOff(address: string): Promise<void> {
+  ;(await begin(address)).abandon()
+  await expect.poll(() => statusOf(address)).toBe(200)
+}
+
+const statusOf = async (address: string) => (await fetch(url + address, { method: 'HEAD' })).status
 
 describe('a long download', () => {
   beforeEach(async () => {
@@ -535,7 +556,7 @@ describe('a long download', () => {
   test('keeps no connection while nobody takes what there is', async () => {
     const db = openDatabase(database.url, { connections: 1 })
     let rows = 0
-    for await (const batch of readInBatches({ db }, workspaceId, { criteria: { type: 0 } }, true)) {
+    for await (const batch of readInBatches({ db }, workspaceId, { criteria: { type: 0 } }, { withContent: true })) {
       rows += batch.length
       expect((await sql<{ one: number }>`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
     }
@@ -543,11 +564,22 @@ describe('a long download', () => {
     await db.destroy()
   })
 
+  test('leaves others of the workspace one place, and its own link none, until it ends', async () => {
+    const links = [await linkOf(all), await linkOf(all), await linkOf(all)] as const
+    const first = await begin(links[0])
+    expect(await download(links[0])).toMatchObject({ status: 409 })
+    const second = await begin(links[1])
+    expect(await download(links[2])).toMatchObject({ status: 429 })
+    first.abandon()
+    await expect.poll(() => statusOf(links[2])).toBe(200)
+    second.abandon()
+  })
+
   test('that breaks off is not read on', async () => {
     const seen = { batches: 0, ended: false }
     async function* watched() {
       try {
-        for await (const rows of readInBatches(ctx, workspaceId, { criteria: { type: 0 } }, true)) {
+        for await (const rows of readInBatches(ctx, workspaceId, { criteria: { type: 0 } }, { withContent: true })) {
           seen.batches++
           yield rows
         }
@@ -557,7 +589,7 @@ describe('a long download', () => {
     }
     const words = { productName: 'Vigia', filter: 'NF-e', made: 'agora', logoOf: async () => undefined }
     const task = { rows: watched(), contents: everything, ...words, at: new Date() }
-    for await (const _ of zip(exportFiles(task, ctx))) break
+    for await (const _ of zip(() => exportFiles(task, ctx))) break
     await expect.poll(() => seen.ended).toBe(true)
     expect(seen.batches).toBeLessThan(3)
   })

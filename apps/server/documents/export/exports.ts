@@ -9,6 +9,7 @@ import { announce } from '../../notifications/notifications.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
+import { createPlaces } from '../../platform/places.ts'
 import { serviceOf } from '../../platform/service.ts'
 import { linkLifeMs, type Ready } from '../announcements.ts'
 import { all } from '../filter.ts'
@@ -162,9 +163,18 @@ function open({ vault }: Pick<Context, 'vault'>, ticket: string): Ticket | null 
   return { workspaceId: Number(workspaceId), id: BigInt(id), validUntil: new Date(Number(validUntil)) }
 }
 
+// The spreadsheet of the largest export costs a processor for seconds.
+const downloading = createPlaces({
+  all: 8,
+  each: 2,
+  waiting: 0,
+  full: 'Já há dois downloads desta conta em andamento. Seus documentos estão seguros: espere um deles terminar e abra o link de novo.',
+})
+const fetchedNow = new Set<string>()
+
 /**
- * The ZIP of a prepared export, made while it is read, of what its workspace shows by then. Refuses tickets that are not ours, and those
- * whose time is over.
+ * The ZIP of a prepared export, made while it is read, of what its workspace shows by then. Refuses tickets that are not ours, those whose
+ * time is over, and those that somebody has fetched to the end or is fetching: a link that leaks is worth nothing afterwards.
  */
 export async function openExport(
   ctx: Pick<Context, 'db' | 'vault' | 'log' | 'config' | 'printer'>,
@@ -179,23 +189,51 @@ export async function openExport(
     )
   const kept = opened && (await findKept(ctx, opened))
   if (!kept)
-    throw new AppError('not-found', 'Exportação não encontrada. Seus documentos estão seguros: exporte de novo.')
+    throw new AppError(
+      'not-found',
+      'Exportação não encontrada, ou já baixada: cada link serve para um download. Seus documentos estão seguros: exporte de novo.',
+    )
+  const key = `${opened.workspaceId}/${opened.id}`
+  if (fetchedNow.has(key))
+    throw new AppError('conflict', 'Esta exportação está sendo baixada agora. Seus documentos estão seguros.')
+  fetchedNow.add(key)
+  const place = await downloading.take(opened.workspaceId).catch((error: unknown) => {
+    fetchedNow.delete(key)
+    throw error
+  })
   const { criteria, ids = [], filter, fileName, requestedBy, ...contents } = kept
   const choice: ExportChoice = criteria ? { criteria } : { ids: ids.map(BigInt) }
-  const files = exportFiles(
-    {
-      rows: readInBatches(ctx, opened.workspaceId, choice, contents.xml || contents.pdf),
-      contents,
-      role: criteria?.role,
-      logoOf: logosOf(ctx, opened.workspaceId),
-      productName: ctx.config.productName,
-      filter,
-      made: `${formatBrasiliaMoment(at)} (horário de Brasília), por ${requestedBy}`,
-      at,
-    },
-    ctx,
+  const withContent = contents.xml || contents.pdf
+  const task = {
+    contents,
+    role: criteria?.role,
+    logoOf: logosOf(ctx, opened.workspaceId),
+    productName: ctx.config.productName,
+    filter,
+    made: `${formatBrasiliaMoment(at)} (horário de Brasília), por ${requestedBy}`,
+    at,
+  }
+  const content = zip((abandoned) => {
+    const rows = readInBatches(ctx, opened.workspaceId, choice, { withContent, abandoned })
+    return exportFiles({ ...task, rows }, ctx)
+  })
+  const close = async () => {
+    place[Symbol.dispose]()
+    try {
+      if (content.readableEnded) await forget(ctx, opened)
+    } catch (err) {
+      ctx.log.error({ err, workspaceId: opened.workspaceId }, 'a link that was used stays valid')
+    }
+    fetchedNow.delete(key)
+  }
+  content.once('close', () => void close())
+  return { content, fileName }
+}
+
+async function forget(ctx: Pick<Context, 'db'>, { workspaceId, id }: Ticket): Promise<void> {
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    db.deleteFrom('document_export').where('workspace_id', '=', workspaceId).where('id', '=', id).execute(),
   )
-  return { content: zip(files), fileName }
 }
 
 async function findKept(ctx: Pick<Context, 'db'>, { workspaceId, id }: Ticket): Promise<Kept | undefined> {

@@ -39,19 +39,21 @@ const batchSize = 100
 
 /**
  * The chosen documents that are there and shown at this moment, newest first, in batches. Each batch is a short transaction of its own: who
- * downloads slowly keeps no connection.
+ * downloads slowly keeps no connection. Throws at the next batch when `abandoned`.
  */
 export async function* readInBatches(
   ctx: Pick<Context, 'db'>,
   workspaceId: number,
   choice: ExportChoice,
-  withContent: boolean,
+  { withContent, abandoned }: { withContent: boolean; abandoned?: AbortSignal },
 ): AsyncGenerator<ExportRow[]> {
-  const read = (batch: (db: Database) => Promise<RawBuilder<unknown>>) =>
-    readWorkspace(ctx, workspaceId, async ({ db }) => {
+  const read = async (batch: (db: Database) => Promise<RawBuilder<unknown>>) => {
+    abandoned?.throwIfAborted()
+    return readWorkspace(ctx, workspaceId, async ({ db }) => {
       const hiding = await readHiding({ db }, workspaceId)
       return readBatch(db, all([await batch(db), ...shownConditions(hiding, 'd')]), withContent)
     })
+  }
   if ('ids' in choice) {
     for (let from = 0; from < choice.ids.length; from += batchSize) {
       const ids = choice.ids.slice(from, from + batchSize)
