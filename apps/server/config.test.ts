@@ -171,6 +171,12 @@ test('what the pages tell comes from variables and a file', async () => {
   expect(readConfig({}, dataDir)).toMatchObject({ contactWhatsapp: undefined, site: {}, survey: null })
 })
 
+test('the operator reads what visitors write, unless somebody else is named', () => {
+  expect(readConfig({ CONTACT_EMAIL: 'a@b.com' }, dataDir)).toMatchObject({ operatorEmail: 'a@b.com' })
+  const env = { CONTACT_EMAIL: 'a@b.com', OPERATOR_EMAIL: 'c@d.com' }
+  expect(readConfig(env, dataDir)).toMatchObject({ contactEmail: 'a@b.com', operatorEmail: 'c@d.com' })
+})
+
 test('a number of WhatsApp is digits with the code of the country', () => {
   for (const text of ['+5511912345678', '(11) 91234-5678', '912345678', '5'.repeat(16)])
     expect(problems({ CONTACT_WHATSAPP: text })).toEqual([

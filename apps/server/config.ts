@@ -26,6 +26,8 @@ export interface Config {
   mail: MailConfig
   /** Where messages of visitors go; absent: they are kept only. */
   contactEmail?: string
+  /** Who is told what is wrong with this installation; absent: nobody, only the log and `/metrics` say it. */
+  operatorEmail?: string
   /** Digits with country and area code. */
   contactWhatsapp?: string
   /** What the landing page says of this installation; without it, examples. */
@@ -180,6 +182,7 @@ const environment = z.object({
   SMTP_URL: url(['smtp:', 'smtps:'], 'smtps://usuario:senha@servidor:465').optional(),
   MAIL_FROM: z.email('deve ser um e-mail').optional(),
   CONTACT_EMAIL: z.email('deve ser um e-mail').optional(),
+  OPERATOR_EMAIL: z.email('deve ser um e-mail').optional(),
   CONTACT_WHATSAPP: z
     .string()
     .regex(/^\d{10,15}$/, 'deve ter só dígitos, com o código do país e o DDD: 5511912345678')
@@ -252,6 +255,7 @@ function combinations(given: Record<string, string | undefined>, env: Environmen
 function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
   const dataDir = resolve(cwd, env.DATA_DIR)
   const simulated = env.SEFAZ_AMBIENTE === 'simulado'
+  const contactEmail = env.CONTACT_EMAIL ?? (simulated ? 'contato@vigiafiscal.example' : undefined)
   return {
     port: env.PORT,
     dataDir,
@@ -263,7 +267,8 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     newMasterKey: env.NEW_MASTER_KEY,
     demo: demoLogin(env, simulated),
     mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM ?? 'nao-responda@vigiafiscal.example' },
-    contactEmail: env.CONTACT_EMAIL ?? (simulated ? 'contato@vigiafiscal.example' : undefined),
+    contactEmail,
+    operatorEmail: env.OPERATOR_EMAIL ?? contactEmail,
     contactWhatsapp: env.CONTACT_WHATSAPP,
     site,
     survey:

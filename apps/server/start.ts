@@ -25,6 +25,7 @@ import { serveMetrics } from './http/metrics.ts'
 import { describeApi } from './http/openapi.ts'
 import { serveSite, siteSettings } from './http/site.ts'
 import { repeat } from './jobs/jobs.ts'
+import { operatorMails, startOperatorLetters } from './mail/operator.ts'
 import { deleteSettledMails } from './mail/queue.ts'
 import { startMailWorker } from './mail/worker.ts'
 import { manifestationAnnouncements } from './manifestation/manifestation.ts'
@@ -121,7 +122,9 @@ export async function start(
     }
     stack.use(startTeller(working, writers))
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
-    stack.use(startMailWorker(working, { ...accountMails, ...planMails, ...certificateMails, ...contactMails }))
+    stack.use(startOperatorLetters(working))
+    const mails = { ...accountMails, ...planMails, ...certificateMails, ...contactMails, ...operatorMails }
+    stack.use(startMailWorker(working, mails))
   }
   const owned = stack.move()
   return { url, died, [Symbol.asyncDispose]: () => owned.disposeAsync() }

@@ -44,6 +44,8 @@ export const Dashboard = z.object({
     canceladasNfe: z.number(),
     canceladosCte: z.number(),
   }),
+  /** Ours: what is wrong with the whole installation and concerns everybody, a sentence or two each. */
+  avisos: z.array(z.string()),
 })
 /** What the browser receives as the dashboard (section 3). */
 export type Dashboard = z.output<typeof Dashboard>

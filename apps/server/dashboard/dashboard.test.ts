@@ -9,6 +9,7 @@ import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace, testCaller, testSession } from '../platform/testing.ts'
+import { endTrouble, noteTrouble } from '../platform/trouble.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { dashboardRoutes } from './routes.ts'
@@ -120,6 +121,7 @@ const nothing = () => ({
     qtdCte: 0,
   })),
   pendencias: { resumos: 0, aguardandoResposta: 0, canceladasNfe: 0, canceladosCte: 0 },
+  avisos: [],
 })
 
 test('a workspace without documents has every day of the month, with zeros', async () => {
@@ -129,6 +131,18 @@ test('a workspace without documents has every day of the month, with zeros', asy
 test('a workspace without companies has nothing at all', async () => {
   workspaceId = await newWorkspace(ctx.db)
   expect(await read()).toEqual({ ...nothing(), qtdEmpresasCadastradas: 0, qtdDocumentosPorEmpresa: [] })
+})
+
+test('what is wrong with the installation is told to everybody whom it concerns', async () => {
+  await noteTrouble(ctx, 'espaco', 'O disco sdb1 está cheio.')
+  await noteTrouble(ctx, 'paradas', '7 capturas pararam.')
+  const { avisos } = await read()
+  expect(avisos).toEqual([
+    expect.stringMatching(/^A captura está em pausa .* estão seguros, .* não precisa fazer nada\.$/),
+  ])
+  await endTrouble(ctx, 'espaco')
+  await endTrouble(ctx, 'paradas')
+  expect((await read()).avisos).toEqual([])
 })
 
 /** Documents of every day around the edges, of every role and status; the same for each run of a day. */

@@ -1,5 +1,6 @@
 import { getDashboard } from '@vigia/contract/workspace'
 import { handle } from '../http/http.ts'
+import { listNotices } from '../platform/trouble.ts'
 import { readDashboard } from './dashboard.ts'
 
 export const dashboardRoutes = [
@@ -36,6 +37,7 @@ export const dashboardRoutes = [
           canceladasNfe: sum((company) => company.cancelledNfe),
           canceladosCte: sum((company) => company.cancelledCte),
         },
+        avisos: await listNotices(ctx),
       },
     }
   }),

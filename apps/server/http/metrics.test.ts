@@ -8,6 +8,7 @@ import { asOperator, inCapture, inWorkspace, openDatabase } from '../platform/da
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace } from '../platform/testing.ts'
+import { noteTrouble } from '../platform/trouble.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { routes, type Server, start } from '../start.ts'
@@ -143,6 +144,9 @@ test('the captures, mails, events and circuits of all workspaces', async () => {
       ('x', 'a@b.example', 'sent', now(), now())`.execute(db),
   )
 
+  await noteTrouble({ db }, 'relogio', 'O relógio está errado.')
+  await sql`update trouble set since = now() - interval '4 hours'`.execute(db)
+
   const samples = await scrape()
   const lines = (service: string, state: string) =>
     samples.get(`vigia_capture_lines{service="${service}",state="${state}"}`)
@@ -157,6 +161,7 @@ test('the captures, mails, events and circuits of all workspaces', async () => {
   near('vigia_capture_late_seconds', 2)
   near('vigia_mails_waiting_seconds', 1)
   near('vigia_outgoing_events_due_seconds', 3)
+  near('vigia_trouble{key="relogio"}', 4)
   expect(samples.get('vigia_circuits_open')).toBe(1)
   expect(samples.get('vigia_mails_waiting')).toBe(2)
   expect(samples.get('vigia_mails_failed_last_day')).toBe(1)

@@ -114,6 +114,7 @@ interface Counted {
   circuits: number
   mails: { waiting: number; waitingSeconds: number; failed: number }
   events: { waiting: number; sending: number; dueSeconds: number }
+  troubles: { key: string; seconds: number }[]
 }
 
 /**
@@ -160,7 +161,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function show(gauges: ReturnType<typeof createGauges>, { lines, circuits, mails, events }: Counted): void {
+function show(gauges: ReturnType<typeof createGauges>, { lines, circuits, mails, events, troubles }: Counted): void {
   for (const gauge of Object.values(gauges)) gauge.reset()
   for (const row of lines) {
     const service = serviceOf(row.service)
@@ -175,6 +176,7 @@ function show(gauges: ReturnType<typeof createGauges>, { lines, circuits, mails,
   gauges.events.set({ state: 'waiting' }, events.waiting)
   gauges.events.set({ state: 'sending' }, events.sending)
   gauges.eventsDueSeconds.set(events.dueSeconds)
+  for (const { key, seconds } of troubles) gauges.trouble.set({ key }, seconds)
 }
 
 function createGauges(registry: Registry) {
@@ -206,6 +208,9 @@ function createGauges(registry: Registry) {
       'outgoing_events_due_seconds',
       'How long the unsettled event that is due longest has been due.',
     ),
+    trouble: gauge('trouble', 'Seconds since which something is wrong with the whole installation, by what it is.', [
+      'key',
+    ]),
   }
 }
 
@@ -235,7 +240,11 @@ async function count(ctx: Context): Promise<Counted> {
         select count(*) filter (where state = 'waiting')::int as waiting, count(*) filter (where state = 'sending')::int as sending,
                greatest(0, coalesce(extract(epoch from now() - min(next_at)), 0))::float8 as "dueSeconds"
           from outgoing_event where state in ('waiting', 'sending')`.execute(db)
-      return { ...captures.rows[0]!, mails: mails.rows[0]!, events: events.rows[0]! }
+      const troubles = await sql<Counted['troubles'][number]>`
+        select key, greatest(0, extract(epoch from now() - since))::float8 as seconds from trouble where ended_at is null`.execute(
+        db,
+      )
+      return { ...captures.rows[0]!, mails: mails.rows[0]!, events: events.rows[0]!, troubles: troubles.rows }
     }),
   )
 }

@@ -167,6 +167,7 @@ export const fieldTexts: Record<string, FieldWords> = {
   aguardandoResposta: { description: 'NF-e dos últimos 90 dias, com hoje, só com a Ciência (Status 8).' },
   canceladasNfe: { description: 'NF-e emitidas no mês corrente e canceladas.' },
   canceladosCte: { description: 'CT-e emitidos no mês corrente e cancelados.' },
+  avisos: { description: 'O que está errado em toda a instalação e interessa a todos; vazio quando nada está.' },
 }
 
 /** The tags by the first word of the path, and what belongs to each. */

@@ -367,6 +367,13 @@ interface CircuitTable {
   since: Optional<Date | null>
   reason: Optional<string | null>
 }
+interface TroubleTable {
+  key: string
+  since: Timestamp
+  sentence: string
+  ended_at: Optional<Date | null>
+  told_at: Optional<Date | null>
+}
 interface OutgoingEventTable {
   workspace_id: number
   id: Generated<bigint>
@@ -435,6 +442,7 @@ export interface Tables {
   capture_gap: CaptureGapTable
   certificate_use: CertificateUseTable
   circuit: CircuitTable
+  trouble: TroubleTable
   outgoing_event: OutgoingEventTable
   outgoing_event_call: OutgoingEventCallTable
   password_recovery: PasswordRecoveryTable

@@ -43,6 +43,13 @@ export function DashboardPage() {
           </Notice>
         </div>
       )}
+      {data && data.avisos.length > 0 && (
+        <div className="mb-5 grid gap-3">
+          {data.avisos.map((sentence) => (
+            <Notice key={sentence} tone="warning" title={sentence} />
+          ))}
+        </div>
+      )}
       <div className="grid grid-cols-[minmax(0,1fr)] gap-x-10 gap-y-8 lg:grid-cols-2">
         <SystemStatus />
         {(data || !error) && <NeedsYou counts={data?.pendencias} />}

@@ -24,7 +24,12 @@ test('what a response does not tell is null', () => {
     totalDeItens: null,
     valorTotal: null,
   })
-  expect(dashboardQuery.adapt({ qtdNfe: 3 })).toMatchObject({ qtdNfe: 3, documentosPorDia: null, pendencias: null })
+  expect(dashboardQuery.adapt({ qtdNfe: 3 })).toMatchObject({
+    qtdNfe: 3,
+    documentosPorDia: null,
+    pendencias: null,
+    avisos: [],
+  })
 })
 
 test('what a response tells stays, and the id of a document goes back as it came', () => {

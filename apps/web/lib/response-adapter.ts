@@ -194,6 +194,7 @@ function toDashboard(data: Received<ContractDashboard>): Dashboard {
     ultimosDocumentosProcessados: (data.ultimosDocumentosProcessados ?? []).map(toRecentDocument),
     documentosPorDia: data.documentosPorDia ?? null,
     pendencias: data.pendencias ?? null,
+    avisos: data.avisos ?? [],
   }
 }
 

@@ -1,0 +1,84 @@
+import { sql } from 'kysely'
+import type { WithDatabase } from './context.ts'
+
+/**
+ * What can be wrong with the whole installation: how a letter to the operator is headed, and what everybody reads on the dashboard, without
+ * anything about the machine; without `shown` it does not concern them.
+ */
+const kinds = {
+  espaco: {
+    title: 'Falta espaço para guardar documentos',
+    shown:
+      'A captura está em pausa por um problema de armazenamento do sistema. Os documentos já guardados estão seguros, e os novos esperam na SEFAZ, que os guarda por cerca de 90 dias. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
+  },
+  relogio: {
+    title: 'O relógio do servidor está errado',
+    shown:
+      'O relógio do sistema está errado, e por isso consultas podem atrasar e horários podem aparecer trocados. Os documentos já guardados estão seguros. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
+  },
+  restauracao: {
+    title: 'Uma cópia de segurança foi restaurada',
+    shown:
+      'O sistema voltou de uma cópia de segurança e está buscando na SEFAZ o que falta desde então. Até quem administra o sistema conferir, nenhuma manifestação é enviada; as que foram pedidas esperam. Confira se as opções das suas empresas estão como você deixou.',
+  },
+  consultas: {
+    title: 'Nada é consultado na SEFAZ',
+    shown:
+      'As consultas à SEFAZ estão atrasadas em todo o sistema. Os documentos já guardados estão seguros, e os novos esperam na SEFAZ, que os guarda por cerca de 90 dias. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
+  },
+  paradas: { title: 'Capturas pararam com uma recusa da SEFAZ' },
+} satisfies Record<string, { title: string; shown?: string }>
+
+export type TroubleKey = keyof typeof kinds
+
+interface Trouble {
+  key: string
+  since: Date
+  sentence: string
+}
+
+/**
+ * Notes that something is wrong with the installation: `sentence` tells the operator what happened, what is safe and what to do. Noted again it
+ * only renews the sentence.
+ */
+export async function noteTrouble({ db }: WithDatabase, key: TroubleKey, sentence: string): Promise<void> {
+  await sql`
+    insert into trouble as t (key, sentence) values (${key}, ${sentence})
+    on conflict (key) do update set sentence = excluded.sentence, ended_at = null
+     where t.sentence <> excluded.sentence or t.ended_at is not null`.execute(db)
+}
+
+/** Notes that it is over. What the operator was never told of is forgotten. */
+export async function endTrouble({ db }: WithDatabase, key: TroubleKey): Promise<void> {
+  await sql`
+    with forgotten as (delete from trouble where key = ${key} and told_at is null)
+    update trouble set ended_at = now() where key = ${key} and told_at is not null and ended_at is null`.execute(db)
+}
+
+/** What is wrong now, the oldest first. */
+export async function listTroubles({ db }: WithDatabase): Promise<Trouble[]> {
+  const rows = await db
+    .selectFrom('trouble')
+    .select(['key', 'since', 'sentence'])
+    .where('ended_at', 'is', null)
+    .orderBy('since')
+    .orderBy('key')
+    .execute()
+  return rows
+}
+
+/** What of it everybody reads. */
+export async function listNotices(ctx: WithDatabase): Promise<string[]> {
+  const troubles = await listTroubles(ctx)
+  return troubles.flatMap(({ key }) => kindOf(key)?.shown ?? [])
+}
+
+/** How a trouble is headed. */
+export function titleOf(key: string): string {
+  return kindOf(key)?.title ?? key
+}
+
+// A newer version may have noted one that this one does not know.
+function kindOf(key: string): { title: string; shown?: string } | undefined {
+  return Object.hasOwn(kinds, key) ? kinds[key as TroubleKey] : undefined
+}
