@@ -45,6 +45,7 @@ import { prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
 import { migrate } from './platform/migrate.ts'
 import type { Service } from './platform/service.ts'
+import { createStorage } from './platform/storage.ts'
 import { createVault } from './platform/vault.ts'
 import { createPrinter } from './print/printer.ts'
 
@@ -149,13 +150,15 @@ async function openContext(
   const { url, died } = await openStorage(config, stack, options)
   const idKey = await prepareInstallation(url, config.sefaz.ambiente)
   const db = openPool(url, stack, pools.task)
+  const log = createLogger(config.logLevel)
   const ctx: Context = {
     db,
     config,
-    log: createLogger(config.logLevel),
+    log,
     vault: createVault(await ensureMasterKey(config)),
     ids: createPublicIds(idKey),
     printer: stack.use(createPrinter({ threads: config.printThreads })),
+    storage: createStorage({ db, config, log }),
   }
   await requireAppRole(db)
   await requireMasterKey(ctx)

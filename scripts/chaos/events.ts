@@ -30,7 +30,10 @@ export function wronglyTold(outgoing: readonly OutgoingEventRow[], sent: readonl
       const judged = event.calls.some((call) => call.cStat !== null && !passing.includes(call.cStat))
       return state === 'rejected' && !judged ? [] : [`${told}, and never reached the authority`]
     }
-    if (state === 'rejected') return there.nProt === undefined ? [] : [`${told}, but has the protocol ${there.nProt}`]
+    // Of a company in two workspaces one may have sent what the other did not.
+    const byOther = outgoing.some((other) => other.state === 'registered' && outgoingKey(other) === key)
+    if (state === 'rejected')
+      return there.nProt === undefined || byOther ? [] : [`${told}, but has the protocol ${there.nProt}`]
     // Somebody registered it before us, with another system.
     if (there.nProt === undefined)
       return already.includes(there.cStat) ? [] : [`${told}, but was answered ${there.cStat}`]

@@ -11,6 +11,7 @@ import type { Context } from '../platform/context.ts'
 import { openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
+import { roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { accountMails, findSession } from './accounts.ts'
@@ -68,6 +69,7 @@ export async function openAccounts() {
     vault: createVault(randomBytes(32)),
     ids: createPublicIds(randomBytes(16)),
     printer: createPrinter(),
+    storage: roomyStorage,
   }
   const app = await serveRoutes(ctx, accountRoutes, findSession)
 

@@ -13,9 +13,9 @@ import { type CaptureLine, holdLine, releaseLine } from './lease.ts'
 import type { QueryOutcome } from './ledger.ts'
 import { ask, connectAs } from './query.ts'
 import { type Decision, isProof } from './rules.ts'
-import { insist, settle } from './settlement.ts'
+import { settleSurely } from './settlement.ts'
 
-export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
+export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'vault' | 'storage'>
 
 /** Carries out one turn of a claimed line: pages until there is no more or the authority says stop, then lets it go. */
 export async function converse(
@@ -115,7 +115,7 @@ async function turnPage(
   const outcome = await ask(ctx, line, holder, connection, { ultNSU: line.lastNsu })
   if (!outcome) return { line, holder, decision: null }
   const query = { kind: 'distNSU', holder } as const
-  const settled = await insist(ctx, () => settle(ctx, line, query, outcome, { isEnding: signal.aborted }))
+  const settled = await settleSurely(ctx, line, query, outcome, { isEnding: signal.aborted })
   logPage(ctx, line, outcome)
   const isProved = outcome.response && isProof(outcome.response)
   return {

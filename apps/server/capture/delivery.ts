@@ -111,7 +111,11 @@ export async function deliverPage(
  * Delivers documents of positions below the cursor to all subscribers that may receive; the others begin anew at 0 once they may. Returns as
  * `deliverPage` does. `ctx.db` is a transaction of the capture.
  */
-export async function deliverLate(ctx: DeliveryContext, line: CaptureLine, arrivals: Arrival[]): Promise<number> {
+export async function deliverLate(
+  ctx: DeliveryContext,
+  line: Pick<CaptureLine, 'id' | 'service' | 'cnpj' | 'lastNsu'>,
+  arrivals: Arrival[],
+): Promise<number> {
   if (arrivals.length === 0) return 0
   let conflicts = 0
   const all = await listSubscribers(ctx, line)
@@ -131,7 +135,7 @@ export async function deliverLate(ctx: DeliveryContext, line: CaptureLine, arriv
 // A subscriber that was left out copies everything again from a keeper; documents that it has already change nothing.
 async function beginAnew(
   ctx: DeliveryContext,
-  line: CaptureLine,
+  line: Pick<CaptureLine, 'id'>,
   all: Subscriber[],
   given: Subscriber[],
 ): Promise<void> {
@@ -141,7 +145,7 @@ async function beginAnew(
 // A second damaged copy of a document is dropped.
 async function withoutDamagedCopies(
   { db }: DeliveryContext,
-  line: CaptureLine,
+  line: Pick<CaptureLine, 'service'>,
   { workspaceId, companyId }: Subscriber,
   arrivals: Arrival[],
 ): Promise<Arrival[]> {

@@ -21,6 +21,8 @@ export interface CaptureLine extends Readonly<Omit<ConversationState, 'responseL
   readonly wanted: boolean
   /** A query was sent this many milliseconds ago, and its outcome was never written. */
   readonly askedMsAgo: number | null
+  /** When that was, as the database writes it. */
+  readonly askedAt: string | null
   /** That query asked for a missing position. */
   readonly askedForGap: boolean
   /** How far the authority says it is, not believed yet. */
@@ -104,7 +106,7 @@ function lineColumns({ sefaz }: Context['config']): RawBuilder<unknown> {
     last_success_at is null as first,
     coalesce(last_success_at > now() - ${24 * sefaz.hourMs} * interval '1 ms', false) as recent,
     (extract(epoch from now() - asked_at) * 1000)::float8 as "askedMsAgo",
-    coalesce(asked_at = gap_at, false) as "askedForGap",
+    asked_at::text as "askedAt", coalesce(asked_at = gap_at, false) as "askedForGap",
     exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.paused) as "hasPaused"`
 }
 

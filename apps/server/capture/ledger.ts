@@ -8,9 +8,14 @@ import type { CaptureLine } from './lease.ts'
 import { mayHaveBeenCounted } from './rules.ts'
 
 /** The outcome of a query: a response, a failure, or a process that died before it could store either. */
-export type QueryOutcome =
-  | { response: DistributionResponse; durationMs: number; error?: undefined }
-  | { error: SefazError | 'interrupted'; durationMs: number; response?: undefined }
+export type QueryOutcome = {
+  durationMs: number
+  /** When the query was announced, as the database writes it. */
+  askedAt?: string
+} & (
+  | { response: DistributionResponse; error?: undefined }
+  | { error: SefazError | 'interrupted'; response?: undefined }
+)
 
 /** A query to the authority and what came of it. */
 interface Call {

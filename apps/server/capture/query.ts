@@ -14,6 +14,8 @@ import { closedForHours, isOfTheHost } from './rules.ts'
 
 type QueryContext = Pick<Context, 'db' | 'config'>
 
+type AskContext = Pick<Context, 'db' | 'config' | 'storage'>
+
 /** Where the queries of a service go. */
 export function distributionUrl({ config }: Pick<Context, 'config'>, service: ServiceCode): string {
   return config.sefaz.endpoints.distribution[serviceOf(service)]
@@ -26,9 +28,9 @@ export function connectAs({ config }: Pick<Context, 'config'>, holder: Pick<Hold
 
 type Query = { ultNSU: bigint } | { NSU: bigint }
 
-/** Sends one query. Null when it did not leave: `noteQueryAs` does not let it, or that took too much of the lease. */
+/** Sends one query. Null when it did not leave: `noteQueryAs` does not let it, that took too much of the lease, or nothing can be stored. */
 export async function ask(
-  ctx: QueryContext,
+  ctx: AskContext,
   line: CaptureLine,
   holder: Pick<Holder, 'uf' | 'workspaceId' | 'companyId'>,
   connection: Connection,
@@ -40,32 +42,31 @@ export async function ask(
 
 /** Sends one query with a certificate that no workspace holds. Null when it did not leave, because the announcement took too much of the lease. */
 export async function askWithFile(
-  ctx: QueryContext,
+  ctx: AskContext,
   line: CaptureLine,
   holder: Pick<Holder, 'uf'>,
   connection: Connection,
   query: Query,
 ): Promise<QueryOutcome | null> {
-  return sendInTime(ctx, line, holder, connection, query, async () => {
-    await inCapture(ctx, (ctx) => noteQuery(ctx, line, query))
-    return true
-  })
+  return sendInTime(ctx, line, holder, connection, query, () => inCapture(ctx, (ctx) => noteQuery(ctx, line, query)))
 }
 
 // The database may stall while the query is announced; then another process has the line, and a second query would be misuse.
 async function sendInTime(
-  ctx: QueryContext,
+  ctx: AskContext,
   line: CaptureLine,
   holder: Pick<Holder, 'uf'>,
   connection: Connection,
   query: Query,
-  announce: () => Promise<boolean>,
+  announce: () => Promise<string | null>,
 ): Promise<QueryOutcome | null> {
   const elapsedMs = stopwatch()
-  if (!(await announce())) return null
+  if (!(await ctx.storage.prove())) return null
+  const askedAt = await announce()
+  if (askedAt === null) return null
   const lasts = () => elapsedMs() < line.leaseMs - ctx.config.sefaz.answerMs
   try {
-    return await send(ctx, line, holder, onlyWhile(connection, lasts), query)
+    return { ...(await send(ctx, line, holder, onlyWhile(connection, lasts), query)), askedAt }
   } catch (error) {
     if (!(error instanceof UnsentError)) throw error
     await inCapture(ctx, (ctx) => holdLine(ctx, line, { asked_at: null }))
@@ -74,8 +75,8 @@ async function sendInTime(
 }
 
 /**
- * Records that a query leaves now, with the certificate of `holder`. That is committed before it leaves: a process that finds it without a
- * response knows that the authority may have counted it. Returns false, and then no query may leave, when the holder's workspace was paused
+ * Records that a query leaves now, with the certificate of `holder`, and returns when. That is committed before it leaves: a process that finds
+ * it without a response knows that the authority may have counted it. Null, and then no query may leave, when the holder's workspace was paused
  * meanwhile, or when the service is down (`inOutage`: not then, because the query is to look into the outage).
  */
 export async function noteQueryAs(
@@ -84,14 +85,13 @@ export async function noteQueryAs(
   holder: Pick<Holder, 'workspaceId' | 'companyId'>,
   query: { ultNSU: bigint } | { NSU: bigint },
   { inOutage = false } = {},
-): Promise<boolean> {
+): Promise<string | null> {
   return inCapture(ctx, async (ctx) => {
     // Locks the line before the row of its service, as all code does that locks both.
     await lockLine(ctx, line)
-    if (await isPaused(ctx, line, holder)) return false
-    if (!inOutage && !(await mayCall(ctx, distributionUrl(ctx, line.service)))) return false
-    await noteQuery(ctx, line, query)
-    return true
+    if (await isPaused(ctx, line, holder)) return null
+    if (!inOutage && !(await mayCall(ctx, distributionUrl(ctx, line.service)))) return null
+    return noteQuery(ctx, line, query)
   })
 }
 
@@ -110,15 +110,17 @@ async function isPaused(
   return paused
 }
 
-/** Records that a query leaves now; `ctx.db` is a transaction of the capture. */
+/** Records that a query leaves now, and returns when, as the database writes it; `ctx.db` is a transaction of the capture. */
 export async function noteQuery(
   ctx: Pick<Context, 'db'>,
   line: CaptureLine,
   query: { ultNSU: bigint } | { NSU: bigint },
-): Promise<void> {
+): Promise<string> {
   const now = sql<Date>`now()`
   // The same time in both columns marks a query for a missing position.
   await holdLine(ctx, line, { asked_at: now, ...('NSU' in query && { gap_at: now }) })
+  const { rows } = await sql<{ at: string }>`select now()::text as at`.execute(ctx.db)
+  return rows[0]!.at
 }
 
 /** Sends a query that was announced, or one for an unregistered CNPJ. */

@@ -12,6 +12,7 @@ import type { Tables } from '../platform/tables.ts'
 import { announceConflicts, damagedPositions, deliverLate, deliverPage, readArrivals } from './delivery.ts'
 import { closePosition } from './gaps/positions.ts'
 import { type Holder, makeWay, proveHolder } from './holder.ts'
+import { forgetKept, type KeptResponse, keepResponse } from './kept.ts'
 import { type CaptureLine, consequences, holdLine, lockLine, withoutResponse } from './lease.ts'
 import { countFetched, noteCall, type QueryOutcome, wasResponseLost } from './ledger.ts'
 import { reportFailure, reportResponse } from './query.ts'
@@ -117,9 +118,9 @@ function moved(line: CaptureLine, decision: Decision): CaptureLine {
   }
 }
 
-// A response about one position need not name it.
-function documentsOf(
-  query: AnnouncedQuery,
+/** The documents of a response that are to be delivered. One about one position need not name it. */
+export function documentsOf(
+  query: KeptResponse['query'],
   { cStat, documents }: DistributionResponse,
 ): DistributionResponse['documents'] {
   if (query.kind === 'distNSU') return documents
@@ -310,16 +311,46 @@ async function noteGaps(
   await holdLine(ctx, line, { gap_at: sql<Date>`greatest(gap_at, ${fromNow(waitMs)})` })
 }
 
-/** Writes a response. The authority has counted the query and does not repeat the page: a database that is away for a moment must not cost it. */
-export async function insist<T>(ctx: Pick<Context, 'log'>, work: () => Promise<T>): Promise<T> {
-  for (const waitMs of [200, 1_000, 5_000, 20_000]) {
+/**
+ * Settles a query that this process sent. The authority has counted it and does not repeat the page: a database that is away for a moment must
+ * not cost the response, and what cannot be stored at all is kept in a file until it can.
+ */
+export async function settleSurely(
+  ctx: SettlementContext & Pick<Context, 'storage'>,
+  line: CaptureLine,
+  query: AnnouncedQuery,
+  outcome: QueryOutcome,
+  { isEnding = false, waitsMs = [200, 1_000, 5_000, 20_000] } = {},
+): Promise<SettledQuery> {
+  let path: string | null = null
+  for (const waitMs of [...waitsMs, null]) {
     try {
-      return await work()
+      const settled = await settle(ctx, line, query, outcome, { isEnding })
+      if (path) await forgetKept(path)
+      return settled
     } catch (error) {
-      if (error instanceof LeaseLost) throw error
-      ctx.log.error({ err: error }, 'a response could not be written; trying again')
+      ctx.storage.noteFailure(error)
+      path ??= await keep(ctx, line, query, outcome)
+      if (error instanceof LeaseLost || waitMs === null) throw error
+      ctx.log.error({ err: error, path }, 'a response could not be written; trying again')
       await setTimeout(waitMs)
     }
   }
-  return work()
+  throw new Error('unreachable')
+}
+
+async function keep(
+  ctx: SettlementContext,
+  line: CaptureLine,
+  query: AnnouncedQuery,
+  { response, askedAt }: QueryOutcome,
+): Promise<string | null> {
+  if (!response || !askedAt) return null
+  const asked = query.kind === 'distNSU' ? { kind: query.kind } : query
+  try {
+    return await keepResponse(ctx, { lineId: line.id, askedAt, query: asked, response })
+  } catch (err) {
+    ctx.log.error({ err, cnpj: line.cnpj }, 'a response could not even be kept in a file')
+    return null
+  }
 }

@@ -1,3 +1,6 @@
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { keyPurpose } from '../companies/companies.ts'
@@ -5,6 +8,7 @@ import { readConfig } from '../config.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
+import { createStorage } from '../platform/storage.ts'
 import { insertAccount, insertCompany, newWorkspace } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { subscribe } from './capture.ts'
@@ -14,19 +18,19 @@ export const ours = '44555666000181'
 /** Of a real hour: nothing becomes due by waiting. */
 export const rhythm = { hourMs: 3_600_000, pagePauseMs: 2_000, marginMs: 300_000 }
 
-export type TestContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
+export type TestContext = Pick<Context, 'db' | 'config' | 'log' | 'vault' | 'storage'>
 
 /** A database of its own, with a context as every process of an installation has one. */
 export async function openInstallation() {
   const database = await createDatabase()
   const { sefaz, ...rest } = readConfig({}, process.cwd())
-  const config = { ...rest, sefaz: { ...sefaz, ...rhythm } }
-  const process_ = (): TestContext => ({
-    db: openDatabase(database.url),
-    config,
-    log: createLogger('silent'),
-    vault: createVault(Buffer.alloc(32, 7)),
-  })
+  const dataDir = join(tmpdir(), `vigia-capture-${crypto.randomUUID()}`)
+  const config = { ...rest, dataDir, sefaz: { ...sefaz, ...rhythm } }
+  const process_ = (): TestContext => {
+    const [db, log] = [openDatabase(database.url), createLogger('silent')]
+    const storage = createStorage({ db, config, log }, async () => Number.POSITIVE_INFINITY)
+    return { db, config, log, vault: createVault(Buffer.alloc(32, 7)), storage }
+  }
   const contexts: TestContext[] = []
   return {
     openProcess() {
@@ -36,6 +40,7 @@ export async function openInstallation() {
     },
     async [Symbol.asyncDispose]() {
       for (const { db } of contexts) await db.destroy()
+      await rm(dataDir, { recursive: true, force: true })
       await database[Symbol.asyncDispose]()
     },
   }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { startJobs } from '../jobs/jobs.ts'
+import { repeat, startJobs } from '../jobs/jobs.ts'
 import { readAuthorities } from '../platform/authorities.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
@@ -8,7 +8,8 @@ import { type Service, type ServiceCode, serviceCodes } from '../platform/servic
 import { type CaptureContext, converse } from './conversation.ts'
 import { copyToOthers } from './delivery.ts'
 import { runGapTurn } from './gaps/gap-turn.ts'
-import { settleInterrupted } from './interrupted.ts'
+import { deliverKept, settleInterrupted } from './interrupted.ts'
+import { prepareKept } from './kept.ts'
 import { breakLine, type CaptureLine, claimLine, readHeldLine, type Turn } from './lease.ts'
 import { distributionUrl } from './query.ts'
 import { brokenOff } from './rules.ts'
@@ -16,22 +17,29 @@ import { brokenOff } from './rules.ts'
 // As many as all processes together may hold.
 const conversationsMax = 8
 const idleMs = 500
+const keptEveryMs = 60_000
 
 /** Carries out the turns of the lines that are due, until disposed; then waits for the pages under way. */
 export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisposable> {
   const ca = await readAuthorities(ctx.config)
-  return startJobs(
-    {
-      name: 'capture',
-      claim: () => claimTurn(ctx),
-      run: ({ line, work }, signal) => work(ctx, line, ca, signal),
-      postpone: ({ line }) => postponeFailed(ctx, line),
-      describe: ({ line: { cnpj, service } }) => ({ cnpj, service }),
-      concurrency: conversationsMax,
-      idleMs,
-    },
-    ctx.log,
+  await prepareKept(ctx)
+  await using stack = new AsyncDisposableStack()
+  stack.use(repeat(keptEveryMs, () => deliverKept(ctx), ctx.log))
+  stack.use(
+    startJobs(
+      {
+        name: 'capture',
+        claim: async () => (ctx.storage.trouble && !(await ctx.storage.prove()) ? null : claimTurn(ctx)),
+        run: ({ line, work }, signal) => work(ctx, line, ca, signal),
+        postpone: ({ line }) => postponeFailed(ctx, line),
+        describe: ({ line: { cnpj, service } }) => ({ cnpj, service }),
+        concurrency: conversationsMax,
+        idleMs,
+      },
+      ctx.log,
+    ),
   )
+  return stack.move()
 }
 
 type Work = (ctx: CaptureContext, line: CaptureLine, ca: string[], signal: AbortSignal) => Promise<void>

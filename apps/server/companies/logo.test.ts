@@ -10,7 +10,7 @@ import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { insertCompany, newWorkspace, testSession } from '../platform/testing.ts'
+import { insertCompany, newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { findLogoOf, getLogo, removeLogo, setLogo } from './logo.ts'
@@ -143,6 +143,7 @@ test('is neither set nor taken away by whoever enters with a shared login', asyn
   )
   const log = createLogger('silent')
   const unused = {
+    storage: roomyStorage,
     vault: createVault(randomBytes(32)),
     ids: createPublicIds(randomBytes(16)),
     config: readConfig({}, '/'),

@@ -19,6 +19,7 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { nsuText, type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
+import { type StorageTrouble, storageSentence } from '../platform/storage.ts'
 import { type CertificateSummary, describeUse, readCertificateCard } from './certificate-card.ts'
 import * as companies from './companies.ts'
 import * as logo from './logo.ts'
@@ -90,6 +91,8 @@ const ofEverybody =
 /** What people see besides the state of a capture. */
 interface Trouble {
   outages: Record<Service, Outage | null>
+  /** Nothing can be stored, and so nothing is asked for. */
+  storage: StorageTrouble | null
   /** By the number of the company. */
   refusedCiencias: Map<number, number>
   /** Why the captures that are paused are so. */
@@ -97,10 +100,11 @@ interface Trouble {
 }
 
 // `ctx.db` is the transaction that reads the companies too.
-async function findTrouble(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<Trouble> {
+async function findTrouble(ctx: Pick<Context, 'db' | 'config' | 'storage'>, workspaceId: number): Promise<Trouble> {
   const { nfe, cte } = ctx.config.sefaz.endpoints.distribution
   const plan = await readPlan(ctx, workspaceId)
   return {
+    storage: ctx.storage.trouble,
     outages: { nfe: await findOutage(ctx, nfe), cte: await findOutage(ctx, cte) },
     refusedCiencias: await countRefusedCiencias(ctx, workspaceId),
     pausedBecause: pausedSentence(plan, ctx.config),
@@ -199,7 +203,7 @@ type ListedLine = ListedCompany['lines'][number]
 function toCapture(
   line: ListedLine,
   { automatic, valid_to }: Pick<ListedCompany, 'automatic' | 'valid_to'>,
-  { outages, refusedCiencias, pausedBecause }: Trouble,
+  { outages, storage, refusedCiencias, pausedBecause }: Trouble,
 ): CompanyRow['captura'][number] {
   const outage = outages[serviceOf(line.service)]
   // A company without automatic capture has a next query only after a request.
@@ -212,6 +216,10 @@ function toCapture(
   if (line.paused) return { servico, estado: 'parada', mensagem: pausedBecause, proximaConsulta: null, ...positions }
   // A workspace whose certificate is not proved does not learn what other workspaces captured for the same CNPJ, nor when.
   const nothing = { proximaConsulta: null, ultimoNsu: nsuText(0n), maxNsu: nsuText(0n) }
+  if (storage && line.state !== 'stopped') {
+    const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
+    return { servico, estado: 'falha', mensagem: storageSentence(storage), ...known }
+  }
   if (valid_to === null && line.state === 'stopped' && !line.leased) {
     const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
     return { servico, estado: 'parada', mensagem: companies.withoutCertificate, ...known }

@@ -9,7 +9,7 @@ import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { insertAccount, insertCompany, newWorkspace } from '../platform/testing.ts'
+import { insertAccount, insertCompany, newWorkspace, roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { companyAnnouncements } from './announcements.ts'
@@ -31,6 +31,7 @@ beforeAll(async () => {
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 8)),
     printer: createPrinter(),
+    storage: roomyStorage,
   }
 })
 afterAll(async () => {

@@ -8,6 +8,7 @@ import type { Context } from '../platform/context.ts'
 import { asOperator, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
+import { roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { contactMails, keepMessage, listContactMessages } from './contact.ts'
@@ -27,6 +28,7 @@ beforeAll(async () => {
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 8)),
     printer: createPrinter(),
+    storage: roomyStorage,
   }
   app = await serveRoutes(ctx, contactRoutes, async () => null)
 })

@@ -8,7 +8,7 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { newWorkspace, testCaller, testSession } from '../platform/testing.ts'
+import { newWorkspace, roomyStorage, testCaller, testSession } from '../platform/testing.ts'
 import { endTrouble, noteTrouble } from '../platform/trouble.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
@@ -28,6 +28,7 @@ beforeAll(async () => {
     vault: createVault(randomBytes(32)),
     ids: createPublicIds(randomBytes(16)),
     printer: createPrinter(),
+    storage: roomyStorage,
   }
 })
 afterAll(async () => {

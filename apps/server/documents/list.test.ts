@@ -13,7 +13,7 @@ import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { newWorkspace, testSession } from '../platform/testing.ts'
+import { newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { receive } from './documents.ts'
@@ -300,6 +300,7 @@ describe('the call', () => {
       vault: createVault(randomBytes(32)),
       config: readConfig({}, tmpdir()),
       printer: createPrinter(),
+      storage: roomyStorage,
     }
     const app = await serveRoutes(ctx, documentRoutes, async () => testSession(workspace.id))
     call = async (query, path = '') => {

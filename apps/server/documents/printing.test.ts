@@ -10,7 +10,7 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { newWorkspace, testSession } from '../platform/testing.ts'
+import { newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter, type PrinterOptions } from '../print/printer.ts'
 import { type Arrival, receive } from './documents.ts'
@@ -49,7 +49,15 @@ afterEach(async () => {
 async function serve(options: Partial<PrinterOptions> = {}) {
   const printer = createPrinter({ threads: 1, ...options })
   const log = createLogger('warn', { write: (line) => lines.push(line) })
-  const ctx = { db, ids, log, printer, vault: createVault(randomBytes(32)), config: readConfig({}, '/') }
+  const ctx = {
+    db,
+    ids,
+    log,
+    printer,
+    storage: roomyStorage,
+    vault: createVault(randomBytes(32)),
+    config: readConfig({}, '/'),
+  }
   const app = await serveRoutes(ctx, documentRoutes, async () => testSession(workspaceId))
   opened.push(printer, { [Symbol.asyncDispose]: async () => void (await app.close()) })
   return async (path: string, headers: Record<string, string> = {}) =>

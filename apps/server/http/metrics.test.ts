@@ -7,7 +7,7 @@ import type { Database } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { newWorkspace } from '../platform/testing.ts'
+import { newWorkspace, roomyStorage } from '../platform/testing.ts'
 import { noteTrouble } from '../platform/trouble.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
@@ -180,6 +180,7 @@ test('scrapes at once share one question, and a database that does not answer hi
     vault: createVault(randomBytes(32)),
     ids: createPublicIds(randomBytes(16)),
     printer: createPrinter(),
+    storage: roomyStorage,
   }
   const app = await serveRoutes(ctx, [], async () => null)
   serveMetrics(

@@ -115,6 +115,8 @@ interface Counted {
   mails: { waiting: number; waitingSeconds: number; failed: number }
   events: { waiting: number; sending: number; dueSeconds: number }
   troubles: { key: string; seconds: number }[]
+  /** Null: the owner of the database may not see it. */
+  use: { wal: number | null; temp: number | null }
 }
 
 /**
@@ -129,14 +131,28 @@ function readDatabaseMetrics(ctx: Context, registry: Registry): () => Promise<Re
     help: 'Whether the database answered this scrape in time; otherwise the figures that it knows are absent.',
     registers: [registry],
   })
+  const { storage } = ctx
+  const writable = new Gauge({
+    name: 'vigia_storage_writable',
+    help: 'Whether a row could be written just now; 0: nothing is asked of the authority until one can.',
+    registers: [registry],
+  })
+  const free = new Gauge({
+    name: 'vigia_disk_free_bytes',
+    help: 'Free on the disk of the data folder.',
+    registers: [registry],
+  })
   const read = async () => {
     try {
       show(gauges, await inTime(count(ctx)))
       up.set(1)
+      writable.set((await inTime(storage.prove())) ? 1 : 0)
+      if (storage.freeBytes !== null) free.set(storage.freeBytes)
       return metrics
     } catch (error) {
       ctx.log.warn({ err: error }, 'the metrics of the database are missing')
       up.set(0)
+      writable.set(0)
       return null
     }
   }
@@ -161,7 +177,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function show(gauges: ReturnType<typeof createGauges>, { lines, circuits, mails, events, troubles }: Counted): void {
+function show(gauges: ReturnType<typeof createGauges>, { lines, circuits, mails, events, troubles, use }: Counted): void {
   for (const gauge of Object.values(gauges)) gauge.reset()
   for (const row of lines) {
     const service = serviceOf(row.service)
@@ -177,6 +193,8 @@ function show(gauges: ReturnType<typeof createGauges>, { lines, circuits, mails,
   gauges.events.set({ state: 'sending' }, events.sending)
   gauges.eventsDueSeconds.set(events.dueSeconds)
   for (const { key, seconds } of troubles) gauges.trouble.set({ key }, seconds)
+  if (use.wal !== null) gauges.walBytes.set(use.wal)
+  if (use.temp !== null) gauges.tempBytes.set(use.temp)
 }
 
 function createGauges(registry: Registry) {
@@ -211,6 +229,11 @@ function createGauges(registry: Registry) {
     trouble: gauge('trouble', 'Seconds since which something is wrong with the whole installation, by what it is.', [
       'key',
     ]),
+    walBytes: gauge('database_wal_bytes', 'Write-ahead log on the disk of the database, where its owner may see it.'),
+    tempBytes: gauge(
+      'database_temp_bytes',
+      'Written to temporary files by the database since its statistics began, where its owner may see it.',
+    ),
   }
 }
 
@@ -244,7 +267,8 @@ async function count(ctx: Context): Promise<Counted> {
         select key, greatest(0, extract(epoch from now() - since))::float8 as seconds from trouble where ended_at is null`.execute(
         db,
       )
-      return { ...captures.rows[0]!, mails: mails.rows[0]!, events: events.rows[0]!, troubles: troubles.rows }
+      const use = await sql<Counted['use']>`select wal_bytes as wal, temp_bytes as temp from storage_use()`.execute(db)
+      return { ...captures.rows[0]!, mails: mails.rows[0]!, events: events.rows[0]!, troubles: troubles.rows, use: use.rows[0]! }
     }),
   )
 }

@@ -11,6 +11,7 @@ import { readConfig } from '../config.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
+import { roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { type MailKind, queueMail } from './mail.ts'
@@ -73,6 +74,7 @@ function context(env: Record<string, string> = {}): Context {
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 8)),
     printer: createPrinter(),
+    storage: roomyStorage,
   }
 }
 

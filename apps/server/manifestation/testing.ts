@@ -9,7 +9,7 @@ import { inWorkspace } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import type { Service } from '../platform/service.ts'
-import { insertAccount, insertCompany, newWorkspace, testSession } from '../platform/testing.ts'
+import { insertAccount, insertCompany, newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 
@@ -29,6 +29,7 @@ export function contextOf(db: Database): Context {
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 7)),
     printer: createPrinter(),
+    storage: roomyStorage,
   }
 }
 

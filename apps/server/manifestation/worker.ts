@@ -1,5 +1,6 @@
 import { startJobs } from '../jobs/jobs.ts'
 import { readAuthorities } from '../platform/authorities.ts'
+import type { Context } from '../platform/context.ts'
 import type { Service } from '../platform/service.ts'
 import { claimBatch, postponeFailed } from './queue.ts'
 import { type SendingContext, sendBatch } from './sending.ts'
@@ -13,15 +14,17 @@ const idleMs = 250
  * registered an event: what it has to say about the document comes by the distribution.
  */
 export async function startManifestationWorker(
-  ctx: SendingContext,
+  ctx: SendingContext & Pick<Context, 'storage'>,
   { registered }: { registered: (service: Service, cnpj: string) => void | Promise<void> },
 ): Promise<AsyncDisposable> {
   const ca = await readAuthorities(ctx.config)
   return startJobs(
     {
       name: 'manifestation',
-      claim: () => claimBatch(ctx),
+      claim: async () => (ctx.storage.trouble && !(await ctx.storage.prove()) ? null : claimBatch(ctx)),
       run: async (batch, signal) => {
+        // A response that cannot be stored would have to be asked for again.
+        if (!(await ctx.storage.prove())) return postponeFailed(ctx, batch)
         if (await sendBatch(ctx, batch, ca, signal)) await registered(batch.service, batch.cnpj)
       },
       // Without a database the lease runs out; then events that may have been sent are sent again as the same bytes.

@@ -6,7 +6,7 @@ import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { insertAccount, newWorkspace } from '../platform/testing.ts'
+import { insertAccount, newWorkspace, roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { warn } from './notifications.ts'
@@ -25,6 +25,7 @@ beforeAll(async () => {
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 8)),
     printer: createPrinter(),
+    storage: roomyStorage,
   }
 })
 afterAll(async () => {

@@ -11,7 +11,7 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { insertAccount, newWorkspace, testCaller } from '../platform/testing.ts'
+import { insertAccount, newWorkspace, roomyStorage, testCaller } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { planMails } from './mails.ts'
@@ -41,6 +41,7 @@ beforeAll(async () => {
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 7)),
     printer: createPrinter(),
+    storage: roomyStorage,
   }
 })
 afterAll(async () => {

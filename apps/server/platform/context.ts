@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Printer } from '../print/printer.ts'
 import type { PublicIds } from './ids.ts'
 import type { Logger } from './log.ts'
+import type { Storage } from './storage.ts'
 import type { Tables } from './tables.ts'
 import type { Vault } from './vault.ts'
 
@@ -16,6 +17,7 @@ export interface Context {
   vault: Vault
   ids: PublicIds
   printer: Printer
+  storage: Storage
 }
 
 /** All that a function needs that only reads or writes the database. */

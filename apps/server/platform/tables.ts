@@ -175,6 +175,11 @@ interface CertificateTable {
   replaced_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   refused_at: Optional<Date | null>
 }
+interface StorageProbeTable {
+  who: string
+  at: Timestamp
+  filler: Buffer
+}
 interface CertificateUseTable {
   workspace_id: number
   id: Generated<bigint>
@@ -443,6 +448,7 @@ export interface Tables {
   certificate_use: CertificateUseTable
   circuit: CircuitTable
   trouble: TroubleTable
+  storage_probe: StorageProbeTable
   outgoing_event: OutgoingEventTable
   outgoing_event_call: OutgoingEventCallTable
   password_recovery: PasswordRecoveryTable

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Caller, Session } from '../http/http.ts'
 import type { Database } from './context.ts'
 import { inWorkspace } from './database.ts'
+import type { Storage } from './storage.ts'
 
 /** Where the calls of tests come from. */
 export const testCaller: Caller = { address: '127.0.0.1', agent: 'teste' }
@@ -71,3 +72,6 @@ export async function insertAccount(
     return account
   })
 }
+
+/** A storage that takes everything, for tests of what does not ask it. */
+export const roomyStorage: Storage = { trouble: null, freeBytes: null, prove: async () => true, noteFailure: () => {} }

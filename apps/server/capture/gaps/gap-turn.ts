@@ -7,7 +7,7 @@ import { findHolder, type Holder } from '../holder.ts'
 import { type CaptureLine, holdLine, releaseLine } from '../lease.ts'
 import { quotaWait } from '../ledger.ts'
 import { ask, connectAs } from '../query.ts'
-import { insist, settle } from '../settlement.ts'
+import { settleSurely } from '../settlement.ts'
 import { findPosition, findRest } from './positions.ts'
 
 /** Carries out a turn that queries missing positions one by one, as far as the quota of the hour goes; then lets the line go. */
@@ -71,6 +71,6 @@ async function queryNext(
   // The service is down, and the line is not claimed before it is up again.
   if (!outcome) return 1
   const query = { kind: 'consNSU', position, isMissing: true } as const
-  const settled = await insist(ctx, () => settle(ctx, line, query, outcome, { isEnding: signal.aborted }))
+  const settled = await settleSurely(ctx, line, query, outcome, { isEnding: signal.aborted })
   return settled.waitMs
 }

@@ -11,7 +11,7 @@ import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { createPublicIds } from '../../platform/ids.ts'
 import { createLogger } from '../../platform/log.ts'
-import { newWorkspace, testSession } from '../../platform/testing.ts'
+import { newWorkspace, roomyStorage, testSession } from '../../platform/testing.ts'
 import { createVault } from '../../platform/vault.ts'
 import { createPrinter } from '../../print/printer.ts'
 import { type Arrival, receive } from '../documents.ts'
@@ -38,6 +38,7 @@ beforeAll(async () => {
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 7)),
     printer: createPrinter(),
+    storage: roomyStorage,
   }
   app = await serveRoutes(ctx, documentRoutes, async () => testSession(workspaceId))
   await app.listen({ port: 0, host: '127.0.0.1' })

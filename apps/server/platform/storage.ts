@@ -1,0 +1,112 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdir, statfs } from 'node:fs/promises'
+import { formatBrasiliaShortMoment } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import type { Context } from './context.ts'
+
+/** Why nothing can be stored, and since when. */
+export interface StorageTrouble {
+  reason: 'no-space' | 'read-only' | 'broken'
+  since: Date
+}
+
+/** Whether this process can store what it receives. What it could not store it must not ask for. */
+export interface Storage {
+  /** Null: nothing speaks against it. */
+  readonly trouble: StorageTrouble | null
+  /** Where the data folder is; null: not known. */
+  readonly freeBytes: number | null
+  /** Shows by a row that storing works, unless that was shown a moment ago. */
+  prove(): Promise<boolean>
+  /** Notes what a failed statement says about it. */
+  noteFailure(error: unknown): void
+}
+
+// Larger than a page of documents with all that follows from it in the log of the database.
+const freeBytesMin = 256 * 1024 * 1024
+const freshMs = 5_000
+const probeBytes = 32 * 1024
+
+type StorageContext = Pick<Context, 'db' | 'config' | 'log'>
+
+/** `findFreeBytes` tells how much is free on the disk of the data folder. */
+export function createStorage(
+  { db, config, log }: StorageContext,
+  findFreeBytes: () => Promise<number> = () => freeBytesOf(config.dataDir),
+): Storage {
+  const who = randomUUID()
+  let trouble: StorageTrouble | null = null
+  let freeBytes: number | null = null
+  let provedAt = Number.NEGATIVE_INFINITY
+  let proving: Promise<boolean> | undefined
+  const set = (reason: StorageTrouble['reason'] | null, error?: unknown) => {
+    if (reason === (trouble?.reason ?? null)) return
+    if (reason) log.error({ err: error, reason, freeBytes }, 'nothing can be stored: nothing is asked for')
+    else log.warn('storing works again')
+    trouble = reason && { reason, since: trouble?.since ?? new Date() }
+  }
+  const prove = async () => {
+    freeBytes = await findFreeBytes().catch(() => null)
+    // An external database has its disk elsewhere, but what cannot be stored there is kept in this folder.
+    if (freeBytes !== null && freeBytes < freeBytesMin) set('no-space')
+    else
+      try {
+        await sql`insert into storage_probe (who, filler) values (${who}, ${randomBytes(probeBytes)})
+          on conflict (who) do update set at = excluded.at, filler = excluded.filler`.execute(db)
+        set(null)
+      } catch (error) {
+        const reason = reasonOf(error)
+        // A database that does not respond is told by whoever needs it.
+        if (!reason) throw error
+        set(reason, error)
+      }
+    provedAt = performance.now()
+    return trouble === null
+  }
+  return {
+    get trouble() {
+      return trouble
+    },
+    get freeBytes() {
+      return freeBytes
+    },
+    async prove() {
+      if (performance.now() - provedAt < freshMs) return trouble === null
+      proving ??= prove().finally(() => {
+        proving = undefined
+      })
+      return proving
+    },
+    noteFailure(error) {
+      const reason = reasonOf(error)
+      if (!reason) return
+      set(reason, error)
+      provedAt = performance.now()
+    },
+  }
+}
+
+async function freeBytesOf(folder: string): Promise<number> {
+  await mkdir(folder, { recursive: true })
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
+}
+
+// SQLSTATE: disk_full, read_only_sql_transaction, io_error.
+function reasonOf(error: unknown): StorageTrouble['reason'] | null {
+  const code = (error as { code?: unknown } | null)?.code
+  if (code === '53100' || code === 'ENOSPC' || code === 'EDQUOT') return 'no-space'
+  if (code === '25006' || code === 'EROFS') return 'read-only'
+  return code === '58030' || code === 'EIO' ? 'broken' : null
+}
+
+const reasons: Record<StorageTrouble['reason'], string> = {
+  'no-space': 'não há espaço em disco',
+  'read-only': 'o banco de dados não aceita gravações',
+  broken: 'o disco do banco de dados falha ao gravar',
+}
+
+/** For the person: what stands still, what is safe and what follows. */
+export function storageSentence({ reason, since }: StorageTrouble): string {
+  return `No servidor ${reasons[reason]} desde ${formatBrasiliaShortMoment(since)}. Nada é consultado na SEFAZ enquanto não puder ser guardado; os documentos já guardados estão seguros e a captura volta sozinha. Quem administra o sistema precisa ${reason === 'no-space' ? 'liberar espaço' : 'conferir o banco de dados'}.`
+}
