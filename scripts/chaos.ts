@@ -1,7 +1,7 @@
 import { createChance } from './chaos/chance.ts'
 import { type Check, compareAll } from './chaos/compare.ts'
 import { matchCalls, unwritten } from './chaos/conversations.ts'
-import { makeTrouble, stallAgainAndAgain } from './chaos/faults.ts'
+import { fillDiskAgainAndAgain, makeTrouble, stallAgainAndAgain } from './chaos/faults.ts'
 import { type Installation, install } from './chaos/installation.ts'
 import { askForEvents } from './chaos/people.ts'
 import { type ChaosPlan, readChaosPlan } from './chaos/plan.ts'
@@ -61,8 +61,9 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
   {
     await using killed = keepKilling({ count, lifeMs, chance: createChance(seed + 2) }, installation.startWorker)
     await using stalled = await installation.startWorkerBehindDoor()
-    const [stalls] = await Promise.all([
+    const [stalls, fullDisks] = await Promise.all([
       stallAgainAndAgain(stalled.door, plan, createChance(seed + 4), calm),
+      fillDiskAgainAndAgain(database, plan, createChance(seed + 5), calm),
       makeTrouble(authority, plan, createChance(seed), calm),
       cancelNotes(installation, { chance: createChance(seed + 3), everyMs: 3 * everyMs }, calm),
     ])
@@ -72,6 +73,7 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
       faults: calls.filter(({ fault }) => fault !== undefined).length,
       'workers killed': killed.count(),
       stalls,
+      'full disks': fullDisks,
     }
     say(
       Object.entries(trouble)

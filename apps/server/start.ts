@@ -25,7 +25,7 @@ import { serveMetrics } from './http/metrics.ts'
 import { describeApi } from './http/openapi.ts'
 import { serveSite, siteSettings } from './http/site.ts'
 import { repeat } from './jobs/jobs.ts'
-import { operatorMails, startOperatorLetters } from './mail/operator.ts'
+import { operatorMails, startOperatorLetters, watchStorage } from './mail/operator.ts'
 import { deleteSettledMails } from './mail/queue.ts'
 import { startMailWorker } from './mail/worker.ts'
 import { manifestationAnnouncements } from './manifestation/manifestation.ts'
@@ -124,6 +124,7 @@ export async function start(
     stack.use(startTeller(working, writers))
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
     stack.use(startOperatorLetters(working))
+    stack.use(watchStorage(working))
     const mails = { ...accountMails, ...planMails, ...certificateMails, ...contactMails, ...operatorMails }
     stack.use(startMailWorker(working, mails))
   }

@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { Remote } from './authority.ts'
 import type { Chance } from './chance.ts'
 import type { Door } from './door.ts'
@@ -50,4 +51,31 @@ export async function stallAgainAndAgain(
     await sleep(ms, signal)
   }
   return stalls
+}
+
+/** What the server says when the disk is full, in whatever the product says of it. */
+export const diskFull = '53100'
+
+/** Again and again the tables of what is received cannot grow for a while; until `signal`. Returns how often. */
+export async function fillDiskAgainAndAgain(
+  database: pg.Pool,
+  { hourMs }: Pick<ChaosPlan, 'hourMs'>,
+  chance: Chance,
+  signal: AbortSignal,
+): Promise<number> {
+  const tables = ['receipt', 'storage_probe']
+  const each = (statement: (table: string) => string) => database.query(tables.map(statement).join(';'))
+  await database.query(
+    `create function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '${diskFull}'; end $$`,
+  )
+  let times = 0
+  while (!signal.aborted) {
+    await sleep(chance.between(hourMs, 3 * hourMs), signal)
+    if (signal.aborted) break
+    await each((table) => `create trigger no_room before insert on ${table} for each row execute function no_room()`)
+    times++
+    await sleep(chance.between(hourMs / 4, hourMs), signal)
+    await each((table) => `drop trigger no_room on ${table}`)
+  }
+  return times
 }

@@ -9,6 +9,7 @@ import { readConfig } from '../config.ts'
 import { openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { migrate } from '../platform/migrate.ts'
+import { roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { claimLine, releaseLine } from './lease.ts'
 import type { Decision } from './rules.ts'
@@ -90,6 +91,7 @@ async function open(name: string, count: number) {
     config: { ...config, sefaz: { ...config.sefaz, caFiles: [] } },
     log: createLogger('error'),
     vault: createVault(Buffer.alloc(32)),
+    storage: roomyStorage,
   }
   await client.end()
   return { ...ctx, name }

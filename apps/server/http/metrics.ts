@@ -177,7 +177,10 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function show(gauges: ReturnType<typeof createGauges>, { lines, circuits, mails, events, troubles, use }: Counted): void {
+function show(
+  gauges: ReturnType<typeof createGauges>,
+  { lines, circuits, mails, events, troubles, use }: Counted,
+): void {
   for (const gauge of Object.values(gauges)) gauge.reset()
   for (const row of lines) {
     const service = serviceOf(row.service)
@@ -268,7 +271,13 @@ async function count(ctx: Context): Promise<Counted> {
         db,
       )
       const use = await sql<Counted['use']>`select wal_bytes as wal, temp_bytes as temp from storage_use()`.execute(db)
-      return { ...captures.rows[0]!, mails: mails.rows[0]!, events: events.rows[0]!, troubles: troubles.rows, use: use.rows[0]! }
+      return {
+        ...captures.rows[0]!,
+        mails: mails.rows[0]!,
+        events: events.rows[0]!,
+        troubles: troubles.rows,
+        use: use.rows[0]!,
+      }
     }),
   )
 }

@@ -4,7 +4,8 @@ import { sql } from 'kysely'
 import { repeat } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
-import { type TroubleKey, titleOf } from '../platform/trouble.ts'
+import { storageSentence } from '../platform/storage.ts'
+import { endTrouble, noteTrouble, type TroubleKey, titleOf } from '../platform/trouble.ts'
 import { type Letter, type MailKind, queueMail } from './mail.ts'
 import { writeMessage } from './message.ts'
 import { openTransport, readRefusal } from './transport.ts'
@@ -113,6 +114,26 @@ export async function writeDirectly(
     log.error({ trouble: key, ...readRefusal(error).facts }, 'the operator could not be told')
     return false
   }
+}
+
+/** Tells the operator and everybody, until disposed, that nothing can be stored; without a row where none can be written. */
+export function watchStorage(ctx: Pick<Context, 'db' | 'config' | 'log' | 'storage'>): AsyncDisposable {
+  // A process before this one may have told it.
+  let isTold = true
+  return repeat(
+    lookEveryMs / 6,
+    async () => {
+      const { trouble } = ctx.storage
+      if (!trouble && !isTold) return
+      if (!trouble) await endTrouble(ctx, 'espaco')
+      else {
+        const sentence = storageSentence(trouble)
+        await noteTrouble(ctx, 'espaco', sentence).catch(() => writeDirectly(ctx, 'espaco', sentence))
+      }
+      isTold = trouble !== null
+    },
+    ctx.log,
+  )
 }
 
 /** The letters to the operator. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { WithDatabase } from './context.ts'
+import type { Context, WithDatabase } from './context.ts'
 
 /**
  * What can be wrong with the whole installation: how a letter to the operator is headed, and what everybody reads on the dashboard, without
@@ -67,10 +67,11 @@ export async function listTroubles({ db }: WithDatabase): Promise<Trouble[]> {
   return rows
 }
 
-/** What of it everybody reads. */
-export async function listNotices(ctx: WithDatabase): Promise<string[]> {
-  const troubles = await listTroubles(ctx)
-  return troubles.flatMap(({ key }) => kindOf(key)?.shown ?? [])
+/** What of it everybody reads. Of a database that takes no rows none tells. */
+export async function listNotices({ db, storage }: Pick<Context, 'db' | 'storage'>): Promise<string[]> {
+  const troubles = await listTroubles({ db })
+  const keys = new Set([...(storage.trouble ? ['espaco'] : []), ...troubles.map(({ key }) => key)])
+  return [...keys].flatMap((key) => kindOf(key)?.shown ?? [])
 }
 
 /** How a trouble is headed. */
