@@ -9,6 +9,7 @@ import type { Context } from '../platform/context.ts'
 import { asOperator, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
+import { roomyStorage } from '../platform/testing.ts'
 import { endTrouble, listTroubles, noteTrouble } from '../platform/trouble.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
@@ -26,6 +27,7 @@ beforeAll(async () => {
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 8)),
     printer: createPrinter(),
+    storage: roomyStorage,
   }
 })
 afterAll(async () => {

@@ -1,8 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdir, statfs } from 'node:fs/promises'
 import { formatBrasiliaShortMoment } from '@vigia/contract/text'
-import { sql } from 'kysely'
-import type { Context } from './context.ts'
+import { type Kysely, sql } from 'kysely'
+import type { Config } from '../config.ts'
+import type { Logger } from './log.ts'
+import type { Tables } from './tables.ts'
 
 /** Why nothing can be stored, and since when. */
 export interface StorageTrouble {
@@ -27,7 +29,11 @@ const freeBytesMin = 256 * 1024 * 1024
 const freshMs = 5_000
 const probeBytes = 32 * 1024
 
-type StorageContext = Pick<Context, 'db' | 'config' | 'log'>
+interface StorageContext {
+  db: Kysely<Tables>
+  config: Pick<Config, 'dataDir'>
+  log: Logger
+}
 
 /** `findFreeBytes` tells how much is free on the disk of the data folder. */
 export function createStorage(
