@@ -8,6 +8,7 @@ import { accountRoutes } from './accounts/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import * as captures from './capture/capture.ts'
 import { completenessRoutes } from './capture/completeness.ts'
+import { captureMails, warnOfCaptures } from './capture/warnings.ts'
 import { askSoon, startCaptureWorker } from './capture/worker.ts'
 import { companyChangeRoutes } from './companies/change-routes.ts'
 import { companyAnnouncements, requireMasterKey } from './companies/companies.ts'
@@ -109,7 +110,7 @@ export async function start(
     // What an event releases comes by the distribution.
     const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
     stack.use(await startManifestationWorker(working, { registered }))
-    stack.use(startReviewWorker(working, [captures.followPlan, warnOfPlan, warnOfCertificates]))
+    stack.use(startReviewWorker(working, [captures.followPlan, warnOfPlan, warnOfCertificates, warnOfCaptures]))
     const tidyUp = async () => {
       await forgetOld(working)
       await forgetAnnouncements(working)
@@ -125,8 +126,8 @@ export async function start(
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
     stack.use(startOperatorLetters(working))
     stack.use(watchStorage(working))
-    const mails = { ...accountMails, ...planMails, ...certificateMails, ...contactMails, ...operatorMails }
-    stack.use(startMailWorker(working, mails))
+    const mails = [accountMails, planMails, certificateMails, captureMails, contactMails, operatorMails]
+    stack.use(startMailWorker(working, Object.assign({}, ...mails)))
   }
   const owned = stack.move()
   return { url, died, [Symbol.asyncDispose]: () => owned.disposeAsync() }

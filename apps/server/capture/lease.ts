@@ -139,7 +139,7 @@ export async function holdLine(
 ): Promise<void> {
   const row = await db
     .updateTable('capture_line')
-    .set({ lease_until: fromNow(line.leaseMs), ...change })
+    .set({ lease_until: fromNow(line.leaseMs), ...change, ...troubleSince(change) })
     .where('id', '=', line.id)
     .where('lease_by', '=', line.leaseBy)
     .returning(['service', 'state', 'message', 'told_state as told'])
@@ -148,6 +148,15 @@ export async function holdLine(
   const { service, state, message, told } = row
   if (change.state === undefined || state === told) return
   await announceState({ db }, line, { service: serviceOf(service), before: told, state, message })
+}
+
+// One trouble may become another, as when a block follows failures: it lasts since the first.
+function troubleSince({ state }: UpdateObject<Tables, 'capture_line'>): UpdateObject<Tables, 'capture_line'> {
+  if (state === undefined) return {}
+  return {
+    trouble_since: sql<Date | null>`case when ${state} = 'waiting' then null
+      when capture_line.state = 'waiting' then now() else coalesce(trouble_since, now()) end`,
+  }
 }
 
 // Once for each change: a retry that fails the same way is not announced.

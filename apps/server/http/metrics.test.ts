@@ -125,6 +125,11 @@ test('the captures, mails, events and circuits of all workspaces', async () => {
       (2, '5', now() - interval '9 hours', 'waiting', true, true, null),
       (2, '6', now() - interval '1 minute', 'waiting', true, false, now() + interval '1 minute'),
       (2, '7', null, 'stopped', true, false, null)`.execute(db)
+    await sql`update capture_line set trouble_since = now() - interval '7 hours' where state <> 'waiting'`.execute(db)
+    await sql`insert into capture_gap (line_id, from_nsu, to_nsu, lost, passed)
+      select id, n, n + 4, n < 20, n = 10 from capture_line, unnest(array[1, 10, 20]) n where cnpj = '2'`.execute(db)
+    await sql`insert into capture_call (line_id, at, query, nsu_before, nsu_after)
+      select id, now() - interval '5 hours', 'distNSU', 0, 0 from capture_line`.execute(db)
     await sql`insert into circuit (address, failures, since, reason, open_until)
       values ('a', 9, now(), 'timeout', now() + interval '1 hour'), ('b', 2, now(), 'timeout', null)`.execute(db)
   })
@@ -162,6 +167,10 @@ test('the captures, mails, events and circuits of all workspaces', async () => {
   near('vigia_mails_waiting_seconds', 1)
   near('vigia_outgoing_events_due_seconds', 3)
   near('vigia_trouble{key="relogio"}', 4)
+  near('vigia_capture_last_query_seconds', 5)
+  expect(samples.get('vigia_capture_lines_stuck{service="nfe",state="failed"}')).toBe(1)
+  expect(samples.get('vigia_capture_lines_stuck{service="cte",state="stopped"}')).toBe(1)
+  expect(samples.get('vigia_capture_lost_positions{service="nfe"}')).toBe(5)
   expect(samples.get('vigia_circuits_open')).toBe(1)
   expect(samples.get('vigia_mails_waiting')).toBe(2)
   expect(samples.get('vigia_mails_failed_last_day')).toBe(1)

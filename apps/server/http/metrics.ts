@@ -7,6 +7,7 @@ import type { Context, Database } from '../platform/context.ts'
 import { asOperator, inCapture, poolUse } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { lateMinutes, type ServiceCode, serviceOf } from '../platform/service.ts'
+import { stuckAt } from '../platform/stuck.ts'
 import { bearerOf, fastifyPath } from './http.ts'
 
 // A scrape that waits longer than this for the database gets a response without its metrics.
@@ -112,6 +113,9 @@ function measurePools(registry: Registry, pools: Record<string, Database>): void
 interface Counted {
   lines: { service: ServiceCode; state: string; count: number; late: number; lateSeconds: number }[]
   circuits: number
+  stuck: { service: ServiceCode; state: string; count: number }[]
+  lost: { service: ServiceCode; positions: number }[]
+  silentSeconds: number | null
   mails: { waiting: number; waitingSeconds: number; failed: number }
   events: { waiting: number; sending: number; dueSeconds: number }
   troubles: { key: string; seconds: number }[]
@@ -177,10 +181,8 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function show(
-  gauges: ReturnType<typeof createGauges>,
-  { lines, circuits, mails, events, troubles, use }: Counted,
-): void {
+function show(gauges: ReturnType<typeof createGauges>, counted: Counted): void {
+  const { lines, circuits, mails, events, troubles, use } = counted
   for (const gauge of Object.values(gauges)) gauge.reset()
   for (const row of lines) {
     const service = serviceOf(row.service)
@@ -188,6 +190,10 @@ function show(
     gauges.linesLate.inc({ service }, row.late)
   }
   gauges.lateSeconds.set(Math.max(0, ...lines.map((row) => row.lateSeconds)))
+  for (const { service, state, count } of counted.stuck)
+    gauges.linesStuck.set({ service: serviceOf(service), state }, count)
+  for (const { service, positions } of counted.lost) gauges.lost.set({ service: serviceOf(service) }, positions)
+  if (counted.silentSeconds !== null) gauges.silentSeconds.set(counted.silentSeconds)
   gauges.circuitsOpen.set(circuits)
   gauges.mailsWaiting.set(mails.waiting)
   gauges.mailsWaitingSeconds.set(mails.waitingSeconds)
@@ -218,6 +224,20 @@ function createGauges(registry: Registry) {
       'capture_late_seconds',
       'How long the latest of the late conversations has been due; 0 when none is late.',
     ),
+    linesStuck: gauge(
+      'capture_lines_stuck',
+      'Conversations that stopped, failed for hours or were blocked beyond their hour, by service and state.',
+      ['service', 'state'],
+    ),
+    lost: gauge(
+      'capture_lost_positions',
+      'Positions of the last 90 days that were missing and that the authority has no more, by service.',
+      ['service'],
+    ),
+    silentSeconds: gauge(
+      'capture_last_query_seconds',
+      'Seconds since the last query to the authority; absent before the first.',
+    ),
     circuitsOpen: gauge('circuits_open', 'Web services of the authority that served nobody when last asked.'),
     mailsWaiting: gauge('mails_waiting', 'Mails that have not left yet.'),
     mailsWaitingSeconds: gauge('mails_waiting_seconds', 'Age of the oldest mail that has not left yet.'),
@@ -242,10 +262,11 @@ function createGauges(registry: Registry) {
 
 async function count(ctx: Context): Promise<Counted> {
   return asOperator(ctx, (ctx) =>
-    inCapture(ctx, async ({ db }) => {
+    inCapture(ctx, async (ctx) => {
+      const { db } = ctx
       await sql`select set_config('statement_timeout', ${String(databaseMs)}, true)`.execute(db)
       // A statement for the lines, the mails and the events each: they may come to stand in different places.
-      const captures = await sql<Pick<Counted, 'lines' | 'circuits'>>`
+      const captures = await sql<Pick<Counted, 'lines' | 'circuits' | 'stuck' | 'lost' | 'silentSeconds'>>`
         with line as (
           select service, paused, state, lease_until > now() as held,
                  case when next_at is not null and (automatic or wanted) and not paused
@@ -255,8 +276,15 @@ async function count(ctx: Context): Promise<Counted> {
         lines as (
           select service, case when paused then 'paused' when held then 'capturing' else state end as state,
                  count(*) as count, count(late) as late, coalesce(max(late), 0) as "lateSeconds"
-            from line group by 1, 2)
+            from line group by 1, 2),
+        stuck as (
+          select service, state, count(*) as count from capture_line where ${stuckAt(ctx)} <= now() group by 1, 2),
+        lost as (
+          select l.service, sum(g.to_nsu - g.from_nsu + 1) as positions from capture_gap g join capture_line l on l.id = g.line_id
+           where g.lost and not g.passed and g.found_at > now() - interval '90 days' group by 1)
         select coalesce((select json_agg(lines) from lines), '[]') as lines,
+               coalesce((select json_agg(stuck) from stuck), '[]') as stuck, coalesce((select json_agg(lost) from lost), '[]') as lost,
+               (select extract(epoch from now() - max(at))::float8 from capture_call) as "silentSeconds",
                (select count(*)::int from circuit where open_until is not null) as circuits`.execute(db)
       const mails = await sql<Counted['mails']>`
         select count(*)::int as waiting, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as "waitingSeconds",

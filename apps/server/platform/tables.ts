@@ -321,6 +321,7 @@ interface CaptureLineTable {
   doubted_nsu: Optional<bigint | null>
   conflicts: Generated<number>
   conflict_at: Optional<Date | null>
+  trouble_since: Optional<Date | null>
 }
 interface CaptureRefusalTable {
   line_id: number
