@@ -5,6 +5,7 @@ import { showContacts } from './admin/contacts.ts'
 import { showMails } from './admin/mails.ts'
 import { notify } from './admin/notify.ts'
 import { managePlans } from './admin/plans.ts'
+import { wake } from './admin/wake.ts'
 import { configure, explain } from './launch.ts'
 import { live, StartError } from './lifetime.ts'
 
@@ -16,6 +17,7 @@ const help = `Tarefas de quem cuida do servidor:
   npm run admin -- contatos     mostra o que visitantes escreveram em "Fale com a Gente"
   npm run admin -- emails       mostra os e-mails que não saíram, e por quê
   npm run admin -- notify       mostra uma mensagem a quem está com o sistema aberto
+  npm run admin -- wake         mostra as capturas paradas por motivo, e as acorda
   npm run admin -- --help       mostra esta ajuda, também depois de uma tarefa
 
 rotate-key
@@ -48,7 +50,12 @@ emails
 
 notify --workspace ID --header TÍTULO --body TEXTO [--kind sucesso|error|alert] [--count N]
   Com o programa no ar. ID é o wsId que o login devolve. A mensagem aparece na hora a quem está com o sistema aberto; quem perdeu a
-  conexão a vê ao reconectar, uma vez por sessão. Sem --kind é sucesso; --count grava a mesma mensagem N vezes, para testes.`
+  conexão a vê ao reconectar, uma vez por sessão. Sem --kind é sucesso; --count grava a mesma mensagem N vezes, para testes.
+
+wake [--cstat CÓDIGO [--fazer]]
+  Com o programa no ar. Um código da SEFAZ que o programa não conhece para cada captura que o recebe, até alguém agir. Sem nada, mostra
+  as capturas paradas por código; com --cstat, o que seria feito com as de um código; com --fazer também, acorda todas elas,
+  espalhadas por uma hora e nenhuma antes de a SEFAZ permitir.`
 
 const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> = {
   'rotate-key': rotateKey,
@@ -57,9 +64,10 @@ const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> =
   contatos: showContacts,
   emails: showMails,
   notify,
+  wake,
 }
 // They check their own arguments.
-const withWords = ['emails', 'notify', 'plano']
+const withWords = ['emails', 'notify', 'plano', 'wake']
 
 await live(async () => {
   const [command, ...rest] = process.argv.slice(2)

@@ -124,6 +124,7 @@ export async function start(
     }
     stack.use(startTeller(working, writers))
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
+    stack.use(captures.startCaptureWatch(working))
     stack.use(startOperatorLetters(working))
     stack.use(watchStorage(working))
     const mails = [accountMails, planMails, certificateMails, captureMails, contactMails, operatorMails]
@@ -224,7 +225,7 @@ async function exists(path: string): Promise<boolean> {
 
 export { PostgresError } from '@vigia/postgres/postgres'
 export { shareAccount } from './accounts/accounts.ts'
-export { grantPlan, withdrawPlan } from './capture/capture.ts'
+export { grantPlan, listStopped, wakeStopped, withdrawPlan } from './capture/capture.ts'
 export { checkCompany, checkFile } from './capture/check/check.ts'
 export { findCompleteness } from './capture/completeness.ts'
 export { rotateMasterKey } from './companies/rotation.ts'

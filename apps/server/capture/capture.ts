@@ -13,6 +13,8 @@ import { awake, lockLines, setAutomatic } from './subscriptions.ts'
 
 export { captureAnnouncements } from './announcements.ts'
 export { followPlan, grantPlan, withdrawPlan } from './plan.ts'
+export { listStopped, wakeStopped } from './wake.ts'
+export { startCaptureWatch } from './watch.ts'
 
 /**
  * Starts the capture lines of a new company, or joins those that other workspaces already have for its CNPJ. Until its certificate is proved

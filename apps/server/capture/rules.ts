@@ -173,6 +173,12 @@ const certificateCodes = new Set([280, 281, 282, 283, 284, 285, 286, 472, 473, 5
 // The same certificate may be accepted later: the revocation list can be reached again, or a clock was set right.
 const passingCodes = new Set([281, 286])
 
+// 489: the CNPJ in the query is not one that the authority knows.
+/** Whether a refusal is about the certificate or the CNPJ, which its owner must mend, and not about us. */
+export function isOfTheCustomer(cStat: number): boolean {
+  return certificateCodes.has(cStat) || cStat === 489
+}
+
 /**
  * Whether a response proves a certificate: these codes come after the authority compared it with the CNPJ (NT 2014.002, rule 593), the
  * others may come before.

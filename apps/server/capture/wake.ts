@@ -1,0 +1,57 @@
+import { sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+import { inCapture } from '../platform/database.ts'
+import { noCertificate } from './rules.ts'
+import { lockLines } from './subscriptions.ts'
+
+/** Why lines have stopped and wait for a person. */
+export interface StopReason {
+  /** The authority's refusal; null: there is no certificate that it accepts, and only a new one helps. */
+  cStat: number | null
+  /** Its words, of one of the lines. */
+  xMotivo: string
+  lines: number
+}
+
+// A refusal that stopped a line is its last response.
+const stopped = sql`
+  select l.id, case when l.message <> ${noCertificate.message} and c.c_stat not in (137, 138, 656) then c.c_stat end as c_stat, c.x_motivo
+    from capture_line l
+    left join lateral (select c_stat, x_motivo from capture_call
+                        where line_id = l.id and query = 'distNSU' order by id desc limit 1) c on true
+   where l.state = 'stopped'`
+
+/** Why lines have stopped, the most frequent reason first. `ctx.db` may be a transaction of the capture. */
+export async function listStopped(ctx: Pick<Context, 'db'>): Promise<StopReason[]> {
+  return inCapture(ctx, async ({ db }) => {
+    const { rows } = await sql<StopReason>`
+      select c_stat as "cStat", case when c_stat is null then '' else coalesce(max(x_motivo), '') end as "xMotivo", count(*)::int as lines
+        from (${stopped}) s group by c_stat order by count(*) desc, c_stat`.execute(db)
+    return rows
+  })
+}
+
+/**
+ * Lets the lines that stopped with a refusal ask again, spread over an hour so that they do not come all at once, and none before the authority
+ * allows it. Returns how many.
+ */
+export async function wakeStopped(ctx: Pick<Context, 'db' | 'config'>, cStat: number): Promise<number> {
+  return inCapture(ctx, async ({ db, config }) => {
+    const lineIds = await lockLines({ db }, sql`select id from (${stopped}) s where c_stat = ${cStat}`)
+    const { numUpdatedRows } = await db
+      .updateTable('capture_line')
+      .set({
+        state: 'waiting',
+        message: 'A captura foi retomada por quem administra o sistema: a próxima consulta é feita em até uma hora.',
+        failures: 0,
+        next_at: sql<Date>`least(next_at, greatest(now(), allowed_at) + random() * ${config.sefaz.hourMs} * interval '1 ms')`,
+        // A certificate that was refused rests; this wakes one of them, as when a person asks.
+        wanted: true,
+      })
+      .where(sql<boolean>`id = any (${lineIds}::int[])`)
+      // What another process did while the lock was waited for.
+      .where('state', '=', 'stopped')
+      .executeTakeFirstOrThrow()
+    return Number(numUpdatedRows)
+  })
+}

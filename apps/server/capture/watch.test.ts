@@ -1,0 +1,100 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { noteFailure } from '../platform/circuit.ts'
+import { inCapture } from '../platform/database.ts'
+import { listTroubles } from '../platform/trouble.ts'
+import { noCertificate } from './rules.ts'
+import { changeLines, linesOf, newCompany, openInstallation, ours, retireLines, type TestContext } from './testing.ts'
+import { listStopped, wakeStopped } from './wake.ts'
+import { watchCapture } from './watch.ts'
+
+let installation: Awaited<ReturnType<typeof openInstallation>>
+let ctx: TestContext
+
+beforeAll(async () => {
+  installation = await openInstallation()
+  ctx = installation.openProcess()
+})
+afterAll(() => installation?.[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await retireLines(ctx)
+  await inCapture(ctx, ({ db }) => sql`update capture_line set state = 'waiting'`.execute(db))
+})
+
+const call = (cnpj: string, cStat: number, hoursAgo = 0) =>
+  inCapture(ctx, ({ db }) =>
+    sql`insert into capture_call (line_id, at, query, nsu_before, nsu_after, c_stat, x_motivo)
+        select id, now() - ${hoursAgo} * interval '1 hour', 'distNSU', 0, 0, ${cStat}, 'Rejeicao: Algo'
+          from capture_line where cnpj = ${cnpj}`.execute(db),
+  )
+async function stop(cnpj: string, cStat: number, set = ''): Promise<void> {
+  await newCompany(ctx, { cnpj })
+  await call(cnpj, cStat)
+  await changeLines(ctx, `state = 'stopped', next_at = null, message = 'A SEFAZ recusou a consulta.'`, cnpj)
+  if (set) await changeLines(ctx, set, cnpj)
+}
+const troubles = async () => {
+  await watchCapture(ctx)
+  return (await listTroubles(ctx)).map(({ key, sentence }) => `${key}: ${sentence}`)
+}
+
+test('that nothing was asked for three hours is told when lines are due, until something is asked', async () => {
+  await newCompany(ctx)
+  await call(ours, 137, 3.1)
+  await changeLines(ctx, "next_at = now() + interval '1 minute'")
+  expect(await troubles()).toEqual([])
+  await changeLines(ctx, "next_at = now() - interval '16 minutes'")
+  expect(await troubles()).toEqual([
+    expect.stringMatching(
+      /^consultas: Nada é consultado na SEFAZ desde .* 2 capturas estão na vez\. .* seguros.* O que fazer: /,
+    ),
+  ])
+  await call(ours, 137)
+  expect(await troubles()).toEqual([])
+})
+
+test('a refusal that is ours to mend is told with its counts, one that a customer must mend is not', async () => {
+  await stop(ours, 284)
+  await stop('11222333000181', 999, "allowed_at = now() + interval '50 minutes'")
+  await stop('11222333000262', 999)
+  await stop('11222333000343', 215)
+  expect(await troubles()).toEqual([
+    expect.stringMatching(
+      /^paradas: 6 capturas pararam .* 4 com 999 \(Rejeicao: Algo\) e 2 com 215 .* npm run admin -- wake /,
+    ),
+  ])
+  expect(await wakeStopped(ctx, 999)).toBe(4)
+  expect(await troubles()).toEqual([expect.stringMatching(/^paradas: 2 capturas pararam/)])
+})
+
+test('a service that serves nobody for three hours is told', async () => {
+  await noteFailure(ctx, ctx.config.sefaz.endpoints.distribution.nfe, 'tls-chain', 600_000)
+  expect(await troubles()).toEqual([])
+  await sql`update circuit set since = now() - interval '181 minutes'`.execute(ctx.db)
+  expect(await troubles()).toEqual([expect.stringMatching(/^servico: A SEFAZ não atende .*\(tls-chain\)/)])
+})
+
+test('lines that stopped are listed by reason, and those of one reason wake within an hour, none before it may', async () => {
+  await stop(ours, 999)
+  await stop('11222333000181', 999, "allowed_at = now() + interval '50 minutes'")
+  await stop('11222333000262', 777)
+  await stop('11222333000343', 999, `message = '${noCertificate.message}'`)
+  expect(await listStopped(ctx)).toEqual([
+    { cStat: 999, xMotivo: 'Rejeicao: Algo', lines: 4 },
+    { cStat: 777, xMotivo: 'Rejeicao: Algo', lines: 2 },
+    { cStat: null, xMotivo: '', lines: 2 },
+  ])
+  expect(await wakeStopped(ctx, 999)).toBe(4)
+  expect(await wakeStopped(ctx, 999)).toBe(0)
+  for (const [cnpj, from] of [
+    [ours, 0],
+    ['11222333000181', 50],
+  ] as const)
+    for (const line of await linesOf(ctx, cnpj)) {
+      expect(line).toMatchObject({ state: 'waiting', wanted: true })
+      expect(line.nextIn).toBeGreaterThan(from - 1)
+      expect(line.nextIn).toBeLessThanOrEqual(from + 60)
+    }
+  for (const cnpj of ['11222333000262', '11222333000343'])
+    expect(await linesOf(ctx, cnpj)).toMatchObject([{ state: 'stopped' }, { state: 'stopped' }])
+})
