@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { repeat } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
@@ -36,17 +36,16 @@ export async function tellOperator(ctx: Pick<Context, 'db' | 'config' | 'log'>):
   const recipient = ctx.config.operatorEmail
   await asOperator(ctx, async (ctx) => {
     const { db, log } = ctx
-    // Of two processes the second waits for the first, and finds nothing due. A time in the future is from before the clock was set back.
+    // Of two processes the second waits for the first, and finds nothing due.
     const { rows: lasting } = await sql<Told>`
       with due as (
         select key, told_at is not null as again from trouble
-         where ended_at is null and (told_at is null and since not between now() - ${lastsMinutes} * interval '1 minute' and now()
-                                     or told_at not between now() - interval '1 day' and now())
+         where ended_at is null and (told_at is null and ${isAgo(sql`since`, lastsMinutes)} or ${isAgo(sql`told_at`, 1_440)})
            for no key update)
       update trouble t set told_at = now() from due where t.key = due.key
       returning t.key, sentence, since, null as "endedAt", again`.execute(db)
     const { rows: over } = await sql<Told>`
-      delete from trouble where ended_at not between now() - ${quietMinutes} * interval '1 minute' and now()
+      delete from trouble where ${isAgo(sql`ended_at`, quietMinutes)}
       returning key, sentence, since, ended_at as "endedAt", true as again`.execute(db)
     for (const told of [...lasting, ...over]) {
       const { key, endedAt, again } = told
@@ -60,6 +59,10 @@ export async function tellOperator(ctx: Pick<Context, 'db' | 'config' | 'log'>):
 }
 
 const dayMs = 86_400_000
+
+// A time further ahead than another process may have begun after this one is from before the clock was set back.
+const isAgo = (column: RawBuilder<unknown>, minutes: number) =>
+  sql`${column} not between now() - ${minutes} * interval '1 minute' and now() + interval '1 minute'`
 
 const writeOperator: MailKind = async (_, { payload }) => letterOf(payload as Told)
 
