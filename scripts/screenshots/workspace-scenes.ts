@@ -62,6 +62,21 @@ export const workspaceScenes: Scene[] = [
     before: refuse('**/v1/api/Dashboard', 'O banco de dados está em manutenção.'),
     shows: byText('Erro ao carregar dados do dashboard'),
   },
+  {
+    name: 'dashboard-notice',
+    who: 'demo',
+    path: '/dashboard',
+    before: (page) =>
+      page.route('**/v1/api/Dashboard', async (route) => {
+        const response = await route.fetch()
+        const body = await response.json()
+        body.data.avisos = [
+          'A captura está em pausa por um problema de armazenamento do sistema. Os documentos já guardados estão seguros, e os novos esperam na SEFAZ, que os guarda por cerca de 90 dias. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
+        ]
+        await route.fulfill({ response, json: body })
+      }),
+    shows: byText(/^A captura está em pausa/),
+  },
   { name: 'help', who: 'demo', path: '/help', shows: heading('Ajuda') },
   {
     name: 'help-search',

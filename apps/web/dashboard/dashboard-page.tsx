@@ -45,9 +45,14 @@ export function DashboardPage() {
       )}
       {data && data.avisos.length > 0 && (
         <div className="mb-5 grid gap-3">
-          {data.avisos.map((sentence) => (
-            <Notice key={sentence} tone="warning" title={sentence} />
-          ))}
+          {data.avisos.map((text) => {
+            const [, first = text, rest] = /^(.*?\.) (.*)$/s.exec(text) ?? []
+            return (
+              <Notice key={text} tone="warning" title={first}>
+                {rest}
+              </Notice>
+            )
+          })}
         </div>
       )}
       <div className="grid grid-cols-[minmax(0,1fr)] gap-x-10 gap-y-8 lg:grid-cols-2">
