@@ -5,6 +5,7 @@ import { showContacts } from './admin/contacts.ts'
 import { showMails } from './admin/mails.ts'
 import { notify } from './admin/notify.ts'
 import { managePlans } from './admin/plans.ts'
+import { manageRestore } from './admin/restore.ts'
 import { wake } from './admin/wake.ts'
 import { configure, explain } from './launch.ts'
 import { live, StartError } from './lifetime.ts'
@@ -18,6 +19,7 @@ const help = `Tarefas de quem cuida do servidor:
   npm run admin -- emails       mostra os e-mails que não saíram, e por quê
   npm run admin -- notify       mostra uma mensagem a quem está com o sistema aberto
   npm run admin -- wake         mostra as capturas paradas por motivo, e as acorda
+  npm run admin -- restauracao  mostra e libera o que espera depois que o banco voltou de uma cópia
   npm run admin -- --help       mostra esta ajuda, também depois de uma tarefa
 
 rotate-key
@@ -55,7 +57,13 @@ notify --workspace ID --header TÍTULO --body TEXTO [--kind sucesso|error|alert]
 wake [--cstat CÓDIGO [--fazer]]
   Com o programa no ar. Um código da SEFAZ que o programa não conhece para cada captura que o recebe, até alguém agir. Sem nada, mostra
   as capturas paradas por código; com --cstat, o que seria feito com as de um código; com --fazer também, acorda todas elas,
-  espalhadas por uma hora e nenhuma antes de a SEFAZ permitir.`
+  espalhadas por uma hora e nenhuma antes de a SEFAZ permitir.
+
+restauracao
+restauracao liberar [--sem-ciencia]
+  Com o programa no ar. Depois que o banco voltou de uma cópia de segurança, nenhuma manifestação sai sozinha: o que foi mudado
+  depois da cópia não está nela, como uma Ciência automática que alguém desligou. Sem palavra, mostra as opções de cada empresa e
+  o que espera; com liberar, tudo sai; com --sem-ciencia, a Ciência automática de todas as empresas é desligada antes.`
 
 const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> = {
   'rotate-key': rotateKey,
@@ -68,6 +76,10 @@ const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> =
 }
 // They check their own arguments.
 const withWords = ['emails', 'notify', 'plano', 'wake']
+  restauracao: manageRestore,
+}
+// They check their own arguments.
+const withWords = ['emails', 'notify', 'plano', 'restauracao']
 
 await live(async () => {
   const [command, ...rest] = process.argv.slice(2)

@@ -45,6 +45,7 @@ import { createPublicIds } from './platform/ids.ts'
 import { prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
 import { migrate } from './platform/migrate.ts'
+import { advanceMark } from './platform/restore.ts'
 import type { Service } from './platform/service.ts'
 import { createStorage } from './platform/storage.ts'
 import { createVault } from './platform/vault.ts'
@@ -106,6 +107,9 @@ export async function start(
   }
   if (roles.includes('worker')) {
     const working = withPool('worker')
+    // Before anything is asked or sent.
+    await advanceMark(working)
+    stack.use(repeat(markEveryMs, () => advanceMark(working), working.log))
     stack.use(await startCaptureWorker(working))
     // What an event releases comes by the distribution.
     const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
@@ -200,6 +204,7 @@ async function openStorage(
 }
 
 const tidyUpEveryMs = 6 * 3_600_000
+const markEveryMs = 60_000
 const closingMs = 5_000
 
 // Calls under way may end; one that never would is cut off. Who is sent away to come back later finds nobody listening here any more.
@@ -233,6 +238,7 @@ export { type Config, ConfigError, readConfig } from './config.ts'
 export { listContactMessages } from './contact/contact.ts'
 export { rebuildAll } from './documents/documents.ts'
 export { listUnsentMails, retryFailedMails } from './mail/queue.ts'
+export { listHeld, releaseHeld } from './manifestation/held.ts'
 export { type Announcement, tellWorkspace } from './notifications/notifications.ts'
 export { findPlan, listPlans } from './plans/plans.ts'
 export { InstallationError } from './platform/installation.ts'

@@ -5,7 +5,7 @@ import { handle } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, readWorkspace } from '../platform/database.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
-import { isLoss } from './ledger.ts'
+import { afterRestore, isLoss } from './ledger.ts'
 import { blockCause } from './rules.ts'
 
 /** Positions that were counted as delivered and did not arrive: when that was found out, why, and what became of them. */
@@ -90,6 +90,7 @@ async function readGaps(
     Pick<MonthGap, 'from' | 'to' | 'foundAt'> & {
       month: string
       cStat: number
+      restored: boolean
       xMotivo: string
       errors: string[] | null
     }
@@ -100,9 +101,9 @@ async function readGaps(
         from capture_call where ${told} and (query = 'distNSU' or passed_from is not null)),
     -- What went wrong since the last answer that told where the authority stands.
     explained as (select *, array_agg(error) filter (where error is not null) over (partition by settled) as errors from call)
-    select to_char(at at time zone ${zone}, 'YYYY-MM') as month, at as "foundAt", c_stat as "cStat", x_motivo as "xMotivo",
+    select to_char(at at time zone ${zone}, 'YYYY-MM') as month, at as "foundAt", ${afterRestore} as restored, c_stat as "cStat", x_motivo as "xMotivo",
            ${gapBegins} as "from", nsu_after as "to", errors
-      from explained
+      from explained k
      where ${isGap}
      order by id`.execute(db)
   const open = await db
@@ -116,7 +117,7 @@ async function readGaps(
   // All lists ascend, and the ranges within each of the first two do not overlap.
   let first = 0
   let next = 0
-  return rows.map(({ errors, cStat, xMotivo, ...gap }) => {
+  return rows.map(({ errors, cStat, restored, xMotivo, ...gap }) => {
     const count = { lost: 0, missing: 0, empty: 0 }
     while (first < open.length && open[first]!.to_nsu < gap.from) first++
     for (let place = first; place < open.length && open[place]!.from_nsu <= gap.to; place++)
@@ -128,7 +129,7 @@ async function readGaps(
       if (wasLost) count[nameOf({ lost: true, passed })]++
     }
     const fetched = Number(gap.to - gap.from + 1n) - count.lost - count.missing - count.empty
-    const cause = cStat === 656 ? blockCause(errors?.some(isLoss) ?? false) : passedOver
+    const cause = cStat === 656 ? blockCause({ responseLost: errors?.some(isLoss) ?? false, restored }) : passedOver
     return { ...gap, ...count, fetched, why: `${cause} (${xMotivo})` }
   })
 }

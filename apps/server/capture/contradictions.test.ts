@@ -2,10 +2,11 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
+import { findRestore, noteRestore, releaseRestore } from '../platform/restore.ts'
 import { nsuText } from '../platform/service.ts'
 import { readCompleteness } from './completeness.ts'
 import { findPosition } from './gaps/positions.ts'
-import { type CaptureLine, claimLine, readHeldLine, releaseLine } from './lease.ts'
+import { type CaptureLine, claimLine, claimOne, readHeldLine, releaseLine } from './lease.ts'
 import { settle } from './settlement.ts'
 import { linesOf, newCompany, openInstallation, retireLines, type TestContext } from './testing.ts'
 
@@ -33,6 +34,8 @@ beforeEach(async () => {
     )
   }
 })
+
+const cnpjs = ['11222333000181', '12345678000195', '98765432000198', '00000000000191']
 
 const docZip = (nsu: number | null, xml: string) => ({
   nsu: nsu === null ? null : nsuText(BigInt(nsu)),
@@ -193,5 +196,49 @@ describe('other bytes for a position', () => {
     expect((await row()).conflicts).toBe(1)
     await page(138, 3, [repacked, note(3)])
     expect(await receipts()).toHaveLength(4)
+  })
+})
+
+describe('after a restore', () => {
+  const restore = () => inCapture(ctx, (ctx) => noteRestore(ctx, new Date('2026-11-20T12:00:00Z')))
+
+  test('the authority is ahead because of it, and people read that', async () => {
+    await page(138, 50, notes(1, 50))
+    await restore()
+    await page(656, 60)
+    expect((await row()).message).toMatch(
+      /por uma hora: o banco de dados voltou de uma cópia de segurança, e ela já tinha entregado o que veio depois\. Faltam os documentos das posições 51 a 60/,
+    )
+    await page(656, 70)
+    expect((await row()).message).toMatch(/outro sistema consultou/)
+    const months = await inCapture(ctx, (ctx) => readCompleteness(ctx, line.id))
+    expect(months[0]!.gaps.map(({ why }) => why.split(' ').slice(0, 3).join(' '))).toEqual([
+      'o banco de',
+      'outro sistema consultou',
+    ])
+    await releaseRestore(ctx)
+  })
+
+  test('of the data folder too is seen by nearly all companies at once', async () => {
+    // Those of earlier tests were not asked lately.
+    await inCapture(ctx, ({ db }) =>
+      db
+        .updateTable('capture_line')
+        .set({ last_success_at: null, overtaken_at: null })
+        .where('id', '<>', line.id)
+        .execute(),
+    )
+    for (const cnpj of cnpjs) {
+      await page(138, 50, notes(1, 50))
+      await page(656, 60)
+      await newCompany(ctx, { cnpj })
+      await releaseLine(ctx, line, null)
+      line = (await claimOne(ctx, (await linesOf(ctx, cnpj))[0]!.id))!
+    }
+    expect(await findRestore(ctx)).toBeNull()
+    await page(138, 50, notes(1, 50))
+    await page(656, 60)
+    expect(await findRestore(ctx)).toMatchObject({ copyOf: null })
+    await releaseRestore(ctx)
   })
 })

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { fromNow } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
+import { noteRestore } from '../platform/restore.ts'
 import type { CaptureLine } from './lease.ts'
 import { mayHaveBeenCounted } from './rules.ts'
 
@@ -87,6 +88,53 @@ export async function wasResponseLost({ db }: Pick<Context, 'db'>, line: Pick<Ca
     db,
   )
   return rows.some(({ error }) => isLoss(error))
+}
+
+// A response with the authority's cursor.
+const tellsCursor = sql`query = 'distNSU' and c_stat in (137, 138, 656)`
+
+/** Whether the database was brought back from a copy after call `k`'s predecessor, so that the authority is ahead because of that. */
+export const afterRestore = sql<boolean>`exists (
+  select 1 from restore r
+   where r.found_at <= k.at and exists (select 1 from capture_call e where e.line_id = k.line_id and e.at < r.found_at)
+     and not exists (select 1 from capture_call e
+                      where e.line_id = k.line_id and e.id < k.id and e.at >= r.found_at
+                        and e.query = 'distNSU' and e.c_stat in (137, 138, 656)))`
+
+/** Whether the database was brought back from a copy since the last response with the authority's cursor. */
+export async function wasRestored({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>): Promise<boolean> {
+  const { rows } = await sql<{ restored: boolean }>`
+    select exists (
+      select 1 from restore r
+       where exists (select 1 from capture_call where line_id = ${line.id} and at < r.found_at)
+         and not exists (select 1 from capture_call where line_id = ${line.id} and at >= r.found_at and ${tellsCursor})) as restored`.execute(
+    db,
+  )
+  return rows[0]!.restored
+}
+
+// So many holders at once are not one program that somebody started beside ours.
+const overtakenBasesMin = 5
+const overtakenShare = 0.8
+
+/**
+ * Notes that another program is ahead of a line. When that is so for nearly all that were asked lately, it was ours: the database was brought
+ * back from a copy, data folder and all.
+ */
+export async function noteOvertaken(
+  ctx: Pick<Context, 'db' | 'config' | 'log'>,
+  line: Pick<CaptureLine, 'id'>,
+): Promise<void> {
+  const lately = sql`now() - ${2 * ctx.config.sefaz.hourMs} * interval '1 ms'`
+  const { rows } = await sql<{ overtaken: number; asked: number }>`
+    with noted as (update capture_line set overtaken_at = now() where id = ${line.id} returning id)
+    select count(distinct left(cnpj, 8)) filter (where overtaken_at > ${lately} or id in (select id from noted))::int as overtaken,
+           count(distinct left(cnpj, 8))::int as asked
+      from capture_line where overtaken_at > ${lately} or last_success_at > ${lately} or id in (select id from noted)`.execute(
+    ctx.db,
+  )
+  const { overtaken, asked } = rows[0]!
+  if (overtaken >= overtakenBasesMin && overtaken >= overtakenShare * asked) await noteRestore(ctx, null)
 }
 
 /** How often a position was fetched. `ctx.db` is a transaction that sees the line. */

@@ -19,6 +19,8 @@ export interface ConversationState {
   recent: boolean
   /** Since the last response with the authority's cursor, one was lost that the authority may have counted. */
   responseLost: boolean
+  /** The database was brought back from a copy since then. */
+  restored?: boolean
 }
 
 /** NSUs from one to another, both included. */
@@ -67,7 +69,7 @@ export const noCertificate: Decision = {
 /** The client algorithm of NT 2014.002 (cursor, pauses, consumo indevido) for one response to `distNSU` with `lastNsu`. */
 export function decide(
   response: Pick<DistributionResponse, 'cStat' | 'xMotivo' | 'ultNSU' | 'maxNSU' | 'documents'>,
-  standing: Pick<ConversationState, 'lastNsu' | 'first' | 'responseLost'> &
+  standing: Pick<ConversationState, 'lastNsu' | 'first' | 'responseLost' | 'restored'> &
     Partial<Pick<ConversationState, 'failures' | 'maxNsu'>>,
   rhythm: Rhythm,
   random = Math.random,
@@ -264,7 +266,7 @@ function blocked(
   rhythm: Rhythm,
   random: () => number,
 ): Decision {
-  const { lastNsu, responseLost, failures = 0 } = standing
+  const { lastNsu, failures = 0 } = standing
   const isBehind = ult !== null && ult < lastNsu
   const isAhead = ult !== null && ult > lastNsu
   const isDoubted = isAhead && !isLikely(ult, standing)
@@ -277,7 +279,7 @@ function blocked(
   const cause =
     isBehind && failures + 1 >= blocksBehindMax
       ? `a cada consulta ela responde que a posição dela (${ult}) está antes da nossa (${lastNsu}), o que não é obra de outro sistema; quem administra o sistema precisa conferir`
-      : blockCause(responseLost)
+      : blockCause(standing)
   const message = `A SEFAZ bloqueou as consultas deste CNPJ por uma hora: ${cause}.${missing}`
   return {
     ...rest(rhythm, message, rhythm.marginMs, random),
@@ -308,7 +310,8 @@ export function disproved(doubted: bigint, lastNsu: bigint): Pick<Decision, 'sta
 }
 
 /** Why the authority has counted one query more than we have, for the person. */
-export function blockCause(responseLost: boolean): string {
+export function blockCause({ responseLost, restored }: Pick<ConversationState, 'responseLost' | 'restored'>): string {
+  if (restored) return 'o banco de dados voltou de uma cópia de segurança, e ela já tinha entregado o que veio depois'
   return responseLost
     ? 'ela contou uma consulta nossa cuja resposta se perdeu no caminho'
     : 'outro sistema consultou com este certificado'

@@ -14,7 +14,7 @@ import { closePosition } from './gaps/positions.ts'
 import { type Holder, makeWay, proveHolder } from './holder.ts'
 import { forgetKept, type KeptResponse, keepResponse } from './kept.ts'
 import { type CaptureLine, consequences, holdLine, lockLine, withoutResponse } from './lease.ts'
-import { countFetched, noteCall, type QueryOutcome, wasResponseLost } from './ledger.ts'
+import { countFetched, noteCall, noteOvertaken, type QueryOutcome, wasResponseLost, wasRestored } from './ledger.ts'
 import { reportFailure, reportResponse } from './query.ts'
 import {
   type Decision,
@@ -171,7 +171,9 @@ async function judgeResponse(
   response: DistributionResponse,
 ): Promise<Decision> {
   const responseLost = response.cStat === 656 && (await wasResponseLost(ctx, line))
-  const decided = decide(response, { ...line, responseLost }, ctx.config.sefaz)
+  const restored = response.cStat === 656 && (await wasRestored(ctx, line))
+  const decided = decide(response, { ...line, responseLost, restored }, ctx.config.sefaz)
+  if (decided.gap && !responseLost && !restored && !line.first) await noteOvertaken(ctx, line)
   if (!holder) return decided
   const decision = decided.certificateRefused ? await makeWay(ctx, line, holder, decided) : decided
   if (isProof(response)) await proveHolder(ctx, line, holder)

@@ -7,6 +7,7 @@ import { addressOf, pausedServices } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { holdLock } from '../platform/locks.ts'
+import { isHeld } from '../platform/restore.ts'
 import { type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
 import { stopwatch } from '../platform/stopwatch.ts'
 
@@ -78,7 +79,7 @@ interface ClaimedEvent extends QueuedEvent {
 }
 
 /**
- * Claims the events that have waited longest of those that may be sent now. Not to a paused service, not of an author with a batch under way or
+ * Claims the events that have waited longest of those that may be sent now. None after a restore that nobody released; not to a paused service, not of an author with a batch under way or
  * blocked by the authority, and not before an earlier event about the same document is settled. Null when there are none.
  */
 export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<Batch | null> {
@@ -88,7 +89,7 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
   const elapsedMs = stopwatch()
   const lasts = () => elapsedMs() < leaseMs - sefaz.answerMs
   const reachable = reachableCondition(ctx.config, await pausedServices(ctx))
-  const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${reachable}
+  const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${reachable} and not ${isHeld}
      and not exists (select 1 from outgoing_event e where ${comesBefore})
      and not exists (select 1 from outgoing_event b where ${blocksAuthor})`
   const authorIsFree = sql`not exists (select 1 from outgoing_event b

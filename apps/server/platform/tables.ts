@@ -175,6 +175,12 @@ interface CertificateTable {
   replaced_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   refused_at: Optional<Date | null>
 }
+interface RestoreTable {
+  id: Generated<number>
+  found_at: Timestamp
+  copy_of: Optional<Date | null>
+  released_at: Optional<Date | null>
+}
 interface StorageProbeTable {
   who: string
   at: Timestamp
@@ -322,6 +328,7 @@ interface CaptureLineTable {
   conflicts: Generated<number>
   conflict_at: Optional<Date | null>
   trouble_since: Optional<Date | null>
+  overtaken_at: Optional<Date | null>
 }
 interface CaptureRefusalTable {
   line_id: number
@@ -450,6 +457,7 @@ export interface Tables {
   circuit: CircuitTable
   trouble: TroubleTable
   storage_probe: StorageProbeTable
+  restore: RestoreTable
   outgoing_event: OutgoingEventTable
   outgoing_event_call: OutgoingEventCallTable
   password_recovery: PasswordRecoveryTable

@@ -52,7 +52,7 @@ export function describeAnswer(
   if (cStat === 656)
     return found(
       false,
-      `as consultas deste CNPJ estão bloqueadas por uma hora: ${blockCause(false)}.`,
+      `as consultas deste CNPJ estão bloqueadas por uma hora: ${blockCause({ responseLost: false })}.`,
       'nada agora: cada consulta durante o bloqueio recomeça a hora. Descubra que outro programa usa este certificado.',
     )
   if (closedForHours[cStat] !== undefined || cStat === 999)

@@ -1,0 +1,109 @@
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { describeHeld } from '../../../scripts/admin/restore.ts'
+import { createDatabase, dropDatabase } from '../../../tests/support/database.ts'
+import { arrive, resNFe } from '../documents/testing.ts'
+import type { Context } from '../platform/context.ts'
+import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import { prepareInstallation } from '../platform/installation.ts'
+import { migrate } from '../platform/migrate.ts'
+import { advanceMark, findRestore } from '../platform/restore.ts'
+import { listNotices } from '../platform/trouble.ts'
+import { listHeld, releaseHeld } from './held.ts'
+import { findHoldups } from './holdups.ts'
+import { acknowledgePending } from './manifestation.ts'
+import { claimBatch } from './queue.ts'
+import { contextOf, daysAgo, newOffice, type Office, store } from './testing.ts'
+
+// The procedure of docs/security.md: an installation goes on after its backup, then the backup takes the place of its database.
+
+let live: Awaited<ReturnType<typeof createDatabase>>
+let admin: pg.Client
+let ctx: Context
+let office: Office
+const dataDir = join(tmpdir(), `vigia-restore-${crypto.randomUUID()}`)
+const copy = `copy_${crypto.randomUUID().slice(0, 8)}`
+const copyUrl = () => new URL(`/${copy}`, live.url).href
+
+function openOn(url: string): Context {
+  const opened = contextOf(openDatabase(url))
+  return { ...opened, config: { ...opened.config, dataDir } }
+}
+
+const setSwitch = (since: Date | null) =>
+  inWorkspace(ctx, office.workspaceId, ({ db }) =>
+    db.updateTable('company').set({ acknowledges_since: since }).where('id', '=', office.companyId).execute(),
+  )
+
+beforeAll(async () => {
+  live = await createDatabase()
+  admin = new pg.Client({ connectionString: inject('postgresUrl') })
+  await admin.connect()
+  await prepareInstallation(live.url, 'simulado')
+  ctx = openOn(live.url)
+  office = await newOffice(ctx)
+  await setSwitch(new Date('2026-11-01T12:00:00Z'))
+  await store(ctx, office, 'nfe', [arrive(1, resNFe({ number: 1, issuedAt: daysAgo(1) }))])
+  await advanceMark(ctx)
+  await ctx.db.destroy()
+  await admin.query(`create database ${copy} template ${new URL(live.url).pathname.slice(1)}`)
+  // After the backup: the switch is turned off, and time passes.
+  ctx = openOn(live.url)
+  await setSwitch(null)
+  await advanceMark(ctx)
+  await ctx.db.destroy()
+  ctx = openOn(copyUrl())
+})
+afterAll(async () => {
+  await ctx.db.destroy()
+  await dropDatabase(inject('postgresUrl'), copy)
+  await admin.end()
+  await live[Symbol.asyncDispose]()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+test('a database that was brought back is recognised, and no event leaves before a person has released it', async () => {
+  await migrate(copyUrl())
+  expect(await findRestore(ctx)).toBeNull()
+  await advanceMark(ctx)
+  expect(await findRestore(ctx)).toMatchObject({ copyOf: expect.any(Date) })
+  // Once: the folder remembers the mark of the copy now.
+  await advanceMark(ctx)
+  await acknowledgePending(ctx, office.workspaceId, office.companyId)
+  expect(await claimBatch(ctx)).toBeNull()
+  const { rows } = await inCapture(ctx, ({ db }) => sql<{ id: bigint }>`select id from outgoing_event`.execute(db))
+  expect(rows).toHaveLength(1)
+  const holdups = await findHoldups(ctx, office.workspaceId, [rows[0]!.id])
+  expect(holdups.get(rows[0]!.id)!.message).toMatch(
+    /^O sistema voltou de uma cópia de segurança: nenhuma manifestação sai/,
+  )
+  expect(await listNotices(ctx)).toEqual([expect.stringMatching(/^O sistema voltou de uma cópia/)])
+  const held = (await listHeld(ctx))!
+  expect(held.companies).toMatchObject([{ cnpj: '44555666000181', automatic: 1, requested: 0 }])
+  expect(describeHeld(held)).toMatch(
+    /44\.555\.666\/0001-81 {2}.+\n {4}Ciência automática ligada em 01\/11\/2026 09:00 · esperam 1 automáticas e 0 pedidas/,
+  )
+})
+
+test('the release without the automatic Ciência turns the switches off first, and says so in the audit', async () => {
+  await releaseHeld(ctx, { withoutAutomatic: true })
+  expect(await findRestore(ctx)).toBeNull()
+  expect(await listHeld(ctx)).toBeNull()
+  expect(await listNotices(ctx)).toEqual([])
+  const { company, audit } = await inWorkspace(ctx, office.workspaceId, async ({ db }) => ({
+    company: await db.selectFrom('company').select('acknowledges_since').executeTakeFirstOrThrow(),
+    audit: await db.selectFrom('audit').select('description').execute(),
+  }))
+  expect(company.acknowledges_since).toBeNull()
+  expect(audit.map(({ description }) => description)).toEqual([
+    expect.stringMatching(/^Desligou a Ciência automática de .+, porque o banco de dados voltou de uma cópia/),
+  ])
+  // What waited is withdrawn by whoever makes it ready (signing.ts), because the switch is off.
+  expect(await claimBatch(ctx)).not.toBeNull()
+  await advanceMark(ctx)
+  expect(await findRestore(ctx)).toBeNull()
+})

@@ -1,0 +1,86 @@
+import { sql } from 'kysely'
+import { recordAudit } from '../audit/audit.ts'
+import type { Context } from '../platform/context.ts'
+import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
+import { findRestore, releaseRestore } from '../platform/restore.ts'
+
+/** A company of which events wait for the release of a restore, or would be given by themselves after it. */
+export interface HeldCompany {
+  workspaceId: number
+  companyId: number
+  name: string
+  cnpj: string
+  /** Ciência is given by itself since then; null: it is not. */
+  acknowledgesSince: Date | null
+  /** Waiting Ciências that a switch wanted. */
+  automatic: number
+  /** Waiting events that a person wanted. */
+  requested: number
+}
+
+/** What a release lets leave; null: nothing is held. */
+export async function listHeld(
+  ctx: Pick<Context, 'db'>,
+): Promise<{ foundAt: Date; copyOf: Date | null; companies: HeldCompany[] } | null> {
+  const restore = await findRestore(ctx)
+  if (!restore) return null
+  const { rows: waiting } = await inCapture(ctx, ({ db }) =>
+    sql<Pick<HeldCompany, 'companyId' | 'automatic' | 'requested'>>`
+      select company_id as "companyId", count(*) filter (where requested_by is null)::int as automatic,
+             count(*) filter (where requested_by is not null)::int as requested
+        from outgoing_event where state in ('waiting', 'sending') group by 1`.execute(db),
+  )
+  const waitingOf = new Map(waiting.map(({ companyId, ...counts }) => [companyId, counts]))
+  const companies: HeldCompany[] = []
+  for (const workspaceId of await listWorkspaces(ctx)) {
+    const rows = await inWorkspace(ctx, workspaceId, ({ db }) =>
+      db
+        .selectFrom('company')
+        .select(['id', 'name', 'cnpj', 'acknowledges_since as acknowledgesSince'])
+        .where('workspace_id', '=', workspaceId)
+        .orderBy('name')
+        .execute(),
+    )
+    for (const { id, ...company } of rows) {
+      const counts = waitingOf.get(id) ?? { automatic: 0, requested: 0 }
+      if (company.acknowledgesSince === null && counts.automatic + counts.requested === 0) continue
+      companies.push({ workspaceId, companyId: id, ...company, ...counts })
+    }
+  }
+  return { ...restore, companies }
+}
+
+// As the plans name them.
+const operator = 'Quem administra o sistema'
+
+async function listWorkspaces(ctx: Pick<Context, 'db'>): Promise<number[]> {
+  return asOperator(ctx, async ({ db }) => {
+    const rows = await db.selectFrom('workspace').select('id').orderBy('id').execute()
+    return rows.map(({ id }) => id)
+  })
+}
+
+/**
+ * Lets events leave again after a restore. `withoutAutomatic` turns the automatic Ciência of all companies off first: what waits because of it
+ * is withdrawn when its turn comes, and each workspace turns it on again where it wants it.
+ */
+export async function releaseHeld(
+  ctx: Pick<Context, 'db'>,
+  { withoutAutomatic }: { withoutAutomatic: boolean },
+): Promise<void> {
+  const held = withoutAutomatic ? await listHeld(ctx) : null
+  for (const { workspaceId, companyId, name, acknowledgesSince } of held?.companies ?? []) {
+    if (acknowledgesSince === null) continue
+    await inWorkspace(ctx, workspaceId, async ({ db }) => {
+      await db
+        .updateTable('company')
+        .set({ acknowledges_since: null, acknowledges_by: null })
+        .where('workspace_id', '=', workspaceId)
+        .where('id', '=', companyId)
+        .execute()
+      const what = `Desligou a Ciência automática de ${name}, porque o banco de dados voltou de uma cópia de segurança.`
+      await recordAudit({ db }, { workspaceId, accountName: operator }, 'empresa', what)
+    })
+  }
+  await releaseRestore(ctx)
+}

@@ -1,0 +1,95 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { formatBrasiliaMoment } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import type { Context, WithDatabase } from './context.ts'
+import { endTrouble, noteTrouble } from './trouble.ts'
+
+/** What the data folder remembers of its database. */
+interface Mark {
+  /** A digest of the key of the installation: which database it is about. */
+  installation: string
+  mark: number
+}
+
+// So far that no other machine remembers a later one.
+const leap = 1_000_000
+
+const pathOf = ({ config }: Pick<Context, 'config'>) => join(config.dataDir, 'mark.json')
+
+/**
+ * Advances the mark of the database and remembers it in the data folder. When the folder remembers a later one, the database was brought back
+ * from a copy: that is noted, and no event leaves before a person has released it.
+ */
+export async function advanceMark(ctx: Pick<Context, 'db' | 'config' | 'log'>): Promise<void> {
+  const { db } = ctx
+  const { rows } = await sql<{ key: Buffer; mark: number; markedAt: Date }>`
+    select id_key as key, mark::float8 as mark, marked_at as "markedAt" from installation`.execute(db)
+  const { key, mark, markedAt } = rows[0]!
+  const installation = createHash('sha256').update(key).digest('hex')
+  const remembered = await readMark(ctx)
+  const isOlder = remembered?.installation === installation && remembered.mark > mark
+  if (isOlder) await noteRestore(ctx, markedAt)
+  const { rows: advanced } = await sql<{ mark: number }>`
+    select mark::float8 as mark from advance_mark(${isOlder ? remembered.mark + leap : 0}::bigint)`.execute(db)
+  await writeMark(ctx, { installation, mark: advanced[0]!.mark })
+}
+
+async function readMark(ctx: Pick<Context, 'config'>): Promise<Mark | null> {
+  try {
+    return JSON.parse(await readFile(pathOf(ctx), 'utf8')) as Mark
+  } catch (error) {
+    // Not there, or cut off when the disk was full: the next one is written whole.
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+async function writeMark(ctx: Pick<Context, 'config'>, mark: Mark): Promise<void> {
+  const path = pathOf(ctx)
+  await mkdir(ctx.config.dataDir, { recursive: true })
+  const before = `${path}.${randomUUID()}`
+  {
+    await using file = await open(before, 'w', 0o600)
+    await file.writeFile(JSON.stringify(mark))
+    await file.sync()
+  }
+  await rename(before, path)
+}
+
+/** Notes that the database was brought back from a copy of `copyOf` (null: not known when), unless one that is not released is noted. */
+export async function noteRestore(ctx: Pick<Context, 'db' | 'log'>, copyOf: Date | null): Promise<void> {
+  const { rows } = await sql`
+    insert into restore (copy_of) select ${copyOf}::timestamptz
+     where not exists (select 1 from restore where released_at is null) returning id`.execute(ctx.db)
+  if (rows.length === 0) return
+  ctx.log.error({ copyOf }, 'the database was brought back from a copy: no event leaves before it is released')
+  const when = copyOf
+    ? `O banco de dados voltou de uma cópia de ${formatBrasiliaMoment(copyOf)} (horário de Brasília).`
+    : 'A SEFAZ está à frente em quase todas as empresas: o banco de dados parece ter voltado de uma cópia de segurança.'
+  await noteTrouble(
+    ctx,
+    'restauracao',
+    `${when} O que foi capturado desde então está sendo buscado de novo na SEFAZ; nenhuma manifestação sai até você conferir as opções das empresas e liberar: npm run admin -- restauracao.`,
+  )
+}
+
+/** A restore that nobody has released yet; null: none. */
+export async function findRestore({ db }: WithDatabase): Promise<{ foundAt: Date; copyOf: Date | null } | null> {
+  const row = await db
+    .selectFrom('restore')
+    .select(['found_at as foundAt', 'copy_of as copyOf'])
+    .where('released_at', 'is', null)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** Lets events leave again. */
+export async function releaseRestore({ db }: WithDatabase): Promise<void> {
+  await db.updateTable('restore').set({ released_at: sql<Date>`now()` }).where('released_at', 'is', null).execute()
+  await endTrouble({ db }, 'restauracao')
+}
+
+/** True while a restore is not released: for conditions of statements. */
+export const isHeld = sql<boolean>`exists (select 1 from restore where released_at is null)`
