@@ -72,14 +72,11 @@ const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> =
   contatos: showContacts,
   emails: showMails,
   notify,
+  restauracao: manageRestore,
   wake,
 }
 // They check their own arguments.
-const withWords = ['emails', 'notify', 'plano', 'wake']
-  restauracao: manageRestore,
-}
-// They check their own arguments.
-const withWords = ['emails', 'notify', 'plano', 'restauracao']
+const withWords = ['emails', 'notify', 'plano', 'restauracao', 'wake']
 
 await live(async () => {
   const [command, ...rest] = process.argv.slice(2)
