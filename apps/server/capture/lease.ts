@@ -74,14 +74,18 @@ export async function claimOne(ctx: ClaimContext, id: number): Promise<CaptureLi
   return claim(ctx, [{ turn: 'check', due: sql`id = ${id}`, order: sql`id` }], heldMax + 1)
 }
 
+/** How long a line is held without a sign of life: longer than the slowest response may take. */
+export function leaseMsOf({ sefaz }: Context['config']): number {
+  return 2.5 * sefaz.answerMs
+}
+
 async function claim(
   { db, config }: ClaimContext,
   lanes: TurnLane[],
   placesMax = heldMax,
 ): Promise<CaptureLine | null> {
   const leaseBy = crypto.randomUUID()
-  // Longer than the slowest response may take.
-  const leaseMs = 2.5 * config.sefaz.answerMs
+  const leaseMs = leaseMsOf(config)
   return inCapture({ db }, async ({ db }) => {
     // One claim at a time in all processes: two would see the same free place.
     await holdLock({ db }, 'lineClaims')

@@ -1,6 +1,6 @@
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import type { SefazError, SefazErrorKind } from '@vigia/sefaz/error'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { fromNow } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
@@ -159,17 +159,26 @@ export const queriesAnHour = 18
 // More calls than fit into an hour, even with pages two seconds apart.
 const callsAnHourMax = 2_000
 
-/** How long to wait before a query for one position fits into the quota of the hour; 0: now. `ctx.db` is a transaction that sees the line. */
+/**
+ * How long to wait before a query for one position fits into the quota of the hour; 0: now. The hour after the clock was set is left alone: when
+ * queries left before cannot be told. `ctx.db` is a transaction that sees the line.
+ */
 export async function quotaWait(
   { db, config }: Pick<Context, 'db' | 'config'>,
   line: Pick<CaptureLine, 'id'>,
 ): Promise<number> {
   const { hourMs, marginMs } = config.sefaz
-  const { rows } = await sql<{ n: number; waitMs: number }>`
-    select count(*)::int as n, coalesce(extract(epoch from min(at) - now()) * 1000 + ${hourMs}, 0)::float8 as "waitMs"
+  const hour = sql`${hourMs} * interval '1 ms'`
+  const remaining = (at: RawBuilder<unknown>) => sql`extract(epoch from ${at} - now()) * 1000 + ${hourMs}`
+  const { rows } = await sql<{ n: number; waitMs: number; clockMs: number }>`
+    select count(*)::int as n, coalesce(${remaining(sql`min(at)`)}, 0)::float8 as "waitMs",
+           coalesce((select ${remaining(sql`jumped_at`)} from clock
+                      where subject = 'capture' and jumped_at > now() - ${hour} and jumped_at <= now()), 0)::float8 as "clockMs"
       from (select at from (select at, query from capture_call where line_id = ${line.id} order by id desc limit ${callsAnHourMax}) r
-             where query = 'consNSU' and at > now() - ${hourMs} * interval '1 ms'
+             where query = 'consNSU' and at > now() - ${hour} and at < now() + ${hour}
              order by at desc limit ${queriesAnHour}) c`.execute(db)
-  const { n, waitMs } = rows[0]!
-  return n < queriesAnHour ? 0 : Math.max(waitMs, 1) + marginMs / 5
+  const { n, waitMs, clockMs } = rows[0]!
+  const fullMs = n < queriesAnHour ? 0 : Math.min(Math.max(waitMs, 1), hourMs)
+  const restMs = Math.max(fullMs, clockMs)
+  return restMs === 0 ? 0 : restMs + marginMs / 5
 }

@@ -29,6 +29,7 @@ import {
   type NsuRange,
   proved,
 } from './rules.ts'
+import { compareClocks } from './skew.ts'
 
 export type SettlementContext = Pick<Context, 'db' | 'config' | 'log'>
 
@@ -74,6 +75,7 @@ export async function settle(
 ): Promise<SettledQuery> {
   const arrivals = outcome.response ? readArrivals({ documents: documentsOf(query, outcome.response) }) : []
   return inCapture(ctx, async (ctx) => {
+    const askedAt = outcome.response ? await readAskedAt(ctx, line) : null
     const verdict =
       query.kind === 'distNSU'
         ? await judgePage(ctx, line, query.holder, outcome, isEnding)
@@ -101,10 +103,18 @@ export async function settle(
       nextInMs: query.kind === 'distNSU' && decision ? decision.nextInMs : waitMs || ctx.config.sefaz.pagePauseMs,
       allowedInMs: decision?.allowedInMs,
     })
-    // Last, because all lines share the row of the service.
-    if (outcome.response) await reportResponse(ctx, line.service, outcome.response)
+    // Last, because all lines share the rows of the service.
+    if (outcome.response) {
+      await reportResponse(ctx, line.service, outcome.response)
+      await compareClocks(ctx, line.service, askedAt, outcome.response.dhResp)
+    }
     return { line: query.kind === 'distNSU' && decision ? moved(line, decision) : line, decision, waitMs }
   })
+}
+
+async function readAskedAt({ db }: Pick<Context, 'db'>, line: CaptureLine): Promise<Date | null> {
+  const row = await db.selectFrom('capture_line').select('asked_at').where('id', '=', line.id).executeTakeFirstOrThrow()
+  return row.asked_at
 }
 
 function moved(line: CaptureLine, decision: Decision): CaptureLine {

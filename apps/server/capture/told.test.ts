@@ -129,6 +129,19 @@ describe('a company', () => {
     expect(await told(company)).toMatchObject({ estado: 'aguardando', mensagem: 'Em dia.' })
   })
 
+  test('that is up to date and was asked about longer ago than any pause lasts is late, whatever its next time says', async () => {
+    const company = await newCompany(ctx)
+    await change(
+      "next_at = now() + interval '20 hours', message = 'Em dia.', last_success_at = now() - interval '2 hours'",
+    )
+    expect(await told(company)).toMatchObject({ estado: 'aguardando', mensagem: 'Em dia.' })
+    await change("last_success_at = now() - interval '3 hours'")
+    expect(await told(company)).toMatchObject({
+      estado: 'falha',
+      mensagem: expect.stringMatching(/^A captura está atrasada desde/),
+    })
+  })
+
   test('that is captured only on request is not late before one', async () => {
     const company = await newCompany(ctx)
     await inWorkspace(ctx, company.workspaceId, ({ db }) =>

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { repeat, startJobs } from '../jobs/jobs.ts'
 import { readAuthorities } from '../platform/authorities.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
+import { watchClock } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
@@ -11,6 +12,7 @@ import { runGapTurn } from './gaps/gap-turn.ts'
 import { deliverKept, settleInterrupted } from './interrupted.ts'
 import { prepareKept } from './kept.ts'
 import { breakLine, type CaptureLine, claimLine, readHeldLine, type Turn } from './lease.ts'
+import { movePauses } from './pauses.ts'
 import { distributionUrl } from './query.ts'
 import { brokenOff } from './rules.ts'
 
@@ -22,6 +24,7 @@ const keptEveryMs = 60_000
 /** Carries out the turns of the lines that are due, until disposed; then waits for the pages under way. */
 export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisposable> {
   const ca = await readAuthorities(ctx.config)
+  const clock = watchClock('capture', movePauses)
   await prepareKept(ctx)
   await using stack = new AsyncDisposableStack()
   stack.use(repeat(keptEveryMs, () => deliverKept(ctx), ctx.log))
@@ -29,7 +32,7 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
     startJobs(
       {
         name: 'capture',
-        claim: async () => (ctx.storage.trouble && !(await ctx.storage.prove()) ? null : claimTurn(ctx)),
+        claim: async () => (ctx.storage.trouble && !(await ctx.storage.prove()) ? null : clock.claim(ctx, claimTurn)),
         run: ({ line, work }, signal) => work(ctx, line, ca, signal),
         postpone: ({ line }) => postponeFailed(ctx, line),
         describe: ({ line: { cnpj, service } }) => ({ cnpj, service }),

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
 import { damagedProblem } from '../platform/damage.ts'
-import { lateMinutes, type ServiceCode } from '../platform/service.ts'
+import { lateMinutes, type ServiceCode, waitMinutesMax } from '../platform/service.ts'
 
 /** What a capture line says when the authority accepts none of the certificates that there are for a CNPJ, in whatever workspace. */
 export const noneAccepted =
@@ -39,6 +39,12 @@ export async function readCaptureStates(db: Context['db'], workspaceId: number, 
   })
 }
 
+// A line that is up to date asks again before so long has passed, whatever time is written for its next query. One that a person woke may have
+// stood still for long.
+const due = sql`case when l.state = 'waiting' and not l.wanted and l.next_at > now()
+  then least(greatest(l.next_at, l.allowed_at), l.last_success_at + ${waitMinutesMax} * interval '1 minute')
+  else greatest(l.next_at, l.allowed_at) end`
+
 async function readLines(db: Context['db'], workspaceId: number, pausedAt: Date | null, companyId?: number) {
   const successBefore = sql`(select k.at from capture_call k
     where k.line_id = l.id and k.query = 'distNSU' and k.c_stat in (137, 138) and k.at <= ${pausedAt}::timestamptz order by k.id desc limit 1)`
@@ -57,8 +63,9 @@ async function readLines(db: Context['db'], workspaceId: number, pausedAt: Date 
       ),
       sql<boolean>`coalesce(l.lease_until > now(), false)`.as('leased'),
       // When the query should have been made; null: it is not late.
-      sql<Date | null>`case when l.next_at is not null and greatest(l.next_at, l.allowed_at) < now() - ${lateMinutes} * interval '1 minute'
-                          then greatest(l.next_at, l.allowed_at) end`.as('late_since'),
+      sql<Date | null>`case when l.next_at is not null and ${due} < now() - ${lateMinutes} * interval '1 minute' then ${due} end`.as(
+        'late_since',
+      ),
       sql<boolean>`s.proved_at is not null`.as('proved'),
     ])
     .where('s.workspace_id', '=', workspaceId)

@@ -152,6 +152,8 @@ test('the captures, mails, events and circuits of all workspaces', async () => {
   await noteTrouble({ db }, 'relogio', 'O relógio está errado.')
   await sql`update trouble set since = now() - interval '4 hours'`.execute(db)
 
+  await sql`insert into clock_skew (service, seconds, odd) values (2, -400, 2)`.execute(db)
+
   const samples = await scrape()
   const lines = (service: string, state: string) =>
     samples.get(`vigia_capture_lines{service="${service}",state="${state}"}`)
@@ -172,6 +174,7 @@ test('the captures, mails, events and circuits of all workspaces', async () => {
   expect(samples.get('vigia_capture_lines_stuck{service="cte",state="stopped"}')).toBe(1)
   expect(samples.get('vigia_capture_lost_positions{service="nfe"}')).toBe(5)
   expect(samples.get('vigia_circuits_open')).toBe(1)
+  expect(samples.get('vigia_clock_skew_seconds{service="cte"}')).toBe(-400)
   expect(samples.get('vigia_mails_waiting')).toBe(2)
   expect(samples.get('vigia_mails_failed_last_day')).toBe(1)
   expect(samples.get('vigia_outgoing_events{state="waiting"}')).toBe(2)

@@ -113,6 +113,7 @@ function measurePools(registry: Registry, pools: Record<string, Database>): void
 interface Counted {
   lines: { service: ServiceCode; state: string; count: number; late: number; lateSeconds: number }[]
   circuits: number
+  skews: { service: ServiceCode; seconds: number }[]
   stuck: { service: ServiceCode; state: string; count: number }[]
   lost: { service: ServiceCode; positions: number }[]
   silentSeconds: number | null
@@ -182,7 +183,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 }
 
 function show(gauges: ReturnType<typeof createGauges>, counted: Counted): void {
-  const { lines, circuits, mails, events, troubles, use } = counted
+  const { lines, circuits, skews, mails, events, troubles, use } = counted
   for (const gauge of Object.values(gauges)) gauge.reset()
   for (const row of lines) {
     const service = serviceOf(row.service)
@@ -195,6 +196,7 @@ function show(gauges: ReturnType<typeof createGauges>, counted: Counted): void {
   for (const { service, positions } of counted.lost) gauges.lost.set({ service: serviceOf(service) }, positions)
   if (counted.silentSeconds !== null) gauges.silentSeconds.set(counted.silentSeconds)
   gauges.circuitsOpen.set(circuits)
+  for (const { service, seconds } of skews) gauges.clockSkew.set({ service: serviceOf(service) }, seconds)
   gauges.mailsWaiting.set(mails.waiting)
   gauges.mailsWaitingSeconds.set(mails.waitingSeconds)
   gauges.mailsFailed.set(mails.failed)
@@ -239,6 +241,11 @@ function createGauges(registry: Registry) {
       'Seconds since the last query to the authority; absent before the first.',
     ),
     circuitsOpen: gauge('circuits_open', 'Web services of the authority that served nobody when last asked.'),
+    clockSkew: gauge(
+      'clock_skew_seconds',
+      'How far the clock of the database is ahead of the authority (negative: behind), by service; a response that takes long looks like a clock behind.',
+      ['service'],
+    ),
     mailsWaiting: gauge('mails_waiting', 'Mails that have not left yet.'),
     mailsWaitingSeconds: gauge('mails_waiting_seconds', 'Age of the oldest mail that has not left yet.'),
     mailsFailed: gauge('mails_failed_last_day', 'Mails given up within the last 24 hours.'),
@@ -266,7 +273,7 @@ async function count(ctx: Context): Promise<Counted> {
       const { db } = ctx
       await sql`select set_config('statement_timeout', ${String(databaseMs)}, true)`.execute(db)
       // A statement for the lines, the mails and the events each: they may come to stand in different places.
-      const captures = await sql<Pick<Counted, 'lines' | 'circuits' | 'stuck' | 'lost' | 'silentSeconds'>>`
+      const captures = await sql<Pick<Counted, 'lines' | 'circuits' | 'skews' | 'stuck' | 'lost' | 'silentSeconds'>>`
         with line as (
           select service, paused, state, lease_until > now() as held,
                  case when next_at is not null and (automatic or wanted) and not paused
@@ -285,7 +292,10 @@ async function count(ctx: Context): Promise<Counted> {
         select coalesce((select json_agg(lines) from lines), '[]') as lines,
                coalesce((select json_agg(stuck) from stuck), '[]') as stuck, coalesce((select json_agg(lost) from lost), '[]') as lost,
                (select extract(epoch from now() - max(at))::float8 from capture_call) as "silentSeconds",
-               (select count(*)::int from circuit where open_until is not null) as circuits`.execute(db)
+               (select count(*)::int from circuit where open_until is not null) as circuits,
+               coalesce((select json_agg(json_build_object('service', service, 'seconds', seconds)) from clock_skew), '[]') as skews`.execute(
+        db,
+      )
       const mails = await sql<Counted['mails']>`
         select count(*)::int as waiting, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as "waitingSeconds",
                (select count(*)::int from mail where state = 'failed' and settled_at > now() - interval '1 day') as failed

@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { conclusive } from '../documents/documents.ts'
 import { claimRows, fromNow, type Lane } from '../jobs/jobs.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
+import { movedPause, writeChanged } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { holdLock } from '../platform/locks.ts'
@@ -51,6 +52,10 @@ const eventsMax: Record<Service, number> = { nfe: 20, cte: 1 }
 // A lease lasts longer than the slowest response may take.
 const leaseAnswers = 2.5
 
+function leaseMsOf({ sefaz }: Context['config']): number {
+  return Math.round(leaseAnswers * sefaz.answerMs)
+}
+
 /** `e` is an unsettled event before `o` about the same document. A final answer does not wait for a Ciência, which says less. */
 export const comesBefore = sql`e.workspace_id = o.workspace_id and e.company_id = o.company_id and e.chave = o.chave and e.id < o.id
   and e.state in ('waiting', 'sending') and not (e.tp_evento = 210210 and o.tp_evento = any (${conclusive}::int[]))`
@@ -85,7 +90,7 @@ interface ClaimedEvent extends QueuedEvent {
 export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<Batch | null> {
   const { sefaz } = ctx.config
   const leaseBy = crypto.randomUUID()
-  const leaseMs = Math.round(leaseAnswers * sefaz.answerMs)
+  const leaseMs = leaseMsOf(ctx.config)
   const elapsedMs = stopwatch()
   const lasts = () => elapsedMs() < leaseMs - sefaz.answerMs
   const reachable = reachableCondition(ctx.config, await pausedServices(ctx))
@@ -167,6 +172,17 @@ export async function postponeFailed(
                next_at = now() + ${waitMs} * interval '1 ms' * power(2, least(failures, 6))
          where lease_by = ${leaseBy}`.execute(db),
   )
+}
+
+/** Moves what waits for its time among the events when the clock was set by `jumpMs`; see `watchClock`. */
+export async function movePauses(ctx: Pick<Context, 'db' | 'config'>, jumpMs: number): Promise<number> {
+  const { hourMs, marginMs } = ctx.config.sefaz
+  // An hour, or a quarter of one that doubles with each failure.
+  const longest = sql<number>`(greatest(1, power(2, least(failures - 1, 6)) / 4) * ${hourMs}::float8 + ${marginMs}::float8)`
+  return writeChanged(ctx, 'outgoing_event', sql`state in ('waiting', 'sending')`, {
+    next_at: movedPause(sql.ref('next_at'), longest, jumpMs),
+    lease_until: movedPause(sql.ref('lease_until'), leaseMsOf(ctx.config), jumpMs),
+  })
 }
 
 const failedHere =

@@ -11,6 +11,7 @@ import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { holdLock } from '../platform/locks.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
+import { stopwatch } from '../platform/stopwatch.ts'
 import { correctionsOf } from './corrections.ts'
 import { findHoldups } from './holdups.ts'
 import { type Kind, letterOfCorrection, outgoingText } from './kinds.ts'
@@ -317,10 +318,11 @@ async function awaitResponses(
   waitMs: number,
 ): Promise<Map<bigint, Pick<RequestOutcome, 'state' | 'cStat' | 'message'>>> {
   const ids = placed.flatMap(({ eventId }) => eventId ?? [])
-  const until = Date.now() + waitMs
+  const elapsedMs = stopwatch()
   for (;;) {
     const rows = await readRows(ctx, workspaceId, ids)
-    if (rows.every((row) => row.leavesAt === null || row.leavesAt.getTime() > until) || Date.now() >= until)
+    const leftMs = waitMs - elapsedMs()
+    if (rows.every((row) => row.leavesAt === null || row.leavesAt.getTime() > Date.now() + leftMs) || leftMs <= 0)
       return new Map(rows.map(({ id, state, cStat, message }) => [id, { state, cStat, message }]))
     await setTimeout(lookEveryMs)
   }

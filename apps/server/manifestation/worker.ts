@@ -1,8 +1,9 @@
 import { startJobs } from '../jobs/jobs.ts'
 import { readAuthorities } from '../platform/authorities.ts'
+import { watchClock } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
 import type { Service } from '../platform/service.ts'
-import { claimBatch, postponeFailed } from './queue.ts'
+import { claimBatch, movePauses, postponeFailed } from './queue.ts'
 import { type SendingContext, sendBatch } from './sending.ts'
 
 // Each batch is of one author at one service; a person is waiting for most of them.
@@ -18,10 +19,11 @@ export async function startManifestationWorker(
   { registered }: { registered: (service: Service, cnpj: string) => void | Promise<void> },
 ): Promise<AsyncDisposable> {
   const ca = await readAuthorities(ctx.config)
+  const clock = watchClock('manifestation', movePauses)
   return startJobs(
     {
       name: 'manifestation',
-      claim: async () => (ctx.storage.trouble && !(await ctx.storage.prove()) ? null : claimBatch(ctx)),
+      claim: async () => (ctx.storage.trouble && !(await ctx.storage.prove()) ? null : clock.claim(ctx, claimBatch)),
       run: async (batch, signal) => {
         // A response that cannot be stored would have to be asked for again.
         if (!(await ctx.storage.prove())) return postponeFailed(ctx, batch)

@@ -19,3 +19,6 @@ export function nsuText(nsu: bigint): string {
 
 /** A conversation that should have asked so long ago is late. */
 export const lateMinutes = 15
+
+/** A conversation that is up to date asks again before so long has passed. */
+export const waitMinutesMax = 130

@@ -387,6 +387,16 @@ interface TroubleTable {
   ended_at: Optional<Date | null>
   told_at: Optional<Date | null>
 }
+interface ClockTable {
+  subject: string
+  moved_ms: Optional<bigint>
+  jumped_at: Optional<Date | null>
+}
+interface ClockSkewTable {
+  service: number
+  seconds: number
+  odd: number
+}
 interface OutgoingEventTable {
   workspace_id: number
   id: Generated<bigint>
@@ -455,6 +465,8 @@ export interface Tables {
   capture_gap: CaptureGapTable
   certificate_use: CertificateUseTable
   circuit: CircuitTable
+  clock: ClockTable
+  clock_skew: ClockSkewTable
   trouble: TroubleTable
   storage_probe: StorageProbeTable
   restore: RestoreTable

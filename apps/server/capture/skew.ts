@@ -1,0 +1,58 @@
+import { sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+import type { ServiceCode } from '../platform/service.ts'
+import { endTrouble, noteTrouble } from '../platform/trouble.ts'
+
+const toleranceMs = 5 * 60_000
+// One response may be wrong.
+const oddMax = 2
+// Less is not written: all lines share the row.
+const newsSeconds = 30
+
+/**
+ * Compares the clock of the database, as it was when a query left (`askedAt`), with the time in its response. Two responses of a service in a row
+ * that differ by more than five minutes are told; a response takes less. `ctx.db` is a transaction of the capture.
+ */
+export async function compareClocks(
+  ctx: Pick<Context, 'db'>,
+  service: ServiceCode,
+  askedAt: Date | null,
+  dhResp: string | undefined,
+): Promise<void> {
+  const respondedAt = parseTime(dhResp)
+  if (askedAt === null || Number.isNaN(respondedAt)) return
+  const aheadMs = askedAt.getTime() - respondedAt
+  const seconds = Math.max(-secondsMax, Math.min(secondsMax, Math.round(aheadMs / 1000)))
+  const isOdd = Math.abs(aheadMs) > toleranceMs
+  const { rows } = await sql<{ odd: number; oddBefore: number | null }>`
+    insert into clock_skew as c (service, seconds, odd) values (${service}, ${seconds}, ${isOdd ? 1 : 0})
+    on conflict (service) do update
+       set seconds = excluded.seconds, odd = case excluded.odd when 0 then 0 else least(c.odd + 1, ${oddMax}) end
+     where abs(c.seconds::bigint - excluded.seconds) >= ${newsSeconds} or (excluded.odd = 0) <> (c.odd = 0) or (c.odd > 0 and c.odd < ${oddMax})
+    returning new.odd, old.odd as "oddBefore"`.execute(ctx.db)
+  const [row] = rows
+  if (!row) return
+  if (row.odd >= oddMax) await noteTrouble(ctx, 'relogio', skewSentence(seconds))
+  else if (row.odd === 0 && (row.oddBefore ?? 0) >= oddMax) await endTrouble(ctx, 'relogio')
+}
+
+// The column holds no more; some sixty years.
+const secondsMax = 2 ** 31 - 1
+
+// The CT-e service writes the time of Brasília without its offset.
+function parseTime(dhResp = ''): number {
+  const [, time, offset] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)(Z|[+-]\d\d:\d\d)?$/.exec(dhResp.trim()) ?? []
+  return time === undefined ? Number.NaN : Date.parse(`${time}${offset ?? '-03:00'}`)
+}
+
+/** What the operator reads about a clock that is `seconds` ahead of the authority's (negative: behind). */
+export function skewSentence(seconds: number): string {
+  const minutes = Math.round(Math.abs(seconds) / 60)
+  const amount =
+    minutes < 120
+      ? `${minutes} min`
+      : minutes < 72 * 60
+        ? `${Math.round(minutes / 60)} h`
+        : `${Math.round(minutes / 1440)} dias`
+  return `O relógio deste servidor está ${amount} ${seconds > 0 ? 'adiantado' : 'atrasado'} em relação ao da SEFAZ. Os documentos já guardados estão seguros, mas as horas mostradas estão erradas e a SEFAZ pode recusar manifestações pela data. Acerte o relógio do computador em que o banco de dados roda e ligue a sincronização automática (NTP); as esperas da captura se ajustam sozinhas e este aviso some com a próxima resposta da SEFAZ.`
+}

@@ -1,0 +1,142 @@
+import { uptime } from 'node:os'
+import { type RawBuilder, sql } from 'kysely'
+import type { Context } from './context.ts'
+import { inCapture } from './database.ts'
+
+// Pauses are times of the database's clock, and somebody may set it. What was due for an hour must not become due by that, nor wait a day.
+
+/** Moves the pauses of a subject by `jumpMs` (0: only those that lie too far ahead are brought back). Returns how many rows changed. */
+type Move = (ctx: Pick<Context, 'db' | 'config'>, jumpMs: number) => Promise<number>
+
+/** What the clock said between two moments of a clock that nobody can set. */
+interface Sample {
+  before: number
+  after: number
+  at: number
+  movedMs: number
+}
+
+interface ClockWatch {
+  /** Carries out `work`, which claims what is due, in a transaction of the capture; null also while the pauses follow a jump of the clock. */
+  claim<C extends Pick<Context, 'db' | 'config' | 'log'>, T>(
+    ctx: C,
+    work: (ctx: C) => Promise<T | null>,
+  ): Promise<T | null>
+}
+
+// A clock that is kept right by small steps is left alone, and every pause has a margin of more than this.
+const jumpMinMs = 30_000
+// Transactions that began before the jump write their pauses meanwhile, and these move with the others.
+const settleMs = 2_000
+// A sample that took longer could hide a jump.
+const sharpMs = 1_000
+const lookEveryMs = 60_000
+
+/**
+ * Watches the clock of the database for one subject of pauses. `uptimeMs` counts on while the machine sleeps and is not set by anybody. Several
+ * processes may watch: a jump moves the pauses once.
+ */
+export function watchClock(subject: string, move: Move, uptimeMs = () => uptime() * 1000): ClockWatch {
+  let last: Sample | null = null
+  let doubtedSince: number | null = null
+  let lookedAt = Number.NEGATIVE_INFINITY
+  return {
+    async claim(ctx, work) {
+      const before = uptimeMs()
+      let seen: Sample | null = null
+      let looked = false
+      const claimed = await inCapture(ctx, async (ctx) => {
+        const sample = { ...(await readClock(ctx, subject)), before, after: uptimeMs() }
+        if (last && jumpBetween(last, sample) !== 0) {
+          // Takes the lock of the row, and tells those who count by times of the ledger.
+          await noteJump(ctx, subject, 0)
+          doubtedSince ??= before
+          if (before - doubtedSince >= settleMs) seen = await follow(ctx, last, sample)
+          return null
+        }
+        doubtedSince = null
+        if (last === null || sample.after - before <= sharpMs) seen = sample
+        looked = before - lookedAt >= lookEveryMs
+        if (looked) await bringBack(ctx)
+        return work(ctx)
+      })
+      if (looked) lookedAt = before
+      last = seen ?? last
+      return claimed
+    },
+  }
+
+  async function bringBack(ctx: Pick<Context, 'db' | 'config' | 'log'>): Promise<void> {
+    const rows = await move(ctx, 0)
+    if (rows === 0) return
+    // Only a clock that was set back while nobody watched leaves a pause so far ahead.
+    await noteJump(ctx, subject, 0)
+    ctx.log.warn({ subject, rows }, 'pauses lay further ahead than any rule causes, and were brought back')
+  }
+
+  async function follow(ctx: Pick<Context, 'db' | 'config' | 'log'>, from: Sample, sample: Sample): Promise<Sample> {
+    // Another process may have moved the pauses before this one had the lock.
+    const now = { ...sample, movedMs: (await readClock(ctx, subject)).movedMs }
+    const jumpMs = jumpBetween(from, now)
+    if (jumpMs === 0) return now
+    const rows = await move(ctx, jumpMs)
+    await noteJump(ctx, subject, jumpMs)
+    ctx.log.warn({ subject, jumpMs, rows }, 'the clock of the database was set, and pauses were moved by as much')
+    return { ...now, movedMs: now.movedMs + jumpMs }
+  }
+}
+
+// How far the clock was set between two samples beyond what pauses were moved by already; 0: not that one could tell. When in doubt, what makes
+// pauses longer.
+function jumpBetween(from: Sample, to: Sample): number {
+  const elapsed = to.at - from.at - (to.movedMs - from.movedMs)
+  const least = Math.round(elapsed - (to.after - from.before))
+  const most = Math.round(elapsed - (to.before - from.after))
+  return least > jumpMinMs || most < -jumpMinMs ? most : 0
+}
+
+async function readClock({ db }: Pick<Context, 'db'>, subject: string): Promise<Pick<Sample, 'at' | 'movedMs'>> {
+  const { rows } = await sql<Pick<Sample, 'at' | 'movedMs'>>`
+    select (extract(epoch from now()) * 1000)::float8 as at,
+           coalesce((select moved_ms from clock where subject = ${subject}), 0)::float8 as "movedMs"`.execute(db)
+  return rows[0]!
+}
+
+async function noteJump({ db }: Pick<Context, 'db'>, subject: string, jumpMs: number): Promise<void> {
+  await sql`insert into clock as c (subject, moved_ms, jumped_at) values (${subject}, ${jumpMs}::bigint, now())
+            on conflict (subject) do update set moved_ms = c.moved_ms + excluded.moved_ms, jumped_at = now()`.execute(
+    db,
+  )
+}
+
+/**
+ * A pause as it is after a jump of the clock (0: there was none): `pause` is the time to which it lasts, `mostMs` the longest that the rules cause.
+ * What was written since the jump stays: a pause that would become longer than that by moving it ahead, or that is not longer and would be moved
+ * back.
+ */
+export function movedPause(
+  pause: RawBuilder<unknown>,
+  mostMs: number | RawBuilder<number>,
+  jumpMs: number,
+): RawBuilder<Date> {
+  const most = sql`now() + ${mostMs}::float8 * interval '1 ms'`
+  if (jumpMs === 0) return sql`case when ${pause} is not null then least(${pause}, ${most}) end`
+  const moved = sql`${pause} + ${jumpMs}::float8 * interval '1 ms'`
+  const isOlder = jumpMs > 0 ? sql`${moved} <= ${most}` : sql`${pause} > ${most}`
+  return sql`case when ${pause} is not null then least(case when ${isOlder} then ${moved} else ${pause} end, ${most}) end`
+}
+
+/** Writes these values into those of the rows for which they differ. Returns how many. */
+export async function writeChanged(
+  { db }: Pick<Context, 'db'>,
+  table: string,
+  rows: RawBuilder<unknown>,
+  values: Record<string, RawBuilder<unknown>>,
+): Promise<number> {
+  const columns = Object.entries(values)
+  const names = sql.join(columns.map(([name]) => sql.ref(name)))
+  const { numAffectedRows } = await sql`
+    update ${sql.table(table)} set ${sql.join(columns.map(([name, value]) => sql`${sql.ref(name)} = ${value}`))}
+     where ${rows} and (${names}) is distinct from (${sql.join(columns.map(([, value]) => value))})`.execute(db)
+  return Number(numAffectedRows ?? 0)
+}
