@@ -46,6 +46,8 @@ export const Dashboard = z.object({
   }),
   /** Ours: what is wrong with the whole installation and concerns everybody, a sentence or two each. */
   avisos: z.array(z.string()),
+  /** Ours: what arrives can be stored. */
+  armazenamentoSaudavel: z.boolean(),
 })
 /** What the browser receives as the dashboard (section 3). */
 export type Dashboard = z.output<typeof Dashboard>

@@ -73,6 +73,7 @@ export const workspaceScenes: Scene[] = [
         body.data.avisos = [
           'A captura está em pausa por um problema de armazenamento do sistema. Os documentos já guardados estão seguros, e os novos esperam na SEFAZ, que os guarda por cerca de 90 dias. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
         ]
+        body.data.armazenamentoSaudavel = false
         await route.fulfill({ response, json: body })
       }),
     shows: byText(/^A captura está em pausa/),

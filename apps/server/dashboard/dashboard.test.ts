@@ -123,6 +123,7 @@ const nothing = () => ({
   })),
   pendencias: { resumos: 0, aguardandoResposta: 0, canceladasNfe: 0, canceladosCte: 0 },
   avisos: [],
+  armazenamentoSaudavel: true,
 })
 
 test('a workspace without documents has every day of the month, with zeros', async () => {
@@ -137,7 +138,8 @@ test('a workspace without companies has nothing at all', async () => {
 test('what is wrong with the installation is told to everybody whom it concerns', async () => {
   await noteTrouble(ctx, 'espaco', 'O disco sdb1 está cheio.')
   await noteTrouble(ctx, 'paradas', '7 capturas pararam.')
-  const { avisos } = await read()
+  const { avisos, armazenamentoSaudavel } = await read()
+  expect(armazenamentoSaudavel).toBe(false)
   expect(avisos).toEqual([
     expect.stringMatching(/^A captura está em pausa .* estão seguros, .* não precisa fazer nada\.$/),
   ])

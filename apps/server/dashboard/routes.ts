@@ -7,6 +7,7 @@ export const dashboardRoutes = [
   handle(getDashboard, async (ctx, { session }) => {
     const { workspaceId } = session
     const { companies, latest, days, summaries, acknowledged } = await readDashboard(ctx, workspaceId)
+    const notices = await listNotices(ctx)
     const sum = (pick: (company: (typeof companies)[number]) => number) =>
       companies.reduce((total, company) => total + pick(company), 0)
     return {
@@ -37,7 +38,8 @@ export const dashboardRoutes = [
           canceladasNfe: sum((company) => company.cancelledNfe),
           canceladosCte: sum((company) => company.cancelledCte),
         },
-        avisos: await listNotices(ctx),
+        avisos: notices.map(({ text }) => text),
+        armazenamentoSaudavel: !notices.some(({ key }) => key === 'espaco'),
       },
     }
   }),

@@ -167,6 +167,9 @@ export const fieldTexts: Record<string, FieldWords> = {
   aguardandoResposta: { description: 'NF-e dos últimos 90 dias, com hoje, só com a Ciência (Status 8).' },
   canceladasNfe: { description: 'NF-e emitidas no mês corrente e canceladas.' },
   canceladosCte: { description: 'CT-e emitidos no mês corrente e cancelados.' },
+  armazenamentoSaudavel: {
+    description: 'false: o que chega não pode ser guardado agora; um dos avisos diz o que acontece.',
+  },
   avisos: { description: 'O que está errado em toda a instalação e interessa a todos; vazio quando nada está.' },
 }
 

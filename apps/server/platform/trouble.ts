@@ -69,10 +69,16 @@ export async function listTroubles({ db }: WithDatabase): Promise<Trouble[]> {
 }
 
 /** What of it everybody reads. Of a database that takes no rows none tells. */
-export async function listNotices({ db, storage }: Pick<Context, 'db' | 'storage'>): Promise<string[]> {
+export async function listNotices({
+  db,
+  storage,
+}: Pick<Context, 'db' | 'storage'>): Promise<{ key: string; text: string }[]> {
   const troubles = await listTroubles({ db })
   const keys = new Set([...(storage.trouble ? ['espaco'] : []), ...troubles.map(({ key }) => key)])
-  return [...keys].flatMap((key) => kindOf(key)?.shown ?? [])
+  return [...keys].flatMap((key) => {
+    const text = kindOf(key)?.shown
+    return text === undefined ? [] : [{ key, text }]
+  })
 }
 
 /** How a trouble is headed. */

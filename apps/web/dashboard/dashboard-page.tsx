@@ -56,7 +56,7 @@ export function DashboardPage() {
         </div>
       )}
       <div className="grid grid-cols-[minmax(0,1fr)] gap-x-10 gap-y-8 lg:grid-cols-2">
-        <SystemStatus />
+        <SystemStatus canStore={data?.armazenamentoSaudavel !== false} />
         {(data || !error) && <NeedsYou counts={data?.pendencias} />}
       </div>
       {(data || !error) && (

@@ -11,7 +11,7 @@ import { useNow } from '../ui/hooks/clock.ts'
 import { Lamp } from '../ui/lamp.tsx'
 
 /** Three lines about capture, storage and synchronization, each with its reason when something is wrong. */
-export function SystemStatus() {
+export function SystemStatus({ canStore }: { canStore: boolean }) {
   const now = useNow()
   const { known, lost } = useWatchedCompanies()
   const server = useScreenQuery(healthQuery, {}, { refreshMs: 30_000 })
@@ -38,12 +38,22 @@ export function SystemStatus() {
           }
         />
         <StatusLine
-          icon={<StateMark state={unanswered ? 'bad' : server.data ? 'good' : 'none'} />}
+          icon={<StateMark state={unanswered || !canStore ? 'bad' : server.data ? 'good' : 'none'} />}
           name="Armazenamento"
-          value={unanswered ? 'Sem resposta' : server.data || answered ? 'Saudável' : 'Verificando'}
+          value={
+            unanswered
+              ? 'Sem resposta'
+              : !canStore
+                ? 'Com problema'
+                : server.data || answered
+                  ? 'Saudável'
+                  : 'Verificando'
+          }
           detail={
             unanswered ? (
               'O servidor não respondeu à verificação.'
+            ) : !canStore ? (
+              'O que já foi guardado está seguro.'
             ) : (
               <>
                 <span>0% de uso</span>, sem limite de espaço

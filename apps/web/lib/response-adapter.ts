@@ -195,6 +195,7 @@ function toDashboard(data: Received<ContractDashboard>): Dashboard {
     documentosPorDia: data.documentosPorDia ?? null,
     pendencias: data.pendencias ?? null,
     avisos: data.avisos ?? [],
+    armazenamentoSaudavel: data.armazenamentoSaudavel ?? true,
   }
 }
 
