@@ -56,6 +56,12 @@ export const DocumentRow = z.object({
     .string()
     .nullable()
     .describe('natOp do documento; null num resumo e no que chegou antes desta coluna.'),
+  conferencia: z
+    .object({ confere: z.boolean(), texto: z.string() })
+    .nullable()
+    .describe(
+      'O que a conferência de assinatura, protocolo e chave de acesso encontrou; null num resumo e no que não foi conferido.',
+    ),
 })
 /** What the browser receives as a document row (section 3). */
 export type DocumentRow = z.output<typeof DocumentRow>

@@ -148,6 +148,11 @@ describe('contents', () => {
     expect(text).not.toMatch(/13526000000000[12]/)
   })
 
+  test('a CT-e that does not verify says so', async () => {
+    const text = await textOf(dacte(writeCte(), { doubt: 'A assinatura digital não confere.' }))
+    expect(text).toContain('ATENÇÃO-Aassinaturadigitalnãoconfere.')
+  })
+
   test('cancelled', async () => {
     const pdf = dacte(writeCte(), { cancelled: { protocol: '135260000000008', at: '2026-08-13T08:00:00-03:00' } })
     const text = await textOf(pdf)

@@ -105,6 +105,11 @@ describe('situations', () => {
     expect(text).not.toContain('SEMVALORFISCAL')
   })
 
+  test('a note that does not verify says so, on the stamp and in words', async () => {
+    const text = await textOf(danfe(writeNfe(), { doubt: 'A assinatura digital não confere.' }))
+    expect(text).toContain('ATENÇÃO-Aassinaturadigitalnãoconfere.')
+  })
+
   test('a retEvento of cancelamento left in the file counts', async () => {
     const [attached] = samples('invalidos', /retEvento-anexado/)
     if (!attached) return

@@ -8,6 +8,8 @@ export interface PrintOptions {
   cancelled?: { protocol?: string; at?: string }
   /** The EPEC event (110140): its nProt and its dhRegEvento, for a form printed before the authorisation. */
   epec?: { protocol?: string; at?: string }
+  /** Why the document is not to be trusted, as a sentence: its signature does not verify. */
+  doubt?: string | undefined
   /** Of the emitente: a PNG of eight bits a colour, without transparency. */
   logo?: Uint8Array
 }

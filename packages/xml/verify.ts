@@ -9,16 +9,18 @@ export interface Verification {
   reason?: 'no-signature' | 'digest' | 'signature' | 'form'
   certificate?: X509Certificate
   id?: string
+  /** The `DigestValue` that the signature covers. */
+  digest?: string
 }
 
 /**
- * Whether the first signature of the document holds, with the algorithms and the shape of the tax authority and no others
+ * Whether the first signature of the document, or of its root element, holds, with the algorithms and the shape of the tax authority and no others
  * (MOC CT-e 4.00 §3.2.4, MOC NF-e 7.0). It says nothing about who issued the certificate.
  */
-export function verifySignature(xml: string): Verification {
+export function verifySignature(xml: string | XmlElement): Verification {
   let root: XmlElement
   try {
-    root = parseXml(xml)
+    root = typeof xml === 'string' ? parseXml(xml) : xml
   } catch (error) {
     if (error instanceof XmlError) return { valid: false, reason: 'form' }
     throw error
@@ -30,16 +32,16 @@ export function verifySignature(xml: string): Verification {
   const parts = partsOf(root, document.at(-1), signature)
   if (parts === null) return { valid: false, reason: 'form' }
 
-  const { id, certificate } = parts
+  const found = { certificate: parts.certificate, id: parts.id, digest: parts.digest }
   // Inclusive canonicalization takes in what the ancestors declare, so the place counts. Documents are signed before they
   // are put into a nfeProc or an envelope; the few signed inside theirs are tried second.
   const alone = scopeAlone(document, [document.at(-1)!, parts.signed, signature])
   const first = check(parts, signature, alone)
-  if (first === undefined) return { valid: true, certificate, id }
+  if (first === undefined) return { valid: true, ...found }
   const inPlace = scopeInPlace(document)
   const same = Object.keys(inPlace).every((prefix) => inPlace[prefix] === alone[prefix])
-  if (!same && check(parts, signature, inPlace) === undefined) return { valid: true, certificate, id }
-  return { valid: false, reason: first, certificate, id }
+  if (!same && check(parts, signature, inPlace) === undefined) return { valid: true, ...found }
+  return { valid: false, reason: first, ...found }
 }
 
 interface SignatureParts {
@@ -77,7 +79,7 @@ function partsOf(root: XmlElement, parent: XmlElement | undefined, signature: Xm
   if (signed === undefined || another !== undefined || !parent.children.includes(signed)) return null
 
   const certificate = certificateOf(keyInfo)
-  if (certificate?.publicKey.asymmetricKeyType !== 'rsa') return null
+  if (certificate === undefined) return null
   const value = Buffer.from(signatureValue.text, 'base64')
   return { id, signed, signedInfo, digest: digestValue.text.replace(/\s/g, ''), value, certificate }
 }
@@ -91,7 +93,9 @@ function certificateOf(keyInfo: XmlElement | undefined): X509Certificate | undef
   const text = data?.children.find(({ name }) => name === 'X509Certificate')?.text
   if (text === undefined) return undefined
   try {
-    return new X509Certificate(Buffer.from(text, 'base64'))
+    const certificate = new X509Certificate(Buffer.from(text, 'base64'))
+    // A key of a kind that OpenSSL does not know throws.
+    return certificate.publicKey.asymmetricKeyType === 'rsa' ? certificate : undefined
   } catch {
     return undefined
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { DocumentDetail } from '@vigia/contract/documents'
 import { XmlDocument } from 'libxml2-wasm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type TruthRow, truthOf } from '../support/authority.ts'
+import { order, type TruthRow, truthOf } from '../support/authority.ts'
 import { type Client, type ListRow, newClient } from '../support/client.ts'
 import { type Product, startProduct } from '../support/product.ts'
 
@@ -71,6 +71,24 @@ test.each(['nfe', 'cte'] as const)('%s: the panel says what another reader finds
     kinds.add(notaCompleta)
   }
   expect(kinds.size).toBe(family === 'nfe' ? 2 : 1)
+})
+
+test('what the authority delivers is proved, and a note altered after signing is here with its failure in sight', async () => {
+  const shown = [...documents.nfe, ...documents.cte]
+  expect(shown.filter(({ conferencia, notaCompleta }) => (conferencia?.confere ?? false) !== notaCompleta)).toEqual([])
+
+  const another = '44555666000181'
+  const note = documents.nfe.find(({ notaCompleta }) => notaCompleta)!
+  const { bytes } = await fetchXml(note.idDfe)
+  const xmlBase64 = Buffer.from(bytes.toString().replace(/<vNF>\d/, '<vNF>9')).toString('base64')
+  await order(product.simulator, 'publish', { cnpj: another, service: 'nfe', schema: 'procNFe_v4.00.xsd', xmlBase64 })
+  const idEmpresa = await client.register(another)
+  await client.captured({ timeoutMs: 50_000 })
+  const [altered] = await client.list(`TipoDFe=0&IdEmpresa=${idEmpresa}`)
+  const texto = 'A assinatura digital não confere: o conteúdo foi alterado depois de assinado.'
+  expect(altered).toMatchObject({ chave: note.chave, conferencia: { confere: false, texto } })
+  expect((await fetchDetail(altered!.idDfe)).documento.conferencia).toEqual({ confere: false, texto })
+  expect((await fetchDetail(note.idDfe)).documento.conferencia).toMatchObject({ confere: true })
 })
 
 test('the history holds every event that came, once', async () => {

@@ -36,6 +36,7 @@ export interface ListRow {
   tipoParticipacao: number
   notaCompleta: boolean
   status: { codigoEvento: number; descricaoEvento: string }
+  conferencia?: { confere: boolean; texto: string } | null
 }
 
 export interface List {

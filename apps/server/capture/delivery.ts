@@ -7,6 +7,7 @@ import {
   isSameDocument,
   listReceipts,
   placeOf,
+  prove,
   type ReceivedDocZip,
   type ReceiveResult,
   readPage,
@@ -59,6 +60,11 @@ export function readArrivals(response: Pick<DistributionResponse, 'documents'>):
     else if (isSameDocument(first.content, content) !== true) others.push({ nsu: place, schema, content })
   }
   return [...readPage([...page.values()]), ...readPage(others).map(besideAnother)]
+}
+
+/** How long a page may wait for its proofs. */
+export function proofWithinMs({ leaseMs }: Pick<CaptureLine, 'leaseMs'>): number {
+  return Math.min(5_000, leaseMs / 4)
 }
 
 /** The positions whose bytes arrived damaged: the authority may have them whole. */
@@ -221,7 +227,7 @@ async function copySome(ctx: DeliveryContext, line: CaptureLine): Promise<boolea
       behind.deliveredNsu === 0n ? beforeAll : behind.deliveredNsu,
       copyAtOnce,
     )
-    const arrivals = readPage(copies)
+    const arrivals = await prove(ctx, readPage(copies), { withinMs: proofWithinMs(line) })
     const more = copies.length === copyAtOnce
     const deliveredNsu = more ? copies[copies.length - 1]!.nsu : line.lastNsu
     await deliver(ctx, line, behind, { arrivals, deliveredNsu, more })

@@ -2,14 +2,21 @@ import { setTimeout } from 'node:timers/promises'
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import type { SefazError } from '@vigia/sefaz/error'
 import { sql, type UpdateObject } from 'kysely'
-import type { Arrival } from '../documents/documents.ts'
+import { type Arrival, prove } from '../documents/documents.ts'
 import { fromNow, LeaseLost } from '../jobs/jobs.ts'
 import { outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { nsuText } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
-import { announceConflicts, damagedPositions, deliverLate, deliverPage, readArrivals } from './delivery.ts'
+import {
+  announceConflicts,
+  damagedPositions,
+  deliverLate,
+  deliverPage,
+  proofWithinMs,
+  readArrivals,
+} from './delivery.ts'
 import { closePosition } from './gaps/positions.ts'
 import { type Holder, makeWay, proveHolder } from './holder.ts'
 import { forgetKept, type KeptResponse, keepResponse } from './kept.ts'
@@ -73,7 +80,8 @@ export async function settle(
   outcome: QueryOutcome,
   { isEnding = false } = {},
 ): Promise<SettledQuery> {
-  const arrivals = outcome.response ? readArrivals({ documents: documentsOf(query, outcome.response) }) : []
+  const read = outcome.response ? readArrivals({ documents: documentsOf(query, outcome.response) }) : []
+  const arrivals = await prove(ctx, read, { withinMs: proofWithinMs(line) })
   return inCapture(ctx, async (ctx) => {
     const askedAt = outcome.response ? await readAskedAt(ctx, line) : null
     const verdict =

@@ -4,6 +4,7 @@ import { localTime } from '@vigia/dfe/document'
 import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/read'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
+import type { Proof } from '@vigia/sefaz/proof'
 import { damagedProblem } from '../platform/damage.ts'
 
 /** A docZip as it was received, or as its receipt keeps it. */
@@ -19,6 +20,8 @@ export interface Arrival extends ReceivedDocZip {
   /** Sentence for people: why it could not be read, or what is odd in it. */
   problem: string | null
   facts: DocumentFacts | EventFacts | null
+  /** Of a complete document; null: not verified yet. */
+  proof?: Proof | null
   /** The position that it came for, when that holds other bytes: then `nsu` is one of ours, below 0. */
   claimedNsu?: bigint
 }

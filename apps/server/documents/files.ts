@@ -1,4 +1,6 @@
 import { unzipDocument } from '@vigia/sefaz/distribution'
+import type { Proof } from '@vigia/sefaz/proof'
+import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
@@ -45,6 +47,7 @@ async function findFile(db: Context['db'], workspaceId: number, id: bigint) {
       'd.chave',
       'd.complete',
       'd.status',
+      sql<Proof | null>`d.proof`.as('proof'),
       's.tax_id as issuerTaxId',
       'r.content',
       'r.received_at',

@@ -10,10 +10,10 @@ import { compare, report } from '../../../bench/measure.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { migrate } from '../platform/migrate.ts'
-import { type Arrival, readArrival, receive } from './documents.ts'
+import { type Arrival, prove, readArrival, receive } from './documents.ts'
 import { rowsOf } from './projection.ts'
 
-// The writing transaction (bytes, rows, counters) against a bare COPY of the same bytes and batch into a table without index.
+// The writing transaction (bytes, rows, counters), alone and with the verification of each document before it, against a bare COPY of the same bytes and batch into a table without index.
 const batch = 50
 const cnpj = '44555666000181'
 const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
@@ -74,12 +74,14 @@ const result = await compare(7, [
   {
     name: 'writingTransaction',
     run: async () => {
-      for (let page = 0; page < pagesAtOnce; page++) {
-        const arrivals = nextPage()
-        await inWorkspace({ db, log }, workspaceId, (ctx) =>
-          receive(ctx, { workspaceId, companyId, cnpj }, 'nfe', arrivals),
-        )
-      }
+      for (let page = 0; page < pagesAtOnce; page++) await write(nextPage())
+      return pagesAtOnce * batch
+    },
+  },
+  {
+    name: 'verified',
+    run: async () => {
+      for (let page = 0; page < pagesAtOnce; page++) await write(await prove({ log }, nextPage()))
       return pagesAtOnce * batch
     },
   },
@@ -89,6 +91,10 @@ await owner.end()
 await db.destroy()
 await database[Symbol.asyncDispose]()
 await rm(directory, { recursive: true })
+
+async function write(arrivals: Arrival[]): Promise<void> {
+  await inWorkspace({ db, log }, workspaceId, (ctx) => receive(ctx, { workspaceId, companyId, cnpj }, 'nfe', arrivals))
+}
 
 async function copy(arrivals: Arrival[]): Promise<void> {
   const { documents } = rowsOf(arrivals, cnpj)

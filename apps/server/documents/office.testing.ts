@@ -3,7 +3,7 @@ import type { Database } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace } from '../platform/testing.ts'
-import { receive } from './documents.ts'
+import { prove, receive } from './documents.ts'
 import { arrivalOf, type Copy, type CopyDraft, cnpjs, type EventCopy } from './order.testing.ts'
 
 // A workspace with the two companies of order.testing.ts: what is delivered to it, and what is there afterwards.
@@ -35,7 +35,7 @@ export async function picture(db: Database, { id, companies }: TestWorkspace) {
   return inWorkspace({ db }, id, async ({ db }) => ({
     documents: (
       await sql<{ company_id: number }>`
-        select company_id, chave, nsu::text, complete, amount, roles, base_status, status, event_code, event_text
+        select company_id, chave, nsu::text, complete, proof, amount, roles, base_status, status, event_code, event_text
           from document order by company_id, chave`.execute(db)
     ).rows.map(({ company_id, ...row }) => ({ to: companies.indexOf(company_id), ...row })),
     events: (
@@ -92,14 +92,11 @@ export async function deliver(
   workspace: TestWorkspace,
   copies: (CopyDraft | EventCopy)[],
 ): Promise<void> {
+  // One page never holds an NSU twice: the capture sees to that.
+  const page = [...new Map(copies.map((copy) => [copy.nsu, arrivalOf(copy)])).values()]
+  const arrivals = await prove({ log }, page)
   await inWorkspace({ db, log }, workspace.id, (ctx) =>
-    receive(
-      ctx,
-      recipient(workspace, copies[0]!),
-      copies[0]!.type,
-      // One page never holds an NSU twice: the capture sees to that.
-      [...new Map(copies.map((copy) => [copy.nsu, arrivalOf(copy)])).values()],
-    ),
+    receive(ctx, recipient(workspace, copies[0]!), copies[0]!.type, arrivals),
   )
 }
 

@@ -1,11 +1,13 @@
 import { writeBrasiliaTime } from '@vigia/contract/text'
 import { PrintError } from '@vigia/print/danfe'
+import type { Proof } from '@vigia/sefaz/proof'
 import { findLogoOf } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import type { PrintOrder } from '../print/printer.ts'
 import { getEvent, getFile } from './files.ts'
+import { doubtOf } from './proof.ts'
 
 /** The printed form of a kind of document. */
 export const forms = {
@@ -70,15 +72,16 @@ interface Printable {
   status: number
   cancelProtocol: string | null
   cancelledAt: Date | null
+  proof: Proof | null
 }
 
 /** What to print of a complete document. */
 export function orderOf(
   kind: Service,
-  { content, status, cancelProtocol, cancelledAt }: Printable,
+  { content, status, cancelProtocol, cancelledAt, proof }: Printable,
   logo?: Uint8Array,
 ): PrintOrder {
   const at = cancelledAt ? writeBrasiliaTime(cancelledAt) : undefined
   const cancelled = status === 3 ? { protocol: cancelProtocol ?? undefined, at } : undefined
-  return { form: forms[kind].form, content, options: { cancelled, logo } }
+  return { form: forms[kind].form, content, options: { cancelled, doubt: doubtOf(proof), logo } }
 }

@@ -2,6 +2,7 @@ import { localTime } from '@vigia/dfe/document'
 import { eventKind } from '@vigia/dfe/events'
 import type { DocumentFacts, EventFacts } from '@vigia/dfe/read'
 import { rolesOf } from '@vigia/dfe/roles'
+import type { Proof } from '@vigia/sefaz/proof'
 import { searchable } from '../platform/text.ts'
 import type { Arrival } from './arrival.ts'
 import {
@@ -30,6 +31,8 @@ interface DocumentCopy {
   authorized_at: string | null
   amount: string
   nat_op: string | null
+  /** Null for a summary, and where it was not verified. */
+  proof: Proof | null
 }
 
 /** The type of each column of a row. */
@@ -46,6 +49,7 @@ export const copyTypes: Types<DocumentCopy> = {
   authorized_at: 'timestamptz',
   amount: 'numeric(15, 2)',
   nat_op: 'text',
+  proof: 'text',
 }
 
 /** A row of `supplier`, without its id. */
@@ -102,8 +106,8 @@ interface ArrivedRows {
 /** Reads `arrivals` for the company with that CNPJ. */
 export function rowsOf(arrivals: readonly Arrival[], cnpj: string): ArrivedRows {
   const rows: ArrivedRows = { documents: [], events: [] }
-  for (const { nsu, facts } of arrivals) {
-    if (facts?.kind === 'document') rows.documents.push(documentRow(nsu, facts, cnpj))
+  for (const { nsu, facts, proof = null } of arrivals) {
+    if (facts?.kind === 'document') rows.documents.push({ ...documentRow(nsu, facts, cnpj), proof })
     else if (facts) rows.events.push(eventRow(nsu, facts, cnpj))
   }
   return rows
@@ -191,7 +195,7 @@ const carrier = 2
 const baseStatus = { authorized: 2, denied: 9, cancelled: 3, 'no-protocol': 10 }
 const summaryStatus = 1
 
-function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string): ArrivedRows['documents'][number] {
+function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string): Omit<ArrivedRows['documents'][number], 'proof'> {
   const time = localTime(facts.issuedAt)!
   const name = clipped(facts.issuerName, 300) || 'Nome não informado'
   return {

@@ -5,6 +5,7 @@ import { holdLock, holdSharedLock } from '../platform/locks.ts'
 import { type Service, services } from '../platform/service.ts'
 import { type Arrival, readPage } from './arrival.ts'
 import { rowsOf } from './projection.ts'
+import { prove } from './prover.ts'
 import { listReceipts, type Recipient, receive } from './receive.ts'
 import { addSuppliers } from './store.ts'
 
@@ -87,7 +88,7 @@ async function* readAgain(ctx: RebuildContext, company: Recipient, service: Serv
   for (;;) {
     const receipts = await listReceipts(ctx, company, service, last, batchSize)
     if (receipts.length === 0) return
-    yield readPage(receipts)
+    yield await prove(ctx, readPage(receipts), { patient: true })
     last = receipts[receipts.length - 1]!.nsu
   }
 }

@@ -2,11 +2,13 @@ import type { DocumentRow } from '@vigia/contract/documents'
 import { eventKind } from '@vigia/dfe/events'
 import { primaryRole } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
+import type { Proof } from '@vigia/sefaz/proof'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../platform/context.ts'
 import type { PublicIds } from '../platform/ids.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { type Answerable, disagreement, dueAnswer, type OwnAnswer } from './deadlines.ts'
+import { proofSentences } from './proof.ts'
 
 /** A document as lists show it. */
 export interface DocumentListRow extends Answerable {
@@ -24,6 +26,7 @@ export interface DocumentListRow extends Answerable {
   company_name: string
   created_at: Date
   nat_op: string | null
+  proof: Proof | null
 }
 
 /**
@@ -38,7 +41,7 @@ export async function readRows(
   const { rows } = await sql<Omit<DocumentListRow, 'own'>>`
     select d.id, d.type, d.number, (select s.name from supplier s where s.workspace_id = d.workspace_id and s.id = d.supplier_id) as issuer_name,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
-           d.created_at, d.authorized_at, d.nat_op, d.company_id, c.public_id as company_public_id, c.name as company_name
+           d.created_at, d.authorized_at, d.nat_op, d.proof, d.company_id, c.public_id as company_public_id, c.name as company_name
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id ${page}`.execute(db)
   const documents = rows.map((row): DocumentListRow => ({ ...row, own: [] }))
   await addOwnAnswers(db, workspaceId, documents)
@@ -89,6 +92,7 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
     prazo: due && { para: due.answer, ate: due.until.toISOString() },
     eventoEmEnvio: sending ? eventName(family, sending.tpEvento) : null,
     naturezaOperacao: row.nat_op,
+    conferencia: row.proof && { confere: row.proof === 'proved', texto: proofSentences[row.proof] },
   }
 }
 

@@ -1,6 +1,6 @@
 import { statusTone } from '@vigia/contract/documents'
 import { clsx } from 'clsx'
-import { AlarmClock, Clock3, Eye, Send, TriangleAlert } from 'lucide-react'
+import { AlarmClock, Clock3, Eye, Send, ShieldAlert, TriangleAlert } from 'lucide-react'
 import { type ChangeEvent, useId } from 'react'
 import type { DocumentRow } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
@@ -29,6 +29,17 @@ export function StatusBadge({ row, wrap = false }: { row: DocumentRow; wrap?: bo
     <Badge tone={statusTone(row.status.codigoEvento)} wrap={wrap}>
       {row.status.descricaoEvento}
     </Badge>
+  )
+}
+
+/** Says that the document does not verify; nothing for all others. */
+export function DoubtMark({ row: { conferencia } }: { row: DocumentRow }) {
+  if (!conferencia || conferencia.confere) return null
+  return (
+    <span title={conferencia.texto} className="shrink-0 self-center">
+      <ShieldAlert aria-hidden className="size-4 text-error" />
+      <span className="sr-only">{conferencia.texto}</span>
+    </span>
   )
 }
 

@@ -168,6 +168,7 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     prazo: row.prazo ?? null,
     eventoEmEnvio: row.eventoEmEnvio ?? null,
     naturezaOperacao: row.naturezaOperacao ?? null,
+    conferencia: row.conferencia ?? null,
   }
 }
 

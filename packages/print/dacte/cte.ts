@@ -26,6 +26,7 @@ export interface PrintedCte {
   logo: PngPicture | undefined
   /** What is known of the EPEC event. */
   epec: PrintOptions['epec']
+  doubt: string | undefined
 }
 
 const layouts: Record<string, DacteLayout> = { CTe: 'cte', CTeOS: 'os', CTeSimp: 'simplificado', GTVe: 'gtve' }
@@ -59,6 +60,7 @@ export function readPrintedCte(root: XmlElement, options: PrintOptions): Printed
     denied: deniedStatus.has(status),
     logo: options.logo && readPng(options.logo),
     epec: options.epec,
+    doubt: options.doubt,
     cancelled:
       options.cancelled ??
       (status === '101' || status === '135'
@@ -81,7 +83,8 @@ export function protocolText({ protocol }: PrintedCte): string | undefined {
 export function stampLines(cte: PrintedCte): string[] {
   if (cte.cancelled) return cte.homologation ? ['CANCELADO', 'SEM VALOR FISCAL'] : ['CANCELADO']
   if (cte.denied) return ['DENEGADO']
-  return cte.homologation || (lacksProtocol(cte) && !inContingency(cte)) ? ['SEM VALOR FISCAL'] : []
+  const worthless = cte.homologation || (lacksProtocol(cte) && !inContingency(cte))
+  return [...(cte.doubt ? ['NÃO CONFERE'] : []), ...(worthless ? ['SEM VALOR FISCAL'] : [])]
 }
 
 /** EPEC and FS-DA may be printed before the authorisation (MOC CT-e 4.00, contingência). */

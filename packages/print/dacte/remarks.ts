@@ -42,6 +42,7 @@ function situation(cte: PrintedCte): (string | undefined)[] {
   const { ide, cancelled, denied, homologation, protocol } = cte
   const started = dateTime(value(ide, 'dhCont'))
   return [
+    cte.doubt && `ATENÇÃO - ${cte.doubt}`,
     cancelled
       ? joined(
           ' - ',

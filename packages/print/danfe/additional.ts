@@ -61,6 +61,7 @@ function contingency({ ide }: PrintedNfe): (string | undefined)[] {
 function situation(note: PrintedNfe): (string | undefined)[] {
   const { cancelled, denied, protocol } = note
   return [
+    note.doubt && `ATENÇÃO - ${note.doubt}`,
     note.homologation ? 'NF-E EMITIDA EM AMBIENTE DE HOMOLOGAÇÃO - SEM VALOR FISCAL' : undefined,
     lacksProtocol(note) ? 'SEM VALOR FISCAL - SEM PROTOCOLO DE AUTORIZAÇÃO DE USO' : undefined,
     denied ? joined(' - ', 'NF-E DENEGADA', value(protocol, 'xMotivo')) : undefined,

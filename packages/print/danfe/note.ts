@@ -23,6 +23,7 @@ export interface PrintedNfe {
   logo: PngPicture | undefined
   /** What is known of the EPEC event. */
   epec: PrintOptions['epec']
+  doubt: string | undefined
 }
 
 // MOC NF-e 7.0, Anexo II, 3.8: rows of 8.5 mm in portrait and of 6.4 mm in landscape, to which descenders add a little.
@@ -62,6 +63,7 @@ export function readNote(root: XmlElement, options: PrintOptions): PrintedNfe {
     cancelled: options.cancelled ?? cancellationInFile(root, status, protocol),
     logo: options.logo && readPng(options.logo),
     epec: options.epec,
+    doubt: options.doubt,
     contingency: pending && (emission === '2' || emission === '4' || emission === '5') ? emission : undefined,
   }
 }
@@ -80,7 +82,8 @@ export function protocolText(note: PrintedNfe): string | undefined {
 export function stampLines(note: PrintedNfe): string[] {
   if (note.cancelled) return note.homologation ? ['CANCELADA', 'SEM VALOR FISCAL'] : ['CANCELADA']
   if (note.denied) return ['DENEGADA']
-  return note.homologation || lacksProtocol(note) ? ['SEM VALOR FISCAL'] : []
+  const worthless = note.homologation || lacksProtocol(note)
+  return [...(note.doubt ? ['NÃO CONFERE'] : []), ...(worthless ? ['SEM VALOR FISCAL'] : [])]
 }
 
 // NT 2026.010 takes effect by the date of emission, in its own offset; before it the new form is used when the values are there.

@@ -129,6 +129,36 @@ const idOf = async (chave: string) => {
 const everything = { xml: true, pdf: true, planilha: true }
 
 describe('the ZIP', () => {
+  test('names what does not verify', async () => {
+    const { id } = await newCompany('EMPRESA')
+    await store(id, 'nfe', [
+      { ...arrive(1, note(1)), proof: 'altered' },
+      { ...arrive(2, note(2)), proof: 'proved' },
+      arrive(3, note(3)),
+      arrive(4, resNFe({ number: 4 })),
+    ])
+    const files = await exported({ filtro: { TipoDFe: 0 }, xml: false, pdf: false, planilha: true })
+    const altered = 'A assinatura digital não confere: o conteúdo foi alterado depois de assinado.'
+    const [section, more] = textOf(files).split('O QUE NÃO CONFERE')[1]!.trim().split('\r\n')
+    expect([section, more]).toEqual([
+      `- NF-e 1 de PAPELARIA SÃO JOÃO LTDA (${chaveOf({ number: 1 })}): ${altered}`,
+      undefined,
+    ])
+    const told = new Map(
+      cellsOf(files)
+        .slice(4)
+        .map((cells) => [cells[1], cells[16]]),
+    )
+    expect(told).toEqual(
+      new Map<unknown, unknown>([
+        [1, altered],
+        [2, 'A assinatura digital, o protocolo e a chave de acesso conferem.'],
+        [3, 'Não conferidos.'],
+        [4, undefined],
+      ]),
+    )
+  })
+
   test('has tidy folders with the bytes as they came, the forms, a spreadsheet and an explanation', async () => {
     const [mine, other] = [await newCompany('CON.  <Sol & Mar>/*"Ção"..'), await newCompany('FILIAL', '12ABC34501DE36')]
     const october = note(1, { issuedAt: '2026-10-31T23:59:59-03:00', amount: '1234.56' })

@@ -8,6 +8,7 @@ import { AppError } from '../../platform/errors.ts'
 import { serviceOf } from '../../platform/service.ts'
 import { xmlName } from '../files.ts'
 import { forms, orderOf } from '../printing.ts'
+import { doubtOf, proofSentences } from '../proof.ts'
 import { eventText } from '../rows.ts'
 import { type Entry, safeName } from './archive.ts'
 import type { ExportRow } from './rows.ts'
@@ -38,7 +39,7 @@ export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 
         at,
       )
     : null
-  const tally: Tally = { documents: 0, xml: 0, summaries: 0, pdf: 0, problems: [] }
+  const tally: Tally = { documents: 0, xml: 0, summaries: 0, pdf: 0, problems: [], doubts: [] }
   const folders = new Map<number, string>()
   for await (const rows of task.rows) {
     const lines: string[][] = []
@@ -98,17 +99,17 @@ async function filesOf(
   tally: Tally,
   { log }: Pick<Context, 'log'>,
 ): Promise<{ entries: File[]; problem: string }> {
-  if (!row.complete) tally.summaries++
-  if (!withXml && !withPdf) return { entries: [], problem: row.complete ? '' : onlySummary }
   const family = serviceOf(row.type)
+  if (!row.complete) tally.summaries++
+  const doubt = doubtOf(row.proof)
+  if (doubt) tally.doubts.push(problemOf(row, doubt))
+  if (!withXml && !withPdf) return { entries: [], problem: row.complete ? '' : onlySummary }
   const place = `${folder}/${row.issued_at.slice(0, 7)}/${families[family]}`
   const failed = (err: unknown, what: string) => {
     // What a document does to its own printing is no fault of ours.
     if (!(err instanceof PrintError))
       log.error({ err, chave: row.chave }, 'a document could not be exported as a whole')
-    tally.problems.push(
-      `${families[family]} ${row.number} de ${row.issuer.replace(/\s+/g, ' ')} (${row.chave}): ${what}`,
-    )
+    tally.problems.push(problemOf(row, what))
     return what
   }
   let content: Buffer
@@ -142,6 +143,10 @@ async function filesOf(
   }
 }
 
+function problemOf({ type, number, issuer, chave }: ExportRow, what: string): string {
+  return `${families[serviceOf(type)]} ${number} de ${issuer.replace(/\s+/g, ' ')} (${chave}): ${what}`
+}
+
 const onlySummary = 'Só o resumo chegou até agora.'
 
 const columns: SpreadsheetColumn[] = [
@@ -161,6 +166,7 @@ const columns: SpreadsheetColumn[] = [
   { title: 'Chave de acesso', width: 48, kind: 'text' },
   { title: 'Arquivo', width: 40, kind: 'text' },
   { title: 'Observação', width: 40, kind: 'text' },
+  { title: 'Assinatura, protocolo e chave', width: 40, kind: 'text' },
 ]
 
 function lineOf(row: ExportRow, role: number | undefined, file: string, problem: string): string[] {
@@ -182,5 +188,6 @@ function lineOf(row: ExportRow, role: number | undefined, file: string, problem:
     row.chave,
     file,
     problem,
+    row.proof ? proofSentences[row.proof] : row.complete ? 'Não conferidos.' : '',
   ]
 }

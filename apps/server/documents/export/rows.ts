@@ -1,3 +1,4 @@
+import type { Proof } from '@vigia/sefaz/proof'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
 import type { Context, Database } from '../../platform/context.ts'
@@ -26,6 +27,7 @@ export interface ExportRow {
   event_code: number
   event_text: string | null
   complete: boolean
+  proof: Proof | null
   /** Of the receipt; null: it was not asked for. */
   content: Buffer | null
   cancelProtocol: string | null
@@ -85,7 +87,7 @@ async function readBatch(db: Database, condition: RawBuilder<unknown>, withConte
     with d as materialized (
       select d.* from document d where ${condition} order by d.issued_at desc, d.id desc limit ${batchSize})
     select d.id, d.type, d.company_id, c.name as company, c.cnpj, d.number, d.series, d.chave, s.name as issuer, s.tax_id, d.amount,
-           d.issued_at, d.created_at, d.roles, d.status, d.base_status, d.event_code, d.event_text, d.complete,
+           d.issued_at, d.created_at, d.roles, d.status, d.base_status, d.event_code, d.event_text, d.complete, d.proof,
            r.content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt"
       from d
       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id

@@ -59,6 +59,8 @@ export interface Tally {
   pdf: number
   /** Of what is missing, one sentence each. */
   problems: string[]
+  /** Of what does not verify, one sentence each. */
+  doubts: string[]
 }
 
 interface Heading {
@@ -71,7 +73,7 @@ interface Heading {
 
 /** The text that explains a ZIP: what is in here, where from, and what is missing and why. */
 export function readMe({ productName, filter, made, contents }: Heading, tally: Tally): string {
-  const { documents, xml, summaries, pdf, problems } = tally
+  const { documents, xml, summaries, pdf, problems, doubts } = tally
   const { xml: withXml, pdf: withPdf, planilha } = contents
   const withFiles = withXml || withPdf
   const lines = [
@@ -99,6 +101,7 @@ export function readMe({ productName, filter, made, contents }: Heading, tally: 
     '',
     'O QUE FALTA',
     ...missing(summaries, contents, problems),
+    ...(doubts.length > 0 ? ['', 'O QUE NÃO CONFERE', ...doubts.map((doubt) => `- ${doubt}`)] : []),
     '',
   ]
   // As every editor of Windows, old ones too, reads it.

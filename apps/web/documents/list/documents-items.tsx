@@ -7,6 +7,7 @@ import { Skeleton } from '../../ui/skeleton.tsx'
 import { OpenLink } from '../place.tsx'
 import {
   DeadlineText,
+  DoubtMark,
   meantForRow,
   OnItsWay,
   type RowProps,
@@ -88,8 +89,9 @@ const Item = memo(function Item({ kind, row, arrived, selected, stale, now, onSe
             <span className="text-ink">{row.numero}</span> · {formatDate(row.dataEmissao)} ·{' '}
             {participationLabel(row.tipoParticipacao)}
           </p>
-          <div className="max-w-[45%] shrink-0">
+          <div className="flex max-w-[45%] shrink-0 gap-1">
             <StatusBadge row={row} />
+            <DoubtMark row={row} />
           </div>
         </div>
         {(row.eventoEmEnvio || row.prazo) && (

@@ -10,6 +10,7 @@ import { Skeleton } from '../../ui/skeleton.tsx'
 import { OpenLink } from '../place.tsx'
 import {
   DeadlineText,
+  DoubtMark,
   meantForRow,
   OnItsWay,
   type RowProps,
@@ -183,8 +184,9 @@ const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
     )
     return (
       <>
-        <div className="-my-px flex" title={row.status.descricaoEvento}>
+        <div className="-my-px flex gap-1" title={row.status.descricaoEvento}>
           <StatusBadge row={row} wrap={!second} />
+          <DoubtMark row={row} />
         </div>
         {second && <Small>{second}</Small>}
       </>

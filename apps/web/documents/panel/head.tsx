@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { type DocumentDetail, downloadXml } from '@vigia/contract/documents'
 import { formatMoney } from '@vigia/contract/text'
-import { ChevronDown, Download, FileText } from 'lucide-react'
+import { ChevronDown, Download, FileText, ShieldCheck, ShieldQuestion } from 'lucide-react'
 import { callBytes } from '../../lib/api.ts'
 import { notifyError } from '../../lib/notify.ts'
 import { actionFailure, useScreenQuery } from '../../lib/query.ts'
@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
 import { useNow } from '../../ui/hooks/clock.ts'
+import { Notice } from '../../ui/notice.tsx'
 import { saveFile } from '../../ui/save-file.ts'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { kindOf } from '../kinds.ts'
@@ -58,6 +59,22 @@ function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: D
         <GroupsOfFour text={row.chave} className="min-w-0 text-balance text-muted" />
         <CopyButton text={row.chave} label="Copiar a chave" className="shrink-0 pointer-coarse:size-10" />
       </div>
+      {row.notaCompleta && row.conferencia?.confere !== false && (
+        <p className="flex items-center gap-1.5 text-muted text-sm">
+          {row.conferencia ? (
+            <ShieldCheck aria-hidden className="size-4 shrink-0 text-success" />
+          ) : (
+            <ShieldQuestion aria-hidden className="size-4 shrink-0" />
+          )}
+          {row.conferencia?.texto ?? 'A assinatura digital deste documento ainda não foi conferida.'}
+        </p>
+      )}
+      {row.conferencia?.confere === false && (
+        <Notice tone="error" title={row.conferencia.texto}>
+          O arquivo está guardado como a SEFAZ o entregou. Consulte a chave no portal da SEFAZ e fale com o emitente
+          antes de pagar ou escriturar.
+        </Notice>
+      )}
       <Proposal row={row} detail={detail} wide={wide} onView={onView} onAnswer={answer} reasonAgainst={reasonAgainst} />
       <div className="flex flex-wrap gap-2">
         <ManifestMenu align="start" kind={kind} reasonAgainst={reasonAgainst} onChoose={answer} />

@@ -25,6 +25,7 @@ const about = (
     prazo: null,
     eventoEmEnvio: null,
     naturezaOperacao: null,
+    conferencia: null,
     ...row,
   }
   const { title, text, actions } = recommend({ kind, document, missing, ofIssuer })

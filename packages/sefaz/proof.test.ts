@@ -1,0 +1,126 @@
+import { createPrivateKey } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { chaveCheckDigit } from '@vigia/dfe/chave'
+import { signEnveloped } from '@vigia/xml/sign'
+import { describe, expect, test } from 'vitest'
+import { findSamples } from '../../tests/support/samples.ts'
+import { type Proof, proofOf } from './proof.ts'
+import { issue, newKey } from './testing.ts'
+
+const { key, x509 } = issue({ commonName: 'EMITENTE LTDA:11222333000181', key: newKey() })
+const chaveOf = (body: string) => `${body}${chaveCheckDigit(body)}`
+const chave = chaveOf('3526081122233300018155001000012345187654321')
+const head =
+  '<cUF>35</cUF><cNF>87654321</cNF><natOp>VENDA</natOp><mod>55</mod><serie>1</serie><nNF>12345</nNF><dhEmi>2026-08-31T23:30:00-03:00</dhEmi>'
+const ide = `<ide>${head}<tpEmis>1</tpEmis></ide><emit><CNPJ>11222333000181</CNPJ></emit><total><ICMSTot><vNF>1500.00</vNF></ICMSTot></total>`
+
+function sign(document: string, id: string): { signed: string; digest: string } {
+  const signed = signEnveloped(document, id, createPrivateKey(key), x509)
+  return { signed, digest: /<DigestValue>([^<]*)/.exec(signed)![1]! }
+}
+
+function nfe(inside = ide, of = chave, versao = '4.00'): string {
+  const id = `NFe${of}`
+  const { signed, digest } = sign(
+    `<NFe xmlns="http://www.portalfiscal.inf.br/nfe"><infNFe Id="${id}" versao="${versao}">${inside}</infNFe></NFe>`,
+    id,
+  )
+  return `<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe">${signed}<protNFe><infProt><chNFe>${of}</chNFe><digVal>${digest}</digVal><cStat>100</cStat></infProt></protNFe></nfeProc>`
+}
+
+const cteChave = chaveOf('4126087788899900018157001000009876113572468')
+const carried = '35260811222333000181550010000123451876543214'
+function cte(): string {
+  const { signed, digest } = sign(
+    `<CTe xmlns="http://www.portalfiscal.inf.br/cte"><infCte Id="CTe${cteChave}" versao="4.00"><ide><cUF>41</cUF><cCT>13572468</cCT><mod>57</mod><serie>1</serie><nCT>9876</nCT><dhEmi>2026-08-01T00:00:00-03:00</dhEmi><tpEmis>1</tpEmis></ide><emit><CNPJ>77888999000181</CNPJ></emit><infCTeNorm><infDoc><infNFe><chave>${carried}</chave></infNFe></infDoc></infCTeNorm></infCte></CTe>`,
+    `CTe${cteChave}`,
+  )
+  return `<cteProc xmlns="http://www.portalfiscal.inf.br/cte">${signed}<protCTe><infProt><chCTe>${cteChave}</chCTe><digVal>${digest}</digVal></infProt></protCTe></cteProc>`
+}
+
+const proof = (xml: string) => proofOf(Buffer.from(xml))
+const whole = nfe()
+
+describe('proofOf', () => {
+  test('finds that signature, protocol and chave agree', () => {
+    expect(proof(whole)).toBe('proved')
+    expect(proof(cte())).toBe('proved')
+    expect(proof(whole.replace(/<protNFe>.*<\/protNFe>/, ''))).toBe('proved')
+    // digVal is optional.
+    expect(proof(whole.replace(/<digVal>.*<\/digVal>/, ''))).toBe('proved')
+  })
+
+  test.each<[string, Proof, RegExp, string]>([
+    ['a value altered after signing', 'altered', /<vNF>1/, '<vNF>9'],
+    ['another signature', 'signature', /<SignatureValue>..../, '<SignatureValue>AAAA'],
+    ['no signature', 'unsigned', /<Signature .*<\/Signature>/, ''],
+    ['a signature of another form', 'form', /xmldsig#rsa-sha1/, 'xmldsig#rsa-md5'],
+    ['a signature of no namespace', 'form', / xmlns="http:\/\/www.w3.org\/2000\/09\/xmldsig#"/, ''],
+    [
+      'a certificate that is none',
+      'form',
+      /<X509Certificate>.*<\/X509Certificate>/,
+      '<X509Certificate>AA</X509Certificate>',
+    ],
+    ['a protocol of another content', 'protocol', /<digVal>.../, '<digVal>AAA'],
+    ['a protocol of another note', 'protocol', /<chNFe>\d\d/, '<chNFe>99'],
+  ])('finds %s: %s', (_, found, from, to) => {
+    expect(from.test(whole)).toBe(true)
+    expect(proof(whole.replace(from, to))).toBe(found)
+  })
+
+  test('does not take the signature of something else for that of the note', () => {
+    const unsigned = whole.replace(/<Signature .*<\/Signature>/, '').replace('<vNF>1', '<vNF>9')
+    const { signed } = sign('<x xmlns="y"><z Id="other"></z></x>', 'other')
+    expect(proof(unsigned.replace('<NFe ', `${signed}<NFe `))).toBe('unsigned')
+  })
+
+  test.each([
+    ['cUF', '<cUF>35', '<cUF>33'],
+    ['the month, in the time of the place', '2026-08-31', '2026-09-01'],
+    ['the CNPJ of the issuer', '<CNPJ>11222333000181', '<CNPJ>44555666000181'],
+    ['mod', '<mod>55', '<mod>65'],
+    ['serie', '<serie>1', '<serie>2'],
+    ['nNF', '<nNF>12345', '<nNF>12346'],
+    ['tpEmis', '<tpEmis>1', '<tpEmis>9'],
+    ['cNF', '<cNF>8', '<cNF>7'],
+  ])('finds a chave that is not made of %s', (_, from, to) => {
+    expect(proof(nfe(ide.replace(from, to)))).toBe('chave')
+  })
+
+  test('finds a wrong check digit', () => {
+    expect(proof(nfe(ide, `${chave.slice(0, 43)}${(Number(chave[43]) + 1) % 10}`))).toBe('chave')
+  })
+
+  test('knows the chaves of a person, of a nota avulsa and of the time before tpEmis', () => {
+    const withSerie = (serie: string, inside: string) =>
+      nfe(
+        ide.replace('<serie>1', `<serie>${serie}`).replace('<CNPJ>11222333000181</CNPJ>', inside),
+        chaveOf(`352608${inside.includes('CPF') ? '00011144477735' : '11222333000181'}55${serie}000012345187654321`),
+      )
+    expect(proof(withSerie('920', '<CPF>11144477735</CPF>'))).toBe('proved')
+    expect(proof(withSerie('890', '<CNPJ>44555666000181</CNPJ>'))).toBe('proved')
+    expect(proof(nfe(ide.replace('87654321', '187654321').replace('<tpEmis>1</tpEmis>', ''), chave, '1.10'))).toBe(
+      'proved',
+    )
+  })
+
+  test('gives none for the copy of a CT-e in which the authority hides the other documents', () => {
+    const nines = '9'.repeat(44)
+    expect(proof(cte().replace(carried, nines))).toBeNull()
+    expect(proof(whole.replace('VENDA', nines))).toBe('altered')
+  })
+
+  test('gives none for what is not a complete document', () => {
+    expect(proof(`<resNFe><chNFe>${chave}</chNFe></resNFe>`)).toBeNull()
+  })
+
+  test.runIf(findSamples())('finds what is wrong in the samples', async () => {
+    const read = (name: string) => readFile(join(findSamples()!, 'invalidos', `${name}.xml`))
+    expect(proofOf(await read('nfe-dv-da-chave-errado'))).toBe('chave')
+    expect(proofOf(await read('nfe-protocolo-de-outra-chave'))).toBe('protocol')
+    expect(proofOf(await read('nfe-assinatura-nao-confere'))).toBe('signature')
+    expect(proofOf(await read('cte-digest-nao-confere'))).toBe('altered')
+  })
+})
