@@ -5,7 +5,7 @@ import { loseResponse } from './calls.ts'
 import { issuePfx } from './certificates.ts'
 import { isExpired } from './distribution.ts'
 import { misuseCodes } from './events/verdict.ts'
-import { type FaultOrder, faultStages, type ServiceKind } from './faults.ts'
+import { type FaultName, type FaultOrder, faultGroups, faultStages, type ServiceKind } from './faults.ts'
 import type { Service } from './inspect.ts'
 import { type EventSending, type Published, sequenceKey } from './ledger.ts'
 import { nsuText } from './message.ts'
@@ -59,6 +59,9 @@ export async function respondToControl(
   }
 }
 
+const faultNames = Object.keys(faultStages) as FaultName[]
+const grouped = new Set<FaultName>(Object.values(faultGroups).flat())
+
 const handlers: Record<string, ControlHandler> = {
   'GET truth': (authority, { query }) => truth(authority, query),
   'GET state': (authority) => state(authority),
@@ -79,7 +82,11 @@ const handlers: Record<string, ControlHandler> = {
   'GET calls': (authority, { query }) => calls(authority, query),
   'POST lost': async (authority, { json }) => lost(authority, await json()),
   'GET events': (authority, { query }) => events(authority, query),
-  'GET faults': (authority) => ({ faults: authority.faults.list(), available: Object.keys(faultStages) }),
+  'GET faults': (authority) => ({
+    faults: authority.faults.list(),
+    available: faultNames.filter((name) => !grouped.has(name)),
+    ...faultGroups,
+  }),
   'POST faults': async (authority, { json }) => authority.faults.add(faultOrder(await json())),
   'DELETE faults': (authority, { query }) => {
     const id = query.get('id')
@@ -260,8 +267,8 @@ function namesOf(key: string): { service?: string; cnpj?: string } {
 }
 
 function faultOrder(order: Record<string, unknown>): FaultOrder {
-  const fault = Object.keys(faultStages).find((name): name is FaultOrder['fault'] => name === String(order.fault))
-  if (fault === undefined) throw new ControlError(400, `fault must be one of: ${Object.keys(faultStages).join(', ')}`)
+  const fault = faultNames.find((name) => name === String(order.fault))
+  if (fault === undefined) throw new ControlError(400, `fault must be one of: ${faultNames.join(', ')}`)
   return {
     fault,
     service: serviceOf(text(order, 'service') ?? null),
@@ -271,6 +278,8 @@ function faultOrder(order: Record<string, unknown>): FaultOrder {
     times: number(order, 'times'),
     durationMs: number(order, 'durationMs'),
     delayMs: number(order, 'delayMs'),
+    offsetMs: number(order, 'offsetMs'),
+    withinPage: order.withinPage === true,
   }
 }
 

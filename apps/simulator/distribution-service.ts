@@ -1,5 +1,6 @@
 import type { Authority } from './authority.ts'
 import { type CallEntry, loseResponse } from './calls.ts'
+import { contradict, isContradiction } from './contradictions.ts'
 import {
   type DistributionOutcome,
   distribute,
@@ -45,9 +46,9 @@ async function respondToMessage(
   const read = readSoapEnvelope(service, announced, request)
   if (typeof read === 'string') return soapFault(announced, 'client', read)
   const version = typeof read === 'number' ? announced : read.version
-  const respond = (outcome: DistributionOutcome) => {
+  const respond = ({ at = authority.clock.now(), ...outcome }: DistributionOutcome) => {
     Object.assign(entry, outcome, { documents: outcome.documents.length })
-    return soapResponse(service, version, writeRetDistDFeInt(service, authority.tpAmb, authority.clock.now(), outcome))
+    return soapResponse(service, version, writeRetDistDFeInt(service, authority.tpAmb, at, outcome))
   }
   if (typeof read === 'number') return respond(rejection(read))
 
@@ -67,11 +68,20 @@ async function respondToMessage(
   const { ledger, clock, hourMs } = authority
   const call = { service: service.service, taxId: message.taxId, query: message.query }
   entry.counted = true
+  const before = structuredClone(ledger.usage(call.service, call.taxId))
   const outcome = distribute(ledger, clock, { hourMs }, call)
-  const fault = authority.faults.strike('after', { ...call, of: 'distribution' })
+  const truthful = { ...call, outcome, before }
+  const suits = (one: Fault) => !isContradiction(one.fault) || contradict(authority, truthful, one) !== null
+  const fault = authority.faults.strike('after', { ...call, of: 'distribution', suits })
   const lost = () => loseResponse(authority, entry)
   if (fault === undefined) return { ...respond(outcome), lost }
   entry.fault = fault.fault
+  const contradicted = contradict(authority, truthful, fault)
+  if (contradicted !== null) {
+    Object.assign(ledger.usage(call.service, call.taxId), contradicted.usage)
+    ledger.saveUsage(call.service, call.taxId)
+    return { ...respond(contradicted.outcome), lost }
+  }
   return spoil(authority, fault, service, version, { outcome, respond, lost })
 }
 

@@ -5,6 +5,7 @@ import { ufByCode } from '@vigia/dfe/uf'
 import { type Clock, localDateTime } from './clock.ts'
 import type { Service } from './inspect.ts'
 import type { ContentRef, Ledger, Published, ReceivedRecord, ServiceUsage } from './ledger.ts'
+import { certificateMotives } from './motives.ts'
 import { isActive, taxpayerBase } from './publication.ts'
 import { rolesByTaxpayer } from './recipients.ts'
 import { summaryOfNfe } from './summaries.ts'
@@ -23,6 +24,8 @@ export interface DistributionOutcome {
   ultNSU: number | null
   maxNSU: number | null
   documents: ReturnedDocument[]
+  /** What `dhResp` tells instead of the authority's time. */
+  at?: number
   /** Of a 656: a response before it did not arrive, and the client could not know better. */
   excused?: boolean
   /** Of a 656: it is for the cursor alone, which only the lost response told. */
@@ -34,7 +37,7 @@ interface Rules {
   hourMs: number
 }
 
-const pageSize = 50
+export const pageSize = 50
 // NT 2014.002 §3.11.4.2.
 const queriesPerHour = 20
 const retentionMs = 90 * 86_400_000
@@ -71,10 +74,11 @@ const motives: Record<number, string> = {
   641: 'Rejeicao: NF-e indisponivel para o emitente',
   653: 'Rejeicao: NF-e Cancelada, arquivo indisponivel para download',
   654: 'Rejeicao: NF-e Denegada, arquivo indisponivel para download',
+  ...certificateMotives,
   999: 'Rejeicao: Erro nao catalogado',
 }
 
-const misuse = {
+export const misuse = {
   waiting:
     'Rejeicao: Consumo Indevido (Deve ser aguardado 1 hora para efetuar nova solicitacao caso nao existam mais documentos a serem pesquisados. Tente apos 1 hora)',
   sequence: 'Rejeicao: Consumo Indevido (Deve ser utilizado o ultNSU nas solicitacoes subsequentes. Tente apos 1 hora)',
@@ -251,7 +255,7 @@ function found(ultNSU: number, maxNSU: number, documents: ReturnedDocument[]): D
   return { cStat, xMotivo: motives[cStat] ?? '', ultNSU, maxNSU, documents }
 }
 
-function toDocument(ledger: Ledger, nsu: number, published: Published): ReturnedDocument {
+export function toDocument(ledger: Ledger, nsu: number, published: Published): ReturnedDocument {
   const content: ContentRef = published.content
   return { nsu, schema: published.schema, gzip: ledger.gzip(content) }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Clock, createClock } from './clock.ts'
-import { createFaults, type FaultName, type FaultOrder, faultStages } from './faults.ts'
+import { createFaults, distributionOnly, type FaultName, type FaultOrder, faultGroups, faultStages } from './faults.ts'
 import { createRandom } from './generate/random.ts'
 
 const names = Object.keys(faultStages) as FaultName[]
@@ -15,7 +15,7 @@ function struck(order: FaultOrder, seed: number, of: 'distribution' | 'events', 
 }
 
 describe.each(['distribution', 'events'] as const)('a fault of the %s', (of) => {
-  const own = names.filter((name) => of === 'distribution' || !/DocZip|Schema|Nsu/.test(name))
+  const own = names.filter((name) => of === 'distribution' || !distributionOnly.has(name))
 
   it('strikes as often as its probability says, and the same calls for the same seed', () => {
     fc.assert(
@@ -54,8 +54,20 @@ describe.each(['distribution', 'events'] as const)('a fault of the %s', (of) => 
   })
 })
 
-it('what spoils documents never strikes an event', () => {
-  const rest = names.filter((name) => /DocZip|Schema|Nsu/.test(name))
-  expect(rest).toEqual(['corruptedDocZip', 'unknownSchema', 'maxNsuZero'])
-  for (const fault of rest) expect(struck({ fault }, 1, 'events').strike()).toBe(false)
+it('what spoils documents or cursors never strikes an event', () => {
+  expect([...distributionOnly]).toEqual([
+    'corruptedDocZip',
+    'unknownSchema',
+    'maxNsuZero',
+    ...faultGroups.contradiction,
+  ])
+  for (const fault of distributionOnly) expect(struck({ fault }, 1, 'events').strike()).toBe(false)
+})
+
+it('a fault waits for a response that it suits', () => {
+  const faults = createFaults(createClock(), createRandom('faults:1'))
+  faults.add({ fault: 'noProgress', times: 1 })
+  expect(faults.strike('after', { ...call('distribution'), suits: () => false })).toBeUndefined()
+  expect(faults.strike('after', call('distribution'))?.fault).toBe('noProgress')
+  expect(faults.strike('after', call('distribution'))).toBeUndefined()
 })

@@ -1,4 +1,5 @@
 import type { Service } from '../inspect.ts'
+import { certificateMotives } from '../motives.ts'
 
 // Equal numbers mean different things in the two families.
 const common: Record<number, string> = {
@@ -10,6 +11,7 @@ const common: Record<number, string> = {
   236: 'Rejeicao: Chave de Acesso com digito verificador invalido',
   243: 'Rejeicao: XML Mal Formado',
   252: 'Rejeicao: Ambiente informado diverge do Ambiente de recebimento',
+  ...certificateMotives,
   290: 'Rejeicao: Certificado Assinatura invalido',
   291: 'Rejeicao: Certificado Assinatura Data Validade',
   292: 'Rejeicao: Certificado Assinatura sem CNPJ ou CPF',
