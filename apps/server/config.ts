@@ -90,6 +90,8 @@ interface SefazConfig {
   marginMs: number
   /** How long an answer is waited for. */
   answerMs: number
+  /** How many conversations with the authority all processes may hold at once. */
+  conversations: number
 }
 
 /** The environment is not usable; `problems` holds one sentence each. */
@@ -195,6 +197,11 @@ const environment = z.object({
     .optional(),
   CORS_ORIGINS: list(isOrigin, 'deve ter endereços como https://erp.exemplo.com.br, separados por vírgula'),
   TRUSTED_PROXIES: list(isNetwork, 'deve ter endereços IP ou redes como 10.0.0.0/8, separados por vírgula'),
+  CAPTURE_CONVERSATIONS: z
+    .string()
+    .regex(/^([1-9]|[1-5]\d|6[0-4])$/, 'deve ser um número de 1 a 64')
+    .default('32')
+    .transform(Number),
   PRINT_THREADS: z
     .string()
     .regex(/^([1-9]|[1-5]\d|6[0-4])$/, 'deve ser um número de 1 a 64')
@@ -332,6 +339,7 @@ function sefazConfig(env: Environment, dataDir: string, cwd: string): SefazConfi
     pagePauseMs: hourMs / 1800,
     marginMs: hourMs / 12,
     answerMs: 60_000,
+    conversations: env.CAPTURE_CONVERSATIONS,
   }
 }
 

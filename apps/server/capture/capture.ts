@@ -28,6 +28,7 @@ export async function subscribe(
 ): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
     await enterWorkspace({ db }, workspaceId)
+    const firstRank = await countUnanswered({ db }, workspaceId)
     for (const service of Object.values(serviceCodes)) {
       await db
         .insertInto('capture_line')
@@ -36,6 +37,7 @@ export async function subscribe(
           cnpj: company.cnpj,
           next_at: sql<Date>`now()`,
           message: 'A primeira consulta começa em instantes.',
+          first_rank: firstRank,
         })
         .onConflict((conflict) => conflict.columns(['service', 'cnpj']).doNothing())
         .execute()
@@ -55,6 +57,17 @@ export async function subscribe(
       .execute()
     await resume({ db }, workspaceId, company.cnpj, { proved })
   })
+}
+
+// Beyond this nobody waits longer.
+const rankMax = 10_000
+
+async function countUnanswered({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n
+      from (select from capture_subscription s join capture_line l on l.id = s.line_id
+             where s.workspace_id = ${workspaceId} and l.last_success_at is null limit ${rankMax}) u`.execute(db)
+  return rows[0]!.n
 }
 
 /**

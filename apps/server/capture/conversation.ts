@@ -79,7 +79,9 @@ async function askWith(
     let at = asking
     for (let page = 1; ; page++) {
       const { decision, ...next } = await turnPage(ctx, at, connection, signal)
-      if (!decision?.nextPage || page === pagesMax || signal.aborted)
+      // Whoever waits for a first page goes before the second one of others.
+      const pages = asking.line.turn === 'first' ? 1 : pagesMax
+      if (!decision?.nextPage || page === pages || signal.aborted)
         return { line: next.line, certificateRefused: decision?.certificateRefused === true }
       at = next
       await pause(ctx.config.sefaz.pagePauseMs, signal)

@@ -7,6 +7,7 @@ import { holdLock } from '../platform/locks.ts'
 import { type ServiceCode, serviceOf } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
 import type { Changed } from './announcements.ts'
+import { conversationsNow } from './pace.ts'
 import type { ConversationState, Decision } from './rules.ts'
 
 /** A capture line that this process holds, as it was when it was read: no other process asks for it while the lease lasts. */
@@ -33,12 +34,11 @@ export interface CaptureLine extends Readonly<Omit<ConversationState, 'responseL
 
 type ClaimContext = Pick<Context, 'db' | 'config'>
 
-/** What a line is held for. */
-export type Turn = 'due' | 'copies' | 'gap' | 'check'
+/** What a line is held for; `first`: nothing was ever answered about it. */
+export type Turn = 'first' | 'due' | 'copies' | 'gap' | 'check'
 
-// Few at once in all processes, to spare the authority. Gaps and copies must not take the places of turns for new documents.
-const heldMax = 8
-const heldOfTurnMax: Readonly<Record<Turn, number>> = { due: 8, copies: 2, gap: 4, check: 1 }
+// Gaps and copies must not take the places of turns for new documents.
+const shareOfTurn: Readonly<Record<Turn, number>> = { first: 1, due: 1, copies: 1 / 4, gap: 1 / 2, check: 1 }
 
 /** A way to claim a line for one kind of turn. */
 interface TurnLane extends Lane {
@@ -49,7 +49,8 @@ interface TurnLane extends Lane {
 
 /**
  * Takes the line whose turn it is, or null when there is none; `paused`: services that may not be called now. Lines that are due come first,
- * but one place is kept for gaps and one for copies, which would otherwise wait for as long as any line is due.
+ * half of the places for those of which nothing was ever answered, in turns by workspace; but one place is kept for each kind, which would
+ * otherwise wait for as long as any line of another is due.
  */
 export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[] = []): Promise<CaptureLine | null> {
   const serves = sql`service <> all(${[...paused]}::smallint[])`
@@ -57,13 +58,19 @@ export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[
   // Never while it is blocked, nor while a lost response may have been a block.
   const hasGap = sql`gap_at <= now() and not paused and (state = 'waiting' or allowed_at <= now()) and ${serves}`
   const hasCopies = sql`catch_up and not paused and catch_up_at <= now()`
-  const due: TurnLane = { turn: 'due', due: isDue, order: sql`next_at` }
+  const due: TurnLane = { turn: 'due', due: sql`${isDue} and last_success_at is not null`, order: sql`next_at` }
+  const first: TurnLane = {
+    turn: 'first',
+    due: sql`${isDue} and last_success_at is null`,
+    order: sql`first_rank, next_at`,
+  }
   const gap: TurnLane = { turn: 'gap', due: hasGap, order: sql`gap_at` }
   const copies: TurnLane = { turn: 'copies', due: hasCopies, order: sql`catch_up_at` }
-  return claim(ctx, [
+  return claim(ctx, ({ first: firsts = 0, due: others = 0 }) => [
+    { ...first, heldMax: 1 },
     { ...gap, heldMax: 1 },
     { ...copies, due: sql`${hasCopies} and not coalesce(${isDue}, false)`, heldMax: 1 },
-    due,
+    ...(firsts < others ? [first, due] : [due, first]),
     copies,
     gap,
   ])
@@ -71,7 +78,7 @@ export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[
 
 /** Takes the line `id` in addition to all others, if no process holds it. */
 export async function claimOne(ctx: ClaimContext, id: number): Promise<CaptureLine | null> {
-  return claim(ctx, [{ turn: 'check', due: sql`id = ${id}`, order: sql`id` }], heldMax + 1)
+  return claim(ctx, () => [{ turn: 'check', due: sql`id = ${id}`, order: sql`id` }], 1)
 }
 
 /** How long a line is held without a sign of life: longer than the slowest response may take. */
@@ -81,8 +88,8 @@ export function leaseMsOf({ sefaz }: Context['config']): number {
 
 async function claim(
   { db, config }: ClaimContext,
-  lanes: TurnLane[],
-  placesMax = heldMax,
+  lanesFor: (held: Partial<Record<Turn, number>>) => TurnLane[],
+  extraPlaces = 0,
 ): Promise<CaptureLine | null> {
   const leaseBy = crypto.randomUUID()
   const leaseMs = leaseMsOf(config)
@@ -90,8 +97,11 @@ async function claim(
     // One claim at a time in all processes: two would see the same free place.
     await holdLock({ db }, 'lineClaims')
     const held = await countHeld(db)
-    if (Object.values(held).reduce((sum, count) => sum + count, 0) >= placesMax) return null
-    const open = lanes.filter(({ turn, heldMax = heldOfTurnMax[turn] }) => (held[turn] ?? 0) < heldMax)
+    const places = conversationsNow(config.sefaz)
+    if (Object.values(held).reduce((sum, count) => sum + count, 0) >= places + extraPlaces) return null
+    const open = lanesFor(held).filter(
+      ({ turn, heldMax = Math.max(1, Math.floor(shareOfTurn[turn] * places)) }) => (held[turn] ?? 0) < heldMax,
+    )
     const claimed = await claimRows<LineRow, TurnLane>(db, {
       table: sql`capture_line`,
       lanes: open.map((lane) => ({ ...lane, set: sql`lease_by = ${leaseBy}, lease_for = ${lane.turn}` })),
@@ -205,6 +215,7 @@ export async function breakLine(
   waitMs: number,
 ): Promise<void> {
   const pauses = {
+    first: withoutResponse(decision),
     due: withoutResponse(decision),
     copies: { catch_up_at: fromNow(waitMs) },
     gap: { gap_at: sql<Date>`greatest(gap_at, ${fromNow(waitMs)})` },

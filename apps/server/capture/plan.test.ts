@@ -162,7 +162,7 @@ describe('a CNPJ of one workspace only', () => {
     for (const line of await linesOf())
       expect(line).toMatchObject({ state: 'stopped', next_at: null, message: 'venceu' })
     await goOn(workspaceId)
-    expect((await claimNfe()).turn).toBe('due')
+    expect((await claimNfe()).turn).toBe('first')
   })
 })
 

@@ -10,6 +10,7 @@ import { stopwatch } from '../platform/stopwatch.ts'
 import type { Holder } from './holder.ts'
 import { type CaptureLine, holdLine, lockLine } from './lease.ts'
 import type { QueryOutcome } from './ledger.ts'
+import { notePace } from './pace.ts'
 import { closedForHours, isOfTheHost } from './rules.ts'
 
 type QueryContext = Pick<Context, 'db' | 'config'>
@@ -142,9 +143,11 @@ export async function send(
       cnpj: line.cnpj,
       query: 'NSU' in query ? { NSU: nsuText(query.NSU) } : { ultNSU: nsuText(query.ultNSU) },
     })
+    notePace(sefaz, response.durationMs)
     return { response, durationMs: response.durationMs }
   } catch (error) {
     if (!(error instanceof SefazError)) throw error
+    if (isOfTheHost(error)) notePace(sefaz, null)
     return { error, durationMs: performance.now() - startedAt }
   }
 }

@@ -152,6 +152,38 @@ describe('many companies and two processes', () => {
   })
 })
 
+describe('first queries', () => {
+  const first = async () => {
+    const line = (await claimLine(ctx))!
+    expect(line.turn).toBe('first')
+    return line
+  }
+
+  test('take turns by workspace: a newcomer does not wait behind the many companies of another', async () => {
+    const { workspaceId } = await newCompany(ctx, { cnpj: cnpjOf(0) })
+    for (let index = 1; index < 6; index++) await newCompany(ctx, { cnpj: cnpjOf(index), workspaceId })
+    await newCompany(ctx, { cnpj: cnpjOf(90) })
+    const order = []
+    for (let index = 0; index < 4; index++) {
+      const line = await first()
+      order.push(line.cnpj)
+      await change(line, { lease_until: null, next_at: null })
+    }
+    expect(order.slice(0, 4).sort()).toEqual([cnpjOf(0), cnpjOf(0), cnpjOf(90), cnpjOf(90)])
+  })
+
+  test('and those of lines that were answered before share the places', async () => {
+    for (let index = 0; index < 8; index++) await newCompany(ctx, { cnpj: cnpjOf(index) })
+    const all = await inCapture(ctx, ({ db }) =>
+      db.selectFrom('capture_line').select('id').where('next_at', 'is not', null).orderBy('id').execute(),
+    )
+    for (const line of all.slice(0, 8)) await change(line, { last_success_at: new Date() })
+    const turns = (await claimed(20)).map(({ turn }) => turn)
+    expect(turns.filter((turn) => turn === 'first')).toHaveLength(4)
+    expect(turns.filter((turn) => turn === 'due')).toHaveLength(4)
+  })
+})
+
 describe('a fault of ours', () => {
   const standsOf = ({ state, message, next_at, allowed_at, failures }: Awaited<ReturnType<typeof rowOf>>) => ({
     state,
@@ -252,7 +284,7 @@ describe('places', () => {
     for (const line of lines.slice(0, 4)) await change(line, { catch_up: true, next_at: null })
     for (const line of lines.slice(4, 8)) await addGap(line, 1n, 9n)
     for (const line of lines.slice(4, 8)) await change(line, { next_at: null })
-    expect(await turnsOf()).toEqual(['copies', ...Array.from({ length: 6 }, () => 'due'), 'gap'])
+    expect(await turnsOf()).toEqual(['copies', ...Array.from({ length: 6 }, () => 'first'), 'gap'])
   })
 
   test('of copies are two, and a line that is also due is queried before it is copied', async () => {
@@ -261,7 +293,7 @@ describe('places', () => {
     expect(await turnsOf()).toEqual(['copies', 'copies'])
     await inCapture(ctx, ({ db }) => sql`update capture_line set lease_until = null`.execute(db))
     for (const line of lines) await change(line, { next_at: new Date(0) })
-    expect((await turnsOf())[0]).toBe('due')
+    expect((await turnsOf())[0]).toBe('first')
   })
 
   test('a line whose copies failed is queried all the same', async () => {
@@ -273,7 +305,7 @@ describe('places', () => {
     expect(copies).toMatchObject({ id: line.id, turn: 'copies' })
     await postponeFailed(ctx, copies)
     await change(line, { catch_up: true, next_at: new Date(0), allowed_at: new Date(0) })
-    expect(await claimLine(ctx)).toMatchObject({ id: line.id, turn: 'due' })
+    expect(await claimLine(ctx)).toMatchObject({ id: line.id, turn: 'first' })
     await change(line, { lease_until: null, next_at: null })
     expect(await claimLine(ctx)).toBeNull()
   })

@@ -16,8 +16,6 @@ import { movePauses } from './pauses.ts'
 import { distributionUrl } from './query.ts'
 import { brokenOff } from './rules.ts'
 
-// As many as all processes together may hold.
-const conversationsMax = 8
 const idleMs = 500
 const keptEveryMs = 60_000
 
@@ -36,7 +34,8 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
         run: ({ line, work }, signal) => work(ctx, line, ca, signal),
         postpone: ({ line }) => postponeFailed(ctx, line),
         describe: ({ line: { cnpj, service } }) => ({ cnpj, service }),
-        concurrency: conversationsMax,
+        // As many as all processes together may hold.
+        concurrency: ctx.config.sefaz.conversations,
         idleMs,
       },
       ctx.log,
@@ -48,6 +47,7 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
 type Work = (ctx: CaptureContext, line: CaptureLine, ca: string[], signal: AbortSignal) => Promise<void>
 
 const works: Readonly<Record<Exclude<Turn, 'check'>, Work>> = {
+  first: converse,
   due: converse,
   gap: runGapTurn,
   copies: (ctx, line, _, signal) => copyToOthers(ctx, line, signal),

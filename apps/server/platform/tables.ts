@@ -321,13 +321,14 @@ interface CaptureLineTable {
   automatic: Generated<boolean>
   wanted: Generated<boolean>
   catch_up_at: Timestamp
-  lease_for: Optional<'due' | 'copies' | 'gap' | 'check' | null>
+  lease_for: Optional<'first' | 'due' | 'copies' | 'gap' | 'check' | null>
   paused: Generated<boolean>
   told_state: Generated<'waiting' | 'blocked' | 'failed' | 'stopped'>
   doubted_nsu: Optional<bigint | null>
   conflicts: Generated<number>
   conflict_at: Optional<Date | null>
   trouble_since: Optional<Date | null>
+  first_rank: Generated<number>
   overtaken_at: Optional<Date | null>
 }
 interface CaptureRefusalTable {
