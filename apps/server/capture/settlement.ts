@@ -19,7 +19,7 @@ import {
 } from './delivery.ts'
 import { closePosition } from './gaps/positions.ts'
 import { type Holder, makeWay, proveHolder } from './holder.ts'
-import { forgetKept, type KeptResponse, keepResponse } from './kept.ts'
+import { forgetKept, type KeptResponse, keepResponse } from './interrupted/kept.ts'
 import { type CaptureLine, consequences, holdLine, lockLine, withoutResponse } from './lease.ts'
 import { countFetched, noteCall, noteOvertaken, type QueryOutcome, wasResponseLost, wasRestored } from './ledger.ts'
 import { reportFailure, reportResponse } from './query.ts'

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
-import type { Context } from '../platform/context.ts'
+import type { Context } from '../../platform/context.ts'
 
 /** A response that could not be stored, with the query that it belongs to. */
 export interface KeptResponse {

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
-import { fromNow } from '../jobs/jobs.ts'
-import type { Context } from '../platform/context.ts'
-import { inCapture } from '../platform/database.ts'
-import type { ServiceCode } from '../platform/service.ts'
-import { deliverLate, readArrivals } from './delivery.ts'
-import { findPosition } from './gaps/positions.ts'
+import { fromNow } from '../../jobs/jobs.ts'
+import type { Context } from '../../platform/context.ts'
+import { inCapture } from '../../platform/database.ts'
+import type { ServiceCode } from '../../platform/service.ts'
+import { deliverLate, readArrivals } from '../delivery.ts'
+import { findPosition } from '../gaps/positions.ts'
+import { type CaptureLine, holdLine, releaseLine } from '../lease.ts'
+import { documentsOf, type SettlementContext, settle } from '../settlement.ts'
 import { forgetKept, listKept } from './kept.ts'
-import { type CaptureLine, holdLine, releaseLine } from './lease.ts'
-import { documentsOf, type SettlementContext, settle } from './settlement.ts'
 
 /**
  * Settles a query whose process did not store the outcome: no query is sent. With the response, when that was kept in a file; otherwise the
