@@ -42,7 +42,9 @@ test.each(['--help', 'plano ativar --help'])('"%s" shows the help', async (line)
 test.each(['', '__proto__', 'toString --help', 'contatos todos'])('"%s" is no task', async (line) => {
   const { code, said } = await run(line)
   expect(code).toBe(1)
-  expect(said).toMatch(/^\nUse: npm run admin -- rotate-key, rebuild, plano, contatos, emails, notify, restauracao ou wake\./)
+  expect(said).toMatch(
+    /^\nUse: npm run admin -- rotate-key, rebuild, plano, contatos, emails, notify, restauracao ou wake\./,
+  )
 })
 
 test('messages are shown with who wrote them, the suspects marked', () => {
