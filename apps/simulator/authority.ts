@@ -18,4 +18,8 @@ export interface Authority {
   addCompany(): Promise<NamedCompany & { documents: number }>
   hourMs: number
   tpAmb: 1 | 2
+  /** How long each response takes. */
+  responseMs: number
+  /** How long after the answer of a destinatário its XML follows. */
+  xmlDelayMs: number
 }

@@ -16,9 +16,8 @@ export interface CallEntry {
   query?: DistributionQuery
   cStat?: number
   xMotivo?: string
-  /** Null: the response told none. */
-  ultNSU?: number | null
-  maxNSU?: number | null
+  ultNSU?: number
+  maxNSU?: number
   documents?: number
   /** How many came in a call that was taken. */
   events?: number

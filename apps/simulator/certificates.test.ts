@@ -129,8 +129,16 @@ describe('the command line', () => {
   })
 
   it('reads its options', () => {
-    expect(read('--port', '0', '--company', '12ABC34501DE35:EMPRESA A:sc', '--hour-ms', '60000')).toMatchObject({
-      options: { port: 0, hourMs: 60_000, companies: [{ cnpj: '12ABC34501DE35', nome: 'EMPRESA A', uf: 'SC' }] },
+    expect(
+      read('--port', '0', '--company', '12ABC34501DE35:EMPRESA A:sc', '--hour-ms', '60000', '--xml-delay-ms', '5'),
+    ).toMatchObject({
+      options: {
+        port: 0,
+        hourMs: 60_000,
+        responseMs: 0,
+        xmlDelayMs: 5,
+        companies: [{ cnpj: '12ABC34501DE35', nome: 'EMPRESA A', uf: 'SC' }],
+      },
     })
     const certificate = ['certificate', '--nome', 'X', '--senha', 's', '--out', 'o.pfx']
     expect(read(...certificate, '--cpf', '529.982.247-25', '--legacy', '--expires', '2026-01-31')).toMatchObject({

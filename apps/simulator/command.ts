@@ -33,6 +33,8 @@ export const help = `Simulador da autoridade tributária: distribuição de docu
     --archive PASTA        arquivos XML a distribuir (padrão: SIMULATOR_ARCHIVE)
     --archive-answered     os destinatários do arquivo já deram Ciência em outro sistema (padrão: SIMULATOR_ARCHIVE_ANSWERED)
     --hour-ms ${defaults.hourMs}        duração da hora da autoridade
+    --response-ms 0        tempo que cada resposta leva
+    --xml-delay-ms 0       tempo entre a Ciência e o XML completo
     --seed N               semente dos documentos gerados
     --company CNPJ:NOME:UF empresa que recebe documentos gerados (pode repetir)
     --since 2026-07-01     início dos documentos gerados (padrão: o mês corrente e, no começo dele, o fim do anterior)
@@ -72,6 +74,8 @@ function readServe(args: string[], env: Variables, cwd: string, defaultDirectory
     archive: { type: 'string' },
     'archive-answered': { type: 'boolean' },
     'hour-ms': { type: 'string' },
+    'response-ms': { type: 'string' },
+    'xml-delay-ms': { type: 'string' },
     seed: { type: 'string' },
     company: { type: 'string', multiple: true },
     since: { type: 'string' },
@@ -98,6 +102,8 @@ function readServe(args: string[], env: Variables, cwd: string, defaultDirectory
       archiveAnswered:
         values['archive-answered'] === true || ['true', '1'].includes(env.SIMULATOR_ARCHIVE_ANSWERED ?? ''),
       hourMs: integer(values, 'hour-ms', defaults.hourMs),
+      responseMs: integer(values, 'response-ms', 0),
+      xmlDelayMs: integer(values, 'xml-delay-ms', 0),
       seed: values.seed === undefined ? undefined : integer(values, 'seed', 0),
       companies,
       since,

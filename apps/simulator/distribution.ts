@@ -20,9 +20,8 @@ export interface ReturnedDocument {
 export interface DistributionOutcome {
   cStat: number
   xMotivo: string
-  /** Null in both: the response to a query by chave leaves them out, against its schema. */
-  ultNSU: number | null
-  maxNSU: number | null
+  ultNSU: number
+  maxNSU: number
   documents: ReturnedDocument[]
   /** What `dhResp` tells instead of the authority's time. */
   at?: number
@@ -105,7 +104,7 @@ export function distribute(ledger: Ledger, clock: Clock, rules: Rules, request: 
   // A query leaves open which page was lost.
   if ('ultNSU' in query || call.usage.answerLost?.of !== 'page') call.usage.answerLost = null
   ledger.saveUsage(service, taxId)
-  return 'chNFe' in query && outcome.cStat !== 656 ? { ...outcome, ultNSU: null, maxNSU: null } : outcome
+  return outcome
 }
 
 /** Compares the certificate of the client with the taxpayer of its query: null when they belong together. */
@@ -216,7 +215,7 @@ function byChave(call: QueryCall, chNFe: string): DistributionOutcome {
   const { ledger, taxId, now } = call
   const document = ledger.documents.get(chNFe)
   if (document === undefined || document.facts.service !== 'nfe') return rejection(217)
-  if (now - document.at > retentionMs) return rejection(632)
+  if (document.at < keptSince('nfe', now)) return rejection(632)
   const roles = rolesOfBase(ledger, document, taxId)
   if (roles.size === 0) return rejection(640)
   if (roles.has('emitente')) return rejection(641)
@@ -224,7 +223,7 @@ function byChave(call: QueryCall, chNFe: string): DistributionOutcome {
   if (cancelled || document.facts.situation === 'cancelled') return rejection(653)
   if (document.facts.situation === 'denied') return rejection(654)
 
-  const complete = !roles.has('destinatario') || ledger.released.has(chNFe)
+  const complete = !roles.has('destinatario') || ledger.released.has(chNFe) || ledger.awaited.has(chNFe)
   const sequence = ledger.sequence('nfe', taxId)
   const kind = complete ? 'document' : 'summary'
   const index = sequence.findIndex((published) => published.chave === chNFe && published.kind === kind)
@@ -261,7 +260,17 @@ export function toDocument(ledger: Ledger, nsu: number, published: Published): R
 }
 
 export function isExpired(published: Published | undefined, now: number): boolean {
-  return published === undefined || now - published.at > retentionMs
+  return published === undefined || published.at < keptSince(published.service, now)
+}
+
+/** When the oldest documents that are still distributed were received: 90 days ago, of CT-e three months (NT 2015.002). */
+export function keptSince(service: Service, now: number): number {
+  if (service === 'nfe') return now - retentionMs
+  const since = new Date(now)
+  since.setUTCMonth(since.getUTCMonth() - 3)
+  // Three months before the 31st of May are the last day of February.
+  if (since.getUTCDate() < new Date(now).getUTCDate()) since.setUTCDate(0)
+  return since.getTime()
 }
 
 /** What is wrong with the chave of an NF-e: rule 236 and 614 to 619; null when nothing is. */

@@ -60,6 +60,13 @@ interface Released {
   chave: string
 }
 
+/** The destinatário answered; the XML and the events follow later. */
+interface Answered {
+  type: 'answered'
+  dueAt: number
+  chave: string
+}
+
 /** Something a part of the simulator remembers between two runs. */
 interface LedgerNote {
   type: 'note'
@@ -91,7 +98,7 @@ interface Lost {
   sendings: number[]
 }
 
-export type LedgerRecord = ReceivedRecord | Published | Released | LedgerNote | EventSending | Lost
+export type LedgerRecord = ReceivedRecord | Published | Answered | Released | LedgerNote | EventSending | Lost
 
 /** What the authority knows of one taxpayer's use of one service. */
 export interface ServiceUsage {
@@ -119,6 +126,8 @@ export interface Ledger {
   /** Events and event summaries by chave, in order of reception. */
   events: Map<string, ReceivedRecord[]>
   released: Set<string>
+  /** When the XML of these is released, by chave. */
+  awaited: Map<string, number>
   notes: Map<string, string>
   sequences: Map<string, Published[]>
   /** In order; a place in it never changes. */
@@ -165,6 +174,7 @@ export function openLedger(directory: string): Ledger {
   const documents: Ledger['documents'] = new Map()
   const events: Ledger['events'] = new Map()
   const released: Ledger['released'] = new Set()
+  const awaited: Ledger['awaited'] = new Map()
   const notes: Ledger['notes'] = new Map()
   const sequences: Ledger['sequences'] = new Map()
   const sendings: Ledger['sendings'] = []
@@ -175,8 +185,11 @@ export function openLedger(directory: string): Ledger {
 
   function apply(record: LedgerRecord): void {
     if (record.type === 'nsu') sequence(record.service, record.taxId).push(record)
-    else if (record.type === 'released') released.add(record.chave)
-    else if (record.type === 'note') notes.set(record.name, record.value)
+    else if (record.type === 'answered') awaited.set(record.chave, record.dueAt)
+    else if (record.type === 'released') {
+      released.add(record.chave)
+      awaited.delete(record.chave)
+    } else if (record.type === 'note') notes.set(record.name, record.value)
     else if (record.type === 'sending') {
       sendings.push(record)
       getOrAdd(sendingsByEvent, sendingKey(record), () => []).push(record)
@@ -197,6 +210,7 @@ export function openLedger(directory: string): Ledger {
     documents,
     events,
     released,
+    awaited,
     notes,
     sequences,
     sendings,

@@ -33,6 +33,7 @@ export const distributionServices: readonly DistributionService[] = [
     name: 'CTeDistribuicaoDFe',
     namespace: 'http://www.portalfiscal.inf.br/cte/wsdl/CTeDistribuicaoDFe',
     operation: 'cteDistDFeInteresse',
+    otherActions: ['CTeDistribuicaoDFe'],
     dataElement: 'cteDadosMsg',
     versions: ['1.1', '1.2'],
     messageNamespace: 'http://www.portalfiscal.inf.br/cte',
@@ -151,8 +152,8 @@ export function writeRetDistDFeInt(
     tag('cStat', null, String(outcome.cStat)),
     tag('xMotivo', null, escapeText(outcome.xMotivo)),
     tag('dhResp', null, service.service === 'nfe' ? dateTimeWithOffset(at) : localDateTime(at)),
-    outcome.ultNSU !== null && tag('ultNSU', null, nsuText(outcome.ultNSU)),
-    outcome.maxNSU !== null && tag('maxNSU', null, nsuText(outcome.maxNSU)),
+    tag('ultNSU', null, nsuText(outcome.ultNSU)),
+    tag('maxNSU', null, nsuText(outcome.maxNSU)),
     documents.length > 0 && tag('loteDistDFeInt', null, ...documents),
   )
 }

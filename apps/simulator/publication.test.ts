@@ -7,7 +7,7 @@ import { findSamples } from '../../tests/support/samples.ts'
 import { openArchive } from './archive.ts'
 import { type IssuedCertificate, openCertificationAuthority } from './certificates.ts'
 import { createClock } from './clock.ts'
-import { distribute } from './distribution.ts'
+import { distribute, keptSince } from './distribution.ts'
 import { type Cast, createCast } from './generate/cast.ts'
 import { buildCte, buildSimplifiedCte } from './generate/cte.ts'
 import {
@@ -256,6 +256,13 @@ describe('a CT-e', () => {
     expect(sequence(cast.accountant.cnpj, 'cte')).toEqual(['procCTe', '110111/1'])
     expect(sequence(order.carrier.cnpj, 'cte')).toEqual([])
   })
+})
+
+it('keeps NF-e for 90 days and CT-e for three months', () => {
+  const day = (text: string) => Date.parse(`${text}T12:00:00-03:00`)
+  expect(keptSince('nfe', day('2026-05-31'))).toBe(day('2026-03-02'))
+  expect(keptSince('cte', day('2026-05-31'))).toBe(day('2026-02-28'))
+  expect(keptSince('cte', day('2026-11-23'))).toBe(day('2026-08-23'))
 })
 
 describe('consChNFe', () => {

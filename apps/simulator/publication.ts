@@ -45,6 +45,8 @@ export interface ReceiveOptions {
   activateParties: boolean
   /** The deadlines of the documents run from the authorisation that is written in them, not from their arrival. */
   authorizedHere?: boolean
+  /** How long after the answer of the destinatário its XML follows. */
+  xmlDelayMs?: number
 }
 
 /** NSU are generated only for who used distNSU in this time (NT 2014.002, since v1.10). */
@@ -87,6 +89,13 @@ export function release(ledger: Ledger, clock: Clock, chave: string): void {
   ledger.append([{ type: 'released', at, chave }, ...published])
 }
 
+/** Publishes what was delayed and is due. */
+export function releaseDue(ledger: Ledger, clock: Clock): void {
+  const now = clock.now()
+  const due = [...ledger.awaited].filter(([, dueAt]) => dueAt <= now).sort(([, a], [, b]) => a - b)
+  for (const [chave] of due) release(ledger, clock, chave)
+}
+
 interface BatchEntry {
   load: () => Uint8Array
   source?: FileSource
@@ -109,7 +118,7 @@ export function publishFiles(
   const at = clock.now()
   const { receptions, entries } = sortIn(ledger, incoming, options)
   const batch = new Map(entries.filter((one) => one.facts.kind === 'document').map((one) => [one.facts.chave, one]))
-  const session = new BatchReception(ledger, at, batch)
+  const session = new BatchReception(ledger, at, batch, options.xmlDelayMs)
   for (const entry of entries) if (entry.facts.kind === 'summary') session.attachSummary(entry)
   const queue = entries.filter((entry) => entry.facts.kind !== 'summary')
   if (options.activateParties) {
@@ -185,11 +194,13 @@ class BatchReception {
   readonly at: number
   /** Documents of the same batch, which an event may precede. */
   readonly batch: Map<string, BatchEntry>
+  readonly xmlDelayMs: number
 
-  constructor(ledger: Ledger, at: number, batch: Map<string, BatchEntry>) {
+  constructor(ledger: Ledger, at: number, batch: Map<string, BatchEntry>, xmlDelayMs = 0) {
     this.ledger = ledger
     this.at = at
     this.batch = batch
+    this.xmlDelayMs = xmlDelayMs
   }
 
   // A resNFe does not name its destinatário: it takes the place of the one generated from the NF-e of the same chave.
@@ -220,7 +231,9 @@ class BatchReception {
     const published = facts.kind === 'document' ? this.document(entry, bytes, content) : this.event(record)
     const records: LedgerRecord[] = [record, ...entry.also, ...published]
     if (facts.kind === 'event' && this.releases(facts)) {
-      records.push({ type: 'released', at, chave: facts.chave }, ...this.releasedNow(facts.chave))
+      const { chave } = facts
+      if (this.xmlDelayMs > 0) records.push({ type: 'answered', dueAt: at + this.xmlDelayMs, chave })
+      else records.push({ type: 'released', at, chave }, ...this.releasedNow(chave))
     }
     const before = new Map<string, number>()
     for (const one of records) {
@@ -279,7 +292,7 @@ class BatchReception {
 
   releases(facts: Inspected): boolean {
     if (facts.service !== 'nfe' || !isManifestation(facts.tpEvento ?? 0) || facts.tpEvento === 210220) return false
-    if (this.ledger.released.has(facts.chave)) return false
+    if (this.ledger.released.has(facts.chave) || this.ledger.awaited.has(facts.chave)) return false
     const recipients = this.partiesOf(facts).filter((one) => one.role === 'destinatario')
     return recipients.some((one) => one.taxId === facts.author)
   }

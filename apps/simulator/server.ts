@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer as createTlsServer, TLSSocket } from 'node:tls'
 import type { Authority } from './authority.ts'
 import { respondToControl } from './control.ts'
@@ -9,6 +10,7 @@ import { respondToEvents } from './events/service.ts'
 import { eventServices } from './events/services.ts'
 import { distributionServices } from './message.ts'
 import { htmlError } from './pages.ts'
+import { releaseDue } from './publication.ts'
 import type { Reply } from './reply.ts'
 import { wsdl } from './soap.ts'
 
@@ -106,6 +108,7 @@ async function respond(
   response: ServerResponse,
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'https://localhost')
+  releaseDue(authority.ledger, authority.clock)
   if (url.pathname.startsWith('/_control')) {
     const reply = isLoopback(request)
       ? await respondToControl(authority, request.method ?? 'GET', url, () => readBody(request, controlBodyBytesMax))
@@ -133,6 +136,7 @@ async function respond(
     'authorizer' in service
       ? await respondToEvents(authority, service, call)
       : await respondToDistribution(authority, service, call)
+  if (authority.responseMs > 0) await sleep(authority.responseMs)
   if (reply === 'reset') connections.get(peerOf(request.socket))?.resetAndDestroy()
   else send(response, reply)
 }

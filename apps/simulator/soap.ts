@@ -11,6 +11,8 @@ export interface SoapService {
   namespace: string
   operation: string
   dataElement: string
+  /** Ends of actions that public clients send instead of the operation's own, and are served. */
+  otherActions?: readonly string[]
   /** Of a service without wrapper: the data stands in the Body itself, the response in this element. */
   bareResult?: string
   versions: readonly SoapVersion[]
@@ -87,7 +89,8 @@ export function readSoapEnvelope(
     return 243
   }
   const action = actionOf(announced, request.contentType, request.soapAction)
-  if (action !== undefined && action !== `${service.namespace}/${service.operation}`) {
+  const actions = [service.operation, ...(service.otherActions ?? [])].map((end) => `${service.namespace}/${end}`)
+  if (action !== undefined && !actions.includes(action)) {
     return announced === '1.2'
       ? `Unable to handle request. The action '${action}' was not recognized.`
       : `Server did not recognize the value of HTTP Header SOAPAction: ${action}.`

@@ -24,6 +24,10 @@ export interface SimulatorOptions {
   archiveAnswered?: boolean
   /** Length of the authority's hour. */
   hourMs?: number
+  /** How long each response of a service takes. */
+  responseMs?: number
+  /** How long after an event of the destinatário (Ciência and the like) the XML follows, by the authority's clock. */
+  xmlDelayMs?: number
   seed?: number
   /** Get generated documents of the current month, on its first days also of the last days of the month before. */
   companies?: NamedCompany[]
@@ -89,7 +93,9 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
     return { ...company, documents: receptions.length }
   }
   const calls = createCallLog()
-  const authority: Authority = { ledger, clock, certification, faults, calls, random, addCompany, hourMs, tpAmb }
+  const { responseMs = 0, xmlDelayMs = 0 } = options
+  const parts = { ledger, clock, certification, faults, calls, random, addCompany }
+  const authority: Authority = { ...parts, hourMs, tpAmb, responseMs, xmlDelayMs }
   log(`semente ${seed}`)
 
   if (archive !== undefined) {

@@ -255,13 +255,13 @@ describe.runIf(hasSchemas)('answers obey the official schemas', () => {
     const answer = await recipient.ask('nfe', { cnpj: '33444555000181', chNFe })
     expect(answer).toMatchObject({
       cStat: '138',
-      ultNSU: '',
-      maxNSU: '',
+      ultNSU: nsu(0),
+      maxNSU: nsu(0),
       documents: [{ NSU: undefined, schema: 'resNFe_v1.01.xsd' }],
     })
-    // The schema demands both; the real service leaves them out here.
-    const zeros = `<ultNSU>${nsu(0)}</ultNSU><maxNSU>${nsu(0)}</maxNSU>`
-    const completed = answer.message.replace('<loteDistDFeInt>', `${zeros}<loteDistDFeInt>`)
-    expect(schema('nfe/PL_NFeDistDFe_NSU_opcional', 'retDistDFeInt_v1.01.xsd')(completed)).toEqual([])
+    const refused = await recipient.ask('nfe', { cnpj: '33444555000181', chNFe: `${chNFe.slice(0, 43)}5` })
+    expect(refused.cStat).toBe('236')
+    const validate = schema('nfe/PL_NFeDistDFe_NSU_opcional', 'retDistDFeInt_v1.01.xsd')
+    expect([answer, refused].flatMap((one) => validate(one.message))).toEqual([])
   })
 })

@@ -207,8 +207,10 @@ describe('the lote', () => {
       .replace('<nfeDadosMsg xmlns=', '<w:nfeDadosMsg xmlns:w=')
       .replace('</nfeDadosMsg>', '</w:nfeDadosMsg>')
     expect(readEventResponse(await bench.client.post(nfePath, plain, prefixed)).results[0]?.cStat).toBe('573')
-    const uf = { 'Content-Type': `application/soap+xml; action="${action('nfe').replace(/NF$/, '')}"` }
-    expect((await bench.client.post(nfePath, uf, body)).body).toContain('was not recognized')
+    const other = {
+      'Content-Type': `application/soap+xml; action="${action('nfe').replace('EventoNF', 'EventoLote')}"`,
+    }
+    expect((await bench.client.post(nfePath, other, body)).body).toContain('was not recognized')
     const wrapped = body
       .replace(/<nfeDadosMsg xmlns/, '<nfeRecepcaoEventoNF xmlns')
       .replace('</nfeDadosMsg>', '</nfeRecepcaoEventoNF>')

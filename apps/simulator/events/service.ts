@@ -78,7 +78,7 @@ async function respondToMessage(
 
 /** Judges an event, registers it if it may be, and gives the retEvento. */
 function takeEvent(authority: Authority, service: EventService, event: SentEvent): string {
-  const { ledger, clock } = authority
+  const { ledger, clock, xmlDelayMs } = authority
   const { chave, tpEvento, nSeqEvento, author } = event
   const verdict = isBlocked(authority, service, event)
     ? { cStat: misuseCodes[service.service] }
@@ -105,7 +105,7 @@ function takeEvent(authority: Authority, service: EventService, event: SentEvent
   const versao = service.service === 'nfe' ? '1.00' : '4.00'
   const bytes = Buffer.from(tag(root, { xmlns: service.messageNamespace, versao }, event.xml, result))
   const incoming = { load: () => bytes, also: [sending] }
-  const [reception] = publishFiles(ledger, clock, [incoming], { activateParties: false })
+  const [reception] = publishFiles(ledger, clock, [incoming], { activateParties: false, xmlDelayMs })
   if (reception?.outcome !== 'accepted') throw new Error(`event not taken: ${reception?.reason}`)
   return result
 }

@@ -36,6 +36,7 @@ export const eventServices: readonly EventService[] = [
     namespace: 'http://www.portalfiscal.inf.br/nfe/wsdl/NFeRecepcaoEvento4',
     // The Ambiente Nacional alone has the suffix NF.
     operation: 'nfeRecepcaoEventoNF',
+    otherActions: ['nfeRecepcaoEvento'],
     dataElement: 'nfeDadosMsg',
     bareResult: 'nfeRecepcaoEventoNFResult',
     verAplic: 'AN_1.6.4-SIMULADOR',
