@@ -8,6 +8,9 @@ import { sleep } from './processes.ts'
 // After these the conversation goes on, so that there may be more of them.
 const harmless = ['corruptedDocZip', 'unknownSchema', 'maxNsuZero']
 
+// What the authority says against itself. Other bytes for a position are left out: what the truth is would be a matter of which came first.
+const contradictions = ['ultNsuBeyondDocuments', 'higherUltNsuOn137', 'absurdUltNsu', 'noProgress']
+
 /** Every fault for every call with a small probability, and now and then one that strikes them all for a while; until `signal`. */
 export async function makeTrouble(
   authority: Remote,
@@ -22,6 +25,7 @@ export async function makeTrouble(
     const delayMs = answerMs * 1.3
     await authority.addFault({ fault, probability: harmless.includes(fault) ? 5 * probability : probability, delayMs })
   }
+  for (const fault of contradictions) await authority.addFault({ fault, probability: 2 * probability })
   await authority.addFault({ fault: 'delay', probability, delayMs: answerMs / 2 })
   while (!signal.aborted) {
     await sleep(chance.between(hourMs / 2, hourMs * 2), signal)

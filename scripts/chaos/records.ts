@@ -88,7 +88,7 @@ export async function readLines(db: pg.Pool): Promise<LineState[]> {
   const { rows } = await db.query<Omit<LineState, 'lastNsu'> & { lastNsu: string }>(`
     select l.cnpj, ${service('l.service')} as service, l.last_nsu as "lastNsu", l.state, l.message,
            (select count(*)::int from capture_gap g where g.line_id = l.id and not g.lost) as gaps,
-           (select count(*)::int from capture_gap g where g.line_id = l.id and g.lost) as lost,
+           (select count(*)::int from capture_gap g where g.line_id = l.id and g.lost and not g.passed) as lost,
            (select count(*)::int from capture_subscription s where s.line_id = l.id and s.delivered_nsu <> l.last_nsu) as behind
       from capture_line l order by 1, 2`)
   return rows.map((row) => ({ ...row, lastNsu: BigInt(row.lastNsu) }))
