@@ -115,6 +115,28 @@ describe('a response that passes over positions', () => {
   })
 })
 
+test('passed positions are asked for one by one, after those that are known to be missing', async () => {
+  await page(138, 50, notes(1, 50))
+  await page(656, 60)
+  await page(137, 100)
+  expect(await gaps()).toEqual(['51-60', 'passed 61-100'])
+  const asked = []
+  for (let at: bigint | null = 0n; at !== null; ) {
+    at = await single(137, 100)
+    if (at !== null) asked.push(Number(at))
+  }
+  const downTo = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, index) => from - index)
+  expect(asked).toEqual([...downTo(60, 51), ...downTo(100, 61)])
+  expect(await gaps()).toEqual(['lost 51-60', 'passed lost 61-100'])
+})
+
+test('a gap that covers a damaged document beyond the cursor is whole', async () => {
+  await page(138, 60, [...notes(51, 60), { ...note(61), content: Buffer.from('1f8b00', 'hex') }])
+  expect(await gaps()).toEqual(['61-61'])
+  await page(656, 80)
+  expect(await gaps()).toEqual(['61-80'])
+})
+
 describe('a position too far ahead', () => {
   const absurd = 999_999_999_999_999n
 
@@ -129,7 +151,10 @@ describe('a position too far ahead', () => {
     expect(await single(589, 0)).toBe(absurd)
     expect(await gaps()).toEqual([])
     expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: null })
-    expect((await row()).message).toMatch(/^A SEFAZ informou a posição 999999999999999, que ela mesma não conhece/)
+    expect(await row()).toMatchObject({
+      state: 'blocked',
+      message: expect.stringMatching(/^A SEFAZ informou a posição 999999999999999, que ela mesma não conhece/),
+    })
     await page(138, 60, notes(51, 60))
     expect(line.lastNsu).toBe(60n)
   })
@@ -152,6 +177,43 @@ describe('a position too far ahead', () => {
     expect(rows).toEqual([{ delivered_nsu: 84_000n }])
   })
 
+  test('is not proved by another document, nor by nothing there, and what comes is kept', async () => {
+    await page(138, 50, notes(1, 50))
+    await page(656, absurd)
+    expect(await single(138, 0, [note(60)])).toBe(absurd)
+    expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: absurd })
+    expect((await receipts()).at(-1)!.nsu).toBe(60n)
+    expect(await single(137, absurd)).toBe(absurd)
+    expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: null })
+    await page(138, 61, [note(60), note(61)])
+    expect((await row()).conflicts).toBe(0)
+  })
+
+  test('that is said twice is believed, unless only a slip leads there', async () => {
+    await page(138, 50, notes(1, 50))
+    await page(656, 84_000)
+    await page(656, 84_010)
+    expect(line).toMatchObject({ lastNsu: 84_010n, doubtedNsu: null })
+    expect(await gaps()).toEqual(['51-84010'])
+    await page(656, absurd)
+    await page(656, absurd)
+    expect(line).toMatchObject({ lastNsu: 84_010n, doubtedNsu: absurd })
+  })
+
+  test('of a document is not the cursor', async () => {
+    await page(138, 50, notes(1, 50))
+    await page(138, absurd, [note(51), docZip(Number(absurd), nfeProc({ number: 99 }))])
+    expect(line).toMatchObject({ lastNsu: 51n, doubtedNsu: absurd })
+  })
+
+  test('that is proved moves the line of the turn too', async () => {
+    await page(138, 50, notes(1, 50))
+    await page(656, 84_000)
+    const query = { kind: 'consNSU', position: 84_000n, isMissing: true } as const
+    const settled = await settle(ctx, line, query, answer(138, 0, [note(84_000)]))
+    expect(settled.line).toMatchObject({ lastNsu: 84_000n, doubtedNsu: null })
+  })
+
   test('is forgotten when a later response tells another', async () => {
     await page(138, 50, notes(1, 50))
     await page(656, absurd)
@@ -171,7 +233,13 @@ describe('a position too far ahead', () => {
 describe('other bytes for a position', () => {
   test('are kept beside the first, told and counted', async () => {
     await page(138, 2, notes(1, 2))
-    const [altered] = [note(2, { amount: '9.99' })]
+    const amount = () =>
+      inWorkspace(ctx, workspaceId, async ({ db }) => {
+        const rows = await db.selectFrom('document').select('amount').where('number', '=', 2).execute()
+        return rows.map((row) => row.amount)
+      })
+    const before = await amount()
+    const altered = note(2, { amount: '9.99' })
     await page(138, 3, [altered, note(3)])
     const all = await receipts()
     expect(all.filter(({ nsu }) => nsu > 0n).map(({ nsu }) => nsu)).toEqual([1n, 2n, 3n])
@@ -179,6 +247,7 @@ describe('other bytes for a position', () => {
       nsu: expect.toSatisfy((nsu: bigint) => nsu < 0n),
       problem: 'A SEFAZ entregou na posição 2 dois conteúdos diferentes; os dois estão guardados.',
     })
+    expect(await amount()).toEqual(before)
     expect(await row()).toMatchObject({ conflicts: 1, conflict_at: expect.any(Date) })
     const happened = await inWorkspace(ctx, workspaceId, ({ db }) =>
       db.selectFrom('happening').select('payload').where('what', '=', 'captura-divergencia').execute(),

@@ -21,6 +21,8 @@ export interface ConversationState {
   responseLost: boolean
   /** The database was brought back from a copy since then. */
   restored?: boolean
+  /** How far the authority said it was, not believed yet. */
+  doubtedNsu?: bigint | null
 }
 
 /** NSUs from one to another, both included. */
@@ -77,7 +79,7 @@ export const noCertificate: Decision = {
 /** The client algorithm of NT 2014.002 (cursor, pauses, consumo indevido) for one response to `distNSU` with `lastNsu`. */
 export function decide(
   response: Pick<DistributionResponse, 'cStat' | 'xMotivo' | 'ultNSU' | 'maxNSU' | 'documents'>,
-  standing: Pick<ConversationState, 'lastNsu' | 'first' | 'responseLost' | 'restored'> &
+  standing: Pick<ConversationState, 'lastNsu' | 'first' | 'responseLost' | 'restored' | 'doubtedNsu'> &
     Partial<Pick<ConversationState, 'failures' | 'maxNsu'>>,
   rhythm: Rhythm,
   random = Math.random,
@@ -235,7 +237,11 @@ function rest(rhythm: Rhythm, message: string, spreadMs: number, random: () => n
 // More documents than any CNPJ receives between two queries; a slip of the authority may name any number.
 const jumpMax = 1_000_000n
 
-const isFar = (nsu: bigint, from: bigint) => nsu - from > jumpMax
+/** Whether nothing but a slip of the authority leads from one NSU to the other. */
+export const isFar = (nsu: bigint, from: bigint) => nsu - from > jumpMax
+
+// What another program may ask for in an hour, beside what it asked for before.
+const closeMax = 1_000n
 
 // What a response claims beyond the last document that it brought.
 function beyondDocuments(ult: bigint | null, isDoubted: boolean, top: bigint): Pick<Decision, 'passed' | 'doubted'> {
@@ -243,9 +249,11 @@ function beyondDocuments(ult: bigint | null, isDoubted: boolean, top: bigint): P
   return isDoubted ? { doubted: ult } : { passed: { from: top + 1n, to: ult } }
 }
 
-/** Whether a cursor that far ahead of ours is likely: not beyond what was announced, nor more than all that came so far and a thousand. */
-function isLikely(ult: bigint, { lastNsu, maxNsu = 0n }: Parameters<typeof decide>[1]): boolean {
-  return !isFar(ult, lastNsu) && ult <= highest(maxNsu, 2n * lastNsu + 1_000n)
+// Whether a cursor that far ahead of ours is likely: not beyond what was announced, nor more than all that came so far and a thousand. What the
+// authority says twice, an hour apart, is likely too.
+function isLikely(ult: bigint, { lastNsu, maxNsu = 0n, doubtedNsu = null }: Parameters<typeof decide>[1]): boolean {
+  const isSaidAgain = doubtedNsu !== null && ult >= doubtedNsu && ult - doubtedNsu <= closeMax
+  return !isFar(ult, lastNsu) && (isSaidAgain || ult <= highest(maxNsu, 2n * lastNsu + closeMax))
 }
 
 // Documents that lead nowhere: the next query would bring them again, and nothing after them.
@@ -309,10 +317,9 @@ export function proved(doubted: bigint, lastNsu: bigint): Pick<Decision, 'state'
   }
 }
 
-/** What follows when a query for the position that the authority said it had reached showed that there is no such position. */
-export function disproved(doubted: bigint, lastNsu: bigint): Pick<Decision, 'state' | 'message'> {
+/** What people read when a query for the position that the authority said it had reached showed that there is no such position. */
+export function disproved(doubted: bigint, lastNsu: bigint): Pick<Decision, 'message'> {
   return {
-    state: 'failed',
     message: `A SEFAZ informou a posição ${doubted}, que ela mesma não conhece. A captura continua da posição ${lastNsu}; os documentos já guardados estão seguros e nada foi pulado. Se continuar assim, quem administra o sistema precisa conferir.`,
   }
 }
@@ -473,9 +480,15 @@ const ourFault =
 
 const highest = (a: bigint, b: bigint) => (a > b ? a : b)
 
-function highestNsu(documents: { nsu: string | null }[], fallback: bigint): bigint {
-  return documents.reduce(
-    (top, document) => (document.nsu === null ? top : highest(top, BigInt(document.nsu))),
-    fallback,
-  )
+// The last NSU of a page, without those that only a slip puts there. A first page may begin anywhere.
+function highestNsu(documents: { nsu: string | null }[], lastNsu: bigint): bigint {
+  const ascending = documents
+    .flatMap(({ nsu }) => (nsu === null ? [] : BigInt(nsu)))
+    .sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  let top = lastNsu
+  for (const nsu of ascending) {
+    if (top > 0n && isFar(nsu, top)) break
+    top = highest(top, nsu)
+  }
+  return top
 }

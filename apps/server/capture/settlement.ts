@@ -30,6 +30,7 @@ import {
   disproved,
   failed,
   interrupted,
+  isFar,
   isOfTheHost,
   isProof,
   mayBeOfTheCertificate,
@@ -95,7 +96,8 @@ export async function settle(
       if (claim === 'disproved' || (query.kind === 'distNSU' && isCursor(outcome.response)))
         await forgetDoubt(ctx, line)
       if (query.kind === 'distNSU') conflicts = await deliver(ctx, line, decision, arrivals, { before, after })
-      else if (query.isMissing && claim !== 'disproved') {
+      else if (claim === 'disproved') conflicts = await deliverLate(ctx, line, arrivals)
+      else if (query.isMissing) {
         const reached = claim === 'proved' ? await believe(ctx, line, query.position) : line
         conflicts = await fill(ctx, reached, query.position, outcome.response, arrivals)
       }
@@ -116,7 +118,7 @@ export async function settle(
       await reportResponse(ctx, line.service, outcome.response)
       await compareClocks(ctx, line.service, askedAt, outcome.response.dhResp)
     }
-    return { line: query.kind === 'distNSU' && decision ? moved(line, decision) : line, decision, waitMs }
+    return { line: movedTo(line, query, verdict, outcome), decision, waitMs }
   })
 }
 
@@ -125,12 +127,23 @@ async function readAskedAt({ db }: Pick<Context, 'db'>, line: CaptureLine): Prom
   return row.asked_at
 }
 
-function moved(line: CaptureLine, decision: Decision): CaptureLine {
+// The line as it stands after that.
+function movedTo(
+  line: CaptureLine,
+  query: AnnouncedQuery,
+  { decision, claim }: QueryVerdict,
+  { response }: QueryOutcome,
+): CaptureLine {
+  if (query.kind === 'consNSU') {
+    if (claim === 'proved') return { ...line, lastNsu: query.position, doubtedNsu: null }
+    return claim === 'disproved' ? { ...line, doubtedNsu: null } : line
+  }
+  if (!decision) return line
   return {
     ...line,
     lastNsu: decision.lastNsu ?? line.lastNsu,
     maxNsu: decision.maxNsu ?? line.maxNsu,
-    doubtedNsu: decision.doubted ?? line.doubtedNsu,
+    doubtedNsu: response && isCursor(response) ? (decision.doubted ?? null) : line.doubtedNsu,
     failures: decision.failures,
     recent: line.recent || decision.succeeded === true,
   }
@@ -191,7 +204,8 @@ async function judgeResponse(
   const responseLost = response.cStat === 656 && (await wasResponseLost(ctx, line))
   const restored = response.cStat === 656 && (await wasRestored(ctx, line))
   const decided = decide(response, { ...line, responseLost, restored }, ctx.config.sefaz)
-  if (decided.gap && !responseLost && !restored && !line.first) await noteOvertaken(ctx, line)
+  const isAhead = decided.gap !== undefined || decided.doubted !== undefined
+  if (response.cStat === 656 && isAhead && !responseLost && !restored && !line.first) await noteOvertaken(ctx, line)
   if (!holder) return decided
   const decision = decided.certificateRefused ? await makeWay(ctx, line, holder, decided) : decided
   if (isProof(response)) await proveHolder(ctx, line, holder)
@@ -227,7 +241,7 @@ async function judgeSingle(
     await reportFailure(ctx, line.service, error)
   }
   const seen = { decision: block, waitMs, before: position, after: position }
-  const claim = response && position === line.doubtedNsu ? judgeClaim(response, position) : undefined
+  const claim = response && position === line.doubtedNsu ? judgeClaim(response, position, line) : undefined
   if (!claim) return { ...seen, change: block ? consequences(block) : {} }
   const change = {
     doubted_nsu: null,
@@ -239,11 +253,17 @@ async function judgeSingle(
   return { ...seen, claim, change }
 }
 
-// Null: the response tells neither.
-function judgeClaim({ cStat, maxNSU }: DistributionResponse, position: bigint): QueryVerdict['claim'] {
-  if (cStat === beyondTheEnd) return 'disproved'
-  if (!isFound(cStat)) return undefined
-  return maxNSU !== null && BigInt(maxNSU) > 0n && BigInt(maxNSU) < position ? 'disproved' : 'proved'
+// Undefined: the response tells neither. A document of the position proves it; that there is none may be because it has expired.
+function judgeClaim(
+  { cStat, maxNSU, documents }: DistributionResponse,
+  position: bigint,
+  { lastNsu }: CaptureLine,
+): QueryVerdict['claim'] {
+  if (cStat === 138 && documents.some(({ nsu }) => nsu === null || BigInt(nsu) === position)) return 'proved'
+  const isBeyond = maxNSU !== null && BigInt(maxNSU) > 0n && BigInt(maxNSU) < position
+  if (cStat === beyondTheEnd || (isFound(cStat) && isBeyond)) return 'disproved'
+  if (cStat !== 137) return undefined
+  return isFar(position, lastNsu) ? 'disproved' : 'proved'
 }
 
 const beyondTheEnd = 589
@@ -310,7 +330,9 @@ async function fill(
 ): Promise<number> {
   if (!isFound(cStat)) return 0
   const conflicts = await deliverLate(ctx, line, arrivals)
-  const isWhole = damagedPositions(arrivals).length === 0
+  // A response may bring another document than the one that was asked for.
+  const isWhole =
+    cStat === 137 || (arrivals.some(({ nsu }) => nsu === position) && damagedPositions(arrivals).length === 0)
   if (isWhole || (await countFetched(ctx, line, position)) + 1 >= fetchesMax)
     await closePosition(ctx, line, position, isWhole ? (cStat === 137 ? 'expired' : 'fetched') : 'damaged')
   return conflicts
@@ -323,6 +345,14 @@ async function noteGaps(
   waitMs: number,
   passed = false,
 ): Promise<void> {
+  // A document that came damaged with an NSU beyond the cursor may be missing already.
+  for (const { from, to } of gaps)
+    await ctx.db
+      .deleteFrom('capture_gap')
+      .where('line_id', '=', line.id)
+      .where('from_nsu', '>=', from)
+      .where('to_nsu', '<=', to)
+      .execute()
   await ctx.db
     .insertInto('capture_gap')
     .values(gaps.map(({ from, to }) => ({ line_id: line.id, from_nsu: from, to_nsu: to, passed })))

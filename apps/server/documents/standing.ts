@@ -75,10 +75,13 @@ export function heaviestStatus(statuses: readonly number[]): number {
   return statusWeights[Math.max(...statuses.map((status) => statusWeights.indexOf(status)))]!
 }
 
-/** Of several copies of a document the one whose facts are shown: complete before summary, then the lower NSU. */
+// What stands below 0 came without an NSU, or for one that holds another document already: that one goes first.
+const byPosition = (a: bigint, b: bigint) => Number(a < 0n) - Number(b < 0n) || compare(a, b)
+
+/** Of several copies of a document the one whose facts are shown: complete before summary, then the first position. */
 export function bestCopy<Copy extends { complete: boolean; nsu: bigint }>(copies: readonly Copy[]): Copy {
   return copies.reduce((best, copy) =>
-    copy.complete === best.complete ? (copy.nsu < best.nsu ? copy : best) : copy.complete ? copy : best,
+    copy.complete === best.complete ? (byPosition(copy.nsu, best.nsu) < 0 ? copy : best) : copy.complete ? copy : best,
   )
 }
 
@@ -87,7 +90,7 @@ export function bestCopy<Copy extends { complete: boolean; nsu: bigint }>(copies
  * 1. registered before refused
  * 2. its own registration before a statement of duplicity
  * 3. complete before summary
- * 4. the lower NSU
+ * 4. the first position
  */
 export function bestEvents<Event extends EventClaim>(copies: readonly Event[]): Event[] {
   const best = new Map<string, Event>()
@@ -103,7 +106,7 @@ const proof = (a: EventClaim, b: EventClaim) =>
   Number(a.rank === 0) - Number(b.rank === 0) ||
   Number(a.stated) - Number(b.stated) ||
   Number(a.summary) - Number(b.summary) ||
-  compare(a.nsu, b.nsu)
+  byPosition(a.nsu, b.nsu)
 
 /** The events of one chave that others of them take back. */
 export function undoneOf<Event extends EventClaim>(events: readonly Event[]): Set<Event> {

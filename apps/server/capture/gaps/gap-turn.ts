@@ -47,9 +47,11 @@ async function queryPositions(
   if (!holder) return sefaz.hourMs
   const connection = connectAs(ctx, holder, ca)
   try {
-    for (;;) {
-      const waitMs = await queryNext(ctx, line, connection, holder, signal)
+    for (let at = line; ; ) {
+      const { waitMs, ...next } = await queryNext(ctx, at, connection, holder, signal)
       if (waitMs !== 0) return waitMs
+      // A position that proved how far the authority is has moved it.
+      at = next.line
       await pause(sefaz.pagePauseMs, signal)
       if (signal.aborted) return 0
     }
@@ -64,13 +66,12 @@ async function queryNext(
   connection: Connection,
   holder: Holder,
   signal: AbortSignal,
-): Promise<number | null> {
+): Promise<{ line: CaptureLine; waitMs: number | null }> {
   const { position, waitMs } = await planNext(ctx, line)
-  if (position === null || waitMs > 0) return waitMs
+  if (position === null || waitMs > 0) return { line, waitMs }
   const outcome = await ask(ctx, line, holder, connection, { NSU: position })
   // The service is down, and the line is not claimed before it is up again.
-  if (!outcome) return 1
+  if (!outcome) return { line, waitMs: 1 }
   const query = { kind: 'consNSU', position, isMissing: true } as const
-  const settled = await settleSurely(ctx, line, query, outcome, { isEnding: signal.aborted })
-  return settled.waitMs
+  return settleSurely(ctx, line, query, outcome, { isEnding: signal.aborted })
 }

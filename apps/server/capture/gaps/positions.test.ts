@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { SefazError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -49,11 +50,15 @@ const rest = () => inTransaction((ctx) => findRest(ctx, line))
 
 const single = (position: bigint): AnnouncedQuery => ({ kind: 'consNSU', position, isMissing: true })
 
+const whole = gzipSync('<a/>')
+
 type Result = 137 | 138 | 589 | 'timeout'
 
 function outcomeOf(result: Result) {
   if (result === 'timeout') return { error: new SefazError('timeout'), durationMs: 1 }
-  const response = { cStat: result, xMotivo: '', ultNSU: null, maxNSU: null, documents: [], bytes: 1, durationMs: 1 }
+  // Without an NSU: it is that of the position.
+  const documents = result === 138 ? [{ nsu: null, schema: 'x', content: whole }] : []
+  const response = { cStat: result, xMotivo: '', ultNSU: null, maxNSU: null, documents, bytes: 1, durationMs: 1 }
   return { response, durationMs: 1 }
 }
 

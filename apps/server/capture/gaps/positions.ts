@@ -13,23 +13,23 @@ const expiredInARow = 20
 const restHoursMax = 24
 
 /**
- * The missing position to query now: the newest, because the oldest may have expired already, without those that failed lately. Null when
- * there is none. `ctx.db` is a transaction of the capture.
+ * The missing position to query now: the newest, because the oldest may have expired already, without those that failed lately; those that were
+ * passed over, where perhaps nothing is, after the others. Null when there is none. `ctx.db` is a transaction of the capture.
  */
 export async function findPosition(ctx: GapContext, line: Pick<CaptureLine, 'id'>): Promise<bigint | null> {
   // The newest position not paused is either the end of a gap or the one before a paused position.
   const { rows } = await sql<{ nsu: bigint }>`
     with resting as (${resting(ctx, line)}),
-         gap as (select from_nsu, to_nsu from capture_gap where line_id = ${line.id} and not lost)
-    select nsu from (select to_nsu as nsu from gap
+         gap as (select from_nsu, to_nsu, passed from capture_gap where line_id = ${line.id} and not lost)
+    select nsu from (select to_nsu as nsu, passed from gap
                      union all
-                     select r.nsu - 1 from resting r join gap on r.nsu > gap.from_nsu and r.nsu <= gap.to_nsu) c
+                     select r.nsu - 1, passed from resting r join gap on r.nsu > gap.from_nsu and r.nsu <= gap.to_nsu) c
      where nsu not in (select nsu from resting)
-     order by nsu desc limit 1`.execute(ctx.db)
+     order by passed, nsu desc limit 1`.execute(ctx.db)
   const newest = rows[0]?.nsu
   if (newest === undefined) return null
   const gap = await findGap(ctx, line, newest)
-  if (!gap || !(await seemsExpired(ctx, line, gap.to))) return newest
+  if (!gap || !isProbed(gap) || !(await seemsExpired(ctx, line, gap))) return newest
   // A few probes spread over the gap show whether all of it has expired.
   const probes = probesOf(gap)
   const { rows: open } = await sql<{ nsu: bigint }>`
@@ -37,6 +37,15 @@ export async function findPosition(ctx: GapContext, line: Pick<CaptureLine, 'id'
      where nsu not in (select nsu from (${resting(ctx, line)}) r) and nsu <> all (${await listExpired(ctx, line, probes)}::bigint[])
      order by place limit 1`.execute(ctx.db)
   return open[0]?.nsu ?? newest
+}
+
+// That nothing was found in some passed positions says nothing about the others. Of very many a few must do.
+const passedMax = 2_000n
+
+const isProbed = ({ from, to, passed }: Gap) => !passed || to - from >= passedMax
+
+interface Gap extends NsuRange {
+  passed: boolean
 }
 
 // The middle of a gap and of its halves; the positions of a very small gap are queried one by one.
@@ -85,11 +94,7 @@ function resting({ config }: GapContext, line: Pick<CaptureLine, 'id'>): RawBuil
            > (select coalesce(asked_at, now()) from capture_line where id = ${line.id})`
 }
 
-async function findGap(
-  { db }: Pick<Context, 'db'>,
-  line: Pick<CaptureLine, 'id'>,
-  nsu: bigint,
-): Promise<(NsuRange & { passed: boolean }) | null> {
+async function findGap({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>, nsu: bigint): Promise<Gap | null> {
   const row = await db
     .selectFrom('capture_gap')
     .select(['from_nsu as from', 'to_nsu as to', 'passed'])
@@ -102,10 +107,14 @@ async function findGap(
 }
 
 // Many in a row right above have expired, and nothing older than these was still there in the last day.
-async function seemsExpired({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>, nsu: bigint): Promise<boolean> {
+async function seemsExpired(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+  { to: nsu, passed }: Gap,
+): Promise<boolean> {
   const { rows } = await sql<{ expired: boolean }>`
     select exists (select 1 from capture_gap
-                    where line_id = ${line.id} and lost and from_nsu = ${nsu}::bigint + 1 and to_nsu - from_nsu + 1 >= ${expiredInARow})
+                    where line_id = ${line.id} and lost and passed = ${passed} and from_nsu = ${nsu}::bigint + 1 and to_nsu - from_nsu + 1 >= ${expiredInARow})
        and not exists (select 1 from capture_call
                         where line_id = ${line.id} and query = 'consNSU' and c_stat = 138 and nsu_before < ${nsu}
                           and at > now() - interval '1 day') as expired`.execute(db)
@@ -126,7 +135,7 @@ export async function closePosition(
   const gap = await findGap(ctx, line, nsu)
   if (!gap) throw new Error(`position ${nsu} of line ${line.id} is not missing`)
   const probes = probesOf(gap)
-  const isProbe = closing === 'expired' && nsu !== gap.to && probes.includes(nsu)
+  const isProbe = closing === 'expired' && nsu !== gap.to && isProbed(gap) && probes.includes(nsu)
   const expired = isProbe ? [nsu, ...(await listExpired(ctx, line, probes))] : []
   if (isProbe && !probes.every((probe) => expired.includes(probe))) return
   const closed = isProbe ? { from: gap.from, to: probes[2]! } : { from: nsu, to: nsu }
@@ -137,7 +146,8 @@ export async function closePosition(
   ].filter(({ from, to }) => from <= to)
   const { passed } = gap
   for (const range of left) await insertGap(ctx, line, { ...range, passed }, false)
-  if (closing === 'expired') await insertExpired(ctx, line, { ...closed, passed })
+  // What was not asked for one by one counts as lost.
+  if (closing === 'expired') await insertExpired(ctx, line, { ...closed, passed: passed && !isProbe })
   if (closing === 'damaged') await insertGap(ctx, line, { ...closed, passed: false }, true)
 }
 
@@ -145,7 +155,7 @@ export async function closePosition(
 async function insertExpired(
   ctx: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,
-  { from, to, passed }: NsuRange & { passed: boolean },
+  { from, to, passed }: Gap,
 ): Promise<void> {
   const above = await ctx.db
     .deleteFrom('capture_gap')
@@ -161,7 +171,7 @@ async function insertExpired(
 async function insertGap(
   { db }: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,
-  { from, to, passed }: NsuRange & { passed: boolean },
+  { from, to, passed }: Gap,
   lost: boolean,
 ) {
   await db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: from, to_nsu: to, lost, passed }).execute()
