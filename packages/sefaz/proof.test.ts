@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { signEnveloped } from '@vigia/xml/sign'
@@ -39,7 +39,12 @@ function cte(): string {
   return `<cteProc xmlns="http://www.portalfiscal.inf.br/cte">${signed}<protCTe><infProt><chCTe>${cteChave}</chCTe><digVal>${digest}</digVal></infProt></protCTe></cteProc>`
 }
 
-const proof = (xml: string) => proofOf(Buffer.from(xml))
+// A comment makes it parse what it could prove as it is written: both ways must agree.
+function proof(xml: string): Proof | null {
+  const found = proofOf(Buffer.from(xml))
+  expect(proofOf(Buffer.from(`${xml}<!-- -->`))).toBe(found)
+  return found
+}
 const whole = nfe()
 
 describe('proofOf', () => {
@@ -74,6 +79,28 @@ describe('proofOf', () => {
     const unsigned = whole.replace(/<Signature .*<\/Signature>/, '').replace('<vNF>1', '<vNF>9')
     const { signed } = sign('<x xmlns="y"><z Id="other"></z></x>', 'other')
     expect(proof(unsigned.replace('<NFe ', `${signed}<NFe `))).toBe('unsigned')
+  })
+
+  test('does not prove a document in which two could be read', () => {
+    const other = whole.replaceAll(chave, `${chave.slice(0, 43)}0`).replace('<vNF>1', '<vNF>9')
+    const note = /<NFe .*<\/NFe>/.exec(whole)![0]
+    const forged = /<NFe .*<\/NFe>/.exec(other)![0]
+    for (const both of [note + forged, note.replaceAll('NFe xmlns', 'x xmlns').replace('</NFe>', '</x>') + forged])
+      expect(proof(whole.replace(note, both))).toBe('form')
+    expect(proof(whole.replace('</nfeProc>', `${/<infNFe.*<\/infNFe>/.exec(other)![0]}</nfeProc>`))).toBe('form')
+    expect(proof(whole.replace('</infNFe>', `</infNFe>${/<infNFe.*<\/infNFe>/.exec(other)![0]}`))).toBe('form')
+  })
+
+  test('takes other ways of writing the same document', () => {
+    const ways = [
+      whole.replace(/Id="([^"]*)" versao="4.00"/, 'versao="4.00" Id="$1"'),
+      whole.replace('<NFe xmlns="http://www.portalfiscal.inf.br/nfe">', '<NFe>'),
+      `\uFEFF<?xml version="1.0" encoding="UTF-8"?>\n${whole}\n`,
+      whole.replace(/(<Transform Algorithm="[^"]*")\/>/g, '$1></Transform>'),
+      nfe(`${ide}<x></x>`).replace('<x></x>', '<x/>'),
+    ]
+    for (const xml of ways) expect(xml).not.toBe(whole)
+    expect(ways.map(proof)).toEqual(ways.map(() => 'proved'))
   })
 
   test.each([
@@ -118,6 +145,11 @@ describe('proofOf', () => {
 
   test.runIf(findSamples())('finds what is wrong in the samples', async () => {
     const read = (name: string) => readFile(join(findSamples()!, 'invalidos', `${name}.xml`))
+    for (const folder of ['nfe', 'cte']) {
+      const files = (await readdir(join(findSamples()!, folder))).filter((name) => name.endsWith('.xml'))
+      const found = await Promise.all(files.map((name) => readFile(join(findSamples()!, folder, name))))
+      expect(files.filter((_, index) => proofOf(found[index]!) !== 'proved')).toEqual([])
+    }
     expect(proofOf(await read('nfe-dv-da-chave-errado'))).toBe('chave')
     expect(proofOf(await read('nfe-protocolo-de-outra-chave'))).toBe('protocol')
     expect(proofOf(await read('nfe-assinatura-nao-confere'))).toBe('signature')

@@ -113,7 +113,7 @@ const togetherBytesMax = 4_000_000
 
 // Opening a gzip stream costs as much as unpacking a small document, and concatenated streams are one stream (RFC 1952 §2.2), so a page is
 // opened at once. Each stream ends with its checksum and size; if one of them is wrong, all are opened one by one.
-function unzipTogether(contents: Buffer[]): Buffer[] | null {
+export function unzipTogether(contents: Buffer[]): Buffer[] | null {
   if (contents.length < 2 || contents.some((content) => content.length < 18)) return null
   const sizes = contents.map((content) => content.readUInt32LE(content.length - 4))
   const total = sizes.reduce((sum, size) => sum + size, 0)
