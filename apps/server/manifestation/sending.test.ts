@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { readReceived } from '@vigia/dfe/read'
 import { SefazError } from '@vigia/sefaz/error'
 import { processedEvent, signCteEvent } from '@vigia/sefaz/events'
@@ -20,6 +23,7 @@ import { acknowledgePending } from './manifestation.ts'
 import { decideAnswer, decideSilence, type Said } from './outcomes.ts'
 import { type Batch, claimBatch, movePauses } from './queue.ts'
 import { requestEvents } from './requests.ts'
+import { sendBatch } from './sending.ts'
 import { type Settled, settle } from './settlement.ts'
 import { prepareBatch, type ReadyEvent } from './signing.ts'
 import {
@@ -805,5 +809,34 @@ describe('what the authority said', () => {
     await ask('nfe', 1)
     await turn(null)
     expect(await told()).toEqual([])
+  })
+})
+
+describe('a batch whose lease is over while the database stalls', () => {
+  const identity = newCertificate('localhost')
+
+  test('does not leave, and is claimed again by whoever has time for it', async () => {
+    let received = 0
+    const authority = createServer({ key: identity.key, cert: identity.pem }, (_, response) => {
+      received++
+      response.writeHead(403).end('<html/>')
+    })
+    authority.listen(0)
+    await once(authority, 'listening')
+    try {
+      const url = `https://localhost:${(authority.address() as AddressInfo).port}/evento`
+      await summaries(1)
+      await ask('nfe', 1)
+      const signal = new AbortController().signal
+      const late = { ...(await claim()), url, lasts: () => false }
+      expect(await sendBatch(ctx, late, [identity.pem], signal)).toBe(false)
+      expect(received).toBe(0)
+      expect(await only()).toMatchObject({ state: 'waiting', sent_at: null, lease_by: null })
+      await sendBatch(ctx, { ...(await claim()), url }, [identity.pem], signal)
+      expect(received).toBe(1)
+    } finally {
+      authority.closeAllConnections()
+      authority.close()
+    }
   })
 })
