@@ -12,6 +12,7 @@ const programs: Record<string, string> = {
   read: '../apps/server/documents/read.bench.ts',
   ingest: '../apps/server/documents/ingest.bench.ts',
   capture: './capture.ts',
+  crowd: './crowd.ts',
   events: './events.ts',
   print: '../packages/print/print.bench.ts',
   idle: '../apps/server/capture/idle.bench.ts',

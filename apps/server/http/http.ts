@@ -210,7 +210,9 @@ function addRoute(
     handler: async (request, reply) => {
       const input = await readInput(route, request)
       const session = sessions.get(request) ?? null
-      using _ = session && !waits ? await places.take(session.workspaceId) : null
+      // All who visit a shared account are strangers to each other.
+      using _ = session && !waits ? await places.take(session.shared ? session.publicId : session.workspaceId) : null
+      if (request.raw.socket.destroyed) return reply.hijack()
       const answer = await run(ctx, input, session, callerOf(request))
       if (route.produces) return sendFile(ctx, request, reply.type(route.produces), answer as FileResponse)
       const { data, message } = answer as { data: unknown; message?: string }

@@ -10,6 +10,7 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { holdLock } from '../platform/locks.ts'
+import { createPlaces } from '../platform/places.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import { stopwatch } from '../platform/stopwatch.ts'
 import { correctionsOf } from './corrections.ts'
@@ -58,11 +59,7 @@ export async function requestEvents(
   outgoingText(request.kind, request.justification)
   const corrections =
     request.kind.tpEvento === letterOfCorrection ? correctionsOf(request.justification, request.corrections) : null
-  const placed = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
-    await lockRequests(ctx, session.workspaceId)
-    const candidates = await findCandidates(ctx, session.workspaceId, request)
-    return place(ctx, session, request, corrections, candidates)
-  })
+  const placed = await placeInTurn(ctx, session, request, corrections)
   const results = await awaitResponses(ctx, session.workspaceId, placed, waitMs)
   return placed.map(({ candidate: { documentId, chave, number }, eventId, refusal, repeated }) => {
     const document = { documentId, chave, number }
@@ -71,6 +68,28 @@ export async function requestEvents(
     const message =
       repeated && result.state === 'sending' ? `Este evento já estava em envio. ${result.message}` : result.message
     return { ...document, ...result, message }
+  })
+}
+
+// Those of a workspace follow one another anyway: they must not wait with a connection each.
+const placing = createPlaces({
+  all: 8,
+  each: 1,
+  waiting: 100,
+  full: 'Há pedidos demais desta conta ao mesmo tempo. Este não foi feito; tente de novo em instantes.',
+})
+
+async function placeInTurn(
+  ctx: Pick<Context, 'db' | 'ids'>,
+  session: Session,
+  request: ManifestationRequest,
+  corrections: Correction[] | null,
+): Promise<Placed[]> {
+  using _ = await placing.take(session.workspaceId)
+  return inWorkspace(ctx, session.workspaceId, async (ctx) => {
+    await lockRequests(ctx, session.workspaceId)
+    const candidates = await findCandidates(ctx, session.workspaceId, request)
+    return place(ctx, session, request, corrections, candidates)
   })
 }
 

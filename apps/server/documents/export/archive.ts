@@ -44,8 +44,13 @@ async function* bytesOf(entries: AsyncIterable<Entry>, abandoned: AbortSignal): 
   const filling = fill(file, output, entries)
   // Nobody awaits `filling` while the output is read, so its failure goes there.
   filling.catch((error: Error) => output.destroy(error))
-  yield* output
-  await filling
+  try {
+    yield* output
+    await filling
+  } finally {
+    // Whoever closes the ZIP early is told when nothing of it goes on any more.
+    await filling.catch(() => {})
+  }
 }
 
 async function fill(file: ZipFile, output: Readable, entries: AsyncIterable<Entry>): Promise<void> {

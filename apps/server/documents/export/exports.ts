@@ -163,76 +163,94 @@ function open({ vault }: Pick<Context, 'vault'>, ticket: string): Ticket | null 
   return { workspaceId: Number(workspaceId), id: BigInt(id), validUntil: new Date(Number(validUntil)) }
 }
 
-// The spreadsheet of the largest export costs a processor for seconds.
+// One that is stuck costs a batch of rows.
 const downloading = createPlaces({
-  all: 8,
+  all: 32,
   each: 2,
-  waiting: 0,
-  full: 'Já há dois downloads desta conta em andamento. Seus documentos estão seguros: espere um deles terminar e abra o link de novo.',
+  waiting: 5,
+  full: 'Já há downloads demais desta conta em andamento. Seus documentos estão seguros: espere um deles terminar e abra o link de novo.',
 })
+const downloadMsMax = 3_600_000
+// A browser that breaks off after the last byte has left here tries again.
+const fetchesMax = 3
 const fetchedNow = new Set<string>()
+
+const notThere = () =>
+  new AppError(
+    'not-found',
+    'Exportação não encontrada, ou já baixada: cada link serve para poucos downloads. Seus documentos estão seguros: exporte de novo.',
+  )
 
 /**
  * The ZIP of a prepared export, made while it is read, of what its workspace shows by then. Refuses tickets that are not ours, those whose
- * time is over, and those that somebody has fetched to the end or is fetching: a link that leaks is worth nothing afterwards.
+ * time is over, those that somebody is fetching, and those that were fetched three times: a link that leaks is worth nothing afterwards.
  */
 export async function openExport(
   ctx: Pick<Context, 'db' | 'vault' | 'log' | 'config' | 'printer'>,
   ticket: string,
 ): Promise<{ content: Readable; fileName: string }> {
   const opened = open(ctx, ticket)
-  const at = new Date()
-  if (opened && opened.validUntil <= at)
+  if (!opened) throw notThere()
+  if (opened.validUntil <= new Date())
     throw new AppError(
       'gone',
       'O link desta exportação valia por dez minutos, que já passaram. Seus documentos estão seguros: exporte de novo.',
     )
-  const kept = opened && (await findKept(ctx, opened))
-  if (!kept)
-    throw new AppError(
-      'not-found',
-      'Exportação não encontrada, ou já baixada: cada link serve para um download. Seus documentos estão seguros: exporte de novo.',
-    )
   const key = `${opened.workspaceId}/${opened.id}`
   if (fetchedNow.has(key))
     throw new AppError('conflict', 'Esta exportação está sendo baixada agora. Seus documentos estão seguros.')
+  await using stack = new AsyncDisposableStack()
   fetchedNow.add(key)
-  const place = await downloading.take(opened.workspaceId).catch((error: unknown) => {
-    fetchedNow.delete(key)
-    throw error
-  })
-  const { criteria, ids = [], filter, fileName, requestedBy, ...contents } = kept
+  stack.defer(() => void fetchedNow.delete(key))
+  stack.use(await downloading.take(opened.workspaceId))
+  const kept = await findKept(ctx, opened)
+  if (!kept) throw notThere()
+  const content = zip((abandoned) => filesOf(ctx, opened, kept, abandoned))
+  const limit = setTimeout(() => content.destroy(new Error('a download took too long')), downloadMsMax)
+  const held = stack.move()
+  const close = async () => {
+    clearTimeout(limit)
+    try {
+      if (content.readableEnded) await noteFetched(ctx, opened)
+    } catch (err) {
+      ctx.log.error({ err, workspaceId: opened.workspaceId }, 'a download was not counted')
+    }
+    await held.disposeAsync()
+  }
+  content.once('close', () => void close())
+  return { content, fileName: kept.fileName }
+}
+
+function filesOf(
+  ctx: Pick<Context, 'db' | 'log' | 'config' | 'printer'>,
+  { workspaceId }: Ticket,
+  { criteria, ids = [], filter, fileName: _, requestedBy, ...contents }: Kept,
+  abandoned: AbortSignal,
+) {
   const choice: ExportChoice = criteria ? { criteria } : { ids: ids.map(BigInt) }
-  const withContent = contents.xml || contents.pdf
+  const at = new Date()
   const task = {
+    rows: readInBatches(ctx, workspaceId, choice, { withContent: contents.xml || contents.pdf, abandoned }),
     contents,
     role: criteria?.role,
-    logoOf: logosOf(ctx, opened.workspaceId),
+    logoOf: logosOf(ctx, workspaceId),
     productName: ctx.config.productName,
     filter,
     made: `${formatBrasiliaMoment(at)} (horário de Brasília), por ${requestedBy}`,
     at,
   }
-  const content = zip((abandoned) => {
-    const rows = readInBatches(ctx, opened.workspaceId, choice, { withContent, abandoned })
-    return exportFiles({ ...task, rows }, ctx)
-  })
-  const close = async () => {
-    place[Symbol.dispose]()
-    try {
-      if (content.readableEnded) await forget(ctx, opened)
-    } catch (err) {
-      ctx.log.error({ err, workspaceId: opened.workspaceId }, 'a link that was used stays valid')
-    }
-    fetchedNow.delete(key)
-  }
-  content.once('close', () => void close())
-  return { content, fileName }
+  return exportFiles(task, ctx)
 }
 
-async function forget(ctx: Pick<Context, 'db'>, { workspaceId, id }: Ticket): Promise<void> {
+async function noteFetched(ctx: Pick<Context, 'db'>, { workspaceId, id }: Ticket): Promise<void> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
-    db.deleteFrom('document_export').where('workspace_id', '=', workspaceId).where('id', '=', id).execute(),
+    sql`
+      with fetched as (
+        update document_export set request = jsonb_set(request, '{fetched}', to_jsonb(coalesce((request ->> 'fetched')::int, 0) + 1))
+         where workspace_id = ${workspaceId} and id = ${id} and coalesce((request ->> 'fetched')::int, 0) + 1 < ${fetchesMax} returning id)
+      delete from document_export where workspace_id = ${workspaceId} and id = ${id} and not exists (select 1 from fetched)`.execute(
+      db,
+    ),
   )
 }
 
