@@ -91,13 +91,16 @@ describe('a connection', () => {
 
   test('closed in the middle of a call ends the call and repeats nothing', async () => {
     let received = 0
-    const peer = await using(
-      serve(identity, (_request, _body, response) => void (++received === 1 && response.end('ok'))),
-    )
     const connection = open()
+    const peer = await using(
+      serve(identity, (_request, _body, response) => {
+        received++
+        if (received === 1) response.end('ok')
+        else connection.close()
+      }),
+    )
     await post(connection, peer.origin)
     const waiting = failure(post(connection, peer.origin))
-    setTimeout(() => connection.close(), 50)
     expect((await waiting).kind).toBe('refused')
     expect({ received, connections: peer.connections() }).toEqual({ received: 2, connections: 2 })
   })
