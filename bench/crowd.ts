@@ -55,6 +55,7 @@ try {
       },
     })
   const database = new pg.Client({ connectionString: postgres.url })
+  database.on('error', () => {})
   await database.connect()
   await using _worker = await startServer(config, { roles: ['worker'] })
 
@@ -74,6 +75,8 @@ try {
   const aloneMs = await answered(alone)
 
   const owner = await open()
+  // An office may have as many companies as it likes.
+  await database.query('update workspace set plan = 3')
   await owner.register(cnpjOf(office, 0))
   await answered(cnpjOf(office, 0))
   const cpu = process.cpuUsage()
@@ -94,7 +97,7 @@ try {
   const registering: number[] = []
   for (let index = 0; index < registrations; index++) {
     const at = performance.now()
-    await owner.register(cnpjOf(office, companies + 1 + index))
+    await registerFilial(owner, cnpjOf(office, companies + 1 + index), certificates.get(cnpjOf(office, 0))!)
     registering.push(performance.now() - at)
   }
   for (;;) {
@@ -119,4 +122,13 @@ try {
   })
 } finally {
   await rm(directory, { recursive: true, force: true })
+}
+
+async function registerFilial(client: Client, cnpj: string, pfx: Uint8Array): Promise<void> {
+  const form = new FormData()
+  form.append('Certificado', new File([new Uint8Array(pfx)], 'empresa.pfx'))
+  form.append('Senha', senha)
+  form.append('Cnpj', cnpj)
+  const { body } = await client.call('POST', '/v1/api/Empresas', form)
+  if (!body.success) throw new Error(`${cnpj}: ${body.message}`)
 }
