@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { PostgresError } from './error.ts'
 import { joinPostgres, sharePostgres, startPostgres } from './postgres.ts'
 
@@ -203,6 +203,29 @@ test('a killed program leaves no process behind', async () => {
   await sleep(200)
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'args'])
   expect(stdout.split('\n').filter((line) => line.includes(directory))).toEqual([])
+})
+
+test('a server that ends unasked is started again at the same address, three times in ten minutes', async () => {
+  const directory = await copyOfTemplate()
+  const said: string[] = []
+  await using server = await startPostgres({ directory, log: (line) => said.push(line) })
+  let isDead = false
+  void server.died.then(() => {
+    isDead = true
+  })
+  const answers = async () => expect(await query(server.url, 'select n from kept')).toEqual([{ n: 42 }])
+  for (let time = 1; time <= 3; time++) {
+    const pid = await serverPid(directory)
+    process.kill(pid, 'SIGKILL')
+    expect(await gone(pid)).toBe(true)
+    await vi.waitFor(answers, { timeout: 25_000 }).catch((cause) => {
+      throw new Error(said.join('\n'), { cause })
+    })
+    expect(isDead).toBe(false)
+  }
+  process.kill(await serverPid(directory), 'SIGKILL')
+  await server.died
+  await expect(query(server.url, 'select 1')).rejects.toThrow(/ECONNREFUSED/)
 })
 
 test('the interrupt key of a terminal does not reach PostgreSQL', async () => {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { chmod, lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -23,7 +23,7 @@ export { PostgresError } from './error.ts'
 
 export interface EmbeddedPostgres {
   url: string
-  /** Settles when the server ended without being asked to. */
+  /** Settles when the server ended without being asked to, and was started again too often or cannot be. */
   died: Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -61,7 +61,10 @@ const settings: Record<string, string> = {
   work_mem: '16MB',
 }
 
-/** Starts the PostgreSQL of `directory`, creating it on first use. It ends with this process, whatever ends it. */
+/**
+ * Starts the PostgreSQL of `directory`, creating it on first use, and again when it ends unasked. It ends with this process, whatever ends
+ * it.
+ */
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   const directory = resolve(options.directory)
   const log = options.log ?? (() => {})
@@ -83,13 +86,13 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     const stalePid = await waitForOther(directory)
     await prepareOwnership(directory, runner, owner)
     const cluster = { binaries, runner, directory, password, log, stalePid, extra: options.settings ?? {} }
-    const server = await launch(cluster)
-    if (server !== 'wrong-password') return server
+    const running = await launch(cluster)
+    if (running !== 'wrong-password') return keepRunning(cluster, running)
     // The password file was lost or belongs to another cluster; the owner of the cluster may set a new password.
     await setPassword(binaries, runner, directory, password)
     const again = await launch(cluster)
     if (again === 'wrong-password') throw new PostgresError('corrupted', damaged(directory, 'a senha não confere'))
-    return again
+    return keepRunning(cluster, again)
   } catch (error) {
     throw fileProblem(directory, error)
   }
@@ -313,25 +316,38 @@ interface Launch {
   extra: Record<string, string>
 }
 
-async function launch(options: Launch): Promise<EmbeddedPostgres | 'wrong-password'> {
+interface Running {
+  server: Supervised
+  port: number
+}
+
+async function launch(options: Launch): Promise<Running | 'wrong-password'> {
+  const running = await begin(options)
+  return verifyLogin(running, options)
+}
+
+// On `port`, where clients look for a server that was started before.
+async function begin(options: Launch, port?: number): Promise<Running> {
   const { binaries, runner, directory, log, stalePid } = options
   const since = Date.now()
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort()
-    const assignments = Object.entries({ ...settings, ...options.extra, port: String(port) })
+    const chosen = port ?? (await freePort())
+    const assignments = Object.entries({ ...settings, ...options.extra, port: String(chosen) })
     const server = supervise(
       runner,
       [binaries.postgres, '-D', directory, ...assignments.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
       // Documented for pg_ctl: a process id which PostgreSQL does not take for a competitor in postmaster.pid.
       { env: stalePid ? { PG_GRANDPARENT_PID: String(stalePid) } : {} },
     )
-    if (await becomesReady(server, directory, log)) return await verifyLogin(server, options, port)
+    if (await becomesReady(server, directory, log)) return { server, port: chosen }
 
     const text = server.lines.join('\n')
-    const portTaken = /could not (bind|create any TCP\/IP sockets)/.test(text) && attempt < 10
-    const childrenLinger = /pre-existing shared memory block/.test(text) && Date.now() - since < 15_000
-    if (!portTaken && !childrenLinger) throw outputProblem(directory, server.lines)
-    await sleep(childrenLinger ? 500 : 0)
+    const portTaken = /could not (bind|create any TCP\/IP sockets)/.test(text) && attempt < 20
+    const childrenLinger = /pre-existing shared memory block/.test(text) && Date.now() - since < 60_000
+    // Another one is just starting: it will have its number in there when this one looks again.
+    const lockIsEmpty = /lock file .* is empty/.test(text) && attempt < 20
+    if (!portTaken && !childrenLinger && !lockIsEmpty) throw outputProblem(directory, server.lines)
+    await sleep(childrenLinger || lockIsEmpty || port ? 500 : 0)
   }
 }
 
@@ -350,41 +366,78 @@ async function becomesReady(server: Supervised, directory: string, log: (line: s
   return false
 }
 
-async function verifyLogin(
-  server: Supervised,
-  { directory, password, log }: Launch,
-  port: number,
-): Promise<EmbeddedPostgres | 'wrong-password'> {
-  const url = connectionUrl(password, port)
-  const problem = await loginProblem(url)
-  if (problem) {
-    await server.stop({ abort: true })
-    if ('code' in problem && problem.code === '28P01') return 'wrong-password'
-    throw new PostgresError('corrupted', damaged(directory, problem.message), { cause: problem })
-  }
+async function verifyLogin(running: Running, { directory, password }: Launch): Promise<Running | 'wrong-password'> {
+  const { server, port } = running
+  const problem = await loginProblem(connectionUrl(password, port))
+  if (!problem) return running
+  await server.stop({ abort: true })
+  if ('code' in problem && problem.code === '28P01') return 'wrong-password'
+  throw new PostgresError('corrupted', damaged(directory, problem.message), { cause: problem })
+}
+
+const restartsMax = 3
+const restartsWithinMs = 600_000
+
+// A server that the system killed for want of memory recovers by itself; one that goes on dying is for a person to look at.
+function keepRunning(cluster: Launch, { server: first, port }: Running): EmbeddedPostgres {
+  const { password, log } = cluster
+  let server = first
   let stopping = false
-  const died = server.ended.then((code) => {
-    // A server that was told to stop has not died: the promise of its death stays pending.
-    if (stopping) return new Promise<void>(() => {})
-    log(`O PostgreSQL parou sem ser mandado (código ${code}): ${server.lines.at(-1) ?? ''}`)
-  })
+  const restarts: number[] = []
+  // Null: too often.
+  const beginAgain = async (): Promise<Supervised | null> => {
+    for (;;) {
+      const now = performance.now()
+      if (restarts.filter((at) => now - at < restartsWithinMs).length === restartsMax) return null
+      restarts.push(now)
+      log('Os dados estão a salvo. Iniciando o PostgreSQL de novo…')
+      try {
+        // The lock file is of a process that is no more, and its number may be another program's by now. The password is known to be right.
+        return (await begin({ ...cluster, stalePid: await waitForOther(cluster.directory) }, port)).server
+      } catch (error) {
+        log(error instanceof Error ? error.message : String(error))
+        await sleep(1_000)
+      }
+    }
+  }
+  const watching = (async (): Promise<'stopped' | 'died'> => {
+    for (;;) {
+      const code = await server.ended
+      if (stopping) return 'stopped'
+      log(`O PostgreSQL parou sem ser mandado (código ${code}): ${server.lines.at(-1) ?? ''}`)
+      const again = await beginAgain()
+      if (!again) return 'died'
+      server = again
+      if (stopping) await server.stop()
+    }
+  })()
   return {
-    url,
-    died,
+    url: connectionUrl(password, port),
+    // A server that was told to stop has not died: the promise of its death stays pending.
+    died: watching.then((how) => (how === 'died' ? undefined : new Promise<void>(() => {}))),
     async [Symbol.asyncDispose]() {
       stopping = true
       await server.stop()
+      await watching
     },
   }
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+// Below the ports that systems give to outgoing connections: nobody takes it in the moment in which a server that died is started again.
+const portsFrom = 15_000
+const portsTo = 32_000
+
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(portsFrom, portsTo)
+    if (await isFree(port)) return port
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
+    probe.once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
   })
 }

@@ -183,10 +183,19 @@ export function supervise(
     output,
     ended,
     async stop(options) {
-      if (options?.abort && child.exitCode === null && (await pid)) process.kill(await pid, 'SIGQUIT')
+      if (options?.abort && child.exitCode === null && (await pid)) signal(await pid, 'SIGQUIT')
       child.stdin.end()
       await ended
     },
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    // It ended a moment ago.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 
