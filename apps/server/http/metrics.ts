@@ -1,4 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { RouteDefinition } from '@vigia/contract/route'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
@@ -204,8 +206,7 @@ function show(gauges: ReturnType<typeof createGauges>, counted: Counted): void {
   gauges.events.set({ state: 'sending' }, events.sending)
   gauges.eventsDueSeconds.set(events.dueSeconds)
   for (const { key, seconds } of troubles) gauges.trouble.set({ key }, seconds)
-  if (use.wal !== null) gauges.walBytes.set(use.wal)
-  if (use.temp !== null) gauges.tempBytes.set(use.temp)
+  for (const [kind, bytes] of Object.entries(use)) if (bytes !== null) gauges.databaseUse.set({ kind }, bytes)
 }
 
 function createGauges(registry: Registry) {
@@ -259,11 +260,24 @@ function createGauges(registry: Registry) {
     trouble: gauge('trouble', 'Seconds since which something is wrong with the whole installation, by what it is.', [
       'key',
     ]),
-    walBytes: gauge('database_wal_bytes', 'Write-ahead log on the disk of the database, where its owner may see it.'),
-    tempBytes: gauge(
-      'database_temp_bytes',
-      'Written to temporary files by the database since its statistics began, where its owner may see it.',
+    databaseUse: gauge(
+      'database_use_bytes',
+      'What the database uses beside its tables: write-ahead log, and what went to temporary files since its statistics began; where that may be seen.',
+      ['kind'],
     ),
+  }
+}
+
+// The owner of the embedded database is no superuser, but its files are ours.
+async function embeddedWal({ dataDir, databaseUrl }: Context['config']): Promise<number | null> {
+  if (databaseUrl) return null
+  try {
+    const folder = join(dataDir, 'postgres', 'pg_wal')
+    const files = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile())
+    const sizes = await Promise.all(files.map(async ({ name }) => (await stat(join(folder, name))).size))
+    return sizes.reduce((sum, size) => sum + size, 0)
+  } catch {
+    return null
   }
 }
 
@@ -314,7 +328,7 @@ async function count(ctx: Context): Promise<Counted> {
         mails: mails.rows[0]!,
         events: events.rows[0]!,
         troubles: troubles.rows,
-        use: use.rows[0]!,
+        use: { ...use.rows[0]!, wal: use.rows[0]!.wal ?? (await embeddedWal(ctx.config)) },
       }
     }),
   )
