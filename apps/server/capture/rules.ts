@@ -126,8 +126,7 @@ export function decide(
         lastNsu: advanced,
         maxNsu: max === undefined ? undefined : highest(max, advanced),
         succeeded: true,
-        // What lies before the first contact has expired, and nobody here ever waited for it.
-        ...((!first || isDoubted) && beyondDocuments(ult, isDoubted, lastNsu)),
+        ...beyondDocuments(ult, isDoubted, lastNsu),
       }
     }
     case 656:

@@ -24,11 +24,12 @@ const pathOf = ({ config }: Pick<Context, 'config'>) => join(config.dataDir, 'ma
  */
 export async function advanceMark(ctx: Pick<Context, 'db' | 'config' | 'log'>): Promise<void> {
   const { db } = ctx
+  // The folder before the database: another process may advance both meanwhile, the database first.
+  const remembered = await readMark(ctx)
   const { rows } = await sql<{ key: Buffer; mark: number; markedAt: Date }>`
     select id_key as key, mark::float8 as mark, marked_at as "markedAt" from installation`.execute(db)
   const { key, mark, markedAt } = rows[0]!
   const installation = createHash('sha256').update(key).digest('hex')
-  const remembered = await readMark(ctx)
   const isOlder = remembered?.installation === installation && remembered.mark > mark
   if (isOlder) await noteRestore(ctx, markedAt)
   const { rows: advanced } = await sql<{ mark: number }>`

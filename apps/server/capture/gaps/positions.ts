@@ -146,8 +146,9 @@ export async function closePosition(
   ].filter(({ from, to }) => from <= to)
   const { passed } = gap
   for (const range of left) await insertGap(ctx, line, { ...range, passed }, false)
-  // What was not asked for one by one counts as lost.
-  if (closing === 'expired') await insertExpired(ctx, line, { ...closed, passed: passed && !isProbe })
+  // What was not asked for one by one counts as lost, but for what the authority passed over at the first contact: nobody here waited for it.
+  const isEmpty = passed && (!isProbe || gap.from === 1n)
+  if (closing === 'expired') await insertExpired(ctx, line, { ...closed, passed: isEmpty })
   if (closing === 'damaged') await insertGap(ctx, line, { ...closed, passed: false }, true)
 }
 
