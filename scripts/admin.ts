@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { type Config, operate, rebuildAll, rotateMasterKey } from '@vigia/server/start'
+import { checkAuditChains } from './admin/audit.ts'
 import { showContacts } from './admin/contacts.ts'
 import { showMails } from './admin/mails.ts'
 import { notify } from './admin/notify.ts'
@@ -19,6 +20,7 @@ const help = `Tarefas de quem cuida do servidor:
   npm run admin -- emails       mostra os e-mails que não saíram, e por quê
   npm run admin -- notify       mostra uma mensagem a quem está com o sistema aberto
   npm run admin -- wake         mostra as capturas paradas por motivo, e as acorda
+  npm run admin -- auditoria    confere se alguém mexeu nos registros da auditoria por fora do programa
   npm run admin -- restauracao  mostra e libera o que espera depois que o banco voltou de uma cópia
   npm run admin -- --help       mostra esta ajuda, também depois de uma tarefa
 
@@ -59,6 +61,10 @@ wake [--cstat CÓDIGO [--fazer]]
   as capturas paradas por código; com --cstat, o que seria feito com as de um código; com --fazer também, acorda todas elas,
   espalhadas por uma hora e nenhuma antes de a SEFAZ permitir.
 
+auditoria verificar
+  Com o programa no ar ou parado. Cada registro traz um resumo (SHA-256) de si e do anterior: um registro alterado, incluído ou tirado do
+  meio é apontado. Guarde o último resumo de cada espaço de trabalho em outro lugar: ele mostra depois se os últimos foram cortados.
+
 restauracao
 restauracao liberar [--sem-ciencia]
   Com o programa no ar. Depois que o banco voltou de uma cópia de segurança, nenhuma manifestação sai sozinha: o que foi mudado
@@ -72,11 +78,12 @@ const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> =
   contatos: showContacts,
   emails: showMails,
   notify,
+  auditoria: checkAuditChains,
   restauracao: manageRestore,
   wake,
 }
 // They check their own arguments.
-const withWords = ['emails', 'notify', 'plano', 'restauracao', 'wake']
+const withWords = ['auditoria', 'emails', 'notify', 'plano', 'restauracao', 'wake']
 
 await live(async () => {
   const [command, ...rest] = process.argv.slice(2)

@@ -102,6 +102,7 @@ export const auditActions = [
   'sincronizacao',
   'manifestacao',
   'exportacao',
+  'leitura',
   'plano',
 ] as const
 export type AuditAction = (typeof auditActions)[number]

@@ -2,13 +2,14 @@ import { auditActions } from '@vigia/contract/workspace'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { newWorkspace, testCaller, testSession } from '../platform/testing.ts'
 import { type AuditQuery, auditPageSize, recordAudit, searchAudit, searchedMax } from './audit.ts'
+import { checkAudit } from './check.ts'
 import { auditRoutes } from './routes.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -30,17 +31,16 @@ beforeEach(async () => {
 const record = (action: (typeof auditActions)[number], description: string, accountName = 'Ana Souza') =>
   inWorkspace({ db }, workspaceId, ({ db }) => recordAudit({ db }, { workspaceId, accountName }, action, description))
 
-/** Only the owner of the tables may move an entry in time. */
-async function moveTo(description: string, at: string): Promise<void> {
+async function asOwner(statement: string, values: unknown[]): Promise<void> {
   const owner = new pg.Client({ connectionString: database.url })
   await owner.connect()
-  await owner.query('update audit set at = $1 where workspace_id = $2 and description = $3', [
-    at,
-    workspaceId,
-    description,
-  ])
+  await owner.query(statement, values)
   await owner.end()
 }
+
+/** Only the owner of the tables may move an entry in time. */
+const moveTo = (description: string, at: string) =>
+  asOwner('update audit set at = $1 where workspace_id = $2 and description = $3', [at, workspaceId, description])
 
 const found = async (query: Partial<AuditQuery>) =>
   (await searchAudit({ db }, workspaceId, { page: 1, ...query })).entries.map(({ description }) => description)
@@ -164,4 +164,87 @@ test('nobody changes what was written down', async () => {
   await expect(change).rejects.toThrow(/permission denied/)
   const remove = inWorkspace({ db }, workspaceId, ({ db }) => db.deleteFrom('audit').execute())
   await expect(remove).rejects.toThrow(/permission denied/)
+})
+
+describe('the chain', () => {
+  const idOf = async (description: string) =>
+    (
+      await inWorkspace({ db }, workspaceId, ({ db }) =>
+        db.selectFrom('audit').select('id').where('description', '=', description).executeTakeFirstOrThrow(),
+      )
+    ).id
+  const brokenAt = async () => (await checkAudit({ db }, workspaceId)).broken.map(({ id }) => id)
+
+  test('holds what was written, by many at once, in several transactions and with any character', async () => {
+    await Promise.all(Array.from({ length: 12 }, (_, n) => record('login', `Entrou ${n}.`)))
+    await inWorkspace({ db }, workspaceId, async ({ db }) => {
+      await recordAudit({ db }, { workspaceId, accountName: 'Zoë \ud800' }, 'login', 'Um "texto" \n\udc00 ção')
+      await recordAudit(
+        { db },
+        { workspaceId, accountId: 7, accountName: 'Ana', address: '::1' },
+        'empresa',
+        'Cadastrou.',
+      )
+    })
+    expect(await checkAudit({ db }, workspaceId)).toEqual({
+      entries: 14,
+      unchained: 0,
+      broken: [],
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+  })
+
+  test.each([
+    ['changed', "update audit set description = 'x' where workspace_id = $1 and id = $2", 'dois'],
+    ['moved in time', "update audit set at = at - interval '1 us' where workspace_id = $1 and id = $2", 'dois'],
+    ['given to somebody else', 'update audit set account_id = 9 where workspace_id = $1 and id = $2', 'dois'],
+    ['stripped of its digest', 'update audit set hash = null where workspace_id = $1 and id = $2', 'dois'],
+    ['removed', 'delete from audit where workspace_id = $1 and id = $2', 'três'],
+  ])('tells an entry that was %s by the owner of the tables', async (_, statement, at) => {
+    for (const description of ['um', 'dois', 'três', 'quatro']) await record('login', description)
+    const told = await idOf(at)
+    await asOwner(statement, [workspaceId, await idOf('dois')])
+    expect((await brokenAt())[0]).toBe(told)
+  })
+
+  test('tells an entry that was put in, and one that was cut off at the end by its digest', async () => {
+    await record('login', 'um')
+    await record('login', 'dois')
+    const before = await checkAudit({ db }, workspaceId)
+    await asOwner('delete from audit where workspace_id = $1 and id = $2', [workspaceId, await idOf('dois')])
+    expect((await checkAudit({ db }, workspaceId)).digest).not.toBe(before.digest)
+    await asOwner(
+      "insert into audit (workspace_id, actor, action, description, search) values ($1, 'Ana', 'login', 'três', '')",
+      [workspaceId],
+    )
+    expect(await brokenAt()).toEqual([await idOf('três')])
+  })
+
+  test('begins after the entries of older versions', async () => {
+    await asOwner(
+      "insert into audit (workspace_id, actor, action, description, search) values ($1, 'Ana', 'login', 'antes', '')",
+      [workspaceId],
+    )
+    await record('login', 'depois')
+    expect(await checkAudit({ db }, workspaceId)).toMatchObject({ entries: 2, unchained: 1, broken: [] })
+  })
+
+  test('waits for nobody who is about to write something else, and is written only with what was done', async () => {
+    // Were the lock held from here on, each of the two would wait for the other.
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const both = [first, second].map((mine, n) =>
+      inWorkspace({ db }, workspaceId, async ({ db }) => {
+        await recordAudit({ db }, { workspaceId, accountName: 'Ana' }, 'login', `${n}`)
+        mine.resolve()
+        await Promise.all([first.promise, second.promise])
+      }),
+    )
+    await Promise.all(both)
+    const undone = inWorkspace({ db }, workspaceId, async ({ db }) => {
+      await recordAudit({ db }, { workspaceId, accountName: 'Ana' }, 'login', 'nunca')
+      throw new Error('undone')
+    })
+    await expect(undone).rejects.toThrow('undone')
+    expect(await found({})).toHaveLength(2)
+  })
 })

@@ -2,8 +2,10 @@ import type { AuditAction } from '@vigia/contract/workspace'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
-import { readWorkspace } from '../platform/database.ts'
+import { beforeCommit, readWorkspace } from '../platform/database.ts'
 import { likeLiteral, searchable } from '../platform/text.ts'
+
+export { type AuditCheck, checkAudits } from './check.ts'
 
 /** Who did something: a session, or somebody without one. */
 interface Actor {
@@ -17,26 +19,19 @@ interface Actor {
 
 /**
  * Writes down what `actor` did, in a sentence for the people of the workspace: no passwords, no keys. `ctx.db` is a transaction inside the
- * workspace: the one that does it, wherever there is one.
+ * workspace: the one that does it, wherever there is one. The entry is there when it commits.
  */
 export async function recordAudit(
   { db }: Pick<Context, 'db'>,
-  actor: Actor,
+  { workspaceId, accountId, accountName, address }: Actor,
   action: AuditAction,
   description: string,
 ): Promise<void> {
-  await db
-    .insertInto('audit')
-    .values({
-      workspace_id: actor.workspaceId,
-      account_id: actor.accountId ?? null,
-      actor: actor.accountName,
-      action,
-      description,
-      address: actor.address ?? null,
-      search: searchable(`${actor.accountName} ${description}`),
-    })
-    .execute()
+  const search = searchable(`${accountName} ${description}`)
+  const append = sql`
+    select append_audit(${workspaceId}, ${accountId ?? null}, ${accountName}, ${action}, ${description}, ${address ?? null}, ${search})`
+  // Entries of a workspace are chained one after the other: begun last, that keeps nobody waiting.
+  beforeCommit({ db }, async () => void (await append.execute(db)))
 }
 
 export const auditPageSize = 50

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { noneAccepted } from '../companies/companies.ts'
 import { activatePlan, endPlan, findWorkspaceOf, notePaused, type PlanType, readPlan } from '../plans/plans.ts'
 import type { WithDatabase } from '../platform/context.ts'
-import { enterWorkspace, inCapture } from '../platform/database.ts'
+import { enterWorkspace, inCapture, inTransaction } from '../platform/database.ts'
 import { noCertificate } from './rules.ts'
 import { awake, lockLines, setAutomatic } from './subscriptions.ts'
 
@@ -100,15 +100,15 @@ export async function withdrawPlan(ctx: WithDatabase, email: string): Promise<bo
 }
 
 async function change(
-  { db }: WithDatabase,
+  ctx: WithDatabase,
   email: string,
   work: (ctx: WithDatabase, workspaceId: number) => Promise<boolean>,
 ): Promise<boolean | null> {
-  return db.transaction().execute(async (db) => {
-    const workspaceId = await findWorkspaceOf({ db }, email)
+  return inTransaction(ctx, async (ctx) => {
+    const workspaceId = await findWorkspaceOf(ctx, email)
     if (workspaceId === null) return null
-    const changed = await work({ db }, workspaceId)
-    await followPlan({ db }, workspaceId)
+    const changed = await work(ctx, workspaceId)
+    await followPlan(ctx, workspaceId)
     return changed
   })
 }

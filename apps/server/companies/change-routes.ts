@@ -7,7 +7,7 @@ import { handle } from '../http/http.ts'
 import { readAuthorities } from '../platform/authorities.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
-import { inWorkspace } from '../platform/database.ts'
+import { inTransaction, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { serviceOf } from '../platform/service.ts'
 import { lockSettings, recordChanges, recordCreation, recordRemoval, recordSync } from './audit-entries.ts'
@@ -40,9 +40,10 @@ export const companyChangeRoutes = (captures: Captures) => [
   handle(createCompany, async (ctx, { form, session }) => {
     const certificate = await companies.openCertificate(session.workspaceId, form.Certificado, form.Senha)
     const proved = chainsTo(certificate, await readAuthorities(ctx.config))
-    const company = await ctx.db.transaction().execute(async (db) => {
+    const company = await inTransaction(ctx, async (ctx) => {
+      const { db } = ctx
       const cnpj = parseCnpj(form.Cnpj ?? '') ?? certificate.cnpj
-      const company = await companies.createCompany({ ...ctx, db }, session, certificate, cnpj)
+      const company = await companies.createCompany(ctx, session, certificate, cnpj)
       await captures.subscribe({ db }, session.workspaceId, company, { proved })
       await recordCreation({ db }, session, await lockSettings({ db }, session.workspaceId, company.id), certificate)
       return company

@@ -226,7 +226,7 @@ test('a hidden document is not printed, and appears again with its switch', asyn
   const { id } = (await everything())[0]!
   await using printer = createPrinter()
   const print = () => printDocument({ db, ids, printer }, workspaceId, ids.encode(workspaceId, id), 'nfe')
-  expect((await print()).length).toBeGreaterThan(1_000)
+  expect((await print()).content.length).toBeGreaterThan(1_000)
   await turn(company.id, [[1, false]])
   await expect(print()).rejects.toMatchObject({ code: 'not-found', message: 'Documento não encontrado.' })
   expect((await all({})).total).toBe(0)
@@ -235,5 +235,5 @@ test('a hidden document is not printed, and appears again with its switch', asyn
   expect((await all({})).total).toBe(0)
   await turn(company.id, [[1, true]])
   expect((await all({})).total).toBe(2)
-  expect((await print()).length).toBeGreaterThan(1_000)
+  expect((await print()).content.length).toBeGreaterThan(1_000)
 })

@@ -108,9 +108,9 @@ export async function getXml(
   ctx: Pick<Context, 'db' | 'ids'>,
   workspaceId: number,
   publicId: string,
-): Promise<{ content: Buffer; fileName: string }> {
+): Promise<{ content: Buffer; fileName: string; chave: string }> {
   const found = await getFile(ctx, workspaceId, publicId)
-  return { content: unzipDocument(found.content), fileName: xmlName(found) }
+  return { content: unzipDocument(found.content), fileName: xmlName(found), chave: found.chave }
 }
 
 /** The name of the best file of a document. */

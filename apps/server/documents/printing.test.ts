@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { chaveParts } from '@vigia/dfe/chave'
+import { sql } from 'kysely'
 import { PNG } from 'pngjs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
@@ -128,6 +129,26 @@ test('a client that has the form already is told that it still holds, until some
   const cancelled = await get(path, { 'if-none-match': etag })
   expect(cancelled.statusCode).toBe(200)
   expect(cancelled.headers.etag).not.toBe(etag)
+})
+
+test('who took a file is written down, once for each time, and nothing when a list is read', async () => {
+  const get = await serve()
+  await store('nfe', [arrive(1, note(1)), arrive(2, evento(110111, { number: 1 }))])
+  await store('cte', [arrive(1, cteProc({ number: 1, recipient: cnpj }))])
+  const [nfe, cte] = [await idOf(chaveOf({ number: 1 })), await idOf(cteChaveOf({ number: 1 }))]
+  const taken = [`/xml/${nfe}`, `/danfe/${nfe}`, `/dacte/${cte}`, `/evento/${nfe}/110111-1-91`]
+  for (const path of ['?TipoDFe=0', `/${nfe}`, ...taken, '/xml/nada']) await get(path)
+  const { rows } = await inWorkspace({ db }, workspaceId, ({ db }) =>
+    sql<{ actor: string; action: string; description: string }>`
+      select actor, action, description from audit order by id`.execute(db),
+  )
+  expect(new Set(rows.map(({ actor, action }) => `${actor} ${action}`))).toEqual(new Set(['Ana Souza leitura']))
+  expect(rows.map(({ description }) => description)).toEqual([
+    `Baixou o XML do documento ${chaveOf({ number: 1 })}.`,
+    `Abriu o DANFE da NF-e ${chaveOf({ number: 1 })}.`,
+    `Abriu o DACTE do CT-e ${cteChaveOf({ number: 1 })}.`,
+    `Abriu a folha de um evento do documento ${chaveOf({ number: 1 })}.`,
+  ])
 })
 
 test('of a note only the summary: no DANFE yet, and no DACTE ever', async () => {

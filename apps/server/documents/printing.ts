@@ -15,13 +15,19 @@ export const forms = {
   cte: { form: 'dacte', name: 'DACTE' },
 } as const
 
+/** A printed form, and the chave of the document. */
+interface Printed {
+  content: Uint8Array
+  chave: string
+}
+
 /** The printed form of a document of the workspace. Refuses unknown ids, documents that its company hides, and notes of which only the summary arrived. */
 export async function printDocument(
   ctx: Pick<Context, 'db' | 'ids' | 'printer'>,
   workspaceId: number,
   publicId: string,
   kind: Service,
-): Promise<Uint8Array> {
+): Promise<Printed> {
   const found = await getFile(ctx, workspaceId, publicId)
   if (found.type !== serviceCodes[kind]) throw new AppError('not-found', 'Documento não encontrado.')
   if (!found.complete) {
@@ -31,7 +37,8 @@ export async function printDocument(
     )
   }
   const logo = await findLogoOf(ctx, workspaceId, found.issuerTaxId)
-  return print(ctx, orderOf(kind, found, logo), `o ${forms[kind].name} deste documento`)
+  const content = await print(ctx, orderOf(kind, found, logo), `o ${forms[kind].name} deste documento`)
+  return { content, chave: found.chave }
 }
 
 /** The sheet of an event of a document of the workspace. Refuses unknown ids, and events of which only the summary arrived. */
@@ -40,7 +47,7 @@ export async function printEvent(
   workspaceId: number,
   publicId: string,
   name: string,
-): Promise<Uint8Array> {
+): Promise<Printed> {
   const { document, event } = await getEvent(ctx, workspaceId, publicId, name)
   if (event.summary)
     throw new AppError(
@@ -53,7 +60,7 @@ export async function printEvent(
     document: document.content,
     options: { undone: event.undone },
   }
-  return print(ctx, order, 'a folha deste evento')
+  return { content: await print(ctx, order, 'a folha deste evento'), chave: document.chave }
 }
 
 async function print({ printer }: Pick<Context, 'printer'>, order: PrintOrder, name: string): Promise<Uint8Array> {

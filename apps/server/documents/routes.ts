@@ -26,6 +26,7 @@ import { getDetails } from './panel/details.ts'
 import type { PanelItem } from './panel/texts.ts'
 import type { TimelineRow } from './panel/timeline.ts'
 import { printDocument, printEvent } from './printing.ts'
+import { noteRead } from './reads.ts'
 import { toRow } from './rows.ts'
 
 export const documentRoutes = [
@@ -80,7 +81,11 @@ export const documentRoutes = [
       },
     }
   }),
-  handle(downloadXml, (ctx, { params, session }) => getXml(ctx, session.workspaceId, params.idDfe)),
+  handle(downloadXml, async (ctx, { params, session }) => {
+    const { chave, ...file } = await getXml(ctx, session.workspaceId, params.idDfe)
+    await noteRead(ctx, session, `Baixou o XML do documento ${chave}.`)
+    return file
+  }),
 
   handle(exportDocuments, async (ctx, { body: { filtro, idsDFe = [], ...contents }, session }) => {
     const documents = filtro ? await criteriaOf(ctx, session.workspaceId, filtro) : idsDFe
@@ -96,20 +101,23 @@ export const documentRoutes = [
     }
   }),
 
-  handle(downloadExport, (ctx, { params }) => openExport(ctx, params.bilhete)),
+  handle(downloadExport, (ctx, { params, caller }) => openExport(ctx, params.bilhete, caller)),
 
-  handle(printDanfe, async (ctx, { params, session }) => ({
-    content: await printDocument(ctx, session.workspaceId, params.idDfe, 'nfe'),
-    keepable: true,
-  })),
-  handle(printDacte, async (ctx, { params, session }) => ({
-    content: await printDocument(ctx, session.workspaceId, params.idDfe, 'cte'),
-    keepable: true,
-  })),
-  handle(printDocumentEvent, async (ctx, { params, session }) => ({
-    content: await printEvent(ctx, session.workspaceId, params.idDfe, params.idEvento),
-    keepable: true,
-  })),
+  handle(printDanfe, async (ctx, { params, session }) => {
+    const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, 'nfe')
+    await noteRead(ctx, session, `Abriu o DANFE da NF-e ${chave}.`)
+    return { content, keepable: true }
+  }),
+  handle(printDacte, async (ctx, { params, session }) => {
+    const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, 'cte')
+    await noteRead(ctx, session, `Abriu o DACTE do CT-e ${chave}.`)
+    return { content, keepable: true }
+  }),
+  handle(printDocumentEvent, async (ctx, { params, session }) => {
+    const { content, chave } = await printEvent(ctx, session.workspaceId, params.idDfe, params.idEvento)
+    await noteRead(ctx, session, `Abriu a folha de um evento do documento ${chave}.`)
+    return { content, keepable: true }
+  }),
 ]
 
 async function criteriaOf(

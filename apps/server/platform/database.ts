@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import type { Database, WithDatabase } from './context.ts'
 import type { Tables } from './tables.ts'
@@ -134,14 +134,37 @@ function enter(workspaceId: number): RawBuilder<unknown> {
   return sql.raw(`set local app.ws = '${workspaceId}'`)
 }
 
-async function transact<C extends WithDatabase, T>(
+function transact<C extends WithDatabase, T>(
   ctx: C,
   setting: RawBuilder<unknown>,
   work: (ctx: C) => Promise<T>,
 ): Promise<T> {
-  const run = async (db: Transaction<Tables>) => {
-    await setting.execute(db)
-    return work({ ...ctx, db })
-  }
-  return ctx.db.isTransaction ? run(ctx.db as Transaction<Tables>) : ctx.db.transaction().execute(run)
+  return inTransaction(ctx, async (ctx) => {
+    await setting.execute(ctx.db)
+    return work(ctx)
+  })
+}
+
+const lastWork = new WeakMap<Database, (() => Promise<void>)[]>()
+
+/** Runs `work` in one transaction, which has entered nothing yet; inside a transaction, `work` is part of it. */
+export function inTransaction<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
+  if (ctx.db.isTransaction) return work(ctx)
+  return ctx.db.transaction().execute(async (db) => {
+    const last: (() => Promise<void>)[] = []
+    lastWork.set(db, last)
+    const result = await work({ ...ctx, db })
+    for (const one of last) await one()
+    return result
+  })
+}
+
+/**
+ * Has `work` done as the last thing of the transaction that `ctx.db` is: a lock that it takes is held for a moment only, and nothing waits for
+ * another lock meanwhile. By then the transaction may be in another workspace.
+ */
+export function beforeCommit({ db }: WithDatabase, work: () => Promise<void>): void {
+  const last = lastWork.get(db)
+  if (!last) throw new Error('not in a transaction of inTransaction')
+  last.push(work)
 }

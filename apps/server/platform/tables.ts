@@ -138,6 +138,7 @@ interface AuditTable {
   description: string
   address: string | null
   search: string
+  hash: Optional<Buffer | null>
 }
 interface CompanyTable {
   workspace_id: number

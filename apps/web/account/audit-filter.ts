@@ -21,6 +21,7 @@ export const actionNames: Readonly<Record<AuditAction, string>> = {
   sincronizacao: 'Sincronização',
   manifestacao: 'Manifestação',
   exportacao: 'Exportação',
+  leitura: 'Leitura de arquivo',
   plano: 'Plano',
 }
 

@@ -14,7 +14,10 @@ const kept = [
     'Documentos fiscais',
     'NF-e, CT-e e eventos como a SEFAZ os entregou. Neles há dados de pessoas: nome, CPF, endereço e telefone de compradores, motoristas e vendedores.',
   ],
-  ['Registro de atos', 'Quem entrou, cadastrou, manifestou ou trocou a senha, quando e de que endereço.'],
+  [
+    'Registro de atos',
+    'Quem entrou, cadastrou, manifestou, trocou a senha, baixou ou imprimiu um documento, quando e de que endereço.',
+  ],
   ['Mensagens', 'O que você escreve em “Fale com a Gente”.'],
 ] as const
 

@@ -334,7 +334,7 @@ describe('the ZIP', () => {
     const words = `NF-e; emissão de 01/11/2026 a 30/11/2026; empresa SOL (12.ABC.345/01DE-35); status Autorizada; participação Destinatário; busca por “são joão”`
     expect(textOf(files)).toContain(`Filtro: ${words}\r\n`)
     const { rows } = await owner.query(
-      'select action, actor, description, address from audit where workspace_id = $1',
+      'select action, actor, description, address from audit where workspace_id = $1 order by id',
       [workspaceId],
     )
     expect(rows).toEqual([
@@ -342,6 +342,12 @@ describe('the ZIP', () => {
         action: 'exportacao',
         actor: 'Ana Souza',
         description: `Exportou 2 documentos (XML e planilha): ${words}.`,
+        address: '127.0.0.1',
+      },
+      {
+        action: 'leitura',
+        actor: 'Ana Souza',
+        description: expect.stringMatching(/^Baixou a exportação “NF-e .*\.zip”\.$/),
         address: '127.0.0.1',
       },
     ])

@@ -4,7 +4,7 @@ import { formatBrasiliaMoment, formatCount, formatInteger, writeBrasiliaTime } f
 import { sql } from 'kysely'
 import { recordAudit } from '../../audit/audit.ts'
 import { findLogoOf, readHiding, shownConditions } from '../../companies/companies.ts'
-import type { Session } from '../../http/http.ts'
+import type { Caller, Session } from '../../http/http.ts'
 import { announce } from '../../notifications/notifications.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
@@ -14,6 +14,7 @@ import { serviceOf } from '../../platform/service.ts'
 import { linkLifeMs, type Ready } from '../announcements.ts'
 import { all } from '../filter.ts'
 import { type Criteria, countDocuments } from '../list.ts'
+import { noteRead } from '../reads.ts'
 import { zip } from './archive.ts'
 import { exportFiles } from './files.ts'
 import { type ExportChoice, readInBatches } from './rows.ts'
@@ -31,6 +32,8 @@ interface Kept extends ExportContents {
   filter: string
   fileName: string
   requestedBy: string
+  /** Nothing is kept of where a shared account is used from. */
+  shared: boolean
 }
 
 /** An export that may be fetched for a while by the client that has its ticket. */
@@ -56,7 +59,14 @@ export async function prepareExport(
       : await ofCriteria(ctx, workspaceId, documents)
     requireRoom(total, contents.pdf)
     const fileName = `${kinds} ${writeBrasiliaTime(now).slice(0, 16).replace('T', ' às ').replace(':', 'h')}.zip`
-    const kept: Kept = { ...choice, ...contents, filter, fileName, requestedBy: session.accountName }
+    const kept: Kept = {
+      ...choice,
+      ...contents,
+      filter,
+      fileName,
+      requestedBy: session.accountName,
+      shared: session.shared,
+    }
     const { db } = ctx
     await sql`delete from document_export where workspace_id = ${workspaceId} and requested_at < now() - interval '1 day'`.execute(
       db,
@@ -188,6 +198,7 @@ const notThere = () =>
 export async function openExport(
   ctx: Pick<Context, 'db' | 'vault' | 'log' | 'config' | 'printer'>,
   ticket: string,
+  { address }: Pick<Caller, 'address'>,
 ): Promise<{ content: Readable; fileName: string }> {
   const opened = open(ctx, ticket)
   if (!opened) throw notThere()
@@ -205,6 +216,12 @@ export async function openExport(
   stack.use(await downloading.take(opened.workspaceId))
   const kept = await findKept(ctx, opened)
   if (!kept) throw notThere()
+  await noteRead(
+    ctx,
+    // The link asks for no session: it is known who got it.
+    { workspaceId: opened.workspaceId, accountName: kept.requestedBy, address: kept.shared ? undefined : address },
+    `Baixou a exportação “${kept.fileName}”.`,
+  )
   const content = zip((abandoned) => filesOf(ctx, opened, kept, abandoned))
   const limit = setTimeout(() => content.destroy(new Error('a download took too long')), downloadMsMax)
   const held = stack.move()
@@ -224,7 +241,7 @@ export async function openExport(
 function filesOf(
   ctx: Pick<Context, 'db' | 'log' | 'config' | 'printer'>,
   { workspaceId }: Ticket,
-  { criteria, ids = [], filter, fileName: _, requestedBy, ...contents }: Kept,
+  { criteria, ids = [], filter, fileName: _, requestedBy, shared: __, ...contents }: Kept,
   abandoned: AbortSignal,
 ) {
   const choice: ExportChoice = criteria ? { criteria } : { ids: ids.map(BigInt) }
