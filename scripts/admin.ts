@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { type Config, operate, rebuildAll, rotateMasterKey } from '@vigia/server/start'
+import { manageAccounts } from './admin/accounts.ts'
 import { checkAuditChains } from './admin/audit.ts'
 import { showContacts } from './admin/contacts.ts'
 import { showMails } from './admin/mails.ts'
@@ -16,6 +17,7 @@ const help = `Tarefas de quem cuida do servidor:
   npm run admin -- rotate-key   troca a chave mestra, que cifra os certificados digitais guardados
   npm run admin -- rebuild      lê de novo tudo o que foi recebido e refaz listas, situações e totais
   npm run admin -- plano        mostra e muda os planos: listar, ativar, encerrar
+  npm run admin -- conta        exclui uma conta com tudo o que ela guarda, ou desfaz o pedido
   npm run admin -- contatos     mostra o que visitantes escreveram em "Fale com a Gente"
   npm run admin -- emails       mostra os e-mails que não saíram, e por quê
   npm run admin -- notify       mostra uma mensagem a quem está com o sistema aberto
@@ -43,6 +45,13 @@ plano encerrar --email E
   Com o programa no ar. E é o e-mail de quem tem a conta. Sem --ate o plano não tem data de término; com ela, vale até o fim desse
   dia em São Paulo. Quando um plano é ativado, a captura continua na hora, de onde parou. Quando teste e plano terminam, ela pausa em
   até uma hora; com encerrar, na hora. O que foi guardado fica, e a SEFAZ guarda os documentos novos por cerca de 90 dias.
+
+conta excluir --email E [--agora] [--fazer]
+conta manter --email E
+  Com o programa no ar ou parado. Sem --fazer, diz o que seria apagado. Com --fazer, as chaves privadas dos certificados são apagadas na
+  hora, e o resto em sete dias: até lá, conta manter desfaz o pedido, como a própria pessoa em “Minha conta”. Com --agora também, tudo é
+  apagado já, sem volta. O que outras contas guardam do mesmo CNPJ fica. Cópias de segurança ainda têm os dados: quem restaurar uma
+  precisa excluir a conta de novo.
 
 contatos
   As mensagens mais novas vêm primeiro. As marcadas como suspeitas preencheram um campo que pessoas não veem: ficam guardadas e
@@ -75,6 +84,7 @@ const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> =
   'rotate-key': rotateKey,
   rebuild,
   plano: managePlans,
+  conta: manageAccounts,
   contatos: showContacts,
   emails: showMails,
   notify,
@@ -83,7 +93,7 @@ const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> =
   wake,
 }
 // They check their own arguments.
-const withWords = ['auditoria', 'emails', 'notify', 'plano', 'restauracao', 'wake']
+const withWords = ['auditoria', 'conta', 'emails', 'notify', 'plano', 'restauracao', 'wake']
 
 await live(async () => {
   const [command, ...rest] = process.argv.slice(2)

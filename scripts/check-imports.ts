@@ -51,6 +51,7 @@ const slices = [
   'documents',
   'manifestation',
   'capture',
+  'deletion',
   'dashboard',
 ]
 // What start.ts composes from a slice, besides its front door.

@@ -18,6 +18,9 @@ import { type Config, ensureMasterKey } from './config.ts'
 import { contactMails } from './contact/contact.ts'
 import { contactRoutes } from './contact/routes.ts'
 import { dashboardRoutes } from './dashboard/routes.ts'
+import { eraseDue } from './deletion/deletion.ts'
+import { deletionMails } from './deletion/mails.ts'
+import { deletionRoutes } from './deletion/routes.ts'
 import { documentAnnouncements } from './documents/documents.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { serveDocs } from './http/docs.ts'
@@ -73,6 +76,7 @@ export const routes = [
   ...dashboardRoutes,
   ...auditRoutes,
   ...planRoutes,
+  ...deletionRoutes,
 ]
 const site = fileURLToPath(new URL('../web/dist', import.meta.url))
 
@@ -128,10 +132,13 @@ export async function start(
     }
     stack.use(startTeller(working, writers))
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
+    const stop = new AbortController()
+    stack.use(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))
+    stack.defer(() => stop.abort())
     stack.use(captures.startCaptureWatch(working))
     stack.use(startOperatorLetters(working))
     stack.use(watchStorage(working))
-    const mails = [accountMails, planMails, certificateMails, captureMails, contactMails, operatorMails]
+    const mails = [accountMails, deletionMails, planMails, certificateMails, captureMails, contactMails, operatorMails]
     stack.use(startMailWorker(working, Object.assign({}, ...mails)))
   }
   const owned = stack.move()
@@ -205,6 +212,7 @@ async function openStorage(
 
 const tidyUpEveryMs = 6 * 3_600_000
 const markEveryMs = 60_000
+const eraseEveryMs = 60_000
 const closingMs = 5_000
 
 // Calls under way may end; one that never would is cut off. Who is sent away to come back later finds nobody listening here any more.
@@ -237,6 +245,7 @@ export { findCompleteness } from './capture/completeness.ts'
 export { rotateMasterKey } from './companies/rotation.ts'
 export { type Config, ConfigError, readConfig } from './config.ts'
 export { listContactMessages } from './contact/contact.ts'
+export { deleteWorkspaceOf, eraseDue, keepWorkspaceOf } from './deletion/deletion.ts'
 export { rebuildAll } from './documents/documents.ts'
 export { listUnsentMails, retryFailedMails } from './mail/queue.ts'
 export { listHeld, releaseHeld } from './manifestation/manifestation.ts'

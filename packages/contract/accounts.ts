@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { ChangePasswordForm, LoginForm, NewPasswordForm, RecoveryForm, SignUpForm } from './forms.ts'
+import { ChangePasswordForm, DeleteAccountForm, LoginForm, NewPasswordForm, RecoveryForm, SignUpForm } from './forms.ts'
 import { route } from './route.ts'
 
-export { ChangePasswordForm, LoginForm, NewPasswordForm, RecoveryForm, SignUpForm } from './forms.ts'
+export { ChangePasswordForm, DeleteAccountForm, LoginForm, NewPasswordForm, RecoveryForm, SignUpForm } from './forms.ts'
 
 /** Whether the service is up (section 7). */
 export const health = route({
@@ -90,7 +90,30 @@ export const getAccount = route({
     criadaEm: z.string(),
     /** Many people log in with it: nobody may change its password or end the sessions of the others. */
     compartilhada: z.boolean(),
+    /** When everything of the account is deleted, because somebody asked for that; null: nobody did. */
+    exclusaoEm: z.string().nullable(),
   }),
+})
+
+/** Destroys the private keys at once, and everything else of the account after seven days; ours. */
+export const deleteAccount = route({
+  method: 'POST',
+  path: '/v1/api/Usuarios/excluir',
+  access: 'session',
+  summary: 'Pede a exclusão da conta: apaga as chaves privadas agora e o resto em sete dias.',
+  refusals: [409, 429],
+  body: DeleteAccountForm,
+  data: z.object({ exclusaoEm: z.string() }),
+})
+
+/** Keeps an account whose deletion was asked for; the keys are gone. Ours. */
+export const keepAccount = route({
+  method: 'POST',
+  path: '/v1/api/Usuarios/manter',
+  access: 'session',
+  summary: 'Desfaz o pedido de exclusão da conta; as chaves privadas não voltam.',
+  refusals: [409],
+  data: z.null(),
 })
 
 /** Changes the password and ends the other sessions; ours. */

@@ -67,14 +67,19 @@ export const NewPasswordForm = z
   })
   .refine((form) => isSamePassword(form.senha, form.senhaNovamente), repeated)
 
+const currentPassword = z
+  .string({ error: 'Senha atual é obrigatória' })
+  .min(1, 'Senha atual é obrigatória')
+  .refine((text) => passwordLength(text) <= 100, 'A senha atual não confere.')
+  .meta({ maxLength: 100 })
+
+/** The request of a person who wants the account deleted; ours. */
+export const DeleteAccountForm = z.object({ senhaAtual: currentPassword })
+
 /** A new password, set by a person who knows the old one; ours. */
 export const ChangePasswordForm = z
   .object({
-    senhaAtual: z
-      .string({ error: 'Senha atual é obrigatória' })
-      .min(1, 'Senha atual é obrigatória')
-      .refine((text) => passwordLength(text) <= 100, 'A senha atual não confere.')
-      .meta({ maxLength: 100 }),
+    senhaAtual: currentPassword,
     senha: chosenPassword,
     senhaNovamente: z.string({ error: 'As senhas não coincidem' }),
   })

@@ -128,6 +128,11 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { senhaAtual: 'segredo1', senha: 'segredo1', senhaNovamente: 'segredo1' },
     token: await logIn(two.product, disposable),
   }),
+  'POST /v1/api/Usuarios/excluir': async (two) => ({
+    body: { senhaAtual: 'segredo1' },
+    token: await logIn(two.product, disposable),
+  }),
+  'POST /v1/api/Usuarios/manter': async (two) => ({ token: await logIn(two.product, disposable) }),
   'GET /v1/api/Auth/sessoes': () => ({}),
   'POST /v1/api/Auth/encerrar-sessoes': async (two) => ({
     body: { idSessao: await newSessionOf(two, two.mine) },

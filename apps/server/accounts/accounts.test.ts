@@ -79,6 +79,7 @@ describe('a sign-up', () => {
           email: person.email,
           celular: digits.join(''),
           compartilhada: false,
+          exclusaoEm: null,
           criadaEm: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
         })
       }),

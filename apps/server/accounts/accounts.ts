@@ -8,9 +8,12 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { hashPassword, lockAccount } from './passwords.ts'
+import { deleteSessions } from './session-ends.ts'
 import { findAccount } from './sessions.ts'
+import { tokenHash } from './tokens.ts'
 
 export { accountMails } from './mails.ts'
+export { requirePassword } from './passwords.ts'
 export { sessionChannel } from './session-ends.ts'
 export { findSession, listEnded } from './sessions.ts'
 
@@ -82,14 +85,15 @@ async function insertAccount(
     select id, ${workspaceId}::int from unnest(${rows.map((row) => row.public_id)}::uuid[]) id`.execute(db)
 }
 
-/** The account of the session. */
+/** The account of the session; `erase_at`: when it goes, with its workspace. */
 export async function getAccount({ db }: Pick<Context, 'db'>, { workspaceId, accountId }: Session) {
   const account = await inWorkspace({ db }, workspaceId, ({ db }) =>
     db
-      .selectFrom('account')
-      .select(['name', 'email', 'phone', 'created_at'])
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', accountId)
+      .selectFrom('account as a')
+      .innerJoin('workspace as w', 'w.id', 'a.workspace_id')
+      .select(['a.name', 'a.email', 'a.phone', 'a.created_at', 'w.erase_at'])
+      .where('a.workspace_id', '=', workspaceId)
+      .where('a.id', '=', accountId)
       .executeTakeFirst(),
   )
   if (!account) throw new AppError('not-found', 'Conta não encontrada.')
@@ -125,6 +129,19 @@ export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): 
     await unused.set({ used_at: sql<Date>`now()` }).execute()
   })
   return true
+}
+
+/** Ends all sessions of a workspace but the one of `keep`. `ctx.db` is a transaction inside the workspace. */
+export async function endAllSessions({ db }: Pick<Context, 'db'>, workspaceId: number, keep?: string): Promise<void> {
+  await deleteSessions({ db }, workspaceId, keep === undefined ? sql`true` : sql`token_hash <> ${tokenHash(keep)}`)
+}
+
+/** Removes the accounts of a workspace: nobody enters it any more. Returns their e-mails. `ctx.db` is a transaction inside it. */
+export async function removeAccounts({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<string[]> {
+  await endAllSessions({ db }, workspaceId)
+  const rows = await db.deleteFrom('account').where('workspace_id', '=', workspaceId).returning('email').execute()
+  await db.deleteFrom('account_directory').where('workspace_id', '=', workspaceId).execute()
+  return rows.map(({ email }) => email)
 }
 
 /** Removes what nobody asks for any more: sessions that expired, links older than thirty days, counts of tries whose time is over. */

@@ -64,6 +64,7 @@ export async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T
   }
 }
 
+const wrongCurrent = 'A senha atual não confere.'
 const currentLimit: Limit = { name: 'senha atual', times: 10, withinMs: 15 * 60_000 }
 
 /** Replaces the password of somebody who knows the old one; only the session that asks stays open. */
@@ -96,7 +97,26 @@ export async function changePassword(
       return true
     })
   })
-  if (!changed) throw new AppError('invalid-input', 'A senha atual não confere.')
+  if (!changed) throw new AppError('invalid-input', wrongCurrent)
+  await forgetTries({ db }, currentLimit, who)
+}
+
+/** Refuses when `password` is not the one of the session's account; tries count like those of a change. */
+export async function requirePassword(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  password: string,
+  refused: string,
+): Promise<void> {
+  const who = `${session.workspaceId}/${session.accountId}`
+  const matches = await inTurn(`account ${who}`, async () => {
+    await countTry({ db }, currentLimit, who)
+    return matchesPassword({ config }, await findHash({ db }, session), password)
+  })
+  if (!matches) {
+    await inWorkspace({ db }, session.workspaceId, (ctx) => recordAudit(ctx, session, 'senha', refused))
+    throw new AppError('invalid-input', wrongCurrent)
+  }
   await forgetTries({ db }, currentLimit, who)
 }
 

@@ -96,6 +96,7 @@ export const accountRoutes = [
         celular: account.phone,
         criadaEm: account.created_at.toISOString(),
         compartilhada: session.shared,
+        exclusaoEm: account.erase_at?.toISOString() ?? null,
       },
     }
   }),

@@ -12,6 +12,7 @@ import { noCertificate } from './rules.ts'
 import { awake, lockLines, setAutomatic } from './subscriptions.ts'
 
 export { captureAnnouncements } from './announcements.ts'
+export { leaveLines } from './leave/leave.ts'
 export { followPlan, grantPlan, withdrawPlan } from './plan.ts'
 export { listStopped, wakeStopped } from './wake.ts'
 export { startCaptureWatch } from './watch.ts'
@@ -108,17 +109,21 @@ export async function resume(
 }
 
 /**
- * Stops the capture lines of a workspace's companies with the base of `cnpj` for which no certificate is left, because one was removed. A
- * turn under way ends with the key that it has. `ctx.db` is the transaction that removed it.
+ * Stops the capture lines of a workspace's companies with the base of `cnpj` (null: of all of them) for which no certificate is left, because
+ * one was removed. A turn under way ends with the key that it has. `ctx.db` is the transaction that removed it.
  */
 export async function stopWithoutCertificate(
   ctx: Pick<Context, 'db'>,
   workspaceId: number,
-  cnpj: string,
+  cnpj: string | null,
 ): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
     await enterWorkspace({ db }, workspaceId)
-    const lineIds = await lockLines({ db }, await linesOfBase({ db }, workspaceId, cnpj))
+    const own =
+      cnpj === null
+        ? sql`select line_id from capture_subscription where workspace_id = ${workspaceId}`
+        : await linesOfBase({ db }, workspaceId, cnpj)
+    const lineIds = await lockLines({ db }, own)
     // The recorded refusal was of the certificate that was removed.
     await sql`
       update capture_subscription set refused = null, refused_at = null

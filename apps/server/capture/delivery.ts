@@ -209,13 +209,27 @@ export async function copyToOthers(ctx: DeliveryContext, line: CaptureLine, sign
   await releaseLine(ctx, line, null)
 }
 
+/** Copies to one workspace, paused or not, all that another one received of a held line. */
+export async function copyUntilComplete(
+  ctx: DeliveryContext,
+  line: CaptureLine,
+  workspaceId: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  while (!signal?.aborted && (await copySome(ctx, line, (one) => one.workspaceId === workspaceId)));
+}
+
 // Returns whether there was anything to copy.
-async function copySome(ctx: DeliveryContext, line: CaptureLine): Promise<boolean> {
+async function copySome(
+  ctx: DeliveryContext,
+  line: CaptureLine,
+  isWanted = (one: Subscriber) => !one.paused,
+): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {
     // Locks the line: no subscriber is paused or resumed between here and the end of the transaction.
     await holdLine(ctx, line, {})
     const all = (await listSubscribers(ctx, line)).filter((one) => one.proved)
-    const behind = all.find((one) => !one.paused && one.deliveredNsu < line.lastNsu)
+    const behind = all.find((one) => isWanted(one) && one.deliveredNsu < line.lastNsu)
     const complete = all.filter((one) => one.deliveredNsu === line.lastNsu)
     const source = complete.find((one) => !one.paused) ?? complete[0]
     if (!behind || !source) return false

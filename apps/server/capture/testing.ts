@@ -33,6 +33,7 @@ export async function openInstallation() {
   }
   const contexts: TestContext[] = []
   return {
+    url: database.url,
     openProcess() {
       const ctx = process_()
       contexts.push(ctx)

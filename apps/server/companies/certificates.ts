@@ -125,6 +125,17 @@ export async function removeCertificate(
   )
 }
 
+/**
+ * Destroys the private keys of all certificates of a workspace, which stay on record; returns how many there were. `ctx.db` is a transaction
+ * inside it.
+ */
+export async function destroyKeys({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<number> {
+  const { rows } = await sql`
+    update certificate set replaced_at = coalesce(replaced_at, now()), key_encrypted = '', key_id = ''
+     where workspace_id = ${workspaceId} and key_id <> '' returning id`.execute(db)
+  return rows.length
+}
+
 /** The company whose certificate is used for a CNPJ of the workspace, and whether that is still valid. `ctx.db` is a transaction inside the workspace. */
 export async function findCertificateOwner(
   { db }: Pick<Context, 'db'>,

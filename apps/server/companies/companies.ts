@@ -19,6 +19,7 @@ export { companyAnnouncements } from './announcements.ts'
 export { noneAccepted } from './capture-state.ts'
 export {
   type CertificateUse,
+  destroyKeys,
   findCertificateOwner,
   keyPurpose,
   listCertificates,

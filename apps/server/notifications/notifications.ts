@@ -44,11 +44,14 @@ export async function warn(
 ): Promise<boolean> {
   return inWorkspace(ctx, workspaceId, async (ctx) => {
     const accounts = await ctx.db
-      .selectFrom('account')
-      .select('email')
-      .where('workspace_id', '=', workspaceId)
-      .where('entered_at', 'is not', null)
-      .orderBy('id')
+      .selectFrom('account as a')
+      .innerJoin('workspace as w', 'w.id', 'a.workspace_id')
+      .select('a.email')
+      .where('a.workspace_id', '=', workspaceId)
+      .where('a.entered_at', 'is not', null)
+      // Who leaves needs no warning that the capture stands still.
+      .where('w.erase_at', 'is', null)
+      .orderBy('a.id')
       .execute()
     if (accounts.length === 0) return false
     const { rows } = await sql`

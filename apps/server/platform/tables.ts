@@ -21,6 +21,14 @@ interface WorkspaceTable {
   paid_until: Optional<Date | null>
   paused_at: Optional<Date | null>
   review_at: Timestamp
+  erase_at: Optional<Date | null>
+}
+interface ErasureTable {
+  workspace: string
+  began_at: Timestamp
+  companies: number
+  documents: ColumnType<bigint, bigint | number, bigint>
+  ended_at: Optional<Date | null>
 }
 interface AccountTable {
   workspace_id: number
@@ -444,6 +452,7 @@ interface OutgoingEventCallTable {
 export interface Tables {
   installation: InstallationTable
   workspace: WorkspaceTable
+  erasure: ErasureTable
   account: AccountTable
   account_directory: AccountDirectoryTable
   workspace_directory: WorkspaceDirectoryTable

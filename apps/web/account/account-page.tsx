@@ -12,6 +12,7 @@ import { maskPhone } from '../ui/form/phone.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
+import { DeleteAccount } from './delete-account.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { PlanCard } from './plan-card.tsx'
 import { Sessions } from './sessions.tsx'
@@ -50,6 +51,17 @@ export function AccountPage() {
         </AccountSection>
         <AccountSection id="tema" title="Tema" about="Vale para este navegador.">
           <ThemeChoice />
+        </AccountSection>
+        <AccountSection id="excluir" title="Excluir a conta" about="Com tudo o que ela guarda.">
+          <LoadedOrNotice error={account.error} retry={account.refetch}>
+            {account.data && (
+              <DeleteAccount
+                shared={account.data.compartilhada ?? false}
+                at={account.data.exclusaoEm ?? null}
+                onChange={account.refetch}
+              />
+            )}
+          </LoadedOrNotice>
         </AccountSection>
       </div>
     </Page>

@@ -29,6 +29,7 @@ export const questions: readonly Article[] = [
     body: [
       'O armazenamento é ilimitado e vitalício: sem limite de quantidade e sem data para apagar. O XML fica guardado exatamente como a SEFAZ entregou. Quando o teste ou o plano termina, nada novo chega, mas o que já chegou continua disponível para consulta, impressão e exportação.',
       'A SEFAZ guarda cada documento por cerca de 90 dias. Uma empresa que não é capturada nesse tempo perde o que passou.',
+      'Quem quer apagar tudo exclui a conta no fim de “Minha conta”: as chaves dos certificados somem na hora, e o resto em sete dias, em que dá para desistir. Exporte os documentos antes.',
     ],
     keywords: 'armazenamento ilimitado vitalicio espaco nuvem cinco anos apagar excluir backup prazo retencao',
     link: { to: '/conta#plano', words: 'Ver o seu plano' },

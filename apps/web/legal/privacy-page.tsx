@@ -36,7 +36,7 @@ const bases = [
 const terms = [
   ['Conta, empresas, documentos', 'Enquanto a conta existir. Nada é apagado por idade: é o que o produto promete.'],
   ['Certificados', 'Enquanto a conta existir; um certificado retirado deixa de ser usado na hora.'],
-  ['Registro de atos', 'Enquanto a conta existir; ninguém o altera pela aplicação.'],
+  ['Registro de atos', 'Enquanto a conta existir; ninguém o altera pela aplicação, e uma alteração por fora é notada.'],
   ['Sessões', '30 dias, ou até você sair.'],
   ['Links de senha', 'Valem uma hora; o resumo deles some depois de 30 dias.'],
   ['E-mails que enviamos', 'O conteúdo some quando são entregues; a anotação de que existiram, 90 dias depois.'],
@@ -103,9 +103,11 @@ export function PrivacyPage({ site: { productName, contactEmail, pesquisa } }: {
                 dias. Nome, e-mail e celular estão em “Minha conta”; para corrigi-los, é só pedir.
               </p>
               <p>
-                Dito com franqueza: ainda não há um botão que apague a conta nem um que exporte tudo de uma vez. Quem
-                cuida do banco de dados faz isso a pedido. Apagar vale para tudo o que a lei não nos manda guardar, não
-                tem volta, e leva junto os documentos: baixe-os antes.
+                Em “Minha conta” você exclui a conta: as chaves dos certificados são apagadas na hora, e o resto em sete
+                dias, em que dá para desistir. Isso leva junto os documentos, que a empresa deve guardar por pelo menos
+                cinco anos: exporte-os antes, nas listas. Fica anotado apenas que uma conta foi excluída, quando e de
+                que tamanho, sem dados de pessoas. Cópias de segurança ainda têm os dados até serem substituídas. Dito
+                com franqueza: ainda não há um botão que exporte tudo de uma vez.
               </p>
               <p>
                 Se os seus dados estão na nota de uma empresa que usa o {productName}, quem decide é ela: peça a ela, ou

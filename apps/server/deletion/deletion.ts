@@ -1,0 +1,174 @@
+import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import { endAllSessions, removeAccounts, requirePassword } from '../accounts/accounts.ts'
+import { recordAudit } from '../audit/audit.ts'
+import { leaveLines, stopWithoutCertificate } from '../capture/capture.ts'
+import { destroyKeys } from '../companies/companies.ts'
+import type { Session } from '../http/http.ts'
+import { queueMail } from '../mail/mail.ts'
+import { findWorkspaceOf } from '../plans/plans.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { asOperator, inWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+
+/** How long a deletion can be taken back. */
+const waitDays = 7
+
+const ofAllVisitors =
+  'Esta conta é compartilhada por todos os visitantes, e por isso não pode ser excluída. Nada foi alterado.'
+
+type Actor = Parameters<typeof recordAudit>[1]
+
+/**
+ * Asks for the deletion of the session's account, which is that of its workspace: the private keys are destroyed now, everything else after
+ * seven days. Returns when; a second request changes nothing of that.
+ */
+export async function askForDeletion(
+  ctx: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  password: string,
+): Promise<Date> {
+  if (session.shared) throw new AppError('conflict', ofAllVisitors)
+  await requirePassword(ctx, session, password, 'Exclusão da conta recusada: a senha atual não conferiu.')
+  return mark(ctx, session.workspaceId, { actor: session, days: waitDays, keep: session.token })
+}
+
+const operator = 'Quem administra o sistema'
+
+/** Like `askForDeletion`, for the operator; `now`: nothing can be taken back. Null: there is no such account. */
+export async function deleteWorkspaceOf(ctx: WithDatabase, email: string, { now = false } = {}): Promise<Date | null> {
+  const workspaceId = await findWorkspaceOf(ctx, email)
+  if (workspaceId === null) return null
+  return mark(ctx, workspaceId, { actor: { workspaceId, accountName: operator }, days: now ? 0 : waitDays })
+}
+
+async function mark(
+  { db }: WithDatabase,
+  workspaceId: number,
+  { actor, days, keep }: { actor: Actor; days: number; keep?: string },
+): Promise<Date> {
+  return inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const { eraseAt } = await db
+      .updateTable('workspace')
+      .set({ erase_at: sql<Date>`least(erase_at, now() + ${days} * interval '1 day')` })
+      .where('id', '=', workspaceId)
+      .returning(sql<Date>`erase_at`.as('eraseAt'))
+      .executeTakeFirstOrThrow()
+    await endAllSessions({ db }, workspaceId, keep)
+    const keys = await destroyKeys({ db }, workspaceId)
+    await stopWithoutCertificate({ db }, workspaceId, null)
+    const destroyed = `${formatCount(keys, 'chave privada de certificado foi apagada', 'chaves privadas de certificados foram apagadas')}`
+    const what = `Pediu a exclusão da conta, com tudo o que ela guarda, para ${formatBrasiliaMoment(eraseAt)}; ${destroyed} na hora.`
+    await recordAudit({ db }, actor, 'conta', what)
+    const accounts = await db
+      .selectFrom('account')
+      .select('email')
+      .where('workspace_id', '=', workspaceId)
+      .where('entered_at', 'is not', null)
+      .execute()
+    // One that nobody entered may have the e-mail of a person who never heard of us.
+    if (days > 0)
+      for (const { email } of accounts)
+        await queueMail({ db }, { workspaceId, kind: 'exclusao-pedida', recipient: email })
+    return eraseAt
+  })
+}
+
+/** Takes the request for deletion of the session's account back, while there is time. Returns whether there was one. */
+export async function keepAccount(ctx: WithDatabase, session: Session): Promise<boolean> {
+  if (session.shared) throw new AppError('conflict', ofAllVisitors)
+  return keep(ctx, session)
+}
+
+async function keep({ db }: WithDatabase, actor: Actor): Promise<boolean> {
+  const { workspaceId } = actor
+  return inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const { numUpdatedRows } = await db
+      .updateTable('workspace')
+      .set({ erase_at: null })
+      .where('id', '=', workspaceId)
+      .where('erase_at', '>', sql<Date>`now()`)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) return false
+    await recordAudit({ db }, actor, 'conta', 'Desfez o pedido de exclusão da conta.')
+    return true
+  })
+}
+
+/** Like `keepAccount`, for the operator; null: there is no such account. */
+export async function keepWorkspaceOf(ctx: WithDatabase, email: string): Promise<boolean | null> {
+  const workspaceId = await findWorkspaceOf(ctx, email)
+  return workspaceId === null ? null : keep(ctx, { workspaceId, accountName: operator })
+}
+
+type EraseContext = Pick<Context, 'db' | 'log' | 'config'>
+
+/**
+ * Deletes every workspace whose time is over, and says in the log which; one after the other, because a large one takes minutes. What has to
+ * wait, or fails, is tried again by the next call. Returns how many are left.
+ */
+export async function eraseDue(ctx: EraseContext, signal?: AbortSignal): Promise<number> {
+  const due = await asOperator(ctx, ({ db }) =>
+    db
+      .selectFrom('workspace')
+      .select(['id', 'public_id as publicId'])
+      .where('erase_at', '<=', sql<Date>`now()`)
+      .orderBy('erase_at')
+      .execute(),
+  )
+  let left = due.length
+  for (const workspace of due) {
+    try {
+      if (await erase(ctx, workspace, signal)) left--
+    } catch (err) {
+      ctx.log.error({ err, workspaceId: workspace.id }, 'a workspace could not be erased yet')
+    }
+  }
+  return left
+}
+
+const rowsAtOnce = 5_000
+
+async function erase(
+  ctx: EraseContext,
+  { id, publicId }: { id: number; publicId: string },
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const inside = <T>(work: (ctx: WithDatabase) => Promise<T>) =>
+    asOperator({ db: ctx.db }, (operating) => inWorkspace(operating, id, work))
+  await inside(async ({ db }) => {
+    await sql`
+      insert into erasure (workspace, companies, documents)
+      select ${publicId}, ${await countCompanies({ db }, id)}, ${await countDocuments({ db }, id)}
+      on conflict do nothing`.execute(db)
+    // Certificates may have been uploaded since.
+    await destroyKeys({ db }, id)
+    await stopWithoutCertificate({ db }, id, null)
+    const emails = await removeAccounts({ db }, id)
+    if (emails.length > 0) await db.deleteFrom('mail').where('recipient', 'in', emails).execute()
+  })
+  if (!(await leaveLines(ctx, id, signal))) return false
+  for (let more = true; more; ) {
+    if (signal?.aborted) return false
+    more = await inside(async ({ db }) => {
+      const { rows } = await sql<{ more: boolean }>`select erase_workspace(${id}, ${rowsAtOnce}) as more`.execute(db)
+      const isOver = !rows[0]!.more
+      if (isOver) await sql`update erasure set ended_at = now() where workspace = ${publicId}`.execute(db)
+      return !isOver
+    })
+  }
+  ctx.log.warn({ workspace: publicId }, 'a workspace was erased, as somebody had asked')
+  return true
+}
+
+async function countCompanies({ db }: WithDatabase, workspaceId: number): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from company where workspace_id = ${workspaceId}`.execute(db)
+  return rows[0]!.n
+}
+
+async function countDocuments({ db }: WithDatabase, workspaceId: number): Promise<bigint> {
+  const { rows } = await sql<{ n: bigint }>`
+    select coalesce(sum(n), 0)::bigint as n from count_year where workspace_id = ${workspaceId}`.execute(db)
+  return rows[0]!.n
+}

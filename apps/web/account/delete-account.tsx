@@ -1,0 +1,112 @@
+import { zodResolver } from '@hookform/resolvers/zod'
+import { DeleteAccountForm, deleteAccount, keepAccount } from '@vigia/contract/accounts'
+import { formatBrasiliaDayAndTime } from '@vigia/contract/text'
+import { useForm } from 'react-hook-form'
+import { Link } from 'react-router'
+import { ApiError } from '../lib/api.ts'
+import { notifySuccess } from '../lib/notify.ts'
+import { actionMessage, useAction } from '../lib/query.ts'
+import { Button } from '../ui/button.tsx'
+import { Field } from '../ui/form/field.tsx'
+import { PasswordInput } from '../ui/form/password-input.tsx'
+import { Notice } from '../ui/notice.tsx'
+
+interface DeleteAccountProps {
+  shared: boolean
+  /** When the account is deleted; null: nobody asked for that. */
+  at: string | null
+  onChange: () => unknown
+}
+
+/** Asks for the deletion of the account, or takes the request back. */
+export function DeleteAccount({ shared, at, onChange }: DeleteAccountProps) {
+  if (shared)
+    return <Notice tone="info" title="Esta conta é de todos os visitantes, e por isso não pode ser excluída." />
+  return at ? <Pending at={at} onChange={onChange} /> : <Request onChange={onChange} />
+}
+
+const linkClass = 'font-semibold text-brand underline underline-offset-3'
+
+function Exports() {
+  return (
+    <>
+      <Link to="/notas-fiscais" className={linkClass}>
+        Exportar NF-e
+      </Link>{' '}
+      ou{' '}
+      <Link to="/cte" className={linkClass}>
+        CT-e
+      </Link>
+    </>
+  )
+}
+
+function Pending({ at, onChange }: Pick<DeleteAccountProps, 'onChange'> & { at: string }) {
+  const action = useAction(keepAccount, {
+    onSuccess: ({ message }) => {
+      notifySuccess(message)
+      void onChange()
+    },
+  })
+  return (
+    <Notice
+      tone="warning"
+      title={`Esta conta será excluída em ${formatBrasiliaDayAndTime(new Date(at))}, no horário de Brasília.`}
+      action={
+        <Button variant="outline" busy={action.isPending} onClick={() => action.mutate({})}>
+          Manter a conta
+        </Button>
+      }
+    >
+      As chaves dos certificados já foram apagadas. Os documentos estão guardados até lá: <Exports />.
+    </Notice>
+  )
+}
+
+const wrongPassword = 'A senha atual não confere.'
+
+function Request({ onChange }: Pick<DeleteAccountProps, 'onChange'>) {
+  const { register, handleSubmit, formState, reset, setError } = useForm({
+    resolver: zodResolver(DeleteAccountForm),
+    defaultValues: { senhaAtual: '' },
+  })
+  const isWrong = (error: Error) => error instanceof ApiError && actionMessage(error) === wrongPassword
+  const action = useAction(deleteAccount, {
+    errorToast: false,
+    onSuccess: ({ message }) => {
+      reset()
+      notifySuccess(message)
+      void onChange()
+    },
+    onError: (error) => {
+      if (isWrong(error)) setError('senhaAtual', { message: wrongPassword }, { shouldFocus: true })
+    },
+  })
+  return (
+    <form className="grid max-w-prose gap-4" noValidate onSubmit={handleSubmit((body) => action.mutate({ body }))}>
+      <ul className="list-disc space-y-1 pl-5">
+        <li>Agora: as chaves privadas dos certificados são apagadas, a captura para e as outras sessões terminam.</li>
+        <li>
+          Em sete dias: empresas, documentos, eventos, auditoria e o seu cadastro são apagados para sempre. Até lá você
+          pode desistir aqui mesmo.
+        </li>
+        <li>
+          A lei manda guardar os documentos fiscais por pelo menos cinco anos. Antes de excluir: <Exports />.
+        </li>
+      </ul>
+      {action.error && !isWrong(action.error) && (
+        <Notice tone="error" title={actionMessage(action.error)}>
+          A conta continua como estava.
+        </Notice>
+      )}
+      <div className="max-w-sm">
+        <Field label="Confirme com a sua senha" required error={formState.errors.senhaAtual?.message}>
+          {(control) => <PasswordInput {...control} {...register('senhaAtual')} autoComplete="current-password" />}
+        </Field>
+      </div>
+      <Button type="submit" variant="danger" className="justify-self-start" busy={action.isPending}>
+        {action.isPending ? 'Excluindo...' : 'Excluir a conta'}
+      </Button>
+    </form>
+  )
+}

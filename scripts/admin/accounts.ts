@@ -1,0 +1,89 @@
+import { parseArgs } from 'node:util'
+import { type Config, deleteWorkspaceOf, eraseDue, findPlan, keepWorkspaceOf, operate } from '@vigia/server/start'
+import { StartError } from '../lifetime.ts'
+import { moment, printable } from './screen.ts'
+
+const usage = 'Use: npm run admin -- conta excluir --email E [--agora] [--fazer], ou conta manter --email E.'
+
+/** What `npm run admin -- conta` is asked to do. */
+interface AccountOrder {
+  task: 'delete' | 'keep'
+  email: string
+  now: boolean
+  isDone: boolean
+}
+
+/** Deletes an account with its workspace, shows what that would do, or takes a request for it back. */
+export async function manageAccounts(config: Config, args: string[]): Promise<void> {
+  const order = readAccountOrder(args)
+  const { email, now } = order
+  const unknown = new StartError(
+    `Não há conta com o e-mail ${email}. Nada foi alterado. Veja as contas com npm run admin -- plano listar.`,
+  )
+  await operate(config, async (ctx) => {
+    if (order.task === 'keep') {
+      const kept = await keepWorkspaceOf(ctx, email)
+      if (kept === null) throw unknown
+      return console.log(
+        kept
+          ? 'A conta continua. As chaves dos certificados já foram apagadas: é preciso enviá-los de novo.'
+          : 'Ninguém pediu a exclusão desta conta. Nada foi alterado.',
+      )
+    }
+    const listed = await findPlan(ctx, email)
+    if (!listed) throw unknown
+    if (!order.isDone) return console.log(describePlan(listed, now))
+    const at = await deleteWorkspaceOf(ctx, email, { now })
+    if (!at) throw unknown
+    if (!now) return console.log(`As chaves foram apagadas. O resto é apagado em ${moment(at)}, com o programa no ar.`)
+    const left = await eraseDue(ctx)
+    console.log(
+      left === 0
+        ? 'A conta foi excluída, com tudo o que guardava.'
+        : 'As chaves e o cadastro foram apagados. O resto espera uma consulta em andamento ou a pausa da SEFAZ, e é apagado sozinho, com o programa no ar.',
+    )
+  })
+}
+
+/** The order that `args` give; throws a `StartError` with a message for the person when they are wrong. */
+export function readAccountOrder(args: string[]): AccountOrder {
+  let values: { email?: string[]; agora?: boolean; fazer?: boolean }
+  let words: string[]
+  try {
+    const options = {
+      email: { type: 'string', multiple: true },
+      agora: { type: 'boolean' },
+      fazer: { type: 'boolean' },
+    } as const
+    const parsed = parseArgs({ args, allowPositionals: true, options })
+    values = parsed.values
+    words = parsed.positionals
+  } catch (cause) {
+    throw new StartError(usage, { cause })
+  }
+  const { email = [], agora = false, fazer = false } = values
+  const task = words[0] === 'excluir' ? 'delete' : words[0] === 'manter' ? 'keep' : null
+  if (words.length !== 1 || !task || (task === 'keep' && (agora || fazer))) throw new StartError(usage)
+  if (email.length > 1) throw new StartError(`--email foi informado mais de uma vez. Nada foi alterado. ${usage}`)
+  if (!email[0]?.trim()) throw new StartError(`Falta --email. Nada foi alterado. ${usage}`)
+  return { task, email: email[0].trim(), now: agora, isDone: fazer }
+}
+
+type Listed = NonNullable<Awaited<ReturnType<typeof findPlan>>>
+
+/** What a deletion would do, for a terminal. */
+export function describePlan(
+  { name, emails, companies }: Pick<Listed, 'name' | 'emails' | 'companies'>,
+  now: boolean,
+): string {
+  const keys = 'as chaves privadas dos certificados são apagadas na hora'
+  const rest = now ? 'tudo o resto também, sem volta' : 'tudo o resto em sete dias; até lá dá para desfazer'
+  return [
+    printable(
+      `${emails.join(', ')}  (${name.replaceAll('\n', ' ')}), ${companies} ${companies === 1 ? 'empresa' : 'empresas'}`,
+    ),
+    `Seria apagado: ${keys}, e ${rest}: cadastro, empresas, documentos, eventos e auditoria.`,
+    'A lei manda a empresa guardar os documentos fiscais por pelo menos cinco anos: ela os exportou?',
+    `Nada foi alterado. Para fazer: repita com --fazer.`,
+  ].join('\n')
+}
