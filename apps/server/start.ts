@@ -31,6 +31,7 @@ import { serveSite, siteSettings } from './http/site.ts'
 import { repeat } from './jobs/jobs.ts'
 import { operatorMails, startOperatorLetters, watchStorage } from './mail/operator.ts'
 import { deleteSettledMails } from './mail/queue.ts'
+import { forgetOutbox } from './mail/transport.ts'
 import { startMailWorker } from './mail/worker.ts'
 import { manifestationAnnouncements } from './manifestation/manifestation.ts'
 import { manifestationRoutes } from './manifestation/routes.ts'
@@ -123,6 +124,7 @@ export async function start(
       await forgetOld(working)
       await forgetAnnouncements(working)
       await deleteSettledMails(working)
+      await forgetOutbox(config)
     }
     const writers = {
       ...companyAnnouncements,

@@ -12,6 +12,7 @@ const site = placesFor({
   contactEmail: '',
   demo: { email: '', senha: '' },
   pesquisa: { endereco: '', ambiente: '' },
+  privacidade: { responsavel: '', encarregado: '', incidentes: '' },
 })
 
 /** The content of the finished pages, by file. */
@@ -38,6 +39,7 @@ const unconfigured: SiteSettings = {
   exemplos: { numeros: true, depoimentos: true },
   senhaDoCertificadoDeTeste: null,
   pesquisa: null,
+  privacidade: { responsavel: null, encarregado: null, incidentes: null },
 }
 
 /** Fills the placeholders in development, where the server that knows the installation does not serve the pages. */

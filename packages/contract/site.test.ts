@@ -30,6 +30,7 @@ const settings: SiteSettings = {
   exemplos: { numeros: true, depoimentos: false },
   senhaDoCertificadoDeTeste: null,
   pesquisa: null,
+  privacidade: { responsavel: null, encarregado: null, incidentes: null },
 }
 
 test('a finished page has a placeholder for each setting, and the installation fills it', () => {

@@ -18,6 +18,9 @@ export const sendContact = route({
 /** A number of the landing page, written as it is shown. */
 const figure = z.string().trim().min(1).max(20)
 
+/** A sentence or two about privacy, in the words of the operator. */
+const statement = z.string().trim().min(1).max(1_000).nullable()
+
 /** What the pages are told about the installation that serves them; ours. No secret: every visitor reads it. */
 export const SiteSettings = z.object({
   productName: z.string(),
@@ -48,6 +51,15 @@ export const SiteSettings = z.object({
   /** The password of the certificates that `certificado-de-teste` gives; null where there are none. */
   senhaDoCertificadoDeTeste: z.string().nullable(),
   pesquisa: z.object({ endereco: z.string(), ambiente: z.string() }).nullable(),
+  /** Null where the operator has not said it. */
+  privacidade: z.object({
+    /** Who answers for the installation: name, CNPJ, address. */
+    responsavel: statement,
+    /** The encarregado of the LGPD (art. 41), and how to reach them. */
+    encarregado: statement,
+    /** Incidents that people were told of, or that there were none. */
+    incidentes: statement,
+  }),
 })
 /** What the browser reads of the installation. */
 export type SiteSettings = z.output<typeof SiteSettings>

@@ -17,6 +17,8 @@ const pages = [
       /até 15 dias/,
       /para corrigi-los, é só pedir/,
       /ainda não há um botão/,
+      /só\s+para demonstração/,
+      /serve a todas as que cadastraram esse CNPJ/,
       /ANPD/,
     ],
   ],

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { initials, SiteSettings } from '@vigia/contract/site'
 import { z } from 'zod'
 
-const { numeros, depoimentos } = SiteSettings.shape
+const { numeros, depoimentos, privacidade } = SiteSettings.shape
+const { responsavel, encarregado, incidentes } = privacidade.shape
 const SiteFile = z.strictObject({
   numeros: z.strictObject(numeros.shape).optional(),
   depoimentos: z
@@ -13,12 +14,19 @@ const SiteFile = z.strictObject({
     )
     .length(6)
     .optional(),
+  privacidade: z
+    .strictObject({
+      responsavel: responsavel.unwrap().optional(),
+      encarregado: encarregado.unwrap().optional(),
+      incidentes: incidentes.unwrap().optional(),
+    })
+    .optional(),
 })
 
-/** What an installation says of itself on the landing page instead of the examples. */
+/** What an installation says of itself: on the landing page instead of the examples, and on the page about privacy. */
 export type SiteFile = z.output<typeof SiteFile>
 
-/** Reads the JSON file of numbers and testimonials; its problems are sentences that follow the name of the file. */
+/** Reads the JSON file; its problems are sentences that follow the name of the file. */
 export function readSiteFile(path: string): { site: SiteFile; problems: string[] } {
   const broken = (problem: string) => ({ site: {}, problems: [problem] })
   let text: string

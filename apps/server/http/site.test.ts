@@ -43,6 +43,7 @@ describe('what the pages are told', () => {
       exemplos: { numeros: true, depoimentos: true },
       senhaDoCertificadoDeTeste: 'teste-123',
       pesquisa: null,
+      privacidade: { responsavel: null, encarregado: null, incidentes: null },
     })
   })
 
@@ -55,6 +56,7 @@ describe('what the pages are told', () => {
         texto: 'Bom.',
         nota: 4,
       })),
+      privacidade: { responsavel: 'Vigia Ltda, CNPJ 11.222.333/0001-81', encarregado: 'Ana, ana@b.com' },
     }
     await write('site.json', JSON.stringify(site))
     const told = settings({
@@ -80,6 +82,7 @@ describe('what the pages are told', () => {
       exemplos: { numeros: false, depoimentos: false },
       senhaDoCertificadoDeTeste: null,
       pesquisa: { endereco: 'https://pesquisa.exemplo.com.br/js/widget.js', ambiente: 'amb-1' },
+      privacidade: { ...site.privacidade, incidentes: null },
     })
     expect(SiteSettings.parse(told)).toEqual(told)
   })

@@ -113,5 +113,6 @@ export function siteSettings(config: Config): SiteSettings {
     exemplos: { numeros: !site.numeros, depoimentos: !site.depoimentos },
     senhaDoCertificadoDeTeste: simulator?.certificatePassword ?? null,
     pesquisa: survey && { endereco: survey.url, ambiente: survey.environmentId },
+    privacidade: { responsavel: null, encarregado: null, incidentes: null, ...site.privacidade },
   }
 }

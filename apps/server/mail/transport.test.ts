@@ -1,13 +1,13 @@
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, expect, test } from 'vitest'
 import { readConfig } from '../config.ts'
 import { openMailServer, refusal, selfSigned } from './testing.ts'
-import { openTransport, readRefusal } from './transport.ts'
+import { forgetOutbox, openTransport, readRefusal } from './transport.ts'
 
 const message = Buffer.from('Subject: =?UTF-8?Q?Ol=C3=A1?=\r\nTo: ana@empresa.example\r\n\r\n.ponto\r\n')
 const mail = { id: 7n, recipient: 'ana@empresa.example', createdAt: new Date('2026-07-31T12:00:00.123Z') }
@@ -205,5 +205,25 @@ test('without a server each message becomes a file that only we can read', async
     expect((await stat(join(folder, 'outbox'))).mode & 0o777).toBe(0o700)
   } finally {
     await rm(folder, { recursive: true })
+  }
+})
+
+test('letters that became files are deleted after ninety days, and nothing else of the folder', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'vigia-outbox-'))
+  try {
+    await forgetOutbox({ dataDir })
+    const { deliver } = openTransport(readConfig({ DATA_DIR: dataDir }, '/'))
+    const old = (await deliver({ ...mail, id: 1n }, message, forever))!
+    const recent = (await deliver(mail, message, forever))!
+    const [draft, note] = [`${old}.draft`, join(dataDir, 'outbox', 'leia.txt')]
+    const day = 24 * 3_600
+    for (const path of [draft, note]) await writeFile(path, 'x')
+    const at = Date.now() / 1_000
+    for (const path of [old, draft, note]) await utimes(path, at, at - 91 * day)
+    await utimes(recent, at, at - 89 * day)
+    await forgetOutbox({ dataDir })
+    expect((await readdir(join(dataDir, 'outbox'))).sort()).toEqual([basename(recent), 'leia.txt'].sort())
+  } finally {
+    await rm(dataDir, { recursive: true })
   }
 })

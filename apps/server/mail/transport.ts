@@ -1,4 +1,4 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { domainToASCII } from 'node:url'
@@ -104,6 +104,23 @@ function asciiDomain(address: string): string {
   const [person, domain] = [address.slice(0, at), address.slice(at)]
   const isAscii = (text: string) => /^[\x20-\x7e]*$/.test(text)
   return isAscii(person) && !isAscii(domain) ? person + (domainToASCII(domain) || domain) : address
+}
+
+/** How long letters that became files are kept: their rows go after as long. */
+const outboxDays = 90
+
+/** Deletes letters of the folder that were written long ago, as they hold names, addresses and links. */
+export async function forgetOutbox({ dataDir }: Pick<Config, 'dataDir'>): Promise<void> {
+  const folder = join(dataDir, 'outbox')
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  for (const name of names.filter((one) => /\.eml(\.|$)/.test(one))) {
+    const path = join(folder, name)
+    const { mtimeMs } = await stat(path)
+    if (mtimeMs < Date.now() - outboxDays * 24 * 3_600_000) await rm(path, { force: true })
+  }
 }
 
 function outboxTransport(folder: string): Transport {

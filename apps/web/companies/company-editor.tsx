@@ -259,6 +259,10 @@ function NewCertificate({ control, replaces, busy }: NewCertificateProps) {
   }
   return (
     <div className="grid gap-3 border-line border-t pt-4">
+      <p className="text-muted text-sm">
+        Uma consulta com o seu certificado serve também a outras contas que provaram ser deste CNPJ, e a delas a você: a
+        SEFAZ entrega cada documento uma vez por CNPJ. Ninguém vê o certificado. Para não participar, remova-o.
+      </p>
       <CertificateFile
         title={replaces ? 'Novo certificado' : 'Certificado digital'}
         file={file.field.value}

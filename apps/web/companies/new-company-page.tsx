@@ -216,6 +216,10 @@ function CompanyFacts() {
       'As NF-e que a própria empresa emitiu e as NFC-e. O que passou de três meses também já saiu de lá.',
     ],
     ['Um certificado, todas as filiais', 'O e-CNPJ da matriz serve para qualquer filial com a mesma raiz de CNPJ.'],
+    [
+      'Outras contas com o mesmo CNPJ',
+      'A SEFAZ entrega cada documento uma vez por CNPJ. Se outra conta também provou ser dele com um certificado, a consulta feita com um dos certificados serve às duas: cada uma recebe os documentos, e nenhuma vê o certificado da outra nem quem ela é. Para não participar, não envie o certificado, ou remova-o depois: na hora ele deixa de ser usado.',
+    ],
     ['Muitas empresas', 'Escolha vários arquivos de uma vez: cada certificado vira uma empresa.'],
   ]
   return (

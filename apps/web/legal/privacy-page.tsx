@@ -45,7 +45,7 @@ const terms = [
 ] as const
 
 /** /privacidade */
-export function PrivacyPage({ site: { productName, contactEmail, pesquisa } }: { site: LegalSite }) {
+export function PrivacyPage({ site: { productName, contactEmail, pesquisa, privacidade } }: { site: LegalSite }) {
   const toWhom = <ToWhom email={contactEmail ?? ''} />
   return (
     <LegalFrame
@@ -53,6 +53,25 @@ export function PrivacyPage({ site: { productName, contactEmail, pesquisa } }: {
       title="Privacidade"
       summary={`O ${productName} guarda o que precisa para buscar e mostrar os seus documentos, e nada além. Não há propaganda, não há rastreio, e nenhum dado é vendido.`}
       sections={[
+        {
+          id: 'responsavel',
+          title: 'Quem responde por isto',
+          body: (
+            <>
+              <p className={shownIfSet.controller}>Responsável: {privacidade.responsavel}</p>
+              <p className={shownIfUnset.controller}>
+                Quem opera esta instalação ainda não escreveu aqui quem é: ela não está configurada para clientes, só
+                para demonstração. Não cadastre nela dados de empresas de verdade.
+              </p>
+              <p className={shownIfSet.officer}>
+                Encarregado pelo tratamento de dados pessoais (art. 41): {privacidade.encarregado}
+              </p>
+              <p className={shownIfUnset.officer}>
+                O encarregado pelo tratamento de dados pessoais (art. 41) não está configurado: escreva {toWhom}.
+              </p>
+            </>
+          ),
+        },
         { id: 'dados', title: 'O que fica guardado', body: <Lines lines={kept} /> },
         { id: 'bases', title: 'Para quê, e com que direito', body: <Lines lines={bases} /> },
         {
@@ -67,6 +86,10 @@ export function PrivacyPage({ site: { productName, contactEmail, pesquisa } }: {
               <Lines
                 lines={[
                   ['SEFAZ', 'Consultas com o CNPJ e o certificado da empresa, e as manifestações que você pede.'],
+                  [
+                    'Outras contas com o mesmo CNPJ',
+                    'A SEFAZ entrega cada documento uma vez por CNPJ. Por isso uma consulta feita com o certificado de uma conta serve a todas as que cadastraram esse CNPJ e provaram ser dele com um certificado próprio: o seu pode consultar por elas, e o delas por você. Recebem só os documentos da SEFAZ; ninguém vê o certificado, a conta, nem que há outra. Para não participar, remova o certificado da empresa: ele deixa de ser usado na hora.',
+                  ],
                   ['Servidor de e-mail', 'O endereço e o texto dos avisos que enviamos a você.'],
                 ]}
               />
@@ -84,11 +107,18 @@ export function PrivacyPage({ site: { productName, contactEmail, pesquisa } }: {
           id: 'protecao',
           title: 'Como é protegido',
           body: (
-            <p>
-              Cada conta vê só o que é dela, e o próprio banco de dados recusa o resto. Senhas e links ficam como
-              resumos; as chaves dos certificados, cifradas com uma chave que não está no banco. As conexões com a SEFAZ
-              são sempre verificadas. Se houver um incidente que traga risco a você, avisamos você e a ANPD (art. 48).
-            </p>
+            <>
+              <p>
+                Cada conta vê só o que é dela, e o próprio banco de dados recusa o resto. Senhas e links ficam como
+                resumos; as chaves dos certificados, cifradas com uma chave que não está no banco. As conexões com a
+                SEFAZ são sempre verificadas. Se houver um incidente que traga risco a você, avisamos você e a ANPD
+                (art. 48).
+              </p>
+              <p className={shownIfSet.incidents}>Incidentes até agora: {privacidade.incidentes}</p>
+              <p className={shownIfUnset.incidents}>
+                Quem opera esta instalação ainda não escreveu aqui se houve incidentes.
+              </p>
+            </>
           ),
         },
         { id: 'prazos', title: 'Por quanto tempo', body: <Lines lines={terms} /> },

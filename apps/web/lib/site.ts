@@ -24,6 +24,9 @@ export const shownIfSet = {
   demo: "in-[[data-demo='']]:hidden",
   contact: "in-[[data-contact='']]:hidden",
   survey: "in-[[data-survey='']]:hidden",
+  controller: "in-[[data-controller='']]:hidden",
+  officer: "in-[[data-officer='']]:hidden",
+  incidents: "in-[[data-incidents='']]:hidden",
 }
 
 /** The other variant of `shownIfSet`. */
@@ -31,6 +34,9 @@ export const shownIfUnset = {
   demo: "in-[[data-demo]:not([data-demo=''])]:hidden",
   contact: "in-[[data-contact]:not([data-contact=''])]:hidden",
   survey: "in-[[data-survey]:not([data-survey=''])]:hidden",
+  controller: "in-[[data-controller]:not([data-controller=''])]:hidden",
+  officer: "in-[[data-officer]:not([data-officer=''])]:hidden",
+  incidents: "in-[[data-incidents]:not([data-incidents=''])]:hidden",
 }
 
 /** Shown while numbers and testimonials are examples. */
