@@ -18,7 +18,7 @@ import { type Config, ensureMasterKey } from './config.ts'
 import { contactMails } from './contact/contact.ts'
 import { contactRoutes } from './contact/routes.ts'
 import { dashboardRoutes } from './dashboard/routes.ts'
-import { eraseDue } from './deletion/deletion.ts'
+import { eraseDue, eraseUnused } from './deletion/deletion.ts'
 import { deletionMails } from './deletion/mails.ts'
 import { deletionRoutes } from './deletion/routes.ts'
 import { documentAnnouncements } from './documents/documents.ts'
@@ -119,7 +119,9 @@ export async function start(
     // What an event releases comes by the distribution.
     const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
     stack.use(await startManifestationWorker(working, { registered }))
-    stack.use(startReviewWorker(working, [captures.followPlan, warnOfPlan, warnOfCertificates, warnOfCaptures]))
+    stack.use(
+      startReviewWorker(working, [captures.followPlan, warnOfPlan, warnOfCertificates, warnOfCaptures, eraseUnused]),
+    )
     const tidyUp = async () => {
       await forgetOld(working)
       await forgetAnnouncements(working)

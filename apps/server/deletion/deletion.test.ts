@@ -7,8 +7,8 @@ import { addCertificate, changeLines, linesOf, newCompany, openInstallation, our
 import { receive } from '../documents/documents.ts'
 import { arrive, chaveOf, evento, nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
-import { insertAccount, testSession } from '../platform/testing.ts'
-import { askForDeletion, deleteWorkspaceOf, eraseDue, keepAccount } from './deletion.ts'
+import { insertAccount, newWorkspace, testSession } from '../platform/testing.ts'
+import { askForDeletion, deleteWorkspaceOf, eraseDue, eraseUnused, keepAccount } from './deletion.ts'
 
 const password = 'segredo1'
 let installation: Awaited<ReturnType<typeof openInstallation>>
@@ -245,4 +245,24 @@ describe('a deletion', () => {
     await expect(inCapture(ctx, ({ db }) => sql`select erase_line(${line!.id})`.execute(db))).rejects.toThrow('in use')
     await owner.query('update workspace set erase_at = null where id = $1', [office.workspaceId])
   })
+})
+
+test('an account that nobody entered for a month goes, and one that somebody did, or that has a plan, stays', async () => {
+  const newAccount = async (enteredAt: Date | null, change: string) => {
+    const workspaceId = await newWorkspace(ctx.db)
+    await insertAccount(ctx.db, workspaceId, { enteredAt })
+    await owner.query(`update workspace set ${change} where id = $1`, [workspaceId])
+    await eraseUnused(ctx, workspaceId)
+    return workspaceId
+  }
+  const old = "created_at = now() - interval '31 days'"
+  const goes = await newAccount(null, old)
+  const stay = [
+    await newAccount(null, "created_at = now() - interval '29 days'"),
+    await newAccount(new Date(), old),
+    await newAccount(null, `${old}, paid_from = now()`),
+  ]
+  expect(await eraseDue(ctx)).toBe(0)
+  const { rows } = await owner.query('select id from workspace where id = any ($1) order by id', [[goes, ...stay]])
+  expect(rows.map(({ id }) => id)).toEqual(stay)
 })

@@ -101,6 +101,23 @@ export async function keepWorkspaceOf(ctx: WithDatabase, email: string): Promise
   return workspaceId === null ? null : keep(ctx, { workspaceId, accountName: operator })
 }
 
+const unusedDays = 30
+
+/**
+ * Has a workspace deleted that nobody ever entered, a month after the sign-up: perhaps somebody gave the e-mail of another person. One with a
+ * company or a plan stays.
+ */
+export async function eraseUnused(ctx: WithDatabase, workspaceId: number): Promise<void> {
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`
+      update workspace set erase_at = now()
+       where id = ${workspaceId} and created_at < now() - ${unusedDays} * interval '1 day' and erase_at is null and paid_from is null
+         and exists (select from account where workspace_id = ${workspaceId})
+         and not exists (select from account where workspace_id = ${workspaceId} and (entered_at is not null or shared))
+         and not exists (select from company where workspace_id = ${workspaceId})`.execute(db),
+  )
+}
+
 type EraseContext = Pick<Context, 'db' | 'log' | 'config'>
 
 /**

@@ -85,7 +85,10 @@ function Request({ onChange }: Pick<DeleteAccountProps, 'onChange'>) {
   return (
     <form className="grid max-w-prose gap-4" noValidate onSubmit={handleSubmit((body) => action.mutate({ body }))}>
       <ul className="list-disc space-y-1 pl-5">
-        <li>Agora: as chaves privadas dos certificados são apagadas, a captura para e as outras sessões terminam.</li>
+        <li>
+          Agora: as chaves privadas dos certificados são apagadas, a captura para, manifestações que ainda não saíram
+          não saem mais, e as outras sessões terminam.
+        </li>
         <li>
           Em sete dias: empresas, documentos, eventos, auditoria e o seu cadastro são apagados para sempre. Até lá você
           pode desistir aqui mesmo.

@@ -37,6 +37,7 @@ const terms = [
   ['Conta, empresas, documentos', 'Enquanto a conta existir. Nada é apagado por idade: é o que o produto promete.'],
   ['Certificados', 'Enquanto a conta existir; um certificado retirado deixa de ser usado na hora.'],
   ['Registro de atos', 'Enquanto a conta existir; ninguém o altera pela aplicação, e uma alteração por fora é notada.'],
+  ['Cadastro em que ninguém entrou', '30 dias: talvez o e-mail seja de outra pessoa.'],
   ['Sessões', '30 dias, ou até você sair.'],
   ['Links de senha', 'Valem uma hora; o resumo deles some depois de 30 dias.'],
   ['E-mails que enviamos', 'O conteúdo some quando são entregues; a anotação de que existiram, 90 dias depois.'],
