@@ -341,6 +341,20 @@ describe('pages of other origins', () => {
 })
 
 describe('messages', () => {
+  // As signalrcore, the client of Python programs, writes them.
+  it('reach a client that negotiates without a version and says version 0 at the handshake', async () => {
+    await using test = await startHub()
+    const { body } = await ask(`${test.url}/negotiate`, { method: 'POST', body: '' })
+    const { connectionId } = JSON.parse(body) as { connectionId: string }
+    const client = await openSocket(test.url, `id=${connectionId}`)
+    client.socket.send('{"protocol": "json", "version": 0}\x1e')
+    await until(() => client.frames.length > 0)
+    expect(client.frames).toEqual(['{}\x1e'])
+    client.socket.send('{"type": 6}\x1e')
+    expect(test.hub.send('ana', 'news', [1])).toBe(1)
+    await until(() => client.records().at(-1)?.target === 'news')
+  })
+
   it('go to the connections of one user, or to those whom a filter takes, and to nobody before the handshake', async () => {
     await using test = await startHub()
     const ana = await connectSocket(test.url)

@@ -118,15 +118,18 @@ describe('parseRecord', () => {
 })
 
 describe('refuseHandshake', () => {
-  it('takes versions 1 and 2 of JSON', () => {
+  it('takes every version of JSON up to its own', () => {
+    expect(refuseHandshake(bytes({ protocol: 'json', version: 0 }))).toBeNull()
     expect(refuseHandshake(bytes({ protocol: 'json', version: 1, more: 1 }))).toBeNull()
     expect(refuseHandshake(bytes({ version: 2, protocol: 'json' }))).toBeNull()
   })
 
   it.each([
     { protocol: 'messagepack', version: 1 },
-    { protocol: 'json', version: 0 },
+    { protocol: 'json', version: -1 },
+    { protocol: 'json', version: 0.5 },
     { protocol: 'json', version: 3 },
+    { protocol: 'json', version: '0' },
     { protocol: 'json' },
     { version: 1 },
     { type: 6 },

@@ -121,6 +121,8 @@ function requireId({ invocationId }: Record<string, unknown>): string {
   return invocationId
 }
 
+const versionMax = 2
+
 /** What is wrong with the first record of a connection, or null. */
 export function refuseHandshake(bytes: Buffer): string | null {
   let handshake: Record<string, unknown>
@@ -132,8 +134,9 @@ export function refuseHandshake(bytes: Buffer): string | null {
   const { protocol, version } = handshake
   if (typeof protocol !== 'string' || typeof version !== 'number') return 'The handshake request is not valid.'
   if (protocol !== 'json') return `The protocol '${protocol}' is not supported.`
-  // Clients that were granted stateful reconnect elsewhere say 2; the records are the same.
-  if (version !== 1 && version !== 2) return `Version ${version} of the protocol 'json' is not supported.`
+  // Older clients say 0, and those that were granted stateful reconnect elsewhere say 2; the records are the same.
+  if (!Number.isInteger(version) || version < 0 || version > versionMax)
+    return `Version ${version} of the protocol 'json' is not supported.`
   return null
 }
 
