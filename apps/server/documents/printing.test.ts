@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { DocumentDetail } from '@vigia/contract/documents'
 import { chaveParts } from '@vigia/dfe/chave'
 import { sql } from 'kysely'
 import { PNG } from 'pngjs'
@@ -16,7 +17,7 @@ import { createVault } from '../platform/vault.ts'
 import { createPrinter, type PrinterOptions } from '../print/printer.ts'
 import { type Arrival, receive } from './documents.ts'
 import { documentRoutes } from './routes.ts'
-import { arrive, chaveOf, cteChaveOf, cteProc, evento, eventoCte, nfeProc, resEvento, resNFe } from './testing.ts'
+import { arrive, chaveOf, cteChaveOf, cteProc, evento, eventoCte, nfce, nfeProc, resEvento, resNFe } from './testing.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let db: Context['db']
@@ -185,6 +186,19 @@ test('a file that cannot be laid out is told, and kept', async () => {
   expect(answer.json().message).toBe(
     'Não conseguimos montar o DANFE deste documento. O XML original está guardado e íntegro.',
   )
+})
+
+test('an NFC-e has no DANFE, and print and panel say why', async () => {
+  const get = await serve()
+  const { xml, chave } = nfce({ recipient: cnpj })
+  await store('nfe', [arrive(1, xml)])
+  const id = await idOf(chave)
+  const printed = await get(`/danfe/${id}`)
+  expect(printed.statusCode).toBe(409)
+  const { message } = printed.json()
+  expect(message).toMatch(/^Esta é uma NFC-e \(modelo 65\)/)
+  const { secoes } = (await get(`/detalhes/${id}`)).json().data as DocumentDetail
+  expect(secoes[0]?.campos).toContainEqual({ rotulo: 'DANFE', valor: message })
 })
 
 describe('the sheet of an event', () => {

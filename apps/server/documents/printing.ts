@@ -1,4 +1,5 @@
 import { writeBrasiliaTime } from '@vigia/contract/text'
+import { chaveParts } from '@vigia/dfe/chave'
 import { PrintError } from '@vigia/print/danfe'
 import type { Proof } from '@vigia/sefaz/proof'
 import { findLogoOf } from '../companies/companies.ts'
@@ -7,6 +8,7 @@ import { AppError } from '../platform/errors.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import type { PrintOrder } from '../print/printer.ts'
 import { getEvent, getFile } from './files.ts'
+import { noDanfeText } from './missing.ts'
 import { doubtOf } from './proof.ts'
 
 /** The printed form of a kind of document. */
@@ -36,6 +38,8 @@ export async function printDocument(
       'Só o resumo desta nota chegou até agora. O DANFE fica disponível quando o XML completo for liberado pela SEFAZ.',
     )
   }
+  const noDanfe = noDanfeText(chaveParts(found.chave).mod)
+  if (noDanfe) throw new AppError('conflict', noDanfe)
   const logo = await findLogoOf(ctx, workspaceId, found.issuerTaxId)
   const content = await print(ctx, orderOf(kind, found, logo), `o ${forms[kind].name} deste documento`)
   return { content, chave: found.chave }

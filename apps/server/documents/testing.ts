@@ -26,6 +26,15 @@ export function chaveOf({ number = 1, issuer = supplier }: NoteOptions = {}): st
   return `${body}${chaveCheckDigit(body)}`
 }
 
+/** An NFC-e, and its chave. */
+export function nfce(options: NoteOptions = {}): { xml: string; chave: string } {
+  const body = chaveOf(options)
+    .slice(0, 43)
+    .replace(/^(.{20})55/, '$165')
+  const chave = body + chaveCheckDigit(body)
+  return { chave, xml: nfeProc(options).replaceAll(chaveOf(options), chave).replace('<mod>55</mod>', '<mod>65</mod>') }
+}
+
 export function nfeProc(options: NoteOptions = {}): string {
   const {
     number = 1,

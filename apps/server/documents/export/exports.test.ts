@@ -16,7 +16,7 @@ import { createVault } from '../../platform/vault.ts'
 import { createPrinter } from '../../print/printer.ts'
 import { type Arrival, receive } from '../documents.ts'
 import { documentRoutes } from '../routes.ts'
-import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfeProc, resNFe } from '../testing.ts'
+import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfce, nfeProc, resNFe } from '../testing.ts'
 import { zip } from './archive.ts'
 import { exportFiles } from './files.ts'
 import { readInBatches } from './rows.ts'
@@ -262,7 +262,8 @@ describe('the ZIP', () => {
 
   test('holds the others when one cannot be opened or printed, and says so', async () => {
     const { id } = await newCompany('SOL')
-    await store(id, 'nfe', [arrive(1, note(1)), arrive(2, note(2)), arrive(3, note(3))])
+    const consumer = nfce({ number: 4, recipient: cnpj })
+    await store(id, 'nfe', [...[arrive(1, note(1)), arrive(2, note(2)), arrive(3, note(3))], arrive(4, consumer.xml)])
     await owner.query(`update receipt set content = 'x' where workspace_id = $1 and nsu = 2`, [workspaceId])
     await owner.query('update receipt set content = $2 where workspace_id = $1 and nsu = 3', [
       workspaceId,
@@ -272,7 +273,7 @@ describe('the ZIP', () => {
     expect([...files.keys()].map((name) => name.split('/').at(-1))).toEqual(
       expect.arrayContaining([`${chaveOf({ number: 1 })}-DANFE.pdf`, `${chaveOf({ number: 3 })}-procNFe.xml`]),
     )
-    expect(files.size).toBe(5)
+    expect(files.size).toBe(6)
     const text = textOf(files)
     expect(text).toContain(
       `- NF-e 2 de PAPELARIA SÃO JOÃO LTDA (${chaveOf({ number: 2 })}): não conseguimos abrir o arquivo guardado.`,
@@ -280,11 +281,12 @@ describe('the ZIP', () => {
     expect(text).toContain(
       `(${chaveOf({ number: 3 })}): não conseguimos montar o DANFE. O XML original está guardado e íntegro.`,
     )
+    expect(text).toContain(`(${consumer.chave}): Esta é uma NFC-e (modelo 65).`)
     expect(
       cellsOf(files)
         .map((row) => row[15])
         .filter(Boolean),
-    ).toHaveLength(3)
+    ).toHaveLength(4)
   })
 
   test('holds the chosen documents and no other, of more than one batch', async () => {

@@ -1,4 +1,5 @@
 import { writeBrasiliaTime } from '@vigia/contract/text'
+import { chaveParts } from '@vigia/dfe/chave'
 import { primaryRole, roleNames } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
 import { PrintError } from '@vigia/print/danfe'
@@ -7,6 +8,7 @@ import type { Context } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import { serviceOf } from '../../platform/service.ts'
 import { xmlName } from '../files.ts'
+import { noDanfeText } from '../missing.ts'
 import { forms, orderOf } from '../printing.ts'
 import { doubtOf, proofSentences } from '../proof.ts'
 import { eventText } from '../rows.ts'
@@ -69,7 +71,7 @@ function* printAhead(
 ): Generator<[ExportRow, Pdf]> {
   const begun: Pdf[] = []
   const begin = (row: ExportRow): Pdf => {
-    if (!withPdf || !row.complete) return undefined
+    if (!withPdf || !row.complete || noDanfeText(chaveParts(row.chave).mod)) return undefined
     const kind = serviceOf(row.type)
     const pdf = logoOf(row.tax_id).then((logo) =>
       printer.print(orderOf(kind, { ...row, content: row.content! }, logo), { patient: true }),
@@ -124,6 +126,11 @@ async function filesOf(
     entries.push({ name: `${place}/${xmlName(row)}`, content })
   }
   if (!row.complete) return { entries, problem: onlySummary }
+  const noDanfe = withPdf && noDanfeText(chaveParts(row.chave).mod)
+  if (noDanfe) {
+    tally.problems.push(problemOf(row, noDanfe))
+    return { entries, problem: noDanfe }
+  }
   if (!pdf) return { entries, problem: '' }
   const form = forms[family].name
   try {

@@ -1,6 +1,7 @@
 import type { NfeDetails, NfeItem } from '@vigia/dfe/read'
 import { codeText } from '@vigia/print/code-texts'
 import { date, joined, percent, taxId, weight } from '@vigia/print/formats'
+import { noDanfeText } from '../missing.ts'
 import {
   amountText,
   billLines,
@@ -86,6 +87,7 @@ function identification({ ide, compra, infProt }: NfeDetails): LabelledValue[] {
     ['Contrato', compra.xCont],
     ['Nota de empenho', compra.xNEmp],
     ['Protocolo de autorização', protocolText(infProt)],
+    ['DANFE', noDanfeText(ide.mod)],
     ['Ambiente', ide.tpAmb === '2' ? 'Homologação: sem valor fiscal' : undefined],
   ]
 }
