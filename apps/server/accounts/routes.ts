@@ -11,21 +11,17 @@ import {
   signUp,
   updatePassword,
 } from '@vigia/contract/accounts'
-import { sql } from 'kysely'
 import { handle } from '../http/http.ts'
 import { AppError } from '../platform/errors.ts'
 import * as accounts from './accounts.ts'
 import * as passwords from './passwords.ts'
+import { requireReady } from './readiness.ts'
 import * as recovery from './recovery.ts'
 import * as sessions from './sessions.ts'
 
 export const accountRoutes = [
-  handle(health, async ({ db }) => {
-    try {
-      await sql`select 1`.execute(db)
-    } catch (cause) {
-      throw new AppError('unavailable', 'O banco de dados não está respondendo.', { cause })
-    }
+  handle(health, async (ctx) => {
+    await requireReady(ctx)
     return { data: { status: 'ok' as const, versao: 'v1.0' } }
   }),
 
