@@ -4,12 +4,12 @@ import { route } from './route.ts'
 
 export { ChangePasswordForm, DeleteAccountForm, LoginForm, NewPasswordForm, RecoveryForm, SignUpForm } from './forms.ts'
 
-/** Whether the service is up (section 7). */
+/** Whether the service is ready: a login would work (section 7). */
 export const health = route({
   method: 'GET',
   path: '/health',
   access: 'public',
-  summary: 'Diz se o serviço está de pé.',
+  summary: 'Diz se o serviço está pronto: com 200, entrar funciona; com 503, ainda não ou não mais.',
   data: z.object({ status: z.literal('ok'), versao: z.string() }),
 })
 

@@ -115,7 +115,7 @@ export const updateCompany = route({
   method: 'PUT',
   path: '/v1/api/Empresas',
   access: 'session',
-  summary: 'Altera uma empresa; um campo que não vem fica como está.',
+  summary: 'Altera uma empresa; IdEmpresa e RazaoSocial vêm sempre, e outro campo que não vem fica como está.',
   refusals: [404, 409],
   form: EditCompanyForm,
   data: z.null(),

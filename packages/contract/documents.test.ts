@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DocumentQuery, ExportForm, selectionMax } from './documents.ts'
+import { DocumentFilter, DocumentQuery, ExportForm, selectionMax } from './documents.ts'
 
 const parse = (query: Record<string, string>) => DocumentQuery.safeParse({ TipoDFe: '0', ...query })
 
@@ -10,6 +10,15 @@ test('the page defaults to 1 and texts become numbers', () => {
     Status: 3,
     TipoParticipacao: 0,
   })
+})
+
+test('the filter of an export takes the same numbers, and nothing else', () => {
+  const filter = { TipoDFe: '2', Status: 3, TipoParticipacao: '0' }
+  expect(DocumentFilter.parse(filter)).toEqual({ TipoDFe: 2, Status: 3, TipoParticipacao: 0 })
+  for (const TipoDFe of [null, false, [], '', ' 0', '0x0', '2e0'])
+    expect(DocumentFilter.safeParse({ TipoDFe }).error?.issues.map(({ message }) => message)).toEqual([
+      'TipoDFe deve ser 0 (NFe) ou 2 (CTe)',
+    ])
 })
 
 test.each([

@@ -1,20 +1,17 @@
 import { z } from 'zod'
-import { LocalDateTime } from './fields.ts'
+import { flag, LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
 export { type Code, participationFilter, participationLabel, statusFilter, statusTone, tipoDFe } from './codes.ts'
 
-const code = (min: number, max: number, message: string) =>
-  z.coerce.number({ error: message }).int(message).min(min, message).max(max, message)
+const unknownType = 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'
 
 const filterShape = {
-  TipoDFe: z.coerce
-    .number({ error: 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)' })
-    .refine((type) => type === 0 || type === 2, 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'),
+  TipoDFe: wholeNumber(unknownType).refine((type) => type === 0 || type === 2, unknownType),
   CampoPesquisa: z.string().trim().max(200, 'CampoPesquisa deve ter no máximo 200 caracteres').optional(),
   IdEmpresa: z.string().optional(),
-  Status: code(1, 8, 'Status desconhecido').optional(),
-  TipoParticipacao: code(0, 7, 'TipoParticipacao desconhecido').optional(),
+  Status: numberBetween(1, 8, 'Status desconhecido').optional(),
+  TipoParticipacao: numberBetween(0, 7, 'TipoParticipacao desconhecido').optional(),
   DataDe: LocalDateTime('DataDe').optional(),
   DataAte: LocalDateTime('DataAte').optional(),
 }
@@ -29,7 +26,7 @@ export const DocumentFilter = z.object(filterShape).refine(inOrder, disorder)
 export const DocumentQuery = z
   .object({
     ...filterShape,
-    PaginaAtual: code(1, 1_000_000_000, 'PaginaAtual deve ser um número a partir de 1').default(1),
+    PaginaAtual: numberBetween(1, 999_999_999, 'PaginaAtual deve ser um número a partir de 1').default(1),
   })
   .refine(inOrder, disorder)
 
@@ -194,9 +191,9 @@ export const ExportForm = z
       .min(1, 'Escolha os documentos.')
       .max(selectionMax, `Escolha no máximo ${selectionMax.toLocaleString('pt-BR')} documentos de cada vez.`)
       .optional(),
-    xml: z.boolean().default(true),
-    pdf: z.boolean().default(false),
-    planilha: z.boolean().default(true),
+    xml: flag('xml').default(true),
+    pdf: flag('pdf').default(false),
+    planilha: flag('planilha').default(true),
   })
   .refine((form) => (form.filtro === undefined) !== (form.idsDFe === undefined), {
     message: 'Informe um filtro ou os documentos.',

@@ -1,16 +1,28 @@
 import { z } from 'zod'
 
+const digits = z
+  .string()
+  .regex(/^[0-9]{1,9}$/)
+  .transform(Number)
+
 /** A whole number, or its digits as forms and some clients write it; `true`, `[4]` and "0x23" are neither. */
-export const wholeNumber = (message: string) =>
+export const wholeNumber = (message: string) => z.union([z.int(), digits], { error: message })
+
+/** A whole number from `min` to `max`, or its digits. */
+export const numberBetween = (min: number, max: number, message: string) => {
+  const number = z.int(message).min(min, message).max(max, message)
+  return z.union([number, digits.pipe(number)], { error: message })
+}
+
+/** A switch, in the ways in which browsers and other clients write it. */
+export const flag = (field: string) =>
   z.union(
     [
-      z.int(),
-      z
-        .string()
-        .regex(/^[0-9]{1,9}$/)
-        .transform(Number),
+      z.boolean(),
+      z.literal([0, 1]).transform((number) => number === 1),
+      z.stringbool({ truthy: ['true', '1', 'on'], falsy: ['false', '0', 'off'] }),
     ],
-    { error: message },
+    { error: `${field} deve ser true ou false` },
   )
 
 /** A date and time as the specification writes it, without offset: aaaa-MM-ddTHH:mm:ss. */

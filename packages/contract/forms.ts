@@ -4,8 +4,10 @@ import { z } from 'zod'
 import { justificationMax, manifestationTypes } from './codes.ts'
 import {
   emailShape,
+  flag,
   isSamePassword,
   line,
+  numberBetween,
   optionalPhone,
   password,
   passwordLength,
@@ -28,6 +30,8 @@ export const LoginForm = z.object({
   }),
 })
 
+const unknownPlan = 'Tipo de plano deve ser 1 ou 2'
+
 /** Sign-up payload (sections 3 and 5); `celular` holds digits only and is omitted when empty. */
 export const SignUpForm = z.object({
   nome: line('Nome', 'Nome é obrigatório')
@@ -41,7 +45,9 @@ export const SignUpForm = z.object({
     long: 'Senha deve ter no máximo 100 caracteres',
   }),
   celular: optionalPhone,
-  tipoPlano: z.union([z.literal(1), z.literal(2)], { error: 'Tipo de plano deve ser 1 ou 2' }).default(1),
+  tipoPlano: wholeNumber(unknownPlan)
+    .pipe(z.literal([1, 2], { error: unknownPlan }))
+    .default(1),
 })
 
 /** The request of a person who forgot the password (section 5). */
@@ -118,13 +124,7 @@ export const NewCompanyForm = z.object({
     .optional(),
 })
 
-// Browsers and other clients write a switch in several ways.
-const flag = (field: string) =>
-  z
-    .union([z.boolean(), z.stringbool({ truthy: ['true', '1', 'on'], falsy: ['false', '0', 'off'] })], {
-      error: `${field} deve ser true ou false`,
-    })
-    .optional()
+const optionalFlag = (field: string) => flag(field).optional()
 
 /** Changes of a company (sections 5 and 7); what is omitted keeps its value. */
 export const EditCompanyForm = z
@@ -144,19 +144,21 @@ export const EditCompanyForm = z
     Uf: wholeNumber(noUf)
       .refine((code) => ufByCode(code) !== undefined, noUf)
       .optional(),
-    SincronizacaoAutomatica: flag('SincronizacaoAutomatica'),
-    'ConfiguracoesNfe.Emitente': flag('ConfiguracoesNfe.Emitente'),
-    'ConfiguracoesNfe.Destinatario': flag('ConfiguracoesNfe.Destinatario'),
-    'ConfiguracoesNfe.Transportador': flag('ConfiguracoesNfe.Transportador'),
-    'ConfiguracoesNfe.Terceiro': flag('ConfiguracoesNfe.Terceiro'),
-    'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': flag('ConfiguracoesNfe.ManifestarCienciaAutomaticamente'),
-    'ConfiguracoesCte.Emitente': flag('ConfiguracoesCte.Emitente'),
-    'ConfiguracoesCte.Remetente': flag('ConfiguracoesCte.Remetente'),
-    'ConfiguracoesCte.Destinatario': flag('ConfiguracoesCte.Destinatario'),
-    'ConfiguracoesCte.Expedidor': flag('ConfiguracoesCte.Expedidor'),
-    'ConfiguracoesCte.Recebedor': flag('ConfiguracoesCte.Recebedor'),
-    'ConfiguracoesCte.Tomador': flag('ConfiguracoesCte.Tomador'),
-    'ConfiguracoesCte.Terceiro': flag('ConfiguracoesCte.Terceiro'),
+    SincronizacaoAutomatica: optionalFlag('SincronizacaoAutomatica'),
+    'ConfiguracoesNfe.Emitente': optionalFlag('ConfiguracoesNfe.Emitente'),
+    'ConfiguracoesNfe.Destinatario': optionalFlag('ConfiguracoesNfe.Destinatario'),
+    'ConfiguracoesNfe.Transportador': optionalFlag('ConfiguracoesNfe.Transportador'),
+    'ConfiguracoesNfe.Terceiro': optionalFlag('ConfiguracoesNfe.Terceiro'),
+    'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': optionalFlag(
+      'ConfiguracoesNfe.ManifestarCienciaAutomaticamente',
+    ),
+    'ConfiguracoesCte.Emitente': optionalFlag('ConfiguracoesCte.Emitente'),
+    'ConfiguracoesCte.Remetente': optionalFlag('ConfiguracoesCte.Remetente'),
+    'ConfiguracoesCte.Destinatario': optionalFlag('ConfiguracoesCte.Destinatario'),
+    'ConfiguracoesCte.Expedidor': optionalFlag('ConfiguracoesCte.Expedidor'),
+    'ConfiguracoesCte.Recebedor': optionalFlag('ConfiguracoesCte.Recebedor'),
+    'ConfiguracoesCte.Tomador': optionalFlag('ConfiguracoesCte.Tomador'),
+    'ConfiguracoesCte.Terceiro': optionalFlag('ConfiguracoesCte.Terceiro'),
     'CertificadoDigital.Certificado': z
       .union([z.file(), z.literal('')], { error: chooseFile })
       // A file field in which nothing was chosen arrives as an empty file without a name.
@@ -218,11 +220,7 @@ export const CorrectionForm = z.object({
     .trim()
     .min(1, 'Informe valorAlterado de cada correção.')
     .max(500, 'O novo valor de uma correção deve ter no máximo 500 caracteres.'),
-  nroItemAlterado: z
-    .int('O número do item corrigido vai de 1 a 99.')
-    .min(1, 'O número do item corrigido vai de 1 a 99.')
-    .max(99, 'O número do item corrigido vai de 1 a 99.')
-    .optional(),
+  nroItemAlterado: numberBetween(1, 99, 'O número do item corrigido vai de 1 a 99.').optional(),
 })
 
 /** Payload of an event of CT-e (sections 3 and 5). */

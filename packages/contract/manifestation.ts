@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { manifestationTypes } from './codes.ts'
+import { DocumentFilter } from './documents.ts'
 import { wholeNumber } from './fields.ts'
 import { CorrectionForm, CteManifestationForm, ManifestationForm, unknownType } from './forms.ts'
 import { route } from './route.ts'
@@ -53,7 +54,7 @@ export const previewManifestation = route({
   refusals: [404],
   body: z
     .object({
-      TipoDFe: z.union([z.literal(0), z.literal(2)], { error: 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)' }),
+      TipoDFe: DocumentFilter.shape.TipoDFe,
       tipoManifestacao: wholeNumber(unknownType),
       idsDFe: ManifestationForm.shape.idsDFe,
     })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LocalDateTime, wholeNumber } from './fields.ts'
+import { LocalDateTime, numberBetween } from './fields.ts'
 import { route } from './route.ts'
 
 export { type PlanKind, planKinds, trialDays } from './codes.ts'
@@ -110,9 +110,7 @@ export type AuditAction = (typeof auditActions)[number]
 /** Filters of the audit; the days are São Paulo's, both inclusive. */
 export const AuditFilter = z
   .object({
-    PaginaAtual: wholeNumber('PaginaAtual deve ser um número a partir de 1')
-      .refine((page) => page >= 1, 'PaginaAtual deve ser um número a partir de 1')
-      .default(1),
+    PaginaAtual: numberBetween(1, 999_999_999, 'PaginaAtual deve ser um número a partir de 1').default(1),
     Acao: z.enum(auditActions, { error: 'Ação desconhecida' }).optional(),
     CampoPesquisa: z.string().trim().max(200, 'CampoPesquisa deve ter no máximo 200 caracteres').optional(),
     DataDe: LocalDateTime('DataDe').optional(),

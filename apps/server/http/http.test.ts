@@ -65,7 +65,7 @@ const list = route({
   path: '/v1/api/Lista',
   access: 'session',
   summary: 'x',
-  query: z.object({ n: z.coerce.number() }),
+  query: z.object({ n: z.coerce.number(), busca: z.string().optional() }),
   data: z.array(z.string()),
 })
 const pdf = route({ method: 'GET', path: '/v1/api/Pdf', access: 'public', summary: 'x', produces: 'application/pdf' })
@@ -136,6 +136,38 @@ afterAll(() => Promise.all(servers.map((server) => server.close())))
 
 const authorization = `Bearer ${token}`
 const json = { 'content-type': 'application/json' }
+
+describe('the parameters of the address', () => {
+  const get = async (query: string) => {
+    const { statusCode, ...answer } = await app.inject({ url: `/v1/api/Lista?${query}`, headers: { authorization } })
+    return [statusCode, answer.json().message] as const
+  }
+
+  test('that the call does not have are refused, with those that it has', async () => {
+    const accepted = 'Esta chamada aceita os parâmetros n, busca.'
+    expect(await get('n=1&busca=a')).toEqual([200, 'Operação realizada com sucesso'])
+    expect(await get('n=1&busca[]=a')).toEqual([400, `Parâmetro desconhecido: busca[]. ${accepted}`])
+    expect(await get('n=1&Busca=a&N=')).toEqual([400, `Parâmetro desconhecido: Busca, N. ${accepted}`])
+    expect(await get('n=1&__proto__=a&toString=b')).toEqual([
+      400,
+      `Parâmetro desconhecido: __proto__, toString. ${accepted}`,
+    ])
+    const many = Array.from({ length: 1_000 }, (_, index) => `x${index}=`).join('&')
+    expect(await get(`n=1&${many}`)).toEqual([400, `Parâmetro desconhecido: x0, x1, x2. ${accepted}`])
+  })
+
+  test('are none where the call has none, whatever its method', async () => {
+    for (const [method, url] of [
+      ['GET', '/v1/api/Pdf?x=1'],
+      ['HEAD', '/v1/api/Pdf?x='],
+      ['GET', '/v1/api/Falha/x?how=refusal'],
+    ] as const)
+      expect((await app.inject({ method, url })).statusCode).toBe(400)
+    expect((await app.inject({ url: '/v1/api/Pdf?x=1' })).json().message).toBe(
+      'Parâmetro desconhecido: x. Esta chamada não aceita parâmetros no endereço.',
+    )
+  })
+})
 
 /** What a bare socket gets back for `text`. */
 async function send(text: string): Promise<{ status: number; head: string; body: string }> {
@@ -433,7 +465,10 @@ describe('bodies', () => {
   test('a parameter that comes twice is refused by its name', async () => {
     const answer = await app.inject({ method: 'POST', url: '/v1/api/Eco?a=1&a=2&__proto__=1', headers: json })
     expect(answer.statusCode).toBe(400)
-    expect(answer.json().errors).toEqual(['O parâmetro a foi enviado mais de uma vez.'])
+    expect(answer.json().errors).toEqual([
+      'Parâmetro desconhecido: __proto__. Esta chamada aceita os parâmetros a.',
+      'O parâmetro a foi enviado mais de uma vez.',
+    ])
   })
 
   test('nothing is read of a stranger', async () => {
@@ -590,7 +625,8 @@ test('no input makes it fail', async () => {
     fc.constantFrom('application/json', 'multipart/form-data; boundary=x', 'multipart/form-data', 'text/plain', ''),
     fc.stringMatching(/^[ -~]{0,40}$/),
   )
-  const query = fc.webQueryParameters()
+  // A parameter that the call does not have is refused.
+  const query = fc.oneof(fc.constant(''), fc.webQueryParameters())
   const target = fc.constantFrom(
     ['POST', '/v1/api/Eco'] as const,
     ['PUT', '/v1/api/Arquivo/1'] as const,

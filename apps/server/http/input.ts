@@ -1,6 +1,6 @@
 import type { RouteDefinition, RouteInput } from '@vigia/contract/route'
 import type { FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { AppError } from '../platform/errors.ts'
 
 /** Characters of one text field of a form. */
@@ -33,7 +33,7 @@ function requirePlain(value: unknown, depth: number): void {
 
 /** What the call sends, as the contract describes it. Throws with one sentence for each problem. */
 export async function readInput(route: RouteDefinition, request: FastifyRequest): Promise<RouteInput<RouteDefinition>> {
-  const { query, errors } = readQuery(request.query as Record<string, unknown>)
+  const { query, errors } = readQuery(route.query, request.query as Record<string, unknown>)
   const check = (schema: z.ZodType | undefined, value: unknown) => {
     const result = schema?.safeParse(value, { error: describe })
     if (result && !result.success) errors.push(...result.error.issues.map((issue) => issue.message))
@@ -54,14 +54,29 @@ export async function readInput(route: RouteDefinition, request: FastifyRequest)
   return input as RouteInput<RouteDefinition>
 }
 
-// An empty parameter counts as omitted. One that comes twice has no meaning: which of both is it?
-function readQuery(given: Record<string, unknown>): { query: Record<string, unknown>; errors: string[] } {
-  const entries = Object.entries(given).filter(([, value]) => value !== '')
+// An empty parameter counts as omitted. One that comes twice has no meaning: which of both is it? One that the call does not have is
+// perhaps a filter with a misspelt name: without it the response would be of other documents than those that were asked for.
+function readQuery(
+  schema: z.ZodType | undefined,
+  given: Record<string, unknown>,
+): { query: Record<string, unknown>; errors: string[] } {
+  const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+  const unknown = Object.keys(given).filter((name) => !names.includes(name))
+  const entries = Object.entries(given).filter(([name, value]) => names.includes(name) && value !== '')
   const repeated = entries.filter(([, value]) => Array.isArray(value)).map(([name]) => name)
   return {
     query: Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? value[0] : value])),
-    errors: repeated.map((name) => `O parâmetro ${name.slice(0, 50)} foi enviado mais de uma vez.`),
+    errors: [
+      ...(unknown.length > 0 ? [unknownText(unknown, names)] : []),
+      ...repeated.map((name) => `O parâmetro ${name} foi enviado mais de uma vez.`),
+    ],
   }
+}
+
+function unknownText(unknown: string[], names: string[]): string {
+  const which = unknown.slice(0, 3).map((name) => name.slice(0, 50))
+  const accepted = names.length > 0 ? `aceita os parâmetros ${names.join(', ')}` : 'não aceita parâmetros no endereço'
+  return `Parâmetro desconhecido: ${which.join(', ')}. Esta chamada ${accepted}.`
 }
 
 // The contract's own messages win over this one, which stands for what only the library can say (a missing field, a wrong type).

@@ -20,7 +20,7 @@ export const fieldTexts: Record<string, FieldWords> = {
   senhaNovamente: { description: 'A nova senha outra vez.' },
   nome: { description: 'Nome da pessoa; de uma exportação, o do arquivo.' },
   celular: { description: 'Celular com DDD, 10 ou 11 dígitos; a máscara é ignorada.' },
-  tipoPlano: { description: '1 Básico, 2 Profissional.' },
+  tipoPlano: { description: '1 Básico, 2 Profissional; num cadastro, 1 quando não vem.' },
   urlAcesso: { description: 'O token do link recebido por e-mail, ou o link inteiro.' },
   token: { description: 'O token: do link recebido por e-mail ou, na resposta do login, o da sessão.' },
   idSessao: { description: 'A sessão a encerrar; sem ela, todas as outras.' },
@@ -35,7 +35,7 @@ export const fieldTexts: Record<string, FieldWords> = {
   Logo: { description: 'Logotipo: arquivo PNG de até 600 por 400 pontos e 128 kB. Transparência vira branco.' },
   Senha: { description: 'Senha do arquivo do certificado.' },
   Cnpj: { description: 'CNPJ da filial, quando o certificado é o da matriz. Sem ele, vale o CNPJ do certificado.' },
-  RazaoSocial: { description: 'Razão social.' },
+  RazaoSocial: { description: 'Razão social; vem em toda alteração, também quando não muda.' },
   Email: { description: 'E-mail da empresa; vazio apaga o que havia. Não vindo, fica como está.' },
   Uf: { description: 'Código numérico da UF, como 35 para São Paulo. Não vindo, fica como está.' },
   SincronizacaoAutomatica: {
@@ -67,7 +67,7 @@ export const fieldTexts: Record<string, FieldWords> = {
     description:
       'Número, chave de acesso (também o começo, também com espaços), CNPJ ou CPF de quem emitiu, ou parte do nome, sem acentos.',
   },
-  PaginaAtual: { description: 'Página, a partir de 1. Uma página além do fim vem vazia.' },
+  PaginaAtual: { description: 'Página, a partir de 1; sem ela, a primeira. Uma página além do fim vem vazia.' },
   Status: {
     description:
       '1 Resumo, 2 Autorizada, 3 Cancelada, 4 Desconhecimento, 5 Operação Não Realizada, 6 Confirmação, 7 Carta Correção, 8 Ciência. Omita para ver todos.',
@@ -175,7 +175,7 @@ export const fieldTexts: Record<string, FieldWords> = {
 
 /** The tags by the first word of the path, and what belongs to each. */
 export const tagTexts: Record<string, string> = {
-  health: 'Se o serviço está de pé.',
+  health: 'Se o serviço está pronto.',
   Auth: 'Entrar, sair e as sessões abertas.',
   Usuarios: 'Criar a conta e cuidar dela.',
   RecuperarSenha: 'Trocar a senha esquecida, pelo link de um e-mail.',
@@ -208,5 +208,6 @@ export const introduction = `Captura, guarda e mostra as NF-e e os CT-e emitidos
 - **Envelope.** Toda resposta em JSON tem \`success\`, \`message\`, \`data\` e \`errors\`; uma falha tem também \`statusCode\`. As mensagens são em português, para mostrar às pessoas.
 - **Sessão.** \`POST /v1/api/Auth\` devolve o token, que vai em \`Authorization: Bearer …\`. Ela vale até sair, até a senha mudar ou até o prazo.
 - **Identificadores** são textos sem significado; os de outro workspace não existem (404).
-- **Parâmetros** vazios contam como omitidos; um parâmetro ou campo repetido é 400.
+- **Parâmetros** vazios contam como omitidos; um parâmetro repetido ou desconhecido e um campo repetido são 400.
+- **Números, true e false** valem também como texto: \`"1"\` é \`1\`.
 - **\`x-request-id\`** vem em toda resposta; informe-o ao pedir ajuda.`

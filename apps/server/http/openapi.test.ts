@@ -59,6 +59,21 @@ test('a session is asked for where it is needed, and its absence is an answer th
   }
 })
 
+test('every number and every switch of a request is taken as a text too', () => {
+  for (const { path, query, body, form } of contract)
+    for (const schema of [query, body, form])
+      if (schema) expect(strictOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })), path).toEqual([])
+})
+
+// The names of fields that take a number or a switch, and no text.
+function strictOf(schema: unknown, name = ''): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const { type, anyOf } = schema as { type?: unknown; anyOf?: { type?: unknown }[] }
+  if (anyOf?.some((one) => one.type === 'string')) return []
+  if (type === 'number' || type === 'integer' || type === 'boolean') return [name]
+  return Object.entries(schema).flatMap(([name, part]) => strictOf(part, name))
+}
+
 function fieldsOf(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   return Object.entries(schema).flatMap(([name, part]) => [
