@@ -85,6 +85,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     }
     const stalePid = await waitForOther(directory)
     await prepareOwnership(directory, runner, owner)
+    if (owner) await admitRoles(runner, directory)
     const cluster = { binaries, runner, directory, password, log, stalePid, extra: options.settings ?? {} }
     const running = await launch(cluster)
     if (running !== 'wrong-password') return keepRunning(cluster, running)
@@ -221,7 +222,7 @@ async function createCluster(binaries: Binaries, runner: Runner, directory: stri
       '--builtin-locale=C.UTF-8',
       '--no-instructions',
     ])
-    await writeFile(join(data, 'pg_hba.conf'), 'host all vigia 127.0.0.1/32 scram-sha-256\n', { flush: true })
+    await writeFile(join(data, 'pg_hba.conf'), whoMayEnter, { flush: true })
     await mustRun(directory, runner, single(binaries, data), sql)
     await rename(data, directory).catch((error: NodeJS.ErrnoException) => {
       // Another process was faster; its cluster is as good as ours.
@@ -229,6 +230,24 @@ async function createCluster(binaries: Binaries, runner: Runner, directory: stri
     })
     await using parent = await open(dirname(directory), 'r')
     await parent.sync()
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+// The owner, and the roles that it makes and gives a password.
+const whoMayEnter = 'host all postgres 127.0.0.1/32 reject\nhost all all 127.0.0.1/32 scram-sha-256\n'
+const whoMightEnter = 'host all vigia 127.0.0.1/32 scram-sha-256\n'
+
+// Clusters of earlier versions admit the owner alone. What a person changed stays.
+async function admitRoles(runner: Runner, directory: string): Promise<void> {
+  const path = join(directory, 'pg_hba.conf')
+  if ((await readFile(path, 'utf8')) !== whoMightEnter) return
+  const temporary = await mkdtemp(`${directory}.new-${process.pid}-`)
+  try {
+    await writeFile(join(temporary, 'pg_hba.conf'), whoMayEnter, { mode: 0o600, flush: true })
+    await giveTo(runner, temporary)
+    await rename(join(temporary, 'pg_hba.conf'), path)
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }

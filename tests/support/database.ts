@@ -35,7 +35,8 @@ export async function dropDatabase(server: string, name: string): Promise<void> 
   }
 }
 
-async function execute(url: string, sql: string): Promise<void> {
+/** Carries out statements as the login of `url`. */
+export async function execute(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {

@@ -33,6 +33,7 @@ export async function openInstallation() {
   }
   const contexts: TestContext[] = []
   return {
+    /** Of the owner. */
     url: database.url,
     openProcess() {
       const ctx = process_()
@@ -60,17 +61,13 @@ export async function retireLines({ db }: Pick<Context, 'db'>): Promise<void> {
   })
 }
 
-/** How many transactions of this database wait for a lock. */
-export function countWaiting(ctx: Pick<Context, 'db'>): Promise<number> {
-  return ctx.db.transaction().execute(async (db) => {
-    // Whoever may not see the sessions of others is not told what they wait for.
-    await sql`set local role none`.execute(db)
-    const { rows } = await sql<{ n: number }>`
-      select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-      db,
-    )
-    return rows[0]!.n
-  })
+/** How many transactions of the application wait for a lock. */
+export async function countWaiting({ db }: Pick<Context, 'db'>): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+    db,
+  )
+  return rows[0]!.n
 }
 
 /** A company in a workspace of its own, or in a given one, with its capture lines. */

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import type { Database, WithDatabase } from './context.ts'
@@ -13,8 +14,18 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => parsers.get(oid) ?? pg.types.getTypeParser(oid, format),
 }
 
-/** The role that owns nothing and cannot bypass row-level security; `migrate` creates it. */
+/** The login of the application, which owns nothing and cannot bypass row-level security; `migrate` creates it. */
 export const appRole = 'vigia_app'
+
+/**
+ * The password of `appRole`, derived from that of the owner, whose login `url` is: so all machines know it, and nothing has to be kept. Null
+ * where the address has no password: then the server has to know by other means who comes.
+ */
+export function appPassword(url: string): string | null {
+  const address = new URL(url)
+  const secret = address.searchParams.get('password') || decodeURIComponent(address.password)
+  return secret === '' ? null : createHmac('sha256', secret).update(appRole).digest('base64url')
+}
 
 /** How many connections may be open at once, and how long a statement on one of them waits for what another holds (0: as long as it takes). */
 export interface PoolOptions {
@@ -38,7 +49,7 @@ export const pools = {
   task: { connections: 10, lockTimeoutMs: 0 },
 } satisfies Record<string, PoolOptions>
 
-/** A pool of connections that act as `appRole`. Close with `destroy`. */
+/** A pool of connections of `appRole` to the database at `url`, the address of its owner. Close with `destroy`. */
 export function openDatabase(url: string, options: Partial<PoolOptions> = {}): Database {
   const { connections, lockTimeoutMs } = { ...pools.task, ...options }
   const pool = new pg.Pool({ ...connectionTo(url, lockTimeoutMs), max: connections, types })
@@ -51,16 +62,21 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
   return db
 }
 
-/** How the application connects to `url`: as `appRole`. */
+/** How the application connects to the database at `url`, the address of its owner: as `appRole`, so that it can never act as the owner. */
 export function connectionTo(url: string, lockTimeoutMs: number): { connectionString: string; options: string } {
   const address = new URL(url)
-  // Options of the address would take the place of ours instead of standing beside them, the role among them.
+  // What stands in the query goes before what stands in front of the host, which an address without host cannot have.
+  address.searchParams.set('user', appRole)
+  address.searchParams.set('password', appPassword(url) ?? '')
+  address.username = ''
+  address.password = ''
+  // Options of the address would take the place of ours instead of standing beside them.
   const theirs = address.searchParams.get('options') ?? ''
   address.searchParams.delete('options')
   return {
     connectionString: address.href,
     // To compile a statement takes longer than to carry it out: all of ours are short.
-    options: `${theirs} -c role=${appRole} -c plan_cache_mode=force_custom_plan -c jit=off -c timezone=UTC -c lock_timeout=${lockTimeoutMs} -c default_text_search_config=pg_catalog.simple`,
+    options: `${theirs} -c plan_cache_mode=force_custom_plan -c jit=off -c timezone=UTC -c lock_timeout=${lockTimeoutMs} -c default_text_search_config=pg_catalog.simple`,
   }
 }
 
@@ -72,14 +88,16 @@ export function poolUse(db: Database): { open: number; idle: number; waiting: nu
   return { open: pool?.totalCount ?? 0, idle: pool?.idleCount ?? 0, waiting: pool?.waitingCount ?? 0 }
 }
 
-/** Makes sure that the connections of `db` cannot see past row-level security. */
+/** Makes sure that the connections of `db` cannot see past row-level security, nor become somebody who can. */
 export async function requireAppRole(db: Database): Promise<void> {
-  const { rows } = await sql<{ name: string; free: boolean }>`
-    select current_user as name, rolsuper or rolbypassrls as free from pg_roles where rolname = current_user`.execute(
-    db,
-  )
-  if (rows[0]?.name !== appRole || rows[0].free)
-    throw new Error(`connections act as ${rows[0]?.name}, not as ${appRole}`)
+  const { rows } = await sql<{ name: string; login: string; free: boolean }>`
+    select current_user as name, session_user as login,
+           rolsuper or rolbypassrls or rolcreaterole or exists (select 1 from pg_auth_members where member = r.oid)
+             or exists (select 1 from pg_class where relowner = r.oid) as free
+      from pg_roles r where rolname = current_user`.execute(db)
+  const { name, login, free } = rows[0]!
+  if (name !== appRole || login !== appRole || free)
+    throw new Error(`connections of ${login} act as ${name}${free ? ', who may do more than the application' : ''}`)
 }
 
 /** Runs `work` in one transaction that sees and writes only rows of the workspace. */

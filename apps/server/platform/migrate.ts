@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { appRole } from './database.ts'
+import { appPassword, appRole, connectionTo } from './database.ts'
 import { InstallationError } from './installation.ts'
 import { migrationLock } from './locks.ts'
 
@@ -44,6 +44,8 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
       applied.push(name)
     }
     await grant(client)
+    await bindOwner(client)
+    await openLogin(client, url)
     return { applied }
   } finally {
     await client.end()
@@ -130,9 +132,16 @@ async function grant(client: pg.Client): Promise<void> {
       create role ${appRole} nologin nosuperuser nobypassrls;
     end if;
   exception when duplicate_object or unique_violation then null; end $$`)
+  // Processes of an earlier version act as the role by SET ROLE.
   await client.query(`do $$ begin
     if not pg_has_role(current_user, '${appRole}', 'SET') then execute format('grant ${appRole} to %I with set true', current_user); end if;
   end $$`)
+  // What it may call and read is ours: nothing temporary, nor of its own making, can stand in the place of it.
+  await client.query(`do $$ begin
+    execute format('grant connect on database %I to ${appRole}', current_database());
+    execute format('revoke temporary, create on database %I from public, ${appRole}', current_database());
+  end $$`)
+  await client.query(`revoke create on schema public from public, ${appRole}`)
   await client.query(`grant usage on schema public to ${appRole}`)
   await client.query(`grant select, insert, update, delete on all tables in schema public to ${appRole}`)
   await client.query(`revoke insert, update, delete on migration, installation from ${appRole}`)
@@ -140,4 +149,82 @@ async function grant(client: pg.Client): Promise<void> {
     `revoke update, delete on receipt, capture_call, certificate_use, outgoing_event_call, audit from ${appRole}`,
   )
   await client.query(`grant usage on all sequences in schema public to ${appRole}`)
+  // Other logins of the server may enter the database, and functions are everybody's when they are made.
+  await client.query(`grant execute on all functions in schema public to ${appRole}`)
+  await client.query('revoke execute on all functions in schema public from public')
+}
+
+// Where functions with the rights of the owner look before a workspace is known, or for all workspaces together.
+const lookedUp = [
+  ...['account_directory', 'workspace_directory', 'token_directory'],
+  ...['account', 'workspace', 'session', 'password_recovery', 'certificate'],
+  // Of the installation; a deletion takes out those of a workspace.
+  'mail',
+]
+
+// Row-level security holds for the owner too: a function with its rights sees the workspace of its caller, but for the tables above. On a
+// connection of its own (migrations, a new master key, a copy of the database) the owner sees everything. The policies name the owner,
+// who is another one after a restore elsewhere.
+async function bindOwner(client: pg.Client): Promise<void> {
+  await client.query(`do $$ declare t record; rule text; begin
+    for t in select c.relname as name, c.relforcerowsecurity as forced, p.polroles as roles
+               from pg_class c left join pg_policy p on p.polrelid = c.oid and p.polname = 'owner'
+              where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relrowsecurity loop
+      rule := case when t.name = any ('{${lookedUp.join()}}') then 'true' else 'session_user <> ''${appRole}''' end;
+      if t.roles is null then
+        execute format('create policy owner on %I to current_user using (%s) with check (%2$s)', t.name, rule);
+      elsif t.roles <> array[current_user::regrole::oid] then
+        execute format('alter policy owner on %I to current_user', t.name);
+      end if;
+      if not t.forced then execute format('alter table %I force row level security', t.name); end if;
+    end loop;
+  end $$`)
+}
+
+// Wrong password, may not log in, no line in pg_hba.conf.
+const refusals = ['28P01', '28000']
+
+async function openLogin(client: pg.Client, url: string): Promise<void> {
+  let problem = await loginProblem(url)
+  for (let attempt = 1; problem && attempt <= 3; attempt++) {
+    const password = appPassword(url)
+    const secret = password === null ? '' : ` password '${scramVerifier(password)}'`
+    const { message } = problem
+    await client.query(`alter role ${appRole} login${secret}`).catch((error: pg.DatabaseError) => {
+      if (error.code === '42501') throw loginRefused(`${message}; ${error.message}`)
+      // Another database of the server may be changing the same role right now; then the login works, or the next attempt tells why not.
+      if (!error.message.includes('concurrently')) throw error
+    })
+    problem = await loginProblem(url)
+  }
+  if (problem) throw loginRefused(problem.message)
+}
+
+async function loginProblem(url: string): Promise<pg.DatabaseError | null> {
+  const client = new pg.Client(connectionTo(url, 0))
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return null
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && refusals.includes(error.code ?? '')) return error
+    throw error
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+const loginRefused = (reason: string) =>
+  new InstallationError(
+    `O programa entra no banco de dados com o usuário "${appRole}", que não é dono de nada, e o PostgreSQL não deixou (${reason}). Nada se perdeu. Ponha uma senha em DATABASE_URL, deixe "${appRole}" entrar com senha (pg_hba.conf, scram-sha-256) e dê ao usuário de DATABASE_URL o direito CREATEROLE e "${appRole}" com ADMIN OPTION. Sem DATABASE_URL: pare todos os processos do programa e inicie de novo.`,
+  )
+
+// What the server keeps of a password (RFC 5803): so the password itself is in no statement, which the server may log.
+function scramVerifier(password: string): string {
+  const salt = randomBytes(16)
+  const iterations = 4096
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256')
+  const keyOf = (name: string) => createHmac('sha256', salted).update(name).digest()
+  const storedKey = createHash('sha256').update(keyOf('Client Key')).digest('base64')
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${keyOf('Server Key').toString('base64')}`
 }

@@ -48,19 +48,36 @@ test('a database made by another version of a migration is told, not touched', a
   expect(await migrate(database.url)).toEqual({ applied: [] })
 })
 
-test('the role of the application owns nothing and cannot bypass row-level security', async () => {
+test('the role of the application owns nothing, is nobody else and cannot bypass row-level security', async () => {
   const { rows } = await client.query(
-    `select rolsuper, rolbypassrls, rolcreaterole, (select count(*)::int from pg_class where relowner = r.oid) as owned from pg_roles r where rolname = $1`,
+    `select rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, (select count(*)::int from pg_class where relowner = r.oid) as owned,
+            (select count(*)::int from pg_auth_members where member = r.oid) as roles
+       from pg_roles r where rolname = $1`,
     [appRole],
   )
-  expect(rows).toEqual([{ rolsuper: false, rolbypassrls: false, rolcreaterole: false, owned: 0 }])
+  expect(rows).toEqual([
+    { rolsuper: false, rolbypassrls: false, rolcreaterole: false, rolcreatedb: false, owned: 0, roles: 0 },
+  ])
 })
 
-test('every table with rows of a workspace has row-level security and a policy', async () => {
+test('every table with rows of a workspace has row-level security, for its owner too, and a policy', async () => {
   const { rows } = await client.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where n.nspname = 'public' and c.relkind = 'r' and c.relname not in ('migration', 'installation', 'throttle')
-        and not (c.relrowsecurity and exists (select 1 from pg_policy p where p.polrelid = c.oid))`,
+        and not (c.relrowsecurity and c.relforcerowsecurity
+                 and exists (select 1 from pg_policy p where p.polrelid = c.oid and p.polroles = '{0}')
+                 and exists (select 1 from pg_policy p where p.polrelid = c.oid and p.polroles = array[c.relowner]))`,
+  )
+  expect(rows).toEqual([])
+})
+
+test('nothing temporary stands before what a function means, and only the application may call it', async () => {
+  const { rows } = await client.query<{ name: string }>(
+    `select proname as name from pg_proc
+      where pronamespace = 'public'::regnamespace
+        -- Names in a body of the SQL standard were looked up when it was made.
+        and ((prosqlbody is null or prosecdef) and not exists (select 1 from unnest(proconfig) c where c ~ '^search_path=.*, pg_temp$')
+             or has_function_privilege('public', oid, 'execute'))`,
   )
   expect(rows).toEqual([])
 })

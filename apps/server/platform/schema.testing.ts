@@ -22,13 +22,13 @@ export async function describeSchema(client: pg.Client): Promise<string> {
     ],
     [
       'row-level security',
-      `select relname as line from pg_class where relnamespace = 'public'::regnamespace and relrowsecurity`,
+      `select format('%s%s', relname, case when relforcerowsecurity then ' forced' end) as line from pg_class where relnamespace = 'public'::regnamespace and relrowsecurity`,
     ],
     ['triggers', `select pg_get_triggerdef(oid) as line from pg_trigger where not tgisinternal`],
     [
       'functions',
       `select format('%s(%s) returns %s%s %s', p.proname, pg_get_function_identity_arguments(p.oid), pg_get_function_result(p.oid),
-              case when p.prosecdef then ' security definer' else '' end, p.prosrc) as line
+              case when p.prosecdef then ' security definer' else '' end, concat(p.proconfig, ' ', p.prosrc)) as line
          from pg_proc p where pronamespace = 'public'::regnamespace`,
     ],
   ]

@@ -1,17 +1,24 @@
 import { sql } from 'kysely'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import type { Database } from './context.ts'
 import { inWorkspace, openDatabase } from './database.ts'
+import { migrate } from './migrate.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let db: Database
+let owner: pg.Client
 const mine = 1001
 const theirs = 1002
 
 beforeAll(async () => {
   database = await createDatabase()
+  // A copy of a database has the tables of the original, not its rights.
+  await migrate(database.url)
   db = openDatabase(database.url)
+  owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
   for (const workspaceId of [mine, theirs]) {
     await inWorkspace({ db }, workspaceId, async ({ db }) => {
       await db.insertInto('workspace').values({ id: workspaceId, name: 'Teste', plan: 1 }).execute()
@@ -24,6 +31,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await db.destroy()
+  await owner.end()
   await database[Symbol.asyncDispose]()
 })
 
@@ -57,4 +65,161 @@ test('received bytes can be added, never changed or removed', async () => {
   await expect(change).rejects.toThrow(/permission denied/)
   const remove = inWorkspace({ db }, mine, ({ db }) => db.deleteFrom('receipt').execute())
   await expect(remove).rejects.toThrow(/permission denied/)
+})
+
+test('the connections of the application cannot become their owner', async () => {
+  const { rows } = await owner.query<{ name: string }>('select current_user as name')
+  const name = rows[0]!.name
+  for (const attempt of [`set role ${name}`, `set session authorization ${name}`, `grant ${name} to vigia_app`])
+    await expect(sql.raw(attempt).execute(db), attempt).rejects.toMatchObject({ code: '42501' })
+  await db.connection().execute(async (db) => {
+    for (const attempt of ['reset role', 'reset session authorization', 'set role none', 'discard all'])
+      await sql.raw(attempt).execute(db)
+    const { rows } = await sql`select current_user as name, session_user as login`.execute(db)
+    expect(rows).toEqual([{ name: 'vigia_app', login: 'vigia_app' }])
+  })
+})
+
+test.each([
+  'create temporary table company (workspace_id int)',
+  'create temporary view company as select 1 as workspace_id',
+  'create function pg_temp.current_ws() returns int language sql return 1002',
+  "create function pg_temp.lower(text) returns text language sql return 'x'",
+  'create table company_copy (workspace_id int)',
+  'create function current_ws(int) returns int language sql return 1002',
+  'create or replace function current_ws() returns int language sql stable return 1002',
+  'create schema vigia_app',
+  'create extension citext',
+  'alter table company disable row level security',
+  'alter table company no force row level security',
+  'alter table company owner to vigia_app',
+  'drop policy tenant on company',
+  'alter policy tenant on company using (true)',
+  'create policy mine on company using (true)',
+  'alter function account_for_login set search_path = pg_temp',
+  'alter role vigia_app bypassrls',
+  'set row_security = off; select * from company',
+  'truncate company',
+  'update installation set ambiente = ambiente',
+  "copy company to program 'cat'",
+  "select pg_read_file('postgresql.conf')",
+  'select passwd from pg_shadow',
+])('the application may not: %s', async (attempt) => {
+  await expect(sql.raw(attempt).execute(db)).rejects.toMatchObject({ code: '42501' })
+})
+
+// What each function with the rights of the owner gives to, or changes for, somebody of another workspace.
+const definers: Record<string, { why: string; call: string; gives: unknown[] | RegExp }> = {
+  account_for_login: {
+    why: 'before a login no workspace is known; one account, to who knows its e-mail',
+    call: `select workspace_id, account_id, password_hash from account_for_login('ana@exemplo.com.br') union all
+           select 0, 0, '' from account_for_login('%')`,
+    gives: [{ workspace_id: theirs, account_id: 7, password_hash: 'hash' }],
+  },
+  session_for_token: {
+    why: 'before a session is found no workspace is known; one session, to who has its token',
+    call: `select workspace_id, account_id from session_for_token('live') union all select 0, 0 from session_for_token('ended')`,
+    gives: [{ workspace_id: theirs, account_id: 7 }],
+  },
+  recovery_for_token: {
+    why: 'whoever comes with a link has no session; one link, to who has its token',
+    call: `select workspace_id, account_id from recovery_for_token('link') union all select 0, 0 from recovery_for_token('x')`,
+    gives: [{ workspace_id: theirs, account_id: 7 }],
+  },
+  workspace_for_public_id: {
+    why: 'the command line knows the public id only; the number says nothing more',
+    call: `select workspace_for_public_id('00000000-0000-4000-8000-000000001002') as id`,
+    gives: [{ id: theirs }],
+  },
+  forget_old_access: {
+    why: 'tidies up for all; nothing that still counts can be removed',
+    call: 'select forget_old_access()::text as done',
+    gives: [{ done: null }],
+  },
+  certificates_sealed_otherwise: {
+    why: 'a start asks it for all workspaces; yes or no',
+    call: `select certificates_sealed_otherwise('key') as one, certificates_sealed_otherwise('other') as other`,
+    gives: [{ one: false, other: true }],
+  },
+  restate_receipts: {
+    why: 'only in the workspace that the transaction has entered',
+    call: `select restate_receipts(${theirs}, 5, 0::smallint, '{1}', '{changed}', '{true}')::text as done`,
+    gives: [{ done: null }],
+  },
+  erase_workspace: {
+    why: 'only the workspace that the transaction has entered, when its time is over',
+    call: `select erase_workspace(${theirs}, 100)`,
+    gives: /nobody wants workspace 1002 erased/,
+  },
+  erase_line: {
+    why: 'only what nobody receives any more, and only for the capture',
+    call: 'select erase_line((select id from capture_line))',
+    gives: /capture line .* is in use/,
+  },
+  advance_mark: {
+    why: 'belongs to the installation',
+    call: 'select mark::int from advance_mark(41)',
+    gives: [{ mark: 41 }],
+  },
+  storage_use: {
+    why: 'belongs to the server; two sizes',
+    call: `select count(*)::int as rows from storage_use()`,
+    gives: [{ rows: 1 }],
+  },
+}
+
+test('of another workspace a function with the rights of its owner gives only what is listed here, and changes nothing', async () => {
+  await owner.query(`
+    insert into installation (ambiente, id_key) values ('simulado', '');
+    insert into workspace_directory values ('00000000-0000-4000-8000-000000001002', ${theirs});
+    insert into account (workspace_id, id, email, name, password_hash) values (${theirs}, 7, 'ana@exemplo.com.br', 'Ana', 'hash');
+    insert into account_directory values ('ana@exemplo.com.br', ${theirs}, 7);
+    insert into session (workspace_id, token_hash, account_id, expires_at) values (${theirs}, 'live', 7, now() + interval '1 day'),
+                                                                                  (${theirs}, 'ended', 7, now());
+    insert into password_recovery (workspace_id, token_hash, account_id, expires_at) values (${theirs}, 'link', 7, now());
+    insert into token_directory select token_hash, ${theirs}, now() + interval '1 day' from (select token_hash from session union all select token_hash from password_recovery) t;
+    insert into certificate (workspace_id, company_id, holder_cnpj, holder_name, issuer, serial_number, valid_from, valid_to, certificate_pem, chain_pem, key_encrypted, key_id, uploaded_by)
+      select workspace_id, id, cnpj, 'x', 'x', '1', now(), now(), 'x', '{}', 'x', 'key', 7 from company where workspace_id = ${theirs};
+    insert into receipt (workspace_id, company_id, service, codec, nsu, schema, unread, content) values (${theirs}, 5, 0, 0, 1, 'x', false, 'x')`)
+  const kept = async () => {
+    const rows: unknown[] = []
+    for (const table of [
+      'workspace',
+      'account',
+      'session',
+      'password_recovery',
+      'token_directory',
+      'certificate',
+      'receipt',
+    ])
+      rows.push(...(await owner.query(`select t.* from ${table} t order by t.*::text`)).rows)
+    return rows.filter(
+      (row) => !Buffer.from('ended').equals((row as { token_hash?: Buffer }).token_hash ?? Buffer.of()),
+    )
+  }
+  const before = await kept()
+  const { rows } = await owner.query<{ name: string }>(
+    `select proname as name from pg_proc where pronamespace = 'public'::regnamespace and prosecdef order by 1`,
+  )
+  expect(rows.map(({ name }) => name)).toEqual(Object.keys(definers).sort())
+  for (const [name, { call, gives }] of Object.entries(definers)) {
+    const given = inWorkspace({ db }, mine, ({ db }) => sql.raw(call).execute(db))
+    if (gives instanceof RegExp) await expect(given, name).rejects.toThrow(gives)
+    else expect((await given).rows, name).toEqual(gives)
+  }
+  expect(await kept()).toEqual(before)
+})
+
+test('a function with the rights of the owner that forgets the workspace sees and changes that of its caller only', async () => {
+  await owner.query(`
+    create function forgetful() returns setof int language sql security definer set search_path = public, pg_temp
+      as $$ update company set name = name returning workspace_id $$`)
+  try {
+    const { rows } = await inWorkspace({ db }, mine, ({ db }) => sql`select forgetful() as id`.execute(db))
+    expect(rows).toEqual([{ id: mine }])
+    // The owner itself copies and mends everything.
+    expect((await owner.query('select forgetful() as id order by 1')).rows).toEqual([{ id: mine }, { id: theirs }])
+  } finally {
+    await owner.query('drop function forgetful')
+  }
 })

@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { createDatabase, dropDatabase } from '../../../tests/support/database.ts'
 import { quickPasswords } from '../../../tests/support/passwords.ts'
+import { startDatabase } from '../../../tests/support/postgres.ts'
 import { getLink } from '../accounts/recovery.ts'
 import { findSession, logIn } from '../accounts/sessions.ts'
 import { rebuildProjection } from '../documents/documents.ts'
 import { searchDocuments } from '../documents/list.ts'
 import type { Context, Database } from './context.ts'
-import { openDatabase } from './database.ts'
+import { openDatabase, requireAppRole } from './database.ts'
 import { InstallationError } from './installation.ts'
 import { createLogger } from './log.ts'
 import { migrate } from './migrate.ts'
@@ -134,5 +137,36 @@ test('people log in with the same password, and their sessions and links go on',
     const opened = await logIn(ctx, { email, password }, testCaller)
     expect(await findSession({ db }, opened!.token, testCaller)).toMatchObject({ workspaceId })
     expect(await logIn(ctx, { email, password: `${password}x` }, testCaller)).toBeNull()
+  }
+})
+
+test('an embedded PostgreSQL of earlier versions lets the application in, also with another password of the owner', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'vigia-login-'))
+  try {
+    {
+      await using postgres = await startDatabase(directory)
+      await migrate(postgres.url)
+    }
+    await writeFile(join(directory, 'postgres/pg_hba.conf'), 'host all vigia 127.0.0.1/32 scram-sha-256\n')
+    await rm(join(directory, 'postgres.password'))
+    await using postgres = await startDatabase(directory)
+    const owner = new pg.Client({ connectionString: postgres.url })
+    await owner.connect()
+    await using _ = { [Symbol.asyncDispose]: () => owner.end() }
+    const entered = async () => {
+      await migrate(postgres.url)
+      const db = openDatabase(postgres.url)
+      await requireAppRole(db)
+      await db.destroy()
+    }
+    await entered()
+    await owner.query('alter role vigia_app nologin')
+    await entered()
+    await owner.query('create role staff; grant staff to vigia_app')
+    await expect(entered()).rejects.toThrow('may do more than the application')
+    await owner.query("alter role vigia_app valid until '2000-01-01'")
+    await expect(entered()).rejects.toThrow(InstallationError)
+  } finally {
+    await rm(directory, { recursive: true })
   }
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { execute } from '../../../../tests/support/database.ts'
 import { nfeProc } from '../../documents/testing.ts'
 import { inCapture, inWorkspace } from '../../platform/database.ts'
 import { nsuText } from '../../platform/service.ts'
@@ -32,11 +33,7 @@ beforeEach(async () => {
   line = (await claimLine(ctx))!
 })
 
-const asOwner = (text: string) =>
-  ctx.db.transaction().execute(async (db) => {
-    await sql`set local role none`.execute(db)
-    await sql.raw(text).execute(db)
-  })
+const asOwner = (text: string) => execute(installation.url, text)
 // What the server itself says when a table cannot grow.
 const fillDisk = () =>
   asOwner(`create or replace function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '53100'; end $$;
