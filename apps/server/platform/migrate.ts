@@ -186,6 +186,7 @@ const refusals = ['28P01', '28000']
 
 async function openLogin(client: pg.Client, url: string): Promise<void> {
   let problem = await loginProblem(url)
+  if (problem) await requireAppAlone(client)
   for (let attempt = 1; problem && attempt <= 3; attempt++) {
     const password = appPassword(url)
     const secret = password === null ? '' : ` password '${scramVerifier(password)}'`
@@ -198,6 +199,19 @@ async function openLogin(client: pg.Client, url: string): Promise<void> {
     problem = await loginProblem(url)
   }
   if (problem) throw loginRefused(problem.message)
+}
+
+// The role is one for the whole server: another password would shut out an installation beside this one, again and again.
+async function requireAppAlone(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    'select datname as name from pg_stat_activity where usename = $1 and datname <> current_database() limit 1',
+    [appRole],
+  )
+  const [other] = rows
+  if (!other) return
+  throw new InstallationError(
+    `O banco de dados "${other.name}" do mesmo servidor está em uso por outra instalação, cujo usuário "${appRole}" tem outra senha. Nada foi alterado nela. Use em DATABASE_URL o mesmo usuário e a mesma senha dela, ou outro servidor; se foi a senha que mudou, pare antes todas as instalações deste servidor.`,
+  )
 }
 
 async function loginProblem(url: string): Promise<pg.DatabaseError | null> {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { createDatabase, dropDatabase } from '../../../tests/support/database.ts'
 import { quickPasswords } from '../../../tests/support/passwords.ts'
 import { startDatabase } from '../../../tests/support/postgres.ts'
@@ -13,7 +13,7 @@ import { findSession, logIn } from '../accounts/sessions.ts'
 import { rebuildProjection } from '../documents/documents.ts'
 import { searchDocuments } from '../documents/list.ts'
 import type { Context, Database } from './context.ts'
-import { openDatabase, requireAppRole } from './database.ts'
+import { connectionTo, openDatabase, requireAppRole } from './database.ts'
 import { InstallationError } from './installation.ts'
 import { createLogger } from './log.ts'
 import { migrate } from './migrate.ts'
@@ -160,8 +160,15 @@ test('an embedded PostgreSQL of earlier versions lets the application in, also w
       await db.destroy()
     }
     await entered()
+    // Another installation on the same server.
+    await owner.query('create database other')
+    const neighbour = new pg.Client(connectionTo(new URL('/other', postgres.url).href, 0))
+    await neighbour.connect()
     await owner.query('alter role vigia_app nologin')
-    await entered()
+    await expect(entered()).rejects.toThrow('"other"')
+    await neighbour.end()
+    // Its connection is seen for a moment more.
+    await vi.waitFor(entered, { timeout: 10_000 })
     await owner.query('create role staff; grant staff to vigia_app')
     await expect(entered()).rejects.toThrow('may do more than the application')
     await owner.query("alter role vigia_app valid until '2000-01-01'")
