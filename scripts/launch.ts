@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Config, migrateOnly, type Role, readConfig, type Server, start } from '@vigia/server/start'
+import { type Config, holdPort, migrateOnly, type Role, readConfig, type Server, start } from '@vigia/server/start'
 import { companies, openToAll, seedDemo } from './demo.ts'
 import { StartError } from './lifetime.ts'
 import { portInUse, requirePort } from './ports.ts'
@@ -48,13 +48,15 @@ export async function launch(
   if (mode !== 'worker') await requirePort(config.port, 'PORT')
   if (mode === 'serve' && config.simulator) await requirePort(config.simulator.port, 'SIMULATOR_PORT')
   if (mode === 'serve') await requireArchive(config)
+  // With port 0 nobody knows yet where to ask.
+  const held = mode !== 'worker' && !development && config.port !== 0 ? stack.use(await holdPort(config)) : null
   if (mode !== 'worker' && !development) await buildWeb(root, say)
   if (over) return
 
   let simulator: SimulatorProcess | null = null
   // Nothing works without one of these, so the program ends with them.
   const deaths: Promise<string>[] = []
-  const startRoles = starter(config)
+  const startRoles = starter(config, async () => held?.[Symbol.asyncDispose]())
   if (mode === 'serve') {
     // The database first: it belongs to one program at a time, and with it everything in the data directory.
     const storage = stack.use(await startRoles([]))
@@ -99,7 +101,7 @@ async function migrateAndEnd(config: Config): Promise<void> {
 }
 
 // Each role reports its steps; a step that all of them take is printed once.
-function starter(config: Config): (roles: Role[]) => Promise<Server> {
+function starter(config: Config, listening: () => Promise<void>): (roles: Role[]) => Promise<Server> {
   const told = new Set<string>()
   const step = (text: string) => {
     if (!told.has(text)) say(text)
@@ -107,7 +109,7 @@ function starter(config: Config): (roles: Role[]) => Promise<Server> {
   }
   return async (roles) => {
     try {
-      return await start(config, { roles, step })
+      return await start(config, { roles, step, listening })
     } catch (error) {
       throw explain(error, config)
     }

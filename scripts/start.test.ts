@@ -94,6 +94,24 @@ async function companiesOf(env: Record<string, string>): Promise<unknown[]> {
   return (await (await enter(env)).call<unknown[]>('GET', '/v1/api/Empresas/obter-empresas')).body.data
 }
 
+/** What a probe got from the first moment on until the product was ready. */
+async function probe(env: Record<string, string>, { ended }: Launched): Promise<number[]> {
+  const seen: number[] = []
+  let over = false
+  void ended.then(() => {
+    over = true
+  })
+  while (seen.at(-1) !== 200 && !over) {
+    const status = await fetch(`http://localhost:${env.PORT}/health`).then(
+      (answer) => answer.status,
+      () => 0,
+    )
+    if (status !== seen.at(-1)) seen.push(status)
+    await sleep(20)
+  }
+  return seen
+}
+
 async function isHealthy(env: Record<string, string>): Promise<boolean> {
   const answer = await fetch(`http://localhost:${env.PORT}/health`)
   return answer.ok && ((await answer.json()) as { success: boolean }).success
@@ -126,10 +144,12 @@ test('one command brings everything up, Ctrl+C takes it down, and a second start
   }
 })
 
-test('documents arrive by themselves', async () => {
+test('probes are told when it is ready, and documents arrive by themselves', async () => {
   const env = await installation('arrivals')
   const product = start(env)
+  const statuses = probe(env, product)
   await says(product, 'Ctrl+C encerra.')
+  expect((await statuses).filter((status) => status !== 0)).toEqual([503, 200])
   const client = await enter(env)
   await expect.poll(() => client.list('TipoDFe=0'), { timeout: 60_000 }).not.toEqual([])
   await stop(product)

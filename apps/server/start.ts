@@ -28,6 +28,7 @@ import { serveRoutes } from './http/http.ts'
 import { serveMetrics } from './http/metrics.ts'
 import { describeApi } from './http/openapi.ts'
 import { serveSite, siteSettings } from './http/site.ts'
+import { refuseWhileStarting } from './http/starting.ts'
 import { repeat } from './jobs/jobs.ts'
 import { operatorMails, startOperatorLetters, watchStorage } from './mail/operator.ts'
 import { deleteSettledMails } from './mail/queue.ts'
@@ -81,13 +82,22 @@ export const routes = [
 ]
 const site = fileURLToPath(new URL('../web/dist', import.meta.url))
 
+/** Holds the port of the API with a refusal in words, for what comes before its start. */
+export function holdPort(config: Config): Promise<AsyncDisposable> {
+  return refuseWhileStarting(config, listenHost(config.publicUrl))
+}
+
 /**
  * Starts the given roles on one database: the embedded one of `dataDir` (begun here, or joined when a single role finds it running), or
- * that of `databaseUrl`. Dispose to stop in order: no new calls, pages under way finished, then the database.
+ * that of `databaseUrl`. `listening` is awaited before the API opens its port. Dispose to stop in order: no new calls, pages under way finished, then the database.
  */
 export async function start(
   config: Config,
-  { roles, step = () => {} }: { roles: Role[]; step?: (text: string) => void },
+  {
+    roles,
+    step = () => {},
+    listening,
+  }: { roles: Role[]; step?: (text: string) => void; listening?: () => Promise<void> },
 ): Promise<Server> {
   await using stack = new AsyncDisposableStack()
   const { ctx, databaseUrl, died } = await openContext(config, stack, { join: roles.length === 1, step })
@@ -108,6 +118,7 @@ export async function start(
     await serveDocs(app, describeApi(contract, config.productName))
     serveMetrics(app, serving, contract, opened, [hub.metrics])
     if (await exists(join(site, 'index.html'))) await serveSite(app, site, siteSettings(config))
+    await listening?.()
     url = await app.listen({ port: config.port, host: listenHost(config.publicUrl) })
   }
   if (roles.includes('worker')) {

@@ -21,7 +21,7 @@ export function sitePolicy(survey: string | null): string {
     'worker-src': "'self' blob:",
     'object-src': "'none'",
     'frame-ancestors': "'none'",
-    'base-uri': "'self'",
+    'base-uri': "'none'",
     'form-action': "'self'",
   })
 }
