@@ -138,6 +138,13 @@ test('the token of the metrics is long', () => {
   expect(readConfig({ METRICS_TOKEN: 'a'.repeat(16) }, '/').metricsToken).toBe('a'.repeat(16))
 })
 
+test('only this machine reaches the port, unless LISTEN_HOST names another address', () => {
+  expect(readConfig({ PUBLIC_URL: 'https://vigia.exemplo.com.br' }, '/').listenHost).toBe('localhost')
+  for (const host of ['::', '0.0.0.0', '10.0.0.5']) expect(readConfig({ LISTEN_HOST: host }, '/').listenHost).toBe(host)
+  for (const host of ['vigia.exemplo.com.br', '10.0.0', ' *'])
+    expect(problems({ LISTEN_HOST: host })[0]).toMatch(/^LISTEN_HOST /)
+})
+
 test('a master key must be the base64 of 32 bytes', () => {
   expect(problems({ MASTER_KEY: 'curta' })[0]).toMatch(/^MASTER_KEY .*32 bytes/)
   expect(problems({ MASTER_KEY: key })).toEqual([])

@@ -11,6 +11,8 @@ import { defaultPrintThreads } from './print/printer.ts'
 /** Everything the program takes from its environment, read once and frozen. */
 export interface Config {
   port: number
+  /** Address that the port is opened on; `localhost` is both loopback addresses. */
+  listenHost: string
   dataDir: string
   /** Set: an external PostgreSQL instead of the embedded one. */
   databaseUrl?: string
@@ -163,6 +165,13 @@ const [pingMsMax, pollMsMax] = [29_000, 95_000]
 
 const environment = z.object({
   PORT: port(3000),
+  LISTEN_HOST: z
+    .string()
+    .refine(
+      (text) => text === 'localhost' || isIP(text) > 0,
+      'deve ser localhost ou um endereço IP desta máquina (:: para todos)',
+    )
+    .default('localhost'),
   DATA_DIR: z.string().default('./data'),
   DATABASE_URL: url(['postgres:', 'postgresql:'], 'postgres://usuario:senha@servidor:5432/vigia').optional(),
   PUBLIC_URL: url(['http:', 'https:'], 'https://vigia.exemplo.com.br').optional(),
@@ -265,6 +274,7 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
   const contactEmail = env.CONTACT_EMAIL ?? (simulated ? 'contato@vigiafiscal.example' : undefined)
   return {
     port: env.PORT,
+    listenHost: env.LISTEN_HOST,
     dataDir,
     databaseUrl: env.DATABASE_URL,
     publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}`).replace(/\/+$/, ''),

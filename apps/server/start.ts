@@ -84,7 +84,7 @@ const site = fileURLToPath(new URL('../web/dist', import.meta.url))
 
 /** Holds the port of the API with a refusal in words, for what comes before its start. */
 export function holdPort(config: Config): Promise<AsyncDisposable> {
-  return refuseWhileStarting(config, listenHost(config.publicUrl))
+  return refuseWhileStarting(config)
 }
 
 /**
@@ -119,7 +119,7 @@ export async function start(
     serveMetrics(app, serving, contract, opened, [hub.metrics])
     if (await exists(join(site, 'index.html'))) await serveSite(app, site, siteSettings(config))
     await listening?.()
-    url = await app.listen({ port: config.port, host: listenHost(config.publicUrl) })
+    url = await app.listen({ port: config.port, host: config.listenHost })
   }
   if (roles.includes('worker')) {
     const working = withPool('worker')
@@ -237,11 +237,6 @@ async function closeSoon(app: FastifyInstance, hub: AsyncDisposable): Promise<vo
   await hub[Symbol.asyncDispose]()
   await closed
   clearTimeout(impatience)
-}
-
-// A demo or a trial answers to this machine only; a public address means that others must reach it.
-function listenHost(publicUrl: string): string {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(publicUrl).hostname) ? 'localhost' : '::'
 }
 
 async function exists(path: string): Promise<boolean> {

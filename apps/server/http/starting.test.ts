@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { refuseWhileStarting } from './starting.ts'
 
-const config = { port: 0, publicUrl: 'http://localhost:3000' }
+const config = { port: 0, listenHost: 'localhost', publicUrl: 'http://localhost:3000' }
 
 test('until the program has started, every request is refused with words', async () => {
-  await using starting = await refuseWhileStarting(config, 'localhost')
+  await using starting = await refuseWhileStarting(config)
   for (const [method, path] of [
     ['GET', '/health'],
     ['GET', '/dashboard'],
@@ -23,8 +23,8 @@ test('until the program has started, every request is refused with words', async
 })
 
 test('its port is free for the program as soon as it has ended, whoever is connected', async () => {
-  const starting = await refuseWhileStarting(config, 'localhost')
+  const starting = await refuseWhileStarting(config)
   await fetch(`http://localhost:${starting.port}/health`)
   await starting[Symbol.asyncDispose]()
-  await using _ = await refuseWhileStarting({ ...config, port: starting.port }, 'localhost')
+  await using _ = await refuseWhileStarting({ ...config, port: starting.port })
 })

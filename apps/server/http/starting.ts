@@ -10,8 +10,7 @@ const envelope: Envelope<null> = { success: false, message, data: null, errors: 
 
 /** Refuses every request with words, until it is disposed of: a migration of much data takes minutes, and a closed port says nothing. */
 export async function refuseWhileStarting(
-  config: Pick<Config, 'port' | 'publicUrl'>,
-  host: string,
+  config: Pick<Config, 'port' | 'listenHost' | 'publicUrl'>,
 ): Promise<AsyncDisposable & { port: number }> {
   const app = Fastify({ logger: false, forceCloseConnections: true, requestTimeout: 5_000 })
   await addHeaders(app, config)
@@ -22,6 +21,6 @@ export async function refuseWhileStarting(
       .headers({ 'cache-control': 'no-store', 'retry-after': '5', connection: 'close' })
       .send(JSON.stringify(envelope)),
   )
-  await app.listen({ port: config.port, host })
+  await app.listen({ port: config.port, host: config.listenHost })
   return { port: (app.server.address() as AddressInfo).port, [Symbol.asyncDispose]: () => app.close() }
 }
