@@ -99,6 +99,7 @@ const handlers = [
   })),
   handle(failing, async (_, { params }) => {
     if (params.how === 'refusal') throw new AppError('too-many', 'Devagar.', { retryAfterMs: 1500 })
+    if (params.how === 'cut') throw new Error('Connection terminated unexpectedly')
     if (params.how === 'busy') throw Object.assign(new Error('canceling statement'), { code: '55P03' })
     throw new Error('a bug with a secret')
   }),
@@ -243,10 +244,12 @@ describe('every answer', () => {
 
   test('says when to come back', async () => {
     expect((await app.inject('/v1/api/Falha/refusal')).headers['retry-after']).toBe('2')
-    const busy = await app.inject('/v1/api/Falha/busy')
-    expect(busy.statusCode).toBe(503)
-    expect(busy.headers['retry-after']).toBe('5')
-    expect(busy.json().message).toMatch(/seguros; tente de novo/)
+    for (const how of ['busy', 'cut']) {
+      const response = await app.inject(`/v1/api/Falha/${how}`)
+      expect(response.statusCode).toBe(503)
+      expect(response.headers['retry-after']).toBe('5')
+      expect(response.json().message).toMatch(/seguros; tente de novo/)
+    }
   })
 })
 

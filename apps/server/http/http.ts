@@ -440,7 +440,9 @@ const libraryRefusals: Record<string, [ErrorCode, message: string]> = {
 }
 
 // A database that is away, starting, or full, and rows that others hold for too long: the next try may succeed.
-const passing = /^(08...|53...|57P0[123]|55P03|ECONNREFUSED|ECONNRESET|ETIMEDOUT)$/
+const passing = /^(08...|40001|40P01|53...|57P0[123]|55P03|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/
+// What the client of the database says of a connection that has ended gives no code.
+const disconnected = /^Connection terminated|^Client has encountered a connection error|^Client was closed/
 const busy =
   'O sistema está sobrecarregado ou em manutenção neste momento. Seus documentos estão seguros; tente de novo em instantes.'
 
@@ -449,7 +451,7 @@ function refusalOf(error: unknown): AppError | null {
   const { statusCode, code } = error as { statusCode?: unknown; code?: unknown }
   const known = libraryRefusals[String(code)]
   if (known) return new AppError(known[0], known[1], { cause: error })
-  if (typeof code === 'string' && passing.test(code))
+  if (typeof code === 'string' ? passing.test(code) : error instanceof Error && disconnected.test(error.message))
     return new AppError('unavailable', busy, { cause: error, retryAfterMs: 5_000 })
   if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return null
   return new AppError(statusCode === 413 ? 'too-large' : 'invalid-input', unreadable, { cause: error })
