@@ -74,6 +74,19 @@ describe('when the clock is set', () => {
     expect([(await mine.claim())?.service, (await theirs.claim())?.service].sort()).toEqual([0, 2])
   })
 
+  test('a process that starts meanwhile goes on from what those before it saw', async () => {
+    const before = watchedProcess(ctx)
+    await changeLines(ctx, `next_at = ${inMinutes(50)}, allowed_at = ${inMinutes(40)}`)
+    expect(await before.claim()).toBeNull()
+    await changeLines(ctx, `next_at = next_at - interval '1 day', allowed_at = allowed_at - interval '1 day'`)
+    const since = watchedProcess(other)
+    since.pass(-dayMs)
+    expect(await since.claim()).toBeNull()
+    since.pass(2_000)
+    expect(await since.claim()).toBeNull()
+    expect([await waits(), await allowedIn()]).toEqual([[50, 50], 40])
+  })
+
   test('right again, nothing waits a day', async () => {
     const mine = watchedProcess(ctx)
     expect(await mine.claim()).not.toBeNull()

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from './context.ts'
@@ -33,10 +34,15 @@ const sharpMs = 1_000
 const lookEveryMs = 60_000
 
 /**
- * Watches the clock of the database for one subject of pauses. `uptimeMs` counts on while the machine sleeps and is not set by anybody. Several
- * processes may watch: a jump moves the pauses once.
+ * Watches the clock of the database for one subject of pauses. `uptimeMs` counts on while the machine sleeps and is not set by anybody, since
+ * `boot` (null: not known). Several processes may watch, and end and begin meanwhile: a jump moves the pauses once.
  */
-export function watchClock(subject: string, move: Move, uptimeMs = () => uptime() * 1000): ClockWatch {
+export function watchClock(
+  subject: string,
+  move: Move,
+  uptimeMs = () => uptime() * 1000,
+  boot: string | null = bootId,
+): ClockWatch {
   let last: Sample | null = null
   let doubtedSince: number | null = null
   let lookedAt = Number.NEGATIVE_INFINITY
@@ -46,7 +52,10 @@ export function watchClock(subject: string, move: Move, uptimeMs = () => uptime(
       let seen: Sample | null = null
       let looked = false
       const claimed = await inCapture(ctx, async (ctx) => {
-        const sample = { ...(await readClock(ctx, subject)), before, after: uptimeMs() }
+        const { known, ...read } = await readClock(ctx, subject, last === null ? boot : null)
+        const sample = { ...read, before, after: uptimeMs() }
+        // What an earlier process of this machine saw: the clock may be wrong at this very moment.
+        last ??= known
         if (last && jumpBetween(last, sample) !== 0) {
           // Takes the lock of the row, and tells those who count by times of the ledger.
           await noteJump(ctx, subject, 0)
@@ -57,7 +66,10 @@ export function watchClock(subject: string, move: Move, uptimeMs = () => uptime(
         doubtedSince = null
         if (last === null || sample.after - before <= sharpMs) seen = sample
         looked = before - lookedAt >= lookEveryMs
-        if (looked) await bringBack(ctx)
+        if (looked) {
+          await bringBack(ctx)
+          if (seen) await remember(ctx, subject, boot, seen)
+        }
         return work(ctx)
       })
       if (looked) lookedAt = before
@@ -76,13 +88,15 @@ export function watchClock(subject: string, move: Move, uptimeMs = () => uptime(
 
   async function follow(ctx: Pick<Context, 'db' | 'config' | 'log'>, from: Sample, sample: Sample): Promise<Sample> {
     // Another process may have moved the pauses before this one had the lock.
-    const now = { ...sample, movedMs: (await readClock(ctx, subject)).movedMs }
+    const now = { ...sample, movedMs: (await readClock(ctx, subject, null)).movedMs }
     const jumpMs = jumpBetween(from, now)
     if (jumpMs === 0) return now
     const rows = await move(ctx, jumpMs)
     await noteJump(ctx, subject, jumpMs)
     ctx.log.warn({ subject, jumpMs, rows }, 'the clock of the database was set, and pauses were moved by as much')
-    return { ...now, movedMs: now.movedMs + jumpMs }
+    const moved = { ...now, movedMs: now.movedMs + jumpMs }
+    await remember(ctx, subject, boot, moved)
+    return moved
   }
 }
 
@@ -95,11 +109,44 @@ function jumpBetween(from: Sample, to: Sample): number {
   return least > jumpMinMs || most < -jumpMinMs ? most : 0
 }
 
-async function readClock({ db }: Pick<Context, 'db'>, subject: string): Promise<Pick<Sample, 'at' | 'movedMs'>> {
-  const { rows } = await sql<Pick<Sample, 'at' | 'movedMs'>>`
+async function readClock(
+  { db }: Pick<Context, 'db'>,
+  subject: string,
+  boot: string | null,
+): Promise<Pick<Sample, 'at' | 'movedMs'> & { known: Sample | null }> {
+  const { rows } = await sql<Pick<Sample, 'at' | 'movedMs'> & { known: Sample | null }>`
     select (extract(epoch from now()) * 1000)::float8 as at,
-           coalesce((select moved_ms from clock where subject = ${subject}), 0)::float8 as "movedMs"`.execute(db)
+           coalesce((select moved_ms from clock where subject = ${subject}), 0)::float8 as "movedMs",
+           (select samples -> ${boot}::text from clock where subject = ${subject}) as known`.execute(db)
   return rows[0]!
+}
+
+// Of the machines, as they last started, only those of the last days: each look writes the newest to the end.
+const samplesMax = 20
+
+async function remember(
+  { db }: Pick<Context, 'db'>,
+  subject: string,
+  boot: string | null,
+  sample: Sample,
+): Promise<void> {
+  if (boot === null) return
+  const samples = sql`(select coalesce(jsonb_object_agg(key, value), '{}')
+    from (select key, value from jsonb_each(c.samples) where key <> ${boot} order by value -> 'at' desc limit ${samplesMax}) others)`
+  const own = sql`jsonb_build_object(${boot}::text, ${JSON.stringify(sample)}::jsonb)`
+  await sql`insert into clock as c (subject, samples) values (${subject}, ${own})
+            on conflict (subject) do update set samples = ${samples} || excluded.samples`.execute(db)
+}
+
+const bootId = readBootId()
+
+// Null where the system has none: then each process begins to watch when it starts.
+function readBootId(): string | null {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return null
+  }
 }
 
 async function noteJump({ db }: Pick<Context, 'db'>, subject: string, jumpMs: number): Promise<void> {

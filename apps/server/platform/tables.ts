@@ -401,6 +401,7 @@ interface ClockTable {
   subject: string
   moved_ms: Optional<bigint>
   jumped_at: Optional<Date | null>
+  samples: Optional<unknown>
 }
 interface ClockSkewTable {
   service: number
