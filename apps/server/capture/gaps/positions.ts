@@ -80,14 +80,16 @@ export async function findRest(ctx: GapContext, line: Pick<CaptureLine, 'id'>): 
   return waitMs === null ? null : Math.max(waitMs, ctx.config.sefaz.pagePauseMs)
 }
 
-// Each failure doubles the pause of a position, up to a day. While a query is under way, the pauses are those at the time it was sent.
+// Each failure doubles the pause of a position, up to a day. While a query is under way, the pauses are those at the time it was sent. A failure
+// that lies ahead was noted while the clock was wrong.
 function resting({ config }: GapContext, line: Pick<CaptureLine, 'id'>): RawBuilder<unknown> {
   const { hourMs } = config.sefaz
   return sql`
     select nsu_before as nsu,
            max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms' as until
       from capture_call
-     where line_id = ${line.id} and query = 'consNSU' and at > now() - interval '90 days'
+     where line_id = ${line.id} and query = 'consNSU'
+       and at > now() - interval '90 days' and at < now() + ${hourMs} * interval '1 ms'
        and (c_stat is null or c_stat not in (108, 109, 137, 138, 656, 999))
      group by nsu_before
     having max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms'
