@@ -202,7 +202,9 @@ export async function hasCandidates(
 export async function withoutHolder(ctx: HolderContext, line: CaptureLine): Promise<Decision> {
   await lockLine(ctx, line)
   const candidates = await listCandidates(ctx, line)
-  return candidates.length === 0 ? noCertificate : orNext(ctx, line, { ...noCertificate, message: noneAccepted })
+  // One that is here may be valid only by a clock that is right again; looking asks nobody.
+  if (candidates.length === 0) return { ...noCertificate, nextInMs: ctx.config.sefaz.hourMs }
+  return orNext(ctx, line, { ...noCertificate, message: noneAccepted })
 }
 
 // A refused certificate may be accepted later, so no line waits for ever.
