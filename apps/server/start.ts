@@ -34,7 +34,7 @@ import { operatorMails, startOperatorLetters, watchStorage } from './mail/operat
 import { deleteSettledMails } from './mail/queue.ts'
 import { forgetOutbox } from './mail/transport.ts'
 import { startMailWorker } from './mail/worker.ts'
-import { manifestationAnnouncements } from './manifestation/manifestation.ts'
+import { manifestationAnnouncements, readBackEvents } from './manifestation/manifestation.ts'
 import { manifestationRoutes } from './manifestation/routes.ts'
 import { startManifestationWorker } from './manifestation/worker.ts'
 import { openHub } from './notifications/hub.ts'
@@ -124,8 +124,12 @@ export async function start(
   if (roles.includes('worker')) {
     const working = withPool('worker')
     // Before anything is asked or sent.
-    await advanceMark(working)
-    stack.use(repeat(markEveryMs, () => advanceMark(working), working.log))
+    const lookForRestore = async () => {
+      await advanceMark(working)
+      await readBackEvents(working)
+    }
+    await lookForRestore()
+    stack.use(repeat(markEveryMs, lookForRestore, working.log))
     stack.use(await startCaptureWorker(working))
     // What an event releases comes by the distribution.
     const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)

@@ -5,15 +5,16 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { createDatabase, dropDatabase } from '../../../tests/support/database.ts'
-import { arrive, resNFe } from '../documents/testing.ts'
+import { arrive, chaveOf, company, evento, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { prepareInstallation } from '../platform/installation.ts'
 import { migrate } from '../platform/migrate.ts'
 import { advanceMark, findRestore } from '../platform/restore.ts'
 import { listNotices } from '../platform/trouble.ts'
-import { listHeld, releaseHeld } from './held.ts'
+import { listHeld, readBackEvents, releaseHeld } from './held.ts'
 import { findHoldups } from './holdups.ts'
+import { writeJournal } from './journal.ts'
 import { acknowledgePending } from './manifestation.ts'
 import { claimBatch } from './queue.ts'
 import { contextOf, daysAgo, newOffice, type Office, store } from './testing.ts'
@@ -53,6 +54,8 @@ beforeAll(async () => {
   // After the backup: the switch is turned off, and time passes.
   ctx = openOn(live.url)
   await setSwitch(null)
+  const author = { ...office, cnpj: company, service: 'nfe' } as const
+  await writeJournal(ctx, author, [evento(210240, { number: 2 })])
   await advanceMark(ctx)
   await ctx.db.destroy()
   ctx = openOn(copyUrl())
@@ -87,16 +90,31 @@ test('a database that was brought back is recognised, and no event leaves before
   ])
 })
 
+test('events that were registered after the copy are read back, once', async () => {
+  const answers = () =>
+    inWorkspace(ctx, office.workspaceId, ({ db }) =>
+      db
+        .selectFrom('document_event')
+        .select(['chave', 'tp_evento as tpEvento'])
+        .where('tp_evento', '=', 210240)
+        .execute(),
+    )
+  expect(await answers()).toEqual([])
+  expect(await readBackEvents(ctx)).toBe(1)
+  expect(await answers()).toEqual([{ chave: chaveOf({ number: 2 }), tpEvento: 210240 }])
+  expect(await readBackEvents(ctx)).toBe(0)
+})
+
 test('the release without the automatic Ciência turns the switches off first, and says so in the audit', async () => {
   await releaseHeld(ctx, { withoutAutomatic: true })
   expect(await findRestore(ctx)).toBeNull()
   expect(await listHeld(ctx)).toBeNull()
   expect(await listNotices(ctx)).toEqual([])
-  const { company, audit } = await inWorkspace(ctx, office.workspaceId, async ({ db }) => ({
-    company: await db.selectFrom('company').select('acknowledges_since').executeTakeFirstOrThrow(),
+  const { switches, audit } = await inWorkspace(ctx, office.workspaceId, async ({ db }) => ({
+    switches: await db.selectFrom('company').select('acknowledges_since').executeTakeFirstOrThrow(),
     audit: await db.selectFrom('audit').select('description').execute(),
   }))
-  expect(company.acknowledges_since).toBeNull()
+  expect(switches.acknowledges_since).toBeNull()
   expect(audit.map(({ description }) => description)).toEqual([
     expect.stringMatching(/^Desligou a Ciência automática de .+, porque o banco de dados voltou de uma cópia/),
   ])

@@ -10,7 +10,7 @@ import { lockRequests } from './requests.ts'
 import { recipient } from './rules.ts'
 
 export { manifestationAnnouncements } from './announcements.ts'
-export { listHeld, releaseHeld } from './held.ts'
+export { listHeld, readBackEvents, releaseHeld } from './held.ts'
 
 const summaryOnly = 1
 // Answers of the destinatário, and cancellations.

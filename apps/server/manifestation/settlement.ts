@@ -9,6 +9,7 @@ import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import type { EventResults } from './announcements.ts'
+import { type Author, writeJournal } from './journal.ts'
 import { type Consequence, letterOfOthers, registrationTime, type Said } from './outcomes.ts'
 import type { Batch } from './queue.ts'
 import type { ReadyEvent } from './signing.ts'
@@ -36,7 +37,7 @@ export async function settle(
 ): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {
     await enterWorkspace(ctx, batch.workspaceId)
-    const arrivals: Arrival[] = []
+    const kept: string[] = []
     let registered = false
     const results: EventResults = { registered: 0, refused: 0 }
     for (const answered of settled) {
@@ -50,13 +51,15 @@ export async function settle(
       if (written.state === 'rejected') results.refused += 1
       await noteSending(ctx, batch, one, durationMs)
       registered ||= one.consequence.state === 'registered'
-      if (one.consequence.keeps && one.said?.xml)
-        arrivals.push(arrivalOf(batch.service, processedEvent(one.ready.signed, { xml: one.said.xml })))
+      if (one.consequence.keeps && one.said?.xml) kept.push(processedEvent(one.ready.signed, { xml: one.said.xml }))
     }
     const block = settled.find((one) => one.consequence.blocksAuthor)
     if (block) await holdBack(ctx, batch, block.consequence)
     await announceResults(ctx, batch, results)
-    if (arrivals.length > 0) await deliver(ctx, batch, arrivals)
+    if (kept.length > 0) {
+      await writeJournal(ctx, batch, kept)
+      await deliverEvents(ctx, batch, kept)
+    }
     return registered
   })
 }
@@ -192,10 +195,20 @@ function arrivalOf(service: Service, xml: string): Arrival {
   return readArrival(place, schemas[service], gzipSync(xml))
 }
 
-async function deliver(ctx: Pick<Context, 'db' | 'log'>, batch: Batch, arrivals: Arrival[]): Promise<void> {
-  const { workspaceId, companyId, cnpj, service } = batch
+/**
+ * Stores events that their author registered, as XML with the authority's response, for the company and for every other workspace that has
+ * proved a certificate of its CNPJ. What is stored already stays as it is. `ctx.db` is a transaction of the capture.
+ */
+export async function deliverEvents(
+  ctx: Pick<Context, 'db' | 'log'>,
+  { workspaceId, companyId, cnpj, service }: Author,
+  events: readonly string[],
+): Promise<void> {
+  const arrivals = events.map((xml) => arrivalOf(service, xml))
+  await enterWorkspace(ctx, workspaceId)
   const { rows } = await sql<{ workspaceId: number; companyId: number }>`
-    select ${workspaceId}::int as "workspaceId", ${companyId}::int as "companyId"
+    select workspace_id as "workspaceId", id as "companyId" from company
+     where workspace_id = ${workspaceId} and id = ${companyId} and cnpj = ${cnpj}
     union
     select s.workspace_id, s.company_id from capture_subscription s join capture_line l on l.id = s.line_id
      where l.service = ${serviceCodes[service]} and l.cnpj = ${cnpj} and s.proved_at is not null
