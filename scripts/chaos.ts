@@ -1,12 +1,14 @@
 import { createChance } from './chaos/chance.ts'
+import { setClockAgainAndAgain } from './chaos/clock.ts'
 import { type Check, compareAll } from './chaos/compare.ts'
 import { matchCalls, unwritten } from './chaos/conversations.ts'
-import { fillDiskAgainAndAgain, makeTrouble, stallAgainAndAgain } from './chaos/faults.ts'
+import { fillDiskAgainAndAgain, killDatabaseNowAndThen, makeTrouble, stallAgainAndAgain } from './chaos/faults.ts'
 import { type Installation, install } from './chaos/installation.ts'
 import { askForEvents } from './chaos/people.ts'
 import { type ChaosPlan, readChaosPlan } from './chaos/plan.ts'
 import { keepKilling, measurePace } from './chaos/processes.ts'
 import { readLedger, readOutgoing } from './chaos/records.ts'
+import { restoreAndCompare } from './chaos/restore.ts'
 import { waitUntilQuiet } from './chaos/settle.ts'
 import { cancelNotes } from './chaos/suppliers.ts'
 
@@ -61,9 +63,11 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
   {
     await using killed = keepKilling({ count, lifeMs, chance: createChance(seed + 2) }, installation.startWorker)
     await using stalled = await installation.startWorkerBehindDoor()
-    const [stalls, fullDisks] = await Promise.all([
+    const [{ stalls, cuts }, fullDisks, databaseKills, jumps] = await Promise.all([
       stallAgainAndAgain(stalled.door, plan, createChance(seed + 4), calm),
       fillDiskAgainAndAgain(database, plan, createChance(seed + 5), calm),
+      killDatabaseNowAndThen(installation.killDatabase, plan, createChance(seed + 6), calm),
+      setClockAgainAndAgain(database, plan, createChance(seed + 7), calm),
       makeTrouble(authority, plan, createChance(seed), calm),
       cancelNotes(installation, { chance: createChance(seed + 3), everyMs: 3 * everyMs }, calm),
     ])
@@ -73,7 +77,10 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
       faults: calls.filter(({ fault }) => fault !== undefined).length,
       'workers killed': killed.count(),
       stalls,
+      'connections cut': cuts,
       'full disks': fullDisks,
+      'databases killed': databaseKills,
+      'clocks set': jumps,
     }
     say(
       Object.entries(trouble)
@@ -85,7 +92,7 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
     happened = { name: 'there was trouble', problems: missing.map(([what]) => `no ${what}`) }
   }
   say(`${await tellLost(installation)} responses were lost or never written down`)
-  await installation.calmAuthority()
+  await installation.replaceAuthority('calm')
   const worker = (await installation.startWorker())!
   const pending = await waitUntilQuiet(installation, { patienceMs: plan.patienceHours * hourMs, stillMs: 1.5 * hourMs })
   const requests = await people
@@ -95,7 +102,9 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
   const outcomes = Map.groupBy(await readOutgoing(database), ({ state, cStat }) => `${state} ${cStat ?? ''}`.trim())
   const told = [...outcomes].map(([outcome, events]) => `${events.length} ${outcome}`).join(', ')
   say(`settled; ${requests.length} events were asked for; sent ${told}`)
-  return [happened, ...(await compareAll(installation, plan, requests, pending))]
+  const checks = [happened, ...(await compareAll(installation, plan, requests, pending))]
+  say('the database is brought back from a copy')
+  return [...checks, ...(await restoreAndCompare(installation, plan, requests))]
 }
 
 // The authority cannot know that a worker was killed before it wrote a response down, or that the machine delivered one too late.

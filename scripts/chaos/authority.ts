@@ -75,6 +75,8 @@ export function createAuthority(port: number, before: readonly AuthorityCall[]):
   const ask = async <T>(method: string, path: string, body?: object | string): Promise<T> => {
     const response = await fetch(`http://127.0.0.1:${port}/_control/${path}`, {
       method,
+      // Another one may stand in its place at the next call.
+      headers: { connection: 'close' },
       body: typeof body === 'string' ? body : body && JSON.stringify(body),
     })
     if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)

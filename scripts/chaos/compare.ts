@@ -1,7 +1,7 @@
-import { callsWhileBlocked, matchCalls, misread, misuse, overlaps, queriesTooMany } from './conversations.ts'
+import { callsWhileBlocked, late, matchCalls, misread, misuse, overlaps, queriesTooMany } from './conversations.ts'
 import { compareList, compareReceipts, compareStatuses } from './documents.ts'
 import { eventMisuse, forgotten, registeredTwice, sentAgain, unacknowledged, unwanted, wronglyTold } from './events.ts'
-import { diskFull } from './faults.ts'
+import { databaseIsDown, diskFull } from './faults.ts'
 import type { Installation } from './installation.ts'
 import type { SentRequest } from './people.ts'
 import type { ChaosPlan } from './plan.ts'
@@ -32,11 +32,20 @@ export async function compareAll(
     ...(await compareDocuments(installation)),
     ...(await compareCalls(installation, plan)),
     ...(await compareEvents(installation, requests)),
-    { name: 'no process wrote an error', problems: installation.complaints.filter((line) => !line.includes(diskFull)) },
+    { name: 'no process wrote an error', problems: installation.complaints.filter((line) => !isOfTrouble(line)) },
   ]
 }
 
-async function compareDocuments({ authority, database, companies }: Installation): Promise<Check[]> {
+// What a process says of the trouble that it is in.
+function isOfTrouble(line: string): boolean {
+  return line.includes(diskFull) || /"trouble":"(relogio|consultas|servico)"/.test(line) || databaseIsDown.test(line)
+}
+
+/** Compares what the product holds and shows of each company with what the authority holds; `prefix` stands before the names. */
+export async function compareDocuments(
+  { authority, database, companies }: Installation,
+  prefix = '',
+): Promise<Check[]> {
   const checks: Check[] = []
   const receipts = await readReceipts(database)
   const sent = await authority.events()
@@ -47,7 +56,7 @@ async function compareDocuments({ authority, database, companies }: Installation
       const list = await client.list(`TipoDFe=${type}&IdEmpresa=${id}`)
       const held = receipts.filter((row) => row.workspace === workspace && row.cnpj === cnpj && row.service === service)
       const own = sent.filter((event) => event.author === cnpj && event.service === service)
-      const name = `${cnpj} ${service} of workspace ${workspace}`
+      const name = `${prefix}${cnpj} ${service} of workspace ${workspace}`
       checks.push(
         { name: `${name}: receipts`, problems: compareReceipts(truth, held) },
         { name: `${name}: list`, problems: compareList(truth, list) },
@@ -64,6 +73,7 @@ async function compareCalls({ authority, database }: Installation, { hourMs, ans
     checks.push(
       { name: `${line}: responses as they came`, problems: misread(conversation) },
       { name: `${line}: no misuse`, problems: misuse(conversation, hourMs) },
+      { name: `${line}: no call after its lease`, problems: late(conversation, answerMs) },
       { name: `${line}: no call while blocked`, problems: callsWhileBlocked(conversation, hourMs) },
       { name: `${line}: queries by NSU`, problems: queriesTooMany(conversation, hourMs, queriesPerHour) },
       { name: `${line}: one conversation at a time`, problems: overlaps(conversation, answerMs) },

@@ -60,8 +60,13 @@ export function misuse(conversation: readonly Matched[], hourMs: number): string
     if (call.cStat !== 656 || call.excused === true) return []
     const before = conversation.slice(0, index).findLast((one) => one.call.counted)
     if (before && hasPaused(before, at, hourMs)) return []
-    return [`${call.at} 656 to ${queryText(call)}`]
+    return [`${call.at} 656 to ${queryText(call)}, after ${before ? matchText(before) : 'nothing'}`]
   })
+}
+
+function matchText({ call, row }: Matched): string {
+  const noted = row ? `${new Date(row.at).toISOString()} ${row.cStat ?? row.error} in ${row.durationMs} ms` : 'nothing'
+  return `${queryText(call)} of ${call.at} (answered ${call.cStat}${call.lost ? ', lost' : ''}; noted: ${noted})`
 }
 
 // Whether the product kept an hour's pause after it gave up on this call, or after the worker that sent it was killed. If the authority's
@@ -70,6 +75,21 @@ function hasPaused({ row }: Matched, at: number, hourMs: number): boolean {
   if (row === null || row.cStat !== null) return false
   const gaveUpAt = row.error?.startsWith('interrupted') ? row.at - row.durationMs : row.at
   return at >= gaveUpAt + hourMs
+}
+
+/** The calls that left after the lease of who announced them was over, so that somebody else might have asked meanwhile. */
+export function late(conversation: readonly Matched[], answerMs: number): string[] {
+  // A lease is two and a half responses long, and what leaves must be answered within it; the rest is for a machine that delivers late.
+  const mostMs = 2.75 * answerMs
+  return conversation.flatMap(({ call, at, row }) => {
+    if (!row?.error?.startsWith('interrupted')) return []
+    const announcedAt = row.at - row.durationMs
+    // The clock was set meanwhile, and nothing can be told.
+    if (row.durationMs > 20 * answerMs) return []
+    return at - announcedAt > mostMs
+      ? [`${call.at} ${queryText(call)} came ${at - announcedAt} ms after it was announced`]
+      : []
+  })
 }
 
 /** The calls during a block that was known. */

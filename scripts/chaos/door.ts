@@ -1,16 +1,32 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A door to a server on this machine, which can hold back what the server says. */
+/** A door to a server on this machine, which can hold back what the server says, and cut what is open. */
 export interface Door extends AsyncDisposable {
   port: number
   /** Nothing that the server says gets through for `ms`; then all of it does. */
   stall(ms: number): void
+  /** The same from the next moment in which a query or an event was announced: its transaction is committed, and who did it does not hear so. */
+  stallAnnouncement(ms: number): void
+  /** Ends all connections, without a word. */
+  cut(): void
 }
+
+// What the product writes of a query, of an event.
+const announcement = /"asked_at" = now\(\)|"sent_at" = now\(\)/
 
 export async function openDoor(serverPort: number): Promise<Door> {
   const connections = new Set<{ client: Socket; server: Socket }>()
   let timer: NodeJS.Timeout | undefined
+  let announcedStallMs: number | null = null
+  const stall = (ms: number) => {
+    for (const { server } of connections) server.pause()
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      timer = undefined
+      for (const { server } of connections) server.resume()
+    }, ms)
+  }
   const listener = createServer((client) => {
     const server = connect(serverPort, '127.0.0.1')
     const connection = { client, server }
@@ -21,28 +37,37 @@ export async function openDoor(serverPort: number): Promise<Door> {
       connections.delete(connection)
     }
     for (const socket of [client, server]) socket.on('error', end).on('close', end)
-    client.pipe(server)
+    let announces = false
+    client.on('data', (chunk) => {
+      server.write(chunk)
+      if (announcedStallMs === null) return
+      announces ||= announcement.test(chunk.toString('latin1'))
+      if (!announces || !chunk.includes('commit')) return
+      announces = false
+      stall(announcedStallMs)
+      announcedStallMs = null
+    })
     server.on('data', (chunk) => client.write(chunk))
     if (timer) server.pause()
   })
+  const cut = () => {
+    for (const { client, server } of connections) {
+      client.destroy()
+      server.destroy()
+    }
+  }
   listener.listen(0, '127.0.0.1')
   await once(listener, 'listening')
   return {
     port: (listener.address() as AddressInfo).port,
-    stall(ms) {
-      for (const { server } of connections) server.pause()
-      clearTimeout(timer)
-      timer = setTimeout(() => {
-        timer = undefined
-        for (const { server } of connections) server.resume()
-      }, ms)
+    stall,
+    stallAnnouncement(ms) {
+      announcedStallMs = ms
     },
+    cut,
     async [Symbol.asyncDispose]() {
       clearTimeout(timer)
-      for (const { client, server } of connections) {
-        client.destroy()
-        server.destroy()
-      }
+      cut()
       await new Promise((resolve) => listener.close(resolve))
     },
   }

@@ -32,13 +32,28 @@ export function wronglyTold(outgoing: readonly OutgoingEventRow[], sent: readonl
     }
     // Of a company in two workspaces one may have sent what the other did not.
     const byOther = outgoing.some((other) => other.state === 'registered' && outgoingKey(other) === key)
+    // It had been registered, and then another answer to the same document took its place.
+    const overtaken = cStat === 573 && sent.some((other) => isLaterAnswer(other, there))
     if (state === 'rejected')
-      return there.nProt === undefined || byOther ? [] : [`${told}, but has the protocol ${there.nProt}`]
+      return there.nProt === undefined || byOther || overtaken ? [] : [`${told}, but has the protocol ${there.nProt}`]
     // Somebody registered it before us, with another system.
     if (there.nProt === undefined)
       return already.includes(there.cStat) ? [] : [`${told}, but was answered ${there.cStat}`]
     return protocol === null || protocol === there.nProt ? [] : [`${told}, but has the protocol ${there.nProt}`]
   })
+}
+
+const answers = [210200, 210220, 210240]
+
+function isLaterAnswer(other: AuthorityEvent, event: AuthorityEvent): boolean {
+  return (
+    other.chave === event.chave &&
+    other.author === event.author &&
+    other.tpEvento !== event.tpEvento &&
+    answers.includes(other.tpEvento) &&
+    other.nProt !== undefined &&
+    other.at >= event.at
+  )
 }
 
 /** Events that the authority registered more than once. */

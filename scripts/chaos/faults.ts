@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 import type { Remote } from './authority.ts'
 import type { Chance } from './chance.ts'
 import type { Door } from './door.ts'
@@ -37,24 +37,50 @@ export async function makeTrouble(
 }
 
 /**
- * Again and again a worker hears nothing from its database for longer than a lease, so that others take over what it was about; until
- * `signal`. Returns how often.
+ * Again and again a worker hears nothing from its database for longer than a lease, so that others take over what it was about; often its
+ * connections are then cut. Until `signal`. Returns how often each happened.
  */
 export async function stallAgainAndAgain(
   door: Door,
   { answerMs }: Pick<ChaosPlan, 'answerMs'>,
   chance: Chance,
   signal: AbortSignal,
-): Promise<number> {
-  let stalls = 0
+): Promise<{ stalls: number; cuts: number }> {
+  let [stalls, cuts] = [0, 0]
   while (!signal.aborted) {
     await sleep(chance.between(answerMs / 2, 2 * answerMs), signal)
     const ms = chance.between(3 * answerMs, 4 * answerMs)
-    door.stall(ms)
+    if (chance.next() < 0.7) door.stallAnnouncement(ms)
+    else door.stall(ms)
     stalls++
-    await sleep(ms, signal)
+    await sleep(2 * ms, signal)
+    if (chance.next() < 0.6) continue
+    door.cut()
+    cuts++
   }
-  return stalls
+  return { stalls, cuts }
+}
+
+/** What is said of a database that was killed, or of a connection to it that was cut. */
+export const databaseIsDown =
+  /57P0|ECONNREFUSED|ECONNRESET|Connection terminated|connection error and is not queryable|database system is/
+
+// A server that cannot be started again three times within ten minutes is left to a person, and a start may fail.
+const databaseKillsMax = 2
+
+/** Now and then the database server is killed, which its program starts again; until `signal`. Returns how often. */
+export async function killDatabaseNowAndThen(
+  kill: () => Promise<void>,
+  { hourMs, hours }: Pick<ChaosPlan, 'hourMs' | 'hours'>,
+  chance: Chance,
+  signal: AbortSignal,
+): Promise<number> {
+  for (let times = 0; times < databaseKillsMax; times++) {
+    await sleep(chance.between(0.1, 0.4) * hours * hourMs, signal)
+    if (signal.aborted) return times
+    await kill()
+  }
+  return databaseKillsMax
 }
 
 /** What the server says when the disk is full, in whatever the product says of it. */
@@ -68,18 +94,37 @@ export async function fillDiskAgainAndAgain(
   signal: AbortSignal,
 ): Promise<number> {
   const tables = ['receipt', 'storage_probe']
-  const each = (statement: (table: string) => string) => database.query(tables.map(statement).join(';'))
-  await database.query(
-    `create function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '${diskFull}'; end $$`,
+  const each = (statement: (table: string) => string) => insist(database, tables.map(statement).join(';'))
+  await insist(
+    database,
+    `create or replace function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '${diskFull}'; end $$`,
   )
   let times = 0
   while (!signal.aborted) {
     await sleep(chance.between(hourMs, 3 * hourMs), signal)
     if (signal.aborted) break
-    await each((table) => `create trigger no_room before insert on ${table} for each row execute function no_room()`)
+    await each(
+      (table) => `create or replace trigger no_room before insert on ${table} for each row execute function no_room()`,
+    )
     times++
     await sleep(chance.between(hourMs / 4, hourMs), signal)
-    await each((table) => `drop trigger no_room on ${table}`)
+    await each((table) => `drop trigger if exists no_room on ${table}`)
   }
   return times
+}
+
+const downMsMax = 60_000
+
+/** Carries out a statement, as soon as the database can be reached. */
+export async function insist(database: pg.Pool, statement: string, values: unknown[] = []): Promise<void> {
+  for (const since = performance.now(); ; ) {
+    try {
+      return void (await database.query(statement, values))
+    } catch (error) {
+      // Those of the server's state: it is killed, starts, or ends.
+      const refused = error instanceof pg.DatabaseError && !error.code?.startsWith('57P')
+      if (refused || performance.now() - since > downMsMax) throw error
+      await sleep(50)
+    }
+  }
 }

@@ -1,13 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Config, readConfig } from '@vigia/server/start'
 import { type Simulator, start as startSimulator } from '@vigia/simulator/start'
 import pg from 'pg'
 import { weeksAgo } from '../../tests/support/authority.ts'
 import { type Client, newClient } from '../../tests/support/client.ts'
 import { startDatabase } from '../../tests/support/postgres.ts'
 import { type AuthorityCall, createAuthority, type Remote } from './authority.ts'
+import { giveClock } from './clock.ts'
 import { type Door, openDoor } from './door.ts'
+import { databaseIsDown } from './faults.ts'
 import type { ChaosPlan, PlannedCompany } from './plan.ts'
 import { type RoleProcess, startRole } from './processes.ts'
 import type { RoleOrder } from './role.ts'
@@ -23,6 +26,8 @@ export interface RegisteredCompany extends PlannedCompany {
 export interface Installation {
   authority: Remote
   database: pg.Pool
+  /** That of each process of the product. */
+  config: Config
   companies: RegisteredCompany[]
   /** When the last company was registered. */
   installedAt: number
@@ -31,8 +36,12 @@ export interface Installation {
   startWorker(signal?: AbortSignal): Promise<RoleProcess | null>
   /** Starts a worker that reaches its database through a door. */
   startWorkerBehindDoor(): Promise<AsyncDisposable & { door: Door }>
-  /** Replaces the authority by one that remembers everything, and to which no new documents come. Nobody may be calling it. */
-  calmAuthority(): Promise<void>
+  /** Kills the server of the database, which is started again. */
+  killDatabase(): Promise<void>
+  /** Replaces the authority by one that remembers everything, to which new documents come or none. Nobody may be calling it. */
+  replaceAuthority(how: 'calm' | 'busy'): Promise<void>
+  /** Copies the database; with `bringBack` the copy takes its place. No worker may run; the API is started again. */
+  copyDatabase(): Promise<{ bringBack(): Promise<void> }>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -41,16 +50,11 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'vigia-chaos-'))
   stack.defer(() => rm(directory, { recursive: true, force: true }))
-  const postgres = stack.use(await startDatabase(directory))
+  const postgres = stack.use(await startDatabase(directory, { durable: true }))
   const named = new Map(plan.workspaces.flat().map((company) => [company.cnpj, company]))
   const options = { directory: join(directory, 'simulator'), seed: plan.seed, hourMs: plan.hourMs }
-  let simulator: Simulator = await startSimulator({
-    ...options,
-    port: 0,
-    companies: [...named.values()],
-    since: weeksAgo(),
-    liveEveryMs: plan.liveEveryMs,
-  })
+  const busy = { companies: [...named.values()], since: weeksAgo(), liveEveryMs: plan.liveEveryMs }
+  let simulator: Simulator = await startSimulator({ ...options, port: 0, ...busy })
   stack.defer(() => simulator[Symbol.asyncDispose]())
   const before: AuthorityCall[] = []
   const authority = createAuthority(simulator.port, before)
@@ -74,15 +78,33 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
   const complaints: string[] = []
   const startProcess = (role: RoleOrder['role'], signal?: AbortSignal, environment = order.environment) =>
     startRole({ ...order, environment, role }, (line) => complaints.push(line), signal)
-  const api = (await startProcess('api'))!
+  // As its supervisor would, when the database was down just then.
+  const startWorker = async (signal?: AbortSignal): Promise<RoleProcess | null> => {
+    for (;;) {
+      try {
+        return await startProcess('worker', signal)
+      } catch (error) {
+        if (!databaseIsDown.test(String(error))) throw error
+      }
+    }
+  }
+  let api = (await startProcess('api'))!
   stack.defer(() => api.stop())
+  const { url: apiUrl } = api
+  const startApiAgain = async () => {
+    api = (await startProcess('api', undefined, { ...order.environment, PORT: new URL(apiUrl).port }))!
+  }
+  // It has migrated the database.
+  await api.stop()
+  order.environment.DATABASE_URL = await giveClock(postgres.url)
+  await startApiAgain()
   const database = new pg.Pool({ connectionString: postgres.url, max: 4 })
   database.on('error', () => {})
   stack.defer(() => database.end())
 
   const companies: RegisteredCompany[] = []
   for (const [index, workspace] of plan.workspaces.entries()) {
-    const client = await newClient({ url: api.url, simulator })
+    const client = await newClient({ url: apiUrl, simulator })
     for (const company of workspace) {
       const id = await register(client, simulator, company)
       companies.push({ ...company, id, client, workspace: index })
@@ -93,13 +115,14 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
   return {
     authority,
     database,
+    config: readConfig(order.environment, directory),
     companies,
     installedAt,
     complaints,
-    startWorker: (signal) => startProcess('worker', signal),
+    startWorker,
     async startWorkerBehindDoor() {
       await using stack = new AsyncDisposableStack()
-      const url = new URL(postgres.url)
+      const url = new URL(order.environment.DATABASE_URL!)
       const door = stack.use(await openDoor(Number(url.port)))
       url.port = String(door.port)
       const worker = (await startProcess('worker', undefined, { ...order.environment, DATABASE_URL: url.href }))!
@@ -107,13 +130,47 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
       const owned = stack.move()
       return { door, [Symbol.asyncDispose]: () => owned.disposeAsync() }
     },
-    async calmAuthority() {
+    async killDatabase() {
+      const [pid] = (await readFile(join(directory, 'postgres/postmaster.pid'), 'utf8').catch(() => '')).split('\n')
+      if (pid) process.kill(Number(pid), 'SIGKILL')
+    },
+    async replaceAuthority(how) {
       before.push(...(await authority.calls()))
       const { port } = simulator
       await simulator[Symbol.asyncDispose]()
-      simulator = await startSimulator({ ...options, port })
+      simulator = await startSimulator({ ...options, port, ...(how === 'busy' && busy) })
+    },
+    async copyDatabase() {
+      const whileClosed = async (statements: string[]) => {
+        await api.stop()
+        await administer(postgres.url, statements)
+        await startApiAgain()
+      }
+      const name = new URL(postgres.url).pathname.slice(1)
+      await whileClosed([endSessions(name), `create database copy template ${name}`])
+      return {
+        bringBack: () =>
+          whileClosed([
+            endSessions(name),
+            `drop database ${name} with (force)`,
+            `alter database copy rename to ${name}`,
+          ]),
+      }
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+const endSessions = (name: string) => `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`
+
+// Carries out statements about the database at `url`, from another one.
+async function administer(url: string, statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: new URL('/postgres', url).href })
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
   }
 }
 

@@ -64,17 +64,22 @@ export async function askForEvents(
   return requests
 }
 
+// What is said while the database is down, with the promise that a later call may do better.
+const unavailable = 503
+const isFailure = (status: number) => status >= 500 && status !== unavailable
+
 async function synchronize({ client, id }: RegisteredCompany): Promise<void> {
   const { status, body } = await client.call('POST', `/v1/api/Empresas/sincronizar?idEmpresa=${id}`)
-  if (status >= 500) throw new Error(`sincronizar: ${status} ${body.message}`)
+  if (isFailure(status)) throw new Error(`sincronizar: ${status} ${body.message}`)
 }
 
 async function newest({ client, id }: RegisteredCompany, service: Service): Promise<ListRow[]> {
   const type = service === 'nfe' ? 0 : 2
-  const { body } = await client.call<{ items: ListRow[] }>(
+  const { status, body } = await client.call<{ items: ListRow[] }>(
     'GET',
     `/v1/api/DocumentosFiscais?TipoDFe=${type}&IdEmpresa=${id}`,
   )
+  if (status === unavailable) return []
   if (!body.success) throw new Error(`list of ${id}: ${body.message}`)
   return body.data.items
 }
@@ -94,7 +99,7 @@ async function manifest(
       idsDFe: rows.map((row) => row.idDfe),
     },
   )
-  if (status >= 500) throw new Error(`manifestar-${service}: ${status} ${body.message}`)
+  if (isFailure(status)) throw new Error(`manifestar-${service}: ${status} ${body.message}`)
   return rows.map(({ chave }) => {
     const outcome = body.data?.documentos.find((one) => one.chave === chave)
     const accepted = outcome !== undefined && outcome.situacao !== 'recusada'

@@ -38,11 +38,13 @@ export async function startRole(
   signal?: AbortSignal,
 ): Promise<RoleProcess | null> {
   const child = fork(program, [JSON.stringify(order)], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  // What it says before it is ready is told by the failure to start.
+  let started = false
   const said: string[] = []
   for (const stream of [child.stdout!, child.stderr!]) {
     createInterface(stream).on('line', (line) => {
-      said.push(line)
-      complain(`${order.role}: ${line}`)
+      if (started) complain(`${order.role}: ${line}`)
+      else said.push(line)
     })
   }
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
@@ -52,6 +54,7 @@ export async function startRole(
   }
   const kill = end('SIGKILL')
   const ready = await readiness(child, ended, signal)
+  started = ready !== null
   if (ready) return { url: ready.url, ended, kill, stop: end('SIGTERM') }
   await kill()
   if (signal?.aborted) return null

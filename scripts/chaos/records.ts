@@ -79,8 +79,8 @@ function hash(codec: number, content: Buffer): string | null {
 
 export async function readLedger(db: pg.Pool): Promise<LedgerCall[]> {
   const { rows } = await db.query<Omit<LedgerCall, 'at'> & { at: Date }>(`
-    select k.at, k.duration_ms as "durationMs", l.cnpj, ${service('l.service')} as service, k.query, k.c_stat as "cStat", k.error
-      from capture_call k join capture_line l on l.id = k.line_id order by k.at, k.id`)
+    select k.true_at as at, k.duration_ms as "durationMs", l.cnpj, ${service('l.service')} as service, k.query, k.c_stat as "cStat", k.error
+      from capture_call k join capture_line l on l.id = k.line_id order by k.true_at, k.id`)
   return rows.map((row) => ({ ...row, at: row.at.getTime() }))
 }
 
@@ -99,7 +99,7 @@ export async function readOutgoing(db: pg.Pool): Promise<OutgoingEventRow[]> {
     select e.workspace_id || '/' || e.id as id, w.public_id as workspace, e.cnpj, ${service('e.type')} as service, e.chave,
            e.tp_evento as "tpEvento", e.sequence, e.state, e.requested_by is null as automatic, e.c_stat as "cStat",
            e.x_motivo as "xMotivo", e.protocol, e.message,
-           coalesce((select json_agg(json_build_object('at', extract(epoch from k.at) * 1000, 'cStat', k.c_stat, 'error', k.error) order by k.at, k.id)
+           coalesce((select json_agg(json_build_object('at', extract(epoch from k.true_at) * 1000, 'cStat', k.c_stat, 'error', k.error) order by k.true_at, k.id)
                        from outgoing_event_call k where k.workspace_id = e.workspace_id and k.event_id = e.id), '[]') as calls
       from outgoing_event e join workspace w on w.id = e.workspace_id order by e.workspace_id, e.id`)
   return rows

@@ -2,14 +2,14 @@ import type { Installation } from './installation.ts'
 import { sleep } from './processes.ts'
 import { readLines, readOutgoing } from './records.ts'
 
-/** Waits until nothing is under way any more; returns what still is when the patience is over. */
+/** Waits until nothing is under way any more, unless `events` may be; returns what still is when the patience is over. */
 export async function waitUntilQuiet(
   { authority, database }: Installation,
-  { patienceMs, stillMs }: { patienceMs: number; stillMs: number },
+  { patienceMs, stillMs, events = true }: { patienceMs: number; stillMs: number; events?: boolean },
 ): Promise<string[]> {
   const until = Date.now() + patienceMs
   for (let quietSince: number | null = null; ; await sleep(stillMs / 15)) {
-    const pending = await pendingOf({ authority, database })
+    const pending = await pendingOf({ authority, database }, events)
     if (pending.length > 0) quietSince = null
     else quietSince ??= Date.now()
     // What has ended may cause something new: a registered event releases a document. A Ciência may wait for the next turn, if a worker was
@@ -19,11 +19,14 @@ export async function waitUntilQuiet(
   }
 }
 
-async function pendingOf({ authority, database }: Pick<Installation, 'authority' | 'database'>): Promise<string[]> {
+async function pendingOf(
+  { authority, database }: Pick<Installation, 'authority' | 'database'>,
+  withEvents: boolean,
+): Promise<string[]> {
   const [highest, lines, events] = [
     await authority.sequences(),
     await readLines(database),
-    await readOutgoing(database),
+    withEvents ? await readOutgoing(database) : [],
   ]
   const pending: string[] = []
   for (const { cnpj, service, lastNsu, gaps, behind, state, message } of lines) {

@@ -17,6 +17,7 @@ export async function cancelNotes(
       'GET',
       `/v1/api/DocumentosFiscais?TipoDFe=0&IdEmpresa=${id}`,
     )
+    if (!body.success) continue
     const open = body.data.items.filter(({ status }) => status.codigoEvento !== cancelamento)
     if (open.length > 0) await authority.receive(cancellation(chance.pick(open).chave, number))
   }

@@ -1,0 +1,69 @@
+import pg from 'pg'
+import type { Chance } from './chance.ts'
+import { insist } from './faults.ts'
+import type { ChaosPlan } from './plan.ts'
+import { sleep } from './processes.ts'
+
+// A database whose clock can be set without setting that of the machine: its own `now()` stands before the one of PostgreSQL.
+const schema = `
+  create schema moved;
+  create table moved.jump (at timestamptz not null, ms bigint not null);
+  create function moved.at(moment timestamptz) returns timestamptz language sql stable as
+    $$ select moment + coalesce((select sum(ms) from moved.jump where at <= moment), 0) * interval '1 ms' $$;
+  create function moved.now() returns timestamptz language sql stable as 'select moved.at(pg_catalog.now())';
+  create function moved.clock_timestamp() returns timestamptz language sql volatile as
+    'select moved.at(pg_catalog.clock_timestamp())';
+  grant usage on schema moved to public;
+  grant select on moved.jump to public;
+  do $$
+  declare it record;
+  begin
+    for it in
+      select d.adrelid::regclass as relation, a.attname as name, pg_get_expr(d.adbin, d.adrelid) as expression
+        from pg_attrdef d join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
+       where pg_get_expr(d.adbin, d.adrelid) in ('now()', 'clock_timestamp()')
+    loop
+      execute format('alter table %s alter %I set default moved.%s', it.relation, it.name, it.expression);
+    end loop;
+  end $$;
+  alter table capture_call add true_at timestamptz not null default pg_catalog.now();
+  alter table outgoing_event_call add true_at timestamptz not null default pg_catalog.now()`
+
+/** Gives a migrated database a clock that `setClockAgainAndAgain` can set. Returns the address whose connections go by it. */
+export async function giveClock(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(schema)
+  } finally {
+    await client.end()
+  }
+  const address = new URL(url)
+  address.searchParams.set('options', '-c search_path=public,moved,pg_catalog')
+  return address.href
+}
+
+/** Again and again the clock of the database is set minutes or a day ahead or back, for a while; until `signal`, when it is right. Returns how often. */
+export async function setClockAgainAndAgain(
+  database: pg.Pool,
+  { hourMs }: Pick<ChaosPlan, 'hourMs'>,
+  chance: Chance,
+  signal: AbortSignal,
+): Promise<number> {
+  // Transactions that have begun keep the clock that they had.
+  const jump = (ms: number) =>
+    insist(database, `insert into moved.jump select pg_catalog.clock_timestamp() + interval '0.3 s', $1`, [
+      Math.round(ms),
+    ])
+  let times = 0
+  while (!signal.aborted) {
+    await sleep(chance.between(hourMs, 4 * hourMs), signal)
+    if (signal.aborted) break
+    const ms = chance.pick([-1, 1]) * chance.pick([chance.between(60_000, 600_000), 86_400_000])
+    await jump(ms)
+    times++
+    await sleep(chance.between(hourMs, 6 * hourMs), signal)
+    await jump(-ms)
+  }
+  return times
+}
