@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { rebuildProjection } from '../documents/documents.ts'
 import { nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { findRestore, noteRestore, releaseRestore } from '../platform/restore.ts'
@@ -15,6 +16,7 @@ import { linesOf, newCompany, openInstallation, retireLines, type TestContext } 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: TestContext
 let workspaceId: number
+let companyId: number
 let line: CaptureLine
 
 beforeAll(async () => {
@@ -24,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(async () => {
   await retireLines(ctx)
-  workspaceId = (await newCompany(ctx)).workspaceId
+  ;({ workspaceId, companyId } = await newCompany(ctx))
   for (;;) {
     line = (await claimLine(ctx))!
     if (line.service === 0) break
@@ -244,10 +246,13 @@ describe('other bytes for a position', () => {
     await page(138, 3, [altered, note(3)])
     const all = await receipts()
     expect(all.filter(({ nsu }) => nsu > 0n).map(({ nsu }) => nsu)).toEqual([1n, 2n, 3n])
-    expect(all[0]).toMatchObject({
+    const second = {
       nsu: expect.toSatisfy((nsu: bigint) => nsu < 0n),
       problem: 'A SEFAZ entregou na posição 2 dois conteúdos diferentes; os dois estão guardados.',
-    })
+    }
+    expect(all[0]).toMatchObject(second)
+    await rebuildProjection(ctx, { workspaceId, companyId, cnpj: line.cnpj })
+    expect((await receipts())[0]).toMatchObject(second)
     expect(await amount()).toEqual(before)
     expect(await row()).toMatchObject({ conflicts: 1, conflict_at: expect.any(Date) })
     const happened = await inWorkspace(ctx, workspaceId, ({ db }) =>

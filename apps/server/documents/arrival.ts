@@ -13,10 +13,12 @@ export interface ReceivedDocZip {
   schema: string
   /** The gzip stream as received. */
   content: Buffer
+  /** What its receipt says of it. */
+  problem?: string | null
 }
 
 /** A docZip with what was read in it; made once for all companies that receive it. */
-export interface Arrival extends ReceivedDocZip {
+export interface Arrival extends Omit<ReceivedDocZip, 'problem'> {
   /** Sentence for people: why it could not be read, or what is odd in it. */
   problem: string | null
   facts: DocumentFacts | EventFacts | null
@@ -34,13 +36,22 @@ export function placeOf(content: Buffer): bigint {
 /** `arrival` beside another document that holds its position. */
 export function besideAnother(arrival: Arrival): Arrival {
   const { nsu, content, problem } = arrival
-  const sentence = `A SEFAZ entregou na posição ${nsu} dois conteúdos diferentes; os dois estão guardados.`
   return {
     ...arrival,
     nsu: placeOf(content),
     claimedNsu: nsu,
-    problem: [problem, sentence].filter(Boolean).join(' '),
+    problem: withProblem(
+      problem,
+      `A SEFAZ entregou na posição ${nsu} dois conteúdos diferentes; os dois estão guardados.`,
+    ),
   }
+}
+
+// As above. Whoever reads a receipt again cannot know of which other document it stands beside.
+const besideText = /A SEFAZ entregou na posição \d+ dois conteúdos diferentes; os dois estão guardados\./
+
+function withProblem(problem: string | null, sentence: string | undefined): string | null {
+  return [problem, sentence].filter(Boolean).join(' ') || null
 }
 
 /** Whether two docZips hold the same document, however it was compressed; null when one of them cannot be opened. */
@@ -65,12 +76,14 @@ export function readArrival(nsu: bigint, schema: string, content: Buffer): Arriv
   return readUnzipped({ nsu, schema, content }, xml)
 }
 
-/** Reads a page of docZips, each as `readArrival` would. */
+/** Reads a page of docZips, each as `readArrival` would; of a receipt that stood beside another document it still says so. */
 export function readPage(page: readonly ReceivedDocZip[]): Arrival[] {
   const unzipped = unzipTogether(page.map(({ content }) => content))
-  return unzipped === null
-    ? page.map(({ nsu, schema, content }) => readArrival(nsu, schema, content))
-    : page.map((docZip, index) => readUnzipped(docZip, unzipped[index]!))
+  return page.map((docZip, index) => {
+    const { nsu, schema, content, problem: stored } = docZip
+    const arrival = unzipped ? readUnzipped(docZip, unzipped[index]!) : readArrival(nsu, schema, content)
+    return stored ? { ...arrival, problem: withProblem(arrival.problem, besideText.exec(stored)?.[0]) } : arrival
+  })
 }
 
 function readUnzipped({ nsu, schema, content }: ReceivedDocZip, xml: Buffer): Arrival {
@@ -81,7 +94,7 @@ function readUnzipped({ nsu, schema, content }: ReceivedDocZip, xml: Buffer): Ar
     nsu,
     schema,
     content,
-    problem: [obstacle, ...problems.map((problem) => problem.message)].filter(Boolean).join(' ') || null,
+    problem: withProblem(obstacle, problems.map((problem) => problem.message).join(' ')),
     facts: obstacle ? null : facts,
   }
 }

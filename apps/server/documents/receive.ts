@@ -187,7 +187,7 @@ export async function listReceipts(
 ) {
   return db
     .selectFrom('receipt')
-    .select(['nsu', 'schema', 'content'])
+    .select(['nsu', 'schema', 'content', 'problem'])
     .where('workspace_id', '=', from.workspaceId)
     .where('company_id', '=', from.companyId)
     .where('service', '=', serviceCodes[service])
