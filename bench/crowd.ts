@@ -29,6 +29,8 @@ const newcomer = '11222333000181'
 const alone = '12345678000195'
 
 const directory = await mkdtemp(join(tmpdir(), 'vigia-bench-'))
+// As `npm start` does.
+process.env.NODE_COMPILE_CACHE = join(directory, 'compiled')
 try {
   await using postgres = await startDatabase(directory, { durable: true })
   const certificates = new Map<string, Uint8Array>()
