@@ -56,3 +56,5 @@ async function hashSources(root: string): Promise<string> {
   }
   return hash.digest('hex')
 }
+
+if (import.meta.main) await buildWeb(path.join(import.meta.dirname, '..'), console.log)

@@ -12,6 +12,16 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
 const key = Buffer.alloc(32, 7).toString('base64')
 
+// All that production asks for.
+const production = {
+  SEFAZ_AMBIENTE: 'producao',
+  PUBLIC_URL: 'https://vigia.exemplo.com.br',
+  TRUSTED_PROXIES: '127.0.0.1',
+  SMTP_URL: 'smtps://a:b@correio.exemplo.com.br',
+  MAIL_FROM: 'avisos@exemplo.com.br',
+  MASTER_KEY: key,
+}
+
 function problems(env: Record<string, string>): string[] {
   try {
     readConfig(env, '/')
@@ -42,7 +52,7 @@ test('an empty environment is a complete simulated installation', () => {
 })
 
 test('production talks to the real authority at its real pace and has no simulator and no demo', () => {
-  const config = readConfig({ SEFAZ_AMBIENTE: 'producao' }, '/')
+  const config = readConfig(production, '/')
   expect(config.sefaz).toMatchObject({ tpAmb: 1, hourMs: 3_600_000, pagePauseMs: 2000, marginMs: 300_000, caFiles: [] })
   expect(config.sefaz.endpoints.distribution.cte).toContain('https://www1.cte.fazenda.gov.br/')
   expect(config.simulator).toBeNull()
@@ -102,7 +112,7 @@ test('all problems are told at once, each with the name of its variable', () => 
     SMTP_URL: 'http://x',
     SIMULATOR_ARCHIVE_ANSWERED: 'talvez',
   })
-  expect(found).toHaveLength(10)
+  expect(found).toHaveLength(13)
   const names = [
     'PORT',
     'SIMULATOR_PORT',
@@ -150,11 +160,25 @@ test('a master key must be the base64 of 32 bytes', () => {
   expect(problems({ MASTER_KEY: key })).toEqual([])
 })
 
-test('an external database in production needs a master key', () => {
-  const env = { SEFAZ_AMBIENTE: 'producao', DATABASE_URL: 'postgres://a:b@db/vigia' }
-  expect(problems(env)[0]).toMatch(/^MASTER_KEY é obrigatória/)
-  expect(problems({ ...env, MASTER_KEY: key })).toEqual([])
-  expect(problems({ ...env, SEFAZ_AMBIENTE: 'homologacao' })).toEqual([])
+test.each([
+  ['http', { PUBLIC_URL: 'http://vigia.exemplo.com.br' }, /^PUBLIC_URL deve começar por https/],
+  ['no-proxies', { TRUSTED_PROXIES: '' }, /^TRUSTED_PROXIES é obrigatória/],
+  ['no-mail', { SMTP_URL: '', MAIL_FROM: '' }, /^SMTP_URL é obrigatória/],
+  ['key-on-disk', { MASTER_KEY: '' }, /^MASTER_KEY é obrigatória/],
+  ['demo', { DEMO_EMAIL: 'a@b.com', DEMO_PASSWORD: 'segredo' }, /^DEMO_EMAIL e DEMO_PASSWORD abrem/],
+])('production is refused for %s until that risk is accepted, elsewhere it is none', (risk, env, sentence) => {
+  const found = problems({ ...production, ...env })
+  expect(found).toEqual([expect.stringMatching(sentence)])
+  expect(found[0]).toContain(`ACCEPTED_RISKS=${risk}.`)
+  expect(problems({ ...production, ...env, ACCEPTED_RISKS: risk })).toEqual([])
+  expect(problems({ ...production, ...env, SEFAZ_AMBIENTE: 'homologacao' })).toEqual([])
+  expect(problems({ ACCEPTED_RISKS: 'tudo' })).toEqual([expect.stringMatching(/^ACCEPTED_RISKS deve ter nomes/)])
+})
+
+test('the port is open on this machine only, unless another address is named', () => {
+  expect(readConfig({ PUBLIC_URL: 'https://vigia.exemplo.com.br' }, '/').listenHost).toBe('localhost')
+  expect(readConfig({ LISTEN_HOST: '0.0.0.0' }, '/').listenHost).toBe('0.0.0.0')
+  expect(problems({ LISTEN_HOST: 'vigia' })).toEqual([expect.stringMatching(/^LISTEN_HOST deve ser localhost/)])
 })
 
 test('outside the simulation a demo login is complete or absent', () => {
@@ -254,7 +278,7 @@ describe('SITE_FILE', () => {
 test('one port cannot serve two', () => {
   expect(problems({ PORT: '3443' })[0]).toMatch(/mesma porta \(3443\)/)
   expect(problems({ PORT: '0', SIMULATOR_PORT: '0' })).toEqual([])
-  expect(problems({ PORT: '3443', SEFAZ_AMBIENTE: 'producao' })).toEqual([])
+  expect(problems({ ...production, PORT: '3443' })).toEqual([])
 })
 
 test('the configuration cannot be changed', () => {

@@ -11,7 +11,7 @@ import { defaultPrintThreads } from './print/printer.ts'
 /** Everything the program takes from its environment, read once and frozen. */
 export interface Config {
   port: number
-  /** Address that the port is opened on; `localhost` is both loopback addresses. */
+  /** The address that the port is opened on. */
   listenHost: string
   dataDir: string
   /** Set: an external PostgreSQL instead of the embedded one. */
@@ -163,15 +163,23 @@ const sessionSecondsMax = 30 * 86_400
 // Of the client: it gives up after thirty seconds of silence, and abandons a poll after a hundred.
 const [pingMsMax, pollMsMax] = [29_000, 95_000]
 
+// What production is refused for, unless it is named in ACCEPTED_RISKS.
+const risks = ['demo', 'http', 'key-on-disk', 'no-mail', 'no-proxies'] as const
+type Risk = (typeof risks)[number]
+
 const environment = z.object({
   PORT: port(3000),
   LISTEN_HOST: z
     .string()
     .refine(
-      (text) => text === 'localhost' || isIP(text) > 0,
+      (text) => text === 'localhost' || isIP(text) !== 0,
       'deve ser localhost ou um endereço IP desta máquina (:: para todos)',
     )
     .default('localhost'),
+  ACCEPTED_RISKS: list(
+    (text) => risks.some((risk) => risk === text),
+    `deve ter nomes separados por vírgula, destes: ${risks.join(', ')}`,
+  ),
   DATA_DIR: z.string().default('./data'),
   DATABASE_URL: url(['postgres:', 'postgresql:'], 'postgres://usuario:senha@servidor:5432/vigia').optional(),
   PUBLIC_URL: url(['http:', 'https:'], 'https://vigia.exemplo.com.br').optional(),
@@ -251,10 +259,7 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string)
 function combinations(given: Record<string, string | undefined>, env: Environment | undefined): string[] {
   const problems: string[] = []
   const ambiente = given.SEFAZ_AMBIENTE ?? 'simulado'
-  if (ambiente === 'producao' && given.DATABASE_URL && !given.MASTER_KEY)
-    problems.push(
-      'MASTER_KEY é obrigatória com DATABASE_URL em producao: sem ela os certificados guardados no banco se perdem com este disco (faça uma com: openssl rand -base64 32).',
-    )
+  if (ambiente === 'producao') problems.push(...risksOfProduction(given))
   if (ambiente !== 'simulado' && !given.DEMO_EMAIL !== !given.DEMO_PASSWORD)
     problems.push('DEMO_EMAIL e DEMO_PASSWORD vão juntas: informe as duas ou nenhuma.')
   if (!given.SURVEY_URL !== !given.SURVEY_ENVIRONMENT_ID)
@@ -266,6 +271,41 @@ function combinations(given: Record<string, string | undefined>, env: Environmen
   if (env && ambiente === 'simulado' && env.PORT !== 0 && env.PORT === env.SIMULATOR_PORT)
     problems.push(`PORT e SIMULATOR_PORT são a mesma porta (${env.PORT}): escolha outra para uma delas.`)
   return problems
+}
+
+// Each can be accepted by its name, so that nobody runs it without having read what it means.
+function risksOfProduction(given: Record<string, string | undefined>): string[] {
+  const accepted = given.ACCEPTED_RISKS?.split(',').map((risk) => risk.trim()) ?? []
+  const found: [Risk, boolean, string][] = [
+    [
+      'http',
+      !given.PUBLIC_URL?.startsWith('https:'),
+      'PUBLIC_URL deve começar por https em producao: senhas e certificados passam por esse endereço',
+    ],
+    [
+      'no-proxies',
+      !given.TRUSTED_PROXIES,
+      'TRUSTED_PROXIES é obrigatória em producao: sem o endereço do proxy que serve o https, quem erra a senha muitas vezes bloqueia o login de todos',
+    ],
+    [
+      'no-mail',
+      !given.SMTP_URL,
+      'SMTP_URL é obrigatória em producao: sem ela ninguém recebe avisos nem recupera a senha',
+    ],
+    [
+      'key-on-disk',
+      !given.MASTER_KEY,
+      'MASTER_KEY é obrigatória em producao: sem ela a chave dos certificados fica no mesmo disco e nas mesmas cópias que eles, e com um banco externo se perde com este disco (faça uma com: openssl rand -base64 32)',
+    ],
+    [
+      'demo',
+      Boolean(given.DEMO_EMAIL || given.DEMO_PASSWORD),
+      'DEMO_EMAIL e DEMO_PASSWORD abrem para qualquer pessoa uma conta nesta instalação: deixe-as vazias em producao',
+    ],
+  ]
+  return found
+    .filter(([risk, applies]) => applies && !accepted.includes(risk))
+    .map(([risk, , sentence]) => `${sentence}. Para aceitar esse risco: ACCEPTED_RISKS=${risk}.`)
 }
 
 function toConfig(env: Environment, site: SiteFile, cwd: string): Config {

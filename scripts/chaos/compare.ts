@@ -38,7 +38,9 @@ export async function compareAll(
 
 // What a process says of the trouble that it is in.
 function isOfTrouble(line: string): boolean {
-  return line.includes(diskFull) || /"trouble":"(relogio|consultas|servico)"/.test(line) || databaseIsDown.test(line)
+  return (
+    line.includes(diskFull) || /"trouble":"(relogio|consultas|servico|espaco)"/.test(line) || databaseIsDown.test(line)
+  )
 }
 
 /** Compares what the product holds and shows of each company with what the authority holds; `prefix` stands before the names. */

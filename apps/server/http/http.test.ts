@@ -306,14 +306,16 @@ describe('methods', () => {
     ['POST', '/v1/api/Pdf', 'HEAD, GET'],
     ['TRACE', '/v1/api/Eco', 'POST'],
   ] as const)('%s %s is told what there is', async (method, url, allow) => {
-    const { status, head, body } = await send(`${method} ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    const { status, head, body } = await send(
+      `${method} ${url} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+    )
     expect(status).toBe(405)
     expect(head.toLowerCase()).toContain(`allow: ${allow.toLowerCase()}\r\n`)
     expect(body).toContain('"statusCode":405')
   })
 
   test.each(['PROPFIND', 'PURGE', 'CONNECT', 'FOO'])('%s does no harm', async (method) => {
-    const { status } = await send(`${method} /v1/api/Nada HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    const { status } = await send(`${method} /v1/api/Nada HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
     // No answer at all is one, too: nobody asked for a tunnel.
     expect([400, 404, 0]).toContain(status || 0)
     expect((await app.inject('/v1/api/Pdf')).statusCode).toBe(200)
@@ -524,13 +526,35 @@ describe('forms', () => {
   })
 })
 
+describe('the host of a request', () => {
+  test.each([
+    ['localhost:3000', 200],
+    ['LOCALHOST', 200],
+    ['127.0.0.1', 200],
+    ['[::1]:3000', 200],
+    ['vigia.exemplo.com.br', 200],
+    ['vigia.exemplo.com.br:443', 200],
+    ['exemplo.com.br', 400],
+    ['localhost.exemplo.com.br', 400],
+    ['vigia.exemplo.com.br@outro', 400],
+    ['localhost:a', 400],
+  ])('%s', async (host, status) => {
+    const open = await serve({ PUBLIC_URL: 'https://vigia.exemplo.com.br' })
+    const response = await open.inject({ url: '/v1/api/Pdf', headers: { host, authorization } })
+    expect(response.statusCode).toBe(status)
+    if (status === 400) expect(response.json().message).toContain('atende em https://vigia.exemplo.com.br:')
+  })
+})
+
 describe('connections', () => {
   // The server looks for them every five seconds: both wait for the same look.
   test('a body and a form that do not come are not waited for', async () => {
     const [body, form] = await Promise.all([
-      send('POST /v1/api/Eco HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{'),
       send(
-        `PUT /v1/api/Arquivo/1 HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 5000\r\n\r\n--x\r\nContent-Disposition: form-data; name="Texto"\r\n\r\nabc`,
+        'POST /v1/api/Eco HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
+      ),
+      send(
+        `PUT /v1/api/Arquivo/1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 5000\r\n\r\n--x\r\nContent-Disposition: form-data; name="Texto"\r\n\r\nabc`,
       ),
     ])
     expect(body.status).toBe(408)
@@ -543,13 +567,13 @@ describe('connections', () => {
   test.each([
     ['no host', 'GET /v1/api/Pdf HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ['no host, to nowhere', 'GET /v1/api/Nada HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
-    ['headers of 20 kB', `GET /v1/api/Pdf HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-    ['an address of 20 kB', `GET /v1/api/Pdf?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+    ['headers of 20 kB', `GET /v1/api/Pdf HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['an address of 20 kB', `GET /v1/api/Pdf?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431],
     ['what is not HTTP', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n', 400],
-    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', 400],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', 400],
     [
       'a length and chunks',
-      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx',
+      'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx',
       400,
     ],
   ])('%s: %#', async (_, text, status) => {

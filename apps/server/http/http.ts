@@ -5,6 +5,7 @@ import { type Duplex, Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { Envelope, RouteData, RouteDefinition, RouteInput } from '@vigia/contract/route'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
 import type { Context } from '../platform/context.ts'
 import { AppError, type ErrorCode, errorCodes } from '../platform/errors.ts'
 import { createPlaces, type Places } from '../platform/places.ts'
@@ -139,6 +140,7 @@ export async function serveRoutes(
     genReqId: () => crypto.randomUUID(),
   })
   await addHeaders(app, ctx.config)
+  refuseOtherHosts(app, ctx.config)
   if (guest) receive(app, guest)
   await addCors(app, ctx.config)
   await app.register(multipart, { limits: formLimits })
@@ -174,6 +176,19 @@ export async function serveRoutes(
   const places = createPlaces(callsAtOnce)
   for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, places })
   return app
+}
+
+const ownNames = ['localhost', '127.0.0.1', '[::1]']
+
+// A page of another site may give its own name this machine's address; what it then asks for carries that name.
+function refuseOtherHosts(app: FastifyInstance, { publicUrl }: Pick<Config, 'publicUrl'>): void {
+  const known = new Set([...ownNames, new URL(publicUrl).hostname])
+  app.addHook('onRequest', (request, _, done) => {
+    const { host } = request.raw.headers
+    const name = host?.toLowerCase().split(/:\d*$/, 1)[0]
+    if (!name || known.has(name)) return done()
+    done(new AppError('invalid-input', `Este serviço atende em ${publicUrl}: refaça a chamada para esse endereço.`))
+  })
 }
 
 function receive(app: FastifyInstance, guest: Guest): void {

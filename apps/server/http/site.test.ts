@@ -28,7 +28,7 @@ async function write(name: string, content: string | Buffer): Promise<void> {
 const settings = (env: Record<string, string> = {}) => siteSettings(readConfig(env, directory))
 const serve = (env: Record<string, string> = {}) => serveSite(app, directory, settings(env))
 const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers })
-const production = { SEFAZ_AMBIENTE: 'producao' }
+const production = { SEFAZ_AMBIENTE: 'producao', ACCEPTED_RISKS: 'demo,http,key-on-disk,no-mail,no-proxies' }
 
 describe('what the pages are told', () => {
   test('of a simulated installation', () => {
@@ -243,4 +243,16 @@ describe('the policy of the pages', () => {
       expect(policy.filter((directive) => directive.includes('http'))).toHaveLength(2)
     }
   })
+})
+
+test('who finds a hole is told whom to write to, where somebody is named', async () => {
+  await write('index.html', '<html></html>')
+  await serve({ CONTACT_EMAIL: 'seguranca@exemplo.com.br', PUBLIC_URL: 'https://vigia.exemplo.com.br' })
+  const response = await get('/.well-known/security.txt')
+  expect(response.headers['content-type']).toMatch(/^text\/plain/)
+  expect(response.body).toMatch(
+    /^Contact: mailto:seguranca@exemplo.com.br\nExpires: \d{4}-\d\d-\d\dT[\d:.]+Z\nPreferred-Languages: pt-BR, en\nCanonical: https:\/\/vigia.exemplo.com.br\/.well-known\/security.txt\n$/,
+  )
+  const expires = Date.parse(/Expires: (\S+)/.exec(response.body)![1]!)
+  expect(expires).toBeGreaterThan(Date.now())
 })

@@ -52,6 +52,10 @@ export async function serveSite(app: FastifyInstance, directory: string, setting
     scope.get('/site.webmanifest', (_, reply) =>
       reply.type('application/manifest+json').header('cache-control', 'no-cache').send(manifest(settings)),
     )
+    scope.get('/.well-known/security.txt', (_, reply) => {
+      if (settings.contactEmail === null) return reply.callNotFound()
+      return reply.type('text/plain; charset=utf-8').header('cache-control', 'no-cache').send(securityText(settings))
+    })
     scope.get('/*', { exposeHeadRoute: true }, (request, reply) => {
       const path = request.url.split('?')[0]!
       const isForPeople = /text\/html|\*\/\*/.test(request.headers.accept ?? '*/*')
@@ -65,6 +69,21 @@ export async function serveSite(app: FastifyInstance, directory: string, setting
         .send(page[encoding ?? 'identity'])
     })
   })
+}
+
+const monthMs = 30 * 24 * 3_600_000
+
+// RFC 9116. Whoever reads it later than a month from now reads it again.
+function securityText({ contactEmail, publicUrl }: SiteSettings): string {
+  const lines = {
+    Contact: `mailto:${contactEmail}`,
+    Expires: new Date(Date.now() + monthMs).toISOString(),
+    'Preferred-Languages': 'pt-BR, en',
+    Canonical: `${publicUrl}/.well-known/security.txt`,
+  }
+  return Object.entries(lines)
+    .map(([name, value]) => `${name}: ${value}\n`)
+    .join('')
 }
 
 /** The bytes of a page in each encoding. */

@@ -425,7 +425,7 @@ describe('on the way in', () => {
   test('who wants to speak another protocol elsewhere is answered in this one', async () => {
     const { hostname, port } = new URL(one.url)
     const socket = connect(Number(port), hostname)
-    socket.write('GET /health HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n')
+    socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n')
     let text = ''
     for await (const data of socket) text += String(data)
     expect(text).toMatch(/^HTTP\/1\.1 200 OK/)

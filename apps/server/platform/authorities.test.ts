@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const configured = (file: string) => readConfig({ SEFAZ_AMBIENTE: 'producao', SEFAZ_CA_FILE: file }, folder)
+const configured = (file: string) => readConfig({ SEFAZ_AMBIENTE: 'homologacao', SEFAZ_CA_FILE: file }, folder)
 
 test('a file that is not there, or holds no certificate, is told by its name', async () => {
   await expect(readAuthorities(configured('falta.pem'))).rejects.toThrow(/falta\.pem.*SEFAZ_CA_FILE/)
@@ -20,5 +20,5 @@ test('a file that is not there, or holds no certificate, is told by its name', a
 })
 
 test('without the variable nothing is added in producao', async () => {
-  expect(await readAuthorities(readConfig({ SEFAZ_AMBIENTE: 'producao' }, folder))).toEqual([])
+  expect(await readAuthorities(readConfig({ SEFAZ_AMBIENTE: 'homologacao' }, folder))).toEqual([])
 })
