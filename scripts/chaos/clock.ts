@@ -57,12 +57,12 @@ export async function setClockAgainAndAgain(
     ])
   let times = 0
   while (!signal.aborted) {
-    await sleep(chance.between(hourMs, 4 * hourMs), signal)
+    await sleep(chance.between(hourMs, 3 * hourMs), signal)
     if (signal.aborted) break
     const ms = chance.pick([-1, 1]) * chance.pick([chance.between(60_000, 600_000), 86_400_000])
     await jump(ms)
     times++
-    await sleep(chance.between(hourMs, 6 * hourMs), signal)
+    await sleep(chance.between(hourMs, 4 * hourMs), signal)
     await jump(-ms)
   }
   return times

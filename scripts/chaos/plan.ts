@@ -66,7 +66,7 @@ export function readChaosPlan(args: string[], pace: number): ChaosPlan {
       hourMs: 1_000 * pace,
       marginMs: 500 * pace,
       answerMs: 400 * pace,
-      hours: 20,
+      hours: 12,
       patienceHours: 60,
       lifeMs: [100 * pace, 1_000 * pace],
       liveEveryMs: 200 * pace,

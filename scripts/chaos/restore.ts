@@ -55,7 +55,7 @@ export async function restoreAndCompare(
 async function workOn(installation: Installation, { seed, hourMs, requestEveryMs }: ChaosPlan): Promise<SentRequest[]> {
   await installation.replaceAuthority('busy')
   const worker = (await installation.startWorker())!
-  const over = AbortSignal.timeout(6 * hourMs)
+  const over = AbortSignal.timeout(4 * hourMs)
   const requests = await askForEvents(installation, { chance: createChance(seed + 8), everyMs: requestEveryMs }, over)
   await sleep(hourMs)
   await worker.stop()

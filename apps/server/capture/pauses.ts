@@ -4,7 +4,6 @@ import type { Context } from '../platform/context.ts'
 import { endTrouble } from '../platform/trouble.ts'
 import { leaseMsOf } from './lease.ts'
 import { longestWaits } from './rules.ts'
-import { lockLines } from './subscriptions.ts'
 
 /** Moves what waits for its time in the capture when the clock was set by `jumpMs`; see `watchClock`. */
 export async function movePauses(ctx: Pick<Context, 'db' | 'config'>, jumpMs: number): Promise<number> {
@@ -13,8 +12,7 @@ export async function movePauses(ctx: Pick<Context, 'db' | 'config'>, jumpMs: nu
   const moved = (column: string, mostMs: number) => movedPause(sql.ref(column), mostMs, jumpMs)
   const allowed = moved('allowed_at', allowedMs)
   const all = sql`true`
-  // In the order in which other code locks these rows, and the lines one after the other as it does.
-  if (jumpMs !== 0) await lockLines(ctx, sql`select id from capture_line`)
+  // In the order in which other code locks these rows.
   const lines = await writeChanged(ctx, 'capture_line', all, {
     next_at: sql`case when state = 'stopped' then ${moved('next_at', restMs)} else ${moved('next_at', nextMs)} end`,
     // A response may be lost that was on its way when the clock was set ahead: its query must not look old. `asked_at` itself names the query.

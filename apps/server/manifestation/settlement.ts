@@ -206,14 +206,21 @@ export async function deliverEvents(
 ): Promise<void> {
   const arrivals = events.map((xml) => arrivalOf(service, xml))
   await enterWorkspace(ctx, workspaceId)
-  const { rows } = await sql<{ workspaceId: number; companyId: number }>`
-    select workspace_id as "workspaceId", id as "companyId" from company
-     where workspace_id = ${workspaceId} and id = ${companyId} and cnpj = ${cnpj}
-    union
-    select s.workspace_id, s.company_id from capture_subscription s join capture_line l on l.id = s.line_id
-     where l.service = ${serviceCodes[service]} and l.cnpj = ${cnpj} and s.proved_at is not null
-     order by 1, 2`.execute(ctx.db)
-  for (const recipient of rows) {
+  const author = await ctx.db
+    .selectFrom('company')
+    .select(['workspace_id as workspaceId', 'id as companyId'])
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', companyId)
+    .where('cnpj', '=', cnpj)
+    .execute()
+  const { rows: proved } = await sql<{ workspaceId: number; companyId: number }>`
+    select s.workspace_id as "workspaceId", s.company_id as "companyId"
+      from capture_subscription s join capture_line l on l.id = s.line_id
+     where l.service = ${serviceCodes[service]} and l.cnpj = ${cnpj} and s.proved_at is not null`.execute(ctx.db)
+  const recipients = [...author, ...proved.filter((one) => one.companyId !== author[0]?.companyId)]
+  // Locks the companies in one order, whoever delivers.
+  recipients.sort((a, b) => a.workspaceId - b.workspaceId || a.companyId - b.companyId)
+  for (const recipient of recipients) {
     await enterWorkspace(ctx, recipient.workspaceId)
     await receive(ctx, { ...recipient, cnpj }, service, arrivals)
   }

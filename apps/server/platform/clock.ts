@@ -27,11 +27,14 @@ interface ClockWatch {
 
 // A clock that is kept right by small steps is left alone, and every pause has a margin of more than this.
 const jumpMinMs = 30_000
-// Transactions that began before the jump write their pauses meanwhile, and these move with the others.
+// Transactions that began before the jump write their pauses meanwhile, and these move with the others. One that hangs is waited for, but not for
+// ever.
 const settleMs = 2_000
+const patienceMs = 300_000
 // A sample that took longer could hide a jump.
 const sharpMs = 1_000
 const lookEveryMs = 60_000
+const lockNotAvailable = '55P03'
 
 /**
  * Watches the clock of the database for one subject of pauses. `uptimeMs` counts on while the machine sleeps and is not set by anybody, since
@@ -51,7 +54,7 @@ export function watchClock(
       const before = uptimeMs()
       let seen: Sample | null = null
       let looked = false
-      const claimed = await inCapture(ctx, async (ctx) => {
+      const look = inCapture(ctx, async (ctx) => {
         const { known, ...read } = await readClock(ctx, subject, last === null ? boot : null)
         const sample = { ...read, before, after: uptimeMs() }
         // What an earlier process of this machine saw: the clock may be wrong at this very moment.
@@ -60,7 +63,10 @@ export function watchClock(
           // Takes the lock of the row, and tells those who count by times of the ledger.
           await noteJump(ctx, subject, 0)
           doubtedSince ??= before
-          if (before - doubtedSince >= settleMs) seen = await follow(ctx, last, sample)
+          const doubtedMs = before - doubtedSince
+          const isSettled =
+            doubtedMs >= settleMs && (doubtedMs >= patienceMs || !(await isOlderWorkOpen(ctx, doubtedMs)))
+          if (isSettled) seen = await follow(ctx, last, sample)
           return null
         }
         doubtedSince = null
@@ -71,6 +77,11 @@ export function watchClock(
           if (seen) await remember(ctx, subject, boot, seen)
         }
         return work(ctx)
+      })
+      const claimed = await look.catch((error: unknown) => {
+        const { code } = error as { code?: unknown }
+        if (doubtedSince !== null && code === lockNotAvailable) return null
+        throw error
       })
       if (looked) lookedAt = before
       last = seen ?? last
@@ -91,6 +102,8 @@ export function watchClock(
     const now = { ...sample, movedMs: (await readClock(ctx, subject, null)).movedMs }
     const jumpMs = jumpBetween(from, now)
     if (jumpMs === 0) return now
+    // Others lock some of these rows in another order. Who moves them gives up first, and tries again.
+    await sql`set local lock_timeout = '500ms'`.execute(ctx.db)
     const rows = await move(ctx, jumpMs)
     await noteJump(ctx, subject, jumpMs)
     ctx.log.warn({ subject, jumpMs, rows }, 'the clock of the database was set, and pauses were moved by as much')
@@ -107,6 +120,16 @@ function jumpBetween(from: Sample, to: Sample): number {
   const least = Math.round(elapsed - (to.after - from.before))
   const most = Math.round(elapsed - (to.before - from.after))
   return least > jumpMinMs || most < -jumpMinMs ? most : 0
+}
+
+// Whether a transaction is open that began before this process began to doubt the clock.
+async function isOlderWorkOpen({ db }: Pick<Context, 'db'>, doubtedMs: number): Promise<boolean> {
+  const { rows } = await sql<{ open: boolean }>`
+    select exists (select 1 from pg_stat_activity
+                    where datname = current_database() and usename = current_user and pid <> pg_backend_pid()
+                      and xact_start not between pg_catalog.clock_timestamp() - ${doubtedMs}::float8 * interval '1 ms'
+                                             and pg_catalog.clock_timestamp()) as open`.execute(db)
+  return rows[0]!.open
 }
 
 async function readClock(
