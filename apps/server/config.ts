@@ -46,6 +46,8 @@ export interface Config {
   metricsToken?: string
   /** How long a login lasts. */
   sessionMs: number
+  /** How long it lasts without being used. */
+  sessionIdleMs: number
   /** Work of one Argon2id hash: memory in KiB and passes over it. */
   passwordCost: { memoryCost: number; timeCost: number }
   hub: HubConfig
@@ -229,6 +231,7 @@ const environment = z.object({
     .regex(/^[\w.~+/-]{16,200}$/, 'deve ter pelo menos 16 letras e números')
     .optional(),
   SESSION_SECONDS: whole(sessionSecondsMax, sessionSecondsMax),
+  SESSION_IDLE_SECONDS: whole(sessionSecondsMax, 7 * 86_400),
   HUB_PING_MS: whole(pingMsMax, 15_000),
   HUB_CLIENT_TIMEOUT_MS: whole(600_000, 30_000),
   HUB_HANDSHAKE_TIMEOUT_MS: whole(600_000, 15_000),
@@ -337,6 +340,7 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     printThreads: env.PRINT_THREADS,
     metricsToken: env.METRICS_TOKEN,
     sessionMs: env.SESSION_SECONDS * 1000,
+    sessionIdleMs: env.SESSION_IDLE_SECONDS * 1000,
     // What OWASP recommends.
     passwordCost: { memoryCost: 19_456, timeCost: 2 },
     hub: hubConfig(env),

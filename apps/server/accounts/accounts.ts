@@ -7,6 +7,7 @@ import { queueMail } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { refuseCommon, refuseOwnEmail } from './password-rules.ts'
 import { hashPassword, lockAccount } from './passwords.ts'
 import { deleteSessions } from './session-ends.ts'
 import { findAccount } from './sessions.ts'
@@ -38,6 +39,8 @@ export async function signUp(
 ): Promise<void> {
   await countTry({ db }, networkLimit, networkOf(address))
   const email = account.email.toLowerCase()
+  refuseCommon(account.password)
+  refuseOwnEmail(account.password, email)
   const passwordHash = await hashPassword({ config }, account.password)
   // The number comes first: the row can only be written by somebody who is in its workspace already.
   const { rows } = await sql<{

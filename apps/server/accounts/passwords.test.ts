@@ -16,6 +16,40 @@ const change = (token: string, senhaAtual: string, senha = 'senha-escolhida', se
   accounts.call('PUT', '/v1/api/Usuarios/senha', { token, json: { senhaAtual, senha, senhaNovamente } })
 const status = async (token: string) => (await accounts.call('GET', '/v1/api/Usuarios/conta', { token })).status
 
+describe('a password that somebody would try first', () => {
+  const common = /^Essa senha está entre as 100 mil mais usadas/
+  const own = /^A senha não pode ser o seu e-mail nem o começo dele/
+  const refusal = (message: RegExp) => ({ status: 400, envelope: { message: expect.stringMatching(message) } })
+
+  test.each(['123456', 'SENHA123', 'password'])('is no password of a new account: %s', async (senha) => {
+    const person = newPerson({ senha })
+    expect(await accounts.signUp(person)).toMatchObject(refusal(common))
+    expect((await accounts.logIn(person)).status).toBe(401)
+  })
+
+  test('nor is the own e-mail, nor its beginning', async () => {
+    const email = 'ana.de.souza@exemplo.com.br'
+    for (const senha of [email.toUpperCase(), email.split('@')[0]!])
+      expect(await accounts.signUp(newPerson({ email, senha }))).toMatchObject(refusal(own))
+  })
+
+  test('is refused at a change and by a link, which stays good', async () => {
+    const person = await accounts.enter()
+    expect(await change(person.token, person.senha, 'dragon')).toMatchObject(refusal(common))
+    expect(await change(person.token, person.senha, person.email)).toMatchObject(refusal(own))
+    await accounts.call('POST', '/v1/api/RecuperarSenha', { json: { email: person.email } })
+    const token = (await accounts.letter('recuperar-senha', person.email))!.button!.url.split('/').at(-1)
+    const update = (senha: string) =>
+      accounts.call('POST', '/v1/api/RecuperarSenha/atualizar-senha', {
+        json: { urlAcesso: token, senha, senhaNovamente: senha },
+      })
+    expect(await update('baseball')).toMatchObject(refusal(common))
+    expect(await update(person.email)).toMatchObject(refusal(own))
+    expect((await accounts.logIn(person)).status).toBe(200)
+    expect((await update('uma senha que ninguém tem')).status).toBe(200)
+  })
+})
+
 describe('a change of password', () => {
   test('ends the other sessions and every link, tells by mail, and is written down', async () => {
     const person = await accounts.enter()

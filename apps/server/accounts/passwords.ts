@@ -8,6 +8,7 @@ import { queueMail } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { refuseCommon, refuseOwnEmail } from './password-rules.ts'
 import { deleteSessions } from './session-ends.ts'
 import { tokenHash } from './tokens.ts'
 
@@ -79,6 +80,7 @@ export async function changePassword(
       'conflict',
       'Esta conta é compartilhada: todos entram com a mesma senha, e por isso ela não pode ser trocada. Nada foi alterado. Para ter uma senha só sua, crie uma conta.',
     )
+  refuseCommon(password)
   const who = `${session.workspaceId}/${session.accountId}`
   const changed = await inTurn(`account ${who}`, async () => {
     await countTry({ db }, currentLimit, who)
@@ -93,6 +95,7 @@ export async function changePassword(
         await recordAudit(ctx, session, 'senha', 'Troca de senha recusada: a senha atual não conferiu.')
         return false
       }
+      if (account) refuseOwnEmail(password, account.email)
       await replacePassword(ctx, session, { passwordHash, how: 'session', keep: session.token })
       return true
     })

@@ -6,6 +6,7 @@ import { queueMail } from '../mail/mail.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { refuseCommon, refuseOwnEmail } from './password-rules.ts'
 import { hashPassword, lockAccount, replacePassword } from './passwords.ts'
 import { findAccount, loginLimit, stranger } from './sessions.ts'
 import { listToken, tokenHash } from './tokens.ts'
@@ -109,9 +110,11 @@ export async function updatePassword(
   { address }: Caller,
 ): Promise<void> {
   const { workspaceId, accountId } = await getLink({ db }, link)
+  refuseCommon(password)
   const passwordHash = await hashPassword({ config }, password)
   const { email } = await inWorkspace({ db }, workspaceId, async (ctx) => {
-    await lockAccount(ctx, { workspaceId, accountId })
+    const account = await lockAccount(ctx, { workspaceId, accountId })
+    if (account) refuseOwnEmail(password, account.email)
     // Another call may have used it, or another link, since it was looked at.
     await getLink(ctx, link)
     return replacePassword(ctx, { workspaceId, accountId, address }, { passwordHash, how: 'link' })

@@ -25,7 +25,7 @@ const end = (token: string, idSessao?: string) =>
 const wrong = 'um-palpite-errado'
 
 describe('a login', () => {
-  test('opens a session for thirty days and is written down with its address', async () => {
+  test('opens a session that ends after seven days without use and is written down with its address', async () => {
     const person = newPerson()
     await accounts.signUp(person)
     const { status, envelope } = await accounts.logIn(person, { address: '192.0.2.9', agent: 'Navegador' })
@@ -35,9 +35,26 @@ describe('a login', () => {
     const [own] = await accounts.rows<{ days: number }>(
       `select round(extract(epoch from expires_at - created_at) / 86400)::int as days from session where address = '192.0.2.9'`,
     )
-    expect(own).toEqual({ days: 30 })
+    expect(own).toEqual({ days: 7 })
     const entry = { action: 'login', actor: 'Ana Souza', description: 'Entrou.', address: '192.0.2.9' }
     expect((await accounts.auditEntries(person.email)).at(-1)).toMatchObject(entry)
+  })
+
+  test.each([
+    [6, 13],
+    [20, 27],
+    [29, 30],
+  ])('that is used after %i days lasts until day %i', async (used, end) => {
+    const { token } = await accounts.enter(newPerson(), { address: '192.0.2.8' })
+    const own = `address = '192.0.2.8'`
+    await accounts.rows(
+      `update session set created_at = now() - interval '${used} days', seen_at = now() - interval '2 days' where ${own}`,
+    )
+    expect((await accounts.call('GET', '/v1/api/Usuarios/conta', { token, address: '192.0.2.8' })).status).toBe(200)
+    const ends = await accounts.rows<{ days: number }>(
+      `delete from session where ${own} returning round(extract(epoch from expires_at - created_at) / 86400)::int as days`,
+    )
+    expect(ends).toEqual([{ days: end }])
   })
 
   test('that fails gets the same answer whether or not there is an account', async () => {

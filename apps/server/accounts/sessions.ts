@@ -91,8 +91,8 @@ async function openSession(
         .where('id', '=', accountId)
         .execute()
     const from = account.shared ? null : caller
-    const expiresAt = sql<Date>`now() + ${config.sessionMs} * interval '1 ms'`
-    await listToken({ db }, workspaceId, token, expiresAt)
+    const expiresAt = sql<Date>`now() + ${Math.min(config.sessionMs, config.sessionIdleMs)}::float8 * interval '1 ms'`
+    await listToken({ db }, workspaceId, token, sql<Date>`now() + ${config.sessionMs}::float8 * interval '1 ms'`)
     await db
       .insertInto('session')
       .values({
@@ -134,8 +134,12 @@ async function noteRefusal({ db }: WithDatabase, account: KnownAccount, email: s
 /** The name in the audit of a person who has not logged in. */
 export const stranger = 'Alguém sem login'
 
-/** The session that `token` opened, or null when it has ended. When and from where it is used is kept to the hour. */
-export async function findSession({ db }: WithDatabase, token: string, caller: Caller): Promise<Session | null> {
+/** The session that `token` opened, or null when it has ended. When and from where it is used is kept to the hour, and puts its end off. */
+export async function findSession(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  token: string,
+  caller: Caller,
+): Promise<Session | null> {
   const { rows } = await sql<Omit<Session, 'token' | 'address'> & { seenLongAgo: boolean }>`
     select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId",
            account_name as "accountName", shared, session_public_id as "publicId", expires_at as "expiresAt", seen_at <= now() - interval '1 hour' as "seenLongAgo"
@@ -143,16 +147,22 @@ export async function findSession({ db }: WithDatabase, token: string, caller: C
   if (!rows[0]) return null
   const { seenLongAgo, ...found } = rows[0]
   const session = { ...found, token, ...(!found.shared && { address: caller.address }) }
-  if (seenLongAgo) await noteSeen({ db }, session, caller)
+  if (seenLongAgo) await noteSeen({ db, config }, session, caller)
   return session
 }
 
-async function noteSeen({ db }: WithDatabase, session: Session, caller: Caller): Promise<void> {
+async function noteSeen(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  caller: Caller,
+): Promise<void> {
+  const { sessionMs, sessionIdleMs } = config
+  const end = sql<Date>`least(created_at + ${sessionMs}::float8 * interval '1 ms', now() + ${sessionIdleMs}::float8 * interval '1 ms')`
   const { address, agent } = session.shared ? { address: null, agent: null } : caller
   await inWorkspace({ db }, session.workspaceId, ({ db }) =>
     db
       .updateTable('session')
-      .set({ seen_at: sql<Date>`now()`, address, agent })
+      .set({ seen_at: sql<Date>`now()`, expires_at: end, address, agent })
       .where('token_hash', '=', tokenHash(session.token))
       .where('workspace_id', '=', session.workspaceId)
       .where('seen_at', '<=', sql<Date>`now() - interval '1 hour'`)

@@ -129,13 +129,13 @@ const plain = (page: object): object =>
   JSON.parse(JSON.stringify(page, (_, value) => (typeof value === 'bigint' ? String(value) : value)))
 
 test('people log in with the same password, and their sessions and links go on', async () => {
-  const config = { sessionMs: 60_000, passwordCost: quickPasswords }
+  const config = { sessionMs: 60_000, sessionIdleMs: 60_000, passwordCost: quickPasswords }
+  const ctx = { db, log, config } as Pick<Context, 'db' | 'log' | 'config'>
   for (const { email, password, token, link, workspaceId } of shown.accounts) {
-    expect(await findSession({ db }, token, testCaller)).toMatchObject({ workspaceId })
+    expect(await findSession(ctx, token, testCaller)).toMatchObject({ workspaceId })
     expect(await getLink({ db }, link)).toMatchObject({ workspaceId })
-    const ctx = { db, log, config } as Pick<Context, 'db' | 'log' | 'config'>
     const opened = await logIn(ctx, { email, password }, testCaller)
-    expect(await findSession({ db }, opened!.token, testCaller)).toMatchObject({ workspaceId })
+    expect(await findSession(ctx, opened!.token, testCaller)).toMatchObject({ workspaceId })
     expect(await logIn(ctx, { email, password: `${password}x` }, testCaller)).toBeNull()
   }
 })

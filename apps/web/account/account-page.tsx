@@ -45,7 +45,7 @@ export function AccountPage() {
         <AccountSection
           id="sessoes"
           title="Sessões"
-          about="Onde esta conta está aberta agora. Cada uma dura até 30 dias."
+          about="Onde esta conta está aberta agora. Cada uma dura até 30 dias, ou 7 dias sem uso."
         >
           <Sessions shared={shared ?? false} />
         </AccountSection>

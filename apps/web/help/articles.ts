@@ -259,7 +259,7 @@ export const situations: readonly Article[] = [
     id: 'sessao-expirada',
     title: '“Sessão expirada. Faça login novamente.”',
     body: [
-      'Uma sessão dura até 30 dias e termina antes quando alguém a encerra ou a senha é trocada. Depois de entrar, você volta para a mesma tela.',
+      'Uma sessão dura até 30 dias e termina antes quando fica 7 dias sem uso, alguém a encerra ou a senha é trocada. Depois de entrar, você volta para a mesma tela.',
     ],
     keywords: 'login caiu deslogado sair sessao',
     link: { to: '/conta#sessoes', words: 'Ver as sessões abertas' },

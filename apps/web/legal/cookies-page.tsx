@@ -13,7 +13,7 @@ const cookies = [
 const storage = [
   [
     <code key="name">vigia.session</code>,
-    'A sua sessão: um código de acesso, o identificador da conta e o seu e-mail. Fica até você sair, e vale 30 dias.',
+    'A sua sessão: um código de acesso, o identificador da conta e o seu e-mail. Fica até você sair, e vale até 30 dias, ou 7 dias sem uso.',
   ],
   [<code key="name">vigia.theme</code>, 'O tema que você escolheu, claro ou escuro. Fica até você escolher outro.'],
   [

@@ -38,7 +38,7 @@ const terms = [
   ['Certificados', 'Enquanto a conta existir; um certificado retirado deixa de ser usado na hora.'],
   ['Registro de atos', 'Enquanto a conta existir; ninguém o altera pela aplicação, e uma alteração por fora é notada.'],
   ['Cadastro em que ninguém entrou', '30 dias: talvez o e-mail seja de outra pessoa.'],
-  ['Sessões', '30 dias, ou até você sair.'],
+  ['Sessões', 'Até 30 dias, 7 dias sem uso, ou até você sair.'],
   ['Links de senha', 'Valem uma hora; o resumo deles some depois de 30 dias.'],
   ['E-mails que enviamos', 'O conteúdo some quando são entregues; a anotação de que existiram, 90 dias depois.'],
   ['Tentativas de acesso', 'Resumos de e-mail e endereço, por algumas horas.'],
