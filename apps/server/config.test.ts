@@ -175,12 +175,6 @@ test.each([
   expect(problems({ ACCEPTED_RISKS: 'tudo' })).toEqual([expect.stringMatching(/^ACCEPTED_RISKS deve ter nomes/)])
 })
 
-test('the port is open on this machine only, unless another address is named', () => {
-  expect(readConfig({ PUBLIC_URL: 'https://vigia.exemplo.com.br' }, '/').listenHost).toBe('localhost')
-  expect(readConfig({ LISTEN_HOST: '0.0.0.0' }, '/').listenHost).toBe('0.0.0.0')
-  expect(problems({ LISTEN_HOST: 'vigia' })).toEqual([expect.stringMatching(/^LISTEN_HOST deve ser localhost/)])
-})
-
 test('outside the simulation a demo login is complete or absent', () => {
   expect(problems({ SEFAZ_AMBIENTE: 'homologacao', DEMO_EMAIL: 'a@b.com' })[0]).toMatch(/^DEMO_EMAIL e DEMO_PASSWORD/)
 })
