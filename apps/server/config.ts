@@ -60,6 +60,8 @@ export interface Config {
     archiveAnswered: boolean
     /** Of the certificates of made-up companies that people download to try the product. */
     certificatePassword: string
+    /** Others than who runs it reach this demonstration. */
+    open: boolean
   } | null
 }
 
@@ -164,6 +166,9 @@ const whole = (max: number, fallback: number) =>
 const sessionSecondsMax = 30 * 86_400
 // Of the client: it gives up after thirty seconds of silence, and abandons a poll after a hundred.
 const [pingMsMax, pollMsMax] = [29_000, 95_000]
+
+/** The names by which only this machine reaches itself. */
+export const ownNames = ['localhost', '127.0.0.1', '[::1]']
 
 // What production is refused for, unless it is named in ACCEPTED_RISKS.
 const risks = ['demo', 'http', 'key-on-disk', 'no-mail', 'no-proxies'] as const
@@ -352,6 +357,7 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
           archive: env.SIMULATOR_ARCHIVE && resolve(cwd, env.SIMULATOR_ARCHIVE),
           archiveAnswered: env.SIMULATOR_ARCHIVE_ANSWERED,
           certificatePassword: 'teste-123',
+          open: !ownNames.includes(new URL(env.PUBLIC_URL ?? 'http://localhost').hostname),
         }
       : null,
   }

@@ -38,6 +38,7 @@ const unconfigured: SiteSettings = {
   ...exampleSite,
   exemplos: { numeros: true, depoimentos: true },
   senhaDoCertificadoDeTeste: null,
+  demonstracaoAberta: false,
   pesquisa: null,
   privacidade: { responsavel: null, encarregado: null, incidentes: null },
 }

@@ -29,6 +29,7 @@ const settings: SiteSettings = {
   ...exampleSite,
   exemplos: { numeros: true, depoimentos: false },
   senhaDoCertificadoDeTeste: null,
+  demonstracaoAberta: false,
   pesquisa: null,
   privacidade: { responsavel: null, encarregado: null, incidentes: null },
 }

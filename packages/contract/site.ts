@@ -50,6 +50,8 @@ export const SiteSettings = z.object({
   exemplos: z.object({ numeros: z.boolean(), depoimentos: z.boolean() }),
   /** The password of the certificates that `certificado-de-teste` gives; null where there are none. */
   senhaDoCertificadoDeTeste: z.string().nullable(),
+  /** A simulated installation that others than who runs it reach: it takes only those certificates. */
+  demonstracaoAberta: z.boolean(),
   pesquisa: z.object({ endereco: z.string(), ambiente: z.string() }).nullable(),
   /** Null where the operator has not said it. */
   privacidade: z.object({

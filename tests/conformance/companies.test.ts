@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { start as startSimulator } from '@vigia/simulator/start'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Client, type List, type ListRow, newClient } from '../support/client.ts'
 import { type Product, startProduct } from '../support/product.ts'
@@ -290,4 +294,23 @@ test('a filial is registered with the certificate of its matriz, and captured wi
     dataValidadeCertificadoDigital: '09/03/2077',
   })
   await mine.captured({ timeoutMs: 30_000 })
+})
+
+test('a demonstration that is open to anybody takes only certificates of its own authority', async () => {
+  const simulator = { ...product.config.simulator!, open: true }
+  // Of the same authority.
+  const { sefaz } = product.config
+  await using open = await startProduct({ roles: ['api'], config: { simulator, sefaz } })
+  const directory = await mkdtemp(join(tmpdir(), 'vigia-other-authority-'))
+  try {
+    await using foreign = await startSimulator({ port: 0, directory })
+    const client = await newClient({ url: open.url, simulator: foreign })
+    await expect(client.register('11222333000181')).rejects.toThrow(
+      /Esta é uma demonstração aberta a qualquer pessoa: ela só aceita os certificados de teste.* Nada foi guardado/,
+    )
+    const allowed = await newClient({ url: open.url, simulator: product.simulator })
+    expect(await allowed.register('11222333000181')).toMatch(/\w/)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
 })

@@ -24,6 +24,9 @@ export const accountMails: Record<string, MailKind> = {
 
   'senha-alterada': async ({ config }, { payload }) =>
     passwordChanged(config, Occasion.extend({ how: z.enum(['link', 'session']) }).parse(payload)),
+
+  'aparelho-novo': async ({ config }, { payload }) =>
+    newDevice(config, Occasion.extend({ device: z.string() }).parse(payload)),
 }
 
 const hourMs = 3_600_000
@@ -88,5 +91,21 @@ function passwordChanged(
     ],
     button: { label: 'Abrir a tela de login', url: `${publicUrl}/login` },
     footnote: `A troca veio do endereço de rede ${address}.`,
+  }
+}
+
+function newDevice(
+  { productName, publicUrl }: Words,
+  { at, address, device }: z.infer<typeof Occasion> & { device: string },
+): Letter {
+  return {
+    subject: `Alguém entrou na sua conta no ${productName} por outro aparelho`,
+    paragraphs: [
+      `Em ${formatBrasiliaDayAndTime(new Date(at))}, no horário de Brasília, alguém entrou com a sua senha por um programa que esta conta não usou nos últimos dias: ${device}.`,
+      'Se foi você, não é preciso fazer nada.',
+      'Se não foi, troque a senha agora: a senha nova encerra as outras sessões. Em "Minha conta" você vê onde a conta está aberta. Suas empresas e seus documentos continuam guardados.',
+    ],
+    button: { label: 'Abrir a minha conta', url: `${publicUrl}/conta` },
+    footnote: `A entrada veio do endereço de rede ${address}.`,
   }
 }

@@ -57,6 +57,21 @@ describe('a login', () => {
     expect(ends).toEqual([{ days: end }])
   })
 
+  test('from a device that the account has not used is told by mail, once', async () => {
+    const chrome = (version: number) =>
+      `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36`
+    const person = newPerson()
+    await accounts.signUp(person)
+    const letters = () => accounts.attempts('aparelho-novo', person.email)
+    for (const agent of [chrome(140), chrome(141)]) await accounts.logIn(person, { agent })
+    expect(await letters()).toHaveLength(0)
+    for (let times = 0; times < 2; times++) await accounts.logIn(person, { agent: 'curl/8.1', address: '192.0.2.77' })
+    expect(await letters()).toHaveLength(1)
+    const letter = (await accounts.letter('aparelho-novo', person.email))!
+    expect(letter.paragraphs[0]).toMatch(/por um programa que esta conta não usou nos últimos dias: curl\.$/)
+    expect(letter.footnote).toBe('A entrada veio do endereço de rede 192.0.2.77.')
+  })
+
   test('that fails gets the same answer whether or not there is an account', async () => {
     const person = newPerson()
     await accounts.signUp(person)

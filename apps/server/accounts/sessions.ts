@@ -1,7 +1,9 @@
+import { describeDevice } from '@vigia/contract/device'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import type { Caller, Session } from '../http/http.ts'
 import { countTry, forgetTries, type Limit, networkOf, requireUnderLimit } from '../http/throttle.ts'
+import { queueMail } from '../mail/mail.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -51,7 +53,7 @@ export async function logIn(
     const matches = await matchesPassword({ config }, account?.passwordHash, credentials.password)
     if (account && matches) {
       await forgetTries({ db }, loginLimit, email)
-      const token = await openSession({ db, config }, account, caller)
+      const token = await openSession({ db, config }, { ...account, email }, caller)
       if (token) return { token, workspacePublicId: account.workspacePublicId }
     }
     await countTry({ db }, networkLimit, network)
@@ -65,7 +67,7 @@ export async function logIn(
 // Null: the password was replaced while it was being checked.
 async function openSession(
   { db, config }: Pick<Context, 'db' | 'config'>,
-  { workspaceId, accountId, passwordHash }: KnownAccount,
+  { workspaceId, accountId, passwordHash, email }: KnownAccount & { email: string },
   caller: Caller,
 ): Promise<string | null> {
   const token = createToken()
@@ -91,6 +93,14 @@ async function openSession(
         .where('id', '=', accountId)
         .execute()
     const from = account.shared ? null : caller
+    if (from && account.entered_at && !(await isKnownDevice({ db }, { workspaceId, accountId }, from))) {
+      const payload = {
+        at: new Date().toISOString(),
+        address: from.address,
+        device: describeDevice(from.agent ?? null),
+      }
+      await queueMail({ db }, { workspaceId, kind: 'aparelho-novo', recipient: email, payload })
+    }
     const expiresAt = sql<Date>`now() + ${Math.min(config.sessionMs, config.sessionIdleMs)}::float8 * interval '1 ms'`
     await listToken({ db }, workspaceId, token, sql<Date>`now() + ${config.sessionMs}::float8 * interval '1 ms'`)
     await db
@@ -109,6 +119,23 @@ async function openSession(
     await recordAudit({ db }, actor, 'login', 'Entrou.')
     return token
   })
+}
+
+// Whether one like it opened a session of the account in the last month. Versions change without anybody doing anything, and addresses too.
+async function isKnownDevice(
+  { db }: WithDatabase,
+  { workspaceId, accountId }: Pick<KnownAccount, 'workspaceId' | 'accountId'>,
+  { agent }: Caller,
+): Promise<boolean> {
+  const known = await db
+    .selectFrom('session')
+    .select('agent')
+    .distinct()
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .execute()
+  const device = describeDevice(agent ?? null)
+  return known.some((session) => describeDevice(session.agent) === device)
 }
 
 // Nobody looks at more, and each is one more that somebody may find.

@@ -2,6 +2,7 @@ import { createCompany, removeCertificate, synchronizeCompany, updateCompany } f
 import type { RouteInput } from '@vigia/contract/route'
 import { formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
+import type { Certificate } from '@vigia/sefaz/certificate'
 import { chainsTo } from '@vigia/sefaz/chain'
 import { handle } from '../http/http.ts'
 import { readAuthorities } from '../platform/authorities.ts'
@@ -35,11 +36,23 @@ interface Captures {
   ): Promise<companies.SyncRequest[]>
 }
 
+// Whether only the holder can have the key. A demonstration that is open to anybody takes no other certificate: one of a real company has no
+// business there.
+async function isProved({ config }: Pick<Context, 'config'>, certificate: Certificate): Promise<boolean> {
+  const proved = chainsTo(certificate, await readAuthorities(config))
+  if (config.simulator?.open && !proved)
+    throw new AppError(
+      'invalid-input',
+      'Esta é uma demonstração aberta a qualquer pessoa: ela só aceita os certificados de teste que se baixam aqui mesmo. Nada foi guardado. Se o certificado enviado é de uma empresa de verdade, não o envie a demonstrações.',
+    )
+  return proved
+}
+
 /** The calls that change what is captured of a company. */
 export const companyChangeRoutes = (captures: Captures) => [
   handle(createCompany, async (ctx, { form, session }) => {
     const certificate = await companies.openCertificate(session.workspaceId, form.Certificado, form.Senha)
-    const proved = chainsTo(certificate, await readAuthorities(ctx.config))
+    const proved = await isProved(ctx, certificate)
     const company = await inTransaction(ctx, async (ctx) => {
       const { db } = ctx
       const cnpj = parseCnpj(form.Cnpj ?? '') ?? certificate.cnpj
@@ -56,7 +69,7 @@ export const companyChangeRoutes = (captures: Captures) => [
     const file = form['CertificadoDigital.Certificado']
     const password = form['CertificadoDigital.Senha'] ?? ''
     const certificate = file && (await companies.openCertificate(session.workspaceId, file, password))
-    const proved = certificate !== undefined && chainsTo(certificate, await readAuthorities(ctx.config))
+    const proved = certificate !== undefined && (await isProved(ctx, certificate))
     await inWorkspace(ctx, session.workspaceId, async (ctx) => {
       const { db } = ctx
       const before = await lockSettings({ db }, session.workspaceId, companyId)

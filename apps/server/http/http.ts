@@ -5,7 +5,7 @@ import { type Duplex, Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { Envelope, RouteData, RouteDefinition, RouteInput } from '@vigia/contract/route'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
+import { type Config, ownNames } from '../config.ts'
 import type { Context } from '../platform/context.ts'
 import { AppError, type ErrorCode, errorCodes } from '../platform/errors.ts'
 import { createPlaces, type Places } from '../platform/places.ts'
@@ -177,8 +177,6 @@ export async function serveRoutes(
   for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, places })
   return app
 }
-
-const ownNames = ['localhost', '127.0.0.1', '[::1]']
 
 // A page of another site may give its own name this machine's address; what it then asks for carries that name.
 function refuseOtherHosts(app: FastifyInstance, { publicUrl }: Pick<Config, 'publicUrl'>): void {

@@ -42,6 +42,7 @@ describe('what the pages are told', () => {
       ...exampleSite,
       exemplos: { numeros: true, depoimentos: true },
       senhaDoCertificadoDeTeste: 'teste-123',
+      demonstracaoAberta: false,
       pesquisa: null,
       privacidade: { responsavel: null, encarregado: null, incidentes: null },
     })
@@ -81,6 +82,7 @@ describe('what the pages are told', () => {
       depoimentos: site.depoimentos.map((one, n) => ({ ...one, empresa: '', iniciais: `P${n}` })),
       exemplos: { numeros: false, depoimentos: false },
       senhaDoCertificadoDeTeste: null,
+      demonstracaoAberta: false,
       pesquisa: { endereco: 'https://pesquisa.exemplo.com.br/js/widget.js', ambiente: 'amb-1' },
       privacidade: { ...site.privacidade, incidentes: null },
     })

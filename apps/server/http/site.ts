@@ -131,6 +131,7 @@ export function siteSettings(config: Config): SiteSettings {
     ...site,
     exemplos: { numeros: !site.numeros, depoimentos: !site.depoimentos },
     senhaDoCertificadoDeTeste: simulator?.certificatePassword ?? null,
+    demonstracaoAberta: simulator?.open ?? false,
     pesquisa: survey && { endereco: survey.url, ambiente: survey.environmentId },
     privacidade: { responsavel: null, encarregado: null, incidentes: null, ...site.privacidade },
   }

@@ -1,4 +1,5 @@
 import { endSessions, type SessionRow } from '@vigia/contract/accounts'
+import { describeDevice, isPhone } from '@vigia/contract/device'
 import { formatInstantDate, formatRelative, formatTime } from '@vigia/contract/text'
 import { LogOut, MonitorSmartphone, Smartphone } from 'lucide-react'
 import { useState } from 'react'
@@ -13,7 +14,6 @@ import { useNow } from '../ui/hooks/clock.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
-import { describeDevice, isPhone } from './device.ts'
 
 type AccountSession = z.output<typeof SessionRow>
 

@@ -18,7 +18,7 @@ const systems: readonly (readonly [mark: RegExp, name: string])[] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** "Chrome no Windows": browser and system, from a user agent. */
+/** "Chrome no Windows": browser and system, from a user agent; versions are left out. */
 export function describeDevice(agent: string | null): string {
   if (!agent) return 'Navegador não informado'
   const find = (table: typeof browsers) => table.find(([mark]) => mark.test(agent))?.[1]
@@ -28,6 +28,7 @@ export function describeDevice(agent: string | null): string {
   return system ? `${browser} no ${system}` : browser
 }
 
+/** Whether a user agent names a telephone or a tablet. */
 export function isPhone(agent: string | null): boolean {
   return /\b(?:iPhone|iPad|Android|Mobile)\b/.test(agent ?? '')
 }
