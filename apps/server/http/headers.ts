@@ -23,8 +23,6 @@ export function sitePolicy(survey: string | null): string {
     'frame-ancestors': "'none'",
     'base-uri': "'none'",
     'form-action': "'self'",
-    // No text becomes a script or an element by itself (Trusted Types). What the script of a survey does is not ours to say.
-    ...(survey ? {} : { 'require-trusted-types-for': "'script'", 'trusted-types': "'none'" }),
   })
 }
 
