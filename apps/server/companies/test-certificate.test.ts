@@ -23,7 +23,9 @@ const ask = (workspaceId: number, env: Record<string, string> = {}) =>
   makeTestCertificate({ db, config: readConfig({ DATA_DIR: `${tmpdir()}/nothing-here`, ...env }, '/') }, workspaceId)
 
 test.each(['homologacao', 'producao'])('in %s there is none', async (ambiente) => {
-  await expect(ask(await newWorkspace(db), { SEFAZ_AMBIENTE: ambiente })).rejects.toMatchObject({
+  await expect(
+    ask(await newWorkspace(db), { SEFAZ_AMBIENTE: ambiente, ACCEPTED_RISKS: 'http,key-on-disk,no-mail,no-proxies' }),
+  ).rejects.toMatchObject({
     code: 'not-found',
     message: expect.stringMatching(/^Certificados de teste existem somente onde a SEFAZ é simulada\./),
   })
