@@ -8,6 +8,7 @@ import { queueMail } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { createPlaces } from '../platform/places.ts'
 import { refuseCommon, refuseOwnEmail } from './password-rules.ts'
 import { deleteSessions } from './session-ends.ts'
 import { tokenHash } from './tokens.ts'
@@ -22,9 +23,19 @@ function unknownHash({ memoryCost, timeCost }: Config['passwordCost']): string {
 // The same letter with its accent is one character or two, as the keyboard likes.
 const asTyped = (password: string) => password.normalize('NFC')
 
+// Hashes are made in the four threads that also compress responses and read files: two are left to these, however many people come at once.
+const hashing = createPlaces({
+  all: 2,
+  each: 2,
+  waiting: 200,
+  full: 'Há gente demais entrando ao mesmo tempo. Nada foi alterado; tente de novo em um minuto.',
+})
+const everybody = 0
+
 /** The Argon2id hash of `password`, at the cost of the configuration. */
-export function hashPassword({ config }: WithCost, password: string): Promise<string> {
-  return hash(asTyped(password), { ...config.passwordCost, parallelism: 1 })
+export async function hashPassword({ config }: WithCost, password: string): Promise<string> {
+  using _ = await hashing.take(everybody)
+  return await hash(asTyped(password), { ...config.passwordCost, parallelism: 1 })
 }
 
 /** Whether `password` is the one of the hash `known`; without `known` the result is false, after the same time. */
@@ -33,6 +44,7 @@ export async function matchesPassword(
   known: string | undefined,
   password: string,
 ): Promise<boolean> {
+  using _ = await hashing.take(everybody)
   const stored = known ?? unknownHash(config.passwordCost)
   const typed = asTyped(password)
   // Older hashes are of what the keyboard sent.
