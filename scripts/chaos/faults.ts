@@ -54,7 +54,7 @@ export async function stallAgainAndAgain(
     else door.stall(ms)
     stalls++
     await sleep(2 * ms, signal)
-    if (chance.next() < 0.6) continue
+    if (stalls > 1 && chance.next() < 0.5) continue
     door.cut()
     cuts++
   }
