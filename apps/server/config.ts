@@ -17,6 +17,8 @@ export interface Config {
   /** Set: an external PostgreSQL instead of the embedded one. */
   databaseUrl?: string
   publicUrl: string
+  /** The names by which it may be called: that of `publicUrl`, and those by which only this machine reaches itself. */
+  hostNames: string[]
   productName: string
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   /** 32 bytes; absent: `ensureMasterKey` keeps one in the data directory. */
@@ -167,8 +169,8 @@ const sessionSecondsMax = 30 * 86_400
 // Of the client: it gives up after thirty seconds of silence, and abandons a poll after a hundred.
 const [pingMsMax, pollMsMax] = [29_000, 95_000]
 
-/** The names by which only this machine reaches itself. */
-export const ownNames = ['localhost', '127.0.0.1', '[::1]']
+// The names by which only this machine reaches itself.
+const ownNames = ['localhost', '127.0.0.1', '[::1]']
 
 // What production is refused for, unless it is named in ACCEPTED_RISKS.
 const risks = ['demo', 'http', 'key-on-disk', 'no-mail', 'no-proxies'] as const
@@ -319,13 +321,16 @@ function risksOfProduction(given: Record<string, string | undefined>): string[] 
 function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
   const dataDir = resolve(cwd, env.DATA_DIR)
   const simulated = env.SEFAZ_AMBIENTE === 'simulado'
+  const publicUrl = (env.PUBLIC_URL ?? `http://localhost:${env.PORT}`).replace(/\/+$/, '')
+  const publicName = new URL(publicUrl).hostname
   const contactEmail = env.CONTACT_EMAIL ?? (simulated ? 'contato@vigiafiscal.example' : undefined)
   return {
     port: env.PORT,
     listenHost: env.LISTEN_HOST,
     dataDir,
     databaseUrl: env.DATABASE_URL,
-    publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}`).replace(/\/+$/, ''),
+    publicUrl,
+    hostNames: [...ownNames, publicName],
     productName: env.PRODUCT_NAME,
     logLevel: env.LOG_LEVEL,
     masterKey: env.MASTER_KEY,
@@ -357,7 +362,7 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
           archive: env.SIMULATOR_ARCHIVE && resolve(cwd, env.SIMULATOR_ARCHIVE),
           archiveAnswered: env.SIMULATOR_ARCHIVE_ANSWERED,
           certificatePassword: 'teste-123',
-          open: !ownNames.includes(new URL(env.PUBLIC_URL ?? 'http://localhost').hostname),
+          open: !ownNames.includes(publicName),
         }
       : null,
   }

@@ -5,7 +5,8 @@ import { bakery, chooseCertificate, shown, tabTo, textOf, useSite } from './site
 
 // What the page of a company shows of its capture.
 const site = useSite()
-const unknown = { cnpj: '44555666000181', nome: 'OFICINA DO BAIRRO LTDA' }
+// Of no other journey: what is there is asked once an hour, for all that share the product.
+const unknown = { cnpj: '27272727000184', nome: 'RELOJOARIA DO BAIRRO LTDA' }
 
 test('by keyboard alone: register a company, follow its first capture until it is whole, and find its first document', async () => {
   const page = await site.resume(await site.createAccount('Ana'), '/empresas/nova')

@@ -1,4 +1,4 @@
-import { describeDevice } from '@vigia/contract/device'
+import { describeDevice } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import type { Caller, Session } from '../http/http.ts'

@@ -5,7 +5,7 @@ import { type Duplex, Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { Envelope, RouteData, RouteDefinition, RouteInput } from '@vigia/contract/route'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { type Config, ownNames } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { Context } from '../platform/context.ts'
 import { AppError, type ErrorCode, errorCodes } from '../platform/errors.ts'
 import { createPlaces, type Places } from '../platform/places.ts'
@@ -179,8 +179,11 @@ export async function serveRoutes(
 }
 
 // A page of another site may give its own name this machine's address; what it then asks for carries that name.
-function refuseOtherHosts(app: FastifyInstance, { publicUrl }: Pick<Config, 'publicUrl'>): void {
-  const known = new Set([...ownNames, new URL(publicUrl).hostname])
+function refuseOtherHosts(
+  app: FastifyInstance,
+  { publicUrl, hostNames }: Pick<Config, 'publicUrl' | 'hostNames'>,
+): void {
+  const known = new Set(hostNames)
   app.addHook('onRequest', (request, _, done) => {
     const { host } = request.raw.headers
     const name = host?.toLowerCase().split(/:\d*$/, 1)[0]

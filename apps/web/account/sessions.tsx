@@ -1,6 +1,5 @@
 import { endSessions, type SessionRow } from '@vigia/contract/accounts'
-import { describeDevice, isPhone } from '@vigia/contract/device'
-import { formatInstantDate, formatRelative, formatTime } from '@vigia/contract/text'
+import { describeDevice, formatInstantDate, formatRelative, formatTime, isPhone } from '@vigia/contract/text'
 import { LogOut, MonitorSmartphone, Smartphone } from 'lucide-react'
 import { useState } from 'react'
 import type { z } from 'zod'
