@@ -301,6 +301,26 @@ async function giveWork(url: string, companies: number): Promise<void> {
   await owner.end()
 }
 
+test('an API that asks nothing of the authority finds out by itself that nothing can be stored, and says so', async () => {
+  const { token } = await newSession()
+  const owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  await using _ = { [Symbol.asyncDispose]: () => owner.end() }
+  await owner.query(`create function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '53100'; end $$;
+    create trigger no_room before insert on storage_probe for each row execute function no_room()`)
+  await using other = await start(config(), { roles: ['api'] })
+  const look = async () => {
+    const response = await fetch(`${other.url}/v1/api/Dashboard`, { headers: { authorization: `Bearer ${token}` } })
+    const { data } = (await response.json()) as { data: { avisos: string[]; armazenamentoSaudavel: boolean } }
+    expect(data).toMatchObject({
+      avisos: [expect.stringContaining('problema de armazenamento')],
+      armazenamentoSaudavel: false,
+    })
+  }
+  await vi.waitFor(look, { timeout: 10_000 })
+  await owner.query('drop trigger no_room on storage_probe; drop function no_room()')
+})
+
 test('options of DATABASE_URL do not take the place of the role', async () => {
   const url = `${database.url}?options=${encodeURIComponent('-c statement_timeout=60000')}`
   await using other = await start(config({ DATABASE_URL: url }), { roles: ['api'] })

@@ -107,6 +107,8 @@ export async function start(
     opened[name] = db
     return { ...ctx, db }
   }
+  // An API that asks nothing must know too, and say it before somebody waits.
+  stack.use(repeat(proveEveryMs, async () => void (await ctx.storage.prove()), ctx.log))
   let url = ''
   if (roles.includes('api')) {
     step('Abrindo a API e o site…')
@@ -231,6 +233,7 @@ async function openStorage(
 
 const tidyUpEveryMs = 6 * 3_600_000
 const markEveryMs = 60_000
+const proveEveryMs = 60_000
 const eraseEveryMs = 60_000
 const closingMs = 5_000
 
