@@ -126,6 +126,8 @@ test('the captures, mails, events and circuits of all workspaces', async () => {
       (2, '6', now() - interval '1 minute', 'waiting', true, false, now() + interval '1 minute'),
       (2, '7', null, 'stopped', true, false, null)`.execute(db)
     await sql`update capture_line set trouble_since = now() - interval '7 hours' where state <> 'waiting'`.execute(db)
+    await sql`update capture_line set conflicts = 2, conflict_at = now() - n * interval '60 days'
+      from unnest(array[1, 2]) n where cnpj = n::text`.execute(db)
     await sql`insert into capture_gap (line_id, from_nsu, to_nsu, lost, passed)
       select id, n, n + 4, n < 20, n = 10 from capture_line, unnest(array[1, 10, 20]) n where cnpj = '2'`.execute(db)
     await sql`insert into capture_call (line_id, at, query, nsu_before, nsu_after)
@@ -173,6 +175,7 @@ test('the captures, mails, events and circuits of all workspaces', async () => {
   expect(samples.get('vigia_capture_lines_stuck{service="nfe",state="failed"}')).toBe(1)
   expect(samples.get('vigia_capture_lines_stuck{service="cte",state="stopped"}')).toBe(1)
   expect(samples.get('vigia_capture_lost_positions{service="nfe"}')).toBe(5)
+  expect(samples.get('vigia_capture_conflicting_positions{service="nfe"}')).toBe(2)
   expect(samples.get('vigia_circuits_open')).toBe(1)
   expect(samples.get('vigia_clock_skew_seconds{service="cte"}')).toBe(-400)
   expect(samples.get('vigia_mails_waiting')).toBe(2)

@@ -118,6 +118,7 @@ interface Counted {
   skews: { service: ServiceCode; seconds: number }[]
   stuck: { service: ServiceCode; state: string; count: number }[]
   lost: { service: ServiceCode; positions: number }[]
+  conflicts: { service: ServiceCode; positions: number }[]
   silentSeconds: number | null
   mails: { waiting: number; waitingSeconds: number; failed: number }
   events: { waiting: number; sending: number; dueSeconds: number }
@@ -196,6 +197,8 @@ function show(gauges: ReturnType<typeof createGauges>, counted: Counted): void {
   for (const { service, state, count } of counted.stuck)
     gauges.linesStuck.set({ service: serviceOf(service), state }, count)
   for (const { service, positions } of counted.lost) gauges.lost.set({ service: serviceOf(service) }, positions)
+  for (const { service, positions } of counted.conflicts)
+    gauges.conflicts.set({ service: serviceOf(service) }, positions)
   if (counted.silentSeconds !== null) gauges.silentSeconds.set(counted.silentSeconds)
   gauges.circuitsOpen.set(circuits)
   for (const { service, seconds } of skews) gauges.clockSkew.set({ service: serviceOf(service) }, seconds)
@@ -235,6 +238,11 @@ function createGauges(registry: Registry) {
     lost: gauge(
       'capture_lost_positions',
       'Positions of the last 90 days that were missing and that the authority has no more, by service.',
+      ['service'],
+    ),
+    conflicts: gauge(
+      'capture_conflicting_positions',
+      'Positions for which the authority brought two different documents, in conversations where that happened within 90 days, by service.',
       ['service'],
     ),
     silentSeconds: gauge(
@@ -287,7 +295,9 @@ async function count(ctx: Context): Promise<Counted> {
       const { db } = ctx
       await sql`select set_config('statement_timeout', ${String(databaseMs)}, true)`.execute(db)
       // A statement for the lines, the mails and the events each: they may come to stand in different places.
-      const captures = await sql<Pick<Counted, 'lines' | 'circuits' | 'skews' | 'stuck' | 'lost' | 'silentSeconds'>>`
+      const captures = await sql<
+        Pick<Counted, 'lines' | 'circuits' | 'skews' | 'stuck' | 'lost' | 'conflicts' | 'silentSeconds'>
+      >`
         with line as (
           select service, paused, state, lease_until > now() as held,
                  case when next_at is not null and (automatic or wanted) and not paused
@@ -302,9 +312,12 @@ async function count(ctx: Context): Promise<Counted> {
           select service, state, count(*) as count from capture_line where ${stuckAt(ctx)} <= now() group by 1, 2),
         lost as (
           select l.service, sum(g.to_nsu - g.from_nsu + 1) as positions from capture_gap g join capture_line l on l.id = g.line_id
-           where g.lost and not g.passed and g.found_at > now() - interval '90 days' group by 1)
+           where g.lost and not g.passed and g.found_at > now() - interval '90 days' group by 1),
+        conflicts as (
+          select service, sum(conflicts) as positions from capture_line where conflict_at > now() - interval '90 days' group by 1)
         select coalesce((select json_agg(lines) from lines), '[]') as lines,
                coalesce((select json_agg(stuck) from stuck), '[]') as stuck, coalesce((select json_agg(lost) from lost), '[]') as lost,
+               coalesce((select json_agg(conflicts) from conflicts), '[]') as conflicts,
                (select extract(epoch from now() - max(at))::float8 from capture_call) as "silentSeconds",
                (select count(*)::int from circuit where open_until is not null) as circuits,
                coalesce((select json_agg(json_build_object('service', service, 'seconds', seconds)) from clock_skew), '[]') as skews`.execute(
