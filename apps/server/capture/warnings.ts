@@ -185,7 +185,7 @@ const writeLost: MailKind = async (ctx, { workspaceId }) => {
   return {
     subject: `${what} mais na SEFAZ: ${named(lost.map(({ name }) => name))}`,
     paragraphs: [
-      `${what} mais na SEFAZ. Outro sistema as recebeu, ou elas se perderam no caminho, e quando a captura perguntou por elas, uma a uma, a SEFAZ já não as tinha. Cada posição pode ser um documento ou só um evento de um documento.`,
+      `${what} mais na SEFAZ. Ela já as tinha entregado a outro sistema, a este antes de ele voltar de uma cópia de segurança, ou numa resposta que se perdeu no caminho; quando a captura perguntou por elas, uma a uma, a SEFAZ já não as tinha. Cada posição pode ser um documento ou só um evento de um documento.`,
       [...listed, ...(others > 0 ? [`e mais ${formatInteger(others)}`] : [])].join('\n'),
       'Os documentos já guardados estão seguros, e a captura dos novos continua.',
       'O que fazer: em Empresas, a completude mostra quais posições são. Se um documento fizer falta, peça o arquivo XML a quem o emitiu.',

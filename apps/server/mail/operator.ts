@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { repeat } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
-import { storageSentence } from '../platform/storage.ts'
+import { storageTask } from '../platform/storage.ts'
 import { endTrouble, noteTrouble, type TroubleKey, titleOf } from '../platform/trouble.ts'
 import { type Letter, type MailKind, queueMail } from './mail.ts'
 import { writeMessage } from './message.ts'
@@ -130,7 +130,7 @@ export function watchStorage(ctx: Pick<Context, 'db' | 'config' | 'log' | 'stora
       if (!trouble && !isTold) return
       if (!trouble) await endTrouble(ctx, 'espaco')
       else {
-        const sentence = storageSentence(trouble)
+        const sentence = storageTask(trouble)
         await noteTrouble(ctx, 'espaco', sentence).catch(() => writeDirectly(ctx, 'espaco', sentence))
       }
       isTold = trouble !== null

@@ -72,7 +72,7 @@ export async function noteRestore(ctx: Pick<Context, 'db' | 'log'>, copyOf: Date
   await noteTrouble(
     ctx,
     'restauracao',
-    `${when} O que foi capturado desde então está sendo buscado de novo na SEFAZ; nenhuma manifestação sai até você conferir as opções das empresas e liberar: npm run admin -- restauracao.`,
+    `${when} O que está na cópia está seguro, e o que foi capturado desde então está sendo buscado de novo na SEFAZ. O que as pessoas mudaram aqui desde então (cadastros, certificados, opções, senhas) se perdeu. O que fazer: confira com elas as opções das empresas e libere o envio de manifestações, que até lá esperam: npm run admin -- restauracao.`,
   )
 }
 

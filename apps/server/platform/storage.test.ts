@@ -5,7 +5,7 @@ import { readConfig } from '../config.ts'
 import type { Database } from './context.ts'
 import { openDatabase } from './database.ts'
 import { createLogger } from './log.ts'
-import { createStorage, storageSentence } from './storage.ts'
+import { createStorage, storageSentence, storageTask } from './storage.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let owner: pg.Client
@@ -56,6 +56,7 @@ test('a disk with less than 256 MiB is full before the database finds out, and p
   expect(storageSentence({ ...storage.trouble!, since: new Date('2026-11-23T12:00:00Z') })).toBe(
     'No servidor não há espaço em disco desde 23/11 às 09:00. Nada é consultado na SEFAZ enquanto não puder ser guardado; os documentos já guardados estão seguros e a captura volta sozinha. Quem administra o sistema precisa liberar espaço.',
   )
+  expect(storageTask(storage.trouble!)).toMatch(/O que fazer: libere espaço no disco da pasta DATA_DIR/)
   freeBytes = 1e12
   expect(await open().prove()).toBe(true)
 })

@@ -113,6 +113,22 @@ const reasons: Record<StorageTrouble['reason'], string> = {
 }
 
 /** For the person: what stands still, what is safe and what follows. */
-export function storageSentence({ reason, since }: StorageTrouble): string {
-  return `No servidor ${reasons[reason]} desde ${formatBrasiliaShortMoment(since)}. Nada é consultado na SEFAZ enquanto não puder ser guardado; os documentos já guardados estão seguros e a captura volta sozinha. Quem administra o sistema precisa ${reason === 'no-space' ? 'liberar espaço' : 'conferir o banco de dados'}.`
+export function storageSentence(trouble: StorageTrouble): string {
+  return `${happened(trouble)} Quem administra o sistema precisa ${trouble.reason === 'no-space' ? 'liberar espaço' : 'conferir o banco de dados'}.`
+}
+
+const happened = ({ reason, since }: StorageTrouble) =>
+  `No servidor ${reasons[reason]} desde ${formatBrasiliaShortMoment(since)}. Nada é consultado na SEFAZ enquanto não puder ser guardado; os documentos já guardados estão seguros e a captura volta sozinha.`
+
+const remedies: Record<StorageTrouble['reason'], string> = {
+  'no-space':
+    'libere espaço no disco da pasta DATA_DIR e no do banco de dados; com menos de 256 MiB livres nada é consultado nem enviado',
+  'read-only':
+    'veja por que o banco de dados está só para leitura (uma réplica no lugar do principal, ou default_transaction_read_only)',
+  broken: 'veja no log do banco de dados e do sistema operacional por que o disco falha, e troque-o antes que piore',
+}
+
+/** The same for the operator, with where to look. */
+export function storageTask(trouble: StorageTrouble): string {
+  return `${happened(trouble)} Manifestações também esperam. O que fazer: ${remedies[trouble.reason]}. Nada precisa ser reiniciado.`
 }
