@@ -2,11 +2,18 @@ import { createChance } from './chaos/chance.ts'
 import { setClockAgainAndAgain } from './chaos/clock.ts'
 import { type Check, compareAll } from './chaos/compare.ts'
 import { matchCalls, unwritten } from './chaos/conversations.ts'
-import { fillDiskAgainAndAgain, killDatabaseNowAndThen, makeTrouble, stallAgainAndAgain } from './chaos/faults.ts'
+import {
+  fillDiskAgainAndAgain,
+  killDatabaseNowAndThen,
+  makeTrouble,
+  type Note,
+  stallAgainAndAgain,
+  troubles,
+} from './chaos/faults.ts'
 import { type Installation, install } from './chaos/installation.ts'
 import { askForEvents } from './chaos/people.ts'
 import { type ChaosPlan, readChaosPlan } from './chaos/plan.ts'
-import { keepKilling, measurePace } from './chaos/processes.ts'
+import { keepKilling, measurePace, sleep } from './chaos/processes.ts'
 import { readLedger, readOutgoing } from './chaos/records.ts'
 import { restoreAndCompare } from './chaos/restore.ts'
 import { waitUntilQuiet } from './chaos/settle.ts'
@@ -53,43 +60,50 @@ process.exitCode = failed.length > 0 ? 1 : 0
 
 async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]> {
   const { authority, database, companies } = installation
-  const { seed, hourMs, hours, workers: count, lifeMs, requestEveryMs: everyMs } = plan
+  const { seed, hourMs, hours, workers, lifeMs, requestEveryMs: everyMs } = plan
   say(`${companies.length} companies, an hour of ${hourMs / 1000} s; ${hours} hours of trouble begin`)
-  const calm = AbortSignal.timeout(hours * hourMs)
+  const over = new AbortController()
+  const calm = over.signal
   const people = askForEvents(installation, { chance: createChance(seed + 1), everyMs }, calm)
   // The last requests may get their response much later; a failure is thrown where `people` is awaited.
   people.catch(() => {})
-  let happened: Check
+  const happened: Check = { name: 'there was trouble', problems: [] }
+  const seen = new Map<string, number>()
+  const note: Note = (trouble) => void seen.set(trouble, (seen.get(trouble) ?? 0) + 1)
+  const count = async () => {
+    const calls = await authority.calls()
+    seen.set('calls', calls.length)
+    seen.set('faults', calls.filter(({ fault }) => fault !== undefined).length)
+    return troubles.map((trouble) => ({ trouble, times: seen.get(trouble) ?? 0 }))
+  }
   {
-    await using killed = keepKilling({ count, lifeMs, chance: createChance(seed + 2) }, installation.startWorker)
+    using _ = { [Symbol.dispose]: () => over.abort() }
+    await using _killed = keepKilling(
+      { count: workers, lifeMs, chance: createChance(seed + 2) },
+      installation.startWorker,
+      () => note('workers killed'),
+    )
     await using stalled = await installation.startWorkerBehindDoor()
-    const [{ stalls, cuts }, fullDisks, databaseKills, jumps] = await Promise.all([
-      stallAgainAndAgain(stalled.door, plan, createChance(seed + 4), calm),
-      fillDiskAgainAndAgain(database, plan, createChance(seed + 5), calm),
-      killDatabaseNowAndThen(installation.killDatabase, plan, createChance(seed + 6), calm),
-      setClockAgainAndAgain(database, plan, createChance(seed + 7), calm),
+    // A busy machine may need longer until all of it has happened.
+    const end = async () => {
+      await sleep(hours * hourMs, calm)
+      for (let more = 0; more < 3 * hours && (await count()).some(({ times }) => times === 0); more++)
+        await sleep(hourMs, calm)
+      over.abort()
+    }
+    await Promise.all([
+      end(),
+      stallAgainAndAgain(stalled.door, plan, createChance(seed + 4), note, calm),
+      fillDiskAgainAndAgain(database, plan, createChance(seed + 5), note, calm),
+      killDatabaseNowAndThen(installation.killDatabase, plan, createChance(seed + 6), note, calm),
+      setClockAgainAndAgain(database, plan, createChance(seed + 7), note, calm),
       makeTrouble(authority, plan, createChance(seed), calm),
       cancelNotes(installation, { chance: createChance(seed + 3), everyMs: 3 * everyMs }, calm),
     ])
-    const calls = await authority.calls()
-    const trouble = {
-      calls: calls.length,
-      faults: calls.filter(({ fault }) => fault !== undefined).length,
-      'workers killed': killed.count(),
-      stalls,
-      'connections cut': cuts,
-      'full disks': fullDisks,
-      'databases killed': databaseKills,
-      'clocks set': jumps,
-    }
-    say(
-      Object.entries(trouble)
-        .map(([what, count]) => `${count} ${what}`)
-        .join(', '),
-    )
+    const counts = await count()
+    say(counts.map(({ trouble, times }) => `${times} ${trouble}`).join(', '))
     // A run in which nothing happened proves nothing.
-    const missing = Object.entries(trouble).filter(([, count]) => count === 0)
-    happened = { name: 'there was trouble', problems: missing.map(([what]) => `no ${what}`) }
+    for (const { trouble, times } of counts) if (times === 0) happened.problems.push(`no ${trouble}`)
   }
   say(`${await tellLost(installation)} responses were lost or never written down`)
   await installation.replaceAuthority('calm')

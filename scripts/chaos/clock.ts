@@ -1,6 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { Chance } from './chance.ts'
-import { insist } from './faults.ts'
+import { insist, type Note } from './faults.ts'
 import type { ChaosPlan } from './plan.ts'
 import { sleep } from './processes.ts'
 
@@ -30,40 +30,33 @@ const schema = `
   alter table outgoing_event_call add true_at timestamptz not null default pg_catalog.now()`
 
 /** Gives a migrated database a clock that `setClockAgainAndAgain` can set. Returns the address whose connections go by it. */
-export async function giveClock(url: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query(schema)
-  } finally {
-    await client.end()
-  }
+export async function giveClock(client: pg.Client, url: string): Promise<string> {
+  await client.query(schema)
   const address = new URL(url)
   address.searchParams.set('options', '-c search_path=public,moved,pg_catalog')
   return address.href
 }
 
-/** Again and again the clock of the database is set minutes or a day ahead or back, for a while; until `signal`, when it is right. Returns how often. */
+/** Again and again the clock of the database is set minutes or a day ahead or back, for a while; until `signal`, when it is right. */
 export async function setClockAgainAndAgain(
   database: pg.Pool,
   { hourMs }: Pick<ChaosPlan, 'hourMs'>,
   chance: Chance,
+  note: Note,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<void> {
   // Transactions that have begun keep the clock that they had.
   const jump = (ms: number) =>
     insist(database, `insert into moved.jump select pg_catalog.clock_timestamp() + interval '0.3 s', $1`, [
       Math.round(ms),
     ])
-  let times = 0
   while (!signal.aborted) {
     await sleep(chance.between(hourMs, 3 * hourMs), signal)
     if (signal.aborted) break
     const ms = chance.pick([-1, 1]) * chance.pick([chance.between(60_000, 600_000), 86_400_000])
     await jump(ms)
-    times++
+    note('clocks set')
     await sleep(chance.between(hourMs, 4 * hourMs), signal)
     await jump(-ms)
   }
-  return times
 }

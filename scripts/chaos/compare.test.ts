@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { type Announcement, late } from './announcements.ts'
 import type { AuthorityCall, AuthorityEvent, AuthorityRow } from './authority.ts'
 import { callsWhileBlocked, matchCalls, misread, misuse, overlaps, queriesTooMany, unwritten } from './conversations.ts'
 import { compareList, compareReceipts, compareStatuses } from './documents.ts'
@@ -91,6 +92,30 @@ describe('conversations', () => {
   test('a call while another waits for its answer is found', () => {
     expect(overlaps(conversation([call(0), call(50)], [row(20), row(60)]), 400)).toEqual([])
     expect(overlaps(conversation([call(0, { fault: 'delay' }), call(50)], [row(60)]), 400)).toHaveLength(1)
+  })
+})
+
+describe('what leaves after its lease', () => {
+  const announced = (ms: number, more: Partial<Announcement> = {}): Announcement => ({
+    service: 'nfe',
+    cnpj,
+    chave: null,
+    tpEvento: null,
+    at: at(ms),
+    ...more,
+  })
+  test('is found among the queries, also when somebody else has announced one meanwhile', () => {
+    expect(late([announced(0)], [call(500)], [], 400)).toEqual([])
+    expect(late([announced(0)], [call(1200)], [], 400)).toHaveLength(1)
+    expect(late([announced(0), announced(1100)], [call(1150), call(1200)], [], 400)).toHaveLength(1)
+    expect(late([], [call(0)], [], 400)).toHaveLength(1)
+  })
+  test('is found among the events', () => {
+    const sent = event({ sendings: [{ at: time(500), cStat: 135, lost: false }] })
+    const own = { chave: chave(1), tpEvento: 210210 }
+    expect(late([announced(0, own)], [], [sent], 400)).toEqual([])
+    expect(late([announced(0, own)], [], [sent], 150)).toHaveLength(1)
+    expect(late([announced(0)], [], [sent], 400)).toHaveLength(1)
   })
 })
 

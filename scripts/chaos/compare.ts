@@ -1,4 +1,5 @@
-import { callsWhileBlocked, late, matchCalls, misread, misuse, overlaps, queriesTooMany } from './conversations.ts'
+import { late, readAnnouncements } from './announcements.ts'
+import { callsWhileBlocked, matchCalls, misread, misuse, overlaps, queriesTooMany } from './conversations.ts'
 import { compareList, compareReceipts, compareStatuses } from './documents.ts'
 import { eventMisuse, forgotten, registeredTwice, sentAgain, unacknowledged, unwanted, wronglyTold } from './events.ts'
 import { databaseIsDown, diskFull } from './faults.ts'
@@ -70,12 +71,18 @@ export async function compareDocuments(
 }
 
 async function compareCalls({ authority, database }: Installation, { hourMs, answerMs }: ChaosPlan): Promise<Check[]> {
-  const checks: Check[] = []
-  for (const [line, conversation] of matchCalls(await authority.calls(), await readLedger(database))) {
+  const calls = await authority.calls()
+  const announcements = await readAnnouncements(database)
+  const checks: Check[] = [
+    {
+      name: 'nothing left after its lease',
+      problems: late(announcements, calls, await authority.events(), answerMs),
+    },
+  ]
+  for (const [line, conversation] of matchCalls(calls, await readLedger(database))) {
     checks.push(
       { name: `${line}: responses as they came`, problems: misread(conversation) },
       { name: `${line}: no misuse`, problems: misuse(conversation, hourMs) },
-      { name: `${line}: no call after its lease`, problems: late(conversation, answerMs) },
       { name: `${line}: no call while blocked`, problems: callsWhileBlocked(conversation, hourMs) },
       { name: `${line}: queries by NSU`, problems: queriesTooMany(conversation, hourMs, queriesPerHour) },
       { name: `${line}: one conversation at a time`, problems: overlaps(conversation, answerMs) },

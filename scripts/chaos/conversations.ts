@@ -77,21 +77,6 @@ function hasPaused({ row }: Matched, at: number, hourMs: number): boolean {
   return at >= gaveUpAt + hourMs
 }
 
-/** The calls that left after the lease of who announced them was over, so that somebody else might have asked meanwhile. */
-export function late(conversation: readonly Matched[], answerMs: number): string[] {
-  // A lease is two and a half responses long, and what leaves must be answered within it; the rest is for a machine that delivers late.
-  const mostMs = 2.75 * answerMs
-  return conversation.flatMap(({ call, at, row }) => {
-    if (!row?.error?.startsWith('interrupted')) return []
-    const announcedAt = row.at - row.durationMs
-    // The clock was set meanwhile, and nothing can be told.
-    if (row.durationMs > 20 * answerMs) return []
-    return at - announcedAt > mostMs
-      ? [`${call.at} ${queryText(call)} came ${at - announcedAt} ms after it was announced`]
-      : []
-  })
-}
-
 /** The calls during a block that was known. */
 export function callsWhileBlocked(conversation: readonly Matched[], hourMs: number): string[] {
   return conversation.flatMap(({ call, at, row }) => {

@@ -6,8 +6,11 @@ export interface Door extends AsyncDisposable {
   port: number
   /** Nothing that the server says gets through for `ms`; then all of it does. */
   stall(ms: number): void
-  /** The same from the next moment in which a query or an event was announced: its transaction is committed, and who did it does not hear so. */
-  stallAnnouncement(ms: number): void
+  /**
+   * The same from the next moment in which a query or an event was announced, when this resolves: its transaction is committed, and who did it
+   * does not hear so.
+   */
+  stallAnnouncement(ms: number): Promise<void>
   /** Ends all connections, without a word. */
   cut(): void
 }
@@ -18,7 +21,7 @@ const announcement = /"asked_at" = now\(\)|"sent_at" = now\(\)/
 export async function openDoor(serverPort: number): Promise<Door> {
   const connections = new Set<{ client: Socket; server: Socket }>()
   let timer: NodeJS.Timeout | undefined
-  let announcedStallMs: number | null = null
+  let onAnnouncement: (() => void) | null = null
   const stall = (ms: number) => {
     for (const { server } of connections) server.pause()
     clearTimeout(timer)
@@ -40,12 +43,12 @@ export async function openDoor(serverPort: number): Promise<Door> {
     let announces = false
     client.on('data', (chunk) => {
       server.write(chunk)
-      if (announcedStallMs === null) return
+      if (onAnnouncement === null) return
       announces ||= announcement.test(chunk.toString('latin1'))
       if (!announces || !chunk.includes('commit')) return
       announces = false
-      stall(announcedStallMs)
-      announcedStallMs = null
+      onAnnouncement()
+      onAnnouncement = null
     })
     server.on('data', (chunk) => client.write(chunk))
     if (timer) server.pause()
@@ -62,7 +65,12 @@ export async function openDoor(serverPort: number): Promise<Door> {
     port: (listener.address() as AddressInfo).port,
     stall,
     stallAnnouncement(ms) {
-      announcedStallMs = ms
+      return new Promise((resolve) => {
+        onAnnouncement = () => {
+          stall(ms)
+          resolve()
+        }
+      })
     },
     cut,
     async [Symbol.asyncDispose]() {

@@ -5,6 +5,22 @@ import type { Door } from './door.ts'
 import type { ChaosPlan } from './plan.ts'
 import { sleep } from './processes.ts'
 
+/** What may happen to the product in a run. */
+export const troubles = [
+  'calls',
+  'faults',
+  'workers killed',
+  'stalls',
+  'stalls right after an announcement',
+  'connections cut',
+  'full disks',
+  'databases killed',
+  'clocks set',
+] as const
+
+/** Notes that it happened once more. */
+export type Note = (trouble: (typeof troubles)[number]) => void
+
 // After these the conversation goes on, so that there may be more of them.
 const harmless = ['corruptedDocZip', 'unknownSchema', 'maxNsuZero']
 
@@ -38,27 +54,30 @@ export async function makeTrouble(
 
 /**
  * Again and again a worker hears nothing from its database for longer than a lease, so that others take over what it was about; often its
- * connections are then cut. Until `signal`. Returns how often each happened.
+ * connections are then cut. Until `signal`.
  */
 export async function stallAgainAndAgain(
   door: Door,
   { answerMs }: Pick<ChaosPlan, 'answerMs'>,
   chance: Chance,
+  note: Note,
   signal: AbortSignal,
-): Promise<{ stalls: number; cuts: number }> {
-  let [stalls, cuts] = [0, 0]
-  while (!signal.aborted) {
+): Promise<void> {
+  const over = new Promise<'over'>((resolve) => signal.addEventListener('abort', () => resolve('over')))
+  for (let number = 1; !signal.aborted; number++) {
     await sleep(chance.between(answerMs / 2, 2 * answerMs), signal)
-    const ms = chance.between(3 * answerMs, 4 * answerMs)
-    if (chance.next() < 0.7) door.stallAnnouncement(ms)
-    else door.stall(ms)
-    stalls++
+    const ms = chance.between(3.5 * answerMs, 4.5 * answerMs)
+    if (number === 1 || chance.next() < 0.7) {
+      if ((await Promise.race([door.stallAnnouncement(ms), over])) === 'over') return
+      note('stalls right after an announcement')
+    } else door.stall(ms)
+    note('stalls')
+    // What was held back must have its time to leave.
     await sleep(2 * ms, signal)
-    if (stalls > 1 && chance.next() < 0.5) continue
+    if (number > 1 && chance.next() < 0.5) continue
     door.cut()
-    cuts++
+    note('connections cut')
   }
-  return { stalls, cuts }
 }
 
 /** What is said of a database that was killed, or of a connection to it that was cut. */
@@ -68,49 +87,49 @@ export const databaseIsDown =
 // A server that cannot be started again three times within ten minutes is left to a person, and a start may fail.
 const databaseKillsMax = 2
 
-/** Now and then the database server is killed, which its program starts again; until `signal`. Returns how often. */
+/** Now and then the database server is killed, which its program starts again; until `signal`. */
 export async function killDatabaseNowAndThen(
   kill: () => Promise<void>,
   { hourMs, hours }: Pick<ChaosPlan, 'hourMs' | 'hours'>,
   chance: Chance,
+  note: Note,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<void> {
   for (let times = 0; times < databaseKillsMax; times++) {
     await sleep(chance.between(0.1, 0.4) * hours * hourMs, signal)
-    if (signal.aborted) return times
+    if (signal.aborted) return
     await kill()
+    note('databases killed')
   }
-  return databaseKillsMax
 }
 
 /** What the server says when the disk is full, in whatever the product says of it. */
 export const diskFull = '53100'
 
-/** Again and again the tables of what is received cannot grow for a while; until `signal`. Returns how often. */
+/** Again and again the tables of what is received cannot grow for a while; until `signal`. */
 export async function fillDiskAgainAndAgain(
   database: pg.Pool,
   { hourMs }: Pick<ChaosPlan, 'hourMs'>,
   chance: Chance,
+  note: Note,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<void> {
   const tables = ['receipt', 'storage_probe']
   const each = (statement: (table: string) => string) => insist(database, tables.map(statement).join(';'))
   await insist(
     database,
     `create or replace function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '${diskFull}'; end $$`,
   )
-  let times = 0
   while (!signal.aborted) {
     await sleep(chance.between(hourMs, 3 * hourMs), signal)
     if (signal.aborted) break
     await each(
       (table) => `create or replace trigger no_room before insert on ${table} for each row execute function no_room()`,
     )
-    times++
+    note('full disks')
     await sleep(chance.between(hourMs / 4, hourMs), signal)
     await each((table) => `drop trigger if exists no_room on ${table}`)
   }
-  return times
 }
 
 const downMsMax = 60_000

@@ -7,6 +7,7 @@ import pg from 'pg'
 import { weeksAgo } from '../../tests/support/authority.ts'
 import { type Client, newClient } from '../../tests/support/client.ts'
 import { startDatabase } from '../../tests/support/postgres.ts'
+import { keepAnnouncements } from './announcements.ts'
 import { type AuthorityCall, createAuthority, type Remote } from './authority.ts'
 import { giveClock } from './clock.ts'
 import { type Door, openDoor } from './door.ts'
@@ -96,7 +97,10 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
   }
   // It has migrated the database.
   await api.stop()
-  order.environment.DATABASE_URL = await giveClock(postgres.url)
+  await administer(postgres.url, async (client) => {
+    order.environment.DATABASE_URL = await giveClock(client, postgres.url)
+    await keepAnnouncements(client)
+  })
   await startApiAgain()
   const database = new pg.Pool({ connectionString: postgres.url, max: 4 })
   database.on('error', () => {})
@@ -143,7 +147,10 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
     async copyDatabase() {
       const whileClosed = async (statements: string[]) => {
         await api.stop()
-        await administer(postgres.url, statements)
+        // A database cannot be copied from inside.
+        await administer(new URL('/postgres', postgres.url).href, async (client) => {
+          for (const statement of statements) await client.query(statement)
+        })
         await startApiAgain()
       }
       const name = new URL(postgres.url).pathname.slice(1)
@@ -163,12 +170,11 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
 
 const endSessions = (name: string) => `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`
 
-// Carries out statements about the database at `url`, from another one.
-async function administer(url: string, statements: string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: new URL('/postgres', url).href })
+async function administer(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    for (const statement of statements) await client.query(statement)
+    await work(client)
   } finally {
     await client.end()
   }

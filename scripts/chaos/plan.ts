@@ -11,7 +11,7 @@ export interface ChaosPlan {
   marginMs: number
   /** How long the product waits for a response; two and a half of these are a lease. */
   answerMs: number
-  /** How long the faults last: hours of the authority. */
+  /** How long the trouble lasts at least: hours of the authority. */
   hours: number
   /** Hours of the authority after the faults in which everything must have settled. */
   patienceHours: number

@@ -78,21 +78,16 @@ function readiness(
   })
 }
 
-/** Workers of which each is killed after a while and replaced. */
-interface KilledWorkers {
-  /** How many were killed. */
-  count(): number
-  /** Kills the last ones and starts no more. */
-  [Symbol.asyncDispose](): Promise<void>
-}
-
-/** Keeps `count` workers alive, each for a while. The next one is started before one is killed, so that something is always under way. */
+/**
+ * Keeps `count` workers alive, each for a while, until disposed. The next one is started before one is killed, so that something is always under
+ * way.
+ */
 export function keepKilling(
   { count, lifeMs, chance }: { count: number; lifeMs: [number, number]; chance: Chance },
   start: (signal?: AbortSignal) => Promise<RoleProcess | null>,
-): KilledWorkers {
+  note: () => void,
+): AsyncDisposable {
   const over = new AbortController()
-  let killed = 0
   const replaceAgainAndAgain = async () => {
     let worker = await start(over.signal)
     try {
@@ -100,7 +95,7 @@ export function keepKilling(
         await sleep(chance.between(...lifeMs), over.signal)
         const next: RoleProcess | null = over.signal.aborted ? null : await start(over.signal)
         await worker.kill()
-        killed++
+        note()
         worker = next
       }
     } finally {
@@ -111,7 +106,6 @@ export function keepKilling(
   // A failure to start is thrown when they are disposed of.
   for (const one of all) one.catch(() => {})
   return {
-    count: () => killed,
     async [Symbol.asyncDispose]() {
       over.abort()
       await Promise.allSettled(all)
