@@ -7,10 +7,10 @@ export interface Door extends AsyncDisposable {
   /** Nothing that the server says gets through for `ms`; then all of it does. */
   stall(ms: number): void
   /**
-   * The same from the next moment in which a query or an event was announced, when this resolves: its transaction is committed, and who did it
-   * does not hear so.
+   * The same from the next moment in which a query or an event was announced: its transaction is committed, and who did it does not hear so.
+   * Resolves when it does, or with false when the connection ended before.
    */
-  stallAnnouncement(ms: number): Promise<void>
+  stallAnnouncement(ms: number): Promise<boolean>
   /** Ends all connections, without a word. */
   cut(): void
 }
@@ -21,7 +21,7 @@ const announcement = /"asked_at" = now\(\)|"sent_at" = now\(\)/
 export async function openDoor(serverPort: number): Promise<Door> {
   const connections = new Set<{ client: Socket; server: Socket }>()
   let timer: NodeJS.Timeout | undefined
-  let onAnnouncement: (() => void) | null = null
+  let onAnnouncement: (() => (isHeard: boolean) => void) | null = null
   const stall = (ms: number) => {
     for (const { server } of connections) server.pause()
     clearTimeout(timer)
@@ -34,7 +34,9 @@ export async function openDoor(serverPort: number): Promise<Door> {
     const server = connect(serverPort, '127.0.0.1')
     const connection = { client, server }
     connections.add(connection)
+    let settle = (_isHeard: boolean) => {}
     const end = () => {
+      settle(false)
       client.destroy()
       server.destroy()
       connections.delete(connection)
@@ -47,10 +49,13 @@ export async function openDoor(serverPort: number): Promise<Door> {
       announces ||= announcement.test(chunk.toString('latin1'))
       if (!announces || !chunk.includes('commit')) return
       announces = false
-      onAnnouncement()
+      settle = onAnnouncement()
       onAnnouncement = null
     })
-    server.on('data', (chunk) => client.write(chunk))
+    server.on('data', (chunk) => {
+      client.write(chunk)
+      settle(true)
+    })
     if (timer) server.pause()
   })
   const cut = () => {
@@ -68,7 +73,7 @@ export async function openDoor(serverPort: number): Promise<Door> {
       return new Promise((resolve) => {
         onAnnouncement = () => {
           stall(ms)
-          resolve()
+          return resolve
         }
       })
     },

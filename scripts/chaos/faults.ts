@@ -68,12 +68,17 @@ export async function stallAgainAndAgain(
     await sleep(chance.between(answerMs / 2, 2 * answerMs), signal)
     const ms = chance.between(3.5 * answerMs, 4.5 * answerMs)
     if (number === 1 || chance.next() < 0.7) {
-      if ((await Promise.race([door.stallAnnouncement(ms), over])) === 'over') return
-      note('stalls right after an announcement')
-    } else door.stall(ms)
+      const isHeard = await Promise.race([door.stallAnnouncement(ms), over])
+      if (isHeard === 'over') return
+      // The database may have been killed meanwhile.
+      if (isHeard) note('stalls right after an announcement')
+    } else {
+      door.stall(ms)
+      await sleep(ms, signal)
+    }
     note('stalls')
     // What was held back must have its time to leave.
-    await sleep(2 * ms, signal)
+    await sleep(ms, signal)
     if (number > 1 && chance.next() < 0.5) continue
     door.cut()
     note('connections cut')
