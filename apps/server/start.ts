@@ -22,6 +22,7 @@ import { eraseDue, eraseUnused } from './deletion/deletion.ts'
 import { deletionMails } from './deletion/mails.ts'
 import { deletionRoutes } from './deletion/routes.ts'
 import { documentAnnouncements } from './documents/documents.ts'
+import { startExportWorker } from './documents/export/worker.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { serveDocs } from './http/docs.ts'
 import { serveRoutes } from './http/http.ts'
@@ -153,6 +154,7 @@ export async function start(
     }
     stack.use(startTeller(working, writers))
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
+    stack.use(startExportWorker(working))
     const stop = new AbortController()
     stack.use(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))
     stack.defer(() => stop.abort())

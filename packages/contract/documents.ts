@@ -179,51 +179,119 @@ export const downloadXml = route({
   produces: 'application/xml',
 })
 
-/** Documents that one export holds at most; with PDFs fewer, because each is laid out anew. */
-export const exportMax = { documents: 100_000, withPdf: 5_000 }
+/** Documents that one export holds at most; with PDFs fewer, because each is laid out anew; and those of one print. */
+export const exportMax = { documents: 100_000, withPdf: 5_000, printed: 500 }
+
+const chosenShape = {
+  filtro: DocumentFilter.optional(),
+  idsDFe: z
+    .array(z.string(), { error: 'Escolha os documentos.' })
+    .min(1, 'Escolha os documentos.')
+    .max(selectionMax, `Escolha no máximo ${selectionMax.toLocaleString('pt-BR')} documentos de cada vez.`)
+    .optional(),
+}
+const oneChoice = (form: { filtro?: unknown; idsDFe?: unknown }) =>
+  (form.filtro === undefined) !== (form.idsDFe === undefined)
+const noChoice = { message: 'Informe um filtro ou os documentos.', path: ['idsDFe'] }
 
 /** What an export holds, and of which documents: a whole filter, or those that are named. */
 export const ExportForm = z
   .object({
-    filtro: DocumentFilter.optional(),
-    idsDFe: z
-      .array(z.string(), { error: 'Escolha os documentos.' })
-      .min(1, 'Escolha os documentos.')
-      .max(selectionMax, `Escolha no máximo ${selectionMax.toLocaleString('pt-BR')} documentos de cada vez.`)
-      .optional(),
+    ...chosenShape,
     xml: flag('xml').default(true),
     pdf: flag('pdf').default(false),
     planilha: flag('planilha').default(true),
   })
-  .refine((form) => (form.filtro === undefined) !== (form.idsDFe === undefined), {
-    message: 'Informe um filtro ou os documentos.',
-    path: ['idsDFe'],
-  })
+  .refine(oneChoice, noChoice)
   .refine((form) => form.xml || form.pdf || form.planilha, {
     message: 'Escolha o que exportar.',
     path: ['xml'],
   })
 
-/** Prepares a ZIP and says where it is fetched; ours. */
+/** A link to a file, for ten minutes and without a token. */
+const fileLink = { endereco: z.string(), validoAte: z.string() }
+const Prepared = z.object({ ...fileLink, idExportacao: z.string(), nome: z.string(), totalDeItens: z.number() })
+
+/** Begins a ZIP and says where it is fetched; ours. */
 export const exportDocuments = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/exportar',
   access: 'session',
-  summary: 'Prepara um ZIP com XML, PDF e planilha dos documentos; `endereco` vale por dez minutos e dispensa o token.',
-  refusals: [404, 409],
+  summary:
+    'Começa um ZIP com XML, PDF e planilha dos documentos; `endereco` entrega o que fica pronto, vale por dez minutos e dispensa o token.',
+  refusals: [404, 409, 429],
   body: ExportForm,
-  data: z.object({ endereco: z.string(), nome: z.string(), totalDeItens: z.number(), validoAte: z.string() }),
+  data: Prepared,
 })
 
-/** The ZIP itself, written while it is sent; ours. */
+/** Begins one PDF of the printed forms of many documents, with a bookmark for each; ours. */
+export const printDocuments = route({
+  method: 'POST',
+  path: '/v1/api/DocumentosFiscais/imprimir',
+  access: 'session',
+  summary: `Começa um PDF com o DANFE ou o DACTE de cada documento, até ${exportMax.printed}, com um marcador para cada um; \`endereco\` como em exportar.`,
+  refusals: [404, 409, 429],
+  body: z.object(chosenShape).refine(oneChoice, noChoice),
+  data: Prepared,
+})
+
+/** An export, or a print of many documents. */
+export const ExportItem = z.object({
+  id: z.string(),
+  nome: z.string(),
+  formato: z.enum(['zip', 'pdf']).describe('`pdf`: uma impressão.'),
+  situacao: z.enum(['na-fila', 'em-andamento', 'pronta', 'falhou']),
+  /** Documents that are in it so far, of how many. */
+  feitos: z.number(),
+  total: z.number(),
+  bytes: z.number(),
+  pedidaPor: z.string(),
+  pedidaEm: z.string(),
+  problema: z.string().nullable().describe('Por que falhou, ou o que não está no arquivo, uma frase por linha.'),
+})
+/** What the browser receives as an export. */
+export type ExportItem = z.output<typeof ExportItem>
+
+/** What was exported or printed within a day, newest first; ours. */
+export const listExports = route({
+  method: 'GET',
+  path: '/v1/api/DocumentosFiscais/exportacoes',
+  access: 'session',
+  summary: 'As exportações e impressões do último dia, da mais nova à mais antiga, e em que ponto estão.',
+  data: z.array(ExportItem),
+})
+
+/** A new link to an export or a print; ours. */
+export const linkExport = route({
+  method: 'POST',
+  path: '/v1/api/DocumentosFiscais/exportacoes/{id}/link',
+  access: 'session',
+  summary: 'Um novo endereço de uma exportação ou impressão do último dia.',
+  refusals: [404],
+  params: z.object({ id: z.string() }),
+  data: z.object(fileLink),
+})
+
+/** The ZIP itself, also while it is being made; ours. */
 export const downloadExport = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/exportacao/{bilhete}',
   access: 'public',
-  summary: 'O ZIP que `exportar` preparou.',
-  refusals: [404, 410],
+  summary: 'O ZIP que `exportar` começou; espera pelo que ainda não está pronto.',
+  refusals: [404, 409, 410],
   params: z.object({ bilhete: z.string() }),
   produces: 'application/zip',
+})
+
+/** The PDF of a print, also while it is being made; ours. */
+export const downloadPrint = route({
+  method: 'GET',
+  path: '/v1/api/DocumentosFiscais/impressao/{bilhete}',
+  access: 'public',
+  summary: 'O PDF que `imprimir` começou; espera pelo que ainda não está pronto.',
+  refusals: [404, 409, 410],
+  params: z.object({ bilhete: z.string() }),
+  produces: 'application/pdf',
 })
 
 /** The DANFE of an NF-e (section 7). */

@@ -385,6 +385,11 @@ test('with the keyboard or the mouse: the selection or the whole filter leaves a
   await shown(page.getByText('A exportação começou.'))
   await dialog.waitFor({ state: 'detached' })
   expect(await textOf(selectedText(page))).toBe('2 selecionadas')
+  // This browser shows no PDF: what it would print is saved.
+  const printed = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Imprimir' }).click()
+  expect((await readFile(await (await printed).path())).subarray(0, 5).toString()).toBe('%PDF-')
+  expect(await textOf(selectedText(page))).toBe('2 selecionadas')
 })
 
 /** Everything is reached with the keyboard alone. */

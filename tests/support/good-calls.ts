@@ -57,11 +57,16 @@ const summary = async ({ mine }: TwoWorkspaces) => (await mine.client.list('Tipo
 const payable = async ({ mine }: TwoWorkspaces) =>
   (await mine.client.list('TipoDFe=2&Status=2&TipoParticipacao=7')).find(({ notaCompleta }) => notaCompleta)!.idDfe
 
-async function newTicket({ mine }: TwoWorkspaces): Promise<string> {
-  const path = '/v1/api/DocumentosFiscais/exportar'
-  const { body } = await mine.client.call<{ endereco: string }>('POST', path, { filtro: { TipoDFe: 2 }, pdf: true })
-  return body.data.endereco.split('/').at(-1)!
+async function newExport({ mine }: TwoWorkspaces, what: 'exportar' | 'imprimir' = 'exportar') {
+  const { body } = await mine.client.call<{ idExportacao: string; endereco: string }>(
+    'POST',
+    `/v1/api/DocumentosFiscais/${what}`,
+    { filtro: { TipoDFe: 2 } },
+  )
+  return body.data
 }
+
+const ticketOf = ({ endereco }: { endereco: string }) => endereco.split('/').at(-1)!
 
 // A document with an event that can be printed, and the name of that event.
 async function printable({ mine }: TwoWorkspaces): Promise<Record<string, string>> {
@@ -197,8 +202,20 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { idsDFe: [await complete(two, 0)], xml: true, pdf: true, planilha: true },
     id: 'idsDFe',
   }),
+  'POST /v1/api/DocumentosFiscais/imprimir': async (two) => ({
+    body: { idsDFe: [await complete(two, 2)] },
+    id: 'idsDFe',
+  }),
+  'GET /v1/api/DocumentosFiscais/exportacoes': () => ({}),
+  'POST /v1/api/DocumentosFiscais/exportacoes/{id}/link': async (two) => ({
+    params: { id: (await newExport(two)).idExportacao },
+    id: 'id',
+  }),
+  'GET /v1/api/DocumentosFiscais/impressao/{bilhete}': async (two) => ({
+    params: { bilhete: ticketOf(await newExport(two, 'imprimir')) },
+  }),
   'GET /v1/api/DocumentosFiscais/exportacao/{bilhete}': async (two) => ({
-    params: { bilhete: await newTicket(two) },
+    params: { bilhete: ticketOf(await newExport(two)) },
   }),
   'GET /v1/api/DocumentosFiscais/danfe/{idDfe}': async (two) => ({
     params: { idDfe: await complete(two, 0) },

@@ -150,7 +150,8 @@ describe('a deletion', () => {
         sql`insert into mail (kind, recipient) values ('recuperar-senha', ${office.email})`,
         sql`insert into certificate_use (workspace_id, certificate_id, service, purpose) select workspace_id, id, 's', 'p' from certificate`,
         sql`insert into company_logo values (${workspaceId}, ${companyId}, '')`,
-        sql`insert into document_export (workspace_id, request) values (${workspaceId}, '{}')`,
+        sql`with export as (insert into document_export (workspace_id, account_id, form, total, request) values (${workspaceId}, 1, 'zip', 1, '{}') returning id)
+          insert into export_part (workspace_id, export_id, n, content) select ${workspaceId}, id, 0, '' from export`,
         sql`insert into notice (workspace_id, key) values (${workspaceId}, 'x')`,
         sql`insert into happening (workspace_id, what) values (${workspaceId}, 'x')`,
         sql`insert into announcement (workspace_id, topic, kind, header, body) values (${workspaceId}, 'aviso', 'alert', 'x', 'x')`,

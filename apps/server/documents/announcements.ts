@@ -1,27 +1,30 @@
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { named, type Writer } from '../notifications/notifications.ts'
 
-/** An export can be fetched. */
+/** An export, or a print of many documents, can be fetched. */
 export interface Ready {
   documents: number
   by: string
+  printed: boolean
 }
 
-/** How long the link of an export can be fetched; the words below say it too. */
-export const linkLifeMs = 10 * 60_000
+const where = 'O arquivo fica um dia no sino; depois, basta pedir de novo.'
 
 const ready: Writer = {
   topic: 'exportacao',
   write(items) {
-    const { documents, by } = items.at(-1)!.payload as Ready
-    const many = items.length > 1
+    const { documents, by, printed } = items.at(-1)!.payload as Ready
+    if (items.length > 1)
+      return {
+        kind: 'sucesso',
+        header: 'Arquivos prontos',
+        body: `${formatCount(items.length, 'exportação ou impressão está pronta', 'exportações e impressões estão prontas')}. Os arquivos ficam um dia no sino; depois, basta pedir de novo.`,
+      }
+    const what = printed ? 'A impressão' : 'A exportação'
     return {
       kind: 'sucesso',
-      usefulMs: linkLifeMs,
-      header: many ? 'Exportações prontas' : 'Exportação pronta',
-      body: many
-        ? `${formatCount(items.length, 'exportação está pronta', 'exportações estão prontas')}. Cada link vale por dez minutos; depois, basta exportar de novo.`
-        : `A exportação de ${formatCount(documents, 'documento', 'documentos')}, pedida por ${by}, está pronta. O link vale por dez minutos; depois, basta exportar de novo.`,
+      header: printed ? 'Impressão pronta' : 'Exportação pronta',
+      body: `${what} de ${formatCount(documents, 'documento', 'documentos')}, pedida por ${by}, está pronta. ${where}`,
     }
   },
 }

@@ -2,13 +2,17 @@ import {
   type DocumentDetail,
   type DocumentFilter,
   downloadExport,
+  downloadPrint,
   downloadXml,
   exportDocuments,
   getDocument,
+  linkExport,
   listDocuments,
+  listExports,
   printDacte,
   printDanfe,
   printDocumentEvent,
+  printDocuments,
   selectDocuments,
   selectionMax,
   type TimelineEntry,
@@ -19,7 +23,7 @@ import { getCompanyId } from '../companies/companies.ts'
 import { handle } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
-import { openExport, prepareExport } from './export/exports.ts'
+import { openExport, type PreparedExport, prepareExport, readExports, renewLink } from './export/exports.ts'
 import { getXml } from './files.ts'
 import { type Criteria, pageSize, searchDocuments, selectIds } from './list.ts'
 import { getDetails } from './panel/details.ts'
@@ -89,19 +93,36 @@ export const documentRoutes = [
 
   handle(exportDocuments, async (ctx, { body: { filtro, idsDFe = [], ...contents }, session }) => {
     const documents = filtro ? await criteriaOf(ctx, session.workspaceId, filtro) : idsDFe
-    const prepared = await prepareExport(ctx, session, { ...contents, documents })
-    return {
-      data: {
-        endereco: downloadExport.path.replace('{bilhete}', prepared.ticket),
-        nome: prepared.fileName,
-        totalDeItens: prepared.total,
-        validoAte: prepared.validUntil.toISOString(),
-      },
-      message: `${formatCount(prepared.total, 'documento pronto', 'documentos prontos')} para baixar. O link vale por dez minutos.`,
-    }
+    return toPrepared(await prepareExport(ctx, session, { contents, documents }))
   }),
+  handle(printDocuments, async (ctx, { body: { filtro, idsDFe = [] }, session }) => {
+    const documents = filtro ? await criteriaOf(ctx, session.workspaceId, filtro) : idsDFe
+    return toPrepared(await prepareExport(ctx, session, { contents: null, documents }))
+  }),
+  handle(listExports, async (ctx, { session }) => ({
+    data: (await readExports(ctx, session.workspaceId)).map((one) => ({
+      id: one.id,
+      nome: one.fileName,
+      formato: one.form,
+      situacao: situations[one.state],
+      feitos: one.done,
+      total: one.total,
+      bytes: one.bytes,
+      pedidaPor: one.requestedBy,
+      pedidaEm: one.requestedAt.toISOString(),
+      problema: one.problem,
+    })),
+  })),
+  handle(linkExport, async (ctx, { params, session }) => ({
+    data: toLink(await renewLink(ctx, session.workspaceId, params.id)),
+  })),
 
-  handle(downloadExport, (ctx, { params, caller }) => openExport(ctx, params.bilhete, caller)),
+  handle(downloadExport, (ctx, { params, caller }) => openExport(ctx, params.bilhete, 'zip', caller)),
+  handle(downloadPrint, async (ctx, { params, caller }) => {
+    // The browser shows it, so that it can be printed.
+    const { content } = await openExport(ctx, params.bilhete, 'pdf', caller)
+    return { content, framed: true }
+  }),
 
   handle(printDanfe, async (ctx, { params, session }) => {
     const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, 'nfe')
@@ -119,6 +140,21 @@ export const documentRoutes = [
     return { content, keepable: true }
   }),
 ]
+
+const situations = { waiting: 'na-fila', running: 'em-andamento', ready: 'pronta', failed: 'falhou' } as const
+
+function toLink({ ticket, form, validUntil }: Pick<PreparedExport, 'ticket' | 'form' | 'validUntil'>) {
+  const { path } = form === 'zip' ? downloadExport : downloadPrint
+  return { endereco: path.replace('{bilhete}', ticket), validoAte: validUntil.toISOString() }
+}
+
+function toPrepared(prepared: PreparedExport) {
+  const { id, fileName, total } = prepared
+  return {
+    data: { ...toLink(prepared), idExportacao: id, nome: fileName, totalDeItens: total },
+    message: `${formatCount(total, 'documento', 'documentos')} a caminho. O arquivo fica um dia no sino, e o link vale por dez minutos.`,
+  }
+}
 
 async function criteriaOf(
   ctx: Pick<Context, 'db'>,

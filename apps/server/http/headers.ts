@@ -6,6 +6,14 @@ import type { Config } from '../config.ts'
 /** The policy of what is no page: nothing of it is ever loaded, run or framed. */
 export const closedPolicy = policy({ 'default-src': "'none'", 'frame-ancestors': "'none'" })
 
+/** The policy of a PDF that a page of ours shows in a frame, for the viewer of the browser. */
+export const framedPolicy = policy({
+  'default-src': "'none'",
+  'object-src': "'self'",
+  'style-src': "'unsafe-inline'",
+  'frame-ancestors': "'self'",
+})
+
 /** The policy of the web application: what it needs comes from here, and a survey from `survey`, the origin of its script. */
 export function sitePolicy(survey: string | null): string {
   const withSurvey = ["'self'", ...(survey ? [survey] : [])].join(' ')

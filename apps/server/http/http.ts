@@ -10,7 +10,7 @@ import type { Context } from '../platform/context.ts'
 import { AppError, type ErrorCode, errorCodes } from '../platform/errors.ts'
 import { createPlaces, type Places } from '../platform/places.ts'
 import { sendText } from './encoding.ts'
-import { addCors, addHeaders, closedPolicy } from './headers.ts'
+import { addCors, addHeaders, closedPolicy, framedPolicy } from './headers.ts'
 import { fieldCharactersMax, parseJson, readInput } from './input.ts'
 
 /** Where a call comes from. */
@@ -49,6 +49,8 @@ interface FileResponse {
   fileName?: string
   /** A client that has these bytes already may ask whether they are still current, instead of downloading them. */
   keepable?: boolean
+  /** A page of ours shows it in a frame. */
+  framed?: boolean
 }
 
 type RouteResponse<R extends RouteDefinition> = R['produces'] extends string
@@ -257,11 +259,12 @@ function sendFile(
   { log }: Pick<Context, 'log'>,
   request: FastifyRequest,
   reply: FastifyReply,
-  { content, fileName, keepable = false }: FileResponse,
+  { content, fileName, keepable = false, framed = false }: FileResponse,
 ): FastifyReply {
   // Of documents no copy stays on a machine that others use; programs that keep their own ask by the tag.
   void reply.header('cache-control', 'private, no-store')
   if (fileName !== undefined) void reply.header('content-disposition', attachment(fileName))
+  if (framed) void reply.headers({ 'content-security-policy': framedPolicy, 'x-frame-options': 'SAMEORIGIN' })
   if (!(content instanceof Readable)) {
     if (keepable) {
       const tag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`

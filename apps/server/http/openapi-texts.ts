@@ -95,11 +95,14 @@ export const fieldTexts: Record<string, FieldWords> = {
   campoAlterado: { description: 'Campo do grupo, como xObs.' },
   valorAlterado: { description: 'Valor novo do campo.' },
   nroItemAlterado: { description: 'Qual deles, quando o grupo se repete: de 1 a 99.' },
-  filtro: { description: 'Exporta tudo o que o filtro da lista encontra, até 100.000 documentos. Ou ele, ou idsDFe.' },
+  filtro: {
+    description:
+      'Tudo o que o filtro da lista encontra: até 100.000 documentos numa exportação, 500 numa impressão. Ou ele, ou idsDFe.',
+  },
   xml: { description: 'Leva os XML, como a SEFAZ os entregou. Não vindo, leva.' },
   pdf: { description: 'Leva DANFE e DACTE, de até 5.000 documentos. Não vindo, não leva.' },
   planilha: { description: 'Leva uma planilha com uma linha por documento. Não vindo, leva.' },
-  bilhete: { description: 'O fim do endereço que exportar devolveu; vale por dez minutos.' },
+  bilhete: { description: 'O fim do endereço que exportar, imprimir ou link devolveu; vale por dez minutos.' },
 
   wsId: { description: 'Identificador do workspace.' },
   chave: { description: 'Chave de acesso, 44 posições; desde 2026 pode ter letras.' },

@@ -249,6 +249,22 @@ interface DocumentExportTable {
   id: Generated<bigint>
   requested_at: Timestamp
   request: ColumnType<unknown, string, string>
+  account_id: number
+  form: 'zip' | 'pdf'
+  total: number
+  state: Generated<'waiting' | 'ready' | 'failed'>
+  attempt: Generated<number>
+  done: Generated<number>
+  parts: Generated<number>
+  bytes: Generated<bigint>
+  problem: string | null
+  lease_until: Timestamp | null
+}
+interface ExportPartTable {
+  workspace_id: number
+  export_id: bigint
+  n: number
+  content: Buffer
 }
 interface CompanyLogoTable {
   workspace_id: number
@@ -466,6 +482,7 @@ export interface Tables {
   document: DocumentTable
   document_event: DocumentEventTable
   document_export: DocumentExportTable
+  export_part: ExportPartTable
   company_logo: CompanyLogoTable
   count_month: CountMonthTable
   count_year: CountYearTable

@@ -30,6 +30,7 @@ import { WholeFilter } from './list/whole-filter.tsx'
 import { ManifestMenu } from './manifestation/manifest-menu.tsx'
 import { isSameTask, Overlays, preloadPanel } from './overlays.tsx'
 import { usePlace, useTask } from './place.tsx'
+import { PrintButton } from './printed/print-button.tsx'
 
 const ColumnsMenu = lazyWithTrigger('menu', () =>
   import('./list/columns-menu.tsx').then((module) => module.ColumnsMenu),
@@ -92,6 +93,12 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
           }
           onClear={() => choose({ do: 'clear' })}
           onExport={() => tasks.start({ does: 'export' })}
+          printButton={
+            <PrintButton
+              documents={some ? { idsDFe: [...selection.ids] } : { filtro: filter }}
+              disabled={!page || page.totalDeItens === 0}
+            />
+          }
           columnsMenu={
             width >= tableMinWidth && (
               <ColumnsMenu

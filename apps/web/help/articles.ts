@@ -59,9 +59,10 @@ export const questions: readonly Article[] = [
     title: 'Posso exportar muitos documentos de uma vez?',
     body: [
       'Sim. Na lista de notas ou de CTe, filtre o que precisa, selecione documentos ou o filtro inteiro e escolha Exportar. Você recebe um ZIP com os XML, os PDF e uma planilha, em pastas por empresa, mês e tipo.',
-      'Na planilha os valores são números, as datas são datas e as chaves são texto. De cada vez vão até 100.000 documentos, ou 5.000 quando se levam os PDF. O endereço do ZIP vale por dez minutos; depois é só exportar de novo.',
+      'Na planilha os valores são números, as datas são datas e as chaves são texto. De cada vez vão até 100.000 documentos, ou 5.000 quando se levam os PDF. Você pode sair da tela: o arquivo fica um dia no sino.',
+      'Imprimir junta o DANFE ou o DACTE de cada documento escolhido num só PDF, com um marcador para cada um, e abre a impressão do navegador. De cada vez vão até 500.',
     ],
-    keywords: 'zip lote baixar download xml pdf planilha excel fechamento mes contador todos',
+    keywords: 'imprimir impressao papel zip lote baixar download xml pdf planilha excel fechamento mes contador todos',
     link: { to: '/notas-fiscais', words: 'Ir para a lista de notas' },
   },
 ]

@@ -10,6 +10,7 @@ import {
   type DocumentRow as ContractDocument,
   getDocument,
   listDocuments,
+  listExports,
   selectDocuments,
 } from '@vigia/contract/documents'
 import { listManifestations, previewManifestation } from '@vigia/contract/manifestation'
@@ -46,6 +47,7 @@ export const documentQuery = ownQuery(getDocument, {
 export const selectionQuery = ownQuery(selectDocuments, { ids: [] })
 export const manifestationsQuery = ownQuery(listManifestations, { eventos: [], opcoes: [] })
 export const previewQuery = ownQuery(previewManifestation, { permitidos: [], impedidos: [] })
+export const exportsQuery = ownQuery(listExports, [])
 export const healthQuery = query(health, (data) => data)
 
 type OrNull<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | null }

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { exportMax } from '@vigia/contract/documents'
+import { type ExportItem, exportMax } from '@vigia/contract/documents'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -20,6 +20,8 @@ import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfce, nfeProc, resNFe } f
 import { zip } from './archive.ts'
 import { exportFiles } from './files.ts'
 import { readInBatches } from './rows.ts'
+import { newTally } from './texts.ts'
+import { startExportWorker } from './worker.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -27,6 +29,7 @@ let owner: pg.Client
 let app: Awaited<ReturnType<typeof serveRoutes>>
 let url: string
 let workspaceId: number
+let worker: AsyncDisposable
 beforeAll(async () => {
   database = await createDatabase()
   owner = new pg.Client({ connectionString: database.url })
@@ -42,12 +45,14 @@ beforeAll(async () => {
   }
   app = await serveRoutes(ctx, documentRoutes, async () => testSession(workspaceId))
   await app.listen({ port: 0, host: '127.0.0.1' })
+  worker = startExportWorker(ctx)
   url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
 })
 afterAll(async () => {
   // A client may hold one that it never used.
   app.server.closeAllConnections()
   await app.close()
+  await worker[Symbol.asyncDispose]()
   await owner.end()
   await ctx.db.destroy()
   await database[Symbol.asyncDispose]()
@@ -83,6 +88,12 @@ async function ask(body: object) {
     payload: body,
   })
   return { status: response.statusCode, body: response.json() }
+}
+
+async function call<T>(method: 'GET' | 'POST', url: string, payload?: object) {
+  const headers = { authorization: `Bearer ${'x'.repeat(43)}` }
+  const response = await app.inject({ method, url, headers, ...(payload && { payload }) })
+  return { status: response.statusCode, body: response.json() as { data: T; message: string } }
 }
 
 async function linkOf(body: object): Promise<string> {
@@ -395,7 +406,7 @@ describe('the request', () => {
       status: 200,
       body: {
         data: { totalDeItens: 100_000 },
-        message: '100.000 documentos prontos para baixar. O link vale por dez minutos.',
+        message: '100.000 documentos a caminho. O arquivo fica um dia no sino, e o link vale por dez minutos.',
       },
     })
     await pretend(exportMax.withPdf + 1)
@@ -507,25 +518,109 @@ describe('the link', () => {
       })
   })
 
-  test('shows what the switches show by then, and what came since', async () => {
-    await store(companyId, 'nfe', [arrive(3, note(3, { recipient: stranger, carrier: cnpj }))])
-    expect(readZip((await download(await linkOf({ filtro: { TipoDFe: 0 } }))).bytes).size).toBe(5)
-    await owner.query('update company set shown_nfe = 511 & ~2 where id = $1', [companyId])
-    const files = readZip((await download(address)).bytes)
-    expect([...files.keys()].filter((name) => name.includes('/'))).toEqual([
-      expect.stringContaining(chaveOf({ number: 3 })),
-    ])
-    expect(textOf(files)).toContain('Neste arquivo: 1 documento\r\n')
-  })
-
-  test('is forgotten after a day', async () => {
+  test('is one of many: each person of the workspace gets another within a day', async () => {
+    const list = () => call<ExportItem[]>('GET', '/v1/api/DocumentosFiscais/exportacoes')
+    await expect.poll(async () => (await list()).body.data[0]?.situacao).toBe('pronta')
+    const [item] = (await list()).body.data
+    expect(item).toMatchObject({ formato: 'zip', feitos: 2, total: 2, pedidaPor: 'Ana Souza' })
+    expect(item!.problema).toBe('De 1 nota só o resumo chegou até agora.')
+    const link = `/v1/api/DocumentosFiscais/exportacoes/${item!.id}/link`
+    const { body } = await call<{ endereco: string }>('POST', link)
+    expect(body.data.endereco).not.toBe(address)
+    const [first, second] = await Promise.all([download(address), download(body.data.endereco)])
+    expect(first.bytes.equals(second.bytes)).toBe(true)
+    expect(item!.bytes).toBe(first.bytes.length)
     await owner.query(`update document_export set requested_at = now() - interval '25 hours' where workspace_id = $1`, [
       workspaceId,
     ])
+    expect((await list()).body.data).toEqual([])
+    expect((await call('POST', link)).status).toBe(404)
+    expect((await refused(address)).status).toBe(404)
     await linkOf({ filtro: { TipoDFe: 0 } })
     const { rows } = await owner.query('select from document_export where workspace_id = $1', [workspaceId])
     expect(rows).toHaveLength(1)
-    expect((await refused(address)).status).toBe(404)
+  })
+
+  test('of another workspace is nobody’s', async () => {
+    const [{ id }] = (await call<[ExportItem]>('GET', '/v1/api/DocumentosFiscais/exportacoes')).body.data
+    workspaceId = await newWorkspace(ctx.db)
+    expect((await call('POST', `/v1/api/DocumentosFiscais/exportacoes/${id}/link`)).status).toBe(404)
+    expect((await call<ExportItem[]>('GET', '/v1/api/DocumentosFiscais/exportacoes')).body.data).toEqual([])
+  })
+})
+
+describe('a worker', () => {
+  const state = async () => (await call<ExportItem[]>('GET', '/v1/api/DocumentosFiscais/exportacoes')).body.data[0]
+  beforeEach(async () => {
+    const { id } = await newCompany('SOL')
+    await store(id, 'nfe', [arrive(1, note(1)), arrive(2, note(2))])
+  })
+
+  test('makes anew what another left half made, or a crash of the database emptied', async () => {
+    const link = await linkOf(all)
+    const whole = (await download(link)).bytes
+    const again = async () => {
+      await expect.poll(() => statusOf(link)).toBe(200)
+      return readZip((await download(link)).bytes).size
+    }
+    await owner.query('delete from export_part where workspace_id = $1', [workspaceId])
+    expect(await again()).toBe(readZip(whole).size)
+    await owner.query(
+      `update document_export set state = 'waiting', parts = 1, lease_until = now() - interval '1 s' where workspace_id = $1`,
+      [workspaceId],
+    )
+    await owner.query(`update export_part set content = 'half' where workspace_id = $1`, [workspaceId])
+    await expect.poll(async () => (await state())?.situacao).toBe('pronta')
+    expect(await again()).toBe(readZip(whole).size)
+  })
+
+  test('stops when there is no space, and says so', async () => {
+    await worker[Symbol.asyncDispose]()
+    const full = startExportWorker({ ...ctx, storage: { ...roomyStorage, freeBytes: 1024 ** 3 - 1 } })
+    try {
+      const link = await linkOf(all)
+      await expect.poll(async () => (await state())?.situacao).toBe('falhou')
+      expect((await state())!.problema).toMatch(/^No servidor não há espaço.*seguros/)
+      expect(await download(link)).toMatchObject({ status: 409 })
+    } finally {
+      await full[Symbol.asyncDispose]()
+      worker = startExportWorker(ctx)
+    }
+  })
+
+  test('lets a workspace have ten in the queue', async () => {
+    await owner.query(
+      `insert into document_export (workspace_id, account_id, form, total, request, lease_until)
+       select $1, 1, 'zip', 1, '{}', now() + interval '1 hour' from generate_series(1, 10)`,
+      [workspaceId],
+    )
+    expect(await ask(all)).toMatchObject({ status: 429, body: { message: expect.stringMatching(/^Já há dez/) } })
+  })
+})
+
+describe('a print', () => {
+  const print = (body: object) =>
+    call<{ endereco: string; nome: string }>('POST', '/v1/api/DocumentosFiscais/imprimir', body)
+
+  test('is one PDF, in the order of the list, and tells what is not in it', async () => {
+    const { id } = await newCompany('SOL')
+    await store(id, 'nfe', [arrive(1, note(1)), arrive(2, resNFe({ number: 2 })), arrive(3, note(3))])
+    const { body, status } = await print(all)
+    expect(status, body.message).toBe(200)
+    expect(body.data.nome).toMatch(/^NF-e para imprimir .+\.pdf$/)
+    const { bytes, headers } = await download(body.data.endereco)
+    expect(headers.get('content-type')).toBe('application/pdf')
+    expect(bytes.toString('latin1', 0, 5)).toBe('%PDF-')
+    const items = await call<ExportItem[]>('GET', '/v1/api/DocumentosFiscais/exportacoes')
+    expect(items.body.data[0]).toMatchObject({ formato: 'pdf', situacao: 'pronta', feitos: 3 })
+    expect(items.body.data[0]!.problema).toMatch(/^NF-e 2 de .*: Só o resumo chegou até agora\.$/)
+  })
+
+  test('of nothing that can be printed fails in words', async () => {
+    const { id } = await newCompany('SOL')
+    await store(id, 'nfe', [arrive(2, resNFe({ number: 2 }))])
+    const { body } = await print(all)
+    await expect.poll(async () => (await download(body.data.endereco)).status).toBe(409)
   })
 })
 
@@ -552,7 +647,13 @@ describe('the forms of an export', () => {
       },
     }
     const rows = readInBatches(ctx, workspaceId, { criteria: { type: 0 } }, { withContent: true })
-    const words = { productName: 'Vigia', filter: 'NF-e', made: 'agora', logoOf: async () => undefined }
+    const words = {
+      productName: 'Vigia',
+      filter: 'NF-e',
+      made: 'agora',
+      logoOf: async () => undefined,
+      tally: newTally(),
+    }
     const task = { rows, contents: everything, ...words, at: new Date() }
     const chunks: Buffer[] = []
     for await (const chunk of zip(() => exportFiles(task, { log: ctx.log, printer: watched }))) chunks.push(chunk)
@@ -621,7 +722,13 @@ describe('a long download', () => {
         seen.ended = true
       }
     }
-    const words = { productName: 'Vigia', filter: 'NF-e', made: 'agora', logoOf: async () => undefined }
+    const words = {
+      productName: 'Vigia',
+      filter: 'NF-e',
+      made: 'agora',
+      logoOf: async () => undefined,
+      tally: newTally(),
+    }
     const task = { rows: watched(), contents: everything, ...words, at: new Date() }
     for await (const _ of zip(() => exportFiles(task, ctx))) break
     await expect.poll(() => seen.ended).toBe(true)

@@ -1,88 +1,177 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { exportMax } from '@vigia/contract/documents'
-import { formatBrasiliaMoment, formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
+import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../../audit/audit.ts'
-import { findLogoOf, readHiding, shownConditions } from '../../companies/companies.ts'
+import { readHiding, shownConditions } from '../../companies/companies.ts'
 import type { Caller, Session } from '../../http/http.ts'
-import { announce } from '../../notifications/notifications.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
+import { pause } from '../../platform/pause.ts'
 import { createPlaces } from '../../platform/places.ts'
 import { serviceOf } from '../../platform/service.ts'
-import { linkLifeMs, type Ready } from '../announcements.ts'
 import { all } from '../filter.ts'
 import { type Criteria, countDocuments } from '../list.ts'
 import { noteRead } from '../reads.ts'
-import { zip } from './archive.ts'
-import { exportFiles } from './files.ts'
-import { type ExportChoice, readInBatches } from './rows.ts'
 import { contentsText, criteriaText, type ExportContents, families } from './texts.ts'
 
-/** What a person wants exported: documents by their public ids, or all that criteria find. */
-interface ExportRequest extends ExportContents {
+/** What a person wants in one file: documents by their public ids, or all that criteria find. */
+interface ExportRequest {
   documents: string[] | Criteria
+  /** What a ZIP holds; null: the printed forms as one PDF. */
+  contents: ExportContents | null
 }
 
-// As the row keeps it: numbers of documents as text.
-interface Kept extends ExportContents {
+/** What the row keeps of a request; numbers of documents as text. */
+export interface Kept {
   criteria?: Criteria
   ids?: string[]
+  contents: ExportContents | null
   filter: string
   fileName: string
   requestedBy: string
   /** Nothing is kept of where a shared account is used from. */
   shared: boolean
+  /** Whole downloads by link, each link named by its end. */
+  fetched?: Record<string, number>
 }
 
-/** An export that may be fetched for a while by the client that has its ticket. */
-interface Prepared {
+/** A link to an export, for the client that has it and for a while. */
+interface Link {
   /** Opaque, and only this installation can make one. */
   ticket: string
-  fileName: string
-  total: number
+  form: Form
   validUntil: Date
 }
 
-/** Checks and counts an export and writes down who wanted it. Refuses ids as everywhere, and more than one export can hold. */
+/** An export that a worker will make. */
+export interface PreparedExport extends Link {
+  id: string
+  fileName: string
+  total: number
+}
+
+/** A ZIP, or the printed forms as one PDF. */
+type Form = 'zip' | 'pdf'
+
+// Of a workspace. What is older or beyond the size goes when the next one is asked for.
+const waitingMax = 10
+const keptMax = 30
+const keptBytesMax = 1024 ** 3
+
+/** Checks and counts an export and writes down who wanted it; a worker makes it. Refuses ids as everywhere, and more than one export can hold. */
 export async function prepareExport(
   ctx: Pick<Context, 'db' | 'ids' | 'vault'>,
   session: Session,
-  { documents, ...contents }: ExportRequest,
-): Promise<Prepared> {
+  { documents, contents }: ExportRequest,
+): Promise<PreparedExport> {
   const { workspaceId } = session
   const now = new Date()
   return inWorkspace(ctx, workspaceId, async (ctx) => {
     const { total, filter, kinds, ...choice } = Array.isArray(documents)
       ? await ofIds(ctx, workspaceId, documents)
       : await ofCriteria(ctx, workspaceId, documents)
-    requireRoom(total, contents.pdf)
-    const fileName = `${kinds} ${writeBrasiliaTime(now).slice(0, 16).replace('T', ' às ').replace(':', 'h')}.zip`
-    const kept: Kept = {
-      ...choice,
-      ...contents,
-      filter,
-      fileName,
-      requestedBy: session.accountName,
-      shared: session.shared,
-    }
+    requireRoom(total, contents)
+    const form: Form = contents ? 'zip' : 'pdf'
+    const made = writeBrasiliaTime(now).slice(0, 16).replace('T', ' às ').replace(':', 'h')
+    const fileName = `${contents ? kinds : `${kinds} para imprimir`} ${made}.${form}`
+    const { accountName: requestedBy, shared } = session
+    const kept: Kept = { ...choice, contents, filter, fileName, requestedBy, shared }
     const { db } = ctx
-    await sql`delete from document_export where workspace_id = ${workspaceId} and requested_at < now() - interval '1 day'`.execute(
-      db,
-    )
+    await requireTurn(db, workspaceId)
     const { id } = await db
       .insertInto('document_export')
-      .values({ workspace_id: workspaceId, request: JSON.stringify(kept) })
+      .values({ workspace_id: workspaceId, account_id: session.accountId, form, total, request: JSON.stringify(kept) })
       .returning('id')
       .executeTakeFirstOrThrow()
-    const what = `Exportou ${formatCount(total, 'documento', 'documentos')} (${contentsText(contents)}): ${filter}.`
-    await recordAudit({ db }, session, 'exportacao', what)
-    const payload: Ready = { documents: total, by: session.accountName }
-    await announce({ db }, workspaceId, { what: 'exportacao-pronta', payload })
-    const validUntil = new Date(now.getTime() + linkLifeMs)
-    return { ticket: seal(ctx, { workspaceId, id, validUntil }), fileName, total, validUntil }
+    const count = formatCount(total, 'documento', 'documentos')
+    await recordAudit(
+      { db },
+      session,
+      'exportacao',
+      contents
+        ? `Exportou ${count} (${contentsText(contents)}): ${filter}.`
+        : `Pediu a impressão de ${count}: ${filter}.`,
+    )
+    return { ...linkTo(ctx, { workspaceId, id, form }), id: ctx.ids.encode(workspaceId, id), fileName, total }
   })
+}
+
+// Room for one more, and a place in the queue for it.
+async function requireTurn(db: Context['db'], workspaceId: number): Promise<void> {
+  await sql`
+    delete from document_export e using (
+      select id, requested_at, row_number() over newest as n, sum(bytes) over newest as bytes
+        from document_export where workspace_id = ${workspaceId} window newest as (order by id desc)) k
+     where e.workspace_id = ${workspaceId} and e.id = k.id and (e.lease_until is null or e.lease_until < now())
+       and (k.requested_at < now() - interval '1 day' or k.n >= ${keptMax} or k.bytes > ${keptBytesMax})`.execute(db)
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from document_export where workspace_id = ${workspaceId} and state = 'waiting'`.execute(
+    db,
+  )
+  if (rows[0]!.n >= waitingMax)
+    throw new AppError(
+      'too-many',
+      'Já há dez exportações e impressões desta conta na fila. Seus documentos estão seguros: espere uma delas ficar pronta e peça de novo.',
+      { retryAfterMs: 30_000 },
+    )
+}
+
+/** An export or a print as its people see it. */
+export interface ExportState {
+  id: string
+  fileName: string
+  form: Form
+  state: 'waiting' | 'running' | 'ready' | 'failed'
+  done: number
+  total: number
+  bytes: number
+  requestedBy: string
+  requestedAt: Date
+  /** Why it failed, or what is not in it. */
+  problem: string | null
+}
+
+/** What people of the workspace wanted exported or printed within a day, newest first. */
+export async function readExports(ctx: Pick<Context, 'db' | 'ids'>, workspaceId: number): Promise<ExportState[]> {
+  const rows = await readWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .selectFrom('document_export')
+      .select(['id', 'form', 'state', 'done', 'total', 'problem', 'requested_at as requestedAt'])
+      .select(sql<number>`bytes::float8`.as('bytes'))
+      .select(sql<boolean>`coalesce(lease_until > now(), false)`.as('running'))
+      .select(sql<Pick<Kept, 'fileName' | 'requestedBy'>>`request - 'ids'`.as('request'))
+      .where('workspace_id', '=', workspaceId)
+      .where('requested_at', '>', sql<Date>`now() - interval '1 day'`)
+      .orderBy('id', 'desc')
+      .limit(keptMax)
+      .execute(),
+  )
+  return rows.map(({ id, state, running, request: { fileName, requestedBy }, ...row }) => ({
+    ...row,
+    id: ctx.ids.encode(workspaceId, id),
+    state: state === 'waiting' && running ? 'running' : state,
+    fileName,
+    requestedBy,
+  }))
+}
+
+/** A new link to an export of the workspace, whoever of its people wanted it. */
+export async function renewLink(
+  ctx: Pick<Context, 'db' | 'ids' | 'vault'>,
+  workspaceId: number,
+  publicId: string,
+): Promise<Link> {
+  const id = ctx.ids.decode(workspaceId, publicId)
+  const found = id !== null && (await findKept(ctx, { workspaceId, id }))
+  if (!found) throw notThere()
+  return linkTo(ctx, { workspaceId, id, form: found.form })
+}
+
+function linkTo(ctx: Pick<Context, 'vault'>, of: { workspaceId: number; id: bigint; form: Form }): Link {
+  const validUntil = new Date(Date.now() + linkLifeMs)
+  return { ticket: seal(ctx, { ...of, validUntil }), form: of.form, validUntil }
 }
 
 async function ofCriteria(ctx: Pick<Context, 'db'>, workspaceId: number, criteria: Criteria) {
@@ -121,7 +210,7 @@ async function ofIds({ db, ids }: Pick<Context, 'db' | 'ids'>, workspaceId: numb
   }
 }
 
-function requireRoom(total: number, pdf: boolean): void {
+function requireRoom(total: number, contents: ExportContents | null): void {
   if (total === 0) throw new AppError('conflict', 'Nenhum documento corresponde a este filtro: não há o que exportar.')
   const [documents, withPdf] = [exportMax.documents, exportMax.withPdf].map(formatInteger)
   const are = `são ${formatInteger(total)}. Nada foi exportado`
@@ -130,7 +219,12 @@ function requireRoom(total: number, pdf: boolean): void {
       'conflict',
       `Uma exportação alcança até ${documents} documentos, e ${are}: escolha um período menor.`,
     )
-  if (pdf && total > exportMax.withPdf)
+  if (contents === null && total > exportMax.printed)
+    throw new AppError(
+      'conflict',
+      `Uma impressão alcança até ${formatInteger(exportMax.printed)} documentos, e são ${formatInteger(total)}. Nada foi impresso: escolha um período menor, ou exporte os PDF.`,
+    )
+  if (contents?.pdf && total > exportMax.withPdf)
     throw new AppError(
       'conflict',
       `Com PDF, uma exportação alcança até ${withPdf} documentos, e ${are}: escolha um período menor ou exporte sem PDF.`,
@@ -144,18 +238,7 @@ interface Ticket {
 }
 
 const purpose = 'ticket of an export'
-
-// One query for each issuer: an export has thousands of documents and few issuers with a logo.
-function logosOf(ctx: Pick<Context, 'db'>, workspaceId: number): (taxId: string) => Promise<Uint8Array | undefined> {
-  const known = new Map<string, Promise<Uint8Array | undefined>>()
-  return (taxId) => {
-    const found = known.get(taxId) ?? findLogoOf(ctx, workspaceId, taxId)
-    known.set(taxId, found)
-    // The next document of the issuer asks again.
-    found.catch(() => known.delete(taxId))
-    return found
-  }
-}
+const linkLifeMs = 10 * 60_000
 
 function seal({ vault }: Pick<Context, 'vault'>, { workspaceId, id, validUntil }: Ticket): string {
   return vault.encrypt(`${workspaceId}/${id}/${validUntil.getTime()}`, purpose).toString('base64url')
@@ -184,6 +267,8 @@ const downloadMsMax = 3_600_000
 // A browser that breaks off after the last byte has left here tries again.
 const fetchesMax = 3
 const fetchedNow = new Set<string>()
+// Between two looks for the next part of an export that is being made.
+const partPauseMs = 250
 
 const notThere = () =>
   new AppError(
@@ -192,12 +277,13 @@ const notThere = () =>
   )
 
 /**
- * The ZIP of a prepared export, made while it is read, of what its workspace shows by then. Refuses tickets that are not ours, those whose
- * time is over, those that somebody is fetching, and those that were fetched three times: a link that leaks is worth nothing afterwards.
+ * The file of an export, also while it is being made. Refuses tickets that are not ours, those whose time is over, those that somebody is
+ * fetching, and those that were fetched three times: a link that leaks is worth nothing afterwards.
  */
 export async function openExport(
-  ctx: Pick<Context, 'db' | 'vault' | 'log' | 'config' | 'printer'>,
+  ctx: Pick<Context, 'db' | 'vault' | 'log'>,
   ticket: string,
+  form: Form,
   { address }: Pick<Caller, 'address'>,
 ): Promise<{ content: Readable; fileName: string }> {
   const opened = open(ctx, ticket)
@@ -205,81 +291,116 @@ export async function openExport(
   if (opened.validUntil <= new Date())
     throw new AppError(
       'gone',
-      'O link desta exportação valia por dez minutos, que já passaram. Seus documentos estão seguros: exporte de novo.',
+      'O link desta exportação valia por dez minutos, que já passaram. Seus documentos estão seguros: baixe pelo sino, ou exporte de novo.',
     )
-  const key = `${opened.workspaceId}/${opened.id}`
+  const { workspaceId, id } = opened
+  const key = `${workspaceId}/${id}/${opened.validUntil.getTime()}`
   if (fetchedNow.has(key))
     throw new AppError('conflict', 'Esta exportação está sendo baixada agora. Seus documentos estão seguros.')
   await using stack = new AsyncDisposableStack()
   fetchedNow.add(key)
   stack.defer(() => void fetchedNow.delete(key))
-  stack.use(await downloading.take(opened.workspaceId))
-  const kept = await findKept(ctx, opened)
-  if (!kept) throw notThere()
+  stack.use(await downloading.take(workspaceId))
+  const found = await findKept(ctx, opened)
+  if (found?.form !== form || fetchesOf(found.request, opened) >= fetchesMax) throw notThere()
+  const { fileName, requestedBy, shared } = found.request
+  if (found.state === 'failed') throw new AppError('conflict', found.problem ?? notMade)
   await noteRead(
     ctx,
     // The link asks for no session: it is known who got it.
-    { workspaceId: opened.workspaceId, accountName: kept.requestedBy, address: kept.shared ? undefined : address },
-    `Baixou a exportação “${kept.fileName}”.`,
+    { workspaceId, accountName: requestedBy, address: shared ? undefined : address },
+    form === 'zip' ? `Baixou a exportação “${fileName}”.` : `Abriu a impressão “${fileName}”.`,
   )
-  const content = zip((abandoned) => filesOf(ctx, opened, kept, abandoned))
+  const abandoning = new AbortController()
+  const content = Readable.from(partsOf(ctx, opened, abandoning.signal), { objectMode: false })
   const limit = setTimeout(() => content.destroy(new Error('a download took too long')), downloadMsMax)
   const held = stack.move()
   const close = async () => {
     clearTimeout(limit)
+    abandoning.abort()
     try {
       if (content.readableEnded) await noteFetched(ctx, opened)
     } catch (err) {
-      ctx.log.error({ err, workspaceId: opened.workspaceId }, 'a download was not counted')
+      ctx.log.error({ err, workspaceId }, 'a download was not counted')
     }
     await held.disposeAsync()
   }
   content.once('close', () => void close())
-  return { content, fileName: kept.fileName }
+  return { content, fileName }
 }
 
-function filesOf(
-  ctx: Pick<Context, 'db' | 'log' | 'config' | 'printer'>,
-  { workspaceId }: Ticket,
-  { criteria, ids = [], filter, fileName: _, requestedBy, shared: __, ...contents }: Kept,
+/** Why an export failed, when nobody knows more. */
+export const notMade = 'Não conseguimos montar este arquivo. Seus documentos estão seguros: peça de novo.'
+
+// Each part in a transaction of its own: who downloads slowly keeps no connection.
+async function* partsOf(
+  ctx: Pick<Context, 'db'>,
+  { workspaceId, id }: Ticket,
   abandoned: AbortSignal,
-) {
-  const choice: ExportChoice = criteria ? { criteria } : { ids: ids.map(BigInt) }
-  const at = new Date()
-  const task = {
-    rows: readInBatches(ctx, workspaceId, choice, { withContent: contents.xml || contents.pdf, abandoned }),
-    contents,
-    role: criteria?.role,
-    logoOf: logosOf(ctx, workspaceId),
-    productName: ctx.config.productName,
-    filter,
-    made: `${formatBrasiliaMoment(at)} (horário de Brasília), por ${requestedBy}`,
-    at,
+): AsyncGenerator<Buffer> {
+  let attempt: number | undefined
+  for (let n = 0; ; ) {
+    const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
+      sql<{ state: string; attempt: number; parts: number; content: Buffer | null }>`
+        select e.state, e.attempt, e.parts, p.content
+          from document_export e
+          left join export_part p on p.workspace_id = e.workspace_id and p.export_id = e.id and p.n = ${n}
+         where e.workspace_id = ${workspaceId} and e.id = ${id}`.execute(db),
+    )
+    const [row] = rows
+    if (!row || row.state === 'failed') throw new Error('an export failed while it was fetched')
+    // The beginning that has left is not of this file.
+    if (n > 0 && row.attempt !== attempt) throw new Error('an export began anew while it was fetched')
+    attempt = row.attempt
+    if (row.content && n < row.parts) {
+      yield row.content
+      n++
+    } else if (row.state === 'ready') {
+      if (n === row.parts) return
+      // A crash of the database emptied the table of parts.
+      await makeAnew(ctx, workspaceId, id)
+    } else await pause(partPauseMs, abandoned)
+    abandoned.throwIfAborted()
   }
-  return exportFiles(task, ctx)
 }
 
-async function noteFetched(ctx: Pick<Context, 'db'>, { workspaceId, id }: Ticket): Promise<void> {
+async function makeAnew(ctx: Pick<Context, 'db'>, workspaceId: number, id: bigint): Promise<void> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
-    sql`
-      with fetched as (
-        update document_export set request = jsonb_set(request, '{fetched}', to_jsonb(coalesce((request ->> 'fetched')::int, 0) + 1))
-         where workspace_id = ${workspaceId} and id = ${id} and coalesce((request ->> 'fetched')::int, 0) + 1 < ${fetchesMax} returning id)
-      delete from document_export where workspace_id = ${workspaceId} and id = ${id} and not exists (select 1 from fetched)`.execute(
-      db,
-    ),
+    db
+      .updateTable('document_export')
+      .set({ state: 'waiting', parts: 0, bytes: 0n, done: 0 })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', id)
+      .where('state', '=', 'ready')
+      .execute(),
   )
 }
 
-async function findKept(ctx: Pick<Context, 'db'>, { workspaceId, id }: Ticket): Promise<Kept | undefined> {
+function fetchesOf({ fetched = {} }: Kept, { validUntil }: Ticket): number {
+  return fetched[validUntil.getTime()] ?? 0
+}
+
+async function noteFetched(ctx: Pick<Context, 'db'>, { workspaceId, id, validUntil }: Ticket): Promise<void> {
+  const link = String(validUntil.getTime())
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`
+      update document_export
+         set request = jsonb_set(request, '{fetched}', coalesce(request -> 'fetched', '{}') ||
+               jsonb_build_object(${link}::text, coalesce((request -> 'fetched' ->> ${link})::int, 0) + 1))
+       where workspace_id = ${workspaceId} and id = ${id}`.execute(db),
+  )
+}
+
+async function findKept(ctx: Pick<Context, 'db'>, { workspaceId, id }: Pick<Ticket, 'workspaceId' | 'id'>) {
   const row = await readWorkspace(ctx, workspaceId, ({ db }) =>
     db
       .selectFrom('document_export')
-      .select('request')
+      .select(['request', 'form', 'state', 'problem'])
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', id)
+      .where('requested_at', '>', sql<Date>`now() - interval '1 day'`)
       .executeTakeFirst(),
   )
   // Written by this file, in this shape.
-  return row?.request as Kept | undefined
+  return row && { ...row, request: row.request as Kept }
 }

@@ -3,6 +3,7 @@ import { chaveParts } from '@vigia/dfe/chave'
 import { primaryRole, roleNames } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
 import { PrintError } from '@vigia/print/danfe'
+import type { MergedForm } from '@vigia/print/merge'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import type { Context } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -29,11 +30,13 @@ interface ExportTask {
   filter: string
   made: string
   at: Date
+  /** Filled as it goes on. */
+  tally: Tally
 }
 
 /** The files of an export, one after the other. */
 export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 'printer'>): AsyncGenerator<Entry> {
-  const { contents, filter, made, at } = task
+  const { contents, filter, made, at, tally } = task
   const sheet = contents.planilha
     ? startSpreadsheet(
         [`Documentos fiscais · ${task.productName}`, `Filtro: ${filter}`, `Exportado em ${made}`],
@@ -41,7 +44,6 @@ export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 
         at,
       )
     : null
-  const tally: Tally = { documents: 0, xml: 0, summaries: 0, pdf: 0, problems: [], doubts: [] }
   const folders = new Map<number, string>()
   for await (const rows of task.rows) {
     const lines: string[][] = []
@@ -56,6 +58,23 @@ export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 
   }
   if (sheet) yield { name: 'planilha.xlsx', content: await sheet.end(), at, stored: true }
   yield { name: 'leia-me.txt', content: Buffer.from(readMe(task, tally)), at }
+}
+
+/** The printed forms of documents, one after the other; what has none is a line of `tally`. */
+export async function* printedForms(
+  { rows, logoOf, tally }: Pick<ExportTask, 'rows' | 'logoOf' | 'tally'>,
+  ctx: Pick<Context, 'log' | 'printer'>,
+): AsyncGenerator<MergedForm> {
+  for await (const batch of rows)
+    for (const [row, pdf] of printAhead(batch, true, logoOf, ctx)) {
+      tally.documents++
+      const form = await formOf(row, pdf, ctx.log)
+      if (typeof form === 'string') tally.problems.push(problemOf(row, form))
+      else {
+        tally.pdf++
+        yield { title: `${families[serviceOf(row.type)]} ${row.number} · ${row.issuer}`, pdf: form }
+      }
+    }
 }
 
 // Threads lay out the next documents while earlier ones are written. This is how many may wait, however long the export.
@@ -107,18 +126,16 @@ async function filesOf(
   if (doubt) tally.doubts.push(problemOf(row, doubt))
   if (!withXml && !withPdf) return { entries: [], problem: row.complete ? '' : onlySummary }
   const place = `${folder}/${row.issued_at.slice(0, 7)}/${families[family]}`
-  const failed = (err: unknown, what: string) => {
-    // What a document does to its own printing is no fault of ours.
-    if (!(err instanceof PrintError))
-      log.error({ err, chave: row.chave }, 'a document could not be exported as a whole')
-    tally.problems.push(problemOf(row, what))
-    return what
+  const short = (entries: File[], problem: string) => {
+    tally.problems.push(problemOf(row, problem))
+    return { entries, problem }
   }
   let content: Buffer
   try {
     content = unzipDocument(row.content!)
-  } catch (error) {
-    return { entries: [], problem: failed(error, 'não conseguimos abrir o arquivo guardado.') }
+  } catch (err) {
+    log.error({ err, chave: row.chave }, 'a document could not be opened')
+    return short([], 'não conseguimos abrir o arquivo guardado.')
   }
   const entries: File[] = []
   if (withXml) {
@@ -126,27 +143,26 @@ async function filesOf(
     entries.push({ name: `${place}/${xmlName(row)}`, content })
   }
   if (!row.complete) return { entries, problem: onlySummary }
-  const noDanfe = withPdf && noDanfeText(chaveParts(row.chave).mod)
-  if (noDanfe) {
-    tally.problems.push(problemOf(row, noDanfe))
-    return { entries, problem: noDanfe }
-  }
-  if (!pdf) return { entries, problem: '' }
-  const form = forms[family].name
+  if (!withPdf) return { entries, problem: '' }
+  const printed = await formOf(row, pdf, log)
+  if (typeof printed === 'string') return short(entries, printed)
+  tally.pdf++
+  entries.push({ name: `${place}/${row.chave}-${forms[family].name}.pdf`, content: printed, stored: true })
+  return { entries, problem: '' }
+}
+
+// The printed form of a document, or in words why it has none.
+async function formOf(row: ExportRow, pdf: Pdf, log: Context['log']): Promise<Uint8Array | string> {
+  if (!row.complete) return onlySummary
+  const noDanfe = noDanfeText(chaveParts(row.chave).mod)
+  if (noDanfe) return noDanfe
   try {
-    entries.push({ name: `${place}/${row.chave}-${form}.pdf`, content: await pdf, stored: true })
-    tally.pdf++
-    return { entries, problem: '' }
+    return (await pdf)!
   } catch (error) {
-    return {
-      entries,
-      problem: failed(
-        error,
-        error instanceof AppError
-          ? error.message
-          : `não conseguimos montar o ${form}. O XML original está guardado e íntegro.`,
-      ),
-    }
+    if (error instanceof AppError) return error.message
+    // What a document does to its own printing is no fault of ours.
+    if (!(error instanceof PrintError)) log.error({ err: error, chave: row.chave }, 'a document could not be printed')
+    return `não conseguimos montar o ${forms[serviceOf(row.type)].name}. O XML original está guardado e íntegro.`
   }
 }
 

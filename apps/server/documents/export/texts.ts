@@ -63,6 +63,25 @@ export interface Tally {
   doubts: string[]
 }
 
+const shownMax = 5
+
+/** What is not in a file, for the person who wanted it; null: it has everything. */
+export function missingText({ problems, summaries }: Tally): string | null {
+  const shown = problems.slice(0, shownMax)
+  const more = problems.length - shown.length
+  const lines = [
+    ...(summaries > 0 ? [`De ${formatCount(summaries, 'nota', 'notas')} só o resumo chegou até agora.`] : []),
+    ...shown,
+    ...(more > 0 ? [`E mais ${formatCount(more, 'documento', 'documentos')}.`] : []),
+  ]
+  return lines.length > 0 ? lines.join('\n') : null
+}
+
+/** Of a file that has nothing yet. */
+export function newTally(): Tally {
+  return { documents: 0, xml: 0, summaries: 0, pdf: 0, problems: [], doubts: [] }
+}
+
 interface Heading {
   productName: string
   filter: string

@@ -16,6 +16,8 @@ interface ListToolbarProps {
   wholeFilter: ReactNode
   onClear: () => void
   onExport: () => void
+  /** Prints the selection, or the whole filter. */
+  printButton: ReactNode
   /** The menu of answers. */
   answers: ReactNode
   /** The menu of columns. */
@@ -74,6 +76,7 @@ export function ListToolbar({
       </div>
       <div className="flex items-center gap-2 @max-[560px]/list:w-full @max-[560px]/list:[&>button]:flex-1">
         {menus.columnsMenu}
+        {menus.printButton}
         <Button variant="outline" size="sm" onClick={onExport}>
           <Download aria-hidden className="size-4" />
           Exportar

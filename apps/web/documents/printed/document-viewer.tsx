@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
+import { PrintButton } from './print-button.tsx'
 import { type Printed, PrintedForm, printedTitle, SavePdfButton } from './printed-form.tsx'
 
 interface DocumentViewerProps {
@@ -18,7 +19,14 @@ export function DocumentViewer({ row, onClose }: DocumentViewerProps) {
       open={row !== undefined}
       onClose={onClose}
       title={shown ? printedTitle(shown) : ''}
-      actions={row && <SavePdfButton row={row}>Download</SavePdfButton>}
+      actions={
+        row && (
+          <>
+            {!row.event && <PrintButton documents={{ idsDFe: [row.idDfe] }} />}
+            <SavePdfButton row={row}>Download</SavePdfButton>
+          </>
+        )
+      }
       className="h-full! max-w-260 max-sm:max-h-dvh! max-sm:w-full! max-sm:rounded-none!"
     >
       {row && <PrintedForm row={row} />}

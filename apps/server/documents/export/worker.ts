@@ -1,0 +1,204 @@
+import { formatBrasiliaMoment } from '@vigia/contract/text'
+import { mergeForms } from '@vigia/print/merge'
+import { type RawBuilder, sql } from 'kysely'
+import { findLogoOf } from '../../companies/companies.ts'
+import { claimRows, fromNow, LeaseLost, startJobs } from '../../jobs/jobs.ts'
+import { announce } from '../../notifications/notifications.ts'
+import type { Context } from '../../platform/context.ts'
+import { asOperator, inWorkspace } from '../../platform/database.ts'
+import type { Ready } from '../announcements.ts'
+import { zip } from './archive.ts'
+import { type Kept, notMade } from './exports.ts'
+import { exportFiles, printedForms } from './files.ts'
+import { readInBatches } from './rows.ts'
+import { missingText, newTally, type Tally } from './texts.ts'
+
+// Layouts wait for threads that all exports share: more at once would not be quicker.
+const atOnce = 2
+const idleMs = 500
+const leaseMs = 60_000
+const attemptsMax = 4
+const retryMs = 2_000
+const partBytes = 1024 * 1024
+// A part is stored at least so often, so that people see it go on.
+const partMs = 2_000
+// Space that documents still to come may need goes before files that can be made anew.
+const freeBytesMin = 1024 ** 3
+
+interface HeldExport {
+  workspaceId: number
+  id: bigint
+  attempt: number
+  total: number
+  /** Identifies the lease of this holder. */
+  lease: string
+  request: Kept
+}
+
+/** Makes the exports that people want, one of each workspace at a time, until disposed. */
+export function startExportWorker(ctx: Context): AsyncDisposable {
+  return startJobs<HeldExport>(
+    {
+      name: 'export',
+      claim: () => claimExport(ctx),
+      run: (job, signal) => makeExport(ctx, job, signal),
+      postpone: (job) => letGo(ctx, job),
+      describe: ({ workspaceId, id }) => ({ workspaceId, export: String(id) }),
+      concurrency: atOnce,
+      idleMs,
+    },
+    ctx.log,
+  )
+}
+
+async function claimExport(ctx: Pick<Context, 'db'>): Promise<HeldExport | null> {
+  const lane = {
+    due: sql`state = 'waiting' and not exists (
+      select from document_export o where o.workspace_id = document_export.workspace_id and o.lease_until > now())`,
+    order: sql`requested_at`,
+    set: sql`attempt = attempt + 1, done = 0, parts = 0, bytes = 0`,
+  }
+  return asOperator(ctx, async ({ db }) => {
+    const claimed = await claimRows<HeldExport, typeof lane>(db, {
+      table: sql`document_export`,
+      key: ['workspace_id', 'id'],
+      lanes: [lane],
+      leaseMs,
+      returning: sql`workspace_id as "workspaceId", id, attempt, total, lease_until::text as lease, request`,
+    })
+    return claimed?.rows[0] ?? null
+  })
+}
+
+async function makeExport(ctx: Context, job: HeldExport, signal: AbortSignal): Promise<void> {
+  const tally = newTally()
+  const file = await startFile(ctx, job, tally)
+  try {
+    // When this process ends, another one begins anew.
+    for await (const bytes of contentOf(ctx, job, tally, signal)) await file.add(bytes, signal)
+    const printed = job.request.contents !== null || tally.pdf > 0
+    await file.finish({ state: printed ? 'ready' : 'failed', problem: missingText(tally) })
+  } catch (error) {
+    if (error !== noSpace) throw error
+    ctx.log.error({ workspaceId: job.workspaceId, export: String(job.id) }, 'too little space is free for an export')
+    await file.finish({ state: 'failed', problem: noSpaceText })
+  }
+}
+
+function contentOf(
+  ctx: Context,
+  { workspaceId, request: { criteria, ids = [], contents, filter, fileName, requestedBy } }: HeldExport,
+  tally: Tally,
+  ended: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  const choice = criteria ? { criteria } : { ids: ids.map(BigInt) }
+  const at = new Date()
+  const withContent = contents === null || contents.xml || contents.pdf
+  const logoOf = logosOf(ctx, workspaceId)
+  const rowsUntil = (abandoned: AbortSignal) => readInBatches(ctx, workspaceId, choice, { withContent, abandoned })
+  if (contents === null) {
+    const title = fileName.replace(/\.pdf$/, '')
+    return mergeForms(title, printedForms({ rows: rowsUntil(ended), logoOf, tally }, ctx))
+  }
+  const made = `${formatBrasiliaMoment(at)} (horário de Brasília), por ${requestedBy}`
+  const { productName } = ctx.config
+  const task = { contents, role: criteria?.role, logoOf, productName, filter, made, at, tally }
+  return zip((abandoned) => exportFiles({ ...task, rows: rowsUntil(AbortSignal.any([abandoned, ended])) }, ctx))
+}
+
+interface FileInTheMaking {
+  add(bytes: Uint8Array, signal: AbortSignal): Promise<void>
+  finish(end: { state: 'ready' | 'failed'; problem: string | null }): Promise<void>
+}
+
+// Stores a file part by part, each in a transaction of its own that shows that nobody has taken the job over.
+async function startFile(ctx: Context, job: HeldExport, tally: Tally): Promise<FileInTheMaking> {
+  const { workspaceId, id, attempt, total, request } = job
+  let { lease } = job
+  let parts = 0
+  let waiting: Uint8Array[] = []
+  let waitingBytes = 0
+  let storedAt = performance.now()
+  const change = async ({ db }: Pick<Context, 'db'>, set: RawBuilder<unknown>) => {
+    const { rows } = await sql<{ lease: string }>`
+      update document_export set ${set}, done = ${tally.documents}
+       where workspace_id = ${workspaceId} and id = ${id} and attempt = ${attempt} and lease_until = ${lease}::timestamptz
+       returning lease_until::text as lease`.execute(db)
+    if (!rows[0]) throw new LeaseLost('an export was taken over by another process, or nobody wants it any more')
+    return rows[0].lease
+  }
+  const store = async () => {
+    await requireSpace(ctx)
+    const content = Buffer.concat(waiting)
+    lease = await inWorkspace(ctx, workspaceId, async (ctx) => {
+      const row = { workspace_id: workspaceId, export_id: id, n: parts, content }
+      const next = await change(
+        ctx,
+        sql`lease_until = ${fromNow(leaseMs)}, parts = ${parts + 1}, bytes = bytes + ${content.length}`,
+      )
+      await ctx.db.insertInto('export_part').values(row).execute()
+      return next
+    })
+    parts++
+    waiting = []
+    waitingBytes = 0
+    storedAt = performance.now()
+  }
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    db.deleteFrom('export_part').where('workspace_id', '=', workspaceId).where('export_id', '=', id).execute(),
+  )
+  return {
+    async add(bytes, signal) {
+      signal.throwIfAborted()
+      waiting.push(bytes)
+      waitingBytes += bytes.length
+      if (waitingBytes >= partBytes || performance.now() - storedAt > partMs) await store()
+    },
+    async finish({ state, problem }) {
+      if (state === 'ready' && waitingBytes > 0) await store()
+      await inWorkspace(ctx, workspaceId, async (ctx) => {
+        await change(ctx, sql`lease_until = null, state = ${state}, problem = ${problem}`)
+        const payload: Ready = { documents: total, by: request.requestedBy, printed: request.contents === null }
+        if (state === 'ready') await announce(ctx, workspaceId, { what: 'exportacao-pronta', payload })
+      })
+    },
+  }
+}
+
+const noSpace = new Error('too little space is free')
+const noSpaceText =
+  'No servidor não há espaço para montar este arquivo agora. Seus documentos estão seguros; peça de novo mais tarde. Quem administra o sistema precisa liberar espaço.'
+
+async function requireSpace({ storage }: Pick<Context, 'storage'>): Promise<void> {
+  const stores = await storage.prove()
+  if (!stores || (storage.freeBytes ?? freeBytesMin) < freeBytesMin) throw noSpace
+}
+
+// Another try, by whichever process comes first, after a while that others of the workspace wait too.
+async function letGo(ctx: Context, { workspaceId, id, attempt }: HeldExport): Promise<void> {
+  const failed = attempt >= attemptsMax
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .updateTable('document_export')
+      .set({
+        lease_until: failed ? null : fromNow(retryMs),
+        ...(failed && { state: 'failed' as const, problem: notMade }),
+      })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', id)
+      .where('attempt', '=', attempt)
+      .execute(),
+  )
+}
+
+// One query for each issuer: an export has thousands of documents and few issuers with a logo.
+function logosOf(ctx: Pick<Context, 'db'>, workspaceId: number): (taxId: string) => Promise<Uint8Array | undefined> {
+  const known = new Map<string, Promise<Uint8Array | undefined>>()
+  return (taxId) => {
+    const found = known.get(taxId) ?? findLogoOf(ctx, workspaceId, taxId)
+    known.set(taxId, found)
+    // The next document of the issuer asks again.
+    found.catch(() => known.delete(taxId))
+    return found
+  }
+}

@@ -1,0 +1,19 @@
+import { Printer } from 'lucide-react'
+import { Button } from '../../ui/button.tsx'
+import { usePrint } from './print.ts'
+
+interface PrintButtonProps {
+  documents: Parameters<ReturnType<typeof usePrint>['print']>[0]
+  disabled?: boolean
+}
+
+/** Opens the print dialog of the browser with the printed forms of documents. */
+export function PrintButton({ documents, disabled = false }: PrintButtonProps) {
+  const { print, busy } = usePrint()
+  return (
+    <Button variant="outline" size="sm" busy={busy} disabled={disabled} onClick={() => print(documents)}>
+      <Printer aria-hidden className="size-4" />
+      {busy ? 'Preparando...' : 'Imprimir'}
+    </Button>
+  )
+}
