@@ -12,27 +12,32 @@ export interface Entry {
 }
 
 /**
- * A ZIP that is made while it is read: an entry is asked for when those before have been taken. When the stream is destroyed, none is asked
- * for any more, and the signal says so to the one that is being made.
+ * A stream whose bytes are made while it is read. When it is destroyed, nothing more is asked for, and the signal says so to what is being
+ * made.
  */
-export function zip(entries: (abandoned: AbortSignal) => AsyncIterable<Entry>): Readable {
+export function streamOf(bytes: (abandoned: AbortSignal) => AsyncGenerator<Uint8Array>): Readable {
   const abandoning = new AbortController()
-  const bytes = bytesOf(entries(abandoning.signal), abandoning.signal)
+  const made = bytes(abandoning.signal)
   return new Readable({
     read() {
-      bytes.next().then(
+      made.next().then(
         ({ value, done }) => this.push(done ? null : value),
         (error: Error) => this.destroy(error),
       )
     },
     destroy(error, callback) {
       abandoning.abort()
-      bytes.return(undefined).then(
+      made.return(undefined).then(
         () => callback(error),
         () => callback(error),
       )
     },
   })
+}
+
+/** A ZIP that is made while it is read: an entry is asked for when those before have been taken. */
+export function zip(entries: (abandoned: AbortSignal) => AsyncIterable<Entry>): Readable {
+  return streamOf((abandoned) => bytesOf(entries(abandoned), abandoned))
 }
 
 async function* bytesOf(entries: AsyncIterable<Entry>, abandoned: AbortSignal): AsyncGenerator<Buffer> {

@@ -620,7 +620,7 @@ describe('a print', () => {
     const { id } = await newCompany('SOL')
     await store(id, 'nfe', [arrive(2, resNFe({ number: 2 }))])
     const { body } = await print(all)
-    await expect.poll(async () => (await download(body.data.endereco)).status).toBe(409)
+    expect(await download(body.data.endereco)).toMatchObject({ status: 409 })
   })
 })
 

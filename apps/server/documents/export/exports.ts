@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { exportMax } from '@vigia/contract/documents'
 import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
 import { sql } from 'kysely'
@@ -14,6 +14,7 @@ import { serviceOf } from '../../platform/service.ts'
 import { all } from '../filter.ts'
 import { type Criteria, countDocuments } from '../list.ts'
 import { noteRead } from '../reads.ts'
+import { streamOf } from './archive.ts'
 import { contentsText, criteriaText, type ExportContents, families } from './texts.ts'
 
 /** What a person wants in one file: documents by their public ids, or all that criteria find. */
@@ -269,6 +270,9 @@ const fetchesMax = 3
 const fetchedNow = new Set<string>()
 // Between two looks for the next part of an export that is being made.
 const partPauseMs = 250
+// Clients and proxies wait half a minute for the head of a response.
+const beginningMsMax = 20_000
+const never = new AbortController().signal
 
 const notThere = () =>
   new AppError(
@@ -304,20 +308,18 @@ export async function openExport(
   const found = await findKept(ctx, opened)
   if (found?.form !== form || fetchesOf(found.request, opened) >= fetchesMax) throw notThere()
   const { fileName, requestedBy, shared } = found.request
-  if (found.state === 'failed') throw new AppError('conflict', found.problem ?? notMade)
+  await requireBeginning(ctx, opened)
   await noteRead(
     ctx,
     // The link asks for no session: it is known who got it.
     { workspaceId, accountName: requestedBy, address: shared ? undefined : address },
     form === 'zip' ? `Baixou a exportação “${fileName}”.` : `Abriu a impressão “${fileName}”.`,
   )
-  const abandoning = new AbortController()
-  const content = Readable.from(partsOf(ctx, opened, abandoning.signal), { objectMode: false })
+  const content = streamOf((abandoned) => partsOf(ctx, opened, abandoned))
   const limit = setTimeout(() => content.destroy(new Error('a download took too long')), downloadMsMax)
   const held = stack.move()
   const close = async () => {
     clearTimeout(limit)
-    abandoning.abort()
     try {
       if (content.readableEnded) await noteFetched(ctx, opened)
     } catch (err) {
@@ -327,6 +329,23 @@ export async function openExport(
   }
   content.once('close', () => void close())
   return { content, fileName }
+}
+
+// What fails before its first byte can be told in words.
+async function requireBeginning(ctx: Pick<Context, 'db'>, ticket: Ticket): Promise<void> {
+  const until = performance.now() + beginningMsMax
+  for (;;) {
+    const found = await findKept(ctx, ticket)
+    if (!found) throw notThere()
+    if (found.state === 'failed') throw new AppError('conflict', found.problem ?? notMade)
+    if (found.state === 'ready' || found.parts > 0) return
+    if (performance.now() > until)
+      throw new AppError(
+        'conflict',
+        'Este arquivo ainda está na fila. Ele continua a ser feito: acompanhe no sino e baixe-o quando estiver pronto.',
+      )
+    await pause(partPauseMs, never)
+  }
 }
 
 /** Why an export failed, when nobody knows more. */
@@ -395,7 +414,7 @@ async function findKept(ctx: Pick<Context, 'db'>, { workspaceId, id }: Pick<Tick
   const row = await readWorkspace(ctx, workspaceId, ({ db }) =>
     db
       .selectFrom('document_export')
-      .select(['request', 'form', 'state', 'problem'])
+      .select(['request', 'form', 'state', 'parts', 'problem'])
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', id)
       .where('requested_at', '>', sql<Date>`now() - interval '1 day'`)
