@@ -17,11 +17,11 @@ import { createPrinter } from '../../print/printer.ts'
 import { type Arrival, receive } from '../documents.ts'
 import { documentRoutes } from '../routes.ts'
 import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfce, nfeProc, resNFe } from '../testing.ts'
+import { startExportWorker } from '../worker.ts'
 import { zip } from './archive.ts'
 import { exportFiles } from './files.ts'
 import { readInBatches } from './rows.ts'
 import { newTally } from './texts.ts'
-import { startExportWorker } from './worker.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
