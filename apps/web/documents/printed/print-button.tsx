@@ -13,7 +13,7 @@ export function PrintButton({ documents, disabled = false }: PrintButtonProps) {
   return (
     <Button variant="outline" size="sm" busy={busy} disabled={disabled} onClick={() => print(documents)}>
       <Printer aria-hidden className="size-4" />
-      {busy ? 'Preparando...' : 'Imprimir'}
+      <span className="@max-[420px]/list:sr-only">{busy ? 'Preparando...' : 'Imprimir'}</span>
     </Button>
   )
 }
