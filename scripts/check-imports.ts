@@ -39,7 +39,7 @@ const toolFolders = ['tests', 'bench', 'scripts']
 
 // The folders of apps/server stand in one line and import only leftwards: first what every slice stands on, whose files are open to all,
 // then the slices, each with one front door.
-const foundation = ['platform', 'jobs', 'print', 'http', 'mail']
+const foundation = ['platform', 'jobs', 'signer', 'print', 'http', 'mail']
 const slices = [
   ...foundation,
   'audit',
