@@ -164,7 +164,7 @@ test.each([
   ['http', { PUBLIC_URL: 'http://vigia.exemplo.com.br' }, /^PUBLIC_URL deve começar por https/],
   ['no-proxies', { TRUSTED_PROXIES: '' }, /^TRUSTED_PROXIES é obrigatória/],
   ['no-mail', { SMTP_URL: '', MAIL_FROM: '' }, /^SMTP_URL é obrigatória/],
-  ['key-on-disk', { MASTER_KEY: '' }, /^MASTER_KEY é obrigatória/],
+  ['key-on-disk', { MASTER_KEY: '' }, /^MASTER_KEY \(ou .*\) é obrigatória/],
   ['demo', { DEMO_EMAIL: 'a@b.com', DEMO_PASSWORD: 'segredo' }, /^DEMO_EMAIL e DEMO_PASSWORD abrem/],
 ])('production is refused for %s until that risk is accepted, elsewhere it is none', (risk, env, sentence) => {
   const found = problems({ ...production, ...env })

@@ -92,25 +92,38 @@ export async function findInstallationKey(db: Database, wrapper: KeyWrapper, pur
  */
 export async function prepareKeys(url: string, wrapper: KeyWrapper, sealedWith: Vault | null): Promise<void> {
   await withOwner(url, async (client) => {
-    const { rows } = await client.query<{ otherwise: boolean }>(
-      `select exists (select from workspace_key where wrapper_id <> $1) or exists (select from installation_key where wrapper_id <> $1)
-              or exists (select from certificate c where replaced_at is null and key_id <> coalesce($2, '')
-                            and not exists (select from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id)) as otherwise`,
-      [wrapper.id, sealedWith?.keyId],
-    )
-    if (rows[0]!.otherwise)
+    if (await hasKeysOfAnother(client, wrapper, sealedWith))
       throw new InstallationError(
         'Os certificados digitais deste banco foram selados com outra chave mestra. Nada foi alterado. Se uma troca da chave foi interrompida, termine-a com npm run admin -- rotate-key; se não, restaure a chave antiga (MASTER_KEY, MASTER_KEY_COMMAND, ou o arquivo master.key de DATA_DIR) e inicie de novo.',
       )
     if (sealedWith) await adopt(client, wrapper, sealedWith)
-    const known = await client.query('select from installation_key where purpose = $1', [tokens])
-    if (known.rowCount === 1) return
-    const { wrapped } = await newKey(wrapper, tokens)
-    await client.query(
-      'insert into installation_key (purpose, wrapped, wrapper_id) values ($1, $2, $3) on conflict do nothing',
-      [tokens, wrapped, wrapper.id],
-    )
+    await ensureInstallationKey(client, wrapper)
   })
+}
+
+async function hasKeysOfAnother(client: pg.Client, wrapper: KeyWrapper, sealedWith: Vault | null): Promise<boolean> {
+  const { rows } = await client.query<{ otherwise: boolean }>(
+    `select exists (select from workspace_key where wrapper_id <> $1)
+            or exists (select from certificate c where replaced_at is null and key_id <> coalesce($2, '')
+                          and not exists (select from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id)) as otherwise`,
+    [wrapper.id, sealedWith?.keyId],
+  )
+  return rows[0]!.otherwise
+}
+
+// One of another master key is replaced: nothing is sealed with that, and links that came from it last an hour at most.
+async function ensureInstallationKey(client: pg.Client, wrapper: KeyWrapper): Promise<void> {
+  const { rowCount } = await client.query('select from installation_key where purpose = $1 and wrapper_id = $2', [
+    tokens,
+    wrapper.id,
+  ])
+  if (rowCount === 1) return
+  const { wrapped } = await newKey(wrapper, tokens)
+  await client.query(
+    `insert into installation_key as k (purpose, wrapped, wrapper_id) values ($1, $2, $3)
+     on conflict (purpose) do update set wrapped = excluded.wrapped, wrapper_id = excluded.wrapper_id where k.wrapper_id <> excluded.wrapper_id`,
+    [tokens, wrapped, wrapper.id],
+  )
 }
 
 async function adopt(client: pg.Client, wrapper: KeyWrapper, from: Vault): Promise<void> {

@@ -162,6 +162,8 @@ async function reseal(url: string, from: Master, to: KeyWrapper, step: (text: st
     await requireKnown(client, from, to)
     step('Selando os certificados com a chave nova…')
     const count = await replaceKeys(client, from, to)
+    // The next start makes another.
+    await client.query('delete from installation_key where wrapper_id <> $1', [to.id])
     step('Confirmando…')
     await client.query('commit')
     return count
@@ -171,7 +173,6 @@ async function reseal(url: string, from: Master, to: KeyWrapper, step: (text: st
 async function requireKnown(client: pg.Client, { wrapper, vault }: Master, to: KeyWrapper): Promise<void> {
   const { rows } = await client.query<{ n: number }>(
     `select (select count(*) from workspace_key where wrapper_id not in ($1, $2))::int
-          + (select count(*) from installation_key where wrapper_id not in ($1, $2))::int
           + (select count(*) from certificate c where replaced_at is null and key_id <> coalesce($3, '')
                 and not exists (select from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id))::int as n`,
     [wrapper.id, to.id, vault?.keyId],
@@ -204,6 +205,5 @@ async function replaceKeys(client: pg.Client, { wrapper, vault }: Master, to: Ke
     )
     count += await sealAnew(client, next, before)
   }
-  await client.query('delete from installation_key where wrapper_id <> $1', [to.id])
   return count
 }
