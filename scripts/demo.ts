@@ -2,7 +2,7 @@ import { login as logIn, signUp } from '@vigia/contract/accounts'
 import { createCompany, listCompanies } from '@vigia/contract/companies'
 import type { Envelope, RouteData, RouteDefinition, RouteRequest } from '@vigia/contract/route'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
-import { type Config, findPlan, grantPlan, operate, shareAccount } from '@vigia/server/start'
+import { type Config, findPlan, grantPlan, operate, type ReachSigner, shareAccount } from '@vigia/server/start'
 import type { SimulatedCompany, SimulatorProcess } from './simulator-process.ts'
 
 /** The companies of the demonstration: two with the old numbers and one with letters in its CNPJ. */
@@ -45,13 +45,14 @@ export async function seedDemo(
  * Makes the account, whose password is published, a shared one, and gives its workspace a plan without end, unless the operator gave or
  * ended one before.
  */
-export async function openToAll(config: Config, email: string): Promise<void> {
-  await operate(config, async (ctx) => {
+export async function openToAll(config: Config, email: string, reachSigner?: ReachSigner): Promise<void> {
+  const open = async (ctx: Parameters<Parameters<typeof operate>[1]>[0]) => {
     await shareAccount(ctx, email)
     const listed = await findPlan(ctx, email)
     const hadPlan = listed?.plan.situation === 'active' || listed?.plan.paidUntil !== null
     if (listed && !hadPlan) await grantPlan(ctx, email, { type: 3, until: null })
-  })
+  }
+  await operate(config, open, () => {}, reachSigner)
 }
 
 // The login first: a sign-up with an e-mail that is taken succeeds too, and sends an e-mail to its owner.

@@ -2,10 +2,20 @@ import { constants } from 'node:fs'
 import { access, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Config, holdPort, migrateOnly, type Role, readConfig, type Server, start } from '@vigia/server/start'
+import {
+  type Config,
+  holdPort,
+  migrateOnly,
+  type ReachSigner,
+  type Role,
+  readConfig,
+  type Server,
+  start,
+} from '@vigia/server/start'
 import { companies, openToAll, seedDemo } from './demo.ts'
 import { StartError } from './lifetime.ts'
 import { portInUse, requirePort } from './ports.ts'
+import { startSigner } from './signer-process.ts'
 import { type SimulatorProcess, startSimulator } from './simulator-process.ts'
 import { buildWeb } from './web-build.ts'
 
@@ -52,13 +62,19 @@ export async function launch(
   if (mode === 'serve') await requireArchive(config)
   // With port 0 nobody knows yet where to ask.
   const held = mode !== 'worker' && !development && config.port !== 0 ? stack.use(await holdPort(config)) : null
+  // It starts while the database does. In development the server, which is started again and again, has one inside.
+  const signer = config.signerSocket || development ? null : stack.use(await startSigner(root, config))
   if (mode !== 'worker' && !development) await buildWeb(root, say)
   if (over) return
 
   let simulator: SimulatorProcess | null = null
   // Nothing works without one of these, so the program ends with them.
   const deaths: Promise<string>[] = []
-  const startRoles = starter(config, async () => held?.[Symbol.asyncDispose]())
+  const { masterKey, masterKeyCommand, newMasterKey, newMasterKeyCommand, ...withoutKeys } = config
+  const startRoles = starter(signer ? withoutKeys : config, {
+    listening: async () => held?.[Symbol.asyncDispose](),
+    reachSigner: signer?.reach,
+  })
   if (mode === 'serve') {
     // The database first: it belongs to one program at a time, and with it everything in the data directory.
     const storage = stack.use(await startRoles([]))
@@ -82,7 +98,7 @@ export async function launch(
     if (over) return
   }
   if (simulator && config.demo && (await seedDemo(url, config.demo, simulator, say)))
-    await openToAll(config, config.demo.email)
+    await openToAll(config, config.demo.email, signer?.reach)
   if (over) return
 
   const site = development?.siteUrl ?? (config.port === 0 ? url : config.publicUrl)
@@ -103,7 +119,10 @@ async function migrateAndEnd(config: Config): Promise<void> {
 }
 
 // Each role reports its steps; a step that all of them take is printed once.
-function starter(config: Config, listening: () => Promise<void>): (roles: Role[]) => Promise<Server> {
+function starter(
+  config: Config,
+  options: { listening: () => Promise<void>; reachSigner?: ReachSigner },
+): (roles: Role[]) => Promise<Server> {
   const told = new Set<string>()
   const step = (text: string) => {
     if (!told.has(text)) say(text)
@@ -111,7 +130,7 @@ function starter(config: Config, listening: () => Promise<void>): (roles: Role[]
   }
   return async (roles) => {
     try {
-      return await start(config, { roles, step, listening })
+      return await start(config, { ...options, roles, step })
     } catch (error) {
       throw explain(error, config)
     }

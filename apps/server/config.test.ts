@@ -1,8 +1,8 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ConfigError, ensureMasterKey, readConfig } from './config.ts'
+import { ConfigError, readConfig } from './config.ts'
 
 let dataDir: string
 beforeEach(async () => {
@@ -164,7 +164,7 @@ test.each([
   ['http', { PUBLIC_URL: 'http://vigia.exemplo.com.br' }, /^PUBLIC_URL deve começar por https/],
   ['no-proxies', { TRUSTED_PROXIES: '' }, /^TRUSTED_PROXIES é obrigatória/],
   ['no-mail', { SMTP_URL: '', MAIL_FROM: '' }, /^SMTP_URL é obrigatória/],
-  ['key-on-disk', { MASTER_KEY: '' }, /^MASTER_KEY é obrigatória/],
+  ['key-on-disk', { MASTER_KEY: '' }, /^MASTER_KEY \(ou .*\) é obrigatória/],
   ['demo', { DEMO_EMAIL: 'a@b.com', DEMO_PASSWORD: 'segredo' }, /^DEMO_EMAIL e DEMO_PASSWORD abrem/],
 ])('production is refused for %s until that risk is accepted, elsewhere it is none', (risk, env, sentence) => {
   const found = problems({ ...production, ...env })
@@ -278,24 +278,6 @@ test('one port cannot serve two', () => {
 test('the configuration cannot be changed', () => {
   const config = readConfig({}, '/')
   expect(() => Object.assign(config.sefaz, { hourMs: 1 })).toThrow(TypeError)
-})
-
-test('the master key is made once, readable to its owner only, and two starts agree on it', async () => {
-  const keys = await Promise.all([ensureMasterKey({ dataDir }), ensureMasterKey({ dataDir })])
-  expect(keys[0]).toHaveLength(32)
-  expect(keys[1]).toEqual(keys[0])
-  expect(await ensureMasterKey({ dataDir })).toEqual(keys[0])
-  expect((await stat(join(dataDir, 'master.key'))).mode & 0o777).toBe(0o600)
-})
-
-test('a damaged master key is told, not replaced', async () => {
-  await writeFile(join(dataDir, 'master.key'), 'metade')
-  await expect(ensureMasterKey({ dataDir })).rejects.toThrow(ConfigError)
-})
-
-test('a configured master key is used as it is', async () => {
-  const masterKey = Buffer.alloc(32, 1)
-  expect(await ensureMasterKey({ dataDir, masterKey })).toBe(masterKey)
 })
 
 test('the times of sessions and of the channel to open pages can all be a tenth', () => {

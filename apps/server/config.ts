@@ -1,8 +1,5 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
-import { readOrCreateSecret } from '@vigia/postgres/secret-file'
 import { type Endpoints, endpoints, simulatedEndpoints } from '@vigia/sefaz/endpoints'
 import { z } from 'zod'
 import { readSiteFile, type SiteFile } from './http/site-file.ts'
@@ -21,10 +18,15 @@ export interface Config {
   hostNames: string[]
   productName: string
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
-  /** 32 bytes; absent: `ensureMasterKey` keeps one in the data directory. */
+  /** 32 bytes; absent: `ensureMasterKey` of the signer keeps one in the data directory. */
   masterKey?: Buffer
-  /** What a rotation replaces `masterKey` by; nothing else looks at it. */
+  /** A program that wraps keys in the place of a master key; see signer/wrapping.ts. */
+  masterKeyCommand?: string
+  /** What a rotation replaces `masterKey` or the command by; nothing else looks at them. */
   newMasterKey?: Buffer
+  newMasterKeyCommand?: string
+  /** Where a signer of its own listens, a Unix socket; absent: this process, or the launcher, has one. */
+  signerSocket?: string
   /** The shared login that the landing page offers. */
   demo: { email: string; password: string } | null
   mail: MailConfig
@@ -154,6 +156,8 @@ const secretKey = z
   )
   .transform((text) => Buffer.from(text, 'base64'))
 
+const absolutePath = z.string().refine((text) => text.startsWith('/'), 'deve ser um caminho que começa por /')
+
 const whole = (max: number, fallback: number) =>
   z
     .string()
@@ -202,6 +206,9 @@ const environment = z.object({
   SEFAZ_CA_FILE: z.string().optional(),
   MASTER_KEY: secretKey.optional(),
   NEW_MASTER_KEY: secretKey.optional(),
+  MASTER_KEY_COMMAND: absolutePath.optional(),
+  NEW_MASTER_KEY_COMMAND: absolutePath.optional(),
+  SIGNER_SOCKET: absolutePath.refine((text) => Buffer.byteLength(text) <= 100, 'deve ter até 100 bytes').optional(),
   DEMO_EMAIL: z.email('deve ser um e-mail').optional(),
   DEMO_PASSWORD: z
     .string()
@@ -274,6 +281,9 @@ function combinations(given: Record<string, string | undefined>, env: Environmen
     problems.push('DEMO_EMAIL e DEMO_PASSWORD vão juntas: informe as duas ou nenhuma.')
   if (!given.SURVEY_URL !== !given.SURVEY_ENVIRONMENT_ID)
     problems.push('SURVEY_URL e SURVEY_ENVIRONMENT_ID vão juntas: informe as duas ou nenhuma.')
+  for (const name of ['MASTER_KEY', 'NEW_MASTER_KEY'])
+    if (given[name] && given[`${name}_COMMAND`])
+      problems.push(`${name} e ${name}_COMMAND dizem a mesma coisa de dois jeitos: informe só uma delas.`)
   if (given.SMTP_URL && !given.MAIL_FROM)
     problems.push('MAIL_FROM é obrigatória com SMTP_URL: é o endereço de quem envia os e-mails.')
   if (env && env.HUB_CLIENT_TIMEOUT_MS <= env.HUB_PING_MS)
@@ -304,8 +314,8 @@ function risksOfProduction(given: Record<string, string | undefined>): string[] 
     ],
     [
       'key-on-disk',
-      !given.MASTER_KEY,
-      'MASTER_KEY é obrigatória em producao: sem ela a chave dos certificados fica no mesmo disco e nas mesmas cópias que eles, e com um banco externo se perde com este disco (faça uma com: openssl rand -base64 32)',
+      !given.MASTER_KEY && !given.MASTER_KEY_COMMAND && !given.SIGNER_SOCKET,
+      'MASTER_KEY (ou MASTER_KEY_COMMAND, ou SIGNER_SOCKET) é obrigatória em producao: sem ela a chave dos certificados fica no mesmo disco e nas mesmas cópias que eles, e com um banco externo se perde com este disco (faça uma com: openssl rand -base64 32)',
     ],
     [
       'demo',
@@ -335,6 +345,9 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     logLevel: env.LOG_LEVEL,
     masterKey: env.MASTER_KEY,
     newMasterKey: env.NEW_MASTER_KEY,
+    masterKeyCommand: env.MASTER_KEY_COMMAND,
+    newMasterKeyCommand: env.NEW_MASTER_KEY_COMMAND,
+    signerSocket: env.SIGNER_SOCKET,
     demo: demoLogin(env, simulated),
     mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM ?? 'nao-responda@vigiafiscal.example' },
     contactEmail,
@@ -406,18 +419,6 @@ function sefazConfig(env: Environment, dataDir: string, cwd: string): SefazConfi
     answerMs: 60_000,
     conversations: env.CAPTURE_CONVERSATIONS,
   }
-}
-
-/** The key that seals certificates and other secrets: of the configuration, or made once in `DATA_DIR/master.key`. */
-export async function ensureMasterKey({ masterKey, dataDir }: Pick<Config, 'masterKey' | 'dataDir'>): Promise<Buffer> {
-  if (masterKey) return masterKey
-  await mkdir(dataDir, { recursive: true })
-  const path = join(dataDir, 'master.key')
-  const { secret } = await readOrCreateSecret(path, () => randomBytes(32).toString('base64'))
-  const key = Buffer.from(secret, 'base64')
-  if (key.length !== 32)
-    throw new ConfigError([`${path} não é uma chave: restaure a cópia de segurança desse arquivo.`])
-  return key
 }
 
 function deepFreeze<T>(value: T): T {

@@ -11,10 +11,10 @@ import { completenessRoutes } from './capture/completeness.ts'
 import { captureMails, warnOfCaptures } from './capture/warnings.ts'
 import { askSoon, startCaptureWorker } from './capture/worker.ts'
 import { companyChangeRoutes } from './companies/change-routes.ts'
-import { companyAnnouncements, requireMasterKey } from './companies/companies.ts'
+import { companyAnnouncements } from './companies/companies.ts'
 import { companyRoutes } from './companies/routes.ts'
 import { certificateMails, warnOfCertificates } from './companies/warnings.ts'
-import { type Config, ensureMasterKey } from './config.ts'
+import type { Config } from './config.ts'
 import { contactMails } from './contact/contact.ts'
 import { contactRoutes } from './contact/routes.ts'
 import { dashboardRoutes } from './dashboard/routes.ts'
@@ -56,8 +56,15 @@ import type { Service } from './platform/service.ts'
 import { createStorage } from './platform/storage.ts'
 import { createVault } from './platform/vault.ts'
 import { createPrinter } from './print/printer.ts'
+import { connectSigner } from './signer/client.ts'
+import { openSigner } from './signer/in-process.ts'
+import type { Signer } from './signer/signer.ts'
+import { watchSigner } from './signer/watch.ts'
 
 export type Role = 'api' | 'worker'
+
+/** Reaches the signer of a database, whose address is that of its owner. */
+export type ReachSigner = (databaseUrl: string) => Promise<Signer & Partial<Disposable & AsyncDisposable>>
 
 export interface Server {
   /** Where the API answers; empty when this process only captures. */
@@ -90,7 +97,8 @@ export function holdPort(config: Config): Promise<AsyncDisposable> {
 
 /**
  * Starts the given roles on one database: the embedded one of `dataDir` (begun here, or joined when a single role finds it running), or
- * that of `databaseUrl`. `listening` is awaited before the API opens its port. Dispose to stop in order: no new calls, pages under way finished, then the database.
+ * that of `databaseUrl`. `listening` is awaited before the API opens its port. `reachSigner`: where there is a signer that the configuration
+ * does not know of. Dispose to stop in order: no new calls, pages under way finished, then the database.
  */
 export async function start(
   config: Config,
@@ -98,10 +106,11 @@ export async function start(
     roles,
     step = () => {},
     listening,
-  }: { roles: Role[]; step?: (text: string) => void; listening?: () => Promise<void> },
+    reachSigner,
+  }: { roles: Role[]; step?: (text: string) => void; listening?: () => Promise<void>; reachSigner?: ReachSigner },
 ): Promise<Server> {
   await using stack = new AsyncDisposableStack()
-  const { ctx, databaseUrl, died } = await openContext(config, stack, { join: roles.length === 1, step })
+  const { ctx, databaseUrl, died } = await openContext(config, stack, { join: roles.length === 1, step, reachSigner })
   const opened: Record<string, Database> = {}
   const withPool = (name: Role): Context => {
     const db = openPool(databaseUrl, stack, pools[name])
@@ -161,6 +170,7 @@ export async function start(
     stack.use(captures.startCaptureWatch(working))
     stack.use(startOperatorLetters(working))
     stack.use(watchStorage(working))
+    stack.use(watchSigner(working))
     const mails = [accountMails, deletionMails, planMails, certificateMails, captureMails, contactMails, operatorMails]
     stack.use(startMailWorker(working, Object.assign({}, ...mails)))
   }
@@ -173,32 +183,48 @@ export async function operate<T>(
   config: Config,
   work: (ctx: Context) => Promise<T>,
   step: (text: string) => void = () => {},
+  reachSigner?: ReachSigner,
 ): Promise<T> {
   await using stack = new AsyncDisposableStack()
-  const { ctx } = await openContext(config, stack, { join: true, step })
+  const { ctx } = await openContext(config, stack, { join: true, step, reachSigner })
   return await work(ctx)
+}
+
+interface OpenOptions {
+  join: boolean
+  step: (text: string) => void
+  reachSigner?: ReachSigner
+}
+
+async function reachOwn(config: Config, url: string): ReturnType<ReachSigner> {
+  return config.signerSocket ? connectSigner(config.signerSocket, config.sefaz) : openSigner(config, url)
 }
 
 async function openContext(
   config: Config,
   stack: AsyncDisposableStack,
-  options: { join: boolean; step: (text: string) => void },
+  { reachSigner = (url) => reachOwn(config, url), ...options }: OpenOptions,
 ): Promise<{ ctx: Context; databaseUrl: string; died: Promise<void> }> {
   const { url, died } = await openStorage(config, stack, options)
   const idKey = await prepareInstallation(url, config.sefaz.ambiente)
   const db = openPool(url, stack, pools.task)
   const log = createLogger(config.logLevel)
+  await requireAppRole(db)
+  const signer = await reachSigner(url)
+  stack.defer(async () => {
+    signer[Symbol.dispose]?.()
+    await signer[Symbol.asyncDispose]?.()
+  })
   const ctx: Context = {
     db,
     config,
     log,
-    vault: createVault(await ensureMasterKey(config)),
+    vault: createVault(await signer.tokensKey()),
+    signer,
     ids: createPublicIds(idKey),
     printer: stack.use(createPrinter({ threads: config.printThreads })),
     storage: createStorage({ db, config, log }),
   }
-  await requireAppRole(db)
-  await requireMasterKey(ctx)
   return { ctx, databaseUrl: url, died }
 }
 
@@ -214,11 +240,7 @@ export async function migrateOnly(config: Config, step: (text: string) => void =
   return (await openStorage(config, stack, { join: true, step })).applied
 }
 
-async function openStorage(
-  config: Config,
-  stack: AsyncDisposableStack,
-  options: { join: boolean; step: (text: string) => void },
-) {
+async function openStorage(config: Config, stack: AsyncDisposableStack, options: Omit<OpenOptions, 'reachSigner'>) {
   let url = config.databaseUrl
   let died = new Promise<void>(() => {})
   if (!url) {
@@ -261,7 +283,6 @@ export { type AuditCheck, checkAudits } from './audit/audit.ts'
 export { grantPlan, listStopped, wakeStopped, withdrawPlan } from './capture/capture.ts'
 export { checkCompany, checkFile } from './capture/check/check.ts'
 export { findCompleteness } from './capture/completeness.ts'
-export { rotateMasterKey } from './companies/rotation.ts'
 export { type Config, ConfigError, readConfig } from './config.ts'
 export { listContactMessages } from './contact/contact.ts'
 export { deleteWorkspaceOf, eraseDue, keepWorkspaceOf } from './deletion/deletion.ts'
@@ -271,3 +292,5 @@ export { listHeld, releaseHeld } from './manifestation/manifestation.ts'
 export { type Announcement, tellWorkspace } from './notifications/notifications.ts'
 export { findPlan, listPlans } from './plans/plans.ts'
 export { InstallationError } from './platform/installation.ts'
+export { connectSigner } from './signer/client.ts'
+export { rotateMasterKey } from './signer/rotation.ts'

@@ -16,7 +16,8 @@ export interface Connection {
 }
 
 interface Message {
-  body: string
+  /** A function is asked for it when the connection is there; when it fails, nothing leaves. */
+  body: string | (() => Promise<string>)
   headers: Record<string, string>
   timeoutMs?: number
   /** Asked when the connection is there, right before the first byte of the message leaves; false: `UnsentError`. */
@@ -63,13 +64,13 @@ interface PostRequest extends Message {
 
 function send(agent: https.Agent, call: PostRequest): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const body = Buffer.from(call.body)
-    const request = https.request(call.url, {
-      agent,
-      method: 'POST',
+    const request = https.request(call.url, { agent, method: 'POST', headers: call.headers })
+    const leave = (text: string) => {
+      const body = Buffer.from(text)
       // A known length keeps the body out of chunks, which some of the servers refuse.
-      headers: { ...call.headers, 'content-length': body.length },
-    })
+      request.setHeader('content-length', body.length)
+      request.end(body)
+    }
     let connectTimer: NodeJS.Timeout | undefined
     const totalTimer = setTimeout(
       () => fail(new SefazError('timeout', { detail: `no answer in ${call.timeoutMs} ms` })),
@@ -93,7 +94,8 @@ function send(agent: https.Agent, call: PostRequest): Promise<HttpResponse> {
       socket.once('secureConnect', () => {
         clearTimeout(connectTimer)
         if (call.mayLeave?.() === false) fail(new UnsentError())
-        else request.end(body)
+        else if (typeof call.body === 'string') leave(call.body)
+        else call.body().then(leave, fail)
       })
     })
     request.on('error', fail)

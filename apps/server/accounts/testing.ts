@@ -14,6 +14,7 @@ import { createLogger } from '../platform/log.ts'
 import { roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
+import { testSigner } from '../signer/testing.ts'
 import { accountMails, findSession } from './accounts.ts'
 import { accountRoutes } from './routes.ts'
 
@@ -67,6 +68,7 @@ export async function openAccounts() {
     },
     log: createLogger('silent'),
     vault: createVault(randomBytes(32)),
+    signer: testSigner(database.url),
     ids: createPublicIds(randomBytes(16)),
     printer: createPrinter(),
     storage: roomyStorage,

@@ -172,7 +172,6 @@ test('a company whose certificate the authority has proved catches up with the o
     certificateId: 0,
     doubted: false,
     uf: 35,
-    certificate: { key: '', certificate: '', chain: [] },
   }
   await inCapture({ db }, (ctx) => proveHolder(ctx, line, holder))
   await catchUp({ ...ctx, db }, moved)

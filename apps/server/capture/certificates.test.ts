@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { noneAccepted, noteCertificateRefused } from '../companies/companies.ts'
 import { newCertificate } from '../manifestation/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
+import { authorityFile, testSigner } from '../signer/testing.ts'
 import { requestSync, resume } from './capture.ts'
 import { converse } from './conversation.ts'
 import { findHolder, withoutHolder } from './holder.ts'
@@ -40,7 +41,9 @@ beforeAll(async () => {
   const url = `https://localhost:${(authority.address() as AddressInfo).port}/dist`
   const { sefaz } = opened.config
   const endpoints = { ...sefaz.endpoints, distribution: { nfe: url, cte: url } }
-  ctx = { ...opened, config: { ...opened.config, sefaz: { ...sefaz, endpoints, pagePauseMs: 20 } } }
+  const caFiles = [await authorityFile(identity.pem)]
+  const config = { ...opened.config, sefaz: { ...sefaz, endpoints, caFiles, pagePauseMs: 20 } }
+  ctx = { ...opened, config, signer: testSigner(installation.url, { config }) }
 })
 afterAll(async () => {
   authority?.closeAllConnections()
@@ -97,7 +100,7 @@ async function again(line: CaptureLine): Promise<CaptureLine> {
   return (await claimLine(ctx))!
 }
 
-const run = (line: CaptureLine, signal = stop) => converse(ctx, line, [identity.pem], signal)
+const run = (line: CaptureLine, signal = stop) => converse(ctx, line, signal)
 
 const rowOf = (line: CaptureLine) =>
   inCapture(ctx, ({ db }) =>
@@ -264,7 +267,7 @@ describe('a certificate that rests', () => {
     const company = await newCompany(ctx)
     await addCertificate(ctx, company, { holder: ours, key: 'nothing', validTo: '2098-01-01' })
     await inWorkspace(ctx, company.workspaceId, ({ db }) =>
-      sql`update certificate set key_encrypted = decode('00', 'hex') || key_encrypted where workspace_id = ${company.workspaceId}`.execute(
+      sql`update certificate set key_encrypted = decode('00', 'hex') where workspace_id = ${company.workspaceId}`.execute(
         db,
       ),
     )
@@ -347,7 +350,7 @@ test('a key that does not open, and one that is no key, make way for another', a
   await addCertificate(ctx, broken, { holder: ours, key: 'nothing', validTo: '2098-01-01' })
   await owner('real')
   await inWorkspace(ctx, sealed.workspaceId, ({ db }) =>
-    sql`update certificate set key_encrypted = decode('00', 'hex') || key_encrypted where workspace_id = ${sealed.workspaceId}`.execute(
+    sql`update certificate set key_encrypted = decode('00', 'hex') where workspace_id = ${sealed.workspaceId}`.execute(
       db,
     ),
   )

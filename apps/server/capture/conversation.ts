@@ -7,29 +7,25 @@ import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { pause } from '../platform/pause.ts'
 import { serviceCodes, serviceOf } from '../platform/service.ts'
+import { UnreadableCertificate } from '../signer/signer.ts'
 import { bringForward, listSubscribers } from './delivery.ts'
 import { findHolder, type Holder, setAside, withoutHolder } from './holder.ts'
 import { type CaptureLine, holdLine, releaseLine } from './lease.ts'
 import type { QueryOutcome } from './ledger.ts'
-import { ask, connectAs } from './query.ts'
+import { ask } from './query.ts'
 import { type Decision, isProof } from './rules.ts'
 import { settleSurely } from './settlement.ts'
 
-export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'vault' | 'storage'>
+export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'signer' | 'storage'>
 
 /** Carries out one turn of a claimed line: pages until there is no more or the authority says stop, then lets it go. */
-export async function converse(
-  ctx: CaptureContext,
-  line: CaptureLine,
-  ca: string[],
-  signal: AbortSignal,
-): Promise<void> {
+export async function converse(ctx: CaptureContext, line: CaptureLine, signal: AbortSignal): Promise<void> {
   if (line.hasPaused && !(await bringForward(ctx, line, signal))) {
     // To the end of the queue.
     await inCapture(ctx, (ctx) => holdLine(ctx, line, { next_at: sql<Date>`now()` }))
     return releaseLine(ctx, line, null)
   }
-  await takeTurn(ctx, line, ca, signal)
+  await takeTurn(ctx, line, signal)
   const subscribers = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
   for (const { workspaceId, companyId, proved } of subscribers) {
     await considerSize(ctx, workspaceId)
@@ -41,13 +37,13 @@ export async function converse(
 const certificatesMax = 5
 
 // Each round queries with one certificate; the next one is tried only when it is refused.
-async function takeTurn(ctx: CaptureContext, claimed: CaptureLine, ca: string[], signal: AbortSignal): Promise<void> {
+async function takeTurn(ctx: CaptureContext, claimed: CaptureLine, signal: AbortSignal): Promise<void> {
   let line = claimed
   for (let round = 1; ; round++) {
     const holder = await findHolder(ctx, line, 'consultar documentos (distNSU)')
     if (!holder) return inCapture(ctx, async (ctx) => releaseLine(ctx, line, await withoutHolder(ctx, line)))
     // A person's request lets one resting certificate be tried, once.
-    const last = await askWith(ctx, { line: { ...line, wanted: false }, holder }, ca, signal)
+    const last = await askWith(ctx, { line: { ...line, wanted: false }, holder }, signal)
     if (!last.certificateRefused || round === certificatesMax || signal.aborted)
       return releaseLine(ctx, last.line, null)
     line = last.line
@@ -68,10 +64,9 @@ interface QueryTarget {
 async function askWith(
   ctx: CaptureContext,
   asking: QueryTarget,
-  ca: string[],
   signal: AbortSignal,
 ): Promise<{ line: CaptureLine; certificateRefused: boolean }> {
-  const connection = await openConnection(ctx, asking, ca)
+  const connection = await openConnection(ctx, asking)
   if (!connection) return { line: asking.line, certificateRefused: true }
   // The authority has counted the query that is under way, so wait a little for its response.
   using _ = afterGrace(signal, graceMs, () => connection.close())
@@ -92,14 +87,11 @@ async function askWith(
 }
 
 // Null: the stored certificate cannot be used; another one is.
-async function openConnection(
-  ctx: CaptureContext,
-  { line, holder }: QueryTarget,
-  ca: string[],
-): Promise<Connection | null> {
+async function openConnection(ctx: CaptureContext, { line, holder }: QueryTarget): Promise<Connection | null> {
   try {
-    return connectAs(ctx, holder, ca)
+    return await holder.certificate.connect()
   } catch (error) {
+    if (!(error instanceof UnreadableCertificate)) throw error
     const { workspaceId, certificateId } = holder
     ctx.log.error({ err: error, workspaceId, certificateId }, 'a certificate cannot be shown; another is used')
     await setAside(ctx, line, holder)

@@ -4,13 +4,12 @@ import {
   noneAccepted,
   noteCertificateAccepted,
   noteCertificateRefused,
-  openKey,
-  UnreadableCertificate,
 } from '../companies/companies.ts'
 import { fromNow } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { serviceOf } from '../platform/service.ts'
+import { type OpenedCertificate, UnreadableCertificate } from '../signer/signer.ts'
 import { type CaptureLine, lockLine } from './lease.ts'
 import { type Decision, noCertificate } from './rules.ts'
 
@@ -24,10 +23,10 @@ export interface Holder {
   certificateId: number
   /** The line has a recorded refusal of it, or of another certificate of its company; a response clears it. */
   doubted: boolean
-  certificate: { key: string; certificate: string; chain: string[] }
+  certificate: OpenedCertificate
 }
 
-/** Why a certificate is taken out of the vault; its owner can read this. */
+/** Why a certificate is opened; its owner can read this. */
 type Purpose =
   | 'consultar documentos (distNSU)'
   | 'buscar documentos que faltam (consNSU)'
@@ -42,7 +41,7 @@ type HolderContext = Pick<Context, 'db' | 'config'>
  * opened. Null when none is valid, or when all rest and no person has requested a query: a request wakes one of them, once.
  */
 export async function findHolder(
-  ctx: HolderContext & Pick<Context, 'vault' | 'log'>,
+  ctx: HolderContext & Pick<Context, 'signer' | 'log'>,
   line: Pick<CaptureLine, 'id' | 'service' | 'cnpj' | 'wanted'>,
   purpose: Purpose,
 ): Promise<Holder | null> {
@@ -55,12 +54,8 @@ export async function findHolder(
     if (!best) return null
     const { workspaceId, certificateId } = best
     try {
-      const holder = await inCapture(ctx, async (ctx) => {
-        await enterWorkspace(ctx, workspaceId)
-        const opened = await openKey(ctx, workspaceId, certificateId, use)
-        return opened && { ...best, certificate: opened.certificate }
-      })
-      if (holder) return holder
+      const certificate = await ctx.signer.open(workspaceId, certificateId, use)
+      if (certificate) return { ...best, certificate }
     } catch (error) {
       if (!(error instanceof UnreadableCertificate)) throw error
       ctx.log.error({ err: error, workspaceId, certificateId }, 'a certificate does not open; another is used')
@@ -145,7 +140,7 @@ async function listCandidates(
 export async function proveHolder(
   ctx: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,
-  holder: Holder,
+  holder: Omit<Holder, 'certificate'>,
 ): Promise<void> {
   if (holder.proved && !holder.doubted) return
   const { workspaceId, companyId, certificateId } = holder

@@ -10,7 +10,7 @@ import { openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { migrate } from '../platform/migrate.ts'
 import { roomyStorage } from '../platform/testing.ts'
-import { createVault } from '../platform/vault.ts'
+import { testSigner } from '../signer/testing.ts'
 import { claimLine, releaseLine } from './lease.ts'
 import type { Decision } from './rules.ts'
 import { startCaptureWorker } from './worker.ts'
@@ -90,7 +90,7 @@ async function open(name: string, count: number) {
     // Nothing is asked here: no authority is there to be trusted.
     config: { ...config, sefaz: { ...config.sefaz, caFiles: [] } },
     log: createLogger('error'),
-    vault: createVault(Buffer.alloc(32)),
+    signer: testSigner(url, { config: { sefaz: { ...config.sefaz, caFiles: [] } } }),
     storage: roomyStorage,
   }
   await client.end()

@@ -206,11 +206,11 @@ describe('a CNPJ that others capture too', () => {
     await change("next_at = now() - interval '1 second'")
     const line = await claimNfe()
     const chosen = (await findHolder(ctx, line, asking))!
-    expect(chosen.certificate.key).toBe(key(ended))
+    expect(chosen.certificate.pem).toBe(`certificate of ${key(ended)}`)
     await pause(ended.workspaceId)
     expect(await noteQueryAs(ctx, line, chosen, { ultNSU: line.lastNsu })).toBeNull()
     const next = (await findHolder(ctx, line, asking))!
-    expect(next.certificate.key).toBe(key(paying))
+    expect(next.certificate.pem).toBe(`certificate of ${key(paying)}`)
     expect(await noteQueryAs(ctx, line, next, { ultNSU: line.lastNsu })).not.toBeNull()
   })
 

@@ -1,4 +1,4 @@
-import { type Connection, connect, onlyWhile } from '@vigia/sefaz/connection'
+import { type Connection, onlyWhile } from '@vigia/sefaz/connection'
 import { type DistributionResponse, queryDistribution } from '@vigia/sefaz/distribution'
 import { SefazError, UnsentError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
@@ -20,11 +20,6 @@ type AskContext = Pick<Context, 'db' | 'config' | 'storage'>
 /** Where the queries of a service go. */
 export function distributionUrl({ config }: Pick<Context, 'config'>, service: ServiceCode): string {
   return config.sefaz.endpoints.distribution[serviceOf(service)]
-}
-
-/** A connection that shows the holder's certificate. */
-export function connectAs({ config }: Pick<Context, 'config'>, holder: Pick<Holder, 'certificate'>, ca: string[]) {
-  return connect(holder.certificate, { ca, timeoutMs: config.sefaz.answerMs })
 }
 
 type Query = { ultNSU: bigint } | { NSU: bigint }

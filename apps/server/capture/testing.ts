@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { createDatabase } from '../../../tests/support/database.ts'
-import { keyPurpose } from '../companies/companies.ts'
 import { readConfig } from '../config.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
@@ -11,6 +10,7 @@ import { createLogger } from '../platform/log.ts'
 import { createStorage } from '../platform/storage.ts'
 import { insertAccount, insertCompany, newWorkspace } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
+import { testSigner } from '../signer/testing.ts'
 import { subscribe } from './capture.ts'
 import { followPlan } from './plan.ts'
 
@@ -18,7 +18,7 @@ export const ours = '44555666000181'
 /** Of a real hour: nothing becomes due by waiting. */
 export const rhythm = { hourMs: 3_600_000, pagePauseMs: 2_000, marginMs: 300_000 }
 
-export type TestContext = Pick<Context, 'db' | 'config' | 'log' | 'vault' | 'storage'>
+export type TestContext = Pick<Context, 'db' | 'config' | 'log' | 'vault' | 'signer' | 'storage'>
 
 /** A database of its own, with a context as every process of an installation has one. */
 export async function openInstallation() {
@@ -29,7 +29,10 @@ export async function openInstallation() {
   const process_ = (): TestContext => {
     const [db, log] = [openDatabase(database.url), createLogger('silent')]
     const storage = createStorage({ db, config, log }, async () => Number.POSITIVE_INFINITY)
-    return { db, config, log, vault: createVault(Buffer.alloc(32, 7)), storage }
+    const vault = createVault(Buffer.alloc(32, 7))
+    // No authority is there to be trusted.
+    const signer = testSigner(database.url, { config: { sefaz: { ...config.sefaz, caFiles: [] } } })
+    return { db, config, log, vault, signer, storage }
   }
   const contexts: TestContext[] = []
   return {
@@ -132,6 +135,7 @@ export async function addCertificate(
   }: { holder: string; key: string; validTo: string; pem?: string },
 ): Promise<number> {
   const account = await insertAccount(ctx.db, workspaceId)
+  const { sealed, keyId } = await ctx.signer.seal(workspaceId, companyId, key)
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     const { id } = await db
       .insertInto('certificate')
@@ -146,8 +150,8 @@ export async function addCertificate(
         valid_to: validTo,
         certificate_pem: pem,
         chain_pem: [],
-        key_encrypted: ctx.vault.encrypt(key, keyPurpose(workspaceId, companyId)),
-        key_id: ctx.vault.keyId,
+        key_encrypted: sealed,
+        key_id: keyId,
         uploaded_by: account.id,
       })
       .returning('id')

@@ -583,7 +583,7 @@ describe('the certificate of a query', () => {
     const line = lines.find(({ cnpj, service }) => cnpj === filial && service === 2)!
     expect(await findHolder(ctx, line, purpose)).toMatchObject({
       companyId: branch.companyId,
-      certificate: { key: `matriz ${head.companyId}` },
+      certificate: { pem: `certificate of matriz ${head.companyId}` },
     })
     const uses = await inWorkspace(ctx, head.workspaceId, ({ db }) =>
       db.selectFrom('certificate_use').select(['service', 'purpose']).execute(),

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { repeat, startJobs } from '../jobs/jobs.ts'
-import { readAuthorities } from '../platform/authorities.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import { watchClock } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
@@ -21,7 +20,7 @@ const keptEveryMs = 60_000
 
 /** Carries out the turns of the lines that are due, until disposed; then waits for the pages under way. */
 export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisposable> {
-  const ca = await readAuthorities(ctx.config)
+  await ctx.signer.check()
   const clock = watchClock('capture', movePauses)
   await prepareKept(ctx)
   await using stack = new AsyncDisposableStack()
@@ -30,8 +29,8 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
     startJobs(
       {
         name: 'capture',
-        claim: async () => (ctx.storage.trouble && !(await ctx.storage.prove()) ? null : clock.claim(ctx, claimTurn)),
-        run: ({ line, work }, signal) => work(ctx, line, ca, signal),
+        claim: async () => ((await mayWork(ctx)) ? clock.claim(ctx, claimTurn) : null),
+        run: ({ line, work }, signal) => work(ctx, line, signal),
         postpone: ({ line }) => postponeFailed(ctx, line),
         describe: ({ line: { cnpj, service } }) => ({ cnpj, service }),
         // As many as all processes together may hold.
@@ -44,13 +43,18 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
   return stack.move()
 }
 
-type Work = (ctx: CaptureContext, line: CaptureLine, ca: string[], signal: AbortSignal) => Promise<void>
+// What cannot be stored, or needs the signer while it is down, is not begun.
+async function mayWork({ storage, signer }: CaptureContext): Promise<boolean> {
+  return !signer.isDown && (!storage.trouble || (await storage.prove()))
+}
+
+type Work = (ctx: CaptureContext, line: CaptureLine, signal: AbortSignal) => Promise<void>
 
 const works: Readonly<Record<Exclude<Turn, 'check'>, Work>> = {
   first: converse,
   due: converse,
   gap: runGapTurn,
-  copies: (ctx, line, _, signal) => copyToOthers(ctx, line, signal),
+  copies: (ctx, line, signal) => copyToOthers(ctx, line, signal),
 }
 
 async function claimTurn(ctx: CaptureContext): Promise<{ line: CaptureLine; work: Work } | null> {

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { createDatabase, execute } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { newWorkspace } from '../platform/testing.ts'
@@ -95,10 +94,11 @@ test('the newest twenty uses of that certificate are told, and no other', async 
   const companyId = await addCompany(matriz)
   const other = await addCertificate(await addCompany(filial), filial, '2050-01-01')
   const used = await addCertificate(companyId, matriz, '2077-01-01')
-  await inside((db) =>
-    sql`insert into certificate_use (workspace_id, certificate_id, at, service, purpose)
-        select ${workspaceId}, case when i % 2 = 0 then ${used}::int else ${other}::int end, '2026-01-01'::timestamptz + i * interval '1 hour', 'NFeDistribuicaoDFe', i::text
-          from generate_series(1, 60) i`.execute(db),
+  await execute(
+    database.url,
+    `insert into certificate_use (workspace_id, certificate_id, at, service, purpose)
+     select ${workspaceId}, case when i % 2 = 0 then ${used} else ${other} end, '2026-01-01'::timestamptz + i * interval '1 hour', 'NFeDistribuicaoDFe', i::text
+       from generate_series(1, 60) i`,
   )
   const { uses } = (await card(companyId))!
   expect(uses.map(({ purpose }) => Number(purpose))).toEqual(Array.from({ length: 20 }, (_, n) => 60 - 2 * n))

@@ -3,7 +3,8 @@ import { eventKind } from '@vigia/dfe/events'
 import { sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
-import { type CertificateUse, usedCertificates } from './certificates.ts'
+import type { CertificateUse } from '../signer/signer.ts'
+import { usedCertificates } from './certificates.ts'
 
 /** What people see of the certificate that is used for a company. */
 export interface CertificateSummary {

@@ -8,6 +8,8 @@ import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { InstallationError } from '../platform/installation.ts'
 import { createPlaces } from '../platform/places.ts'
+import { SignerDown } from '../signer/client.ts'
+import type { CertificateUse, OpenedCertificate } from '../signer/signer.ts'
 
 // Opening a file costs a processor for as long as five seconds, if it was made to.
 const opening = createPlaces({
@@ -37,17 +39,26 @@ export function requireSameBase(certificate: Certificate, cnpj: string): void {
   )
 }
 
-/** Keeps a certificate as the current one of a company, its key encrypted; `ctx.db` is a transaction inside the workspace. */
+/** Keeps a certificate as the current one of a company, its key sealed by the signer; `ctx.db` is a transaction inside the workspace. */
 export async function storeCertificate(
-  { db, vault }: Pick<Context, 'db' | 'vault'>,
+  { db, signer }: Pick<Context, 'db' | 'signer'>,
   session: Session,
   companyId: number,
   certificate: Certificate,
 ): Promise<void> {
+  const { workspaceId } = session
+  const { sealed, keyId } = await signer.seal(workspaceId, companyId, certificate.key).catch((cause: unknown) => {
+    if (!(cause instanceof SignerDown || cause instanceof InstallationError)) throw cause
+    throw new AppError(
+      'unavailable',
+      'As chaves dos certificados não podem ser usadas agora, por um problema do sistema. Nada foi guardado nem alterado: envie o certificado de novo em alguns minutos e, se esta mensagem se repetir, avise quem cuida do sistema.',
+      { cause },
+    )
+  })
   await db
     .insertInto('certificate')
     .values({
-      workspace_id: session.workspaceId,
+      workspace_id: workspaceId,
       company_id: companyId,
       holder_cnpj: certificate.cnpj,
       holder_name: certificate.name,
@@ -57,22 +68,27 @@ export async function storeCertificate(
       valid_to: certificate.validTo,
       certificate_pem: certificate.certificate,
       chain_pem: certificate.chain,
-      key_encrypted: vault.encrypt(certificate.key, keyPurpose(session.workspaceId, companyId)),
-      key_id: vault.keyId,
+      key_encrypted: sealed,
+      key_id: keyId,
       uploaded_by: session.accountId,
     })
     .execute()
   // After the insert, which a rotation of the master key holds back until it has ended.
-  if (await isSealedOtherwise({ db, vault }))
+  const current = await db
+    .selectFrom('workspace_key')
+    .select('key_id')
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirst()
+  if (current?.key_id !== keyId)
     throw new AppError(
       'unavailable',
-      'A chave mestra foi trocada enquanto o programa estava aberto. Nada foi guardado; peça a quem cuida do servidor para reiniciar o programa e envie o certificado de novo.',
+      'A chave com que o certificado foi selado acaba de ser trocada. Nada foi guardado; envie o certificado de novo. Se a mensagem se repetir, peça a quem cuida do servidor para reiniciar o programa.',
     )
 }
 
 /** Puts a certificate in the place of the current one, which stays on record. `ctx.db` is a transaction inside the workspace. */
 export async function replaceCertificate(
-  ctx: Pick<Context, 'db' | 'vault'>,
+  ctx: Pick<Context, 'db' | 'signer'>,
   session: Session,
   companyId: number,
   cnpj: string,
@@ -126,13 +142,14 @@ export async function removeCertificate(
 }
 
 /**
- * Destroys the private keys of all certificates of a workspace, which stay on record; returns how many there were. `ctx.db` is a transaction
- * inside it.
+ * Destroys the private keys of all certificates of a workspace, which stay on record, and the key that they are sealed with; returns how many
+ * there were. `ctx.db` is a transaction inside it.
  */
 export async function destroyKeys({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<number> {
   const { rows } = await sql`
     update certificate set replaced_at = coalesce(replaced_at, now()), key_encrypted = '', key_id = ''
      where workspace_id = ${workspaceId} and key_id <> '' returning id`.execute(db)
+  await db.deleteFrom('workspace_key').where('workspace_id', '=', workspaceId).execute()
   return rows.length
 }
 
@@ -147,23 +164,6 @@ export async function findCertificateOwner(
       from ${usedCertificates(workspaceId)} k join company o on o.workspace_id = ${workspaceId} and o.id = k.company_id
      where k.base = ${cnpjBase(cnpj)}`.execute(db)
   return rows[0] ?? null
-}
-
-/** Binds an encrypted key to the company that it was uploaded for. */
-export function keyPurpose(workspaceId: number, companyId: number): string {
-  return `certificate key of company ${workspaceId}/${companyId}`
-}
-
-/** A company's key, out of the vault and ready to be shown. */
-export interface OpenedCertificate {
-  id: number
-  certificate: { key: string; certificate: string; chain: string[] }
-  validTo: Date
-}
-
-/** A certificate cannot be used as it is kept here: its key does not open, or is not its own. */
-export class UnreadableCertificate extends Error {
-  override name = 'UnreadableCertificate'
 }
 
 /** A certificate with which a CNPJ may be spoken for now. */
@@ -211,64 +211,20 @@ export function usedCertificates(workspaceId: number): RawBuilder<unknown> {
 }
 
 /**
- * Takes the key of the best certificate for a CNPJ out of the vault; null when none is valid any more. Each time is noted with the web
- * service and the purpose. `ctx.db` is a transaction inside the workspace.
+ * Has the signer open the best certificate for a CNPJ; null when none is valid any more. Each time is noted with the web service and the
+ * purpose. `ctx.db` is a transaction inside the workspace.
  */
 export async function takeCertificate(
-  ctx: Pick<Context, 'db' | 'vault'>,
+  ctx: Pick<Context, 'db' | 'signer'>,
   workspaceId: number,
   cnpj: string,
   use: CertificateUse,
 ): Promise<OpenedCertificate | null> {
   for (const { id } of await listCertificates(ctx, workspaceId, cnpj)) {
-    const opened = await openKey(ctx, workspaceId, id, use)
+    const opened = await ctx.signer.open(workspaceId, id, use)
     if (opened) return opened
   }
   return null
-}
-
-/** What a key is taken out of the vault for. */
-export interface CertificateUse {
-  service: string
-  purpose: string
-}
-
-/**
- * Takes the key of a certificate out of the vault and notes it; null when it was replaced or removed a moment ago. Throws
- * `UnreadableCertificate`. `ctx.db` is a transaction inside the workspace.
- */
-export async function openKey(
-  { db, vault }: Pick<Context, 'db' | 'vault'>,
-  workspaceId: number,
-  certificateId: number,
-  use: CertificateUse,
-): Promise<OpenedCertificate | null> {
-  const row = await db
-    .selectFrom('certificate')
-    .select(['id', 'company_id', 'certificate_pem', 'chain_pem', 'key_encrypted', 'valid_to'])
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', certificateId)
-    .where('replaced_at', 'is', null)
-    .executeTakeFirst()
-  if (!row) return null
-  const key = openSealed(vault, row.key_encrypted, keyPurpose(workspaceId, row.company_id))
-  await db
-    .insertInto('certificate_use')
-    .values({ workspace_id: workspaceId, certificate_id: row.id, ...use })
-    .execute()
-  return {
-    id: row.id,
-    certificate: { key, certificate: row.certificate_pem, chain: row.chain_pem },
-    validTo: row.valid_to,
-  }
-}
-
-function openSealed(vault: Context['vault'], sealed: Uint8Array, purpose: string): string {
-  try {
-    return vault.decrypt(sealed, purpose)
-  } catch (cause) {
-    throw new UnreadableCertificate('the key of a certificate does not open', { cause })
-  }
 }
 
 /** Notes that the authority refused a certificate: others of the same base go before it for a day. */
@@ -303,20 +259,4 @@ async function noteRefusedAt(
       .where('id', '=', certificateId)
       .execute(),
   )
-}
-
-/** Refuses to begin with a master key that does not open the certificates kept here. */
-export async function requireMasterKey(ctx: Pick<Context, 'db' | 'vault'>): Promise<void> {
-  if (await isSealedOtherwise(ctx)) {
-    throw new InstallationError(
-      'Os certificados digitais deste banco foram selados com outra chave mestra. Nada foi alterado. Se uma troca da chave foi interrompida, termine-a com npm run admin -- rotate-key; se não, restaure a chave antiga (MASTER_KEY, ou o arquivo master.key de DATA_DIR) e inicie de novo.',
-    )
-  }
-}
-
-async function isSealedOtherwise({ db, vault }: Pick<Context, 'db' | 'vault'>): Promise<boolean> {
-  const { rows } = await sql<{
-    otherwise: boolean
-  }>`select certificates_sealed_otherwise(${vault.keyId}) as otherwise`.execute(db)
-  return rows[0]!.otherwise
 }

@@ -9,7 +9,7 @@ import type { Context, Database } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import type { AppError } from '../platform/errors.ts'
 import { newWorkspace, testSession } from '../platform/testing.ts'
-import { createVault } from '../platform/vault.ts'
+import { testSigner } from '../signer/testing.ts'
 import {
   type CompanyChange,
   createCompany,
@@ -25,7 +25,7 @@ import {
 const matriz = '12ABC34501DE35'
 const filial = '12ABC345000269'
 const stranger = '44555666000181'
-const vault = createVault(randomBytes(32))
+let signer: Context['signer']
 const config = readConfig({}, process.cwd())
 const year = 365 * 86_400_000
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -35,6 +35,7 @@ let session: Session
 beforeAll(async () => {
   database = await createDatabase()
   db = openDatabase(database.url)
+  signer = testSigner(database.url)
 })
 afterAll(async () => {
   await db.destroy()
@@ -67,8 +68,8 @@ function certificateOf(cnpj: string, change: Partial<Certificate> = {}): Certifi
   }
 }
 
-const inside = <T>(work: (ctx: Pick<Context, 'db' | 'vault' | 'config'>) => Promise<T>) =>
-  inWorkspace({ db, vault, config }, session.workspaceId, work)
+const inside = <T>(work: (ctx: Pick<Context, 'db' | 'signer' | 'config'>) => Promise<T>) =>
+  inWorkspace({ db, signer, config }, session.workspaceId, work)
 const create = (certificate: Certificate, cnpj?: string) =>
   inside((ctx) => createCompany(ctx, session, certificate, cnpj))
 const change = (id: number, fields: Partial<CompanyChange>, certificate?: Certificate) =>
@@ -107,7 +108,7 @@ describe('a new company', () => {
     const taken = await inside((ctx) =>
       takeCertificate(ctx, session.workspaceId, filial, { service: 'teste', purpose: 'teste' }),
     )
-    expect(taken?.certificate.key).toBe(certificate.key)
+    expect(taken?.pem).toBe(certificate.certificate)
     const { rows } = await inside(({ db }) => sql`select holder_cnpj from certificate`.execute(db))
     expect(rows).toEqual([{ holder_cnpj: matriz }])
   })
@@ -255,7 +256,7 @@ describe('a new certificate', () => {
     const taken = await inside((ctx) =>
       takeCertificate(ctx, session.workspaceId, matriz, { service: 'teste', purpose: 'teste' }),
     )
-    expect(taken?.certificate.key).toBe(renewed.key)
+    expect(taken?.pem).toBe(renewed.certificate)
   })
 
   test('of another base is refused, and nothing is changed', async () => {
@@ -300,26 +301,26 @@ describe('a new certificate', () => {
     const take = () =>
       inside((ctx) => takeCertificate(ctx, session.workspaceId, matriz, { service: 'teste', purpose: 'teste' }))
     const first = await take()
-    expect(first?.certificate.key).toBe(revoked.key)
+    expect(first?.pem).toBe(revoked.certificate)
     await noteCertificateRefused({ db }, session.workspaceId, first!.id)
-    expect((await take())?.certificate.key).toBe(good.key)
+    expect((await take())?.pem).toBe(good.certificate)
     expect((await detail(publicId)).valid_to).toEqual(good.validTo)
     await inside(({ db }) =>
       sql`update certificate set refused_at = now() - interval '25 hours' where refused_at is not null`.execute(db),
     )
-    expect((await take())?.certificate.key).toBe(revoked.key)
+    expect((await take())?.pem).toBe(revoked.certificate)
     await noteCertificateRefused({ db }, session.workspaceId, first!.id)
     await noteCertificateAccepted({ db }, session.workspaceId, first!.id)
-    expect((await take())?.certificate.key).toBe(revoked.key)
+    expect((await take())?.pem).toBe(revoked.certificate)
   })
 
   test('cannot be sealed by a program that was left open while the master key changed', async () => {
     await create(certificateOf(matriz))
-    const stale = { db, config, vault: createVault(randomBytes(32)) }
+    const stale = { db, config, signer: testSigner(database.url, { masterKey: randomBytes(32) }) }
     const upload = inWorkspace(stale, session.workspaceId, (ctx) =>
       createCompany(ctx, session, certificateOf(stranger)),
     )
-    await expect(upload).rejects.toThrow(/^A chave mestra foi trocada enquanto o programa estava aberto/)
+    await expect(upload).rejects.toThrow(/^As chaves dos certificados não podem ser usadas agora/)
     expect(await listCompanies({ db }, session.workspaceId, undefined)).toHaveLength(1)
   })
 })

@@ -18,21 +18,15 @@ import { type RoleSwitch, shownTo, switched } from './switches.ts'
 export { companyAnnouncements } from './announcements.ts'
 export { noneAccepted } from './capture-state.ts'
 export {
-  type CertificateUse,
   destroyKeys,
   findCertificateOwner,
-  keyPurpose,
   listCertificates,
   noteCertificateAccepted,
   noteCertificateRefused,
-  type OpenedCertificate,
   openCertificate,
-  openKey,
   type RemovedCertificate,
   removeCertificate,
-  requireMasterKey,
   takeCertificate,
-  UnreadableCertificate,
 } from './certificates.ts'
 export { findLogoOf } from './logo.ts'
 export {
@@ -71,7 +65,7 @@ export interface Company {
  * Refuses a CNPJ that the workspace already has, and one more than its plan has room for. The private key is stored encrypted and bound to this workspace.
  */
 export async function createCompany(
-  ctx: Pick<Context, 'db' | 'vault' | 'config'>,
+  ctx: Pick<Context, 'db' | 'signer' | 'config'>,
   session: Session,
   certificate: Certificate,
   cnpj: string = certificate.cnpj,
@@ -116,7 +110,7 @@ export interface CompanyChange {
 
 /** Changes a company and, when there is one, replaces its certificate by `certificate`. `ctx.db` is the transaction. */
 export async function updateCompany(
-  ctx: Pick<Context, 'db' | 'vault'>,
+  ctx: Pick<Context, 'db' | 'signer'>,
   session: Session,
   companyId: number,
   change: CompanyChange,

@@ -13,6 +13,7 @@ import { createLogger } from '../platform/log.ts'
 import { insertCompany, newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
+import { testSigner } from '../signer/testing.ts'
 import { findLogoOf, getLogo, removeLogo, setLogo } from './logo.ts'
 import { companyRoutes } from './routes.ts'
 
@@ -145,6 +146,7 @@ test('is neither set nor taken away by whoever enters with a shared login', asyn
   const unused = {
     storage: roomyStorage,
     vault: createVault(randomBytes(32)),
+    signer: testSigner(database.url),
     ids: createPublicIds(randomBytes(16)),
     config: readConfig({}, '/'),
   }

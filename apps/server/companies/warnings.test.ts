@@ -12,6 +12,7 @@ import { createLogger } from '../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
+import { testSigner } from '../signer/testing.ts'
 import { companyAnnouncements } from './announcements.ts'
 import { listCompanies } from './companies.ts'
 import { certificateMails, warnOfCertificates } from './warnings.ts'
@@ -29,6 +30,7 @@ beforeAll(async () => {
     config: readConfig({ PUBLIC_URL: 'https://app.vigia.example' }, process.cwd()),
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
+    signer: testSigner(database.url),
     ids: createPublicIds(Buffer.alloc(16, 8)),
     printer: createPrinter(),
     storage: roomyStorage,
@@ -76,7 +78,7 @@ async function renew(workspaceId: number, companyId: number, cnpj: string, days:
         certificate_pem: '-',
         chain_pem: [],
         key_encrypted: Buffer.alloc(1),
-        key_id: ctx.vault.keyId,
+        key_id: 'key',
         uploaded_by: 1,
       })
       .execute()

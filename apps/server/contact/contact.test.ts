@@ -11,6 +11,7 @@ import { createLogger } from '../platform/log.ts'
 import { roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
+import { testSigner } from '../signer/testing.ts'
 import { contactMails, keepMessage, listContactMessages } from './contact.ts'
 import { contactRoutes } from './routes.ts'
 
@@ -26,6 +27,7 @@ beforeAll(async () => {
     config: readConfig(env, process.cwd()),
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
+    signer: testSigner(database.url),
     ids: createPublicIds(Buffer.alloc(16, 8)),
     printer: createPrinter(),
     storage: roomyStorage,

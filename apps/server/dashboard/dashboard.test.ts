@@ -12,6 +12,7 @@ import { newWorkspace, roomyStorage, testCaller, testSession } from '../platform
 import { endTrouble, noteTrouble } from '../platform/trouble.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
+import { testSigner } from '../signer/testing.ts'
 import { dashboardRoutes } from './routes.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -26,6 +27,7 @@ beforeAll(async () => {
     config: readConfig({}, process.cwd()),
     log: createLogger('silent'),
     vault: createVault(randomBytes(32)),
+    signer: testSigner(database.url),
     ids: createPublicIds(randomBytes(16)),
     printer: createPrinter(),
     storage: roomyStorage,

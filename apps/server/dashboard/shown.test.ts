@@ -10,17 +10,17 @@ import { type Arrival, considerSize, receive } from '../documents/documents.ts'
 import { type Filter, pageSize, searchDocuments } from '../documents/list.ts'
 import { printDocument } from '../documents/printing.ts'
 import { arrive, evento, nfeProc } from '../documents/testing.ts'
-import type { Database } from '../platform/context.ts'
+import type { Context, Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace, testSession } from '../platform/testing.ts'
-import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
+import { testSigner } from '../signer/testing.ts'
 import { readDashboard } from './dashboard.ts'
 
 const log = createLogger('silent')
-const vault = createVault(randomBytes(32))
+let signer: Context['signer']
 const ids = createPublicIds(randomBytes(16))
 const cnpjs = ['44555666000181', '11222333000181', '12ABC34501DE35']
 const nobody = '33444555000181'
@@ -32,6 +32,7 @@ let companies: { id: number; cnpj: string }[]
 beforeAll(async () => {
   database = await createDatabase()
   db = openDatabase(database.url)
+  signer = testSigner(database.url)
 })
 afterAll(async () => {
   await db.destroy()
@@ -107,7 +108,7 @@ const everything = () =>
   })
 
 const turn = (companyId: number, nfe: RoleSwitch[]) =>
-  inWorkspace({ db, vault }, workspaceId, (ctx) =>
+  inWorkspace({ db, signer }, workspaceId, (ctx) =>
     updateCompany(ctx, testSession(workspaceId), companyId, {
       name: 'x',
       shown: { nfe, cte: [] },

@@ -16,6 +16,7 @@ import { createLogger } from '../platform/log.ts'
 import { newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
+import { testSigner } from '../signer/testing.ts'
 import { receive } from './documents.ts'
 import {
   arrivalsOf,
@@ -298,6 +299,7 @@ describe('the call', () => {
       log,
       ids,
       vault: createVault(randomBytes(32)),
+      signer: testSigner(database.url),
       config: readConfig({}, tmpdir()),
       printer: createPrinter(),
       storage: roomyStorage,

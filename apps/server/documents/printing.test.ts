@@ -15,6 +15,7 @@ import { createLogger } from '../platform/log.ts'
 import { newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter, type PrinterOptions } from '../print/printer.ts'
+import { testSigner } from '../signer/testing.ts'
 import { type Arrival, receive } from './documents.ts'
 import { documentRoutes } from './routes.ts'
 import { arrive, chaveOf, cteChaveOf, cteProc, evento, eventoCte, nfce, nfeProc, resEvento, resNFe } from './testing.ts'
@@ -58,6 +59,7 @@ async function serve(options: Partial<PrinterOptions> = {}) {
     printer,
     storage: roomyStorage,
     vault: createVault(randomBytes(32)),
+    signer: testSigner(database.url),
     config: readConfig({}, '/'),
   }
   const app = await serveRoutes(ctx, documentRoutes, async () => testSession(workspaceId))

@@ -11,6 +11,7 @@ import { newWorkspace, roomyStorage } from '../platform/testing.ts'
 import { noteTrouble } from '../platform/trouble.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
+import { testSigner } from '../signer/testing.ts'
 import { routes, type Server, start } from '../start.ts'
 import { serveRoutes } from './http.ts'
 import { serveMetrics } from './metrics.ts'
@@ -193,6 +194,7 @@ test('scrapes at once share one question, and a database that does not answer hi
     config: config({ METRICS_TOKEN: metricsToken }),
     log: createLogger('info', { write: (line) => lines.push(line) }),
     vault: createVault(randomBytes(32)),
+    signer: testSigner(own.url),
     ids: createPublicIds(randomBytes(16)),
     printer: createPrinter(),
     storage: roomyStorage,

@@ -13,6 +13,7 @@ import { roomyStorage } from '../platform/testing.ts'
 import { endTrouble, listTroubles, noteTrouble } from '../platform/trouble.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
+import { testSigner } from '../signer/testing.ts'
 import { operatorMails, tellOperator, writeDirectly } from './operator.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -25,6 +26,7 @@ beforeAll(async () => {
     config: readConfig({ OPERATOR_EMAIL: 'plantao@vigia.example' }, process.cwd()),
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
+    signer: testSigner(database.url),
     ids: createPublicIds(Buffer.alloc(16, 8)),
     printer: createPrinter(),
     storage: roomyStorage,

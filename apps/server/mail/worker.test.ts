@@ -14,6 +14,7 @@ import { createPublicIds } from '../platform/ids.ts'
 import { roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
+import { testSigner } from '../signer/testing.ts'
 import { type MailKind, queueMail } from './mail.ts'
 import { claimMail, deleteSettledMails, leaseMs, listUnsentMails, retryFailedMails, settleMail } from './queue.ts'
 import { openMailServer, refusal, type TestMailServer } from './testing.ts'
@@ -72,6 +73,7 @@ function context(env: Record<string, string> = {}): Context {
     config: readConfig({ DATA_DIR: folder, ...smtp, ...env }, folder),
     log: pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     vault: createVault(Buffer.alloc(32, 7)),
+    signer: testSigner(database.url),
     ids: createPublicIds(Buffer.alloc(16, 8)),
     printer: createPrinter(),
     storage: roomyStorage,

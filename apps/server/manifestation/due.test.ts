@@ -10,7 +10,7 @@ import { documentRoutes } from '../documents/routes.ts'
 import { arrive, chaveOf, evento, eventoCte, nfeProc, resNFe } from '../documents/testing.ts'
 import { serveRoutes } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
-import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { inWorkspace } from '../platform/database.ts'
 import type { Service } from '../platform/service.ts'
 import { manifestationRoutes } from './routes.ts'
 import { author, contextOf, cteChave, cteProc, daysAgo, newOffice, store } from './testing.ts'
@@ -21,7 +21,7 @@ let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
 beforeAll(async () => {
   database = await createDatabase()
-  ctx = contextOf(openDatabase(database.url))
+  ctx = contextOf(database.url)
 })
 afterAll(async () => {
   await ctx.db.destroy()

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { createDatabase, dropDatabase } from '../../../tests/support/database.ts'
 import { arrive, chaveOf, company, evento, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
-import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import { inCapture, inWorkspace } from '../platform/database.ts'
 import { prepareInstallation } from '../platform/installation.ts'
 import { migrate } from '../platform/migrate.ts'
 import { advanceMark, findRestore } from '../platform/restore.ts'
@@ -30,7 +30,7 @@ const copy = `copy_${crypto.randomUUID().slice(0, 8)}`
 const copyUrl = () => new URL(`/${copy}`, live.url).href
 
 function openOn(url: string): Context {
-  const opened = contextOf(openDatabase(url))
+  const opened = contextOf(url)
   return { ...opened, config: { ...opened.config, dataDir } }
 }
 

@@ -7,7 +7,7 @@ import type { Arrival } from '../documents/documents.ts'
 import { arrive, evento, eventoCte, nfeProc, resNFe } from '../documents/testing.ts'
 import { serveRoutes } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
-import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { inWorkspace } from '../platform/database.ts'
 import type { Service } from '../platform/service.ts'
 import { manifestationKinds } from './kinds.ts'
 import { previewEvents, requestEvents } from './requests.ts'
@@ -18,7 +18,7 @@ let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
 beforeAll(async () => {
   database = await createDatabase()
-  ctx = contextOf(openDatabase(database.url))
+  ctx = contextOf(database.url)
 })
 afterAll(async () => {
   await ctx.db.destroy()

@@ -7,7 +7,7 @@ import { arrive, chaveOf, evento, nfeProc, resNFe } from '../documents/testing.t
 import type { Session } from '../http/http.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
-import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import { inCapture, inWorkspace } from '../platform/database.ts'
 import type { Service } from '../platform/service.ts'
 import { testCaller } from '../platform/testing.ts'
 import { readHistory } from './history.ts'
@@ -23,7 +23,7 @@ let office: Office
 
 beforeAll(async () => {
   database = await createDatabase()
-  ctx = contextOf(openDatabase(database.url))
+  ctx = contextOf(database.url)
 })
 afterAll(async () => {
   await ctx.db.destroy()

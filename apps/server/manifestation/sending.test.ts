@@ -15,8 +15,8 @@ import { arrive, chaveOf, evento, resNFe } from '../documents/testing.ts'
 import { toldOf } from '../notifications/testing.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
-import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
-import { createVault } from '../platform/vault.ts'
+import { inCapture, inWorkspace } from '../platform/database.ts'
+import { authorityFile, testSigner } from '../signer/testing.ts'
 import { manifestationAnnouncements } from './announcements.ts'
 import { manifestationKinds } from './kinds.ts'
 import { acknowledgePending } from './manifestation.ts'
@@ -49,7 +49,7 @@ const certificate = newCertificate(author)
 
 beforeAll(async () => {
   database = await createDatabase()
-  ctx = contextOf(openDatabase(database.url))
+  ctx = contextOf(database.url)
   owner = new pg.Client({ connectionString: database.url })
   await owner.connect()
 })
@@ -445,7 +445,7 @@ test('what cannot be sent for a reason of ours says so, and rests longer each ti
   await summaries(1)
   await ask('nfe', 1)
   const config = { ...ctx.config, sefaz: { ...ctx.config.sefaz, caFiles: [], hourMs: 3_600_000 } }
-  const otherKey = { ...ctx, config, vault: createVault(Buffer.alloc(32, 8)) }
+  const otherKey = { ...ctx, config, signer: testSigner(database.url, { config, masterKey: Buffer.alloc(32, 8) }) }
   await using _ = await startManifestationWorker(otherKey, { registered: () => {} })
   for (const [index, minutes] of [10, 20, 40].entries()) {
     await vi.waitFor(async () => expect((await only()).failures).toBe(index + 1), { timeout: 20_000 })
@@ -827,12 +827,16 @@ describe('a batch whose lease is over while the database stalls', () => {
       const url = `https://localhost:${(authority.address() as AddressInfo).port}/evento`
       await summaries(1)
       await ask('nfe', 1)
+      const { sefaz } = ctx.config
+      const endpoints = { ...sefaz.endpoints, manifestation: url }
+      const config = { ...ctx.config, sefaz: { ...sefaz, endpoints, caFiles: [await authorityFile(identity.pem)] } }
+      const sender = { ...ctx, config, signer: testSigner(database.url, { config }) }
       const signal = new AbortController().signal
       const late = { ...(await claim()), url, lasts: () => false }
-      expect(await sendBatch(ctx, late, [identity.pem], signal)).toBe(false)
+      expect(await sendBatch(sender, late, signal)).toBe(false)
       expect(received).toBe(0)
       expect(await only()).toMatchObject({ state: 'waiting', sent_at: null, lease_by: null })
-      await sendBatch(ctx, { ...(await claim()), url }, [identity.pem], signal)
+      await sendBatch(sender, { ...(await claim()), url }, signal)
       expect(received).toBe(1)
     } finally {
       authority.closeAllConnections()

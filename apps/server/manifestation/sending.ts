@@ -1,4 +1,4 @@
-import { type Connection, connect, onlyWhile } from '@vigia/sefaz/connection'
+import { type Connection, onlyWhile } from '@vigia/sefaz/connection'
 import { SefazError, UnsentError } from '@vigia/sefaz/error'
 import { sendCteEvent, sendManifestations } from '@vigia/sefaz/events'
 import { noteCertificateAccepted, noteCertificateRefused } from '../companies/companies.ts'
@@ -10,17 +10,12 @@ import { type Batch, releaseEvents } from './queue.ts'
 import { type Settled, settle } from './settlement.ts'
 import { prepareBatch, type ReadyEvent } from './signing.ts'
 
-export type SendingContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
+export type SendingContext = Pick<Context, 'db' | 'config' | 'log' | 'signer'>
 
 const graceMs = 10_000
 
 /** Sends a claimed batch, once, and stores the outcome. Returns whether an event of it is registered now. */
-export async function sendBatch(
-  ctx: SendingContext,
-  batch: Batch,
-  ca: string[],
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function sendBatch(ctx: SendingContext, batch: Batch, signal: AbortSignal): Promise<boolean> {
   const prepared = await prepareBatch(ctx, batch)
   if (!prepared) return false
   const { opened, ready } = prepared
@@ -36,7 +31,7 @@ export async function sendBatch(
     return false
   }
   // The database may have stalled until another process has the events.
-  const connection = onlyWhile(connect(opened.certificate, { ca, timeoutMs: ctx.config.sefaz.answerMs }), batch.lasts)
+  const connection = onlyWhile(await opened.connect(), batch.lasts)
   // If the response under way is lost, the same bytes are sent a second time, so wait a little for it.
   using _ = afterGrace(signal, graceMs, () => connection.close())
   const startedAt = performance.now()

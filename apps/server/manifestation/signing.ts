@@ -1,7 +1,7 @@
 import { readReceived } from '@vigia/dfe/read'
-import { type Correction, EventError, type SignedEvent, signCteEvent, signManifestation } from '@vigia/sefaz/events'
+import { type Correction, EventError, type SignedEvent } from '@vigia/sefaz/events'
 import { sql, type UpdateObject } from 'kysely'
-import { type OpenedCertificate, takeCertificate } from '../companies/companies.ts'
+import { takeCertificate } from '../companies/companies.ts'
 import { conclusive, disagreement, findXml } from '../documents/documents.ts'
 import { fromNow } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
@@ -9,6 +9,7 @@ import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { serviceCodes } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
+import type { EventDetails, OpenedCertificate } from '../signer/signer.ts'
 import { joinCorrections, readCorrections } from './corrections.ts'
 import { manifestationKinds, outgoingText } from './kinds.ts'
 import { isAboutCertificate, isSignedAnew, overtaken } from './outcomes.ts'
@@ -21,7 +22,7 @@ export interface ReadyEvent {
   signed: SignedEvent
 }
 
-type SigningContext = Pick<Context, 'db' | 'config' | 'log' | 'vault'>
+type SigningContext = Pick<Context, 'db' | 'config' | 'log' | 'signer'>
 
 /**
  * Prepares a batch: takes the certificate, signs the events that are not signed yet and stores the bytes before they are sent. An event that
@@ -44,12 +45,11 @@ export async function prepareBatch(
       await postpone(ctx, batch, wanted, noCertificate)
       return null
     }
-    const { certificate } = opened
-    const refused = wanted.filter((event) => refusedBefore(event, certificate.certificate))
+    const refused = wanted.filter((event) => refusedBefore(event, opened.pem))
     await postpone(ctx, batch, refused, sameCertificate)
     const ready: ReadyEvent[] = []
     for (const event of wanted.filter((event) => !refused.includes(event))) {
-      const signed = await sign(ctx, batch, event, certificate)
+      const signed = await sign(ctx, batch, event, opened)
       const change = 'refusal' in signed ? rejected(signed.refusal) : onItsWay(signed.xml)
       if (!(await changeHeld(ctx, batch, event, change))) continue
       if (!('refusal' in signed)) ready.push({ event, signed })
@@ -183,13 +183,13 @@ async function sign(
   ctx: SigningContext,
   batch: Batch,
   event: QueuedEvent,
-  certificate: OpenedCertificate['certificate'],
+  opened: OpenedCertificate,
 ): Promise<SignedEvent | { refusal: string }> {
   const { chave, tpEvento, sequence: nSeqEvento, signedXml } = event
   const id = signedXml && / Id="([^"]+)"/.exec(signedXml)?.[1]
   if (signedXml && id && !isSignedAnew(batch.service, event)) return { id, xml: signedXml, tpEvento, chave, nSeqEvento }
   try {
-    return await make(ctx, batch, event, certificate)
+    return await opened.sign(await detailsOf(ctx, batch, event))
   } catch (error) {
     if (error instanceof EventError || error instanceof AppError) return { refusal: error.message }
     if (!(error instanceof TypeError)) throw error
@@ -199,38 +199,23 @@ async function sign(
   }
 }
 
-async function make(
-  ctx: SigningContext,
-  batch: Batch,
-  event: QueuedEvent,
-  certificate: OpenedCertificate['certificate'],
-): Promise<SignedEvent> {
-  const { tpEvento, chave, sequence } = event
-  const head = { tpAmb: ctx.config.sefaz.tpAmb, cnpj: batch.cnpj, chave, nSeqEvento: sequence, at: new Date() }
+async function detailsOf(ctx: SigningContext, batch: Batch, event: QueuedEvent): Promise<EventDetails> {
+  const { id, tpEvento, chave } = event
   const kind = manifestationKinds[batch.service].find((kind) => kind.tpEvento === tpEvento)
   const text = kind && outgoingText(kind, event.justification ?? '')
+  const details = { id, leaseBy: batch.leaseBy, text }
   switch (tpEvento) {
-    case 210200:
-    case 210210:
-    case 210220:
-    case 210240:
-      return signManifestation({ ...head, tpEvento, xJust: text }, certificate)
-    case 110111: {
-      const nProt = await authorizationOf(ctx, batch, event)
-      return signCteEvent({ ...head, tpEvento, nProt, xJust: text ?? '' }, certificate)
-    }
-    case 110110: {
-      const corrections = joinCorrections(await currentCorrections(ctx, batch, chave), askedCorrections(event))
-      return signCteEvent({ ...head, tpEvento, corrections }, certificate)
-    }
-    case 610110:
-      return signCteEvent({ ...head, tpEvento, xObs: text ?? '' }, certificate)
-    case 610111: {
-      const nProtEvPrestDes = await disagreementOf(ctx, batch, chave)
-      return signCteEvent({ ...head, tpEvento, nProtEvPrestDes }, certificate)
-    }
+    case 110111:
+      return { ...details, protocol: await authorizationOf(ctx, batch, event) }
+    case 110110:
+      return {
+        ...details,
+        corrections: joinCorrections(await currentCorrections(ctx, batch, chave), askedCorrections(event)),
+      }
+    case 610111:
+      return { ...details, protocol: await disagreementOf(ctx, batch, chave) }
     default:
-      throw new TypeError(`no event that leaves from here: ${tpEvento}`)
+      return details
   }
 }
 

@@ -4,14 +4,15 @@ import { sql } from 'kysely'
 import { readConfig } from '../config.ts'
 import { type Arrival, receive } from '../documents/documents.ts'
 import type { Session } from '../http/http.ts'
-import type { Context, Database } from '../platform/context.ts'
-import { inWorkspace } from '../platform/database.ts'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import type { Service } from '../platform/service.ts'
 import { insertAccount, insertCompany, newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
+import { testSigner } from '../signer/testing.ts'
 
 export const author = '44555666000181'
 
@@ -20,13 +21,14 @@ export function daysAgo(days: number): string {
   return `${new Date(Date.now() - days * 86_400_000 - 3 * 3_600_000).toISOString().slice(0, 19)}-03:00`
 }
 
-/** The context of a process on `db`. */
-export function contextOf(db: Database): Context {
+/** The context of a process on the database at `url`. */
+export function contextOf(url: string): Context {
   return {
-    db,
+    db: openDatabase(url),
     config: readConfig({ PORT: '0' }, '/'),
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
+    signer: testSigner(url),
     ids: createPublicIds(Buffer.alloc(16, 7)),
     printer: createPrinter(),
     storage: roomyStorage,
@@ -41,7 +43,7 @@ export interface Office {
 
 /** A workspace with an account and a company, with a certificate unless told otherwise. */
 export async function newOffice(
-  ctx: Pick<Context, 'db' | 'vault'>,
+  ctx: Pick<Context, 'db' | 'signer'>,
   { cnpj = author, certificate = usualCertificate(cnpj) as PfxFile | null } = {},
 ): Promise<Office> {
   const workspaceId = await newWorkspace(ctx.db)
@@ -55,12 +57,13 @@ export async function newOffice(
 
 /** Makes `certificate` the current one of the company. */
 export async function giveCertificate(
-  ctx: Pick<Context, 'db' | 'vault'>,
+  ctx: Pick<Context, 'db' | 'signer'>,
   { workspaceId, companyId, session }: Office,
   cnpj: string,
   certificate: PfxFile,
 ): Promise<void> {
-  await inWorkspace(ctx, workspaceId, async ({ db, vault }) => {
+  const { sealed, keyId } = await ctx.signer.seal(workspaceId, companyId, certificate.key)
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
     await sql`update certificate set replaced_at = now() where company_id = ${companyId} and replaced_at is null`.execute(
       db,
     )
@@ -77,8 +80,8 @@ export async function giveCertificate(
         valid_to: new Date('2049-01-01'),
         certificate_pem: certificate.pem,
         chain_pem: [],
-        key_encrypted: vault.encrypt(certificate.key, `certificate key of company ${workspaceId}/${companyId}`),
-        key_id: vault.keyId,
+        key_encrypted: sealed,
+        key_id: keyId,
         uploaded_by: session.accountId,
       })
       .execute()

@@ -1,5 +1,4 @@
 import { startJobs } from '../jobs/jobs.ts'
-import { readAuthorities } from '../platform/authorities.ts'
 import { watchClock } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
 import type { Service } from '../platform/service.ts'
@@ -18,16 +17,19 @@ export async function startManifestationWorker(
   ctx: SendingContext & Pick<Context, 'storage'>,
   { registered }: { registered: (service: Service, cnpj: string) => void | Promise<void> },
 ): Promise<AsyncDisposable> {
-  const ca = await readAuthorities(ctx.config)
+  await ctx.signer.check()
   const clock = watchClock('manifestation', movePauses)
   return startJobs(
     {
       name: 'manifestation',
-      claim: async () => (ctx.storage.trouble && !(await ctx.storage.prove()) ? null : clock.claim(ctx, claimBatch)),
+      claim: async () => {
+        if (ctx.signer.isDown || (ctx.storage.trouble && !(await ctx.storage.prove()))) return null
+        return clock.claim(ctx, claimBatch)
+      },
       run: async (batch, signal) => {
         // A response that cannot be stored would have to be asked for again.
         if (!(await ctx.storage.prove())) return postponeFailed(ctx, batch)
-        if (await sendBatch(ctx, batch, ca, signal)) await registered(batch.service, batch.cnpj)
+        if (await sendBatch(ctx, batch, signal)) await registered(batch.service, batch.cnpj)
       },
       // Without a database the lease runs out; then events that may have been sent are sent again as the same bytes.
       postpone: (batch) => postponeFailed(ctx, batch),

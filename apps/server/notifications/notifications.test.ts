@@ -9,6 +9,7 @@ import { createLogger } from '../platform/log.ts'
 import { insertAccount, newWorkspace, roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
+import { testSigner } from '../signer/testing.ts'
 import { warn } from './notifications.ts'
 import { type Review, startReviewWorker } from './worker.ts'
 
@@ -23,6 +24,7 @@ beforeAll(async () => {
     config: readConfig({}, process.cwd()),
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
+    signer: testSigner(database.url),
     ids: createPublicIds(Buffer.alloc(16, 8)),
     printer: createPrinter(),
     storage: roomyStorage,

@@ -14,6 +14,7 @@ import { createLogger } from '../platform/log.ts'
 import { insertAccount, newWorkspace, roomyStorage, testCaller } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
+import { testSigner } from '../signer/testing.ts'
 import { planMails } from './mails.ts'
 import {
   activatePlan,
@@ -39,6 +40,7 @@ beforeAll(async () => {
     config: { ...readConfig({}, process.cwd()), contactEmail: 'gente@exemplo.com.br' },
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
+    signer: testSigner(database.url),
     ids: createPublicIds(Buffer.alloc(16, 7)),
     printer: createPrinter(),
     storage: roomyStorage,

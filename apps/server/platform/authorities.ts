@@ -4,7 +4,7 @@ import type { Context } from './context.ts'
 import { InstallationError } from './installation.ts'
 
 /** The authorities (PEM) that are trusted besides the usual ones: those of ICP-Brasil, or of the simulator. */
-export async function readAuthorities({ sefaz }: Context['config']): Promise<string[]> {
+export async function readAuthorities({ sefaz }: Pick<Context['config'], 'sefaz'>): Promise<string[]> {
   return Promise.all(sefaz.caFiles.map(readAuthorityFile))
 }
 

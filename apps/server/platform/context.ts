@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Printer } from '../print/printer.ts'
+import type { Signer } from '../signer/signer.ts'
 import type { PublicIds } from './ids.ts'
 import type { Logger } from './log.ts'
 import type { Storage } from './storage.ts'
@@ -14,7 +15,10 @@ export interface Context {
   db: Database
   config: Config
   log: Logger
+  /** For tokens and tickets. */
   vault: Vault
+  /** For private keys, which it alone has. */
+  signer: Signer
   ids: PublicIds
   printer: Printer
   storage: Storage

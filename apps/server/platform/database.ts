@@ -16,21 +16,26 @@ const types: pg.CustomTypesConfig = {
 
 /** The login of the application, which owns nothing and cannot bypass row-level security; `migrate` creates it. */
 export const appRole = 'vigia_app'
+/** That of the signer: it reads sealed keys and events that are wanted, and adds uses of certificates. */
+export const signerRole = 'vigia_signer'
+
+export type DatabaseRole = typeof appRole | typeof signerRole
 
 /**
- * The password of `appRole`, derived from that of the owner, whose login `url` is: so all machines know it, and nothing has to be kept. Null
+ * The password of a role, derived from that of the owner, whose login `url` is: so all machines know it, and nothing has to be kept. Null
  * where the address has no password: then the server has to know by other means who comes.
  */
-export function appPassword(url: string): string | null {
+export function rolePassword(url: string, role: DatabaseRole): string | null {
   const address = new URL(url)
   const secret = address.searchParams.get('password') || decodeURIComponent(address.password)
-  return secret === '' ? null : createHmac('sha256', secret).update(appRole).digest('base64url')
+  return secret === '' ? null : createHmac('sha256', secret).update(role).digest('base64url')
 }
 
 /** How many connections may be open at once, and how long a statement on one of them waits for what another holds (0: as long as it takes). */
 export interface PoolOptions {
   connections: number
   lockTimeoutMs: number
+  role?: DatabaseRole
 }
 
 /**
@@ -40,6 +45,8 @@ export interface PoolOptions {
  * | batches of events and their claim | 4 + 1 | one connection each |
  * | mails, reviews | 4, 2 | one connection each, for a moment |
  *
+ * The signer answers each of them with one statement or two, and its own 6 connections.
+ *
  * API statements give up on a lock after 10 s, so they cannot use up the pool. Several processes together stay below `max_connections`, which
  * is 100 in the embedded PostgreSQL.
  */
@@ -47,12 +54,13 @@ export const pools = {
   api: { connections: 10, lockTimeoutMs: 10_000 },
   worker: { connections: 16, lockTimeoutMs: 0 },
   task: { connections: 10, lockTimeoutMs: 0 },
+  signer: { connections: 6, lockTimeoutMs: 10_000, role: signerRole },
 } satisfies Record<string, PoolOptions>
 
-/** A pool of connections of `appRole` to the database at `url`, the address of its owner. Close with `destroy`. */
+/** A pool of connections of a role, `appRole` unless told otherwise, to the database at `url`, the address of its owner. Close with `destroy`. */
 export function openDatabase(url: string, options: Partial<PoolOptions> = {}): Database {
-  const { connections, lockTimeoutMs } = { ...pools.task, ...options }
-  const pool = new pg.Pool({ ...connectionTo(url, lockTimeoutMs), max: connections, types })
+  const { connections, lockTimeoutMs, role = appRole } = { ...pools.task, ...options } as PoolOptions
+  const pool = new pg.Pool({ ...connectionTo(url, lockTimeoutMs, role), max: connections, types })
   // A lost connection is replaced by the pool, and its user gets an error of its own; without listeners it would end the
   // process.
   pool.on('error', () => {})
@@ -62,12 +70,16 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
   return db
 }
 
-/** How the application connects to the database at `url`, the address of its owner: as `appRole`, so that it can never act as the owner. */
-export function connectionTo(url: string, lockTimeoutMs: number): { connectionString: string; options: string } {
+/** How a role connects to the database at `url`, the address of its owner: so that it can never act as the owner. */
+export function connectionTo(
+  url: string,
+  lockTimeoutMs: number,
+  role: DatabaseRole,
+): { connectionString: string; options: string } {
   const address = new URL(url)
   // What stands in the query goes before what stands in front of the host, which an address without host cannot have.
-  address.searchParams.set('user', appRole)
-  address.searchParams.set('password', appPassword(url) ?? '')
+  address.searchParams.set('user', role)
+  address.searchParams.set('password', rolePassword(url, role) ?? '')
   address.username = ''
   address.password = ''
   // Options of the address would take the place of ours instead of standing beside them.

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { connectionTo } from './database.ts'
+import { appRole, connectionTo } from './database.ts'
 import type { Logger } from './log.ts'
 import { pause } from './pause.ts'
 
@@ -37,7 +37,7 @@ export function keepListening(url: string, ear: Ear, log: Logger): AsyncDisposab
 // Settles when the connection is lost or the end has come.
 async function listenOnce(url: string, { channels, listening, heard }: Ear, signal: AbortSignal): Promise<void> {
   const client = new pg.Client({
-    ...connectionTo(url, 0),
+    ...connectionTo(url, 0, appRole),
     keepAlive: true,
     // A database that takes connections and says nothing would be waited for without end.
     connectionTimeoutMillis: beatMs,

@@ -1,7 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { appPassword, appRole, connectionTo } from './database.ts'
+import { appRole, connectionTo, type DatabaseRole, rolePassword, signerRole } from './database.ts'
 import { InstallationError } from './installation.ts'
 import { migrationLock } from './locks.ts'
 
@@ -45,7 +45,7 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
     }
     await grant(client)
     await bindOwner(client)
-    await openLogin(client, url)
+    for (const role of roles) await openLogin(client, url, role)
     return { applied }
   } finally {
     await client.end()
@@ -125,24 +125,28 @@ async function apply(
   }
 }
 
+const roles = [appRole, signerRole] as const
+
 async function grant(client: pg.Client): Promise<void> {
-  // Roles belong to the whole server: another database on it may be creating the same one right now.
-  await client.query(`do $$ begin
-    if not exists (select 1 from pg_roles where rolname = '${appRole}') then
-      create role ${appRole} nologin nosuperuser nobypassrls;
-    end if;
-  exception when duplicate_object or unique_violation then null; end $$`)
+  for (const role of roles) {
+    // Roles belong to the whole server: another database on it may be creating the same one right now.
+    await client.query(`do $$ begin
+      if not exists (select 1 from pg_roles where rolname = '${role}') then
+        create role ${role} nologin nosuperuser nobypassrls;
+      end if;
+    exception when duplicate_object or unique_violation then null; end $$`)
+    // What it may call and read is ours: nothing temporary, nor of its own making, can stand in the place of it.
+    await client.query(`do $$ begin
+      execute format('grant connect on database %I to ${role}', current_database());
+      execute format('revoke temporary, create on database %I from public, ${role}', current_database());
+    end $$`)
+    await client.query(`revoke create on schema public from public, ${role}`)
+    await client.query(`grant usage on schema public to ${role}`)
+  }
   // Processes of an earlier version act as the role by SET ROLE.
   await client.query(`do $$ begin
     if not pg_has_role(current_user, '${appRole}', 'SET') then execute format('grant ${appRole} to %I with set true', current_user); end if;
   end $$`)
-  // What it may call and read is ours: nothing temporary, nor of its own making, can stand in the place of it.
-  await client.query(`do $$ begin
-    execute format('grant connect on database %I to ${appRole}', current_database());
-    execute format('revoke temporary, create on database %I from public, ${appRole}', current_database());
-  end $$`)
-  await client.query(`revoke create on schema public from public, ${appRole}`)
-  await client.query(`grant usage on schema public to ${appRole}`)
   await client.query(`grant select, insert, update, delete on all tables in schema public to ${appRole}`)
   await client.query(`revoke insert, update, delete on migration, installation from ${appRole}`)
   await client.query(
@@ -152,12 +156,31 @@ async function grant(client: pg.Client): Promise<void> {
   // Other logins of the server may enter the database, and functions are everybody's when they are made.
   await client.query(`grant execute on all functions in schema public to ${appRole}`)
   await client.query('revoke execute on all functions in schema public from public')
+  await grantSigner(client)
+}
+
+// Sealed keys are written by the application, destroyed by it, and read by the signer alone, which also notes each use of them.
+async function grantSigner(client: pg.Client): Promise<void> {
+  await client.query(`do $$ begin
+    execute (select format('revoke select on certificate from ${appRole}; grant select (%s) on certificate to ${appRole}',
+                           string_agg(quote_ident(attname), ', '))
+               from pg_attribute
+              where attrelid = 'certificate'::regclass and attnum > 0 and not attisdropped and attname <> 'key_encrypted');
+  end $$`)
+  await client.query(`revoke insert on certificate_use from ${appRole}`)
+  await client.query(`revoke all on workspace_key, installation_key from ${appRole}`)
+  await client.query(`grant select (workspace_id, key_id), delete on workspace_key to ${appRole}`)
+  await client.query(
+    `grant select on certificate, outgoing_event, workspace_key, installation_key, certificate_use to ${signerRole}`,
+  )
+  await client.query(`grant insert on certificate_use, workspace_key, installation_key to ${signerRole}`)
+  await client.query(`grant execute on function current_ws(), capturing(), operating() to ${signerRole}`)
 }
 
 // Where functions with the rights of the owner look before a workspace is known, or for all workspaces together.
 const lookedUp = [
   ...['account_directory', 'workspace_directory', 'token_directory'],
-  ...['account', 'workspace', 'session', 'password_recovery', 'certificate'],
+  ...['account', 'workspace', 'session', 'password_recovery'],
   // Of the installation; a deletion takes out those of a workspace.
   'mail',
 ]
@@ -184,38 +207,38 @@ async function bindOwner(client: pg.Client): Promise<void> {
 // Wrong password, may not log in, no line in pg_hba.conf.
 const refusals = ['28P01', '28000']
 
-async function openLogin(client: pg.Client, url: string): Promise<void> {
-  let problem = await loginProblem(url)
-  if (problem) await requireAppAlone(client)
+async function openLogin(client: pg.Client, url: string, role: DatabaseRole): Promise<void> {
+  let problem = await loginProblem(url, role)
+  if (problem) await requireAlone(client, role)
   for (let attempt = 1; problem && attempt <= 3; attempt++) {
-    const password = appPassword(url)
+    const password = rolePassword(url, role)
     const secret = password === null ? '' : ` password '${scramVerifier(password)}'`
     const { message } = problem
-    await client.query(`alter role ${appRole} login${secret}`).catch((error: pg.DatabaseError) => {
-      if (error.code === '42501') throw loginRefused(`${message}; ${error.message}`)
+    await client.query(`alter role ${role} login${secret}`).catch((error: pg.DatabaseError) => {
+      if (error.code === '42501') throw loginRefused(role, `${message}; ${error.message}`)
       // Another database of the server may be changing the same role right now; then the login works, or the next attempt tells why not.
       if (!error.message.includes('concurrently')) throw error
     })
-    problem = await loginProblem(url)
+    problem = await loginProblem(url, role)
   }
-  if (problem) throw loginRefused(problem.message)
+  if (problem) throw loginRefused(role, problem.message)
 }
 
 // The role is one for the whole server: another password would shut out an installation beside this one, again and again.
-async function requireAppAlone(client: pg.Client): Promise<void> {
+async function requireAlone(client: pg.Client, role: DatabaseRole): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     'select datname as name from pg_stat_activity where usename = $1 and datname <> current_database() limit 1',
-    [appRole],
+    [role],
   )
   const [other] = rows
   if (!other) return
   throw new InstallationError(
-    `O banco de dados "${other.name}" do mesmo servidor está em uso por outra instalação, cujo usuário "${appRole}" tem outra senha. Nada foi alterado nela. Use em DATABASE_URL o mesmo usuário e a mesma senha dela, ou outro servidor; se foi a senha que mudou, pare antes todas as instalações deste servidor.`,
+    `O banco de dados "${other.name}" do mesmo servidor está em uso por outra instalação, cujo usuário "${role}" tem outra senha. Nada foi alterado nela. Use em DATABASE_URL o mesmo usuário e a mesma senha dela, ou outro servidor; se foi a senha que mudou, pare antes todas as instalações deste servidor.`,
   )
 }
 
-async function loginProblem(url: string): Promise<pg.DatabaseError | null> {
-  const client = new pg.Client(connectionTo(url, 0))
+async function loginProblem(url: string, role: DatabaseRole): Promise<pg.DatabaseError | null> {
+  const client = new pg.Client(connectionTo(url, 0, role))
   client.on('error', () => {})
   try {
     await client.connect()
@@ -228,9 +251,9 @@ async function loginProblem(url: string): Promise<pg.DatabaseError | null> {
   }
 }
 
-const loginRefused = (reason: string) =>
+const loginRefused = (role: DatabaseRole, reason: string) =>
   new InstallationError(
-    `O programa entra no banco de dados com o usuário "${appRole}", que não é dono de nada, e o PostgreSQL não deixou (${reason}). Nada se perdeu. Ponha uma senha em DATABASE_URL, deixe "${appRole}" entrar com senha (pg_hba.conf, scram-sha-256) e dê ao usuário de DATABASE_URL o direito CREATEROLE e "${appRole}" com ADMIN OPTION. Sem DATABASE_URL: pare todos os processos do programa e inicie de novo.`,
+    `O programa entra no banco de dados com o usuário "${role}", que não é dono de nada, e o PostgreSQL não deixou (${reason}). Nada se perdeu. Ponha uma senha em DATABASE_URL, deixe "${role}" entrar com senha (pg_hba.conf, scram-sha-256) e dê ao usuário de DATABASE_URL o direito CREATEROLE e "${role}" com ADMIN OPTION. Sem DATABASE_URL: pare todos os processos do programa e inicie de novo.`,
   )
 
 // What the server keeps of a password (RFC 5803): so the password itself is in no statement, which the server may log.

@@ -114,7 +114,17 @@ test('nothing temporary stands before what a function means, and only the applic
 
 // What belongs to the installation, to capture lines or to the directories: tables that no workspace has for itself.
 const shared = [
-  ...['migration', 'installation', 'throttle', 'circuit', 'clock', 'clock_skew', 'trouble', 'storage_probe'],
+  ...[
+    'migration',
+    'installation',
+    'installation_key',
+    'throttle',
+    'circuit',
+    'clock',
+    'clock_skew',
+    'trouble',
+    'storage_probe',
+  ],
   ...['restore', 'mail', 'contact_message', 'erasure'],
   ...['capture_line', 'capture_subscription', 'capture_call', 'capture_gap', 'capture_refusal'],
   ...['account_directory', 'workspace_directory', 'token_directory'],

@@ -203,6 +203,19 @@ interface CertificateUseTable {
   service: string
   purpose: string
 }
+interface WorkspaceKeyTable {
+  workspace_id: number
+  key_id: string
+  wrapped: Buffer
+  wrapper_id: string
+  made_at: Timestamp
+}
+interface InstallationKeyTable {
+  purpose: string
+  wrapped: Buffer
+  wrapper_id: string
+  made_at: Timestamp
+}
 interface ReceiptTable {
   workspace_id: number
   company_id: number
@@ -493,6 +506,8 @@ export interface Tables {
   capture_refusal: CaptureRefusalTable
   capture_gap: CaptureGapTable
   certificate_use: CertificateUseTable
+  workspace_key: WorkspaceKeyTable
+  installation_key: InstallationKeyTable
   circuit: CircuitTable
   clock: ClockTable
   clock_skew: ClockSkewTable

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import type { Database } from './context.ts'
-import { inWorkspace, openDatabase } from './database.ts'
+import { inWorkspace, openDatabase, pools } from './database.ts'
 import { migrate } from './migrate.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -104,8 +104,31 @@ test.each([
   "copy company to program 'cat'",
   "select pg_read_file('postgresql.conf')",
   'select passwd from pg_shadow',
+  'select key_encrypted from certificate',
+  'select * from certificate',
+  'select wrapped from workspace_key',
+  "insert into workspace_key values (1001, 'x', 'x', 'x')",
+  'select wrapped from installation_key',
+  "insert into certificate_use (workspace_id, certificate_id, service, purpose) values (1001, 1, 'x', 'x')",
 ])('the application may not: %s', async (attempt) => {
   await expect(sql.raw(attempt).execute(db)).rejects.toMatchObject({ code: '42501' })
+})
+
+test.each([
+  'select * from receipt',
+  'select * from account',
+  'update outgoing_event set chave = chave',
+  'insert into outgoing_event default values',
+  'update certificate set key_id = key_id',
+  'delete from certificate_use',
+  'delete from workspace_key',
+  "select account_for_login('ana@exemplo.com.br')",
+  'create temporary table certificate (workspace_id int)',
+  'set role vigia_app',
+])('the signer may not: %s', async (attempt) => {
+  const signer = openDatabase(database.url, pools.signer)
+  await expect(sql.raw(attempt).execute(signer)).rejects.toMatchObject({ code: '42501' })
+  await signer.destroy()
 })
 
 // What each function with the rights of the owner gives to, or changes for, somebody of another workspace.
@@ -135,11 +158,6 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     why: 'tidies up for all; nothing that still counts can be removed',
     call: 'select forget_old_access()::text as done',
     gives: [{ done: null }],
-  },
-  certificates_sealed_otherwise: {
-    why: 'a start asks it for all workspaces; yes or no',
-    call: `select certificates_sealed_otherwise('key') as one, certificates_sealed_otherwise('other') as other`,
-    gives: [{ one: false, other: true }],
   },
   restate_receipts: {
     why: 'only in the workspace that the transaction has entered',

@@ -26,6 +26,11 @@ const kinds = {
     shown:
       'As consultas à SEFAZ estão atrasadas em todo o sistema. Os documentos já guardados estão seguros, e os novos esperam na SEFAZ, que os guarda por cerca de 90 dias. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
   },
+  assinador: {
+    title: 'O assinador não responde',
+    shown:
+      'A captura e o envio de manifestações estão em pausa por um problema do sistema. Os documentos já guardados estão seguros, os novos esperam na SEFAZ, que os guarda por cerca de 90 dias, e as manifestações pedidas esperam na fila. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
+  },
   servico: { title: 'A SEFAZ não atende este servidor' },
   paradas: { title: 'Capturas pararam com uma recusa da SEFAZ' },
 } satisfies Record<string, { title: string; shown?: string }>

@@ -13,7 +13,7 @@ import { findSession, logIn } from '../accounts/sessions.ts'
 import { rebuildProjection } from '../documents/documents.ts'
 import { searchDocuments } from '../documents/list.ts'
 import type { Context, Database } from './context.ts'
-import { connectionTo, openDatabase, requireAppRole } from './database.ts'
+import { appRole, connectionTo, openDatabase, requireAppRole } from './database.ts'
 import { InstallationError } from './installation.ts'
 import { createLogger } from './log.ts'
 import { migrate } from './migrate.ts'
@@ -162,7 +162,7 @@ test('an embedded PostgreSQL of earlier versions lets the application in, also w
     await entered()
     // Another installation on the same server.
     await owner.query('create database other')
-    const neighbour = new pg.Client(connectionTo(new URL('/other', postgres.url).href, 0))
+    const neighbour = new pg.Client(connectionTo(new URL('/other', postgres.url).href, 0, appRole))
     await neighbour.connect()
     await owner.query('alter role vigia_app nologin')
     await expect(entered()).rejects.toThrow('"other"')

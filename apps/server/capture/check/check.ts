@@ -3,18 +3,20 @@ import { setTimeout } from 'node:timers/promises'
 import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
 import { ufBySigla } from '@vigia/dfe/uf'
 import { CertificateError, readCertificate } from '@vigia/sefaz/certificate'
+import { connect } from '@vigia/sefaz/connection'
 import { sql } from 'kysely'
 import { fromNow } from '../../jobs/jobs.ts'
 import { readAuthorities } from '../../platform/authorities.ts'
 import { inCapture } from '../../platform/database.ts'
 import { type Service, serviceCodes, services } from '../../platform/service.ts'
+import type { OpenedCertificate } from '../../signer/signer.ts'
 import type { CaptureContext } from '../conversation.ts'
 import { findPosition, findRest } from '../gaps/positions.ts'
-import { findHolder, type Holder } from '../holder.ts'
+import { findHolder } from '../holder.ts'
 import { settleInterrupted } from '../interrupted/interrupted.ts'
 import { type CaptureLine, claimOne, holdLine, releaseLine } from '../lease.ts'
 import { type QueryOutcome, quotaWait } from '../ledger.ts'
-import { ask, askWithFile, connectAs, distributionUrl, send } from '../query.ts'
+import { ask, askWithFile, distributionUrl, send } from '../query.ts'
 import { settle } from '../settlement.ts'
 import { type CheckRefusal, noteCheck, noteCheckBlocked } from './check-record.ts'
 import { describeAnswer, describeCertificate, describeFailure, type Finding, notAsked } from './check-texts.ts'
@@ -54,26 +56,36 @@ export async function checkFile(
       )
     }
     const uf = ufBySigla(certificate.uf ?? '')?.code ?? 35
-    return await checkServices(ctx, { cnpj, known: await findLines(ctx, cnpj), given: { uf, certificate } })
+    const given = {
+      pem: certificate.certificate,
+      // This one is of who asks, and no business of the signer.
+      connect: async () =>
+        connect(certificate, { ca: await readAuthorities(ctx.config), timeoutMs: ctx.config.sefaz.answerMs }),
+    }
+    return await checkServices(ctx, { cnpj, known: await findLines(ctx, cnpj), given: { uf, certificate: given } })
   } catch (error) {
     if (error instanceof CertificateError) return failure('O certificado não pode ser usado.', error.message)
     throw error
   }
 }
 
+interface Given {
+  uf: number
+  certificate: Pick<OpenedCertificate, 'pem' | 'connect'>
+}
+
 interface CheckSubject {
   cnpj: string
   /** The capture lines that exist for the CNPJ. */
   known: Map<Service, number>
-  /** The certificate to use; null: that of the company. */
-  given: Pick<Holder, 'uf' | 'certificate'> | null
+  /** The certificate to use, of a file; null: that of the company. */
+  given: Given | null
 }
 
 async function checkServices(ctx: CaptureContext, subject: CheckSubject): Promise<CheckReport> {
   const lines = [`Acesso à SEFAZ de ${formatCnpj(subject.cnpj)}, ambiente ${ctx.config.sefaz.ambiente}.`]
-  let ca: string[]
   try {
-    ca = await readAuthorities(ctx.config)
+    await readAuthorities(ctx.config)
   } catch (error) {
     const path = error instanceof Error && 'path' in error ? String(error.path) : ctx.config.sefaz.caFiles.join(', ')
     return failure(
@@ -82,7 +94,7 @@ async function checkServices(ctx: CaptureContext, subject: CheckSubject): Promis
     )
   }
   const findings: Finding[] = []
-  for (const service of services) findings.push(await checkService(ctx, subject, service, ca))
+  for (const service of services) findings.push(await checkService(ctx, subject, service))
   const shown = findings.find((finding) => finding.certificate)?.certificate
   if (shown) lines.push('', ...describeCertificate(shown))
   for (const [index, finding] of findings.entries()) {
@@ -107,16 +119,11 @@ async function findLines(ctx: CaptureContext, cnpj: string): Promise<Map<Service
   return new Map(rows.map(({ id, service }) => [service === serviceCodes.nfe ? 'nfe' : 'cte', id]))
 }
 
-async function checkService(
-  ctx: CaptureContext,
-  subject: CheckSubject,
-  service: Service,
-  ca: string[],
-): Promise<Finding> {
+async function checkService(ctx: CaptureContext, subject: CheckSubject, service: Service): Promise<Finding> {
   const id = subject.known.get(service)
   if (id === undefined) {
     if (!subject.given) return { ok: false, lines: ['Não há captura deste serviço para este CNPJ.'] }
-    return checkUnknown(ctx, subject.cnpj, service, subject.given, ca)
+    return checkUnknown(ctx, subject.cnpj, service, subject.given)
   }
   const line = await claimPatiently(ctx, id)
   if (!line) {
@@ -126,7 +133,7 @@ async function checkService(
     ])
   }
   try {
-    return await checkLine(ctx, line, subject, ca)
+    return await checkLine(ctx, line, subject)
   } finally {
     await releaseLine(ctx, line, null)
   }
@@ -144,12 +151,7 @@ async function claimPatiently(ctx: CaptureContext, id: number): Promise<CaptureL
   }
 }
 
-async function checkLine(
-  ctx: CaptureContext,
-  line: CaptureLine,
-  subject: CheckSubject,
-  ca: string[],
-): Promise<Finding> {
+async function checkLine(ctx: CaptureContext, line: CaptureLine, subject: CheckSubject): Promise<Finding> {
   const refusal = await inCapture(ctx, (ctx) => refuseToAsk(ctx, line))
   if (refusal) return refusal
   const registered = subject.given ? null : await findHolder(ctx, line, 'conferir o acesso (consNSU)')
@@ -158,7 +160,7 @@ async function checkLine(
   // The query asks for a missing position when there is one, else for one that is already here.
   const missing = await inCapture(ctx, (ctx) => findPosition(ctx, line))
   const position = missing ?? (line.lastNsu || 1n)
-  const connection = connectAs(ctx, holder, ca)
+  const connection = await holder.certificate.connect()
   let outcome: QueryOutcome | null
   try {
     outcome = registered
@@ -168,7 +170,7 @@ async function checkLine(
     connection.close()
   }
   // The plan of this workspace has ended meanwhile; another workspace may still have one.
-  if (!outcome) return checkLine(ctx, line, subject, ca)
+  if (!outcome) return checkLine(ctx, line, subject)
   await inCapture(ctx, async (ctx) => {
     const { waitMs } = await settle(ctx, line, { kind: 'consNSU', position, isMissing: missing !== null }, outcome)
     const restMs = missing === null ? await findRest(ctx, line) : 0
@@ -222,17 +224,11 @@ async function refuseToAsk(ctx: Pick<CaptureContext, 'db' | 'config'>, line: Cap
   )
 }
 
-async function checkUnknown(
-  ctx: CaptureContext,
-  cnpj: string,
-  service: Service,
-  given: Pick<Holder, 'uf' | 'certificate'>,
-  ca: string[],
-): Promise<Finding> {
+async function checkUnknown(ctx: CaptureContext, cnpj: string, service: Service, given: Given): Promise<Finding> {
   const refusal = await noteCheck(ctx, service, cnpj)
   if (refusal) return notAskedAgain(refusal)
   const line = { service: serviceCodes[service], cnpj }
-  const connection = connectAs(ctx, given, ca)
+  const connection = await given.certificate.connect()
   try {
     const outcome = await send(ctx, line, given, connection, { NSU: 1n })
     if (outcome.response?.cStat === 656) await noteCheckBlocked(ctx, service, cnpj)
@@ -268,6 +264,6 @@ function describe(
   return describeFailure(error, hostname, ctx.config.sefaz)
 }
 
-function certificateOf(holder: Pick<Holder, 'certificate'>): X509Certificate {
-  return new X509Certificate(holder.certificate.certificate)
+function certificateOf(holder: Pick<Given, 'certificate'>): X509Certificate {
+  return new X509Certificate(holder.certificate.pem)
 }

@@ -6,19 +6,14 @@ import type { CaptureContext } from '../conversation.ts'
 import { findHolder, type Holder } from '../holder.ts'
 import { type CaptureLine, holdLine, releaseLine } from '../lease.ts'
 import { quotaWait } from '../ledger.ts'
-import { ask, connectAs } from '../query.ts'
+import { ask } from '../query.ts'
 import { settleSurely } from '../settlement.ts'
 import { findPosition, findRest } from './positions.ts'
 
 /** Carries out a turn that queries missing positions one by one, as far as the quota of the hour goes; then lets the line go. */
-export async function runGapTurn(
-  ctx: CaptureContext,
-  line: CaptureLine,
-  ca: string[],
-  signal: AbortSignal,
-): Promise<void> {
+export async function runGapTurn(ctx: CaptureContext, line: CaptureLine, signal: AbortSignal): Promise<void> {
   const { waitMs } = await planNext(ctx, line)
-  const restMs = waitMs === 0 ? await queryPositions(ctx, line, ca, signal) : waitMs
+  const restMs = waitMs === 0 ? await queryPositions(ctx, line, signal) : waitMs
   await inCapture(ctx, (ctx) => holdLine(ctx, line, { gap_at: restMs === null ? null : fromNow(restMs) }))
   await releaseLine(ctx, line, null)
 }
@@ -36,16 +31,11 @@ async function planNext(
 }
 
 // Returns how long to wait before the next position; null: none is missing any more.
-async function queryPositions(
-  ctx: CaptureContext,
-  line: CaptureLine,
-  ca: string[],
-  signal: AbortSignal,
-): Promise<number | null> {
+async function queryPositions(ctx: CaptureContext, line: CaptureLine, signal: AbortSignal): Promise<number | null> {
   const { sefaz } = ctx.config
   const holder = await findHolder(ctx, line, 'buscar documentos que faltam (consNSU)')
   if (!holder) return sefaz.hourMs
-  const connection = connectAs(ctx, holder, ca)
+  const connection = await holder.certificate.connect()
   try {
     for (let at = line; ; ) {
       const { waitMs, ...next } = await queryNext(ctx, at, connection, holder, signal)

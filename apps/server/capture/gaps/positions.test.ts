@@ -186,7 +186,7 @@ describe('what is missing', () => {
   test('is queried again when its rest ends, though nothing else is missing', async () => {
     await miss(1, 1)
     await failedBefore(1n, 0.5)
-    await runGapTurn(ctx, line, [], new AbortController().signal)
+    await runGapTurn(ctx, line, new AbortController().signal)
     const { rows } = await inTransaction(({ db }) =>
       sql<{ minutes: number }>`
         select (extract(epoch from gap_at - now()) / 60)::float8 as minutes from capture_line where id = ${line.id}`.execute(

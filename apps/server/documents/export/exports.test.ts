@@ -14,6 +14,7 @@ import { createLogger } from '../../platform/log.ts'
 import { newWorkspace, roomyStorage, testSession } from '../../platform/testing.ts'
 import { createVault } from '../../platform/vault.ts'
 import { createPrinter } from '../../print/printer.ts'
+import { testSigner } from '../../signer/testing.ts'
 import { type Arrival, receive } from '../documents.ts'
 import { documentRoutes } from '../routes.ts'
 import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfce, nfeProc, resNFe } from '../testing.ts'
@@ -39,6 +40,7 @@ beforeAll(async () => {
     config: readConfig({}, '/'),
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
+    signer: testSigner(database.url),
     ids: createPublicIds(Buffer.alloc(16, 7)),
     printer: createPrinter(),
     storage: roomyStorage,

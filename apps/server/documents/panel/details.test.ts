@@ -16,7 +16,7 @@ import {
   store,
 } from '../../manifestation/testing.ts'
 import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { documentRoutes } from '../routes.ts'
 import { arrive, chaveOf, evento, eventoCte, type NoteOptions, nfeProc, resNFe } from '../testing.ts'
 
@@ -28,7 +28,7 @@ let caller: Office
 
 beforeAll(async () => {
   database = await createDatabase()
-  ctx = contextOf(openDatabase(database.url))
+  ctx = contextOf(database.url)
   app = await serveRoutes(ctx, documentRoutes, async () => caller.session)
 })
 afterAll(async () => {

@@ -7,11 +7,12 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
-import { ensureMasterKey, readConfig } from '../config.ts'
-import { openDatabase } from '../platform/database.ts'
-import { createVault } from '../platform/vault.ts'
-import { keyPurpose, requireMasterKey } from './companies.ts'
+import { readConfig } from '../config.ts'
+import { createVault, type Vault } from '../platform/vault.ts'
+import { keyPurpose, prepareKeys, workspacePurpose } from './keys.ts'
 import { rotateMasterKey } from './rotation.ts'
+import { keyProgram } from './testing.ts'
+import { ensureMasterKey, type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let dataDir: string
@@ -40,7 +41,7 @@ async function query<Row extends pg.QueryResultRow>(text: string, values: unknow
 
 // One workspace for each certificate; every third one is history.
 async function certificates(count: number, masterKey: Buffer): Promise<void> {
-  await query('truncate workspace, account, company, certificate cascade')
+  await query('truncate workspace, account, company, certificate, workspace_key, installation_key cascade')
   const vault = createVault(masterKey)
   const places = await query<{ workspace_id: number; company_id: number }>(
     `with w as (insert into workspace (name, plan) select 'x', 1 from generate_series(1, $1) returning id)
@@ -60,18 +61,33 @@ async function certificates(count: number, masterKey: Buffer): Promise<void> {
   )
 }
 
-// How many certificates a key opens, of how many.
-async function opened(masterKey: Buffer): Promise<string> {
-  const vault = createVault(masterKey)
-  const rows = await query<{ workspace_id: number; company_id: number; key_encrypted: Buffer; key_id: string }>(
-    'select workspace_id, company_id, key_encrypted, key_id from certificate',
+// How many certificates a master key opens, of how many: those that an earlier version sealed with it, and those sealed with a key that it wraps.
+const opened = (masterKey: Buffer) => openedBy(wrapWithKey(masterKey), createVault(masterKey))
+
+async function openedBy(wrapper: KeyWrapper, own: Vault | null): Promise<string> {
+  const rows = await query<{
+    workspace_id: number
+    company_id: number
+    key_encrypted: Buffer
+    key_id: string
+    wrapped: Buffer | null
+  }>(
+    `select c.workspace_id, company_id, key_encrypted, c.key_id, wrapped from certificate c
+       left join workspace_key k on k.workspace_id = c.workspace_id and k.wrapper_id = $1`,
+    [wrapper.id],
   )
-  const right = rows.filter(({ workspace_id, company_id, key_encrypted, key_id }) => {
-    if (key_id !== vault.keyId) return false
-    return vault.decrypt(key_encrypted, keyPurpose(workspace_id, company_id)) === `key of ${company_id}`
-  })
-  return `${right.length} of ${rows.length}`
+  let right = 0
+  for (const { workspace_id, company_id, key_encrypted, key_id, wrapped } of rows) {
+    const key = wrapped && (await wrapper.unwrap(wrapped, workspacePurpose(workspace_id)))
+    const vault = [own, key && createVault(key)].find((vault) => vault?.keyId === key_id)
+    const purpose = keyPurpose(workspace_id, company_id)
+    if (vault?.decrypt(key_encrypted, purpose) === `key of ${company_id}`) right++
+  }
+  return `${right} of ${rows.length}`
 }
+
+// As each signer does when it starts.
+const start = (masterKey: Buffer) => prepareKeys(database.url, wrapWithKey(masterKey), createVault(masterKey))
 
 const inFile = async (name = 'master.key') => Buffer.from(await readFile(join(dataDir, name), 'utf8'), 'base64')
 
@@ -97,9 +113,7 @@ describe('with the key in the data directory', () => {
     expect(row!.n).toBe(50)
     expect(await rotateMasterKey(config())).toBe(200)
     expect(await opened(await inFile())).toBe('200 of 250')
-    const db = openDatabase(database.url)
-    await requireMasterKey({ db, vault: createVault(await inFile()) })
-    await db.destroy()
+    await start(await inFile())
   })
 
   // Each step is told before it is made: whoever throws there stops as a crash would.
@@ -120,10 +134,8 @@ describe('with the key in the data directory', () => {
     const committed = point === 'Pondo a chave nova'
     expect(await opened(committed ? await inFile('master.key.next') : old)).toBe('250 of 250')
 
-    const db = openDatabase(database.url)
-    const start = requireMasterKey({ db, vault: createVault(old) })
-    await (committed ? expect(start).rejects.toThrow(/npm run admin -- rotate-key/) : start)
-    await db.destroy()
+    const started = start(old)
+    await (committed ? expect(started).rejects.toThrow(/npm run admin -- rotate-key/) : started)
 
     expect(await rotateMasterKey(config())).toBe(committed ? 0 : 250)
     expect(await readdir(dataDir)).toEqual(['master.key'])
@@ -193,6 +205,8 @@ describe('with the key in the data directory', () => {
   })
 })
 
+const encoded = (key: Buffer) => key.toString('base64')
+
 describe('with the key in the environment', () => {
   const [old, next] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
   const keys = { MASTER_KEY: old.toString('base64'), NEW_MASTER_KEY: next.toString('base64') }
@@ -210,5 +224,25 @@ describe('with the key in the environment', () => {
     const same = { MASTER_KEY: keys.MASTER_KEY, NEW_MASTER_KEY: keys.MASTER_KEY }
     await expect(rotateMasterKey(config(same))).rejects.toThrow(/^NEW_MASTER_KEY é igual/)
     expect(await opened(old)).toBe('10 of 10')
+  })
+})
+
+describe('with keys that a program of the operator wraps', () => {
+  const master = Buffer.alloc(32, 1)
+  let command: string
+  beforeEach(async () => {
+    await certificates(10, master)
+    command = await keyProgram(join(dataDir, 'other volume'))
+  })
+
+  test('every workspace moves to it, starts with it, and can leave it again', async () => {
+    await start(master)
+    expect(await rotateMasterKey(config({ MASTER_KEY: encoded(master), NEW_MASTER_KEY_COMMAND: command }))).toBe(10)
+    expect(await openedBy(wrapByCommand(command), null)).toBe('10 of 10')
+    expect(await opened(master)).toBe('0 of 10')
+    await prepareKeys(database.url, wrapByCommand(command), null)
+    await expect(start(master)).rejects.toThrow(/outra chave mestra/)
+    expect(await rotateMasterKey(config({ MASTER_KEY_COMMAND: command, NEW_MASTER_KEY: encoded(master) }))).toBe(10)
+    expect(await opened(master)).toBe('10 of 10')
   })
 })

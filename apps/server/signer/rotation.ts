@@ -4,18 +4,22 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { startPostgres } from '@vigia/postgres/postgres'
 import { readOrCreateSecret, readSecret } from '@vigia/postgres/secret-file'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Context } from '../platform/context.ts'
 import { InstallationError } from '../platform/installation.ts'
 import { migrate } from '../platform/migrate.ts'
 import { createVault, type Vault } from '../platform/vault.ts'
-import { keyPurpose } from './companies.ts'
+import { inTurns, sealAnew, withOwner, workspacePurpose, writeKeys } from './keys.ts'
+import { type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
 
-type RotationConfig = Pick<Context['config'], 'dataDir' | 'databaseUrl' | 'masterKey' | 'newMasterKey'>
+type RotationConfig = Pick<
+  Context['config'],
+  'dataDir' | 'databaseUrl' | 'masterKey' | 'masterKeyCommand' | 'newMasterKey' | 'newMasterKeyCommand'
+>
 
 /**
- * Seals every certificate with a new master key: that of the configuration, or one that is made and takes the place of
- * `DATA_DIR/master.key`. Whatever interrupts it, running it again finishes the work: the new key is on the disk before a row is sealed with
+ * Gives every workspace a new key, under which its certificates are sealed anew, wrapped with a new master key: that of the configuration,
+ * that of a command, or one that is made and takes the place of `DATA_DIR/master.key`. Whatever interrupts it, running it again finishes the work: the new key is on the disk before a row is sealed with
  * it, all rows change in one transaction, and the old key goes last. Returns how many certificates were sealed again.
  */
 export async function rotateMasterKey(
@@ -23,33 +27,58 @@ export async function rotateMasterKey(
   step: (text: string) => void = () => {},
 ): Promise<number> {
   await using stack = new AsyncDisposableStack()
-  const keys = config.masterKey ? givenKeys(config, config.masterKey) : await fileKeys(config)
+  const given = config.masterKey || config.masterKeyCommand
+  const keys = given || config.newMasterKeyCommand ? await givenKeys(config) : await fileKeys(config)
   step('Conferindo o banco de dados…')
   const url = await openStorage(config, stack, step)
   const next = await keys.next(step)
-  const count = await reseal(url, createVault(keys.present), createVault(next), step)
+  const count = await reseal(url, keys.present, next, step)
   await keys.finish(step)
   return count
 }
 
+/** What wraps keys now; `vault`: what earlier versions sealed with the same master key. */
+interface Master {
+  wrapper: KeyWrapper
+  vault: Vault | null
+}
+
+const masterOf = (key: Buffer): Master => ({ wrapper: wrapWithKey(key), vault: createVault(key) })
+
 interface Keys {
-  present: Buffer
-  next(step: (text: string) => void): Promise<Buffer>
+  present: Master
+  next(step: (text: string) => void): Promise<KeyWrapper>
   /** Nothing needs the old key any more. */
   finish(step: (text: string) => void): Promise<void>
 }
 
-function givenKeys({ newMasterKey }: RotationConfig, masterKey: Buffer): Keys {
-  if (!newMasterKey)
+async function givenKeys(config: RotationConfig): Promise<Keys> {
+  const { dataDir, masterKey, masterKeyCommand, newMasterKey, newMasterKeyCommand } = config
+  if (!newMasterKey && !newMasterKeyCommand)
     throw new InstallationError(
       'Falta a chave nova. Nada foi alterado: informe-a em NEW_MASTER_KEY (faça uma com: openssl rand -base64 32) e rode de novo.',
     )
-  if (newMasterKey.equals(masterKey))
+  if (masterKey && newMasterKey?.equals(masterKey))
     throw new InstallationError(
       'NEW_MASTER_KEY é igual a MASTER_KEY. Nada foi alterado: faça uma chave nova com openssl rand -base64 32 e rode de novo.',
     )
-  return { present: masterKey, next: async () => newMasterKey, finish: async () => {} }
+  const next = newMasterKeyCommand ? wrapByCommand(newMasterKeyCommand) : wrapWithKey(newMasterKey!)
+  return { present: await presentOf(), next: async () => next, finish: async () => {} }
+
+  async function presentOf(): Promise<Master> {
+    if (masterKeyCommand) return { wrapper: wrapByCommand(masterKeyCommand), vault: null }
+    if (masterKey) return masterOf(masterKey)
+    const path = join(dataDir, 'master.key')
+    const secret = await readSecret(path)
+    if (secret === null) throw noKey(path)
+    return masterOf(keyOf(secret, path))
+  }
 }
+
+const noKey = (path: string) =>
+  new InstallationError(
+    `Não há chave mestra em ${path}: ela é feita na primeira vez que o programa inicia. Nada foi alterado; confira DATA_DIR.`,
+  )
 
 async function fileKeys({ dataDir, newMasterKey }: RotationConfig): Promise<Keys> {
   const path = join(dataDir, 'master.key')
@@ -60,17 +89,14 @@ async function fileKeys({ dataDir, newMasterKey }: RotationConfig): Promise<Keys
     )
   // Without the old one, an interrupted rotation may still be finished: if it had sealed everything.
   const present = (await readSecret(path)) ?? (await readSecret(nextPath))
-  if (present === null)
-    throw new InstallationError(
-      `Não há chave mestra em ${path}: ela é feita na primeira vez que o programa inicia. Nada foi alterado; confira DATA_DIR.`,
-    )
+  if (present === null) throw noKey(path)
   return {
-    present: keyOf(present, path),
+    present: masterOf(keyOf(present, path)),
     async next(step) {
       step('Guardando a chave nova…')
       const { secret } = await readOrCreateSecret(nextPath, () => randomBytes(32).toString('base64'))
       await syncFolder(dataDir)
-      return keyOf(secret, nextPath)
+      return wrapWithKey(keyOf(secret, nextPath))
     },
     async finish(step) {
       step('Pondo a chave nova no lugar da antiga…')
@@ -110,7 +136,7 @@ async function openStorage(
 const patienceMs = 2_000
 
 async function requireAlone(url: string): Promise<void> {
-  await withClient(url, async (client) => {
+  await withOwner(url, async (client) => {
     for (const since = performance.now(); ; await setTimeout(100)) {
       const { rows } = await client.query<{ n: number }>(
         // Those of the server itself have no user.
@@ -127,31 +153,29 @@ async function requireAlone(url: string): Promise<void> {
   })
 }
 
-const atOnce = 200
-
-async function reseal(url: string, from: Vault, to: Vault, step: (text: string) => void): Promise<number> {
-  return withClient(url, async (client) => {
+async function reseal(url: string, from: Master, to: KeyWrapper, step: (text: string) => void): Promise<number> {
+  return withOwner(url, async (client) => {
     await client.query('begin')
     // A process that starts meanwhile waits here, then finds that its key is the old one and refuses to start; one that was overlooked
     // cannot seal with the old key.
-    await client.query('lock table certificate in access exclusive mode')
+    await client.query('lock table certificate, workspace_key, installation_key in access exclusive mode')
     await requireKnown(client, from, to)
     step('Selando os certificados com a chave nova…')
-    let count = 0
-    for (let rows = await readSome(client, from); rows.length > 0; rows = await readSome(client, from, rows.at(-1))) {
-      await writeSome(client, rows, from, to)
-      count += rows.length
-    }
+    const count = await replaceKeys(client, from, to)
+    // The next start makes another.
+    await client.query('delete from installation_key where wrapper_id <> $1', [to.id])
     step('Confirmando…')
     await client.query('commit')
     return count
   })
 }
 
-async function requireKnown(client: pg.Client, from: Vault, to: Vault): Promise<void> {
+async function requireKnown(client: pg.Client, { wrapper, vault }: Master, to: KeyWrapper): Promise<void> {
   const { rows } = await client.query<{ n: number }>(
-    'select count(*)::int as n from certificate where replaced_at is null and key_id not in ($1, $2)',
-    [from.keyId, to.keyId],
+    `select (select count(*) from workspace_key where wrapper_id not in ($1, $2))::int
+          + (select count(*) from certificate c where replaced_at is null and key_id <> coalesce($3, '')
+                and not exists (select from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id))::int as n`,
+    [wrapper.id, to.id, vault?.keyId],
   )
   if (rows[0]!.n > 0)
     throw new InstallationError(
@@ -159,42 +183,27 @@ async function requireKnown(client: pg.Client, from: Vault, to: Vault): Promise<
     )
 }
 
-interface CertificateRow {
-  workspace_id: number
-  id: number
-  company_id: number
-  key_encrypted: Buffer
-}
-
-async function readSome(client: pg.Client, { keyId }: Vault, after?: CertificateRow): Promise<CertificateRow[]> {
-  const { rows } = await client.query<CertificateRow>(
-    `select workspace_id, id, company_id, key_encrypted from certificate
-      where key_id = $1 and (workspace_id, id) > ($2, $3) order by workspace_id, id limit ${atOnce}`,
-    [keyId, after?.workspace_id ?? 0, after?.id ?? 0],
+// New keys, not the old ones wrapped anew: who has an old copy of the database and its master key opens nothing that is sealed from now on.
+async function replaceKeys(client: pg.Client, { wrapper, vault }: Master, to: KeyWrapper): Promise<number> {
+  const { rows } = await client.query<{ workspace: number; wrapped: Buffer | null }>(
+    `select workspace_id as workspace, wrapped from workspace_key where wrapper_id = $1
+      union all
+     select distinct workspace_id, null::bytea from certificate c
+      where key_id = $2 and not exists (select from workspace_key k where k.workspace_id = c.workspace_id)`,
+    [wrapper.id, vault?.keyId],
   )
-  return rows
-}
-
-async function writeSome(client: pg.Client, rows: CertificateRow[], from: Vault, to: Vault): Promise<void> {
-  const sealed = rows.map(({ workspace_id, company_id, key_encrypted }) => {
-    const purpose = keyPurpose(workspace_id, company_id)
-    return to.encrypt(from.decrypt(key_encrypted, purpose), purpose)
-  })
-  await client.query(
-    `update certificate c set key_encrypted = u.sealed, key_id = $4
-       from unnest($1::int[], $2::int[], $3::bytea[]) u (workspace_id, id, sealed)
-      where c.workspace_id = u.workspace_id and c.id = u.id`,
-    [rows.map((row) => row.workspace_id), rows.map((row) => row.id), sealed, to.keyId],
-  )
-}
-
-// What was not committed ends with its connection.
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
+  let count = 0
+  for (const some of inTurns(rows)) {
+    const before = vault ? [vault] : []
+    for (const { workspace, wrapped } of some)
+      if (wrapped) before.push(createVault(await wrapper.unwrap(wrapped, workspacePurpose(workspace))))
+    const next = await writeKeys(
+      client,
+      some.map(({ workspace }) => workspace),
+      to,
+      'replace',
+    )
+    count += await sealAnew(client, next, before)
   }
+  return count
 }

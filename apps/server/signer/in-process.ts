@@ -1,0 +1,133 @@
+import { type Connection, connect } from '@vigia/sefaz/connection'
+import type { Endpoints } from '@vigia/sefaz/endpoints'
+import type { Config } from '../config.ts'
+import { readAuthorities } from '../platform/authorities.ts'
+import { inWorkspace, openDatabase, pools } from '../platform/database.ts'
+import { createVault, type Vault } from '../platform/vault.ts'
+import { createKeys, findInstallationKey, keyPurpose, prepareKeys, tokens } from './keys.ts'
+import { type Signer, UnreadableCertificate } from './signer.ts'
+import { signWanted } from './wanted.ts'
+import { ensureMasterKey, type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
+
+interface SignerOptions {
+  /** Of the owner of the database. */
+  url: string
+  config: Pick<Config, 'sefaz'>
+  wrapper: KeyWrapper
+}
+
+/** A signer in this process. */
+export function createSigner({ url, config, wrapper }: SignerOptions): Signer & AsyncDisposable {
+  const db = openDatabase(url, pools.signer)
+  const keys = createKeys(db, wrapper)
+  const { sefaz } = config
+  const addresses = new Set(addressesOf(sefaz.endpoints))
+  let authorities: Promise<string[]> | undefined
+  const trusted = () => {
+    authorities ??= readAuthorities(config).catch((error: unknown) => {
+      // The file may be there the next time.
+      authorities = undefined
+      throw error
+    })
+    return authorities
+  }
+  return {
+    isDown: false,
+    async check() {
+      await trusted()
+      await findInstallationKey(db, wrapper, tokens)
+    },
+    async tokensKey() {
+      const key = await findInstallationKey(db, wrapper, tokens)
+      if (!key) throw new Error('the keys of this installation were not prepared')
+      return key
+    },
+    async seal(workspaceId, companyId, privateKey) {
+      const vault = await keys.ensure(workspaceId)
+      return { sealed: vault.encrypt(privateKey, keyPurpose(workspaceId, companyId)), keyId: vault.keyId }
+    },
+    async open(workspaceId, certificateId, use) {
+      const row = await inWorkspace({ db }, workspaceId, ({ db }) =>
+        db
+          .selectFrom('certificate as c')
+          .leftJoin('workspace_key as k', 'k.workspace_id', 'c.workspace_id')
+          .select([
+            'c.company_id',
+            'holder_cnpj',
+            'certificate_pem',
+            'chain_pem',
+            'key_encrypted',
+            'valid_to',
+            'wrapped',
+          ])
+          .where('c.workspace_id', '=', workspaceId)
+          .where('c.id', '=', certificateId)
+          .where('replaced_at', 'is', null)
+          .executeTakeFirst(),
+      )
+      if (!row) return null
+      if (!row.wrapped) throw new UnreadableCertificate('the key of the workspace was destroyed')
+      const vault = await keys.unwrap(workspaceId, row.wrapped)
+      const key = openSealed(vault, row.key_encrypted, keyPurpose(workspaceId, row.company_id))
+      const noted = { workspace_id: workspaceId, certificate_id: certificateId, ...use }
+      await inWorkspace({ db }, workspaceId, ({ db }) => db.insertInto('certificate_use').values(noted).execute())
+      const certificate = {
+        key,
+        certificate: row.certificate_pem,
+        chain: row.chain_pem,
+        holderCnpj: row.holder_cnpj,
+      }
+      return {
+        id: certificateId,
+        pem: row.certificate_pem,
+        validTo: row.valid_to,
+        async connect() {
+          return onlyTo(addresses, show(certificate, { ca: await trusted(), timeoutMs: sefaz.answerMs }))
+        },
+        sign: (details) => signWanted(db, sefaz.tpAmb, workspaceId, details, certificate),
+      }
+    },
+    [Symbol.asyncDispose]: () => db.destroy(),
+  }
+}
+
+/** A signer in this process over the keys of this installation, which it prepares first. `url` is the address of the owner of the database. */
+export async function openSigner(
+  config: Pick<Config, 'dataDir' | 'masterKey' | 'masterKeyCommand' | 'sefaz'>,
+  url: string,
+): Promise<Signer & AsyncDisposable> {
+  const masterKey = config.masterKeyCommand ? null : await ensureMasterKey(config)
+  const wrapper = masterKey ? wrapWithKey(masterKey) : wrapByCommand(config.masterKeyCommand!)
+  await prepareKeys(url, wrapper, masterKey && createVault(masterKey))
+  return createSigner({ url, config, wrapper })
+}
+
+function openSealed(vault: Vault, sealed: Uint8Array, purpose: string): string {
+  try {
+    return vault.decrypt(sealed, purpose)
+  } catch (cause) {
+    throw new UnreadableCertificate('the key of a certificate does not open', { cause })
+  }
+}
+
+function show(...[certificate, options]: Parameters<typeof connect>): Connection {
+  try {
+    return connect(certificate, options)
+  } catch (cause) {
+    throw new UnreadableCertificate('a certificate cannot be shown', { cause })
+  }
+}
+
+function onlyTo(addresses: ReadonlySet<string>, connection: Connection): Connection {
+  return {
+    ...connection,
+    async post(url, message) {
+      if (!addresses.has(url)) throw new Error(`no address of the authority: ${url}`)
+      return connection.post(url, message)
+    },
+  }
+}
+
+function addressesOf({ distribution, manifestation, cteEvents }: Endpoints): string[] {
+  return [...Object.values(distribution), manifestation, ...Object.values(cteEvents)]
+}

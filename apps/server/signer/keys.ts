@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import pg from 'pg'
+import type { Database } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { InstallationError } from '../platform/installation.ts'
+import { createVault, type Vault } from '../platform/vault.ts'
+import type { KeyWrapper } from './wrapping.ts'
+
+/** Binds the sealed key of a certificate to the company that it was uploaded for. */
+export function keyPurpose(workspaceId: number, companyId: number): string {
+  return `certificate key of company ${workspaceId}/${companyId}`
+}
+
+/** Binds the key of a workspace to it. */
+export function workspacePurpose(workspaceId: number): string {
+  return `key of workspace ${workspaceId}`
+}
+
+/** The key from which tokens and tickets come. */
+export const tokens = 'tokens'
+
+/** The keys of the workspaces, unwrapped; `db` belongs to the signer. */
+export interface Keys {
+  /** That of a workspace; made when it has none. */
+  ensure(workspaceId: number): Promise<Vault>
+  unwrap(workspaceId: number, wrapped: Buffer): Promise<Vault>
+}
+
+export function createKeys(db: Database, wrapper: KeyWrapper): Keys {
+  // By their wrapped bytes: a key that was destroyed or replaced is not found by them any more.
+  const unwrapped = new LRUCache<string, Vault>({ max: 1_000, ttl: 3_600_000 })
+  const unwrap = async (workspaceId: number, wrapped: Buffer) => {
+    const name = `${workspaceId}/${wrapped.toString('base64')}`
+    const known = unwrapped.get(name)
+    if (known) return known
+    const key = await wrapper.unwrap(wrapped, workspacePurpose(workspaceId)).catch((cause: unknown) => {
+      // The certificate is as it was: nobody has to send it again.
+      throw new InstallationError(
+        'A chave de uma conta não abre com a chave mestra de agora. Nada foi alterado. Se a chave mestra foi trocada enquanto o programa estava aberto, reinicie-o.',
+        { cause },
+      )
+    })
+    const vault = createVault(key)
+    unwrapped.set(name, vault)
+    return vault
+  }
+  const read = (workspaceId: number) =>
+    inWorkspace({ db }, workspaceId, ({ db }) =>
+      db.selectFrom('workspace_key').select('wrapped').where('workspace_id', '=', workspaceId).executeTakeFirst(),
+    )
+  return {
+    unwrap,
+    async ensure(workspaceId) {
+      const existing = await read(workspaceId)
+      if (existing) return unwrap(workspaceId, existing.wrapped)
+      const { vault, wrapped } = await newKey(wrapper, workspacePurpose(workspaceId))
+      await inWorkspace({ db }, workspaceId, ({ db }) =>
+        db
+          .insertInto('workspace_key')
+          .values({ workspace_id: workspaceId, key_id: vault.keyId, wrapped, wrapper_id: wrapper.id })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute(),
+      )
+      // Another process may have been faster.
+      const row = await read(workspaceId)
+      if (!row) throw new Error(`the key of workspace ${workspaceId} was destroyed right now`)
+      return unwrap(workspaceId, row.wrapped)
+    },
+  }
+}
+
+// A key that was not there before, and how it is kept.
+async function newKey(wrapper: KeyWrapper, purpose: string): Promise<{ vault: Vault; wrapped: Buffer }> {
+  const key = randomBytes(32)
+  return { vault: createVault(key), wrapped: await wrapper.wrap(key, purpose) }
+}
+
+/** Reads the key of the installation for a purpose; null before `prepareKeys` has made it. */
+export async function findInstallationKey(db: Database, wrapper: KeyWrapper, purpose: string): Promise<Buffer | null> {
+  const row = await db
+    .selectFrom('installation_key')
+    .select('wrapped')
+    .where('purpose', '=', purpose)
+    .executeTakeFirst()
+  return row ? wrapper.unwrap(row.wrapped, purpose) : null
+}
+
+/**
+ * Makes sure that the keys of the database at `url` (of its owner) are those of `wrapper`, and refuses to begin when they are not. Certificates
+ * that an earlier version sealed with the master key itself get keys of their workspaces, some workspaces in each transaction.
+ */
+export async function prepareKeys(url: string, wrapper: KeyWrapper, sealedWith: Vault | null): Promise<void> {
+  await withOwner(url, async (client) => {
+    if (await hasKeysOfAnother(client, wrapper, sealedWith))
+      throw new InstallationError(
+        'Os certificados digitais deste banco foram selados com outra chave mestra. Nada foi alterado. Se uma troca da chave foi interrompida, termine-a com npm run admin -- rotate-key; se não, restaure a chave antiga (MASTER_KEY, MASTER_KEY_COMMAND, ou o arquivo master.key de DATA_DIR) e inicie de novo.',
+      )
+    if (sealedWith) await adopt(client, wrapper, sealedWith)
+    await ensureInstallationKey(client, wrapper)
+  })
+}
+
+async function hasKeysOfAnother(client: pg.Client, wrapper: KeyWrapper, sealedWith: Vault | null): Promise<boolean> {
+  const { rows } = await client.query<{ otherwise: boolean }>(
+    `select exists (select from workspace_key where wrapper_id <> $1)
+            or exists (select from certificate c where replaced_at is null and key_id <> coalesce($2, '')
+                          and not exists (select from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id)) as otherwise`,
+    [wrapper.id, sealedWith?.keyId],
+  )
+  return rows[0]!.otherwise
+}
+
+// One of another master key is replaced: nothing is sealed with that, and links that came from it last an hour at most.
+async function ensureInstallationKey(client: pg.Client, wrapper: KeyWrapper): Promise<void> {
+  const { rowCount } = await client.query('select from installation_key where purpose = $1 and wrapper_id = $2', [
+    tokens,
+    wrapper.id,
+  ])
+  if (rowCount === 1) return
+  const { wrapped } = await newKey(wrapper, tokens)
+  await client.query(
+    `insert into installation_key as k (purpose, wrapped, wrapper_id) values ($1, $2, $3)
+     on conflict (purpose) do update set wrapped = excluded.wrapped, wrapper_id = excluded.wrapper_id where k.wrapper_id <> excluded.wrapper_id`,
+    [tokens, wrapped, wrapper.id],
+  )
+}
+
+async function adopt(client: pg.Client, wrapper: KeyWrapper, from: Vault): Promise<void> {
+  const { rows } = await client.query<{ workspace: number }>(
+    'select distinct workspace_id as workspace from certificate where key_id = $1',
+    [from.keyId],
+  )
+  for (const workspaces of inTurns(rows.map(({ workspace }) => workspace))) {
+    await client.query('begin')
+    // Those that are there already stay; another process that starts holds its rows until it has ended.
+    await writeKeys(client, workspaces, wrapper, 'nothing')
+    const kept = await client.query<{ workspace: number; wrapped: Buffer }>(
+      'select workspace_id as workspace, wrapped from workspace_key where workspace_id = any ($1)',
+      [workspaces],
+    )
+    const vaults = new Map<number, Vault>()
+    for (const { workspace, wrapped } of kept.rows)
+      vaults.set(workspace, createVault(await wrapper.unwrap(wrapped, workspacePurpose(workspace))))
+    await sealAnew(client, vaults, [from])
+    await client.query('commit')
+  }
+}
+
+const atOnce = 200
+
+/** So many at once as one statement takes. */
+export function inTurns<T>(all: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(all.length / atOnce) }, (_, n) => all.slice(n * atOnce, (n + 1) * atOnce))
+}
+
+/** Makes keys for workspaces; of one that has a key it is replaced, or nothing happens. */
+export async function writeKeys(
+  client: pg.Client,
+  workspaces: readonly number[],
+  wrapper: KeyWrapper,
+  ofKnown: 'replace' | 'nothing',
+): Promise<Map<number, Vault>> {
+  const made: { workspace: number; vault: Vault; wrapped: Buffer }[] = []
+  for (const workspace of workspaces) made.push({ workspace, ...(await newKey(wrapper, workspacePurpose(workspace))) })
+  const replace = `(workspace_id) do update set key_id = excluded.key_id, wrapped = excluded.wrapped, wrapper_id = excluded.wrapper_id, made_at = now()`
+  await client.query(
+    `insert into workspace_key (workspace_id, key_id, wrapped, wrapper_id) select w, k, b, $4 from unnest($1::int[], $2::text[], $3::bytea[]) u (w, k, b)
+     on conflict ${ofKnown === 'replace' ? replace : 'do nothing'}`,
+    [workspaces, made.map(({ vault }) => vault.keyId), made.map(({ wrapped }) => wrapped), wrapper.id],
+  )
+  return new Map(made.map(({ workspace, vault }) => [workspace, vault]))
+}
+
+/** Seals all certificates of workspaces that one of `from` sealed with the key of their workspace in `to`; returns how many there were. */
+export async function sealAnew(
+  client: pg.Client,
+  to: ReadonlyMap<number, Vault>,
+  from: readonly Vault[],
+): Promise<number> {
+  const known = new Map(from.map((vault) => [vault.keyId, vault]))
+  const { rows } = await client.query<{ workspace: number; id: number; company: number; sealed: Buffer; key: string }>(
+    `select workspace_id as workspace, id, company_id as company, key_encrypted as sealed, key_id as key from certificate
+      where workspace_id = any ($1) and key_id = any ($2) for update`,
+    [[...to.keys()], [...known.keys()]],
+  )
+  const sealed = rows.map(({ workspace, company, sealed, key }) => {
+    const purpose = keyPurpose(workspace, company)
+    return to.get(workspace)!.encrypt(known.get(key)!.decrypt(sealed, purpose), purpose)
+  })
+  await client.query(
+    `update certificate c set key_encrypted = u.sealed, key_id = u.key
+       from unnest($1::int[], $2::int[], $3::bytea[], $4::text[]) u (workspace, id, sealed, key)
+      where c.workspace_id = u.workspace and c.id = u.id`,
+    [
+      rows.map(({ workspace }) => workspace),
+      rows.map(({ id }) => id),
+      sealed,
+      rows.map(({ workspace }) => to.get(workspace)!.keyId),
+    ],
+  )
+  return rows.length
+}
+
+/** Carries out `work` as the owner of the database; what was not committed ends with its connection. */
+export async function withOwner<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
