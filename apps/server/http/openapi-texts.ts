@@ -102,6 +102,7 @@ export const fieldTexts: Record<string, FieldWords> = {
   xml: { description: 'Leva os XML, como a SEFAZ os entregou. Não vindo, leva.' },
   pdf: { description: 'Leva DANFE e DACTE, de até 5.000 documentos. Não vindo, não leva.' },
   planilha: { description: 'Leva uma planilha com uma linha por documento. Não vindo, leva.' },
+  antesDe: { description: 'O `idAviso` do último aviso da página anterior; sem ele, os mais novos.' },
   bilhete: { description: 'O fim do endereço que exportar, imprimir ou link devolveu; vale por dez minutos.' },
 
   wsId: { description: 'Identificador do workspace.' },
@@ -146,6 +147,10 @@ export const fieldTexts: Record<string, FieldWords> = {
   texto: { description: 'Justificativa e o que a SEFAZ respondeu; null sem nada.' },
   protocolo: { description: 'Número do protocolo da SEFAZ; null sem nenhum.' },
   falta: { description: 'De um resumo, o que falta, até quando e como conseguir; null para um documento completo.' },
+  idAviso: { description: 'Identificador do aviso.' },
+  lido: { description: 'Esta conta já leu, ou é sobre o que esta sessão fez.' },
+  temMais: { description: 'Há avisos mais antigos.' },
+  naoLidos: { description: 'Quantos avisos esta conta não leu; 100 quer dizer 100 ou mais.' },
   ids: { description: 'Identificadores de documentos, na ordem da lista.' },
   permitidos: { description: 'Os documentos de que o evento sairia.' },
   impedidos: { description: 'Os que ficariam de fora, cada um com o motivo.' },
@@ -187,6 +192,7 @@ export const tagTexts: Record<string, string> = {
   Empresas: 'As empresas, os certificados e a captura.',
   Plano: 'O plano, os limites e o uso.',
   Auditoria: 'Quem fez o quê.',
+  Avisos: 'O que as pessoas do workspace foram avisadas.',
   Contato: 'Escrever a quem cuida do produto.',
 }
 
