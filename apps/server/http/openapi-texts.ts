@@ -121,6 +121,12 @@ export const fieldTexts: Record<string, FieldWords> = {
   tipoDfe: { description: '0 NF-e; qualquer outro, CT-e.' },
   proximaConsulta: { description: `Quando a SEFAZ é consultada de novo; null quando não se sabe. ${instant}` },
   ultimoNsu: { description: 'Última posição (NSU) recebida, 15 dígitos.' },
+  causaComum: {
+    description: 'O que impede a captura de todas as empresas igualmente, em palavras; null quando não é só isso.',
+  },
+  providencia: {
+    description: 'O que uma pessoa precisa resolver para a captura da empresa continuar; null quando não há.',
+  },
   maxNsu: { description: 'Última posição (NSU) que a SEFAZ anunciou, 15 dígitos.' },
   validadeCertificadoA1: { description: `Até quando vale o certificado que seria usado. ${instant}` },
   prazo: {

@@ -105,6 +105,8 @@ function refreshMsOf(query: Query): number {
 interface ActionOptions<R extends RouteDefinition> {
   /** False when the screen shows the failure, or this failure, itself. */
   errorToast?: boolean | ((error: Error) => boolean)
+  /** The screen shows the failure too, and the toast goes by itself. */
+  onScreen?: boolean
   onSuccess?: (envelope: Envelope<RouteData<R>>) => void
   onError?: (error: Error) => void
 }
@@ -116,7 +118,7 @@ interface ActionOptions<R extends RouteDefinition> {
  */
 export function useAction<R extends RouteDefinition>(
   route: R,
-  { errorToast = true, onSuccess, onError }: ActionOptions<R> = {},
+  { errorToast = true, onScreen = false, onSuccess, onError }: ActionOptions<R> = {},
 ): UseMutationResult<Envelope<RouteData<R>>, Error, CallInput<R> | (() => Promise<CallInput<R>>)> {
   const client = useQueryClient()
   const toastId = `operação ${route.method} ${route.path}`
@@ -130,7 +132,7 @@ export function useAction<R extends RouteDefinition>(
     },
     onError: (error) => {
       const toast = typeof errorToast === 'function' ? errorToast(error) : errorToast
-      if (toast && !isSignedOut(error)) notifyError(actionFailure(error), { id: toastId })
+      if (toast && !isSignedOut(error)) notifyError(actionFailure(error), { id: toastId, onScreen })
       onError?.(error)
     },
   })
