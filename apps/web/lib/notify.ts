@@ -54,6 +54,7 @@ export function notifyBeginning(title: string, options: Options & { id: string }
 
 const showAs = { sucesso: 'success', error: 'error', alert: 'warning' } as const satisfies Record<MessageKind, string>
 
+const message = 'mensagem '
 let messages = 0
 
 /**
@@ -61,13 +62,15 @@ let messages = 0
  * it.
  */
 export function notifyMessage(kind: MessageKind, title: string, description: string, gone: () => void) {
-  const id = `mensagem ${++messages}`
+  const id = `${message}${++messages}`
   const duration = kind === 'error' ? always : undefined
   say((toast) => toast[showAs[kind]](title, { description, duration, id, onDismiss: gone, onAutoClose: gone }))
   return () => retract(id)
 }
 
-/** Removes all toasts: another person may be the next to look at the page. */
+/** Removes the page's own toasts; messages of the server stay until they are read. */
 export function dismissNotifications() {
-  void toaster.then((toast) => toast.dismiss())
+  void toaster.then((toast) => {
+    for (const { id } of toast.getToasts()) if (!String(id).startsWith(message)) toast.dismiss(id)
+  })
 }

@@ -93,6 +93,8 @@ function listen(session: Pick<WebSession, 'token' | 'wsId'>, isRead: () => boole
     uncover()
     clearTimeout(timer)
     clearTimeout(caughtUp)
+    // Another person may be the next to look at the page.
+    messages.withdraw()
     line?.stop()
   }
   return { messages, leave }
