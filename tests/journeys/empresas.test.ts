@@ -208,7 +208,10 @@ test('what goes wrong is said, with what to do', async () => {
     const response = await route.fetch()
     const body = await response.json()
     const outage = { estado: 'falha', mensagem: 'x', causaComum: 'A SEFAZ está fora do ar. Nada se perde.' }
-    for (const { captura } of body.data) for (const capture of captura) Object.assign(capture, outage)
+    for (const company of body.data) {
+      company.validadeCertificadoA1 = '2099-01-01T00:00:00.000Z'
+      for (const capture of company.captura) Object.assign(capture, outage)
+    }
     body.data[0].captura[0] = { ...body.data[0].captura[0], estado: 'parada', mensagem: 'O certificado venceu.' }
     Object.assign(body.data[0].captura[0], { causaComum: null, providencia: 'certificado' })
     await route.fulfill({ response, json: body })

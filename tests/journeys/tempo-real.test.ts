@@ -36,10 +36,12 @@ async function workspaceOf(page: Page): Promise<string> {
 /** Sends announcements to the workspace of a page, as the operator of the installation can. */
 async function tell(page: Page, ...messages: Partial<Announcement>[]): Promise<void> {
   const workspace = await workspaceOf(page)
-  for (const message of messages) {
-    const announcement: Announcement = { topic: 'aviso', kind: 'alert', header: 'Aviso', body: '', ...message }
-    expect(await operate(site.product.config, (ctx) => tellWorkspace(ctx, workspace, announcement, 1))).toBe(true)
-  }
+  await operate(site.product.config, async (ctx) => {
+    for (const message of messages) {
+      const announcement: Announcement = { topic: 'aviso', kind: 'alert', header: 'Aviso', body: '', ...message }
+      expect(await tellWorkspace(ctx, workspace, announcement, 1)).toBe(true)
+    }
+  })
 }
 
 /** How many connections the hub has open. */
@@ -226,7 +228,7 @@ describe('what is on the screen', () => {
       [dashboard, dashboard.getByRole('region', { name: 'Atividade Recente' }).getByRole('link')],
     ] as const) {
       await soon(page, () => news.count()).toBeGreaterThan(0)
-      await shown(toastWith(page, 'Captura'))
+      await soon(page, () => toastWith(page, 'Captura').count()).toBeGreaterThan(0)
       await page.close()
     }
     await outlivesMessages(account)

@@ -28,10 +28,10 @@ export function BellPanel({ trigger, open, onOpenChange }: BellPanelProps) {
       onOpenChange={onOpenChange}
       className="flex max-h-[max(14rem,calc(var(--radix-popover-content-available-height)-9rem))] w-100 flex-col"
     >
-      <header className="border-line border-b px-4 py-2.5">
+      <div className="border-line border-b px-4 py-2.5">
         <h2 className="text-lg">Avisos</h2>
         <p className="text-muted text-sm">Os dos últimos 30 dias, para todos do workspace.</p>
-      </header>
+      </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
       <section aria-label="Lista de avisos" tabIndex={0} className="overflow-y-auto focus-visible:-outline-offset-2">
         <Announcements />
