@@ -284,6 +284,8 @@ const goodNews: Record<Narrowing, string> = {
 function monitoringText(planned: number, troubled: number, waiting: number, off: number): string {
   const silent = formatCount(off, 'desligada', 'desligadas')
   if (troubled === 0 && waiting > 0) return formatCount(waiting, 'consulta em espera', 'consultas em espera')
+  if (waiting > 0)
+    return `${formatCount(troubled, 'consulta com problema', 'consultas com problema')}, ${formatInteger(waiting)} em espera`
   if (troubled === 0) return planned === 0 && off > 0 ? `Sem problemas, ${silent}` : 'Monitoramento ativo'
   const words = formatCount(troubled, 'consulta com problema', 'consultas com problema')
   return off > 0 ? `${words}, ${silent}` : words

@@ -25,16 +25,18 @@ export function Bell(panel: BellProps) {
     <BellPanel
       {...panel}
       trigger={
-        <Button variant="ghost" size="icon" aria-label={label} title={label} className="relative">
-          <BellIcon aria-hidden className="size-4" />
-          {unread > 0 && (
-            <span
-              aria-hidden
-              className="absolute top-0 right-0 min-w-4 rounded-full bg-brand px-1 text-center text-brand-ink text-xs leading-4 tabular-nums"
-            >
-              {unread < unreadCountMax ? unread : `${unreadCountMax - 1}+`}
-            </span>
-          )}
+        <Button variant="ghost" size="icon" aria-label={label} title={label}>
+          <span className="relative">
+            <BellIcon aria-hidden className="size-4" />
+            {unread > 0 && (
+              <span
+                aria-hidden
+                className="absolute -top-2 left-2 min-w-4 rounded-full bg-brand px-1 text-center text-brand-ink text-xs leading-4 tabular-nums"
+              >
+                {unread < unreadCountMax ? unread : `${unreadCountMax - 1}+`}
+              </span>
+            )}
+          </span>
         </Button>
       }
     />
