@@ -40,6 +40,7 @@ import { manifestationRoutes } from './manifestation/routes.ts'
 import { startManifestationWorker } from './manifestation/worker.ts'
 import { openHub } from './notifications/hub.ts'
 import { forgetAnnouncements } from './notifications/notifications.ts'
+import { notificationRoutes } from './notifications/routes.ts'
 import { startTeller } from './notifications/teller.ts'
 import { startReviewWorker } from './notifications/worker.ts'
 import { planMails } from './plans/mails.ts'
@@ -85,6 +86,7 @@ export const routes = [
   ...completenessRoutes,
   ...dashboardRoutes,
   ...auditRoutes,
+  ...notificationRoutes,
   ...planRoutes,
   ...deletionRoutes,
 ]

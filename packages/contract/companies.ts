@@ -11,6 +11,10 @@ const CaptureState = z.object({
   proximaConsulta: z.string().nullable(),
   ultimoNsu: z.string(),
   maxNsu: z.string(),
+  /** Ours: all that is wrong is wrong for every company alike, and here in words; null: nothing is, or there is something of its own. */
+  causaComum: z.string().nullable(),
+  /** Ours: what of the company a person has to see to for the capture to go on; null: nothing of it. */
+  providencia: z.enum(['certificado', 'plano']).nullable(),
 })
 
 /** Company row of the list (section 3). Dates are ISO 8601 instants. */

@@ -146,6 +146,9 @@ export const listAudit = route({
 /** Where open pages are told what happens, by the SignalR protocol; every message is named by the workspace (section 8). */
 export const hubPath = '/notification-hub'
 
+/** Parameter of the hub: a page that connects with `1` is not told what was done in its own session; ours. */
+export const hubWithoutEcho = 'semEco'
+
 /** How a page shows a message, its third argument after header and body (section 4). */
 export const messageKinds = ['sucesso', 'error', 'alert'] as const
 export type MessageKind = (typeof messageKinds)[number]

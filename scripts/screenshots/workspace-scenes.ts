@@ -19,6 +19,13 @@ export const workspaceScenes: Scene[] = [
     shows: (page) => page.getByRole('region', { name: 'Atividade Recente' }).getByRole('listitem').first(),
   },
   {
+    name: 'bell',
+    who: 'demo',
+    path: '/dashboard',
+    prepare: press(/^Avisos/),
+    shows: dialog('Avisos'),
+  },
+  {
     name: 'dashboard-table',
     who: 'demo',
     path: '/dashboard',

@@ -204,6 +204,29 @@ test('what goes wrong is said, with what to do', async () => {
   await shown(page.getByText('Peça a sincronização para acertar a data'))
   await page.unroute('**/obter-empresas')
 
+  await page.route('**/obter-empresas', async (route) => {
+    const response = await route.fetch()
+    const body = await response.json()
+    const outage = { estado: 'falha', mensagem: 'x', causaComum: 'A SEFAZ está fora do ar. Nada se perde.' }
+    for (const company of body.data) {
+      company.validadeCertificadoA1 = '2099-01-01T00:00:00.000Z'
+      for (const capture of company.captura) Object.assign(capture, outage)
+    }
+    body.data[0].captura[0] = { ...body.data[0].captura[0], estado: 'parada', mensagem: 'O certificado venceu.' }
+    Object.assign(body.data[0].captura[0], { causaComum: null, providencia: 'certificado' })
+    await route.fulfill({ response, json: body })
+  })
+  await page.reload()
+  await shown(page.getByRole('alert').filter({ hasText: 'A SEFAZ está fora do ar.' }))
+  expect(await page.getByRole('alert').count()).toBe(1)
+  await shown(page.getByRole('button', { name: 'Com problema 1' }))
+  expect(await page.locator('tbody [data-lamp=stopped]').count()).toBe(1)
+  await page.getByRole('link', { name: /^Enviar certificado: / }).click()
+  await page.waitForURL('**/empresas/editar/*#certificado')
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Certificado Digital')
+  await page.goBack()
+  await page.unroute('**/obter-empresas')
+
   await page.route('**/obter-empresas', (route) =>
     route.fulfill({ status: 403, json: { success: false, message: 'Sem acesso agora.', errors: [] } }),
   )
@@ -213,6 +236,7 @@ test('what goes wrong is said, with what to do', async () => {
   await page.unroute('**/obter-empresas')
   await page.getByRole('button', { name: 'Tentar novamente' }).click()
   await shown(page.getByText('4 empresas', { exact: true }))
+  await page.getByText('Erro ao carregar dados: Sem acesso agora.').waitFor({ state: 'detached' })
   await byKeyboard(page)
 })
 

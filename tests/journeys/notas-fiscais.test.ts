@@ -188,6 +188,36 @@ test('while it loads the list says so, and a failure keeps what was there', asyn
   await expect.poll(() => pageBox(page).isDisabled()).toBe(false)
 })
 
+test('what comes while somebody points, selects or has scrolled waits above the list', async () => {
+  const page = await open()
+  let held = 0
+  await page.route('**/v1/api/DocumentosFiscais?*', async (route) => {
+    const response = await route.fetch()
+    const body = await response.json()
+    body.data.items.splice(0, held)
+    body.data.totalDeItens -= held
+    await route.fulfill({ response, json: body })
+  })
+  held = 3
+  await page.reload()
+  await shown(rowsOf(page))
+  const first = () => rowsOf(page).first().innerText()
+  const before = await first()
+  const waiting = page.getByRole('button', { name: '3 notas novas — mostrar' })
+  await rowsOf(page).nth(1).hover()
+  held = 0
+  await shown(waiting, 15_000)
+  expect(await first()).toBe(before)
+  await box(page, 1).check()
+  await page.mouse.move(5, 5)
+  await shown(waiting)
+  await waiting.click()
+  await waiting.waitFor({ state: 'detached' })
+  expect(await first()).not.toBe(before)
+  await shown(page.getByText('1 selecionada'))
+  await page.unroute('**/v1/api/DocumentosFiscais?*')
+})
+
 test('documents are ticked one by one, in ranges, by page, with the keyboard, and over pages', async () => {
   const page = await open()
   await asksForSelection(page)

@@ -90,6 +90,16 @@ async function newCompany(two: TwoWorkspaces): Promise<string> {
 }
 let companies = 0
 
+async function newAnnouncement({ owner, mine }: TwoWorkspaces): Promise<string> {
+  await owner.query(
+    `insert into announcement (workspace_id, topic, kind, header, body)
+     select workspace_id, 'aviso', 'alert', 'Aviso', 'De quem cuida do sistema.' from account where email = $1`,
+    [mine.account.email],
+  )
+  const { body } = await mine.client.call<{ items: { idAviso: string }[] }>('GET', '/v1/api/Avisos')
+  return body.data.items[0]!.idAviso
+}
+
 // One white point.
 const logo = () =>
   new File(
@@ -165,6 +175,8 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
       DataAte: '2099-12-31T23:59:59',
     },
   }),
+  'GET /v1/api/Avisos': async (two) => ({ query: { antesDe: await newAnnouncement(two) }, id: 'antesDe' }),
+  'POST /v1/api/Avisos/lidos': async (two) => ({ body: { ate: await newAnnouncement(two) }, id: 'ate' }),
   'GET /v1/api/DocumentosFiscais': (two) => ({
     query: {
       TipoDFe: '0',

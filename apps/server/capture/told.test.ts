@@ -28,11 +28,11 @@ beforeEach(async () => {
 
 type Company = Awaited<ReturnType<typeof newCompany>>
 
-const run = async <T>(path: string, query: object, { workspaceId }: Company): Promise<T> => {
+const run = async <T>(path: string, query: object, { workspaceId }: Company, inContext = ctx): Promise<T> => {
   const found = [...companyRoutes, ...companyChangeRoutes(captures)].find(({ route }) => route.path.endsWith(path))!
   const session = testSession(workspaceId)
   return (await found.run(
-    ctx,
+    inContext,
     { params: undefined, query, body: undefined, form: undefined },
     session,
     testCaller,
@@ -42,6 +42,8 @@ const run = async <T>(path: string, query: object, { workspaceId }: Company): Pr
 interface Told {
   estado: string
   mensagem: string
+  causaComum: string | null
+  providencia: string | null
   proximaConsulta: string | null
 }
 const told = async (company: Company): Promise<Told> => {
@@ -102,6 +104,32 @@ describe('a company without a proved certificate', () => {
 })
 
 describe('a company', () => {
+  test('tells apart what is wrong for all from what it has of its own', async () => {
+    const company = await newCompany(ctx)
+    expect(await told(company)).toMatchObject({ causaComum: null, providencia: null })
+    await fail('nfe', 'timeout')
+    const outage = await told(company)
+    expect(outage).toMatchObject({
+      estado: 'falha',
+      causaComum: expect.stringMatching(/para todas/),
+      providencia: null,
+    })
+    expect(outage.causaComum).toBe(outage.mensagem)
+    const refused = 'A SEFAZ não aceitou o certificado.'
+    const refuse = (text: string | null) =>
+      inCapture(ctx, ({ db }) => sql`update capture_subscription set refused = ${text}`.execute(db))
+    await refuse(refused)
+    expect(await told(company)).toMatchObject({ causaComum: null, providencia: 'certificado' })
+    await refuse(null)
+    await change("state = 'blocked', allowed_at = now() + interval '1 hour', next_at = now() + interval '1 hour'")
+    expect(await told(company)).toMatchObject({ estado: 'bloqueada', causaComum: null, providencia: null })
+    const stranger = await newCompany(ctx, { proved: false })
+    expect((await told(stranger)).causaComum).toBe(outage.causaComum)
+    const full = { ...ctx, storage: { ...ctx.storage, trouble: { reason: 'no-space' as const, since: new Date() } } }
+    const { data } = await run<{ data: { captura: Told[] }[] }>('obter-empresas', {}, company, full)
+    expect(data[0]!.captura[0]!.causaComum).toMatch(/liberar espaço/)
+  })
+
   test('is listed whatever the authority said of its positions', async () => {
     const company = await newCompany(ctx)
     await inCapture(ctx, ({ db }) =>

@@ -92,7 +92,12 @@ export async function createCompany(
   await requireRoomForCompany(ctx, session.workspaceId)
   await storeCertificate(ctx, session, row.id, certificate)
   const payload: Registered = { cnpj, by: session.accountName }
-  await announce(ctx, session.workspaceId, { what: 'empresa-cadastrada', companyId: row.id, payload })
+  await announce(ctx, session.workspaceId, {
+    what: 'empresa-cadastrada',
+    companyId: row.id,
+    payload,
+    sessionId: session.publicId,
+  })
   return row
 }
 

@@ -199,12 +199,13 @@ function toCard(card: CertificateSummary): NonNullable<CompanyDetail['certificad
 }
 
 type ListedLine = ListedCompany['lines'][number]
+type CaptureState = CompanyRow['captura'][number]
 
 function toCapture(
   line: ListedLine,
   { automatic, valid_to }: Pick<ListedCompany, 'automatic' | 'valid_to'>,
   { outages, storage, refusedCiencias, pausedBecause }: Trouble,
-): CompanyRow['captura'][number] {
+): CaptureState {
   const outage = outages[serviceOf(line.service)]
   // A company without automatic capture has a next query only after a request.
   const isWanted = automatic || line.wanted
@@ -213,23 +214,34 @@ function toCapture(
   const byHand = automatic ? [] : [notAutomatic]
   const servico = serviceOf(line.service)
   const positions = { ultimoNsu: nsuText(line.last_nsu), maxNsu: nsuText(line.max_nsu) }
-  if (line.paused) return { servico, estado: 'parada', mensagem: pausedBecause, proximaConsulta: null, ...positions }
+  const cause = { causaComum: null, providencia: null }
+  if (line.paused) {
+    const estado = 'parada'
+    const told = { ...cause, providencia: 'plano' as const, proximaConsulta: null, ...positions }
+    return { servico, estado, mensagem: pausedBecause, ...told }
+  }
   // A workspace whose certificate is not proved does not learn what other workspaces captured for the same CNPJ, nor when.
   const nothing = { proximaConsulta: null, ultimoNsu: nsuText(0n), maxNsu: nsuText(0n) }
   if (storage && line.state !== 'stopped') {
     const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
-    return { servico, estado: 'falha', mensagem: storageSentence(storage), ...known }
+    const sentence = storageSentence(storage)
+    return { servico, estado: 'falha', mensagem: sentence, ...cause, causaComum: sentence, ...known }
   }
   if (valid_to === null && line.state === 'stopped' && !line.leased) {
     const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
-    return { servico, estado: 'parada', mensagem: companies.withoutCertificate, ...known }
+    const told = { ...cause, providencia: 'certificado' as const, ...known }
+    return { servico, estado: 'parada', mensagem: companies.withoutCertificate, ...told }
   }
   if (!line.proved) {
-    const { estado, sentences } = unprovedState(line, outage, lateSince)
-    return { servico, ...nothing, estado, mensagem: [...sentences, ...byHand].join(' ') }
+    const { sentences, ...state } = unprovedState(line, outage, lateSince)
+    return { servico, ...nothing, ...cause, ...state, mensagem: [...sentences, ...byHand].join(' ') }
   }
   // Nothing is in order while documents are known to be missing.
   const isFailing = lateSince !== null || (line.state === 'waiting' && (outage !== null || line.missing > 0))
+  const isRunning = line.state === 'waiting' || line.state === 'failed'
+  const isOutageAlone = outage && isRunning && !line.leased && line.missing === 0 && line.refused === null
+  const hasEnded = valid_to !== null && valid_to.getTime() <= Date.now()
+  const isOfCertificate = line.refused !== null || line.message === companies.noneAccepted || (hasEnded && !isRunning)
   return {
     servico,
     estado: line.leased ? 'capturando' : isFailing ? 'falha' : states[line.state],
@@ -241,6 +253,8 @@ function toCapture(
     ].join(' '),
     proximaConsulta: isWanted && line.next_at ? line.next_at.toISOString() : null,
     ...positions,
+    causaComum: isOutageAlone ? outageSentence(outage) : null,
+    providencia: isOfCertificate ? 'certificado' : null,
   }
 }
 
@@ -248,11 +262,14 @@ function unprovedState(
   line: ListedLine,
   outage: Outage | null,
   lateSince: Date | null,
-): { estado: CompanyRow['captura'][number]['estado']; sentences: string[] } {
-  if (line.refused) return { estado: 'parada', sentences: [line.refused] }
+): Pick<CaptureState, 'estado'> & Partial<Pick<CaptureState, 'causaComum' | 'providencia'>> & { sentences: string[] } {
+  if (line.refused) return { estado: 'parada', providencia: 'certificado', sentences: [line.refused] }
   // An outage concerns all workspaces and is no secret.
-  if (outage) return { estado: 'falha', sentences: [outageSentence(outage)] }
-  if (line.state === 'stopped') return { estado: 'parada', sentences: [stoppedBefore] }
+  if (outage) {
+    const sentence = outageSentence(outage)
+    return { estado: 'falha', causaComum: sentence, sentences: [sentence] }
+  }
+  if (line.state === 'stopped') return { estado: 'parada', providencia: 'certificado', sentences: [stoppedBefore] }
   if (lateSince) return { estado: 'falha', sentences: [notYet, checkWorker] }
   if (line.failures > 0) return { estado: 'falha', sentences: [notYet, checkAccess] }
   return {

@@ -162,6 +162,7 @@ describe('a deletion', () => {
         sql`insert into session (workspace_id, token_hash, account_id, expires_at) values (${workspaceId}, ${Buffer.from(`${workspaceId}`)}, ${office.id}, now() + interval '1 day')`,
         sql`insert into password_recovery (workspace_id, token_hash, account_id, expires_at) values (${workspaceId}, ${Buffer.from(`${workspaceId}`)}, ${office.id}, now())`,
         sql`insert into announcement_position select s.workspace_id, s.public_id, 1 from session s`,
+        sql`insert into announcement_reading select workspace_id, id, 1 from account`,
         sql`insert into token_directory values (${Buffer.from(`${workspaceId}`)}, ${workspaceId}, now())`,
         sql`insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, why)
             select workspace_id, company_id, id, 0, ${ours}, chave, 210200, 1, 'x' from document where number = 1`,
@@ -175,7 +176,7 @@ describe('a deletion', () => {
     )
     const seeded = await leftOf(office)
     // Without a row of it a table shows nothing: large workspaces have days, and certificates that were refused.
-    expect(Object.keys(seeded).length).toBeGreaterThanOrEqual(24)
+    expect(Object.keys(seeded).length).toBeGreaterThanOrEqual(25)
     const neighbour = await newOffice({ cnpj: '11222333000181' })
     await keep(neighbour, [1])
     await deleteWorkspaceOf(ctx, office.email, { now: true })

@@ -102,6 +102,7 @@ export const fieldTexts: Record<string, FieldWords> = {
   xml: { description: 'Leva os XML, como a SEFAZ os entregou. Não vindo, leva.' },
   pdf: { description: 'Leva DANFE e DACTE, de até 5.000 documentos. Não vindo, não leva.' },
   planilha: { description: 'Leva uma planilha com uma linha por documento. Não vindo, leva.' },
+  antesDe: { description: 'O `idAviso` do último aviso da página anterior; sem ele, os mais novos.' },
   bilhete: { description: 'O fim do endereço que exportar, imprimir ou link devolveu; vale por dez minutos.' },
 
   wsId: { description: 'Identificador do workspace.' },
@@ -120,6 +121,12 @@ export const fieldTexts: Record<string, FieldWords> = {
   tipoDfe: { description: '0 NF-e; qualquer outro, CT-e.' },
   proximaConsulta: { description: `Quando a SEFAZ é consultada de novo; null quando não se sabe. ${instant}` },
   ultimoNsu: { description: 'Última posição (NSU) recebida, 15 dígitos.' },
+  causaComum: {
+    description: 'O que impede a captura de todas as empresas igualmente, em palavras; null quando não é só isso.',
+  },
+  providencia: {
+    description: 'O que uma pessoa precisa resolver para a captura da empresa continuar; null quando não há.',
+  },
   maxNsu: { description: 'Última posição (NSU) que a SEFAZ anunciou, 15 dígitos.' },
   validadeCertificadoA1: { description: `Até quando vale o certificado que seria usado. ${instant}` },
   prazo: {
@@ -146,6 +153,10 @@ export const fieldTexts: Record<string, FieldWords> = {
   texto: { description: 'Justificativa e o que a SEFAZ respondeu; null sem nada.' },
   protocolo: { description: 'Número do protocolo da SEFAZ; null sem nenhum.' },
   falta: { description: 'De um resumo, o que falta, até quando e como conseguir; null para um documento completo.' },
+  idAviso: { description: 'Identificador do aviso.' },
+  lido: { description: 'Esta conta já leu, ou é sobre o que esta sessão fez.' },
+  temMais: { description: 'Há avisos mais antigos.' },
+  naoLidos: { description: 'Quantos avisos esta conta não leu; 100 quer dizer 100 ou mais.' },
   ids: { description: 'Identificadores de documentos, na ordem da lista.' },
   permitidos: { description: 'Os documentos de que o evento sairia.' },
   impedidos: { description: 'Os que ficariam de fora, cada um com o motivo.' },
@@ -187,6 +198,7 @@ export const tagTexts: Record<string, string> = {
   Empresas: 'As empresas, os certificados e a captura.',
   Plano: 'O plano, os limites e o uso.',
   Auditoria: 'Quem fez o quê.',
+  Avisos: 'O que as pessoas do workspace foram avisadas.',
   Contato: 'Escrever a quem cuida do produto.',
 }
 

@@ -1,16 +1,18 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr'
+import { hubWithoutEcho } from '@vigia/contract/workspace'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { quickPasswords } from '../../../tests/support/passwords.ts'
 import type { Context } from '../platform/context.ts'
-import { openDatabase } from '../platform/database.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { type Config, readConfig, type Server, start } from '../start.ts'
-import { tellWorkspace } from './notifications.ts'
+import { tell as tellAs, tellWorkspace } from './notifications.ts'
 
 const patience = { timeout: 25_000, interval: 20 }
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -79,9 +81,9 @@ interface Page {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-function openPage(url: string, { token, wsId }: Login, transport = HttpTransportType.WebSockets): Page {
+function openPage(url: string, { token, wsId }: Login, transport = HttpTransportType.WebSockets, query = ''): Page {
   const connection = new HubConnectionBuilder()
-    .withUrl(`${url}/notification-hub`, { accessTokenFactory: () => token, transport })
+    .withUrl(`${url}/notification-hub${query}`, { accessTokenFactory: () => token, transport })
     .withAutomaticReconnect([0, 50, 100, 200, 400, 800, 1600, 3200])
     .configureLogging(LogLevel.None)
     .build()
@@ -90,8 +92,8 @@ function openPage(url: string, { token, wsId }: Login, transport = HttpTransport
   return { connection, got, [Symbol.asyncDispose]: () => connection.stop() }
 }
 
-async function enter(server: Server, login: Login, transport?: HttpTransportType): Promise<Page> {
-  const page = openPage(server.url, login, transport)
+async function enter(server: Server, login: Login, transport?: HttpTransportType, query?: string): Promise<Page> {
+  const page = openPage(server.url, login, transport, query)
   await page.connection.start()
   return page
 }
@@ -137,6 +139,24 @@ describe.each([
     await tell(ana.wsId, 'nova')
     await gets(again, 'perdida', 'nova')
   })
+})
+
+test('a page that wants no echo is told what others did, and not what was done in its own session', async () => {
+  const ana = await signUp()
+  await using echoing = await enter(one, ana)
+  await using page = await enter(two, ana, undefined, `?${hubWithoutEcho}=1`)
+  await using elsewhere = await enter(two, await logIn(ana.email), undefined, `?${hubWithoutEcho}=1`)
+  const { rows } = await owner.query<{ workspace_id: number; session_id: string }>(
+    'select workspace_id, public_id as session_id from session where token_hash = $1',
+    [createHash('sha256').update(ana.token).digest()],
+  )
+  const [{ workspace_id: workspaceId, session_id: sessionId }] = rows as [(typeof rows)[number]]
+  const announcement = { topic: 'aviso', kind: 'alert', header: 'Aviso', body: 'dela' } as const
+  await inWorkspace(ctx, workspaceId, (ctx) => tellAs(ctx, workspaceId, announcement, { sessionId }))
+  await tell(ana.wsId, 'de outros')
+  await gets(echoing, 'dela', 'de outros')
+  await gets(elsewhere, 'dela', 'de outros')
+  await gets(page, 'de outros')
 })
 
 test('what was announced since the login waits for the first connection, what was before it does not', async () => {

@@ -1,4 +1,4 @@
-import { hubPath } from '@vigia/contract/workspace'
+import { hubPath, hubWithoutEcho } from '@vigia/contract/workspace'
 import { type Client, createHub, type Hub } from '@vigia/signalr/hub'
 import { sql } from 'kysely'
 import { Counter, Gauge, Registry } from 'prom-client'
@@ -16,6 +16,8 @@ interface HubSession {
   workspacePublicId: string
   /** The public id of the session. */
   sessionId: string
+  /** Its page shows by itself what was done in its session. */
+  withoutEcho: boolean
 }
 
 /** A connection that is open. */
@@ -35,6 +37,8 @@ interface SentAnnouncement {
   kind: string
   header: string
   body: string
+  /** The session of the person whose action it is. */
+  sessionId: string | null
 }
 
 interface Position {
@@ -63,7 +67,8 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
       const { workspaceId, workspacePublicId, accountId, shared, publicId: sessionId, expiresAt } = session
       // The sessions of an account that many share are counted one by one.
       const key = shared ? `session ${sessionId}` : `account ${workspaceId}/${accountId}`
-      return { key, user: { workspaceId, workspacePublicId, sessionId }, expiresAt: expiresAt.getTime() }
+      const withoutEcho = new URL(request.url ?? '', 'http://hub').searchParams.get(hubWithoutEcho) === '1'
+      return { key, user: { workspaceId, workspacePublicId, sessionId, withoutEcho }, expiresAt: expiresAt.getTime() }
     },
     opened: (client) => audience.enter(client),
     ended: (client) => audience.leave(client),
@@ -216,7 +221,8 @@ class Audience implements AsyncDisposable {
     const latest = announcements.at(-1)?.id
     for (const announcement of announcements) {
       const targets = new Set<string>()
-      for (const [connection, start] of starts) if (start < announcement.id) targets.add(connection.client.connectionId)
+      for (const [{ client }, start] of starts)
+        if (start < announcement.id && !isEcho(announcement, client.user)) targets.add(client.connectionId)
       this.#send(announcement, connections[0]!.client.user.workspacePublicId, targets, justOpened)
     }
     for (const [connection, start] of starts) {
@@ -311,7 +317,7 @@ class Audience implements AsyncDisposable {
     return inWorkspace(this.#ctx, workspaceId, ({ db }) =>
       db
         .selectFrom('announcement')
-        .select(['id', 'kind', 'header', 'body'])
+        .select(['id', 'kind', 'header', 'body', 'session_id as sessionId'])
         .where('workspace_id', '=', workspaceId)
         .where('id', '>', after)
         .where(({ eb, or }) => or([eb('useless_at', 'is', null), eb('useless_at', '>', sql<Date>`clock_timestamp()`)]))
@@ -364,6 +370,7 @@ class Audience implements AsyncDisposable {
   }
 }
 
+const isEcho = ({ sessionId }: SentAnnouncement, user: HubSession) => user.withoutEcho && user.sessionId === sessionId
 const isArriving = ({ pendingSince }: HubClient) =>
   pendingSince !== null && performance.now() - pendingSince < arrivingMs
 const sessionsOf = (connections: readonly HubClient[]) =>

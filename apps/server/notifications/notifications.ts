@@ -86,6 +86,8 @@ interface Happening {
   payload?: object
   /** More of the same is likely to follow within this time. */
   waitMs?: number
+  /** The session of the person whose action it is, by its public id. */
+  sessionId?: string
 }
 
 // One action may cause several transactions; their happenings are grouped when they come within this time.
@@ -98,7 +100,7 @@ const togetherMs = 1_500
 export async function announce(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,
-  { what, companyId, payload = {}, waitMs = togetherMs }: Happening,
+  { what, companyId, payload = {}, waitMs = togetherMs, sessionId }: Happening,
 ): Promise<void> {
   await db
     .insertInto('happening')
@@ -108,6 +110,7 @@ export async function announce(
       company_id: companyId ?? null,
       payload: JSON.stringify(payload),
       ready_at: sql<Date>`clock_timestamp() + ${Math.round(waitMs)} * interval '1 ms'`,
+      session_id: sessionId ?? null,
     })
     .execute()
 }
@@ -123,17 +126,20 @@ export async function lockTelling({ db }: Pick<Context, 'db'>, workspaceId: numb
   await holdLock({ db }, 'announcements', workspaceId)
 }
 
-/** Writes an announcement and tells all processes; the transaction holds the lock of `lockTelling`. */
+/**
+ * Writes an announcement and tells all processes; the transaction holds the lock of `lockTelling`. `what` happened, and in which session,
+ * when it was in one alone.
+ */
 export async function tell(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,
   { usefulMs, ...announcement }: Announcement,
-  what: string | null = null,
+  { what = null, sessionId = null }: { what?: string | null; sessionId?: string | null } = {},
 ): Promise<void> {
   const uselessAt = usefulMs === undefined ? null : sql<Date>`clock_timestamp() + ${usefulMs} * interval '1 ms'`
   const { id } = await db
     .insertInto('announcement')
-    .values({ workspace_id: workspaceId, what, useless_at: uselessAt, ...announcement })
+    .values({ workspace_id: workspaceId, what, session_id: sessionId, useless_at: uselessAt, ...announcement })
     .returning('id')
     .executeTakeFirstOrThrow()
   await sql`select pg_notify(${announcementChannel}, ${`${workspaceId}.${id}`})`.execute(db)
@@ -162,7 +168,7 @@ export async function tellWorkspace(
 
 const keptDays = 30
 
-/** Removes old announcements: they are kept longer than any session lasts. */
+/** Removes old announcements: they are kept longer than any session lasts, and people can read them as long. */
 export async function forgetAnnouncements(ctx: Pick<Context, 'db'>): Promise<void> {
   const longAgo = sql<Date>`now() - ${keptDays} * interval '1 day'`
   const stale = await asOperator(ctx, async ({ db }) => {

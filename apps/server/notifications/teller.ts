@@ -64,7 +64,7 @@ export async function tellTogether(
 ): Promise<void> {
   await inWorkspace(ctx, workspaceId, async (ctx) => {
     await lockTelling(ctx, workspaceId)
-    const { rows } = await sql<TopicItem & { id: bigint }>`
+    const { rows } = await sql<TopicItem & { id: bigint; sessionId: string | null }>`
       with ready as (
         select h.company_id from (${newest}) h
          where h.workspace_id = ${workspaceId} and h.what = ${what} and h.ready
@@ -72,13 +72,15 @@ export async function tellTogether(
       taken as (
         delete from happening h using ready r
          where h.workspace_id = ${workspaceId} and h.what = ${what} and h.company_id is not distinct from r.company_id
-        returning h.id, h.company_id, h.payload)
-      select t.id, t.company_id as "companyId", c.name as company, t.payload
+        returning h.id, h.company_id, h.payload, h.session_id)
+      select t.id, t.company_id as "companyId", c.name as company, t.payload, t.session_id as "sessionId"
         from taken t left join company c on c.workspace_id = ${workspaceId} and c.id = t.company_id
        order by t.id`.execute(ctx.db)
     if (rows.length === 0) return
     const text = writeText(ctx, { workspaceId, what }, writer, rows)
-    if (text) await tell(ctx, workspaceId, { topic: writer.topic, ...text }, what)
+    const sessions = new Set(rows.map(({ sessionId }) => sessionId))
+    const sessionId = sessions.size === 1 ? rows[0]!.sessionId : null
+    if (text) await tell(ctx, workspaceId, { topic: writer.topic, ...text }, { what, sessionId })
   })
 }
 

@@ -109,6 +109,7 @@ interface HappeningTable {
   company_id: number | null
   payload: ColumnType<unknown, string | undefined, string>
   ready_at: Timestamp
+  session_id: Optional<string | null>
 }
 interface AnnouncementTable {
   workspace_id: number
@@ -120,6 +121,12 @@ interface AnnouncementTable {
   header: string
   body: string
   useless_at: Optional<Date | null>
+  session_id: Optional<string | null>
+}
+interface AnnouncementReadingTable {
+  workspace_id: number
+  account_id: number
+  read_up_to: bigint
 }
 interface AnnouncementPositionTable {
   session_id: string
@@ -523,6 +530,7 @@ export interface Tables {
   happening: HappeningTable
   announcement: AnnouncementTable
   announcement_position: AnnouncementPositionTable
+  announcement_reading: AnnouncementReadingTable
   contact_message: ContactMessageTable
   audit: AuditTable
 }

@@ -14,7 +14,7 @@ export function testSession(workspaceId: number, accountId = 1): Session {
     workspacePublicId: '',
     accountName: 'Ana Souza',
     shared: false,
-    publicId: '',
+    publicId: '00000000-0000-4000-8000-000000000000',
     expiresAt: new Date(8.64e15),
   }
   return { workspaceId, accountId, ...names, token: '', address: testCaller.address }

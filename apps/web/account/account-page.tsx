@@ -1,6 +1,5 @@
 import { formatInstantDate } from '@vigia/contract/text'
-import { type ReactNode, useEffect } from 'react'
-import { NavigationType, useLocation, useNavigationType } from 'react-router'
+import type { ReactNode } from 'react'
 import { errorMessage } from '../lib/api.ts'
 import { useContact } from '../lib/contact.ts'
 import { useScreenQuery } from '../lib/query.ts'
@@ -9,6 +8,7 @@ import { productName } from '../lib/site.ts'
 import { setTheme, type Theme, themeLabels, useTheme } from '../lib/theme.ts'
 import { Button } from '../ui/button.tsx'
 import { maskPhone } from '../ui/form/phone.ts'
+import { useNamedSection } from '../ui/hooks/named-section.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
@@ -66,19 +66,6 @@ export function AccountPage() {
       </div>
     </Page>
   )
-}
-
-// The menu names a section in the address; it is scrolled to again when the sections above it have loaded.
-function useNamedSection(settled: boolean) {
-  const { hash, key } = useLocation()
-  const returned = useNavigationType() === NavigationType.Pop && key !== 'default'
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the same address asked for again leads there again.
-  useEffect(() => {
-    const section = returned || !hash ? null : document.getElementById(hash.slice(1))
-    if (!section) return
-    section.scrollIntoView()
-    section.querySelector('h2')?.focus({ preventScroll: true })
-  }, [hash, key, returned, settled])
 }
 
 interface AccountSectionProps {

@@ -9,6 +9,8 @@ const capture = (part: Partial<Capture>): Capture => ({
   proximaConsulta: null,
   ultimoNsu: '400',
   maxNsu: '1000',
+  causaComum: null,
+  providencia: null,
   ...part,
 })
 

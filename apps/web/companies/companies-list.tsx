@@ -13,7 +13,7 @@ import { Skeleton } from '../ui/skeleton.tsx'
 import { ServiceState, Validity } from './row-parts.tsx'
 import { SyncButton } from './sync-button.tsx'
 import { useWindowRows } from './window-rows.ts'
-import { problemsOf } from './work-list.ts'
+import { certificateSection, problemsOf } from './work-list.ts'
 
 interface CompanySelection {
   ids: ReadonlySet<string>
@@ -207,7 +207,7 @@ function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps
         // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: text under the row over its whole width is no row; there are as many of them as companies.
         <tr role="none" className={clsx(chosen && 'bg-brand-soft')}>
           <td colSpan={7} className="pr-0! pb-2.5 pl-8.5! pointer-coarse:pl-9.5!">
-            <Problems id={reasons} problems={problems} />
+            <Problems id={reasons} company={company} problems={problems} />
           </td>
         </tr>
       )}
@@ -222,20 +222,51 @@ function monthText({ documentosNoMes }: CompanyRow): string {
     : formatCount(documentosNoMes, 'documento no mês', 'documentos no mês')
 }
 
-function Problems({ problems, id }: { problems: readonly Capture[]; id?: string }) {
+interface ProblemsProps {
+  company: CompanyRow
+  problems: readonly Capture[]
+  id?: string
+}
+
+/** What is wrong with a company, with the way to put it right. */
+function Problems({ company, problems, id }: ProblemsProps) {
+  const { search } = useLocation()
+  const needed = remedies.filter(({ providencia }) => problems.some((capture) => capture.providencia === providencia))
   return (
-    <ul id={id} className="grid gap-1">
-      {problems.map((capture) => (
-        <li
-          key={capture.mensagem}
-          className={clsx('text-sm', lampOf(capture) === 'blocked' ? 'text-warning' : 'text-error')}
+    <div className="flex flex-wrap items-start gap-x-4 gap-y-2">
+      <ul id={id} className="grid min-w-64 flex-1 gap-1">
+        {problems.map((capture) => (
+          <li
+            key={capture.mensagem}
+            className={clsx('text-sm', lampOf(capture) === 'blocked' ? 'text-warning' : 'text-error')}
+          >
+            {capture.mensagem}
+          </li>
+        ))}
+      </ul>
+      {needed.map(({ providencia, words, to }) => (
+        <Link
+          key={providencia}
+          to={to(company)}
+          state={{ list: search }}
+          aria-label={`${words}: ${company.razaoSocial}`}
+          className={buttonClass({ variant: 'outline', size: 'sm' })}
         >
-          {capture.mensagem}
-        </li>
+          {words}
+        </Link>
       ))}
-    </ul>
+    </div>
   )
 }
+
+const remedies = [
+  {
+    providencia: 'certificado',
+    words: 'Enviar certificado',
+    to: ({ id }: CompanyRow) => `/empresas/editar/${id}#${certificateSection}`,
+  },
+  { providencia: 'plano', words: 'Ver o plano', to: () => '/conta#plano' },
+] as const
 
 export function CompaniesItems({ companies, selection, now }: CompaniesListProps) {
   const list = useRef<HTMLUListElement>(null)
@@ -314,7 +345,7 @@ function CompanyItem({ company, selection, now }: CompanyItemProps) {
       </dl>
       {problems.length > 0 && (
         <div className="mt-2 pl-8.5 pointer-coarse:pl-9.5">
-          <Problems problems={problems} />
+          <Problems company={company} problems={problems} />
         </div>
       )}
     </>

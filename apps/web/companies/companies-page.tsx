@@ -3,7 +3,7 @@ import { clsx } from 'clsx'
 import { Building2, Check, Plus, Search } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
-import { capturesOf, isTroubled } from '../lib/capture.ts'
+import { capturesOf, commonCauseOf, isOfAll, isTroubled } from '../lib/capture.ts'
 import { companiesRefreshMs, useCompanies } from '../lib/companies.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { type CompanyRow, companiesQuery } from '../lib/response-adapter.ts'
@@ -15,7 +15,7 @@ import { Select } from '../ui/form/select.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
 import { useDebounced } from '../ui/hooks/debounce.ts'
 import { useNarrow } from '../ui/hooks/narrow.ts'
-import { Notice } from '../ui/notice.tsx'
+import { Notice, TextNotice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { BulkSyncButton, BulkSyncResult, useBulkSync } from './bulk-sync.tsx'
 import { CompaniesItems, CompaniesTable, SelectAll } from './companies-list.tsx'
@@ -40,6 +40,7 @@ export function CompaniesPage() {
   )
   const selection = useCompanySelection(shown)
   const bulk = useBulkSync()
+  const commonCause = commonCauseOf(all.data, now)
   const List = narrow ? CompaniesItems : CompaniesTable
   return (
     <Page
@@ -78,6 +79,11 @@ export function CompaniesPage() {
             </>
           )}
         </div>
+        {commonCause && (
+          <div className="mb-4">
+            <TextNotice tone="warning" text={commonCause} />
+          </div>
+        )}
         {bulk.run && <BulkSyncResult run={bulk.run} now={now} onStop={bulk.stop} onClose={bulk.forget} />}
         {list.error && (
           <div className="mb-4">
@@ -275,8 +281,11 @@ const goodNews: Record<Narrowing, string> = {
 }
 
 // The text of the specification is shown until something is wrong, also while there is no company; but not when all captures are off.
-function monitoringText(planned: number, troubled: number, off: number): string {
+function monitoringText(planned: number, troubled: number, waiting: number, off: number): string {
   const silent = formatCount(off, 'desligada', 'desligadas')
+  if (troubled === 0 && waiting > 0) return formatCount(waiting, 'consulta em espera', 'consultas em espera')
+  if (waiting > 0)
+    return `${formatCount(troubled, 'consulta com problema', 'consultas com problema')}, ${formatInteger(waiting)} em espera`
   if (troubled === 0) return planned === 0 && off > 0 ? `Sem problemas, ${silent}` : 'Monitoramento ativo'
   const words = formatCount(troubled, 'consulta com problema', 'consultas com problema')
   return off > 0 ? `${words}, ${silent}` : words
@@ -290,6 +299,7 @@ function CompanyNumbers({ companies, now }: { companies: CompanyRow[] | undefine
   const active = companies?.filter(({ ativa }) => ativa).length ?? 0
   const captures = companies?.flatMap((company) => capturesOf(company, now)) ?? []
   const troubled = captures.filter(isTroubled).length
+  const waiting = captures.filter(isOfAll).length
   const off = captures.filter(({ estado }) => estado === 'desligada').length
   // A company whose captures the server does not tell counts with both services.
   const untold = companies?.filter((company) => company.captura === null && capturesOf(company, now).length === 0) ?? []
@@ -301,7 +311,11 @@ function CompanyNumbers({ companies, now }: { companies: CompanyRow[] | undefine
       formatInteger(active),
       total === 0 ? 'Nenhuma cadastrada' : `${percentText(active, total)} do total`,
     ],
-    ['Sincronização', percentText(planned - troubled, planned || off), monitoringText(planned, troubled, off)],
+    [
+      'Sincronização',
+      percentText(planned - troubled - waiting, planned || off),
+      monitoringText(planned, troubled, waiting, off),
+    ],
   ]
   return (
     <dl className="ledger grid grid-cols-3 border-line border-b">

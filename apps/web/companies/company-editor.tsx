@@ -15,6 +15,7 @@ import { Input } from '../ui/form/input.tsx'
 import { PasswordInput } from '../ui/form/password-input.tsx'
 import { Select } from '../ui/form/select.tsx'
 import { Switch } from '../ui/form/switch.tsx'
+import { useNamedSection } from '../ui/hooks/named-section.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { AutomaticCiencia } from './automatic-ciencia.tsx'
@@ -31,7 +32,7 @@ import {
   toUpdate,
 } from './company-form.ts'
 import { useUnsaved } from './unsaved.ts'
-import { validityOf } from './work-list.ts'
+import { certificateSection, validityOf } from './work-list.ts'
 
 interface CompanyEditorProps {
   companyId: string
@@ -51,8 +52,12 @@ export function CompanyEditor({ companyId, company, back, now }: CompanyEditorPr
   const { control, register, formState, setError } = form
   const { errors, isDirty, dirtyFields } = formState
   // Also shown when the person left the page before the response came.
-  const action = useAction(updateCompany, { onSuccess: () => notifySuccess('Empresa atualizada com sucesso!') })
+  const action = useAction(updateCompany, {
+    onScreen: true,
+    onSuccess: () => notifySuccess('Empresa atualizada com sucesso!'),
+  })
   const unsaved = useUnsaved(isDirty, action.isPending)
+  useNamedSection(true)
   const submit = form.handleSubmit((fields) => {
     // Read before the first await: what is typed from here on is not part of what is saved.
     const changed = changedNames(fields, dirtyFields)
@@ -106,7 +111,7 @@ export function CompanyEditor({ companyId, company, back, now }: CompanyEditorPr
             help="Ligada, a SEFAZ é consultada a cada hora. Desligada, só quando você pedir: ela guarda cada documento por três meses apenas e, depois de 60 dias sem consulta, os novos deixam de chegar."
           />
         </EditorSection>
-        <EditorSection title="Certificado Digital" className="@min-[860px]:row-span-3">
+        <EditorSection name={certificateSection} title="Certificado Digital" className="@min-[860px]:row-span-3">
           <CertificateCard companyId={companyId} company={company} now={now} />
           <NewCertificate control={control} replaces={validityOf(company) !== null} busy={action.isPending} />
         </EditorSection>
@@ -157,11 +162,23 @@ export function CompanyEditor({ companyId, company, back, now }: CompanyEditorPr
 
 const states = ufs.toSorted((one, other) => one.uf.localeCompare(other.uf))
 
-function EditorSection({ title, className, children }: { title: string; className?: string; children: ReactNode }) {
+interface EditorSectionProps {
+  /** In the address. */
+  name?: string
+  title: string
+  className?: string
+  children: ReactNode
+}
+
+function EditorSection({ name, title, className, children }: EditorSectionProps) {
   const id = useId()
   return (
-    <section aria-labelledby={id} className={`ledger grid content-start gap-4 pt-4 ${className ?? ''}`}>
-      <h2 id={id} className="text-lg">
+    <section
+      id={name}
+      aria-labelledby={id}
+      className={`ledger grid scroll-mt-14 content-start gap-4 pt-4 ${className ?? ''}`}
+    >
+      <h2 id={id} tabIndex={-1} className="text-lg outline-none">
         {title}
       </h2>
       {children}

@@ -1,25 +1,28 @@
 import { synchronizeCompany } from '@vigia/contract/companies'
 import { clsx } from 'clsx'
 import { RefreshCw } from 'lucide-react'
-import { notifyError, notifyInfo } from '../lib/notify.ts'
+import { useRef } from 'react'
+import { notifyBeginning, notifyError, notifyInfo } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import type { CompanyRow } from '../lib/response-adapter.ts'
 import { buttonClass } from '../ui/button.tsx'
 
-const clocksDifferMs = 5_000
 /** Shown when a refusal gives no reason (section 8). */
 export const tryLater = 'Tente novamente mais tarde'
 
+// A toast that changed at once could not be read.
+const readableMs = 1_000
+
 export function SyncButton({ company }: { company: CompanyRow }) {
+  // One toast, which tells first that it begins and then how it ended.
+  const id = `sincronizar ${company.id}`
+  const begun = useRef(0)
+  const tellResult = (tell: () => void) => setTimeout(tell, begun.current + readableMs - Date.now())
   const action = useAction(synchronizeCompany, {
     errorToast: false,
-    onSuccess: ({ data, message }) => {
-      // When the query leaves later or not at all, the server's message says why.
-      const next = data?.proximaConsulta
-      if (!next || Date.parse(next) > Date.now() + clocksDifferMs)
-        notifyInfo(company.razaoSocial, { description: message })
-    },
-    onError: (error) => notifyError('Erro ao sincronizar empresa', { description: actionMessage(error, tryLater) }),
+    onSuccess: ({ message }) => tellResult(() => notifyInfo(company.razaoSocial, { description: message, id })),
+    onError: (error) =>
+      tellResult(() => notifyError('Erro ao sincronizar empresa', { description: actionMessage(error, tryLater), id })),
   })
   return (
     <button
@@ -28,7 +31,8 @@ export function SyncButton({ company }: { company: CompanyRow }) {
       title="Sincronizar"
       disabled={action.isPending}
       onClick={() => {
-        notifyInfo('Iniciando sincronização...', { description: `Sincronizando ${company.razaoSocial}` })
+        begun.current = Date.now()
+        notifyBeginning('Iniciando sincronização...', { description: `Sincronizando ${company.razaoSocial}`, id })
         action.mutate({ query: { idEmpresa: company.id } })
       }}
       className={buttonClass({ variant: 'ghost', size: 'icon' })}

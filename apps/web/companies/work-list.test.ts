@@ -9,7 +9,15 @@ const inDays = (days: number, hour = 9) => new Date(2026, 10, 20 + days, hour).t
 type State = NonNullable<CompanyRow['captura']>[number]['estado']
 
 function company(id: string, part: Partial<CompanyRow> = {}, estado: State = 'aguardando'): CompanyRow {
-  const capture = { estado, mensagem: `Está ${estado}.`, proximaConsulta: null, ultimoNsu: '1', maxNsu: '1' }
+  const capture = {
+    estado,
+    mensagem: `Está ${estado}.`,
+    proximaConsulta: null,
+    ultimoNsu: '1',
+    maxNsu: '1',
+    causaComum: null,
+    providencia: null,
+  }
   return {
     id,
     razaoSocial: id,

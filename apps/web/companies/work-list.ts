@@ -1,5 +1,5 @@
 import { formatCount } from '@vigia/contract/text'
-import { type Capture, capturesOf, hasEnded, isTroubled, soonDays } from '../lib/capture.ts'
+import { type Capture, capturesOf, hasEnded, isOfAll, isTroubled, soonDays } from '../lib/capture.ts'
 import type { CompanyDetail, CompanyRow } from '../lib/response-adapter.ts'
 
 /** How the list can be sorted, by the value in the address. The first is the default. */
@@ -18,6 +18,9 @@ export const narrowings = [
   ['inativas', 'Inativas'],
 ] as const
 export type Narrowing = (typeof narrowings)[number][0]
+
+/** The part of the page of a company where its certificate is sent, in the address. */
+export const certificateSection = 'certificado'
 
 export interface View {
   order: Order
@@ -66,7 +69,7 @@ export function problemsOf(company: CompanyRow, now: Date): Capture[] {
 
 // The most urgent first.
 function urgency(company: CompanyRow, now: Date): number {
-  const states = capturesOf(company, now).map(({ estado }) => estado)
+  const states = capturesOf(company, now).flatMap((capture) => (isOfAll(capture) ? [] : [capture.estado]))
   if (states.includes('parada')) return 0
   if (states.includes('falha')) return 1
   if (states.includes('bloqueada')) return 2

@@ -4,7 +4,7 @@ import { useScreenQuery } from '../lib/query.ts'
 import { type Dashboard, dashboardQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
-import { Notice } from '../ui/notice.tsx'
+import { Notice, TextNotice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { ByCompany } from './by-company.tsx'
@@ -45,14 +45,9 @@ export function DashboardPage() {
       )}
       {data && data.avisos.length > 0 && (
         <div className="mb-5 grid gap-3">
-          {data.avisos.map((text) => {
-            const [, first = text, rest] = /^(.*?\.) (.*)$/s.exec(text) ?? []
-            return (
-              <Notice key={text} tone="warning" title={first}>
-                {rest}
-              </Notice>
-            )
-          })}
+          {data.avisos.map((text) => (
+            <TextNotice key={text} tone="warning" text={text} />
+          ))}
         </div>
       )}
       <div className="grid grid-cols-[minmax(0,1fr)] gap-x-10 gap-y-8 lg:grid-cols-2">

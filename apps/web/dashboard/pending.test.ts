@@ -14,6 +14,8 @@ function company(id: string, validity: string | null, state: CompanyRow['captura
     proximaConsulta: null,
     ultimoNsu: '0',
     maxNsu: '0',
+    causaComum: null,
+    providencia: null,
   } as const
   return {
     id,

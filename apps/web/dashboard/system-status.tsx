@@ -2,7 +2,7 @@ import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { ApiError, isUnreadable } from '../lib/api.ts'
-import { capturesOf, isTroubled, type Watch, watchOf } from '../lib/capture.ts'
+import { capturesOf, isOfAll, isTroubled, type Watch, watchOf } from '../lib/capture.ts'
 import { useWatchedCompanies } from '../lib/companies.ts'
 import { useDisconnectedSince } from '../lib/connection.ts'
 import { isEmpty, useScreenQuery } from '../lib/query.ts'
@@ -118,9 +118,16 @@ function synchronization(companies: CompanyRow[] | undefined, lost: boolean, now
   if (companies.length === 0) return { state: 'none', value: 'Ativa', detail: 'Nenhuma consulta por enquanto' } as const
   const captures = companies.flatMap((company) => capturesOf(company, now))
   const troubled = captures.filter(isTroubled).length
+  const waiting = captures.filter(isOfAll).length
   const planned = captures.filter(({ estado }) => estado !== 'desligada').length
   if (captures.length === 0) return { state: 'none', value: 'Ativa', detail: 'Ver a lista' } as const
   if (planned === 0) return { state: 'none', value: 'Desligada', detail: 'Nenhuma consulta programada' } as const
+  if (troubled === 0 && waiting > 0)
+    return {
+      state: 'none',
+      value: 'Em espera',
+      detail: `${waiting} de ${captures.length} consultas em espera`,
+    } as const
   if (troubled === 0) return { state: 'good', value: 'Ativa', detail: `${planned} consultas programadas` } as const
   return {
     state: 'bad',

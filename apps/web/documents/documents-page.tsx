@@ -3,6 +3,7 @@ import { clsx } from 'clsx'
 import { Columns3 } from 'lucide-react'
 import { useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
+import { commonCauseOf } from '../lib/capture.ts'
 import { useCompanies } from '../lib/companies.ts'
 import { loadFailure, useScreenQuery } from '../lib/query.ts'
 import { type DocumentRow, documentsQuery } from '../lib/response-adapter.ts'
@@ -11,7 +12,7 @@ import { Button } from '../ui/button.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
 import { useWidth } from '../ui/hooks/narrow.ts'
 import { useStable } from '../ui/hooks/stable.ts'
-import { Notice } from '../ui/notice.tsx'
+import { Notice, TextNotice } from '../ui/notice.tsx'
 import { lazyWithTrigger } from '../ui/overlay/lazy-with-trigger.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pagination } from '../ui/pagination.tsx'
@@ -26,6 +27,8 @@ import { FilterLabels } from './list/filter-labels.tsx'
 import { type Filters, readFilters, toFilter, toQuery, writeFilters } from './list/filters.ts'
 import { ListToolbar } from './list/list-toolbar.tsx'
 import { pageState, type Selection, type SelectionStep, useSelection } from './list/selection.ts'
+import { useHand, useSteadyPage } from './list/steady.ts'
+import { WaitingDocuments } from './list/waiting-documents.tsx'
 import { WholeFilter } from './list/whole-filter.tsx'
 import { ManifestMenu } from './manifestation/manifest-menu.tsx'
 import { isSameTask, Overlays, preloadPanel } from './overlays.tsx'
@@ -54,18 +57,23 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const { filters, busy, apply } = search
   const { data: companies } = useCompanies()
   const [selection, choose] = useSelection(search.key)
+  const region = useRef<HTMLDivElement>(null)
+  const hand = useHand(region)
+  const steady = useSteadyPage(search.page, { ...search.steadying, busy: hand || selection.ids.size > 0 })
+  const arrived = useArrivals(search.steadying.list, steady.page?.items)
   const place = usePlace()
   const tasks = useTask(isSameTask)
   const frame = useRef<HTMLElement>(null)
   const width = useWidth(frame)
   const several = (companies?.length ?? 0) > 1 && !filters.company
   // The first page is rendered in small parts and then shown at once: on a slow phone its rows would block everything else.
-  const drawing = useDeferredValue(search.page !== undefined)
-  const page = drawing ? search.page : undefined
+  const drawing = useDeferredValue(steady.page !== undefined)
+  const page = drawing ? steady.page : undefined
   const table = useColumns(kind, width, page?.items, several)
   const list = useList({ kind, rows: page?.items, stale: search.query.isPlaceholderData, selection, choose, place })
   const some = selection.ids.size > 0
   const filter = toFilter(filters, kind)
+  const commonCause = commonCauseOf(companies, useNow(60_000), kind.type)
   const bar = { kind, filters, companies: companies ?? [], onChange: apply }
   return (
     <Page title={kind.title} site={productName} subtitle={kind.subtitle}>
@@ -74,6 +82,11 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
           <FilterBar {...bar} narrow={width < barMinWidth} busy={busy} onSearch={search.ask} />
         </div>
         <FilterLabels {...bar} />
+        {commonCause && (
+          <div className="py-2">
+            <TextNotice tone="warning" text={commonCause} />
+          </div>
+        )}
         <ListToolbar
           kind={kind}
           total={page}
@@ -123,12 +136,23 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
           }
         />
         <div
+          ref={region}
+          tabIndex={-1}
           className={clsx(
-            'ledger transition-opacity duration-150',
+            'ledger outline-none transition-opacity duration-150',
             some ? '[--list-top:96px]' : listTopClass,
             search.query.isPlaceholderData && 'opacity-60',
           )}
         >
+          <WaitingDocuments
+            kind={kind}
+            count={steady.waiting}
+            onShow={() => {
+              steady.show()
+              window.scrollTo(0, 0)
+              region.current?.focus({ preventScroll: true })
+            }}
+          />
           <ListProblem query={search.query} busy={busy} onRetry={() => search.ask({})} />
           {page?.items.length === 0 ? (
             <EmptyList
@@ -143,7 +167,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
                 {...list}
                 narrow={width < tableMinWidth}
                 columns={table.columns}
-                arrived={search.arrived}
+                arrived={filters.page === 1 ? arrived : nothing}
               />
             )
           )}
@@ -200,20 +224,26 @@ function useSearch(kind: DocumentKind) {
   const input = { query: toQuery(filters, kind) }
   const query = useScreenQuery(documentsQuery, input, { refreshMs, errorToast: true })
   const [asked, setAsked] = useState(false)
-  const arrived = useArrivals(JSON.stringify(input), query.isPlaceholderData ? undefined : query.data?.items)
+  const [askedAt, setAskedAt] = useState(0)
   return {
     filters,
     key,
     apply,
     query,
     page: query.data,
-    arrived: filters.page === 1 ? arrived : nothing,
+    steadying: {
+      list: query.isPlaceholderData ? '' : JSON.stringify(input),
+      updatedAt: query.dataUpdatedAt,
+      askedAt,
+      isFirst: filters.page === 1,
+    },
     busy: query.isPending || query.isPlaceholderData || asked,
     /** Searches again, also with the same filter. */
     ask: (part: Partial<Filters>) => {
       // A new filter is queried by itself.
       if (apply(part)) return
       setAsked(true)
+      setAskedAt(Date.now())
       void query.refetch().finally(() => setAsked(false))
     },
   }

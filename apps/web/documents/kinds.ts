@@ -29,6 +29,9 @@ export interface DocumentKind {
   the: string
   selectedOne: string
   selectedMany: string
+  /** Those that have just come. */
+  newOne: string
+  newMany: string
   participations: readonly Code[]
   statuses: readonly Code[]
   print: typeof printDanfe | typeof printDacte
@@ -54,6 +57,8 @@ export const nfe: DocumentKind = {
   the: 'as',
   selectedOne: 'selecionada',
   selectedMany: 'selecionadas',
+  newOne: 'nota nova',
+  newMany: 'notas novas',
   participations: participationFilter.nfe,
   statuses: statusFilter.nfe,
   print: printDanfe,
@@ -77,6 +82,8 @@ export const cte: DocumentKind = {
   the: 'os',
   selectedOne: 'selecionado',
   selectedMany: 'selecionados',
+  newOne: 'CT-e novo',
+  newMany: 'CT-e novos',
   participations: participationFilter.cte,
   statuses: statusFilter.cte,
   print: printDacte,

@@ -251,10 +251,29 @@ export const situations: readonly Article[] = [
     title: 'O que são os avisos que aparecem sozinhos na tela?',
     body: [
       'Com o sistema aberto, você fica sabendo na hora: uma captura trouxe documentos, parou ou voltou ao normal; a SEFAZ respondeu a uma manifestação; uma nota que você confirmou foi cancelada; um certificado está perto de vencer; uma exportação ficou pronta. As listas e o Dashboard se atualizam junto, sem perder o que você selecionou ou digitou.',
-      'Um aviso em vermelho fica até você fechar. O que aconteceu enquanto a página estava fechada aparece quando você volta, uma vez só. Se a conexão cai, nada se perde: a tela volta a perguntar sozinha, e o estado de cada empresa continua em Empresas.',
+      'O sino, no alto da tela, guarda os avisos de 30 dias e diz quantos você ainda não leu; abrir a lista marca todos como lidos para a sua conta. O que você mesmo acabou de fazer aparece lá sem contar como novo.',
+      'Na tela aparecem no máximo dois avisos de cada vez, no canto de baixo, e nenhum enquanto uma janela ou um painel está aberto. Um aviso em vermelho fica até você fechar. Depois de uma ausência, muitos avisos viram um só, que os conta. Se a conexão cai, nada se perde: a tela volta a perguntar sozinha, e o estado de cada empresa continua em Empresas.',
     ],
-    keywords: 'aviso notificacao mensagem tempo real toast canto alerta sozinho aparece atualiza',
+    keywords: 'aviso notificacao mensagem tempo real toast canto alerta sozinho aparece atualiza sino historico lido',
     link: { to: '/empresas', words: 'Ver o estado de cada empresa' },
+  },
+  {
+    id: 'notas-novas-esperam',
+    title: 'Por que as notas novas esperam em “mostrar”?',
+    body: [
+      'Enquanto você rola a lista, seleciona ou aponta para uma linha, nenhuma linha muda de lugar: assim você não clica na nota errada. O que chegou fica contado acima da lista, em “3 notas novas — mostrar”. Com a lista parada no começo e o mouse fora dela, as novas entram sozinhas.',
+    ],
+    keywords: 'notas novas mostrar lista parada nao atualiza linha mexe pula lugar',
+    link: { to: '/notas-fiscais', words: 'Abrir Notas Fiscais' },
+  },
+  {
+    id: 'sefaz-fora',
+    title: 'A SEFAZ está fora do ar: o que faço?',
+    body: [
+      'Nada: a captura volta sozinha quando a SEFAZ responder, e ela guarda os documentos por cerca de 90 dias. A tela diz isso uma vez, acima das listas; as empresas ficam “Em espera”. Em vermelho fica só o que é de uma empresa, com o botão que resolve, como “Enviar certificado”.',
+    ],
+    keywords: 'sefaz fora do ar queda indisponivel em espera todas as empresas falha servico parado',
+    link: { to: '/empresas', words: 'Ver as empresas' },
   },
   {
     id: 'sessao-expirada',

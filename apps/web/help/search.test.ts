@@ -36,6 +36,8 @@ describe('the search finds', () => {
     ['tentativas', 'tentativas'],
     ['exportar zip', 'exportacao'],
     ['cadastrar empresa', 'adicionar-empresa'],
+    ['sino', 'avisos'],
+    ['sefaz fora do ar', 'sefaz-fora'],
   ])('%s', (text, id) => {
     expect(first(text)).toBe(id)
   })

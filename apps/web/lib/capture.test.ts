@@ -1,6 +1,6 @@
 import type { CompanyRow } from '@vigia/contract/companies'
 import { expect, test } from 'vitest'
-import { captureProgress, captureSentence, capturesOf, lampOf, watchOf } from './capture.ts'
+import { captureProgress, captureSentence, capturesOf, commonCauseOf, isTroubled, lampOf, watchOf } from './capture.ts'
 
 const now = new Date(2026, 10, 20, 12, 0)
 const at = (hour: number, minute = 0) => new Date(2026, 10, 20, hour, minute).toISOString()
@@ -14,6 +14,8 @@ const capture = (part: Partial<Told>): Told => ({
   proximaConsulta: at(12, 40),
   ultimoNsu: '000000000000100',
   maxNsu: '000000000000100',
+  causaComum: null,
+  providencia: null,
   ...part,
 })
 
@@ -35,11 +37,30 @@ test.each([
   [{ proximaConsulta: null }, 'Aguardando a próxima consulta'],
   [{ estado: 'bloqueada', proximaConsulta: at(13) }, 'Bloqueada pela SEFAZ até 13:00'],
   [{ estado: 'falha' }, 'Falhou. Nova tentativa às 12:40'],
+  [{ estado: 'falha', causaComum: 'A SEFAZ está fora do ar.' }, 'Em espera. Nova tentativa às 12:40'],
   [{ estado: 'parada' }, 'Captura parada'],
   [{ estado: 'capturando' }, 'Capturando agora'],
   [{ estado: 'capturando', ultimoNsu: '000000000000050', maxNsu: '000000000000200' }, 'Capturando agora: 25%'],
 ] as [Partial<Told>, string][])('%j says %s', (part, sentence) => {
   expect(captureSentence(capture(part), now)).toBe(sentence)
+})
+
+test('what is wrong for every company is told once, and is the trouble of none', () => {
+  const outage = { estado: 'falha', causaComum: 'A SEFAZ está fora do ar. Nada se perde.' } as const
+  const waiting = company(capture(outage), capture({ servico: 'cte' }))
+  expect(capturesOf(waiting, now).some(isTroubled)).toBe(false)
+  expect(commonCauseOf([company(capture({})), waiting], now)).toBe(outage.causaComum)
+  expect(commonCauseOf([waiting], now, 'cte')).toBeNull()
+  expect(watchOf([waiting, waiting], now)).toMatchObject({ title: 'Captura em espera', detail: outage.causaComum })
+  // What a company has of its own is more urgent.
+  expect(watchOf([waiting, company(capture({ estado: 'parada' }))], now)?.title).toBe('1 empresa sem captura')
+  expect(watchOf([waiting, company(capture({ estado: 'capturando' }))], now)?.title).toBe('Captura em espera')
+  // Without a certificate it would fail all the same.
+  const ended = { ...waiting, validadeCertificadoA1: at(11) }
+  expect(capturesOf(ended, now)).toMatchObject([
+    { estado: 'parada', causaComum: null, providencia: 'certificado' },
+    { estado: 'parada', causaComum: null, providencia: 'certificado' },
+  ])
 })
 
 test('there is no progress at the end of the sequence', () => {

@@ -28,6 +28,23 @@ const troubles: Partial<Record<Capture['estado'], [one: string, many: string]>> 
   bloqueada: ['empresa bloqueada', 'empresas bloqueadas'],
 }
 
+/** What is wrong for every company alike, as the server says it, of one service or of both; null: nothing. */
+export function commonCauseOf(
+  companies: readonly Captured[] | undefined,
+  now: Date,
+  service?: Capture['servico'],
+): string | null {
+  for (const company of companies ?? [])
+    for (const { servico, causaComum } of capturesOf(company, now))
+      if (causaComum && (service ?? servico) === servico) return causaComum
+  return null
+}
+
+/** What is wrong is wrong for every company alike: it is said once, and not of each company. */
+export function isOfAll(capture: Capture): boolean {
+  return Boolean(capture.causaComum)
+}
+
 type Captured = Pick<CompanyRow, 'sincronizacaoAutomatica' | 'validadeCertificadoA1' | 'captura'>
 
 /**
@@ -40,7 +57,7 @@ export function capturesOf({ captura, ...company }: Captured, now: Date): Captur
   if (captura === null) return why === endedCertificate ? [stopped('nfe', why), stopped('cte', why)] : []
   return captura.map((capture) => {
     if (isTroubled(capture)) return capture
-    if (why) return { ...capture, estado: 'parada', mensagem: why, proximaConsulta: null }
+    if (why) return { ...capture, ...withoutCapture(why), proximaConsulta: null }
     const asksNothing = capture.estado === 'aguardando' && capture.proximaConsulta === null
     return asksNothing && company.sincronizacaoAutomatica === false ? { ...capture, estado: 'desligada' } : capture
   })
@@ -52,7 +69,11 @@ const endedCertificate =
   'O certificado digital venceu. Os documentos já guardados estão seguros; envie um certificado novo para a captura continuar.'
 
 function stopped(servico: Capture['servico'], mensagem: string): Capture {
-  return { servico, estado: 'parada', mensagem, proximaConsulta: null, ultimoNsu: '', maxNsu: '' }
+  return { servico, ...withoutCapture(mensagem), proximaConsulta: null, ultimoNsu: '', maxNsu: '' }
+}
+
+function withoutCapture(mensagem: string) {
+  return { estado: 'parada', mensagem, causaComum: null, providencia: 'certificado' } as const
 }
 
 export function hasEnded(validity: string | null, now: Date): boolean {
@@ -60,10 +81,10 @@ export function hasEnded(validity: string | null, now: Date): boolean {
 }
 
 export function lampOf(capture: Capture): CaptureLamp {
-  return lamps[capture.estado]
+  return isOfAll(capture) ? 'waiting' : lamps[capture.estado]
 }
 
-/** Documents do not arrive, and somebody should know. */
+/** Documents do not arrive, and somebody should know that of this company. */
 export function isTroubled(capture: Capture): boolean {
   return lampOf(capture) === 'stopped' || lampOf(capture) === 'blocked'
 }
@@ -78,6 +99,7 @@ export function captureProgress({ ultimoNsu, maxNsu }: Capture): number | null {
 /** What the capture of one service is doing, or when it does it next. */
 export function captureSentence(capture: Capture, now: Date): string {
   const next = capture.proximaConsulta ?? ''
+  if (isOfAll(capture)) return next ? `Em espera. Nova tentativa ${formatAtMoment(next, now)}` : 'Em espera'
   switch (capture.estado) {
     case 'capturando': {
       const progress = captureProgress(capture)
@@ -109,15 +131,19 @@ export function watchOf(companies: readonly CompanyRow[], now: Date): Watch | nu
   if (companies.length === 0) return null
   const each = companies.map((company) => capturesOf(company, now))
   const captures = each.flat()
-  const worst = severity.find((estado) => captures.some((capture) => capture.estado === estado))
+  const ofAll = captures.find(isOfAll)
+  const own = captures.filter((capture) => !isOfAll(capture))
+  const worst = severity.find((estado) => own.some((capture) => capture.estado === estado))
+  if (ofAll && !(worst && worst in troubles))
+    return { lamp: 'blocked', state: 'trouble', title: 'Captura em espera', detail: ofAll.causaComum ?? '' }
   const state = worst ?? (companies.some(({ captura }) => captura !== null) ? 'parada' : undefined)
   if (!state)
     return { lamp: 'unlit', state: 'untold', title: 'Andamento não informado', detail: lastNews(companies, now) }
   const lamp = lamps[state]
   const trouble = troubles[state]
   if (trouble) {
-    const touched = each.filter((ofOne) => ofOne.some((capture) => capture.estado === state))
-    const detail = captures.find((capture) => capture.estado === state && capture.mensagem)?.mensagem ?? ''
+    const touched = each.filter((ofOne) => ofOne.some((capture) => capture.estado === state && !isOfAll(capture)))
+    const detail = own.find((capture) => capture.estado === state && capture.mensagem)?.mensagem ?? ''
     return { lamp, state: 'trouble', title: formatCount(touched.length, ...trouble), detail }
   }
   const detail = `${lastNews(companies, now)}${nextQuery(captures, now)}`

@@ -15,22 +15,41 @@ function say(words: (toast: Toast) => void) {
   void toaster.then(words)
 }
 
-/** An error stays until it is closed; a toast with the same `id` is replaced. */
-export function notifyError(title: string, options: { description?: string; id?: string } = {}) {
-  say((toast) => toast.error(title, { ...options, id: options.id ?? title, duration: Number.POSITIVE_INFINITY }))
+interface Options {
+  description?: string
+  /** A toast with the same id is replaced. */
+  id?: string
 }
 
-export function notifySuccess(title: string, options: { description?: string } = {}) {
+const always = Number.POSITIVE_INFINITY
+
+/** An error stays until it is closed or retracted, unless the screen shows it too; one with the same title is replaced. */
+export function notifyError(title: string, { onScreen, ...options }: Options & { onScreen?: boolean } = {}) {
+  const duration = onScreen ? undefined : always
+  say((toast) => toast.error(title, { ...options, id: options.id ?? title, duration }))
+}
+
+/** Removes a toast: what failed has succeeded, or what it says is read elsewhere. */
+export function retract(id: string) {
+  void toaster.then((toast) => toast.dismiss(id))
+}
+
+export function notifySuccess(title: string, options: Options = {}) {
   say((toast) => toast.success(title, options))
 }
 
 /** A warning with the same title is replaced. */
-export function notifyWarning(title: string, options: { description?: string } = {}) {
+export function notifyWarning(title: string, options: Options = {}) {
   say((toast) => toast.warning(title, { ...options, id: title }))
 }
 
-export function notifyInfo(title: string, options: { description?: string } = {}) {
-  say((toast) => toast.info(title, options))
+export function notifyInfo(title: string, options: Options = {}) {
+  say((toast) => toast.info(title, { ...options, duration: undefined }))
+}
+
+/** Something has begun: it stays until a toast with the same id tells how it ended. */
+export function notifyBeginning(title: string, options: Options & { id: string }) {
+  say((toast) => toast.info(title, { ...options, duration: always }))
 }
 
 const showAs = { sucesso: 'success', error: 'error', alert: 'warning' } as const satisfies Record<MessageKind, string>
@@ -44,12 +63,12 @@ let messages = 0
  */
 export function notifyMessage(kind: MessageKind, title: string, description: string, gone: () => void) {
   const id = `${message}${++messages}`
-  const duration = kind === 'error' ? Number.POSITIVE_INFINITY : undefined
+  const duration = kind === 'error' ? always : undefined
   say((toast) => toast[showAs[kind]](title, { description, duration, id, onDismiss: gone, onAutoClose: gone }))
-  return () => say((toast) => toast.dismiss(id))
+  return () => retract(id)
 }
 
-/** Removes the page's own toasts; messages of the server are sent only once and stay. */
+/** Removes the page's own toasts; messages of the server stay until they are read. */
 export function dismissNotifications() {
   void toaster.then((toast) => {
     for (const { id } of toast.getToasts()) if (!String(id).startsWith(message)) toast.dismiss(id)

@@ -11,7 +11,7 @@ import {
 import type { Envelope, RouteData, RouteDefinition } from '@vigia/contract/route'
 import { useEffect, useRef } from 'react'
 import { ApiError, type CallInput, call, errorMessage, isRetryable } from './api.ts'
-import { notifyError } from './notify.ts'
+import { notifyError, retract } from './notify.ts'
 import type { ScreenQuery } from './response-adapter.ts'
 
 // lib/api.ts retries, and reports a missing network, itself.
@@ -45,23 +45,28 @@ export function useScreenQuery<Q extends ScreenQuery>(
     refetchInterval: typeof refreshMs === 'number' ? refreshMs : ({ state }) => refreshMs(state.data),
     enabled,
   })
-  useFailureToast(errorToast ? result : null, JSON.stringify(input))
+  useFailureToast(errorToast ? result : null, query.path, JSON.stringify(input))
   return result
 }
 
-// One toast for each failure: further attempts of the same query that fail the same way show nothing until one succeeds.
-function useFailureToast(query: UseQueryResult<unknown, Error> | null, question: string) {
+// One toast for each failure, which goes as soon as the query succeeds: further attempts that fail the same way show nothing until then. The
+// screen says it too, and keeps saying it.
+function useFailureToast(query: UseQueryResult<unknown, Error> | null, path: string, question: string) {
   const told = useRef('')
   const error = query?.error ?? null
   const isSuccess = query?.isSuccess && !query.isPlaceholderData
   useEffect(() => {
-    if (isSuccess) told.current = ''
+    const id = `consulta ${path}`
+    if (isSuccess && told.current !== '') {
+      told.current = ''
+      retract(id)
+    }
     if (!error || isSignedOut(error)) return
     const text = loadFailure(error)
     if (told.current === question + text) return
     told.current = question + text
-    notifyError(text)
-  }, [error, isSuccess, question])
+    notifyError(text, { id, onScreen: true })
+  }, [error, isSuccess, path, question])
 }
 
 /** Reads a call apart from any screen. */
@@ -100,29 +105,34 @@ function refreshMsOf(query: Query): number {
 interface ActionOptions<R extends RouteDefinition> {
   /** False when the screen shows the failure, or this failure, itself. */
   errorToast?: boolean | ((error: Error) => boolean)
+  /** The screen shows the failure too, and the toast goes by itself. */
+  onScreen?: boolean
   onSuccess?: (envelope: Envelope<RouteData<R>>) => void
   onError?: (error: Error) => void
 }
 
 /**
  * Calls a POST or PUT route of the contract; afterwards all queries on the screen are refreshed. The input may be a function that makes it
- * right before the call; when it fails, nothing is sent and the action fails with its error.
+ * right before the call; when it fails, nothing is sent and the action fails with its error. The toast of a failure goes when a later attempt
+ * succeeds.
  */
 export function useAction<R extends RouteDefinition>(
   route: R,
-  { errorToast = true, onSuccess, onError }: ActionOptions<R> = {},
+  { errorToast = true, onScreen = false, onSuccess, onError }: ActionOptions<R> = {},
 ): UseMutationResult<Envelope<RouteData<R>>, Error, CallInput<R> | (() => Promise<CallInput<R>>)> {
   const client = useQueryClient()
+  const toastId = `operação ${route.method} ${route.path}`
   return useMutation({
     mutationFn: async (input: CallInput<R> | (() => Promise<CallInput<R>>)) =>
       accepted(await call(route, typeof input === 'function' ? await input() : input)),
     onSuccess: (envelope) => {
       void client.invalidateQueries()
+      retract(toastId)
       onSuccess?.(envelope)
     },
     onError: (error) => {
       const toast = typeof errorToast === 'function' ? errorToast(error) : errorToast
-      if (toast && !isSignedOut(error)) notifyError(actionFailure(error))
+      if (toast && !isSignedOut(error)) notifyError(actionFailure(error), { id: toastId, onScreen })
       onError?.(error)
     },
   })

@@ -1,4 +1,5 @@
 import { getAccount, health, listSessions } from '@vigia/contract/accounts'
+import { listAnnouncements } from '@vigia/contract/announcements'
 import {
   type CompanyRow as ContractCompany,
   type CompanyDetail as ContractCompanyDetail,
@@ -35,6 +36,7 @@ export const dashboardQuery = query(getDashboard, (data) => toDashboard(object(d
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
 export const accountQuery = ownQuery(getAccount, { nome: '', email: '' })
 export const sessionsQuery = ownQuery(listSessions, [])
+export const announcementsQuery = ownQuery(listAnnouncements, { items: [], temMais: false, naoLidos: 0 })
 export const completenessQuery = ownQuery(getCompleteness, [])
 export const documentQuery = ownQuery(getDocument, {
   documento: {},

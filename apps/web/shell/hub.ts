@@ -1,5 +1,5 @@
 import { HubConnectionBuilder, HubConnectionState, LogLevel } from '@microsoft/signalr'
-import { hubPath } from '@vigia/contract/workspace'
+import { hubPath, hubWithoutEcho } from '@vigia/contract/workspace'
 import type { WebSession } from '../lib/session.ts'
 import type { HubMessage } from './messages.ts'
 
@@ -9,6 +9,9 @@ const serverTimeoutMs = 30_000
 const keepAliveMs = 15_000
 
 interface Listener {
+  /** It connects now, for the first time or again: what comes first once it is connected was missed. */
+  onConnecting: () => void
+  onConnected: () => void
   onMessage: (message: HubMessage) => void
   /** The connection was lost, is back, or will not come back by itself: what is on the screen may be older than it looks. */
   onInterruption: () => void
@@ -23,10 +26,10 @@ export interface HubConnection {
 
 export function createHubConnection(
   { token, wsId }: Pick<WebSession, 'token' | 'wsId'>,
-  { onMessage, onInterruption }: Listener,
+  { onConnecting, onConnected, onMessage, onInterruption }: Listener,
 ): HubConnection {
   const hub = new HubConnectionBuilder()
-    .withUrl(hubPath, { accessTokenFactory: () => token })
+    .withUrl(`${hubPath}?${hubWithoutEcho}=1`, { accessTokenFactory: () => token })
     .withAutomaticReconnect(reconnectDelaysMs)
     .withServerTimeout(serverTimeoutMs)
     .withKeepAliveInterval(keepAliveMs)
@@ -37,7 +40,11 @@ export function createHubConnection(
   hub.on(wsId, (header: unknown, body: unknown, kind: unknown) => {
     if (!stopped) onMessage({ header: String(header ?? ''), body: String(body ?? ''), kind: String(kind) })
   })
-  hub.onreconnected(onInterruption)
+  hub.onreconnecting(onConnecting)
+  hub.onreconnected(() => {
+    onConnected()
+    onInterruption()
+  })
   hub.onclose(() => {
     if (!stopped) onInterruption()
   })
@@ -46,8 +53,10 @@ export function createHubConnection(
       if (stopped || hub.state !== HubConnectionState.Disconnected) return
       const again = tried
       tried = true
+      onConnecting()
       try {
         await hub.start()
+        onConnected()
         if (again) onInterruption()
       } catch (error) {
         if (stopped) return

@@ -7,19 +7,24 @@ afterEach(() => void vi.useRealTimers())
 describe('messages as toasts', () => {
   const standing = new Map<string, () => void>()
   const shown: string[] = []
+  let away = false
   beforeEach(() => {
     standing.clear()
     shown.length = 0
+    away = false
   })
   const open = () =>
-    createMessageToasts((kind, title, description, gone) => {
-      const text = `${kind}: ${title} ${description}`
-      shown.push(text)
-      standing.set(text, () => {
-        standing.delete(text)
-        gone()
-      })
-      return () => void standing.delete(text)
+    createMessageToasts({
+      isAway: () => away,
+      show(kind, title, description, gone) {
+        const text = `${kind}: ${title} ${description}`
+        shown.push(text)
+        standing.set(text, () => {
+          standing.delete(text)
+          gone()
+        })
+        return () => void standing.delete(text)
+      },
     })
   const send = (messages: ReturnType<typeof open>, kind: string, ...bodies: string[]) => {
     for (const body of bodies) messages.add({ header: 'Aviso', body, kind })
@@ -33,66 +38,59 @@ describe('messages as toasts', () => {
     expect(shown).toEqual(['sucesso: Aviso a', 'error: Aviso a', 'alert: Aviso a'])
   })
 
-  test('a message that would hide another toast waits until that has disappeared', () => {
+  test('of errors the two latest stay, and of the others the two latest', () => {
     const messages = open()
-    send(messages, 'alert', '1', '2', '3', '4', '5', '6')
-    expect(shown).toHaveLength(4)
-    close('alert: Aviso 2')
-    // Two more would still hide the first.
-    expect(shown).toHaveLength(5)
-    expect(standing.size).toBe(4)
-    close('alert: Aviso 1')
+    send(messages, 'error', '1', '2', '3')
+    send(messages, 'alert', 'a', 'b')
+    send(messages, 'sucesso', 'c')
     expect(shown).toHaveLength(6)
+    expect([...standing.keys()]).toEqual(['error: Aviso 2', 'error: Aviso 3', 'alert: Aviso b', 'sucesso: Aviso c'])
+    close('error: Aviso 3')
+    send(messages, 'error', '4')
+    expect([...standing.keys()]).toContain('error: Aviso 2')
   })
 
-  test('errors that nobody closes delay no other toast', () => {
-    const messages = open()
-    send(messages, 'error', '1', '2', '3', '4', '5', '6')
-    expect(shown).toHaveLength(6)
-    send(messages, 'sucesso', '7')
-    send(messages, 'error', '8', '9', '10', '11')
-    expect(shown.at(-1)).toBe('error: Aviso 10')
-    close('sucesso: Aviso 7')
-    expect(shown.at(-1)).toBe('error: Aviso 11')
-  })
-
-  test('of many errors the latest stay, and delay no other toast', () => {
-    const messages = open()
-    send(messages, 'error', ...Array.from({ length: 50 }, (_, index) => `${index}`))
-    expect([...standing.keys()]).toEqual(shown.slice(30))
-    expect(shown).toHaveLength(50)
-    send(messages, 'alert', 'a')
-    expect(shown.at(-1)).toBe('alert: Aviso a')
-  })
-
-  test('the same message is shown as often as toasts fit at once, and again when it has disappeared', () => {
+  test('the same message stands once, and is shown again when it has disappeared', () => {
     const messages = open()
     send(messages, 'error', '1', '1', '1')
-    expect(shown).toHaveLength(3)
-    send(messages, 'error', '1', '1', '1', '1')
-    expect(shown).toHaveLength(4)
+    expect(shown).toHaveLength(1)
     close('error: Aviso 1')
-    expect(shown).toHaveLength(4)
-    send(messages, 'error', '1', '1')
-    expect(shown).toHaveLength(5)
+    send(messages, 'error', '1')
+    expect(shown).toHaveLength(2)
   })
 
-  test('of successes that wait only the latest are shown, and all other messages', () => {
+  test('what came while nobody could look waits: a few one by one, more as one that counts them', () => {
     const messages = open()
-    send(messages, 'alert', 'a', 'b', 'c', 'd', 'e')
-    send(messages, 'sucesso', ...Array.from({ length: 50 }, (_, index) => `${index}`))
-    send(messages, 'error', 'f')
-    while (standing.size > 0) for (const text of [...standing.keys()]) close(text)
-    const bodies = shown.map((text) => text.split(' ').at(-1))
-    expect(bodies).toEqual(['a', 'b', 'c', 'd', 'e', '42', '43', '44', '45', '46', '47', '48', '49', 'f'])
+    away = true
+    send(messages, 'sucesso', '1', '2', '3')
+    messages.look()
+    expect(shown).toEqual([])
+    away = false
+    messages.look()
+    messages.look()
+    expect(shown).toEqual(['sucesso: Aviso 1', 'sucesso: Aviso 2', 'sucesso: Aviso 3'])
+
+    away = true
+    send(messages, 'sucesso', '1', '2', '3')
+    for (const header of ['Captura parada', 'Captura normalizada', 'Certificados digitais', 'Captura parada'])
+      messages.add({ header, body: 'x', kind: header === 'Captura parada' ? 'error' : 'alert' })
+    away = false
+    messages.look()
+    expect(shown.slice(3)).toEqual([
+      'error: 7 avisos novos Aviso, Captura parada, Captura normalizada e mais 1. Leia todos no sino, no alto da tela.',
+    ])
   })
 
-  test('after closing, no message is shown', () => {
+  test('who reads them elsewhere finds no toast any more', () => {
     const messages = open()
-    send(messages, 'alert', '1', '2', '3', '4', '5')
-    messages.close()
-    close('alert: Aviso 1')
-    expect(shown).toHaveLength(4)
+    send(messages, 'error', '1')
+    away = true
+    send(messages, 'error', '2')
+    messages.withdraw()
+    away = false
+    messages.look()
+    expect(shown).toEqual(['error: Aviso 1'])
+    expect(standing.size).toBe(0)
   })
 })
 

@@ -1,3 +1,4 @@
+import { formatCount, formatList } from '@vigia/contract/text'
 import { type MessageKind, messageKinds } from '@vigia/contract/workspace'
 
 /** A message of the hub about the workspace (section 3). */
@@ -7,69 +8,83 @@ export interface HubMessage {
   kind: string
 }
 
-/** `gone` is called when the toast has disappeared; the returned function removes it. */
-type ShowToast = (kind: MessageKind, title: string, description: string, gone: () => void) => () => void
+/** One that is shown: messages of other kinds show nothing (section 4). */
+type Message = HubMessage & { kind: MessageKind }
 
-// As many as the toaster shows; it hides older ones, whose time goes on.
-const visibleMax = 4
-// A tab that nobody looked at for a day need not show every success.
-const goodNewsMax = 8
-// Nobody closes a hundred errors one by one; what is wrong is still shown in Empresas.
-const errorsMax = 20
+interface MessageToasts {
+  /** `gone` is called when the toast has disappeared; the returned function removes it. */
+  show: (kind: MessageKind, title: string, description: string, gone: () => void) => () => void
+  /** Whether nobody would see a toast now, or it would cover what somebody is working on. */
+  isAway: () => boolean
+}
+
+// As many of each as are seen at once: every message can be read behind the bell.
+const errorsMax = 2
+const othersMax = 2
+const oneByOneMax = 3
 
 /**
- * Shows messages as toasts, so that each can be read: one that would hide a toast whose time is running waits until that has disappeared.
- * The latest errors stay until they are closed, and delay no other toast. The same message is shown at most as often as toasts fit at once;
- * of successes that wait, only the latest are shown.
+ * Shows messages as toasts. The latest errors stay until they are closed; of the others the latest are shown, for a while. What came while
+ * nobody could look is shown when `look` finds that somebody can: a few messages one by one, more of them as one that counts them.
  */
-export function createMessageToasts(show: ShowToast) {
-  const standing: (HubMessage & { withdraw?: () => void })[] = []
-  const waiting: (HubMessage & { kind: MessageKind })[] = []
-  let closed = false
+export function createMessageToasts({ show, isAway }: MessageToasts) {
+  const standing: (Message & { withdraw?: () => void })[] = []
+  let gathered: Message[] = []
 
-  const hasRoom = () => {
-    const oldest = standing.findIndex(({ kind }) => kind !== 'error')
-    return oldest < 0 || standing.length - oldest < visibleMax
-  }
-  const makeRoom = () => {
-    const errors = standing.filter(({ kind }) => kind === 'error')
-    if (errors.length <= errorsMax) return
-    const [oldest] = errors
+  const makeRoom = (isError: boolean) => {
+    const alike = standing.filter(({ kind }) => (kind === 'error') === isError)
+    if (alike.length <= (isError ? errorsMax : othersMax)) return
+    const [oldest] = alike
     standing.splice(standing.indexOf(oldest!), 1)
     oldest?.withdraw?.()
   }
-  const showNext = () => {
-    while (!closed && hasRoom()) {
-      const next = waiting.shift()
-      if (!next) return
-      const message: (typeof standing)[number] = { ...next }
-      standing.push(message)
-      const gone = () => {
-        const place = standing.indexOf(message)
-        if (place < 0) return
-        standing.splice(place, 1)
-        showNext()
-      }
-      message.withdraw = show(next.kind, next.header, next.body, gone)
-      makeRoom()
-    }
+  const present = (message: Message) => {
+    if (standing.some((other) => isSame(other, message))) return
+    const toast: (typeof standing)[number] = { ...message }
+    standing.push(toast)
+    toast.withdraw = show(toast.kind, toast.header, toast.body, () => {
+      const place = standing.indexOf(toast)
+      if (place >= 0) standing.splice(place, 1)
+    })
+    makeRoom(toast.kind === 'error')
   }
   return {
     add(message: HubMessage) {
-      const equal = [...standing, ...waiting].filter((other) => isSame(other, message))
-      if (!hasToast(message) || equal.length >= visibleMax) return
-      waiting.push(message)
-      const goodNews = waiting.filter(({ kind }) => kind === 'sucesso')
-      if (goodNews.length > goodNewsMax) waiting.splice(waiting.indexOf(goodNews[0]!), 1)
-      showNext()
+      if (!hasToast(message)) return
+      if (isAway()) gathered.push(message)
+      else present(message)
     },
-    close() {
-      closed = true
+    look() {
+      if (isAway() || gathered.length === 0) return
+      const messages = gathered
+      gathered = []
+      if (messages.length <= oneByOneMax) messages.forEach(present)
+      else present(digestOf(messages))
+    },
+    /** Removes them: they are read elsewhere. */
+    withdraw() {
+      gathered = []
+      for (const { withdraw } of standing.splice(0)) withdraw?.()
     },
   }
 }
 
-function hasToast<M extends HubMessage>(message: M): message is M & { kind: MessageKind } {
+const namedMax = 3
+
+function digestOf(messages: readonly Message[]): Message {
+  const headers = [...new Set(messages.map(({ header }) => header))]
+  const others = headers.length - namedMax
+  const named = formatList([...headers.slice(0, namedMax), ...(others > 0 ? [`mais ${others}`] : [])])
+  return {
+    kind: severity.find((kind) => messages.some((message) => message.kind === kind)) ?? 'sucesso',
+    header: formatCount(messages.length, 'aviso novo', 'avisos novos'),
+    body: `${named}. Leia todos no sino, no alto da tela.`,
+  }
+}
+
+const severity: readonly MessageKind[] = ['error', 'alert', 'sucesso']
+
+function hasToast(message: HubMessage): message is Message {
   return messageKinds.some((kind) => kind === message.kind)
 }
 

@@ -1,8 +1,9 @@
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { readDisconnectedSince, watchConnection } from '../lib/connection.ts'
 import { notifyMessage } from '../lib/notify.ts'
 import { refreshLive } from '../lib/query.ts'
 import { useSession, type WebSession } from '../lib/session.ts'
+import { isCovered, watchCovered } from '../ui/overlay/covered.ts'
 import type { HubConnection } from './hub.ts'
 import { createMessageToasts, type HubMessage, inBursts } from './messages.ts'
 
@@ -10,29 +11,61 @@ const logText = 'Erro ao conectar WebSocket:'
 // The library is larger than most screens, and on a slow line their data comes first; messages that arise meanwhile are sent afterwards.
 const screenFirstMs = 2_000
 
-/** Shows the messages of the server about the workspace, and reloads the screen after them, while the layout is mounted (section 4). */
-export function useRealTime() {
+// What a session missed comes right after it has connected.
+const catchUpMs = 1_000
+
+/**
+ * Shows the messages of the server about the workspace, and reloads the screen after them, while the layout is mounted (section 4). While
+ * somebody is `reading` all of them, none is shown as a toast too.
+ */
+export function useRealTime(reading: boolean) {
   const { session } = useSession()
   const { token, wsId } = session ?? {}
-  useEffect(() => (token && wsId ? listen({ token, wsId }) : undefined), [token, wsId])
+  const isRead = useRef(reading)
+  const messages = useRef<ReturnType<typeof createMessageToasts>>(undefined)
+  useEffect(() => {
+    if (!token || !wsId) return
+    const line = listen({ token, wsId }, () => isRead.current)
+    messages.current = line.messages
+    return line.leave
+  }, [token, wsId])
+  useEffect(() => {
+    isRead.current = reading
+    if (reading) messages.current?.withdraw()
+  }, [reading])
 }
 
-function listen(session: Pick<WebSession, 'token' | 'wsId'>): () => void {
+function listen(session: Pick<WebSession, 'token' | 'wsId'>, isRead: () => boolean) {
   const leaving = new AbortController()
   const { signal } = leaving
-  const messages = createMessageToasts(notifyMessage)
+  let catchingUp = true
+  let caughtUp: ReturnType<typeof setTimeout> | undefined
+  const messages = createMessageToasts({
+    show: notifyMessage,
+    isAway: () => catchingUp || document.hidden || isCovered(),
+  })
   const refresh = inBursts(refreshLive, signal)
   let line: HubConnection | undefined
   const onMessage = (message: HubMessage) => {
-    messages.add(message)
+    if (!isRead()) messages.add(message)
     refresh()
+  }
+  const onConnecting = () => {
+    clearTimeout(caughtUp)
+    catchingUp = true
+  }
+  const onConnected = () => {
+    caughtUp = setTimeout(() => {
+      catchingUp = false
+      messages.look()
+    }, catchUpMs)
   }
 
   const connect = async () => {
     try {
       const { createHubConnection } = await import('./hub.ts')
       if (signal.aborted) return
-      line ??= createHubConnection(session, { onMessage, onInterruption: refresh })
+      line ??= createHubConnection(session, { onConnecting, onConnected, onMessage, onInterruption: refresh })
       await line.start()
     } catch (error) {
       console.info(logText, error)
@@ -42,15 +75,27 @@ function listen(session: Pick<WebSession, 'token' | 'wsId'>): () => void {
   const connectIf = (reason: boolean) => {
     if (reason) void connect()
   }
-  document.addEventListener('visibilitychange', () => connectIf(!document.hidden), { signal })
+  document.addEventListener(
+    'visibilitychange',
+    () => {
+      connectIf(!document.hidden)
+      messages.look()
+    },
+    { signal },
+  )
   window.addEventListener('online', () => connectIf(true), { signal })
   const unwatch = watchConnection(() => connectIf(readDisconnectedSince() === null))
+  const uncover = watchCovered(messages.look)
   const timer = setTimeout(() => void connect(), screenFirstMs)
-  return () => {
+  const leave = () => {
     leaving.abort()
     unwatch()
+    uncover()
     clearTimeout(timer)
-    messages.close()
+    clearTimeout(caughtUp)
+    // Another person may be the next to look at the page.
+    messages.withdraw()
     line?.stop()
   }
+  return { messages, leave }
 }

@@ -12,6 +12,7 @@ import { closeSession, useSession } from '../lib/session.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { lazyWithTrigger } from '../ui/overlay/lazy-with-trigger.tsx'
+import { Bell } from './bell.tsx'
 import { ConnectionNotice } from './connection-notice.tsx'
 import { useFeedbackSurvey } from './feedback-survey.ts'
 import { Navigation } from './navigation.tsx'
@@ -48,7 +49,8 @@ function Layout({ preload, children }: WorkspaceProps) {
   const sidebar = useSidebar()
   const main = useScreenPlace()
   useEffect(() => whenIdle(Sheet.preload), [])
-  useRealTime()
+  const [reading, setReading] = useState(false)
+  useRealTime(reading)
   useFeedbackSurvey()
   return (
     <div className="flex min-h-dvh">
@@ -95,6 +97,7 @@ function Layout({ preload, children }: WorkspaceProps) {
             <div className="md:hidden">
               <WatchLamp />
             </div>
+            <Bell open={reading} onOpenChange={setReading} />
             <UserMenu
               onIntent={preload}
               trigger={

@@ -8,6 +8,16 @@ const looks: Record<'error' | 'warning' | 'info', { icon: LucideIcon; className:
   info: { icon: Info, className: 'border-info-line bg-info-soft [&>svg]:text-info' },
 }
 
+/** A text whose first sentence says it all and the others explain. */
+export function TextNotice({ tone, text }: { tone: keyof typeof looks; text: string }) {
+  const [, first = text, rest] = /^(.*?\.) (.*)$/s.exec(text) ?? []
+  return (
+    <Notice tone={tone} title={first}>
+      {rest}
+    </Notice>
+  )
+}
+
 interface NoticeProps {
   tone: keyof typeof looks
   title: ReactNode

@@ -3,12 +3,12 @@ import type { DocumentRow } from '../../lib/response-adapter.ts'
 
 const none: ReadonlySet<string> = new Set()
 
-/** Which of `rows` arrived while this list was on the screen. */
+/** Which of `rows` arrived while `list` was on the screen; '' is no list yet. */
 export function useArrivals(list: string, rows: readonly DocumentRow[] | undefined): ReadonlySet<string> {
   const seen = useRef<{ list: string; ids: Set<string> }>(undefined)
   const [arrived, setArrived] = useState(none)
   useEffect(() => {
-    if (!rows) return
+    if (!rows || list === '') return
     const ids = rows.map((row) => row.idDfe)
     const known = seen.current
     if (known?.list !== list) {

@@ -2,21 +2,30 @@ import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import { useEffect } from 'react'
 import { Toaster as Sonner, toast } from 'sonner'
 import { showWith } from '../../lib/notify.ts'
+import { useMedia } from '../hooks/narrow.ts'
+import { useCovered } from './covered.ts'
 
-const base = 'group flex w-full items-start gap-2.5 rounded border px-3.5 py-3 text-base shadow-float'
+const base =
+  'group flex w-full items-start gap-2.5 rounded border px-3.5 py-3 text-base shadow-float data-[front=false]:data-[expanded=false]:*:opacity-0'
+// What closes a dialog that fills a phone is beside its title.
+const belowTitle = 64
 
-/** Toast colours of section 9: success green, error red, warning yellow, info blue. */
+/**
+ * Toast colours of section 9: success green, error red, warning yellow, info blue. At most two are seen, one behind the other until a pointer or
+ * the focus is on them; the buttons of a dialog and a panel stay free.
+ */
 export function Toaster() {
+  const covered = useCovered()
+  const wide = useMedia('(width >= 64rem)')
   // Toasts are shown from now on: before it was mounted, they would have been lost.
   useEffect(() => showWith(toast), [])
   return (
     <Sonner
-      position="bottom-center"
-      offset={16}
-      mobileOffset={12}
+      position={!covered ? 'bottom-right' : wide ? 'bottom-left' : 'top-center'}
+      offset={{ top: belowTitle, bottom: 16, left: 16, right: 16 }}
+      mobileOffset={{ top: belowTitle, bottom: 12, left: 12, right: 12 }}
       closeButton
-      expand
-      visibleToasts={4}
+      visibleToasts={2}
       duration={5000}
       containerAriaLabel="Avisos"
       icons={{

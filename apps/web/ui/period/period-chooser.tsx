@@ -1,5 +1,4 @@
 import { clsx } from 'clsx'
-import { Popover } from 'radix-ui'
 import { cloneElement, Suspense, useState } from 'react'
 import { lazyWithPreload } from '../../lib/lazy.ts'
 import { Button } from '../button.tsx'
@@ -8,6 +7,7 @@ import { Input } from '../form/input.tsx'
 import { useMedia } from '../hooks/narrow.ts'
 import { Dialog } from '../overlay/dialog.tsx'
 import type { TriggerProps } from '../overlay/lazy-with-trigger.tsx'
+import { Popover } from '../overlay/popover.tsx'
 import { fromDay, lastDays, monthPeriod, type Period, parseDay, toDay, writeDay } from './days.ts'
 
 const Calendar = lazyWithPreload(() => import('./calendar.tsx').then((module) => module.Calendar))
@@ -36,20 +36,15 @@ export function PeriodChooser({ trigger, value, onChange }: PeriodChooserProps) 
       </>
     )
   return (
-    <Popover.Root open={open} onOpenChange={setOpen}>
-      <Popover.Trigger asChild>{trigger}</Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          align="end"
-          sideOffset={6}
-          collisionPadding={12}
-          aria-label="Período"
-          className="data-[state=open]:fade-in data-[state=open]:slide-in-from-top-1 z-40 max-h-(--radix-popover-content-available-height) max-w-[calc(100vw-24px)] overflow-y-auto rounded bg-surface p-3 shadow-float duration-150 data-[state=open]:animate-in"
-        >
-          {form}
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+    <Popover
+      trigger={trigger}
+      label="Período"
+      open={open}
+      onOpenChange={setOpen}
+      className="max-h-(--radix-popover-content-available-height) overflow-y-auto p-3"
+    >
+      {form}
+    </Popover>
   )
 }
 

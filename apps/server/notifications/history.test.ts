@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { unreadCountMax } from '@vigia/contract/announcements'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { readConfig } from '../config.ts'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { createLogger } from '../platform/log.ts'
+import { insertAccount, newWorkspace } from '../platform/testing.ts'
+import { noteRead, readHistory } from './history.ts'
+import { announce, tell, type Writer } from './notifications.ts'
+import { tellTogether } from './teller.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let ctx: Pick<Context, 'db' | 'config' | 'log'>
+
+beforeAll(async () => {
+  database = await createDatabase()
+  ctx = { db: openDatabase(database.url), config: readConfig({}, process.cwd()), log: createLogger('silent') }
+})
+afterAll(async () => {
+  await ctx.db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+async function newReader(workspaceId: number) {
+  const { id: accountId } = await insertAccount(ctx.db, workspaceId)
+  return { workspaceId, accountId, publicId: randomUUID() as string }
+}
+
+const tellOf = (workspaceId: number, ...bodies: string[]) =>
+  inWorkspace(ctx, workspaceId, async (ctx) => {
+    for (const body of bodies) await tell(ctx, workspaceId, { topic: 'aviso', kind: 'alert', header: 'Aviso', body })
+  })
+
+test('each account reads what its workspace was told, page by page, and no other workspace', async () => {
+  const office = await newWorkspace(ctx.db)
+  const [ana, beto] = [await newReader(office), await newReader(office)]
+  const stranger = await newReader(await newWorkspace(ctx.db))
+  await tellOf(office, ...Array.from({ length: 45 }, (_, n) => `${n + 1}`))
+
+  const pages: string[][] = []
+  let before: bigint | null = null
+  for (let hasMore = true; hasMore; ) {
+    const page = await readHistory(ctx, ana, before)
+    pages.push(page.announcements.map(({ body }) => body))
+    expect(page.unread).toBe(45)
+    before = page.announcements.at(-1)!.id
+    hasMore = page.hasMore
+  }
+  expect(pages.map(({ length }) => length)).toEqual([20, 20, 5])
+  expect(pages.flat()).toEqual(Array.from({ length: 45 }, (_, n) => `${45 - n}`))
+
+  const { announcements } = await readHistory(ctx, ana, null)
+  expect(await noteRead(ctx, ana, announcements[2]!.id)).toBe(true)
+  // An older page that is read later takes nothing back.
+  expect(await noteRead(ctx, ana, announcements[9]!.id)).toBe(true)
+  const mine = await readHistory(ctx, ana, null)
+  expect(mine.unread).toBe(2)
+  expect(mine.announcements.map(({ read }) => read)).toEqual([false, false, ...Array.from({ length: 18 }, () => true)])
+  expect((await readHistory(ctx, beto, null)).unread).toBe(45)
+
+  expect(await readHistory(ctx, stranger, null)).toEqual({ announcements: [], hasMore: false, unread: 0 })
+  expect(await noteRead(ctx, stranger, announcements[0]!.id)).toBe(false)
+  await tellOf(office, ...Array.from({ length: unreadCountMax }, () => 'x'))
+  expect((await readHistory(ctx, beto, null)).unread).toBe(unreadCountMax)
+})
+
+test('what somebody has just done is read in their session, unless others did the same', async () => {
+  const office = await newWorkspace(ctx.db)
+  const ana = await newReader(office)
+  const onHerPhone = { ...ana, publicId: randomUUID() as string }
+  const writer: Writer = {
+    topic: 'empresa',
+    write: ({ length }) => ({ kind: 'sucesso', header: 'Feito', body: `${length}` }),
+  }
+  for (const [what, sessions] of [
+    ['alone', [ana.publicId, ana.publicId]],
+    ['together', [ana.publicId, onHerPhone.publicId]],
+  ] as const) {
+    await inWorkspace(ctx, office, async (ctx) => {
+      for (const sessionId of sessions) await announce(ctx, office, { what, waitMs: 0, sessionId })
+    })
+    await tellTogether(ctx, { workspaceId: office, what }, writer)
+  }
+  const readBy = async (reader: typeof ana) => {
+    const { announcements, unread } = await readHistory(ctx, reader, null)
+    return { read: announcements.map(({ read }) => read), unread }
+  }
+  expect(await readBy(ana)).toEqual({ read: [false, true], unread: 1 })
+  expect(await readBy(onHerPhone)).toEqual({ read: [false, false], unread: 2 })
+})

@@ -1,0 +1,63 @@
+import { unreadCountMax } from '@vigia/contract/announcements'
+import { sql } from 'kysely'
+import type { Session } from '../http/http.ts'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import type { Announcement } from './notifications.ts'
+
+interface TheirAnnouncement extends Pick<Announcement, 'kind' | 'header' | 'body'> {
+  id: bigint
+  at: Date
+  read: boolean
+}
+
+interface History {
+  announcements: TheirAnnouncement[]
+  hasMore: boolean
+  /** Up to `unreadCountMax`. */
+  unread: number
+}
+
+type Reader = Pick<Session, 'workspaceId' | 'accountId' | 'publicId'>
+
+const pageSize = 20
+
+/** What the workspace was told and is still kept, the newest first; `before` is the last announcement of the page before. */
+export async function readHistory(
+  ctx: Pick<Context, 'db'>,
+  { workspaceId, accountId, publicId }: Reader,
+  before: bigint | null,
+): Promise<History> {
+  const readUpTo = sql`coalesce((
+    select read_up_to from announcement_reading where workspace_id = ${workspaceId} and account_id = ${accountId}), 0)`
+  // Nobody has to read what they have just done.
+  const unread = sql`a.id > ${readUpTo} and a.session_id is distinct from ${publicId}::uuid`
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<TheirAnnouncement>`
+      select a.id, a.at, a.kind, a.header, a.body, not (${unread}) as read from announcement a
+       where a.workspace_id = ${workspaceId} and (${before}::bigint is null or a.id < ${before})
+       order by a.id desc limit ${pageSize + 1}`.execute(db)
+    const counted = await sql<{ n: number }>`
+      select count(*)::int as n from (
+        select from announcement a where a.workspace_id = ${workspaceId} and ${unread} limit ${unreadCountMax}) a`.execute(
+      db,
+    )
+    return { announcements: rows.slice(0, pageSize), hasMore: rows.length > pageSize, unread: counted.rows[0]!.n }
+  })
+}
+
+/** Notes that an account has read an announcement and all older ones. Returns whether there is such an announcement. */
+export async function noteRead(
+  ctx: Pick<Context, 'db'>,
+  { workspaceId, accountId }: Reader,
+  upTo: bigint,
+): Promise<boolean> {
+  const { rows } = await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`
+      insert into announcement_reading as r (workspace_id, account_id, read_up_to)
+      select workspace_id, ${accountId}::int, id from announcement where workspace_id = ${workspaceId} and id = ${upTo}
+      on conflict (workspace_id, account_id) do update set read_up_to = greatest(r.read_up_to, excluded.read_up_to)
+      returning 1`.execute(db),
+  )
+  return rows.length > 0
+}

@@ -1,0 +1,77 @@
+import { type RefObject, useEffect, useMemo, useState } from 'react'
+import type { DocumentRow } from '../../lib/response-adapter.ts'
+
+/** A page of the list, as far as it matters here. */
+interface ListPage {
+  items: readonly DocumentRow[]
+  totalDeItens: number | null
+}
+
+/** How many documents of `next` are not in `shown`, when it has grown; 0 when nobody needs to be asked before it is shown. */
+export function countNews(shown: ListPage, next: ListPage, isFirst: boolean): number {
+  const known = new Set(shown.items.map(({ idDfe }) => idDfe))
+  const fresh = next.items.filter(({ idDfe }) => !known.has(idDfe)).length
+  const [before, now] = [shown.totalDeItens, next.totalDeItens]
+  const more = before !== null && now !== null ? now - before : fresh
+  // What came is on the first page, on the others are those that it pushed there.
+  if (fresh === 0 || more <= 0) return 0
+  return isFirst ? Math.max(fresh, more) : more
+}
+
+/** The rows of `shown` in their order, with what `next` says of them. */
+export function holdRows(shown: ListPage, next: ListPage): readonly DocumentRow[] {
+  const latest = new Map(next.items.map((row) => [row.idDfe, row]))
+  return shown.items.map((row) => latest.get(row.idDfe) ?? row)
+}
+
+interface Steadying {
+  /** What the page is a page of; '' while it is that of what was asked for before. */
+  list: string
+  /** When the page came. */
+  updatedAt: number
+  /** When somebody last asked for the newest. */
+  askedAt: number
+  isFirst: boolean
+  /** Somebody is about to do something with a row. */
+  busy: boolean
+}
+
+/** The page to show: while somebody is busy with the rows, no row moves, and `waiting` documents that have come wait until `show` is called. */
+export function useSteadyPage<P extends ListPage>(page: P | undefined, steadying: Steadying) {
+  const { list, updatedAt, askedAt, isFirst, busy } = steadying
+  const [shown, setShown] = useState({ list, page, updatedAt })
+  const mayHold = busy && shown.list === list && askedAt < shown.updatedAt
+  const held = mayHold && page ? shown.page : undefined
+  const waiting = held && page ? countNews(held, page, isFirst) : 0
+  const isHeld = waiting > 0
+  if (!isHeld && (shown.page !== page || shown.list !== list)) setShown({ list, page, updatedAt })
+  const steady = useMemo(
+    () => (isHeld && held && page ? { ...held, items: holdRows(held, page) } : page) as P | undefined,
+    [isHeld, held, page],
+  )
+  return { page: steady, waiting, show: () => setShown({ list, page, updatedAt }) }
+}
+
+/** Whether somebody has scrolled down, or points at `region` with a mouse. */
+export function useHand(region: RefObject<HTMLElement | null>): boolean {
+  const [scrolled, setScrolled] = useState(false)
+  const [pointing, setPointing] = useState(false)
+  useEffect(() => {
+    const onScroll = () => setScrolled(window.scrollY > 0)
+    onScroll()
+    window.addEventListener('scroll', onScroll, { passive: true })
+    return () => window.removeEventListener('scroll', onScroll)
+  }, [])
+  useEffect(() => {
+    const element = region.current
+    const onPointer = ({ type, pointerType }: PointerEvent) =>
+      setPointing(type === 'pointerenter' && pointerType === 'mouse')
+    element?.addEventListener('pointerenter', onPointer)
+    element?.addEventListener('pointerleave', onPointer)
+    return () => {
+      element?.removeEventListener('pointerenter', onPointer)
+      element?.removeEventListener('pointerleave', onPointer)
+    }
+  }, [region])
+  return scrolled || pointing
+}

@@ -1,0 +1,29 @@
+import { formatCount } from '@vigia/contract/text'
+import { buttonClass } from '../../ui/button.tsx'
+import type { DocumentKind } from '../kinds.ts'
+
+interface WaitingDocumentsProps {
+  kind: DocumentKind
+  count: number
+  onShow: () => void
+}
+
+/** Says that documents have come which are not shown, so that no row moves under the hand. It takes no space, for the same reason. */
+export function WaitingDocuments({ kind, count, onShow }: WaitingDocumentsProps) {
+  return (
+    <div role="status" className="pointer-events-none sticky top-[calc(var(--list-top)+60px)] z-20 h-0 text-center">
+      {count > 0 && (
+        <button
+          type="button"
+          onClick={onShow}
+          className={buttonClass({
+            size: 'sm',
+            className: 'pointer-events-auto -translate-y-1/2 rounded-full! shadow-float',
+          })}
+        >
+          {formatCount(count, kind.newOne, kind.newMany)} — mostrar
+        </button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,170 @@
+import { type AnnouncementRow, readAnnouncements } from '@vigia/contract/announcements'
+import { formatMoment, formatRelative } from '@vigia/contract/text'
+import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { call } from '../lib/api.ts'
+import { loadFailure, queryClient, useScreenQuery } from '../lib/query.ts'
+import { announcementsQuery } from '../lib/response-adapter.ts'
+import { Button } from '../ui/button.tsx'
+import { useNow } from '../ui/hooks/clock.ts'
+import type { TriggerProps } from '../ui/overlay/lazy-with-trigger.tsx'
+import { Popover } from '../ui/overlay/popover.tsx'
+import { Skeleton } from '../ui/skeleton.tsx'
+import { bellRefreshMs } from './bell.tsx'
+
+interface BellPanelProps extends TriggerProps {
+  open: boolean
+  onOpenChange: (open: boolean) => void
+}
+
+/** What the workspace was told in the last month. Whoever opens it has read what it shows. */
+export function BellPanel({ trigger, open, onOpenChange }: BellPanelProps) {
+  return (
+    // Toasts stay free under it.
+    <Popover
+      trigger={trigger}
+      label="Avisos"
+      open={open}
+      onOpenChange={onOpenChange}
+      className="flex max-h-[max(14rem,calc(var(--radix-popover-content-available-height)-9rem))] w-100 flex-col"
+    >
+      <div className="border-line border-b px-4 py-2.5">
+        <h2 className="text-lg">Avisos</h2>
+        <p className="text-muted text-sm">Os dos últimos 30 dias, para todos do workspace.</p>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
+      <section aria-label="Lista de avisos" tabIndex={0} className="overflow-y-auto focus-visible:-outline-offset-2">
+        <Announcements />
+      </section>
+    </Popover>
+  )
+}
+
+// They are marked as read at once; what was new when the panel opened still looks so until it closes.
+function Announcements() {
+  const { data, error, refetch, isFetching } = useScreenQuery(
+    announcementsQuery,
+    { query: {} },
+    { refreshMs: bellRefreshMs },
+  )
+  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
+  const unread = data?.items.filter(({ idAviso, lido }) => !lido && !fresh.has(idAviso)) ?? []
+  if (unread.length > 0) setFresh(new Set([...fresh, ...unread.map(({ idAviso }) => idAviso)]))
+  const newest = data && data.naoLidos > 0 ? data.items[0]?.idAviso : undefined
+  const marked = useRef<string>(undefined)
+  useEffect(() => {
+    if (newest === undefined || marked.current === newest) return
+    marked.current = newest
+    void markRead(newest)
+  }, [newest])
+  if (!data && error)
+    return (
+      <div className="px-4 py-4">
+        <p>{loadFailure(error)}</p>
+        <Button variant="outline" size="sm" className="mt-3" busy={isFetching} onClick={() => void refetch()}>
+          Tentar novamente
+        </Button>
+      </div>
+    )
+  if (!data) return <Waiting />
+  if (data.items.length === 0)
+    return (
+      <p className="px-4 py-6 text-muted">
+        Nada por enquanto. Aqui fica o que aconteceu: capturas, respostas da SEFAZ, certificados perto do fim.
+      </p>
+    )
+  return <Page {...data} fresh={fresh} />
+}
+
+async function markRead(ate: string): Promise<void> {
+  try {
+    await call(readAnnouncements, { body: { ate } })
+  } catch {
+    // They count as unread still, and are marked the next time.
+    return
+  }
+  await queryClient.invalidateQueries({ queryKey: [announcementsQuery.path] })
+}
+
+interface PageProps {
+  items: readonly AnnouncementRow[]
+  temMais: boolean
+  fresh: ReadonlySet<string>
+}
+
+function Page({ items, temMais, fresh }: PageProps) {
+  const now = useNow()
+  const [more, setMore] = useState(false)
+  const last = items.at(-1)?.idAviso
+  return (
+    <>
+      <ul>
+        {items.map((one) => (
+          <Announcement key={one.idAviso} announcement={one} fresh={fresh.has(one.idAviso)} now={now} />
+        ))}
+      </ul>
+      {temMais && more && last && <Older before={last} fresh={fresh} />}
+      {temMais && !more && (
+        <div className="p-2">
+          <Button variant="ghost" size="sm" className="w-full" onClick={() => setMore(true)}>
+            Mostrar mais antigos
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+function Older({ before, fresh }: { before: string; fresh: ReadonlySet<string> }) {
+  const { data, error, refetch } = useScreenQuery(announcementsQuery, { query: { antesDe: before } })
+  if (data) return <Page {...data} fresh={fresh} />
+  if (!error) return <Waiting />
+  return (
+    <div className="p-2">
+      <Button variant="ghost" size="sm" className="w-full" onClick={() => void refetch()}>
+        Não foi possível buscar. Tentar novamente
+      </Button>
+    </div>
+  )
+}
+
+function Waiting() {
+  return (
+    <div className="grid gap-3 px-4 py-4" role="status" aria-label="Buscando os avisos">
+      <Skeleton className="w-3/5" />
+      <Skeleton className="w-4/5" />
+      <Skeleton className="w-2/5" />
+    </div>
+  )
+}
+
+const marks = {
+  sucesso: { Icon: CircleCheck, tone: 'text-success' },
+  error: { Icon: CircleAlert, tone: 'text-error' },
+  alert: { Icon: TriangleAlert, tone: 'text-warning' },
+} as const
+
+interface AnnouncementProps {
+  announcement: AnnouncementRow
+  fresh: boolean
+  now: Date
+}
+
+function Announcement({ announcement: { tipo, titulo, texto, quando }, fresh, now }: AnnouncementProps) {
+  const { Icon, tone } = marks[tipo]
+  return (
+    <li className={`flex gap-2.5 border-line border-b px-4 py-2.5 last:border-b-0 ${fresh ? 'bg-brand-soft' : ''}`}>
+      <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${tone}`} />
+      <div className="min-w-0 flex-1 break-words">
+        <p className={fresh ? 'font-semibold' : ''}>
+          {fresh && <span className="sr-only">Não lido: </span>}
+          {titulo}
+        </p>
+        {texto && <p className="text-sm">{texto}</p>}
+        <p className="mt-0.5 text-muted text-sm" title={formatMoment(quando, now)}>
+          {formatRelative(quando, now)}
+        </p>
+      </div>
+    </li>
+  )
+}
