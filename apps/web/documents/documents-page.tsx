@@ -1,3 +1,4 @@
+import type { ListOrder } from '@vigia/contract/documents'
 import { formatMoney, formatTime } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Columns3 } from 'lucide-react'
@@ -23,7 +24,16 @@ import { type DocumentsListProps, DocumentsTable } from './list/documents-table.
 import { EmptyList } from './list/empty-list.tsx'
 import { FilterBar } from './list/filter-bar.tsx'
 import { FilterLabels } from './list/filter-labels.tsx'
-import { type Filters, readFilters, toFilter, toQuery, writeFilters } from './list/filters.ts'
+import {
+  beginsAscending,
+  type Filters,
+  readFilters,
+  toFilter,
+  toQuery,
+  toSelection,
+  writeFilters,
+} from './list/filters.ts'
+import { OutsidePeriod } from './list/outside-period.tsx'
 import { ListToolbar } from './list/list-toolbar.tsx'
 import { pageState, type Selection, type SelectionStep, useSelection } from './list/selection.ts'
 import { WholeFilter } from './list/whole-filter.tsx'
@@ -65,6 +75,8 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const list = useList({ kind, rows: page?.items, stale: search.query.isPlaceholderData, selection, choose, place })
   const some = selection.ids.size > 0
   const filter = toFilter(filters, kind)
+  const onOrder = (order: ListOrder) =>
+    apply({ order, ascending: order === filters.order ? !filters.ascending : beginsAscending(order) })
   const bar = { kind, filters, companies: companies ?? [], onChange: apply }
   return (
     <Page title={kind.title} site={productName} subtitle={kind.subtitle}>
@@ -73,6 +85,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
           <FilterBar {...bar} narrow={width < barMinWidth} busy={busy} onSearch={search.ask} />
         </div>
         <FilterLabels {...bar} />
+        <OutsidePeriod {...bar} />
         <ListToolbar
           kind={kind}
           total={page}
@@ -85,7 +98,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
                 kind={kind}
                 count={page?.totalDeItens ?? 0}
                 selectedCount={selection.ids.size}
-                filter={filter}
+                filter={toSelection(filters, kind)}
                 onFound={(ids) => choose({ do: 'all', ids })}
               />
             )
@@ -137,6 +150,9 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
                 narrow={width < tableMinWidth}
                 columns={table.columns}
                 arrived={search.arrived}
+                order={filters.order}
+                ascending={filters.ascending}
+                onOrder={onOrder}
               />
             )
           )}
