@@ -33,8 +33,8 @@ import {
   toSelection,
   writeFilters,
 } from './list/filters.ts'
-import { OutsidePeriod } from './list/outside-period.tsx'
 import { ListToolbar } from './list/list-toolbar.tsx'
+import { OutsidePeriod } from './list/outside-period.tsx'
 import { pageState, type Selection, type SelectionStep, useSelection } from './list/selection.ts'
 import { WholeFilter } from './list/whole-filter.tsx'
 import { ManifestMenu } from './manifestation/manifest-menu.tsx'

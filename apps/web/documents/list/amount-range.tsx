@@ -16,8 +16,20 @@ export function AmountRange({ id, from, to, onChange }: AmountRangeProps) {
     <fieldset className="min-w-0">
       <legend className="mb-1 text-muted text-xs">Valor</legend>
       <div className="grid grid-cols-2 gap-1">
-        <AmountField id={`${id}-from`} label="Valor de" placeholder="de" value={from} onChange={(amountFrom) => onChange({ amountFrom })} />
-        <AmountField id={`${id}-to`} label="Valor até" placeholder="até" value={to} onChange={(amountTo) => onChange({ amountTo })} />
+        <AmountField
+          id={`${id}-from`}
+          label="Valor de"
+          placeholder="de"
+          value={from}
+          onChange={(amountFrom) => onChange({ amountFrom })}
+        />
+        <AmountField
+          id={`${id}-to`}
+          label="Valor até"
+          placeholder="até"
+          value={to}
+          onChange={(amountTo) => onChange({ amountTo })}
+        />
       </div>
     </fieldset>
   )

@@ -116,7 +116,10 @@ function OrderButton({ current, ascending, onClick, children }: OrderButtonProps
     <button
       type="button"
       onClick={onClick}
-      className={clsx('group/order inline-flex h-8 max-w-full items-center gap-0.5 hover:text-ink', current && 'text-ink')}
+      className={clsx(
+        'group/order inline-flex h-8 max-w-full items-center gap-0.5 hover:text-ink',
+        current && 'text-ink',
+      )}
     >
       <span className="truncate">{children}</span>
       {current ? (

@@ -1,5 +1,5 @@
-import { cleanChave } from '@vigia/dfe/chave'
 import { formatCount, formatInteger } from '@vigia/contract/text'
+import { cleanChave } from '@vigia/dfe/chave'
 import { Fragment } from 'react'
 import { useScreenQuery } from '../../lib/query.ts'
 import { outsidePeriodQuery } from '../../lib/response-adapter.ts'
