@@ -111,25 +111,22 @@ interface OrderButtonProps {
 }
 
 function OrderButton({ current, ascending, onClick, children }: OrderButtonProps) {
-  const Arrow = ascending ? ArrowUp : ArrowDown
+  const Arrow = !current ? ArrowUpDown : ascending ? ArrowUp : ArrowDown
   return (
     <button
       type="button"
       onClick={onClick}
-      className={clsx(
-        'group/order inline-flex h-8 max-w-full items-center gap-0.5 hover:text-ink',
-        current && 'text-ink',
-      )}
+      className={clsx('group/order relative inline-flex h-8 items-center hover:text-ink', current && 'text-ink')}
     >
-      <span className="truncate">{children}</span>
-      {current ? (
-        <Arrow aria-hidden className="-mr-0.5 size-3.5 shrink-0" />
-      ) : (
-        <ArrowUpDown
-          aria-hidden
-          className="-mr-0.5 hidden size-3.5 shrink-0 group-hover/order:block group-focus-visible/order:block"
-        />
-      )}
+      {children}
+      {/* In the padding between two columns: it takes no width. */}
+      <Arrow
+        aria-hidden
+        className={clsx(
+          'absolute left-full size-3',
+          !current && 'opacity-0 group-hover/order:opacity-55 group-focus-visible/order:opacity-55',
+        )}
+      />
     </button>
   )
 }
