@@ -69,7 +69,7 @@ describe('against a model in memory', () => {
       )
       await sql`
         insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, state, why)
-        select workspace_id, company_id, id, type, '', chave, e.code, e.sequence, (array['waiting', 'registered', 'rejected'])[1 + id % 3], 'test'
+        select workspace_id, company_id, id, type, '', chave, e.code, e.sequence, (array['waiting', 'registered', 'rejected'])[1 + (id % 3)::int], 'test'
           from document, lateral (values (case when type = 2 then 610110 when id % 2 = 0 then 210210 else 210200 end, 1), (610111, 1 + id % 2)) e (code, sequence)
          where id % 4 = 0 and (type = 2 or code <> 610111)`.execute(db)
       return readRows(db, workspace.id, sql`where d.workspace_id = ${workspace.id}`)
@@ -189,10 +189,21 @@ describe('in a workspace with thousands of documents', () => {
     companies = rows.map(({ id }) => id)
   })
 
+  const order = fc.option(
+    fc.record({
+      by: fc.constantFrom<keyof typeof columnOf>('issued', 'amount', 'arrived', 'issuer'),
+      ascending: fc.boolean(),
+    }),
+  )
+  const columnOf = { issued: 'd.issued_at', amount: 'd.amount', arrived: 'd.created_at', issuer: 's.search' } as const
+
   // The same asked as simply as it can be said: every document is looked at.
   const ask = (filter: Filter) =>
     inWorkspace({ db }, workspaceId, async ({ db }) => {
       const { type, status = null, role = null, companyId = null, from = null, to = null, text } = filter
+      const { by, ascending } = filter.order ?? { by: 'issued', ascending: false }
+      const way = ascending ? sql`asc` : sql`desc`
+      const ties = by === 'issued' ? way : sql`desc`
       const found = sql`
         from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
                         join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
@@ -203,7 +214,7 @@ describe('in a workspace with thousands of documents', () => {
          and (${text === undefined} or s.name ilike ${`%${text}%`})`
       const { rows } = await sql<{ total: number; amount: string; ids: string[] }>`
         select count(*)::int as total, coalesce(sum(d.amount), 0)::text as amount,
-               array(select d.id::text ${found} order by d.issued_at desc, d.id desc offset ${(filter.page - 1) * pageSize} limit ${pageSize}) as ids
+               array(select d.id::text ${found} order by ${sql.ref(columnOf[by as keyof typeof columnOf])} ${way}, d.issued_at ${ties}, d.id ${ties} offset ${(filter.page - 1) * pageSize} limit ${pageSize}) as ids
         ${found}`.execute(db)
       return rows[0]!
     })
@@ -243,8 +254,12 @@ describe('in a workspace with thousands of documents', () => {
           .execute(),
       )
       await fc.assert(
-        fc.asyncProperty(filter, fc.nat(105), async ({ company, ...drawn }, depth) => {
-          const question = { ...drawn, companyId: company === undefined ? undefined : companies[company] }
+        fc.asyncProperty(filter, fc.nat(105), order, async ({ company, ...drawn }, depth, order) => {
+          const question = {
+            ...drawn,
+            order: order ?? undefined,
+            companyId: company === undefined ? undefined : companies[company],
+          }
           const { total } = await pageOf(workspaceId, { ...question, page: 1 })
           const page = 1 + Math.floor((total / pageSize) * (depth / 100))
           const found = await pageOf(workspaceId, { ...question, page })
