@@ -6,6 +6,15 @@ export { type Code, participationFilter, participationLabel, statusFilter, statu
 
 const unknownType = 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'
 
+// Decimal text, so that it is exact.
+const amount = (field: string) => {
+  const message = `${field} deve ser um valor como 1234.56`
+  return z
+    .union([z.number(), z.string()], { error: message })
+    .transform(String)
+    .pipe(z.string().regex(/^\d{1,13}(\.\d{1,2})?$/, message))
+}
+
 const filterShape = {
   TipoDFe: wholeNumber(unknownType).refine((type) => type === 0 || type === 2, unknownType),
   CampoPesquisa: z.string().trim().max(200, 'CampoPesquisa deve ter no máximo 200 caracteres').optional(),
@@ -14,21 +23,47 @@ const filterShape = {
   TipoParticipacao: numberBetween(0, 7, 'TipoParticipacao desconhecido').optional(),
   DataDe: LocalDateTime('DataDe').optional(),
   DataAte: LocalDateTime('DataAte').optional(),
+  /** Ours, as those of `orderShape`: both inclusive. */
+  ValorDe: amount('ValorDe').optional(),
+  ValorAte: amount('ValorAte').optional(),
 }
 const inOrder = (filter: { DataDe?: string | undefined; DataAte?: string | undefined }) =>
   !filter.DataDe || !filter.DataAte || filter.DataDe <= filter.DataAte
 const disorder = { message: 'A data inicial deve ser anterior à data final', path: ['DataDe'] }
+const amountsInOrder = (filter: { ValorDe?: string | undefined; ValorAte?: string | undefined }) =>
+  filter.ValorDe === undefined || filter.ValorAte === undefined || Number(filter.ValorDe) <= Number(filter.ValorAte)
+const amountsDisorder = { message: 'O valor inicial não pode ser maior que o final', path: ['ValorDe'] }
 
-/** The documents that a selection or an export is about: the filters of the list without its page. Ours. */
-export const DocumentFilter = z.object(filterShape).refine(inOrder, disorder)
+/** By what a list can be ordered, and the direction in which each begins. */
+export const listOrders = { data: 'desc', valor: 'desc', chegada: 'desc', prazo: 'asc', emitente: 'asc' } as const
+/** Its names on the wire. */
+export type ListOrder = keyof typeof listOrders
+
+const orderShape = {
+  Ordem: z
+    .enum(Object.keys(listOrders) as [ListOrder], 'Ordem deve ser data, valor, chegada, prazo ou emitente')
+    .default('data'),
+  Sentido: z.enum(['asc', 'desc'], 'Sentido deve ser asc ou desc').optional(),
+}
+
+/** The documents that an export is about: the filters of the list without its page. Ours. */
+export const DocumentFilter = z.object(filterShape).refine(inOrder, disorder).refine(amountsInOrder, amountsDisorder)
+
+/** The documents that a selection is about, in the order of the list. */
+const SelectionQuery = z
+  .object({ ...filterShape, ...orderShape })
+  .refine(inOrder, disorder)
+  .refine(amountsInOrder, amountsDisorder)
 
 /** Filters of the list (section 7). Dates are the local date and time printed on the document. */
 export const DocumentQuery = z
   .object({
     ...filterShape,
+    ...orderShape,
     PaginaAtual: numberBetween(1, 999_999_999, 'PaginaAtual deve ser um número a partir de 1').default(1),
   })
   .refine(inOrder, disorder)
+  .refine(amountsInOrder, amountsDisorder)
 
 /** Fiscal document row of the list (section 3); `dataEmissao` is written as in the document, offset included. */
 export const DocumentRow = z.object({
@@ -68,7 +103,7 @@ export const listDocuments = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais',
   access: 'session',
-  summary: 'Lista os documentos fiscais do filtro, 50 por página, do mais novo ao mais antigo.',
+  summary: 'Lista os documentos fiscais do filtro, 50 por página, do mais novo ao mais antigo ou em outra ordem.',
   refusals: [404],
   query: DocumentQuery,
   data: z.object({
@@ -92,8 +127,32 @@ export const selectDocuments = route({
   access: 'session',
   summary: `Os identificadores de todos os documentos do filtro, até ${selectionMax.toLocaleString('pt-BR')}.`,
   refusals: [404, 409],
-  query: DocumentFilter,
+  query: SelectionQuery,
   data: z.object({ ids: z.array(z.string()) }),
+})
+
+/** What the period of a filter leaves out, month by month of the issue date; ours. */
+export const countOutsidePeriod = route({
+  method: 'GET',
+  path: '/v1/api/DocumentosFiscais/fora-do-periodo',
+  access: 'session',
+  summary: 'Quantos documentos o filtro acharia fora do período dele, por mês de emissão, do mais novo ao mais antigo.',
+  refusals: [404],
+  query: DocumentFilter,
+  data: z.object({
+    totalDeItens: z.number(),
+    meses: z.array(z.object({ mes: z.string().describe('aaaa-MM'), totalDeItens: z.number() })),
+  }),
+})
+
+/** Issuers whose names have what a person is typing; ours. */
+export const suggestIssuers = route({
+  method: 'GET',
+  path: '/v1/api/DocumentosFiscais/sugestoes',
+  access: 'session',
+  summary: 'Até seis emitentes cujo nome, CNPJ ou CPF tem todas as palavras escritas.',
+  query: z.object({ TipoDFe: filterShape.TipoDFe, CampoPesquisa: filterShape.CampoPesquisa }),
+  data: z.object({ emitentes: z.array(z.object({ nome: z.string(), cnpjCpf: z.string() })) }),
 })
 
 /** A label and its text, already written for people. */

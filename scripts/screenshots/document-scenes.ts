@@ -56,6 +56,28 @@ export const documentScenes: Scene[] = [
     shows: byText('Nenhuma nota fiscal com estes filtros'),
   },
   {
+    name: 'notes-suggestions',
+    who: 'demo',
+    path: list,
+    prepare: async (page) => {
+      await page.getByLabel('Pesquisar').pressSequentially('pa')
+      await page.keyboard.press('ArrowDown')
+    },
+    shows: (page) => page.getByRole('option', { selected: true }),
+  },
+  {
+    name: 'notes-outside-period',
+    who: 'demo',
+    path: '/notas-fiscais?busca=ltda&de=2026-01-01&ate=2026-01-31&ordem=valor&valorDe=100',
+    shows: byText(/fora do período/),
+  },
+  {
+    name: 'notes-by-deadline',
+    who: 'demo',
+    path: `${list}&ordem=prazo&valorDe=100&valorAte=100000`,
+    shows: listed,
+  },
+  {
     name: 'notes-period',
     who: 'demo',
     path: list,

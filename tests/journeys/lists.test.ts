@@ -130,7 +130,7 @@ test.each(['nfe', 'cte'] as const)('%s: the titles, the first search and what ea
 
 /** Company, search and dates are sent; a blank search is not. */
 async function searchAndPeriod(page: Page, calls: Request[]) {
-  const search = page.getByRole('searchbox')
+  const search = page.getByRole('combobox', { name: 'Pesquisar' })
   const submit = page.getByRole('button', { name: 'Buscar', exact: true })
   await search.fill('   ')
   await submit.click()
@@ -234,7 +234,7 @@ test('pagination: a window of five around the current page, and where one is', a
   expect(await next!.isDisabled()).toBe(true)
 
   pages = 1
-  await page.getByRole('searchbox').fill('papelaria')
+  await page.getByRole('combobox', { name: 'Pesquisar' }).fill('papelaria')
   await page.getByRole('button', { name: 'Buscar', exact: true }).click()
   await page.getByText(/Página \d+ de/).waitFor({ state: 'detached' })
   await shown(row(page, 'EMITENTE 0'))

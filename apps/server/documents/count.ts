@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Hiding, hidesAnything, readHiding } from '../companies/companies.ts'
-import { all, documentCondition, type FilterQuery, kindConditions, placeConditions, rangeOf } from './filter.ts'
+import { all, type FilterQuery, kindConditions, placeConditions, withinRange } from './filter.ts'
 
 // How many documents a filter finds, stretch by stretch of their issue dates. Whole years, months and days come from the counters; only
 // part of a day, what was searched for, and the days of a workspace that keeps no day counters are counted in the documents.
@@ -26,8 +26,8 @@ export interface Stretch extends Span {
 
 /** Every document that the filter finds, newest stretch first, and what the workspace hides, which `query` need not know yet. */
 export async function countAll(query: FilterQuery): Promise<{ stretches: Stretch[]; hiding: Hiding[] }> {
-  const { from, until } = rangeOf(query.filter)
-  if (query.text) {
+  const { from, until } = query.range
+  if (query.found.length > 0) {
     const { stretches } = await count(query, [{ unit: 'time', from, until }])
     return { stretches, hiding: query.hiding }
   }
@@ -131,7 +131,7 @@ function inDocuments(query: FilterQuery, { from, until }: Span): RawBuilder<unkn
   return sql`
     select 'time' as unit, ${from} as start, ${until} as until, count(*)::float8 as n, sum(d.amount) as amount, count(*)::float8 as walked
       from document d
-     where ${documentCondition(query)} and d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp`
+     where ${withinRange(query, { from, until })}`
 }
 
 /** A part of a page: `take` documents of a stretch, after skipping `skip` newer ones. */

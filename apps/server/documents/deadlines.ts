@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from 'kysely'
 import type { ServiceCode } from '../platform/service.ts'
 
 /** Until when an event may be registered, counted from the authorisation of the document. */
@@ -105,4 +106,51 @@ export function dueAnswer(document: Answerable, now: Date): AnswerDeadline | nul
 // An event that we sent may be listed twice; count each sequence once.
 function sequencesOf(tpEvento: number, own: OwnAnswer[]): Set<number> {
   return new Set(own.flatMap((event) => (event.tpEvento === tpEvento && !event.pending ? event.sequence : [])))
+}
+
+/**
+ * The last instant of `dueAnswer` for a `document d`, as the database compares it: order and filter of lists need it for more documents than are
+ * read. Made of the same table and codes, and a test holds the two together.
+ */
+export function dueInDatabase(workspaceId: number, type: ServiceCode, now: Date): RawBuilder<unknown> {
+  const until = (tpEvento: number | undefined) => untilInDatabase(tpEvento!, now)
+  const open = (rest: RawBuilder<unknown>) =>
+    sql`case when d.authorized_at is null or d.status ${is(ended)} or d.roles & ${type === 2 ? tomador : recipient} = 0 then null ${rest} end`
+  if (type === 2)
+    return open(
+      sql`when ${until(disagreement[0])} is null or substr(d.chave, 21, 2) = ${gtv} or ${disputed} then null else ${until(disagreement[0])}`,
+    )
+  // Read once and kept as a set: most workspaces have few of them.
+  const sent = (condition: RawBuilder<unknown>) =>
+    sql`d.id in (select o.document_id from outgoing_event o where o.workspace_id = ${workspaceId} and o.type = ${type} and ${condition})`
+  const answered = sent(sql`o.state = 'registered' and o.tp_evento ${is(conclusive)}`)
+  const acknowledged = sent(
+    sql`((o.state = 'registered' and o.tp_evento = ${ciencia}) or (o.state <> 'rejected' and o.tp_evento ${is(conclusive)}))`,
+  )
+  return open(sql`
+    when d.status ${is(answeredStatuses)} or ${answered} then null
+    else coalesce(case when not (d.complete or d.status = ${acknowledgedStatus} or ${acknowledged}) then ${until(ciencia)} end, ${until(conclusive[0])})`)
+}
+
+const is = (codes: readonly number[]) => sql`= any (${sql.lit(`{${codes.join()}}`)}::int[])`
+
+const distinctOf = (tpEvento: number) => sql`count(distinct e.sequence) filter (where e.tp_evento = ${tpEvento})`
+const disputed = sql`(
+  select ${sql.join(disagreement.map(distinctOf), sql` > `)} from (
+    select o.tp_evento, o.sequence from outgoing_event o
+     where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state = 'registered'
+    union all
+    select e.tp_evento, e.sequence from document_event e
+      join company c on c.workspace_id = e.workspace_id and c.id = e.company_id and c.cnpj = e.author
+     where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0) e)`
+
+// `deadlineOf`, or null when it is over.
+function untilInDatabase(tpEvento: number, now: Date): RawBuilder<unknown> {
+  const rows = deadlines.filter((row) => row.tpEvento.includes(tpEvento)).sort((a, b) => (a.since < b.since ? 1 : -1))
+  const cases = rows.map(
+    ({ hours, since }) =>
+      sql`when d.authorized_at >= ${`${since}T00:00:00-03:00`}::timestamptz then
+            case when d.authorized_at >= ${new Date(now.getTime() - hours * 3_600_000)}::timestamptz then d.authorized_at + ${`${hours} hours`}::interval end`,
+  )
+  return sql`(case ${sql.join(cases, sql` `)} end)`
 }

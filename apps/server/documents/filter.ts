@@ -13,11 +13,28 @@ export interface Criteria {
   /** Local date and time, both inclusive. */
   from?: string
   to?: string
+  /** Decimal text, both inclusive. */
+  amountFrom?: string
+  amountTo?: string
 }
+
+/** Issue dates; from inclusive, until exclusive. */
+export interface Range {
+  from: string
+  until: string
+}
+
+/** By what a list is ordered. */
+export interface Order {
+  by: 'issued' | 'amount' | 'arrived' | 'due' | 'issuer'
+  ascending: boolean
+}
+export const usualOrder: Order = { by: 'issued', ascending: false }
 
 /** One page of them. */
 export interface Filter extends Criteria {
   page: number
+  order?: Order
 }
 
 /** Criteria in the one transaction that answers it. */
@@ -25,8 +42,10 @@ export interface FilterQuery {
   db: Database
   workspaceId: number
   filter: Criteria
-  /** What was searched for, as a condition on `document d`; null: nothing. */
-  text: RawBuilder<unknown> | null
+  /** Of the filter and of what was searched for. */
+  range: Range
+  /** What counters know nothing of, as conditions on `document d`. */
+  found: RawBuilder<unknown>[]
   hiding: Hiding[]
 }
 
@@ -34,8 +53,7 @@ export interface FilterQuery {
 const earliest = '0001-01-01T00:00:00'
 const latest = '9999-01-01T00:00:00'
 
-/** The range of issue dates; from inclusive, until exclusive. */
-export function rangeOf({ from, to }: Criteria): { from: string; until: string } {
+export function rangeOf({ from, to }: Pick<Criteria, 'from' | 'to'>): Range {
   return {
     from: from === undefined ? earliest : from < latest ? from : latest,
     until: to !== undefined && to < latest ? addSecond(to) : latest,
@@ -76,7 +94,15 @@ function roleCondition(roles: RawBuilder<unknown>, role: number): RawBuilder<unk
 
 /** All of the filter but its range, as a condition on `document d`. */
 export function documentCondition(query: FilterQuery): RawBuilder<unknown> {
-  return all([...placeConditions(query, 'd'), ...kindConditions(query, 'd'), ...(query.text ? [query.text] : [])])
+  return all([...placeConditions(query, 'd'), ...kindConditions(query, 'd'), ...query.found])
+}
+
+/** Inside the range too. */
+export function withinRange(
+  query: FilterQuery,
+  { from, until }: { from: unknown; until: unknown },
+): RawBuilder<unknown> {
+  return sql`${documentCondition(query)} and d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp`
 }
 
 export function all(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {

@@ -48,6 +48,7 @@ try {
       anyPage: await measureAnyPage(name),
       dashboard: await againstFetch(name, await someIds(name, {}), () => readDashboard({ db }, idOf(name))),
       search: await measureSearch(name),
+      orders: await measureOrders(name),
     })
   }
   const [current, last] = [month(0), month(1)]
@@ -177,6 +178,14 @@ async function measureSearch(name: Name) {
     chave: { text: one.chave.replace(/(.{4})/g, '$1 ') },
     beginningOfChave: { text: one.chave.slice(0, 30) },
     cnpj: { text: rows[0]!.tax_id },
+    twoNames: { text: `distribuidora ${terms.some}`, ...within },
+    twoFrequentNames: { text: `distribuidora ${terms.many}`, ...within },
+    nameAndNumber: { text: `${terms.many} ${one.number}`, ...within },
+    nameAndAmount: { text: `${terms.some} >10000`, ...within },
+    nameAndDay: { text: `15/10 ${terms.many}`, ...within },
+    amount: { text: '16.471,02', ...within },
+    amountRange: { amountFrom: '10000', amountTo: '20000', ...within },
+    partOfChave: { text: one.chave.slice(-12), ...within },
   }
   const measured: Record<string, object> = {}
   for (const [label, filter] of Object.entries(words)) {
@@ -190,6 +199,33 @@ async function measureSearch(name: Name) {
   }
   const { total } = await list(name, within)
   return { documentsInRange: total, ...measured }
+}
+
+// The first page and one in the middle; by date and without dates the counters and indexes help, in the middle of a month nothing does.
+async function measureOrders(name: Name) {
+  const measured: Record<string, object> = {}
+  for (const [label, range] of Object.entries({ lastMonth: month(1), noDates: {} }))
+    for (const by of ['issued', 'amount', 'arrived', 'due', 'issuer'] as const) {
+      const order = { by, ascending: by === 'due' || by === 'issuer' }
+      const { total } = await list(name, range)
+      const times = { first: [] as number[], middle: [] as number[] }
+      // Half a million documents in order take their time.
+      for (let turn = -1; turn < (label === 'noDates' ? 5 : 20); turn++) {
+        const first = await timed(() => list(name, { ...range, order }))
+        const middle = await timed(() => list(name, { ...range, order, page: Math.ceil(total / 100) }))
+        if (turn < 0) continue
+        times.first.push(first.ms)
+        times.middle.push(middle.ms)
+      }
+      measured[`${label}.${by}`] = {
+        total,
+        firstP50: round(quantile(times.first, 0.5)),
+        firstP95: round(quantile(times.first, 0.95)),
+        middleP50: round(quantile(times.middle, 0.5)),
+        middleP95: round(quantile(times.middle, 0.95)),
+      }
+    }
+  return measured
 }
 
 async function againstFetch(name: Name, ids: bigint[], work: () => Promise<unknown>): Promise<Compared> {

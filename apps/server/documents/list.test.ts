@@ -10,19 +10,22 @@ import { fill, terms } from '../../../tests/support/volume.ts'
 import { readConfig } from '../config.ts'
 import { serveRoutes } from '../http/http.ts'
 import type { Database } from '../platform/context.ts'
-import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { inWorkspace, openDatabase, readWorkspace } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { testSigner } from '../signer/testing.ts'
+import { dueAnswer } from './deadlines.ts'
 import { receive } from './documents.ts'
 import {
   arrivalsOf,
   chaveOf,
+  compareRows,
   type Draft,
   draft,
+  hasAmount,
   type Question,
   question,
   rolesOf,
@@ -30,9 +33,10 @@ import {
   type Typed,
   typed,
 } from './list.testing.ts'
-import { type Filter, pageSize, searchDocuments, selectIds } from './list.ts'
+import { countOutside, type Filter, pageSize, searchDocuments, selectIds } from './list.ts'
 import { newOffice, recipient, type TestWorkspace } from './office.testing.ts'
 import { documentRoutes } from './routes.ts'
+import { readRows } from './rows.ts'
 
 const log = createLogger('silent')
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -49,7 +53,7 @@ afterAll(async () => {
 const pageOf = (workspaceId: number, filter: Filter) => searchDocuments({ db }, workspaceId, filter)
 
 describe('against a model in memory', () => {
-  async function deliverAll(workspace: TestWorkspace, drafts: Draft[]): Promise<Map<string, bigint>> {
+  async function deliverAll(workspace: TestWorkspace, drafts: Draft[]) {
     for (const to of [0, 1])
       for (const type of ['nfe', 'cte'] as const) {
         const arrivals = drafts.flatMap((one, index) =>
@@ -59,11 +63,26 @@ describe('against a model in memory', () => {
           receive(ctx, recipient(workspace, { to }), type, arrivals),
         )
       }
-    const rows = await inWorkspace({ db }, workspace.id, ({ db }) =>
-      db.selectFrom('document').select(['id', 'chave']).execute(),
-    )
+    const rows = await inWorkspace({ db }, workspace.id, async ({ db }) => {
+      // Deadlines of all ages, a few of them already answered from here.
+      await sql`update document set authorized_at = case when id % 7 > 0 then now() - interval '1 hour' * (id * 61 % 5000) end, created_at = now() - interval '1 minute' * (id % 5)`.execute(
+        db,
+      )
+      await sql`
+        insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, state, why)
+        select workspace_id, company_id, id, type, '', chave, e.code, e.sequence, (array['waiting', 'registered', 'rejected'])[1 + (id % 3)::int], 'test'
+          from document, lateral (values (case when type = 2 then 610110 when id % 2 = 0 then 210210 else 210200 end, 1), (610111, 1 + id % 2)) e (code, sequence)
+         where id % 4 = 0 and (type = 2 or code <> 610111)`.execute(db)
+      return readRows(db, workspace.id, sql`where d.workspace_id = ${workspace.id}`)
+    })
     expect(rows).toHaveLength(drafts.length)
-    return new Map(rows.map(({ id, chave }) => [chave, id]))
+    const now = new Date()
+    return new Map(
+      rows.map((row) => [
+        row.chave,
+        { id: row.id, arrived: row.created_at.getTime(), due: dueAnswer(row, now)?.until.toISOString() ?? null },
+      ]),
+    )
   }
 
   const show = (workspace: TestWorkspace, to: number, nfe: number, cte: number) =>
@@ -89,7 +108,12 @@ describe('against a model in memory', () => {
     }),
   )
 
-  function expected(drafts: Draft[], masks: number[], asked: Question, means: Typed['means']) {
+  function expected(
+    drafts: Draft[],
+    masks: number[],
+    asked: Question,
+    { means, anyDate }: Pick<Typed, 'means' | 'anyDate'>,
+  ) {
     return drafts
       .map((one, index) => ({ one, index }))
       .filter(({ one, index }) => {
@@ -101,8 +125,8 @@ describe('against a model in memory', () => {
           (asked.company ?? one.to) === one.to &&
           (asked.status ?? statusOf(one)) === statusOf(one) &&
           (asked.role === undefined || roles.includes(asked.role) || (asked.role === 3 && roles.includes(8))) &&
-          (asked.from ?? '') <= one.issuedAt &&
-          one.issuedAt <= (asked.to ?? '9') &&
+          (anyDate || ((asked.from ?? '') <= one.issuedAt && one.issuedAt <= (asked.to ?? '9'))) &&
+          hasAmount(one, asked) &&
           means(one, index)
         )
       })
@@ -112,24 +136,37 @@ describe('against a model in memory', () => {
     await fc.assert(
       fc.asyncProperty(story, async ({ drafts, large, masks, questions }) => {
         const workspace = await newOffice(db, large)
-        const ids = await deliverAll(workspace, drafts)
-        const idOf = (one: Draft, index: number) => ids.get(chaveOf(one, index))!
+        const rows = await deliverAll(workspace, drafts)
         for (const to of [0, 1]) await show(workspace, to, masks[2 * to]!, masks[2 * to + 1]!)
         for (const { asked, typed } of questions) {
           const { company, ...filter } = asked
           const companyId = company === undefined ? undefined : workspace.companies[company]
-          const found = await pageOf(workspace.id, { ...filter, companyId, text: typed?.text.trim() })
-          const all = expected(drafts, masks, asked, typed?.means ?? (() => true))
-          const newestFirst = all
-            .map(({ one, index }) => ({ at: one.issuedAt, id: idOf(one, index) }))
-            .sort((a, b) => (a.at === b.at ? Number(b.id - a.id) : a.at < b.at ? 1 : -1))
+          const text = typed?.text.trim()
+          const found = await pageOf(workspace.id, { ...filter, companyId, text })
+          const all = expected(drafts, masks, asked, typed ?? { means: () => true })
+          const listed = all
+            .map(({ one, index }) => ({ draft: one, ...rows.get(chaveOf(one, index))! }))
+            .sort((a, b) => compareRows(filter.order, a, b))
           const cents = all.reduce((sum, { one }) => sum + one.cents, 0)
-          expect([typed?.text, found.total, found.amount]).toEqual([typed?.text, all.length, (cents / 100).toFixed(2)])
-          expect(found.rows.map((row) => row.id)).toEqual(
-            newestFirst.slice((filter.page - 1) * pageSize, filter.page * pageSize).map(({ id }) => id),
+          expect([text, found.total, found.amount]).toEqual([text, all.length, (cents / 100).toFixed(2)])
+          expect([text, filter.order, found.rows.map((row) => row.id)]).toEqual([
+            text,
+            filter.order,
+            listed.slice((filter.page - 1) * pageSize, filter.page * pageSize).map(({ id }) => id),
+          ])
+          const criteria = { ...filter, companyId, text }
+          expect(await selectIds({ db }, workspace.id, criteria, all.length, filter.order)).toEqual(
+            listed.map(({ id }) => id),
           )
-          const criteria = { ...filter, companyId, text: typed?.text.trim() }
-          expect(await selectIds({ db }, workspace.id, criteria, all.length)).toEqual(newestFirst.map(({ id }) => id))
+          const outside = await readWorkspace({ db }, workspace.id, (ctx) => countOutside(ctx, workspace.id, criteria))
+          const anywhere = expected(
+            drafts,
+            masks,
+            { ...asked, from: undefined, to: undefined },
+            typed ?? { means: () => true },
+          )
+          expect([text, outside.total]).toEqual([text, anywhere.length - all.length])
+          expect(outside.months.reduce((sum, { n }) => sum + n, 0)).toBe(outside.total)
         }
       }),
       { numRuns: runs(12), endOnFailure: true },
@@ -153,10 +190,21 @@ describe('in a workspace with thousands of documents', () => {
     companies = rows.map(({ id }) => id)
   })
 
+  const order = fc.option(
+    fc.record({
+      by: fc.constantFrom<keyof typeof columnOf>('issued', 'amount', 'arrived', 'issuer'),
+      ascending: fc.boolean(),
+    }),
+  )
+  const columnOf = { issued: 'd.issued_at', amount: 'd.amount', arrived: 'd.created_at', issuer: 's.search' } as const
+
   // The same asked as simply as it can be said: every document is looked at.
   const ask = (filter: Filter) =>
     inWorkspace({ db }, workspaceId, async ({ db }) => {
       const { type, status = null, role = null, companyId = null, from = null, to = null, text } = filter
+      const { by, ascending } = filter.order ?? { by: 'issued', ascending: false }
+      const way = ascending ? sql`asc` : sql`desc`
+      const ties = by === 'issued' ? way : sql`desc`
       const found = sql`
         from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
                         join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
@@ -167,7 +215,7 @@ describe('in a workspace with thousands of documents', () => {
          and (${text === undefined} or s.name ilike ${`%${text}%`})`
       const { rows } = await sql<{ total: number; amount: string; ids: string[] }>`
         select count(*)::int as total, coalesce(sum(d.amount), 0)::text as amount,
-               array(select d.id::text ${found} order by d.issued_at desc, d.id desc offset ${(filter.page - 1) * pageSize} limit ${pageSize}) as ids
+               array(select d.id::text ${found} order by ${sql.ref(columnOf[by as keyof typeof columnOf])} ${way}, d.issued_at ${ties}, d.id ${ties} offset ${(filter.page - 1) * pageSize} limit ${pageSize}) as ids
         ${found}`.execute(db)
       return rows[0]!
     })
@@ -207,8 +255,12 @@ describe('in a workspace with thousands of documents', () => {
           .execute(),
       )
       await fc.assert(
-        fc.asyncProperty(filter, fc.nat(105), async ({ company, ...drawn }, depth) => {
-          const question = { ...drawn, companyId: company === undefined ? undefined : companies[company] }
+        fc.asyncProperty(filter, fc.nat(105), order, async ({ company, ...drawn }, depth, order) => {
+          const question = {
+            ...drawn,
+            order: order ?? undefined,
+            companyId: company === undefined ? undefined : companies[company],
+          }
           const { total } = await pageOf(workspaceId, { ...question, page: 1 })
           const page = 1 + Math.floor((total / pageSize) * (depth / 100))
           const found = await pageOf(workspaceId, { ...question, page })

@@ -3,7 +3,7 @@ import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import fc from 'fast-check'
 import type { Service } from '../platform/service.ts'
 import type { Arrival } from './arrival.ts'
-import type { Filter } from './filter.ts'
+import type { Filter, Order } from './filter.ts'
 import { cnpjs } from './order.testing.ts'
 
 // Documents and filters for list.test.ts, and a simple model of what a filter must find.
@@ -133,17 +133,38 @@ export function rolesOf({ roles, fate }: Draft): number[] {
 /** What somebody types and which documents that means. */
 export interface Typed {
   text: string
+  /** The range does not matter. */
+  anyDate?: true
   means: (draft: Draft, index: number) => boolean
 }
 
 const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
-const named = (text: string): Typed => ({
+// As office.testing.ts calls its companies.
+const companyName = 'empresa'
+
+// Each word must stand in one of the fields.
+const words = (text: string): Typed => ({
   text,
-  means: ({ issuer }) => plain(issuers[issuer]!.name).includes(plain(text.trim())),
+  means: (draft) =>
+    text
+      .trim()
+      .split(/\s+/)
+      .every((word) => isIn(draft, word)),
 })
-const ofTaxId = (text: string, start: string): Typed => ({
+function isIn({ issuer, number, to }: Draft, word: string): boolean {
+  const bare = word.replace(/[./-]/g, '').toUpperCase()
+  const digits = /^[\d.]+$/.test(word) && bare.length <= 9
+  const isTaxId = /^[A-Z0-9]*\d[A-Z0-9]*$/.test(bare) && (bare.length >= 8 || (/[/-]/.test(word) && bare.length >= 6))
+  return (
+    [issuers[issuer]!.name, companyName].some((name) => plain(name).includes(plain(word))) ||
+    (digits && number === Number(bare)) ||
+    (isTaxId && [issuers[issuer]!.taxId, cnpjs[to]!].some((taxId) => taxId.includes(bare)))
+  )
+}
+const named = words
+const ofTaxId = (text: string, part: string): Typed => ({
   text,
-  means: ({ issuer }) => issuers[issuer]!.taxId.startsWith(start),
+  means: ({ issuer, to }) => [issuers[issuer]!.taxId, cnpjs[to]!].some((taxId) => taxId.includes(part)),
 })
 type Write = (text: string) => string
 const masked: Write = (taxId) => (taxId.length === 11 ? formatCpf(taxId) : formatCnpj(taxId))
@@ -177,8 +198,7 @@ const someIssuer = fc.oneof(
         .trim(),
       loud,
     }))
-    // The 100 of "100%" alone is a number, and means one.
-    .filter(({ part }) => !/^[\d.\s]+$/.test(part))
+    .filter(({ part }) => part !== '')
     .map(({ part, loud }) => ({ ...named(part), text: loud ? part.toUpperCase() : plain(part) })),
   fc.constantFrom('%', '_', '\\', '🚚', '100%', 'e_s', '.', 'ninguém', 'x'.repeat(200), "'; --").map(named),
 )
@@ -189,41 +209,74 @@ function cutAfter(written: string, length: number): string {
   return [...written].filter((sign) => (/\w/.test(sign) ? ++counted <= length : counted < length)).join('')
 }
 
-/** Ways of typing what is in one of the documents, or in none. */
+const money = (cents: number) => (cents / 100).toLocaleString('pt-BR', { minimumFractionDigits: 2 })
+const inCents = (cents: number) => (draft: Draft) => draft.cents === cents
+
+// What people know of one document besides who issued it, in their ways of writing.
+function fact(draft: Draft, index: number): fc.Arbitrary<Typed> {
+  const { number, cents, issuedAt } = draft
+  const [year = '', month = '', day = ''] = issuedAt.slice(0, 10).split('-')
+  const chave = chaveOf(draft, index)
+  const is = (text: string, means: Typed['means']): Typed => ({ text, means })
+  return fc.constantFrom<Typed>(
+    words(String(number)),
+    words(String(number).padStart(9, '0')),
+    words(String(number).replace(/\B(?=(\d{3})+$)/g, '.')),
+    is(money(cents), inCents(cents)),
+    is(`R$ ${money(cents)}`, inCents(cents)),
+    is((cents / 100).toFixed(2), inCents(cents)),
+    is(`r$${money(cents).replaceAll('.', '')}`, inCents(cents)),
+    is(`> ${money(cents)}`, (one) => one.cents > cents),
+    is(`>=${money(cents)}`, (one) => one.cents >= cents),
+    is(`<R$ ${money(cents)}`, (one) => one.cents < cents),
+    is(`<= ${Math.floor(cents / 100)}`, (one) => one.cents <= Math.floor(cents / 100) * 100),
+    is(`1.000..${money(cents)}`, (one) => one.cents >= 100_000 && one.cents <= cents),
+    is(`${money(cents)} .. R$ 900000`, (one) => one.cents >= cents && one.cents <= 90_000_000),
+    is(`${day}/${month}/${year}`, (one) => one.issuedAt.startsWith(`${year}-${month}-${day}`)),
+    is(`${Number(day)}/${Number(month)}`, (one) => one.issuedAt.slice(5, 10) === `${month}-${day}`),
+    is(`${month}/${year}`, (one) => one.issuedAt.startsWith(`${year}-${month}`)),
+    is(chave.slice(-12), (...one) => chaveOf(...one).includes(chave.slice(-12))),
+    is(
+      chave.slice(15, 35),
+      (...one) => /^\d+$/.test(chave.slice(15, 35)) && chaveOf(...one).includes(chave.slice(15, 35)),
+    ),
+  )
+}
+
+/** Ways of typing what is in one of the documents, or in none; several at once in any order. */
 export function typed(drafts: Draft[]): fc.Arbitrary<Typed> {
   const one = fc.nat(drafts.length - 1)
-  const number = one.map((index) => String(drafts[index]!.number))
   const chave = one.map((index) => chaveOf(drafts[index]!, index))
+  const someFact = one.chain((index) => fact(drafts[index]!, index))
+  const word = fc.oneof(someFact, someIssuer, fc.constantFrom('empresa', 'EMPR', ...cnpjs).map(words))
   return fc.oneof(
-    fc
-      .tuple(
-        number,
-        fc.constantFrom<Write>(
-          String,
-          (number) => number.padStart(9, '0'),
-          (number) => ` ${number} `,
-        ),
-      )
-      .map(([number, write]): Typed => {
-        const text = write(number)
-        const isBase = text.trim().length === 8
-        return {
-          text,
-          means: (draft) =>
-            draft.number === Number(number) || (isBase && issuers[draft.issuer]!.taxId.startsWith(number)),
-        }
-      }),
     fc
       .tuple(
         chave,
         fc.constantFrom<Write>(String, inFours, (chave) => `NFe${chave.toLowerCase()}`),
       )
-      .map(([chave, write]): Typed => ({ text: write(chave), means: (...one) => chaveOf(...one) === chave })),
+      .map(
+        ([chave, write]): Typed => ({
+          text: write(chave),
+          anyDate: true,
+          means: (...one) => chaveOf(...one) === chave,
+        }),
+      ),
     fc.tuple(chave, fc.integer({ min: 25, max: 43 })).map(([chave, length]): Typed => {
       const start = chave.slice(0, length)
       return { text: inFours(start), means: (...one) => chaveOf(...one).startsWith(start) }
     }),
     { weight: 2, arbitrary: someIssuer },
+    { weight: 3, arbitrary: someFact },
+    {
+      weight: 3,
+      arbitrary: fc.array(word, { minLength: 2, maxLength: 3 }).map(
+        (parts): Typed => ({
+          text: parts.map(({ text }) => text.trim()).join(' '),
+          means: (...one) => parts.every(({ means }) => means(...one)),
+        }),
+      ),
+    },
   )
 }
 
@@ -245,7 +298,7 @@ const someTime = fc
     return moved.length > 24 || moved < '0001' ? time : moved.slice(0, 19)
   })
 
-export type Question = Omit<Filter, 'text' | 'companyId'> & { company?: number }
+export type Question = Omit<Filter, 'text' | 'companyId' | 'order'> & { company?: number; order: Order }
 
 const seldom = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, arbitrary)
 
@@ -258,7 +311,13 @@ export const question: fc.Arbitrary<Question> = fc
     role: seldom(fc.integer({ min: 0, max: 7 })),
     from: seldom(someTime),
     to: seldom(someTime),
+    amountFrom: seldom(fc.constantFrom('0', '250000.00', '500000.5')),
+    amountTo: seldom(fc.constantFrom('500000.50', '999999.99')),
     page: fc.constantFrom(1, 1, 1, 2, 3),
+    order: fc.record({
+      by: fc.constantFrom<Order['by']>('issued', 'issued', 'amount', 'arrived', 'due', 'issuer'),
+      ascending: fc.boolean(),
+    }),
     // As the screen asks.
     wholeDays: fc.boolean(),
   })
@@ -269,3 +328,37 @@ export const question: fc.Arbitrary<Question> = fc
       ? { ...filter, from: from && `${from.slice(0, 10)}T00:00:00`, to: to && `${to.slice(0, 10)}T23:59:59` }
       : { ...filter, from, to }
   })
+
+/** Whether the model finds its amount in the range. */
+export function hasAmount({ cents }: Draft, { amountFrom, amountTo }: Question): boolean {
+  return cents >= Number(amountFrom ?? 0) * 100 && cents <= Number(amountTo ?? 1e9) * 100
+}
+
+/** Of two documents that a list shows, which stands first; `due` and `arrived` as the row shows them. */
+export function compareRows({ by, ascending }: Order, one: ListedDraft, other: ListedDraft): number {
+  const key = (listed: ListedDraft): string | number => {
+    if (by === 'issued') return listed.draft.issuedAt
+    if (by === 'amount') return listed.draft.cents
+    if (by === 'arrived') return listed.arrived
+    if (by === 'due') return listed.due ?? ''
+    return plain(issuers[listed.draft.issuer]!.name)
+  }
+  const [a, b] = [key(one), key(other)]
+  if (a !== b) {
+    if (by === 'due' && (a === '' || b === '')) return a === '' ? 1 : -1
+    return a < b === ascending ? -1 : 1
+  }
+  const newest =
+    one.draft.issuedAt === other.draft.issuedAt
+      ? Number(other.id - one.id)
+      : one.draft.issuedAt < other.draft.issuedAt
+        ? 1
+        : -1
+  return by === 'issued' && ascending ? -newest : newest
+}
+interface ListedDraft {
+  draft: Draft
+  id: bigint
+  arrived: number
+  due: string | null
+}

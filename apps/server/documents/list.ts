@@ -5,11 +5,12 @@ import type { Context, Database } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { type CountPart, countAll, locate, type Stretch, walkedBy } from './count.ts'
-import { type Criteria, documentCondition, type Filter, type FilterQuery } from './filter.ts'
+import { type Criteria, type Filter, type FilterQuery, type Order, rangeOf, usualOrder, withinRange } from './filter.ts'
+import { inOrder } from './order.ts'
 import { type DocumentListRow, readRows } from './rows.ts'
-import { searchCondition } from './search.ts'
+import { readQuery } from './search.ts'
 
-export type { Criteria, Filter } from './filter.ts'
+export type { Criteria, Filter, Order } from './filter.ts'
 
 export const pageSize = 50
 
@@ -21,8 +22,8 @@ export interface ListPage {
 }
 
 /**
- * One page of the workspace's documents, without those that its companies hide, newest first, with the exact count and sum of the filter.
- * Counters say in which month or day the page lies, so that its cost does not grow with its number.
+ * One page of the workspace's documents, without those that its companies hide, in the order of the filter, with its exact count and sum. By
+ * date, counters say in which month or day the page lies, so that its cost does not grow with its number.
  */
 export async function searchDocuments(
   ctx: Pick<Context, 'db'>,
@@ -30,12 +31,13 @@ export async function searchDocuments(
   filter: Filter,
 ): Promise<ListPage> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { query, stretches, total } = await ask(db, workspaceId, filter)
+    const asked = await ask(db, workspaceId, filter)
     const offset = (filter.page - 1) * pageSize
+    const take = Math.min(pageSize, asked.total - offset)
     return {
-      total,
-      amount: sumDecimals(stretches.map(({ amount }) => amount)),
-      rows: offset < total ? await readPage(query, await locate(query, stretches, offset, pageSize)) : [],
+      total: asked.total,
+      amount: sumDecimals(asked.stretches.map(({ amount }) => amount)),
+      rows: take > 0 ? await readPage(asked, filter.order ?? usualOrder, offset, take) : [],
     }
   })
 }
@@ -46,19 +48,18 @@ export async function selectIds(
   workspaceId: number,
   criteria: Criteria,
   max: number,
+  order: Order = usualOrder,
 ): Promise<bigint[]> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { query, stretches, total } = await ask(db, workspaceId, criteria)
+    const { query, total } = await ask(db, workspaceId, criteria)
     if (total > max)
       throw new AppError(
         'conflict',
         `Este filtro tem ${formatInteger(total)} documentos, e uma seleção alcança até ${formatInteger(max)}. Nada mudou na sua seleção: escolha um período menor ou mais um filtro.`,
       )
-    if (total === 0) return []
-    const { rows } = await sql<{ id: bigint }>`
-      select d.id from document d
-       where d.workspace_id = ${workspaceId} and d.id = any (array(${idsOf(query, await locate(query, stretches, 0, total))}))
-       order by d.issued_at desc, d.id desc`.execute(db)
+    const { rows } = await sql<{ id: bigint }>`${inOrder(query, order, { total, offset: 0, take: total }).ids}`.execute(
+      db,
+    )
     return rows.map(({ id }) => id)
   })
 }
@@ -72,15 +73,34 @@ export async function countDocuments(
   return (await ask(db, workspaceId, criteria)).total
 }
 
-async function ask(
-  db: Database,
+/** How many documents the criteria find outside their range, by month of issue, newest first; `ctx.db` is a transaction inside the workspace. */
+export async function countOutside(
+  { db }: Pick<Context, 'db'>,
   workspaceId: number,
-  filter: Criteria,
-): Promise<{ query: FilterQuery; stretches: Stretch[]; total: number }> {
-  const text = filter.text ? await searchCondition(db, workspaceId, filter.text) : null
-  const hiding = text ? await readHiding({ db }, workspaceId) : []
-  const asked: FilterQuery = { db, workspaceId, filter, text, hiding }
-  const counted = await countAll(asked)
+  { from, to, ...criteria }: Criteria,
+): Promise<{ total: number; months: { month: string; n: number }[] }> {
+  const [hiding, asked] = [await readHiding({ db }, workspaceId), await readQuery(db, workspaceId, criteria)]
+  const without = rangeOf({ from, to })
+  // A whole chave is found whatever the range is.
+  if (asked.anyDate || (from === undefined && to === undefined)) return { total: 0, months: [] }
+  const { rows } = await sql<{ month: string; n: number }>`
+    select to_char(date_trunc('month', d.issued_at), 'YYYY-MM') as month, count(*)::int as n from document d
+     where ${withinRange({ ...asked, hiding }, asked.range)}
+       and not (d.issued_at >= ${without.from}::timestamp and d.issued_at < ${without.until}::timestamp)
+     group by date_trunc('month', d.issued_at) order by date_trunc('month', d.issued_at) desc`.execute(db)
+  return { total: rows.reduce((sum, { n }) => sum + n, 0), months: rows }
+}
+
+interface Asked {
+  query: FilterQuery
+  stretches: Stretch[]
+  total: number
+}
+
+async function ask(db: Database, workspaceId: number, filter: Criteria): Promise<Asked> {
+  const asked = await readQuery(db, workspaceId, filter)
+  const hiding = asked.found.length > 0 ? await readHiding({ db }, workspaceId) : []
+  const counted = await countAll({ ...asked, hiding })
   return {
     query: { ...asked, hiding: counted.hiding },
     stretches: counted.stretches,
@@ -88,25 +108,38 @@ async function ask(
   }
 }
 
+async function readPage(asked: Asked, order: Order, offset: number, take: number): Promise<DocumentListRow[]> {
+  const { query, stretches, total } = asked
+  if (order.by === 'issued') {
+    const newer = order.ascending ? total - offset - take : offset
+    const rows = await readByDate(query, await locate(query, stretches, newer, take))
+    return order.ascending ? rows.reverse() : rows
+  }
+  const { ids, reversed } = inOrder(query, order, { total, offset, take })
+  const rows = await readRows(
+    query.db,
+    query.workspaceId,
+    sql`join unnest(array(${ids})) with ordinality k (id, place) on k.id = d.id
+        where d.workspace_id = ${query.workspaceId} order by k.place`,
+  )
+  return reversed ? rows.reverse() : rows
+}
+
 // Beyond this many index entries it is cheaper to read only the index first, and then the rows of the page.
 const visitedMax = 200
 
-async function readPage(query: FilterQuery, parts: CountPart[]): Promise<DocumentListRow[]> {
+async function readByDate(query: FilterQuery, parts: CountPart[]): Promise<DocumentListRow[]> {
   const [part] = parts
   const near = part && parts.length === 1 && part.stretch.unit !== 'time' && walkedBy(part) <= visitedMax
   return readRows(
     query.db,
     query.workspaceId,
     near
-      ? sql`where ${within(query, part.stretch.from, part.stretch.until)}
+      ? sql`where ${withinRange(query, part.stretch)}
              order by d.issued_at desc, d.id desc offset ${part.skip} limit ${part.take}`
       : sql`where d.workspace_id = ${query.workspaceId} and d.id = any (array(${idsOf(query, parts)}))
              order by d.issued_at desc, d.id desc`,
   )
-}
-
-function within(query: FilterQuery, from: unknown, until: unknown): RawBuilder<unknown> {
-  return sql`${documentCondition(query)} and d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp`
 }
 
 function idsOf(query: FilterQuery, parts: CountPart[]): RawBuilder<unknown> {
@@ -115,7 +148,7 @@ function idsOf(query: FilterQuery, parts: CountPart[]): RawBuilder<unknown> {
     const { stretch, skip, take } = part
     // From the nearer end of the stretch.
     const [order, before] = skip > stretch.n / 2 ? [sql`asc`, stretch.n - skip - take] : [sql`desc`, skip]
-    return sql`select d.id from document d where ${within(query, stretch.from, stretch.until)}
+    return sql`select d.id from document d where ${withinRange(query, stretch)}
                 order by d.issued_at ${order}, d.id ${order} offset ${before} limit ${take}`
   }
   const of = <T>(pick: (part: CountPart) => T) => parts.map(pick)
@@ -123,7 +156,7 @@ function idsOf(query: FilterQuery, parts: CountPart[]): RawBuilder<unknown> {
     select k.id
       from unnest(${of(({ stretch }) => stretch.from)}::timestamp[], ${of(({ stretch }) => stretch.until)}::timestamp[],
                   ${of(({ skip }) => skip)}::int[], ${of(({ take }) => take)}::int[]) p (since, until, skip, take),
-           lateral (select d.id from document d where ${within(query, sql.ref('p.since'), sql.ref('p.until'))}
+           lateral (select d.id from document d where ${withinRange(query, { from: sql.ref('p.since'), until: sql.ref('p.until') })}
                      order by d.issued_at desc, d.id desc offset p.skip limit p.take) k`
 }
 

@@ -1,4 +1,5 @@
 import {
+  countOutsidePeriod,
   type DocumentDetail,
   type DocumentFilter,
   downloadExport,
@@ -6,15 +7,19 @@ import {
   downloadXml,
   exportDocuments,
   getDocument,
+  type ListOrder,
   linkExport,
   listDocuments,
   listExports,
+  listDocuments,
+  listOrders,
   printDacte,
   printDanfe,
   printDocumentEvent,
   printDocuments,
   selectDocuments,
   selectionMax,
+  suggestIssuers,
   type TimelineEntry,
 } from '@vigia/contract/documents'
 import { formatCount } from '@vigia/contract/text'
@@ -25,13 +30,14 @@ import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { openExport, type PreparedExport, prepareExport, readExports, renewLink } from './export/exports.ts'
 import { getXml } from './files.ts'
-import { type Criteria, pageSize, searchDocuments, selectIds } from './list.ts'
+import { type Criteria, countOutside, type Order, pageSize, searchDocuments, selectIds } from './list.ts'
 import { getDetails } from './panel/details.ts'
 import type { PanelItem } from './panel/texts.ts'
 import type { TimelineRow } from './panel/timeline.ts'
 import { printDocument, printEvent } from './printing.ts'
 import { noteRead } from './reads.ts'
 import { toRow } from './rows.ts'
+import { findIssuers } from './suggestions.ts'
 
 export const documentRoutes = [
   handle(listDocuments, async (ctx, { query, session }) => {
@@ -39,6 +45,7 @@ export const documentRoutes = [
       searchDocuments(ctx, session.workspaceId, {
         ...(await criteriaOf(ctx, session.workspaceId, query)),
         page: query.PaginaAtual,
+        order: orderOf(query),
       }),
     )
     return {
@@ -57,9 +64,21 @@ export const documentRoutes = [
 
   handle(selectDocuments, async (ctx, { query, session: { workspaceId } }) => {
     const ids = await readWorkspace(ctx, workspaceId, async (ctx) =>
-      selectIds(ctx, workspaceId, await criteriaOf(ctx, workspaceId, query), selectionMax),
+      selectIds(ctx, workspaceId, await criteriaOf(ctx, workspaceId, query), selectionMax, orderOf(query)),
     )
     return { data: { ids: ids.map((id) => ctx.ids.encode(workspaceId, id)) } }
+  }),
+
+  handle(countOutsidePeriod, async (ctx, { query, session: { workspaceId } }) => {
+    const { total, months } = await readWorkspace(ctx, workspaceId, async (ctx) =>
+      countOutside(ctx, workspaceId, await criteriaOf(ctx, workspaceId, query)),
+    )
+    return { data: { totalDeItens: total, meses: months.map(({ month, n }) => ({ mes: month, totalDeItens: n })) } }
+  }),
+
+  handle(suggestIssuers, async (ctx, { query, session: { workspaceId } }) => {
+    const found = await findIssuers(ctx, workspaceId, query.TipoDFe === 0 ? 0 : 2, query.CampoPesquisa ?? '')
+    return { data: { emitentes: found.map(({ name, tax_id }) => ({ nome: name, cnpjCpf: tax_id })) } }
   }),
 
   handle(getDocument, async (ctx, { params, session: { workspaceId } }) => {
@@ -169,7 +188,15 @@ async function criteriaOf(
     role: query.TipoParticipacao,
     from: query.DataDe,
     to: query.DataAte,
+    amountFrom: query.ValorDe,
+    amountTo: query.ValorAte,
   }
+}
+
+const orderings = { data: 'issued', valor: 'amount', chegada: 'arrived', prazo: 'due', emitente: 'issuer' } as const
+
+function orderOf({ Ordem, Sentido }: { Ordem: ListOrder; Sentido?: 'asc' | 'desc' | undefined }): Order {
+  return { by: orderings[Ordem], ascending: (Sentido ?? listOrders[Ordem]) === 'asc' }
 }
 
 function toItem(item: PanelItem): DocumentDetail['itens'][number] {

@@ -1,51 +1,124 @@
-import { cleanChave } from '@vigia/dfe/chave'
-import { parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../platform/context.ts'
-import { likeLiteral, searchable } from '../platform/text.ts'
+import { likeLiteral } from '../platform/text.ts'
+import { type Criteria, type FilterQuery, type Range, rangeOf } from './filter.ts'
+import { type Amounts, readWords, type Word } from './words.ts'
 
 /**
- * What a person typed as a condition on `document d`: a chave (also the beginning of one, also with spaces), a CNPJ or CPF with or without
- * mask, a number, or part of the issuer's name. Names are looked for in the dictionary of suppliers, never in the documents.
+ * Criteria as a question to the database, with what was typed as conditions on `document d`. Every word must be found, each in any field of
+ * the document: the name, CNPJ or CPF of the issuer or of the company, the number, the amount, the date, the chave. Names are looked for in
+ * the dictionary of suppliers, never in the documents.
  */
-export async function searchCondition(db: Database, workspaceId: number, text: string): Promise<RawBuilder<unknown>> {
-  const bare = cleanChave(text)
-  if (bare.length === 44 && chaveShape.test(bare)) return sql`d.chave = ${bare}`
-  // Only what people write in numbers may be dropped: "A 3 MARIAS" is a name, "12.ABC.345/01DE-35" is not.
-  const isCode = /^[0-9A-Za-z.\-/\s]+$/.test(text) && /\d/.test(bare)
-  if (isCode && isBeginningOfChave(bare)) return sql`d.chave >= ${bare} and d.chave < ${`${bare}~`}`
-  if (isCode && /^[\d.\s]+$/.test(text) && bare.length <= 9) return numberCondition(db, workspaceId, bare)
-  const wholeTaxId = isCode && (parseCnpj(bare) ?? parseCpf(bare))
-  if (wholeTaxId) return issuedBy(db, workspaceId, sql`s.tax_id = ${wholeTaxId}`)
-  const named = sql`s.search like ${`%${likeLiteral(searchable(text))}%`}`
-  const beginsTaxId =
-    isCode && /^[0-9A-Z]{8,14}$/.test(bare) && (bare.length === 14 || /^\d+$/.test(bare) || /^\S+$/.test(text.trim()))
-  return issuedBy(db, workspaceId, beginsTaxId ? sql`(${named} or s.tax_id like ${`${bare}%`})` : named)
-}
-
-const chaveShape = /^\d{6}[0-9A-Z]{0,12}\d*$/
-
-// A name may have digits in it, but not fifteen and nothing else.
-function isBeginningOfChave(bare: string): boolean {
-  return bare.length < 44 && (/^\d{15,}$/.test(bare) || (bare.length >= 25 && chaveShape.test(bare)))
-}
-
-// Eight digits are also the base of a CNPJ.
-async function numberCondition(db: Database, workspaceId: number, digits: string): Promise<RawBuilder<unknown>> {
-  const ofNumber = sql`d.number = ${Number(digits)}`
-  if (digits.length !== 8) return ofNumber
-  return sql`(${ofNumber} or ${await issuedBy(db, workspaceId, sql`s.tax_id like ${`${digits}%`}`)})`
-}
-
-async function issuedBy(
+export async function readQuery(
   db: Database,
   workspaceId: number,
-  condition: RawBuilder<unknown>,
-): Promise<RawBuilder<unknown>> {
-  // As one text: there may be thousands of ids, and they are only sent back to the database.
-  const { rows } = await sql<{ ids: string }>`
-    select coalesce(array_agg(s.id), '{}')::text as ids from supplier s where s.workspace_id = ${workspaceId} and ${condition}`.execute(
-    db,
-  )
-  return sql`d.supplier_id = any (${rows[0]!.ids}::int[])`
+  filter: Criteria,
+): Promise<FilterQuery & { anyDate: boolean }> {
+  const words = readWords(filter.text ?? '')
+  const amounts = amountConditions({ from: filter.amountFrom, to: filter.amountTo })
+  const query = { db, workspaceId, filter, hiding: [], anyDate: words.chave !== null }
+  // Who has the whole chave means that document, whenever it was issued.
+  if (words.chave) {
+    const found = [sql`d.chave = ${words.chave}`, ...amounts]
+    return { ...query, range: rangeOf({}), found }
+  }
+  const found = [
+    ...amounts,
+    ...words.amounts.flatMap(amountConditions),
+    ...words.days.map(
+      ({ month, day }) =>
+        sql`extract(month from d.issued_at) = ${month}::int and extract(day from d.issued_at) = ${day}::int`,
+    ),
+    ...(await inFields(db, workspaceId, words.others)),
+  ]
+  return { ...query, range: words.ranges.reduce(common, rangeOf(filter)), found }
 }
+
+function common(one: Range, other: Range): Range {
+  return {
+    from: one.from > other.from ? one.from : other.from,
+    until: one.until < other.until ? one.until : other.until,
+  }
+}
+
+function amountConditions({ from, above, to, below }: Amounts): RawBuilder<unknown>[] {
+  const compare = (sign: string, amount: string | undefined) =>
+    amount === undefined ? [] : [sql`d.amount ${sql.raw(sign)} ${amount}::numeric`]
+  return [...compare('>=', from), ...compare('>', above), ...compare('<=', to), ...compare('<', below)]
+}
+
+// Beyond this many documents of a number the condition is cheaper than their names.
+const numberedMax = 1_000
+
+interface Found {
+  suppliers: number[]
+  companies: number[]
+  /** The word says nothing: all companies have it. */
+  everywhere: boolean
+  /** Ids of documents as one text. */
+  numbered: string | null
+  many: boolean
+  begins: boolean
+}
+
+async function inFields(db: Database, workspaceId: number, words: Word[]): Promise<RawBuilder<unknown>[]> {
+  if (words.length === 0) return []
+  const of = <T>(pick: (word: Word) => T) => words.map(pick)
+  const like = (text: string | null) => (text === null ? null : `%${likeLiteral(text)}%`)
+  const { rows } = await sql<Found>`
+    select s.ids as suppliers, c.ids as companies, c.everywhere, n.ids as numbered, n.many, b.begins
+      from unnest(${of(({ name }) => like(name))}::text[], ${of(({ taxId }) => like(taxId))}::text[],
+                  ${of(({ number }) => number)}::int[], ${of(({ chave }) => chave)}::text[]) with ordinality w (name, tax_id, number, chave, place),
+      lateral (select coalesce(array_agg(s.id), '{}') as ids from supplier s
+                where s.workspace_id = ${workspaceId} and (s.search like w.name or s.tax_id like w.tax_id)) s,
+      lateral (select coalesce(array_agg(c.id) filter (where c.search like w.name or c.cnpj like w.tax_id), '{}') as ids,
+                      bool_and(coalesce(c.search like w.name, false) or coalesce(c.cnpj like w.tax_id, false)) as everywhere
+                 from company c where c.workspace_id = ${workspaceId}) c,
+      lateral (select array_agg(k.id)::text as ids, count(*) > ${numberedMax} as many
+                 from (select d.id from document d where d.workspace_id = ${workspaceId} and d.number = w.number limit ${numberedMax + 1}) k) n,
+      lateral (select exists (select 1 from document d where d.workspace_id = ${workspaceId} and d.chave >= w.chave and d.chave < w.chave || '~') as begins) b
+     order by w.place`.execute(db)
+  const conditions: RawBuilder<unknown>[] = []
+  // What only names have is one set of issuers, by which documents are found fast.
+  const named: number[][] = []
+  for (const [index, word] of words.entries()) {
+    const found = rows[index]!
+    if (found.everywhere) continue
+    const others = otherFields(word, found)
+    if (others.length === 0) named.push(found.suppliers)
+    else conditions.push(either([...anyOf('supplier_id', found.suppliers), ...others]))
+  }
+  return named.length > 0 ? [sql`d.supplier_id = any (${asArray(inAll(named))}::int[])`, ...conditions] : conditions
+}
+
+function inAll([first = [], ...others]: number[][]): number[] {
+  return others.reduce((common, ids) => {
+    const these = new Set(ids)
+    return common.filter((id) => these.has(id))
+  }, first)
+}
+
+function otherFields({ number, chave }: Word, found: Found): RawBuilder<unknown>[] {
+  return [
+    ...anyOf('company_id', found.companies),
+    ...(found.many
+      ? [sql`d.number = ${number}`]
+      : found.numbered
+        ? [sql`d.id = any (${found.numbered}::bigint[])`]
+        : []),
+    ...(chave ? [found.begins ? beginsWith(chave) : sql`d.chave like ${`%${likeLiteral(chave)}%`}`] : []),
+  ]
+}
+
+const beginsWith = (chave: string) => sql`(d.chave >= ${chave} and d.chave < ${`${chave}~`})`
+
+function anyOf(column: 'supplier_id' | 'company_id', ids: number[]): RawBuilder<unknown>[] {
+  return ids.length === 0 ? [] : [sql`${sql.ref(`d.${column}`)} = any (${asArray(ids)}::int[])`]
+}
+
+function either(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return conditions.length === 1 ? conditions[0]! : sql`(${sql.join(conditions, sql` or `)})`
+}
+
+// As one text: there may be thousands of ids.
+const asArray = (ids: number[]) => `{${ids.join()}}`

@@ -65,8 +65,15 @@ export const fieldTexts: Record<string, FieldWords> = {
   TipoDFe: { description: '0 NF-e, 2 CT-e.', enum: [0, 2] },
   CampoPesquisa: {
     description:
-      'Número, chave de acesso (também o começo, também com espaços), CNPJ ou CPF de quem emitiu, ou parte do nome, sem acentos.',
+      'Palavras em qualquer ordem; cada uma tem de estar num dos campos: parte do nome de quem emitiu ou da empresa, sem acentos; número; chave de acesso ou dez ou mais caracteres dela; CNPJ ou CPF, ou oito ou mais caracteres dele; valor (16.471,02 ou R$ 500), faixa de valor (>10000, <=500, 1000..2000); data (15/10, 15/10/2026, 10/2026). A chave inteira é achada em qualquer data.',
   },
+  ValorDe: { description: 'Só documentos deste valor ou mais, como 1234.56.' },
+  ValorAte: { description: 'Só documentos deste valor ou menos, como 1234.56.' },
+  Ordem: {
+    description:
+      'data (de emissão), valor, chegada (aqui), prazo (da próxima resposta; quem não tem vem no fim) ou emitente (nome). Não vindo, data.',
+  },
+  Sentido: { description: 'asc ou desc. Não vindo, asc em prazo e emitente, desc nas outras.' },
   PaginaAtual: { description: 'Página, a partir de 1; sem ela, a primeira. Uma página além do fim vem vazia.' },
   Status: {
     description:

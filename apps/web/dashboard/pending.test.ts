@@ -56,8 +56,8 @@ test('a company without a valid certificate counts as one with a problem, as in 
 test('links for answers cover the 90 days that the server counts, links for cancelled notes the month', () => {
   const counts = { resumos: 1, aguardandoResposta: 12, canceladasNfe: 2, canceladosCte: 1 }
   expect(told(counts, [], now)).toEqual([
-    '1 nota só com o resumo: responda para receber o XML → /notas-fiscais?status=1&de=2026-08-23&ate=2026-11-20',
-    '12 notas com Ciência esperam a resposta final → /notas-fiscais?status=8&de=2026-08-23&ate=2026-11-20',
+    '1 nota só com o resumo: responda para receber o XML → /notas-fiscais?status=1&de=2026-08-23&ate=2026-11-20&ordem=prazo',
+    '12 notas com Ciência esperam a resposta final → /notas-fiscais?status=8&de=2026-08-23&ate=2026-11-20&ordem=prazo',
     '2 notas canceladas neste mês → /notas-fiscais?status=3',
     '1 CTe cancelado neste mês → /cte?status=3',
   ])

@@ -17,7 +17,8 @@ const untold = { resumos: 0, aguardandoResposta: 0, canceladasNfe: 0, cancelados
 export function pendingOf(counts: Dashboard['pendencias'], companies: readonly CompanyRow[], now: Date): Pending[] {
   const { resumos, aguardandoResposta, canceladasNfe, canceladosCte } = counts ?? untold
   const { from, to } = lastDays(now, 89)
-  const recent = (status: number) => `/notas-fiscais?status=${status}&de=${from}&ate=${to}`
+  // The deadline that ends first leads.
+  const recent = (status: number) => `/notas-fiscais?status=${status}&de=${from}&ate=${to}&ordem=prazo`
   const troubled = companies.filter((company) => capturesOf(company, now).some(isTroubled))
   const soon = toDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + soonDays))
   const endOf = ({ validadeCertificadoA1 }: CompanyRow) => new Date(validadeCertificadoA1 ?? Number.NaN)

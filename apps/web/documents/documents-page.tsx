@@ -1,3 +1,4 @@
+import type { ListOrder } from '@vigia/contract/documents'
 import { formatMoney, formatTime } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Columns3 } from 'lucide-react'
@@ -24,8 +25,17 @@ import { type DocumentsListProps, DocumentsTable } from './list/documents-table.
 import { EmptyList } from './list/empty-list.tsx'
 import { FilterBar } from './list/filter-bar.tsx'
 import { FilterLabels } from './list/filter-labels.tsx'
-import { type Filters, readFilters, toFilter, toQuery, writeFilters } from './list/filters.ts'
+import {
+  beginsAscending,
+  type Filters,
+  readFilters,
+  toFilter,
+  toQuery,
+  toSelection,
+  writeFilters,
+} from './list/filters.ts'
 import { ListToolbar } from './list/list-toolbar.tsx'
+import { OutsidePeriod } from './list/outside-period.tsx'
 import { pageState, type Selection, type SelectionStep, useSelection } from './list/selection.ts'
 import { useHand, useSteadyPage } from './list/steady.ts'
 import { WaitingDocuments } from './list/waiting-documents.tsx'
@@ -74,6 +84,8 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const some = selection.ids.size > 0
   const filter = toFilter(filters, kind)
   const commonCause = commonCauseOf(companies, useNow(60_000), kind.type)
+  const onOrder = (order: ListOrder) =>
+    apply({ order, ascending: order === filters.order ? !filters.ascending : beginsAscending(order) })
   const bar = { kind, filters, companies: companies ?? [], onChange: apply }
   return (
     <Page title={kind.title} site={productName} subtitle={kind.subtitle}>
@@ -87,6 +99,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
             <TextNotice tone="warning" text={commonCause} />
           </div>
         )}
+        <OutsidePeriod {...bar} />
         <ListToolbar
           kind={kind}
           total={page}
@@ -99,7 +112,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
                 kind={kind}
                 count={page?.totalDeItens ?? 0}
                 selectedCount={selection.ids.size}
-                filter={filter}
+                filter={toSelection(filters, kind)}
                 onFound={(ids) => choose({ do: 'all', ids })}
               />
             )
@@ -168,6 +181,9 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
                 narrow={width < tableMinWidth}
                 columns={table.columns}
                 arrived={filters.page === 1 ? arrived : nothing}
+                order={filters.order}
+                ascending={filters.ascending}
+                onOrder={onOrder}
               />
             )
           )}

@@ -9,10 +9,12 @@ import {
 } from '@vigia/contract/companies'
 import {
   type DocumentRow as ContractDocument,
+  countOutsidePeriod,
   getDocument,
   listDocuments,
   listExports,
   selectDocuments,
+  suggestIssuers,
 } from '@vigia/contract/documents'
 import { listManifestations, previewManifestation } from '@vigia/contract/manifestation'
 import type { RouteData, RouteDefinition } from '@vigia/contract/route'
@@ -46,6 +48,8 @@ export const documentQuery = ownQuery(getDocument, {
   relacionados: [],
   historico: [],
 })
+export const outsidePeriodQuery = ownQuery(countOutsidePeriod, { totalDeItens: 0, meses: [] })
+export const suggestionsQuery = ownQuery(suggestIssuers, { emitentes: [] })
 export const selectionQuery = ownQuery(selectDocuments, { ids: [] })
 export const manifestationsQuery = ownQuery(listManifestations, { eventos: [], opcoes: [] })
 export const previewQuery = ownQuery(previewManifestation, { permitidos: [], impedidos: [] })

@@ -15,6 +15,8 @@ interface SessionState {
 
 // public/theme.js reads it too.
 const sessionKey = 'vigia.session'
+/** What was searched for in this browser, by whom; it does not outlive the session. */
+export const searchesKey = 'vigia.searches'
 const listeners = new Set<() => void>()
 let state: SessionState = { session: storedSession(), expired: false }
 
@@ -38,6 +40,7 @@ export function openSession(session: WebSession) {
 
 export function closeSession() {
   localStorage.removeItem(sessionKey)
+  localStorage.removeItem(searchesKey)
   changeState({ session: null, expired: false })
 }
 

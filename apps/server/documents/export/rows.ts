@@ -3,8 +3,8 @@ import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
-import { all, type Criteria, documentCondition, rangeOf } from '../filter.ts'
-import { searchCondition } from '../search.ts'
+import { all, type Criteria, type FilterQuery, withinRange } from '../filter.ts'
+import { readQuery } from '../search.ts'
 
 /** A document as an export needs it. */
 export interface ExportRow {
@@ -63,17 +63,14 @@ export async function* readInBatches(
     }
     return
   }
-  const filter = choice.criteria
-  const { from, until } = rangeOf(filter)
   // The first batch of a search finds the matching issuers.
-  let text: RawBuilder<unknown> | null | undefined
+  let query: FilterQuery | undefined
   for (let last: ExportRow | undefined; ; ) {
     const after = last
     const rows = await read(async (db) => {
-      text ??= filter.text ? await searchCondition(db, workspaceId, filter.text) : null
-      const found = documentCondition({ db, workspaceId, filter, text, hiding: [] })
+      query ??= await readQuery(db, workspaceId, choice.criteria)
       const rest = after ? sql`(d.issued_at, d.id) < (${after.issued_at}::timestamp, ${after.id}::bigint)` : sql`true`
-      return sql`${found} and d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp and ${rest}`
+      return sql`${withinRange(query, query.range)} and ${rest}`
     })
     if (rows.length > 0) yield rows
     last = rows.at(-1)

@@ -1,4 +1,4 @@
-import { formatCount } from '@vigia/contract/text'
+import { formatCount, formatMoney } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { roleNames } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
@@ -31,10 +31,17 @@ export function criteriaText(criteria: Criteria, company: { name: string; cnpj: 
     company && `empresa ${company.name} (${formatCnpj(company.cnpj)})`,
     status === undefined ? '' : `status ${statusNames[status] ?? status}`,
     role === undefined ? '' : `participação ${roleNames[role] ?? role}`,
+    amountText(criteria),
     text && `busca por “${text.replace(/\s+/g, ' ')}”`,
   ]
     .filter(Boolean)
     .join('; ')
+}
+
+function amountText({ amountFrom, amountTo }: Criteria): string {
+  const [from, to] = [amountFrom, amountTo].map((amount) => amount && formatMoney(Number(amount)))
+  if (from && to) return `valor de ${from} a ${to}`
+  return from ? `valor a partir de ${from}` : to ? `valor até ${to}` : ''
 }
 
 function periodText({ from, to }: Criteria): string {

@@ -1,3 +1,4 @@
+import type { ListOrder } from '@vigia/contract/documents'
 import { useState } from 'react'
 import type { DocumentRow } from '../../lib/response-adapter.ts'
 
@@ -21,6 +22,8 @@ export interface Column {
   home?: ColumnId
   /** The content of a cell that is plain text. */
   text?: (row: DocumentRow) => string | null
+  /** The order of the list that its header chooses. */
+  order?: ListOrder
   /** Shown only when the person chooses it. */
   optional?: boolean
 }
@@ -28,14 +31,14 @@ export interface Column {
 /** In the order of the table; those with `home` and the optional ones are ours, the others are in the specification. */
 export const columns: readonly Column[] = [
   { id: 'numero', label: 'Número', width: 60 },
-  { id: 'emitente', label: 'Emitente', width: 336 },
+  { id: 'emitente', label: 'Emitente', width: 336, order: 'emitente' },
   { id: 'empresa', label: 'Empresa', width: 160, home: 'participacao' },
-  { id: 'valor', label: 'Valor', width: 96 },
-  { id: 'emissao', label: 'Data Emissão', width: 92 },
-  { id: 'chegada', label: 'Chegada', width: 88, home: 'emissao' },
+  { id: 'valor', label: 'Valor', width: 96, order: 'valor' },
+  { id: 'emissao', label: 'Data Emissão', width: 92, order: 'data' },
+  { id: 'chegada', label: 'Chegada', width: 88, home: 'emissao', order: 'chegada' },
   { id: 'participacao', label: 'Participação', width: 104 },
   { id: 'status', label: 'Status', width: 144 },
-  { id: 'prazo', label: 'Prazo', width: 152, home: 'status' },
+  { id: 'prazo', label: 'Prazo', width: 152, home: 'status', order: 'prazo' },
   {
     id: 'natureza',
     label: 'Natureza da operação',
@@ -68,6 +71,7 @@ export interface ShownColumn {
   width: number | null
   /** The column that is shown as its second line. */
   under: ColumnId | null
+  order: ListOrder | undefined
 }
 
 /** The columns of a table `width` pixels wide: all that are chosen and not empty, shown as second lines where the table is too narrow. */
@@ -91,6 +95,7 @@ export function layOut(hidden: readonly ColumnId[], contents: CellContents, widt
         label: column.label,
         width: column.id === 'emitente' ? null : widthOf(column) + ((under && underWidth[under]) ?? 0),
         under,
+        order: column.order,
       }
     })
 }

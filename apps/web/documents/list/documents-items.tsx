@@ -21,7 +21,19 @@ const skeletonRows = Array.from({ length: 12 }, (_, index) => index)
 
 /** Two lines per document where the columns do not fit, and a third when there is a deadline. */
 export function DocumentsItems(list: DocumentsListProps) {
-  const { kind, rows, arrived, selected, ticked, columns: _, onSelectPage, ...row } = list
+  const {
+    kind,
+    rows,
+    arrived,
+    selected,
+    ticked,
+    columns: _,
+    onSelectPage,
+    order: __,
+    ascending: ___,
+    onOrder: ____,
+    ...row
+  } = list
   if (!rows) {
     return (
       <ul aria-hidden className="[&>li]:border-line [&>li]:border-b">

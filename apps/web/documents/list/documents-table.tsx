@@ -1,6 +1,7 @@
-import { participationLabel } from '@vigia/contract/documents'
+import { type ListOrder, participationLabel } from '@vigia/contract/documents'
 import { formatDate, formatInstantDate, formatMoney, formatTime, formatWrittenTime } from '@vigia/contract/text'
 import { clsx } from 'clsx'
+import { ArrowDown, ArrowUp, ArrowUpDown } from 'lucide-react'
 import { memo, type ReactNode } from 'react'
 import type { DocumentRow } from '../../lib/response-adapter.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -30,13 +31,16 @@ export interface DocumentsListProps extends Omit<RowProps, 'row' | 'arrived' | '
   onSelectPage: (on: boolean) => void
   /** Of the table. */
   columns: readonly ShownColumn[]
+  order: ListOrder
+  ascending: boolean
+  onOrder: (order: ListOrder) => void
 }
 
 const skeletonRows = Array.from({ length: 12 }, (_, index) => index)
 const rightAligned: readonly ColumnId[] = ['numero', 'valor']
 
 export function DocumentsTable(list: DocumentsListProps) {
-  const { kind, rows, arrived, selected, ticked, columns, onSelectPage, ...row } = list
+  const { kind, rows, arrived, selected, ticked, columns, onSelectPage, order, ascending, onOrder, ...row } = list
   const head = 'sticky z-10 h-9 whitespace-nowrap border-line border-b bg-paper px-1.5 font-semibold text-muted text-sm'
   return (
     <table aria-labelledby="list-heading" className="w-full table-fixed border-separate border-spacing-0 text-left">
@@ -59,9 +63,20 @@ export function DocumentsTable(list: DocumentsListProps) {
               onChange={(event) => onSelectPage(event.target.checked)}
             />
           </th>
-          {columns.map(({ id, label }) => (
-            <th key={id} scope="col" className={clsx(head, rightAligned.includes(id) && 'text-right')}>
-              {label}
+          {columns.map(({ id, label, order: own }) => (
+            <th
+              key={id}
+              scope="col"
+              className={clsx(head, rightAligned.includes(id) && 'text-right')}
+              aria-sort={own === order ? (ascending ? 'ascending' : 'descending') : undefined}
+            >
+              {own ? (
+                <OrderButton current={own === order} ascending={ascending} onClick={() => onOrder(own)}>
+                  {label}
+                </OrderButton>
+              ) : (
+                label
+              )}
             </th>
           ))}
           <th scope="col" className={clsx(head, 'pr-0! text-right')}>
@@ -85,6 +100,34 @@ export function DocumentsTable(list: DocumentsListProps) {
           : skeletonRows.map((index) => <SkeletonRow key={index} columns={columns} />)}
       </tbody>
     </table>
+  )
+}
+
+interface OrderButtonProps {
+  current: boolean
+  ascending: boolean
+  onClick: () => void
+  children: string
+}
+
+function OrderButton({ current, ascending, onClick, children }: OrderButtonProps) {
+  const Arrow = !current ? ArrowUpDown : ascending ? ArrowUp : ArrowDown
+  return (
+    <button
+      type="button"
+      onClick={onClick}
+      className={clsx('group/order relative inline-flex h-8 items-center hover:text-ink', current && 'text-ink')}
+    >
+      {children}
+      {/* In the padding between two columns: it takes no width. */}
+      <Arrow
+        aria-hidden
+        className={clsx(
+          'absolute left-full size-3',
+          !current && 'opacity-0 group-hover/order:opacity-55 group-focus-visible/order:opacity-55',
+        )}
+      />
+    </button>
   )
 }
 

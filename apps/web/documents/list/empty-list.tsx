@@ -76,7 +76,7 @@ export function EmptyList({ kind, filters, companies, pageCount, counted, onChan
         action={<Button onClick={() => onChange(defaultFilters(today))}>Limpar filtros</Button>}
       >
         {filters.search
-          ? 'A pesquisa acha o número, a chave inteira ou o começo dela, o CNPJ com ou sem pontos e partes do nome do emitente, com ou sem acentos. Confira o que foi escrito, ou remova um dos filtros acima.'
+          ? 'A pesquisa acha palavras em qualquer ordem: partes do nome do emitente ou da empresa, o número, o valor (16.471,02 ou >10000), a data (15/10), o CNPJ e a chave ou parte dela. Cada palavra tem de estar no documento: confira o que foi escrito, ou remova um dos filtros acima.'
           : 'Remova um dos filtros acima para ver mais.'}
       </Empty>
     )
@@ -100,6 +100,6 @@ export function EmptyList({ kind, filters, companies, pageCount, counted, onChan
   )
 }
 
-function hasChoices({ search, company, participation, status }: Filters): boolean {
-  return Boolean(search || company || participation || status)
+function hasChoices({ search, company, participation, status, amountFrom, amountTo }: Filters): boolean {
+  return Boolean(search || company || participation || status || amountFrom || amountTo)
 }

@@ -1,14 +1,17 @@
+import type { ListOrder } from '@vigia/contract/documents'
 import { clsx } from 'clsx'
-import { Search, SlidersHorizontal } from 'lucide-react'
-import { type RefObject, useEffect, useId, useRef, useState } from 'react'
+import { SlidersHorizontal } from 'lucide-react'
+import { useEffect, useId, useState } from 'react'
 import type { CompanyRow } from '../../lib/response-adapter.ts'
 import { Button } from '../../ui/button.tsx'
-import { Input } from '../../ui/form/input.tsx'
 import { Labelled } from '../../ui/form/labelled.tsx'
 import { Select } from '../../ui/form/select.tsx'
 import { DateRangePicker } from '../../ui/period/date-range-picker.tsx'
 import type { DocumentKind } from '../kinds.ts'
+import { AmountRange } from './amount-range.tsx'
 import type { Filters } from './filters.ts'
+import { rememberSearch } from './recent-searches.ts'
+import { SearchBox } from './search-box.tsx'
 
 interface FilterBarProps {
   kind: DocumentKind
@@ -26,17 +29,21 @@ export function FilterBar({ kind, companies, filters, narrow, busy, onChange, on
   const [text, setText] = useState(filters.search)
   const [more, setMore] = useState(false)
   const id = useId()
-  const field = useRef<HTMLInputElement>(null)
-  useSlashKey(field)
   useEffect(() => setText(filters.search), [filters.search])
   const change = (part: Partial<Filters>) => onChange({ search: text.trim(), ...part })
-  const chosen = [filters.company, filters.participation, filters.status].filter(Boolean).length
+  const chosen = [
+    filters.company,
+    filters.participation,
+    filters.status,
+    filters.amountFrom || filters.amountTo,
+  ].filter(Boolean).length
   return (
     <form
       aria-label={`Filtrar ${kind.many}`}
       className={clsx('grid gap-2.5', narrow ? 'grid-cols-[1fr_auto]' : wideColumns)}
       onSubmit={(event) => {
         event.preventDefault()
+        rememberSearch(text.trim())
         onSearch({ search: text.trim() })
       }}
     >
@@ -44,33 +51,20 @@ export function FilterBar({ kind, companies, filters, narrow, busy, onChange, on
         id={`${id}-search`}
         label="Pesquisar"
         hidden={narrow}
-        className={narrow ? undefined : '@max-[940px]/list:col-span-2'}
+        className={narrow ? undefined : '@max-[1080px]/list:col-span-2'}
       >
-        <div className="relative">
-          <Search aria-hidden className="pointer-events-none absolute inset-y-0 left-2.5 my-auto size-4 text-muted" />
-          <Input
-            ref={field}
-            id={`${id}-search`}
-            type="search"
-            value={text}
-            maxLength={200}
-            autoComplete="off"
-            spellCheck={false}
-            placeholder="Número, chave, nome"
-            title="Tecle / para pesquisar. Por exemplo: 1234, a chave com ou sem espaços, 12.345.678/0001-90, papelaria sol."
-            aria-keyshortcuts="/"
-            className="pl-8.5 pointer-fine:pr-8"
-            onChange={(event) => setText(event.target.value)}
-          />
-          {text === '' && (
-            <kbd
-              aria-hidden
-              className="pointer-events-none absolute inset-y-0 right-2 my-auto hidden h-5 w-5 place-items-center rounded-[4px] border border-line font-sans text-muted text-xs pointer-fine:grid"
-            >
-              /
-            </kbd>
-          )}
-        </div>
+        <SearchBox
+          id={`${id}-search`}
+          kind={kind}
+          companies={companies}
+          text={text}
+          onText={setText}
+          onChoose={(part) => {
+            setText(part.search ?? text)
+            rememberSearch(part.search ?? '')
+            onSearch(part)
+          }}
+        />
       </Labelled>
       {narrow && <SearchButton busy={busy} />}
       <Labelled id={`${id}-period`} label="Data de emissão" hidden={narrow}>
@@ -108,10 +102,12 @@ export function FilterBar({ kind, companies, filters, narrow, busy, onChange, on
             options={kind.statuses.map(({ code, label }) => [String(code), label])}
             onChange={(status) => change({ status })}
           />
+          <AmountRange id={`${id}-amount`} from={filters.amountFrom} to={filters.amountTo} onChange={change} />
+          {narrow && <OrderChoice id={`${id}-order`} filters={filters} onChange={change} />}
         </div>
       )}
       {!narrow && (
-        <div className="self-end @max-[940px]/list:col-start-4 @max-[940px]/list:row-start-1">
+        <div className="self-end @max-[1080px]/list:col-start-4 @max-[1080px]/list:row-start-1">
           <SearchButton busy={busy} />
         </div>
       )}
@@ -119,25 +115,41 @@ export function FilterBar({ kind, companies, filters, narrow, busy, onChange, on
   )
 }
 
-// The key "/" goes to the search field, unless somebody is typing or something is open over the list.
-function useSlashKey(field: RefObject<HTMLInputElement | null>) {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
-      const { activeElement } = document
-      if (activeElement?.closest('input:not([type=checkbox]), textarea, select, [role=dialog], [role=menu]')) return
-      event.preventDefault()
-      field.current?.focus()
-      field.current?.select()
-    }
-    window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
-  }, [field])
-}
-
 // One row where it fits; else search, dates and button above, the choices below.
 const wideColumns =
-  'grid-cols-[minmax(0,1fr)_minmax(0,1fr)_minmax(13.5rem,1fr)_6.5rem] @[940px]/list:grid-cols-[minmax(0,1.6fr)_13.5rem_minmax(0,1fr)_7.5rem_8.25rem_6.5rem]'
+  'grid-cols-[minmax(0,1fr)_minmax(0,1fr)_minmax(13.5rem,1fr)_10rem] @[1080px]/list:grid-cols-[minmax(0,1.6fr)_13.5rem_minmax(0,1fr)_7.5rem_8.25rem_10rem_6.5rem]'
+
+const orderLabels: Record<ListOrder, [descending: string, ascending: string]> = {
+  data: ['Emissão mais nova', 'Emissão mais antiga'],
+  valor: ['Maior valor', 'Menor valor'],
+  chegada: ['Chegada mais nova', 'Chegada mais antiga'],
+  prazo: ['Prazo mais longe', 'Prazo que vence antes'],
+  emitente: ['Emitente de Z a A', 'Emitente de A a Z'],
+}
+
+// Where the list has no headers to choose it by.
+function OrderChoice({ id, filters, onChange }: Pick<FilterBarProps, 'filters' | 'onChange'> & { id: string }) {
+  return (
+    <Labelled id={id} label="Ordem">
+      <Select
+        id={id}
+        value={`${filters.order}-${filters.ascending ? 1 : 0}`}
+        onChange={(event) => {
+          const [order, ascending] = event.target.value.split('-')
+          onChange({ order: order as ListOrder, ascending: ascending === '1' })
+        }}
+      >
+        {Object.entries(orderLabels).flatMap(([order, texts]) =>
+          texts.map((text, ascending) => (
+            <option key={text} value={`${order}-${ascending}`}>
+              {text}
+            </option>
+          )),
+        )}
+      </Select>
+    </Labelled>
+  )
+}
 
 function SearchButton({ busy }: { busy: boolean }) {
   return (

@@ -1,3 +1,4 @@
+import { formatMoney } from '@vigia/contract/text'
 import { X } from 'lucide-react'
 import type { CompanyRow } from '../../lib/response-adapter.ts'
 import { writeDay } from '../../ui/period/days.ts'
@@ -29,6 +30,7 @@ export function FilterLabels({ kind, companies, filters, onChange }: FilterLabel
   else if (!isCurrentMonth(filters.period, today)) {
     labels.push([`Emissão: ${writeDay(filters.period.from)} a ${writeDay(filters.period.to)}`, { period }])
   }
+  if (filters.amountFrom || filters.amountTo) labels.push([amountText(filters), { amountFrom: '', amountTo: '' }])
   if (labels.length === 0) return null
   return (
     <ul aria-label="Filtros em uso" className="flex flex-wrap items-center gap-1.5">
@@ -51,7 +53,7 @@ export function FilterLabels({ kind, companies, filters, onChange }: FilterLabel
         <li>
           <button
             type="button"
-            onClick={() => onChange(defaultFilters(today))}
+            onClick={() => onChange({ ...defaultFilters(today), order: filters.order, ascending: filters.ascending })}
             className="h-6 px-1.5 text-brand text-sm underline underline-offset-3"
           >
             Limpar filtros
@@ -60,4 +62,10 @@ export function FilterLabels({ kind, companies, filters, onChange }: FilterLabel
       )}
     </ul>
   )
+}
+
+function amountText({ amountFrom, amountTo }: Filters): string {
+  const [from, to] = [amountFrom, amountTo].map((amount) => formatMoney(Number(amount)))
+  if (amountFrom && amountTo) return `Valor: ${from} a ${to}`
+  return amountFrom ? `Valor: a partir de ${from}` : `Valor: até ${to}`
 }

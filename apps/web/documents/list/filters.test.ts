@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { cte, nfe } from '../kinds.ts'
-import { defaultFilters, type Filters, readFilters, toQuery, writeFilters } from './filters.ts'
+import { defaultFilters, type Filters, parseAmount, readFilters, toQuery, writeFilters } from './filters.ts'
 
 const today = new Date(2026, 10, 20)
 const read = (address: string, kind = nfe) => readFilters(new URLSearchParams(address), kind, today)
@@ -26,6 +26,11 @@ test.each([
   [{ participation: '0', status: '3', company: 'x' }, 'empresa=x&participacao=0&status=3'],
   [{ period: null }, 'periodo=todos'],
   [{ period: { from: '2026-10-01', to: '2026-10-31' }, page: 3 }, 'de=2026-10-01&ate=2026-10-31&pagina=3'],
+  [{ amountFrom: '1000', amountTo: '16471.02' }, 'valorDe=1000&valorAte=16471.02'],
+  [{ order: 'valor' }, 'ordem=valor'],
+  [{ order: 'prazo', ascending: true }, 'ordem=prazo'],
+  [{ order: 'prazo', ascending: false }, 'ordem=prazo&sentido=desc'],
+  [{ ascending: true }, 'sentido=asc'],
 ] as [Partial<Filters>, string][])('%j is written as "%s" and read back', (part, address) => {
   expect(write(part)).toBe(address)
   expect(read(address)).toEqual({ ...defaultFilters(today), ...part })
@@ -36,6 +41,10 @@ test.each([
   'pagina=-1',
   'pagina=1.5',
   'pagina=x',
+  'valorDe=x',
+  'valorAte=-1',
+  'ordem=toString',
+  'sentido=acima',
   'status=7',
   'status=99',
   'participacao=7',
@@ -55,4 +64,16 @@ test('each document type knows its own codes', () => {
     Status: '7',
     TipoParticipacao: '0',
   })
+})
+
+test.each([
+  ['16.471,02', '16471.02'],
+  ['R$ 16471,5', '16471.5'],
+  ['16471.02', '16471.02'],
+  ['1.000', '1000'],
+  ['1.00.0', null],
+  ['-1', null],
+  ['mil', null],
+])('the amount %s is %s', (text, amount) => {
+  expect(parseAmount(text)).toBe(amount)
 })

@@ -1,3 +1,4 @@
+import { type ListOrder, listOrders } from '@vigia/contract/documents'
 import { monthPeriod, type Period, parseDay } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
 
@@ -9,18 +10,28 @@ export interface Filters {
   status: string
   /** Null means any day. */
   period: Period | null
+  /** Decimal text, both inclusive. */
+  amountFrom: string
+  amountTo: string
+  order: ListOrder
+  ascending: boolean
   page: number
 }
 
 /** The filter written in the address; missing and invalid values become the default. */
 export function readFilters(params: URLSearchParams, kind: DocumentKind, today: Date): Filters {
   const page = Number(params.get('pagina') ?? 1)
+  const order = readOrder(params.get('ordem'))
   return {
     search: (params.get('busca') ?? '').trim(),
     company: params.get('empresa') ?? '',
     participation: known(params.get('participacao'), kind.participations),
     status: known(params.get('status'), kind.statuses),
     period: readPeriod(params, today),
+    amountFrom: parseAmount(params.get('valorDe') ?? '') ?? '',
+    amountTo: parseAmount(params.get('valorAte') ?? '') ?? '',
+    order,
+    ascending: (known(params.get('sentido'), [{ code: 'asc' }, { code: 'desc' }]) || listOrders[order]) === 'asc',
     page: Number.isSafeInteger(page) && page > 0 ? page : 1,
   }
 }
@@ -37,13 +48,23 @@ export function writeFilters(filters: Filters, today: Date): URLSearchParams {
     params.set('de', filters.period.from)
     params.set('ate', filters.period.to)
   }
+  if (filters.amountFrom) params.set('valorDe', filters.amountFrom)
+  if (filters.amountTo) params.set('valorAte', filters.amountTo)
+  if (filters.order !== usualOrder) params.set('ordem', filters.order)
+  if (filters.ascending !== beginsAscending(filters.order)) params.set('sentido', direction(filters))
   if (filters.page > 1) params.set('pagina', String(filters.page))
   return params
 }
 
 /** The page that the list asks for (section 7). */
 export function toQuery(filters: Filters, kind: DocumentKind) {
-  return { ...toFilter(filters, kind), PaginaAtual: filters.page }
+  return { ...toSelection(filters, kind), PaginaAtual: filters.page }
+}
+
+/** The whole filter in the order of the list. */
+export function toSelection(filters: Filters, kind: DocumentKind) {
+  const usual = filters.order === usualOrder && !filters.ascending
+  return { ...toFilter(filters, kind), ...(!usual && { Ordem: filters.order, Sentido: direction(filters) }) }
 }
 
 /** The filter as the query of the calls (section 7): what is not filtered is left out. */
@@ -56,11 +77,41 @@ export function toFilter(filters: Filters, kind: DocumentKind) {
     TipoParticipacao: filters.participation || undefined,
     DataDe: filters.period ? `${filters.period.from}T00:00:00` : undefined,
     DataAte: filters.period ? `${filters.period.to}T23:59:59` : undefined,
+    ValorDe: filters.amountFrom || undefined,
+    ValorAte: filters.amountTo || undefined,
   }
 }
 
 export function defaultFilters(today: Date): Filters {
-  return { search: '', company: '', participation: '', status: '', period: monthPeriod(today), page: 1 }
+  return {
+    search: '',
+    company: '',
+    participation: '',
+    status: '',
+    period: monthPeriod(today),
+    amountFrom: '',
+    amountTo: '',
+    order: usualOrder,
+    ascending: false,
+    page: 1,
+  }
+}
+
+const usualOrder: ListOrder = 'data'
+
+export const beginsAscending = (order: ListOrder): boolean => listOrders[order] === 'asc'
+
+const direction = ({ ascending }: Filters): 'asc' | 'desc' => (ascending ? 'asc' : 'desc')
+
+function readOrder(value: string | null): ListOrder {
+  return value !== null && Object.hasOwn(listOrders, value) ? (value as ListOrder) : usualOrder
+}
+
+/** An amount as people write it (1.234,56, 1234,5, 1234.56) as decimal text; null: it is none. */
+export function parseAmount(text: string): string | null {
+  const bare = text.replace(/^\s*R\$/i, '').trim()
+  if (/^\d{1,13}\.\d{1,2}$/.test(bare)) return bare
+  return /^(\d{1,3}(\.\d{3}){1,4}|\d{1,13})(,\d{1,2})?$/.test(bare) ? bare.replaceAll('.', '').replace(',', '.') : null
 }
 
 export function isCurrentMonth(period: Period, today: Date): boolean {
@@ -75,6 +126,6 @@ function readPeriod(params: URLSearchParams, today: Date): Period | null {
   return from && to && from <= to ? { from, to } : monthPeriod(today)
 }
 
-function known(value: string | null, codes: DocumentKind['statuses']): string {
+function known(value: string | null, codes: readonly { code: number | string }[]): string {
   return codes.some(({ code }) => String(code) === value) ? String(value) : ''
 }

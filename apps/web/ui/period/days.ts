@@ -37,3 +37,8 @@ export function parseDay(text: string): Day | null {
 export function writeDay(day: Day): string {
   return `${day.slice(8, 10)}/${day.slice(5, 7)}/${day.slice(0, 4)}`
 }
+
+/** "setembro de 2026", of a month written yyyy-MM. */
+export function writeMonth(month: string): string {
+  return new Intl.DateTimeFormat('pt-BR', { month: 'long', year: 'numeric' }).format(fromDay(`${month}-01`))
+}

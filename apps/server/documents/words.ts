@@ -1,0 +1,140 @@
+import { cleanChave } from '@vigia/dfe/chave'
+import { parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
+import { searchable } from '../platform/text.ts'
+import type { Range } from './filter.ts'
+
+/** Amounts as decimal text; `above` and `below` exclude their end. */
+export interface Amounts {
+  from?: string | undefined
+  above?: string | undefined
+  to?: string | undefined
+  below?: string | undefined
+}
+
+/** A word that may stand in several fields, and how it would stand there; null: it cannot. */
+export interface Word {
+  /** In the name of the issuer or of the company. */
+  name: string | null
+  /** In their CNPJ or CPF. */
+  taxId: string | null
+  number: number | null
+  /** Ten or more characters of a chave. */
+  chave: string | null
+}
+
+/** What a person typed. A document must meet all of it. */
+export interface Words {
+  /** A whole chave, which says everything. */
+  chave: string | null
+  amounts: Amounts[]
+  ranges: Range[]
+  /** Of any year. */
+  days: { month: number; day: number }[]
+  others: Word[]
+}
+
+/** What a person typed, word by word, in any order. */
+export function readWords(text: string): Words {
+  const words: Words = { chave: null, amounts: [], ranges: [], days: [], others: [] }
+  const whole = cleanChave(text)
+  if (whole.length === 44 && chaveShape.test(whole)) return { ...words, chave: whole }
+  for (const word of isOneCode(text, whole) ? [whole] : split(text)) {
+    const amounts = readAmounts(word)
+    const date = amounts ? null : readDate(word)
+    if (amounts) words.amounts.push(amounts)
+    else if (!date) words.others.push(readWord(word))
+    else if ('range' in date) words.ranges.push(date.range)
+    else words.days.push(date)
+  }
+  return words
+}
+
+const chaveShape = /^\d{6}[0-9A-Z]{12}\d{26}$/
+
+// People write a chave in groups of four, and a CNPJ with spaces instead of its signs.
+function isOneCode(text: string, bare: string): boolean {
+  if (!/^[0-9A-Za-z.\-/\s]+$/.test(text)) return false
+  const inFours = /^\w{4}(\s+\w{4})+(\s+\w{1,4})?$/.test(text.trim())
+  return (inFours && bare.length >= 15 && isPartOfChave(bare)) || isTaxId(bare)
+}
+
+const isTaxId = (bare: string) => parseCnpj(bare) !== null || parseCpf(bare) !== null
+
+// Fewer digits are in many chaves by chance, and nine are a number.
+function isPartOfChave(bare: string): boolean {
+  return bare.length < 44 && (/^\d{10,}$/.test(bare) || (bare.length >= 25 && /^\d{6}[0-9A-Z]{0,12}\d*$/.test(bare)))
+}
+
+// An amount may stand apart from its sign.
+function split(text: string): string[] {
+  return text
+    .replace(/R\$\s*(?=\d)/gi, 'R$')
+    .replace(/([<>]=?|\.\.)\s+(?=(?:R\$)?\d)/g, '$1')
+    .replace(/(\d)\s+(?=\.\.)/g, '$1')
+    .split(/\s+/)
+    .filter((word) => searchable(word) !== '')
+}
+
+// Without its cents a number alone is the number of a document.
+function readAmounts(word: string): Amounts | null {
+  const [, sign = '', first = '', last] =
+    /^([<>]=?|R\$)?(?:R\$)?(\d[\d.,]*?)(?:\.\.(?:R\$)?(\d[\d.,]*))?$/.exec(word) ?? []
+  const from = decimal(first)
+  if (from === null) return null
+  if (last !== undefined) {
+    const to = decimal(last)
+    return to === null || /[<>]/.test(sign) ? null : { from, to }
+  }
+  if (sign.startsWith('>')) return sign === '>' ? { above: from } : { from }
+  if (sign.startsWith('<')) return sign === '<' ? { below: from } : { to: from }
+  return sign !== '' || from.includes('.') ? { from, to: from } : null
+}
+
+/** An amount as people write it, as decimal text: 16.471,02, 16471,02 and 16471.02 are the same; null: it is none. */
+function decimal(text: string): string | null {
+  if (/^\d+\.\d{1,2}$/.test(text)) return text
+  return /^(\d{1,3}(\.\d{3})+|\d+)(,\d{1,2})?$/.test(text) ? text.replaceAll('.', '').replace(',', '.') : null
+}
+
+// 15/10/2026 and 10/2026 are ranges, 15/10 is that day of any year.
+function readDate(word: string): { range: Range } | { month: number; day: number } | null {
+  const ofMonth = /^(\d{1,2})\/(\d{4})$/.exec(word)
+  if (ofMonth) {
+    const [month, year] = [Number(ofMonth[1]), Number(ofMonth[2])]
+    return isDay(year, month, 1)
+      ? { range: { from: midnight(year, month, 1), until: midnight(year, month + 1, 1) } }
+      : null
+  }
+  const ofDay = /^(\d{1,2})\/(\d{1,2})(?:\/(\d{4}|\d{2}))?$/.exec(word)
+  if (!ofDay) return null
+  const [day, month, written] = [Number(ofDay[1]), Number(ofDay[2]), ofDay[3]]
+  // There is a 29 February in some years.
+  if (written === undefined) return isDay(2000, month, day) ? { month, day } : null
+  const year = written.length === 2 ? 2000 + Number(written) : Number(written)
+  return isDay(year, month, day)
+    ? { range: { from: midnight(year, month, day), until: midnight(year, month, day + 1) } }
+    : null
+}
+
+function isDay(year: number, month: number, day: number): boolean {
+  const date = new Date(Date.UTC(year, month - 1, day))
+  return year >= 1900 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day && month >= 1
+}
+
+const midnight = (year: number, month: number, day: number) =>
+  new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 19)
+
+function readWord(word: string): Word {
+  const bare = cleanChave(word)
+  // Only what people write in numbers may be dropped: "12.ABC.345/01DE-35" is a CNPJ, "100%" a name.
+  const isCode = /^[0-9A-Za-z./-]+$/.test(word) && /\d/.test(bare)
+  const isChave = isCode && !isTaxId(bare) && isPartOfChave(bare)
+  const isPartOfTaxId = isCode && bare.length <= 14 && (bare.length >= 8 || (/[/-]/.test(word) && bare.length >= 6))
+  return {
+    // A name may have digits in it, but not fifteen and nothing else.
+    name: isChave && bare.length >= 15 ? null : searchable(word),
+    taxId: isPartOfTaxId ? bare : null,
+    number: isCode && /^[\d.]+$/.test(word) && bare.length <= 9 ? Number(bare) : null,
+    chave: isChave ? bare : null,
+  }
+}

@@ -1,0 +1,55 @@
+import { formatCount, formatInteger } from '@vigia/contract/text'
+import { cleanChave } from '@vigia/dfe/chave'
+import { Fragment } from 'react'
+import { useScreenQuery } from '../../lib/query.ts'
+import { outsidePeriodQuery } from '../../lib/response-adapter.ts'
+import { type Period, writeMonth } from '../../ui/period/days.ts'
+import type { DocumentKind } from '../kinds.ts'
+import { type Filters, toFilter } from './filters.ts'
+import { inlineButtonClass } from './whole-filter.tsx'
+
+interface OutsidePeriodProps {
+  kind: DocumentKind
+  filters: Filters
+  onChange: (part: Partial<Filters>) => void
+}
+
+// More of them are one click away all the same.
+const monthsShown = 3
+
+/** What was searched for and the period hides: how many, of which months, each one click away. */
+export function OutsidePeriod({ kind, filters, onChange }: OutsidePeriodProps) {
+  const searched = Boolean(filters.search || filters.amountFrom || filters.amountTo)
+  const enabled = searched && filters.period !== null && cleanChave(filters.search).length !== 44
+  const { data, isPlaceholderData } = useScreenQuery(
+    outsidePeriodQuery,
+    { query: toFilter(filters, kind) },
+    { enabled },
+  )
+  if (!enabled || !data || isPlaceholderData || data.totalDeItens === 0) return null
+  const months = data.meses.slice(0, monthsShown)
+  const rest = data.totalDeItens - months.reduce((sum, { totalDeItens }) => sum + totalDeItens, 0)
+  return (
+    <p role="status" className="mt-1 text-muted">
+      {formatCount(data.totalDeItens, kind.one, kind.many)} fora do período:{' '}
+      {months.map(({ mes, totalDeItens }, index) => (
+        <Fragment key={mes}>
+          {index > 0 && ', '}
+          <button type="button" className={inlineButtonClass} onClick={() => onChange({ period: monthOf(mes) })}>
+            {formatInteger(totalDeItens)} em {writeMonth(mes)}
+          </button>
+        </Fragment>
+      ))}
+      {rest > 0 && ` e ${formatInteger(rest)} em outros meses`}
+      {'. '}
+      <button type="button" className={inlineButtonClass} onClick={() => onChange({ period: null })}>
+        Ver em qualquer data
+      </button>
+    </p>
+  )
+}
+
+function monthOf(month: string): Period {
+  const last = new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 0)).getUTCDate()
+  return { from: `${month}-01`, to: `${month}-${last}` }
+}

@@ -1,0 +1,240 @@
+import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { clsx } from 'clsx'
+import { Building2, History, Search, Store } from 'lucide-react'
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
+import { useScreenQuery } from '../../lib/query.ts'
+import { type CompanyRow, suggestionsQuery } from '../../lib/response-adapter.ts'
+import { Input } from '../../ui/form/input.tsx'
+import { useDebounced } from '../../ui/hooks/debounce.ts'
+import type { DocumentKind } from '../kinds.ts'
+import type { Filters } from './filters.ts'
+import { recentSearches } from './recent-searches.ts'
+
+interface SearchBoxProps {
+  id: string
+  kind: DocumentKind
+  companies: readonly CompanyRow[]
+  text: string
+  onText: (text: string) => void
+  /** What was chosen from the suggestions. */
+  onChoose: (part: Partial<Filters>) => void
+}
+
+interface Suggestion {
+  id: string
+  group: 'Emitentes' | 'Empresas' | 'Pesquisas recentes'
+  label: string
+  detail: string
+  part: Partial<Filters>
+}
+
+const icons = { Emitentes: Store, Empresas: Building2, 'Pesquisas recentes': History }
+
+/** The search field, with suggestions below it while a person types (WAI-ARIA: combobox with a list). */
+export function SearchBox({ id, kind, companies, text, onText, onChoose }: SearchBoxProps) {
+  const field = useRef<HTMLInputElement>(null)
+  const [open, setOpen] = useState(false)
+  const [active, setActive] = useState(-1)
+  const suggestions = useSuggestions(kind, companies, text, open)
+  const shown = open && suggestions.length > 0
+  const current = shown ? suggestions[active] : undefined
+  useSlashKey(field)
+  const close = () => {
+    setOpen(false)
+    setActive(-1)
+  }
+  const choose = ({ part }: Suggestion) => {
+    close()
+    onChoose(part)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      setOpen(true)
+      const places = suggestions.length + 1
+      // Below the last suggestion comes the field itself again.
+      setActive(((active + 1 + step + places) % places) - 1)
+    } else if (event.key === 'Escape' && shown) {
+      event.preventDefault()
+      close()
+    } else if (event.key === 'Enter' && current) {
+      event.preventDefault()
+      choose(current)
+    } else if (event.key === 'Enter' || event.key === 'Tab') close()
+  }
+  return (
+    <div className="relative">
+      <Search aria-hidden className="pointer-events-none absolute inset-y-0 left-2.5 my-auto size-4 text-muted" />
+      <Input
+        ref={field}
+        id={id}
+        type="search"
+        role="combobox"
+        aria-expanded={shown}
+        aria-controls={`${id}-list`}
+        aria-autocomplete="list"
+        aria-activedescendant={current && `${id}-${current.id}`}
+        value={text}
+        maxLength={200}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="Nome, número, valor, chave"
+        title="Tecle / para pesquisar. Palavras em qualquer ordem: papelaria sol 1234, R$ 16.471,02, >10000, 15/10, 12.345.678/0001-90, a chave ou parte dela."
+        aria-keyshortcuts="/"
+        className="pl-8.5 pointer-fine:pr-8"
+        onChange={(event) => {
+          onText(event.target.value)
+          setOpen(true)
+          setActive(-1)
+        }}
+        onClick={() => setOpen(true)}
+        onBlur={close}
+        onKeyDown={onKeyDown}
+      />
+      {text === '' && (
+        <kbd
+          aria-hidden
+          className="pointer-events-none absolute inset-y-0 right-2 my-auto hidden h-5 w-5 place-items-center rounded-[4px] border border-line font-sans text-muted text-xs pointer-fine:grid"
+        >
+          /
+        </kbd>
+      )}
+      <div
+        id={`${id}-list`}
+        role="listbox"
+        aria-label="Sugestões de pesquisa"
+        hidden={!shown}
+        className="absolute inset-x-0 top-full z-30 mt-1 min-w-72 overflow-hidden rounded border border-line bg-surface py-1 shadow-lg"
+      >
+        {shown &&
+          groupsOf(suggestions).map(([group, members]) => (
+            // biome-ignore lint/a11y/useSemanticElements: a group of options in a listbox is no fieldset.
+            <div key={group} role="group" aria-label={group}>
+              <p aria-hidden className="px-2.5 pt-1.5 pb-0.5 font-semibold text-muted text-xs">
+                {group}
+              </p>
+              {members.map((one) => (
+                <Option
+                  key={one.id}
+                  id={`${id}-${one.id}`}
+                  suggestion={one}
+                  selected={one === current}
+                  onChoose={() => choose(one)}
+                />
+              ))}
+            </div>
+          ))}
+      </div>
+      <p role="status" className="sr-only">
+        {shown && `${suggestions.length} ${suggestions.length === 1 ? 'sugestão' : 'sugestões'}`}
+      </p>
+    </div>
+  )
+}
+
+interface OptionProps {
+  id: string
+  suggestion: Suggestion
+  selected: boolean
+  onChoose: () => void
+}
+
+function Option({ id, suggestion: { group, label, detail }, selected, onChoose }: OptionProps): ReactNode {
+  const Icon = icons[group]
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the field keeps the focus and has the keys.
+    <div
+      id={id}
+      role="option"
+      aria-selected={selected}
+      // The field keeps the focus.
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={onChoose}
+      className={clsx(
+        'flex min-h-8 cursor-pointer items-center gap-2 px-2.5 pointer-coarse:min-h-11',
+        selected ? 'bg-brand-soft' : 'hover:bg-sunken',
+      )}
+    >
+      <Icon aria-hidden className="size-4 shrink-0 text-muted" />
+      <span className="min-w-0 truncate">{label}</span>
+      <span className="ml-auto shrink-0 text-muted text-xs tabular-nums">{detail}</span>
+    </div>
+  )
+}
+
+function useSuggestions(
+  kind: DocumentKind,
+  companies: readonly CompanyRow[],
+  text: string,
+  open: boolean,
+): Suggestion[] {
+  const typed = useDebounced(text.trim(), 150)
+  const enabled = open && typed.length >= 2
+  const query = { TipoDFe: kind.tipoDFe, CampoPesquisa: typed }
+  const { data } = useScreenQuery(suggestionsQuery, { query }, { enabled })
+  if (!open) return []
+  const now = text.trim()
+  const recent = recentSearches()
+    .filter((one) => one !== now && plain(one).includes(plain(now)))
+    .slice(0, now ? 3 : 6)
+    .map(
+      (one, index): Suggestion => ({
+        id: `recent-${index}`,
+        group: 'Pesquisas recentes',
+        label: one,
+        detail: '',
+        part: { search: one },
+      }),
+    )
+  if (now.length < 2) return recent
+  const own = (companies.length > 1 ? companies : [])
+    .filter(({ razaoSocial, cnpj }) => plain(razaoSocial).includes(plain(now)) || isPartOf(cnpj, now))
+    .slice(0, 3)
+    .map(
+      ({ id, razaoSocial, cnpj }): Suggestion => ({
+        id: `company-${id}`,
+        group: 'Empresas',
+        label: razaoSocial,
+        detail: formatCnpj(cnpj.replace(/[./-]/g, '')),
+        part: { search: '', company: id },
+      }),
+    )
+  const issuers = (enabled ? (data?.emitentes ?? []) : []).map(
+    ({ nome, cnpjCpf }, index): Suggestion => ({
+      id: `issuer-${index}`,
+      group: 'Emitentes',
+      label: nome,
+      detail: cnpjCpf.length === 11 ? formatCpf(cnpjCpf) : formatCnpj(cnpjCpf),
+      part: { search: nome },
+    }),
+  )
+  return [...issuers, ...own, ...recent]
+}
+
+function groupsOf(suggestions: Suggestion[]): [Suggestion['group'], Suggestion[]][] {
+  return [...Map.groupBy(suggestions, ({ group }) => group)]
+}
+
+const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+
+function isPartOf(cnpj: string, typed: string): boolean {
+  const bare = typed.replace(/[./-]/g, '').toUpperCase()
+  return /\d/.test(bare) && cnpj.replace(/[./-]/g, '').includes(bare)
+}
+
+// The key "/" goes to the search field, unless somebody is typing or something is open over the list.
+function useSlashKey(field: RefObject<HTMLInputElement | null>) {
+  useEffect(() => {
+    const onKey = (event: globalThis.KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+      const { activeElement } = document
+      if (activeElement?.closest('input:not([type=checkbox]), textarea, select, [role=dialog], [role=menu]')) return
+      event.preventDefault()
+      field.current?.focus()
+      field.current?.select()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [field])
+}
