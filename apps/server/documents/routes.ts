@@ -16,7 +16,7 @@ import {
 import { formatCount } from '@vigia/contract/text'
 import type { z } from 'zod'
 import { getCompanyId } from '../companies/companies.ts'
-import { handle } from '../http/http.ts'
+import { handle, weights } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { openExport, prepareExport } from './export/exports.ts'
@@ -30,7 +30,7 @@ import { noteRead } from './reads.ts'
 import { toRow } from './rows.ts'
 
 export const documentRoutes = [
-  handle(listDocuments, async (ctx, { query, session }) => {
+  handle(listDocuments, weights.ofSearch, async (ctx, { query, session }) => {
     const page = await readWorkspace(ctx, session.workspaceId, async (ctx) =>
       searchDocuments(ctx, session.workspaceId, {
         ...(await criteriaOf(ctx, session.workspaceId, query)),
@@ -51,14 +51,14 @@ export const documentRoutes = [
     }
   }),
 
-  handle(selectDocuments, async (ctx, { query, session: { workspaceId } }) => {
+  handle(selectDocuments, weights.heavy, async (ctx, { query, session: { workspaceId } }) => {
     const ids = await readWorkspace(ctx, workspaceId, async (ctx) =>
       selectIds(ctx, workspaceId, await criteriaOf(ctx, workspaceId, query), selectionMax),
     )
     return { data: { ids: ids.map((id) => ctx.ids.encode(workspaceId, id)) } }
   }),
 
-  handle(getDocument, async (ctx, { params, session: { workspaceId } }) => {
+  handle(getDocument, weights.heavy, async (ctx, { params, session: { workspaceId } }) => {
     const details = await getDetails(ctx, workspaceId, params.idDfe)
     const { row, name, sections, items, related, timeline, missing } = details
     return {
@@ -87,7 +87,7 @@ export const documentRoutes = [
     return file
   }),
 
-  handle(exportDocuments, async (ctx, { body: { filtro, idsDFe = [], ...contents }, session }) => {
+  handle(exportDocuments, weights.heavy, async (ctx, { body: { filtro, idsDFe = [], ...contents }, session }) => {
     const documents = filtro ? await criteriaOf(ctx, session.workspaceId, filtro) : idsDFe
     const prepared = await prepareExport(ctx, session, { ...contents, documents })
     return {
@@ -101,19 +101,19 @@ export const documentRoutes = [
     }
   }),
 
-  handle(downloadExport, (ctx, { params, caller }) => openExport(ctx, params.bilhete, caller)),
+  handle(downloadExport, weights.none, (ctx, { params, caller }) => openExport(ctx, params.bilhete, caller)),
 
-  handle(printDanfe, async (ctx, { params, session }) => {
+  handle(printDanfe, weights.heavy, async (ctx, { params, session }) => {
     const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, 'nfe')
     await noteRead(ctx, session, `Abriu o DANFE da NF-e ${chave}.`)
     return { content, keepable: true }
   }),
-  handle(printDacte, async (ctx, { params, session }) => {
+  handle(printDacte, weights.heavy, async (ctx, { params, session }) => {
     const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, 'cte')
     await noteRead(ctx, session, `Abriu o DACTE do CT-e ${chave}.`)
     return { content, keepable: true }
   }),
-  handle(printDocumentEvent, async (ctx, { params, session }) => {
+  handle(printDocumentEvent, weights.heavy, async (ctx, { params, session }) => {
     const { content, chave } = await printEvent(ctx, session.workspaceId, params.idDfe, params.idEvento)
     await noteRead(ctx, session, `Abriu a folha de um evento do documento ${chave}.`)
     return { content, keepable: true }
