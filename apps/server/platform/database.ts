@@ -27,10 +27,14 @@ export function appPassword(url: string): string | null {
   return secret === '' ? null : createHmac('sha256', secret).update(appRole).digest('base64url')
 }
 
-/** How many connections may be open at once, and how long a statement on one of them waits for what another holds (0: as long as it takes). */
+/**
+ * How many connections may be open at once, how long a statement on one of them waits for what another holds, and how long it may take at all
+ * (0: as long as it takes).
+ */
 export interface PoolOptions {
   connections: number
   lockTimeoutMs: number
+  statementTimeoutMs: number
 }
 
 /**
@@ -40,19 +44,24 @@ export interface PoolOptions {
  * | batches of events and their claim | 4 + 1 | one connection each |
  * | mails, reviews | 4, 2 | one connection each, for a moment |
  *
- * API statements give up on a lock after 10 s, so they cannot use up the pool. Several processes together stay below `max_connections`, which
+ * API statements give up on a lock after 10 s and are ended after 30 s, so they cannot use up the pool. Several processes together stay below `max_connections`, which
  * is 100 in the embedded PostgreSQL.
  */
 export const pools = {
-  api: { connections: 10, lockTimeoutMs: 10_000 },
-  worker: { connections: 16, lockTimeoutMs: 0 },
-  task: { connections: 10, lockTimeoutMs: 0 },
+  api: { connections: 10, lockTimeoutMs: 10_000, statementTimeoutMs: 30_000 },
+  worker: { connections: 16, lockTimeoutMs: 0, statementTimeoutMs: 0 },
+  task: { connections: 10, lockTimeoutMs: 0, statementTimeoutMs: 0 },
 } satisfies Record<string, PoolOptions>
 
 /** A pool of connections of `appRole` to the database at `url`, the address of its owner. Close with `destroy`. */
 export function openDatabase(url: string, options: Partial<PoolOptions> = {}): Database {
-  const { connections, lockTimeoutMs } = { ...pools.task, ...options }
-  const pool = new pg.Pool({ ...connectionTo(url, lockTimeoutMs), max: connections, types })
+  const { connections, lockTimeoutMs, statementTimeoutMs } = { ...pools.task, ...options }
+  const pool = new pg.Pool({
+    ...connectionTo(url, lockTimeoutMs),
+    max: connections,
+    types,
+    statement_timeout: statementTimeoutMs,
+  })
   // A lost connection is replaced by the pool, and its user gets an error of its own; without listeners it would end the
   // process.
   pool.on('error', () => {})
