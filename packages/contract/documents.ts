@@ -221,7 +221,7 @@ export const downloadExport = route({
   path: '/v1/api/DocumentosFiscais/exportacao/{bilhete}',
   access: 'public',
   summary: 'O ZIP que `exportar` preparou.',
-  refusals: [404, 410],
+  refusals: [404, 409, 410, 429],
   params: z.object({ bilhete: z.string() }),
   produces: 'application/zip',
 })
