@@ -26,6 +26,8 @@ interface Load {
   url: string
   seconds: number
   clients: LoadClient[]
+  /** What has no response at the end is given up, and counts as an error. */
+  impatient?: boolean
 }
 
 /** What became of the requests of a kind. */
@@ -64,18 +66,20 @@ let counted = 0
 
 if (!isMainThread) parentPort!.postMessage(await carryOut(workerData as Load))
 
-async function carryOut({ url, seconds, clients }: Load): Promise<Record<string, LoadTimes>> {
+async function carryOut({ url, seconds, clients, impatient = false }: Load): Promise<Record<string, LoadTimes>> {
   const kinds: Record<string, LoadTimes> = {}
   const until = performance.now() + seconds * 1000
   await Promise.all(
     clients.map(async ({ token, requests, pauseMs = 0 }) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      const end = new AbortController()
+      if (impatient) void setTimeout(seconds * 1000).then(() => end.abort())
       for (let turn = 0; performance.now() < until; turn++) {
         const one = requests[turn % requests.length]!
         kinds[one.kind] ??= { ms: [], errors: 0 }
         const times = kinds[one.kind]!
         const began = performance.now()
-        const good = await isGood({ url, token, agent, until }, one)
+        const good = await isGood({ url, token, agent, until, end: end.signal }, one)
         times.ms.push(performance.now() - began)
         if (!good) times.errors++
         if (pauseMs > 0) await setTimeout(pauseMs)
@@ -104,6 +108,7 @@ interface Sending {
   agent: Agent
   /** When a file is left at the latest. */
   until: number
+  end: AbortSignal
 }
 
 async function isGood(sending: Sending, { path, headers, body, link }: LoadRequest): Promise<boolean> {
@@ -124,12 +129,16 @@ interface Exchange {
   whole?: boolean
 }
 
-function exchange({ url, token, agent, until }: Sending, wanted: Exchange): Promise<{ status: number; text: string }> {
+function exchange(
+  { url, token, agent, until, end }: Sending,
+  wanted: Exchange,
+): Promise<{ status: number; text: string }> {
   const { path, headers, content, kept = false, cut = false, whole = false } = wanted
   return new Promise((resolve) => {
     const broken = () => resolve({ status: 0, text: '' })
     const options = {
       agent,
+      signal: end,
       method: content === undefined ? 'GET' : 'POST',
       headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
     }

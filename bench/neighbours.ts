@@ -41,6 +41,7 @@ for (const [attack, client] of Object.entries(attacks())) {
     url: api.url,
     seconds: (settlingMs + seconds.attacked * 1000) / 1000,
     clients: Array.from({ length: connections }, () => client),
+    impatient: true,
   })
   await settle()
   const attacked = await list(seconds.attacked)
