@@ -181,9 +181,10 @@ async function findCompany(): Promise<string> {
 // Gives the notes of the month bytes of their own, the newest complete one many items; returns the name of that one.
 async function addFiles(): Promise<string> {
   const { rows } = await api.owner.query<{ company_id: number; nsu: string }>(
-    `select company_id, nsu from document where workspace_id = $1 and type = 0
-      order by (complete and issued_at > now() - interval '40 days') desc, issued_at desc, id desc limit $2`,
-    [theirs.workspaceId, attacker!.currentMonth],
+    `select company_id, nsu from document
+      where workspace_id = $1 and type = 0 and issued_at >= date_trunc('month', now() at time zone 'America/Sao_Paulo')
+      order by complete desc, issued_at desc, id desc`,
+    [theirs.workspaceId],
   )
   const item = /<det nItem="\d+">.*?<\/det>/s.exec(note.xml)![0]
   const many = Array.from({ length: largeItems }, (_, index) => item.replace(/nItem="\d+"/, `nItem="${index + 1}"`))
