@@ -19,6 +19,7 @@ const programs: Record<string, string> = {
   list: '../apps/server/documents/list.bench.ts',
   api: './api.ts',
   users: './users.ts',
+  neighbours: './neighbours.ts',
   hub: './hub.ts',
   web: './web.ts',
 }

@@ -61,7 +61,7 @@ export const checkRecovery = route({
   path: '/v1/api/RecuperarSenha/{token}',
   access: 'public',
   summary: 'Diz se um link de recuperação ainda vale; senão, se expirou, se já foi usado ou se não existe.',
-  refusals: [404, 410],
+  refusals: [404, 410, 429],
   params: z.object({ token: z.string() }),
   data: z.object({ validoAte: z.string() }),
 })
@@ -72,7 +72,7 @@ export const updatePassword = route({
   path: '/v1/api/RecuperarSenha/atualizar-senha',
   access: 'public',
   summary: 'Troca a senha com o link recebido por e-mail; o link vale uma vez só.',
-  refusals: [404, 410],
+  refusals: [404, 410, 429],
   body: NewPasswordForm,
   data: z.null(),
 })

@@ -337,7 +337,7 @@ export const downloadExport = route({
   path: '/v1/api/DocumentosFiscais/exportacao/{bilhete}',
   access: 'public',
   summary: 'O ZIP que `exportar` começou; espera pelo que ainda não está pronto.',
-  refusals: [404, 409, 410],
+  refusals: [404, 409, 410, 429],
   params: z.object({ bilhete: z.string() }),
   produces: 'application/zip',
 })
@@ -348,7 +348,7 @@ export const downloadPrint = route({
   path: '/v1/api/DocumentosFiscais/impressao/{bilhete}',
   access: 'public',
   summary: 'O PDF que `imprimir` começou; espera pelo que ainda não está pronto.',
-  refusals: [404, 409, 410],
+  refusals: [404, 409, 410, 429],
   params: z.object({ bilhete: z.string() }),
   produces: 'application/pdf',
 })

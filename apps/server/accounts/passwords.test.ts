@@ -1,9 +1,17 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { mkdtempDisposable, open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { hash } from '@node-rs/argon2'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { quickPasswords } from '../../../tests/support/passwords.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import { readConfig } from '../config.ts'
-import { hashPassword } from './passwords.ts'
+import type * as ThreadsModule from '../print/threads.ts'
+import type { PasswordTask } from './password-worker.ts'
+import { hashPassword, matchesPassword } from './passwords.ts'
 import { type Accounts, newPerson, openAccounts } from './testing.ts'
 
 let accounts: Accounts
@@ -15,6 +23,22 @@ afterAll(() => accounts[Symbol.asyncDispose]())
 const change = (token: string, senhaAtual: string, senha = 'senha-escolhida', senhaNovamente = senha) =>
   accounts.call('PUT', '/v1/api/Usuarios/senha', { token, json: { senhaAtual, senha, senhaNovamente } })
 const status = async (token: string) => (await accounts.call('GET', '/v1/api/Usuarios/conta', { token })).status
+
+test('hashes are made beside the threads that compress responses and read files', async () => {
+  const cost = { config: { ...readConfig({}, tmpdir()), passwordCost: quickPasswords } }
+  await hashPassword(cost, 'so that the thread is there')
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'vigia-hash-'))
+  const pipe = join(folder.path, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  // Each of them holds one of the four threads until somebody writes.
+  const stuck = Array.from({ length: 4 }, () => open(pipe, 'r'))
+  const known = await hashPassword(cost, 'notas-em-dia')
+  expect(await matchesPassword(cost, known, 'notas-em-dia')).toBe(true)
+  expect(await matchesPassword(cost, known, 'outra')).toBe(false)
+  const writer = openSync(pipe, 'r+')
+  for (const handle of await Promise.all(stuck)) await handle.close()
+  closeSync(writer)
+})
 
 describe('a password that somebody would try first', () => {
   const common = /^Essa senha está entre as 100 mil mais usadas/
@@ -125,13 +149,27 @@ describe('a change of password', () => {
 describe('checking a password', () => {
   const parameters = (stored: string) => stored.slice(0, stored.lastIndexOf('$', stored.lastIndexOf('$') - 1))
 
-  // A copy of the module whose Argon2 is called as ever, and counted.
+  // A copy of the module whose threads work as ever, and are listened to.
+  const tasks: PasswordTask[] = []
   beforeEach(() => {
     vi.resetModules()
-    vi.doMock('@node-rs/argon2', { spy: true })
+    vi.doMock('../print/threads.ts', async (load) => {
+      const real = await load<typeof ThreadsModule>()
+      const createThreads: typeof real.createThreads = (options) => {
+        const threads = real.createThreads<never, never>(options)
+        return {
+          ...threads,
+          run(input, options) {
+            tasks.push(input as PasswordTask)
+            return threads.run(input as never, options)
+          },
+        }
+      }
+      return { ...real, createThreads }
+    })
   })
   afterEach(() => {
-    vi.doUnmock('@node-rs/argon2')
+    vi.doUnmock('../print/threads.ts')
     vi.resetModules()
   })
 
@@ -141,12 +179,12 @@ describe('checking a password', () => {
   ])(
     '%scomputes as many hashes, and as costly ones, for an unknown e-mail as for a known one',
     async (_, typed, times) => {
-      const [{ verify }, { matchesPassword }] = [await import('@node-rs/argon2'), await import('./passwords.ts')]
+      const { matchesPassword } = await import('./passwords.ts')
       const known = await hashPassword(accounts.ctx, 'outra-senha')
       const hashesOf = async (stored: string | undefined) => {
-        vi.mocked(verify).mockClear()
+        tasks.length = 0
         expect(await matchesPassword(accounts.ctx, stored, typed)).toBe(false)
-        return vi.mocked(verify).mock.calls.map(([stored]) => parameters(String(stored)))
+        return tasks.map((task) => 'known' in task && parameters(task.known))
       }
       expect(await hashesOf(known)).toEqual(Array(times).fill('$argon2id$v=19$m=8,t=1,p=1'))
       expect(await hashesOf(undefined)).toEqual(await hashesOf(known))

@@ -1,4 +1,3 @@
-import { hash, verify } from '@node-rs/argon2'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import type { Config } from '../config.ts'
@@ -8,8 +7,10 @@ import { queueMail } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { createPlaces } from '../platform/places.ts'
+import { defaultPrintThreads } from '../print/printer.ts'
+import { createThreads, ThreadError } from '../print/threads.ts'
 import { refuseCommon, refuseOwnEmail } from './password-rules.ts'
+import type { PasswordTask } from './password-worker.ts'
 import { deleteSessions } from './session-ends.ts'
 import { tokenHash } from './tokens.ts'
 
@@ -23,19 +24,31 @@ function unknownHash({ memoryCost, timeCost }: Config['passwordCost']): string {
 // The same letter with its accent is one character or two, as the keyboard likes.
 const asTyped = (password: string) => password.normalize('NFC')
 
-// Hashes are made in the four threads that also compress responses and read files: two are left to these, however many people come at once.
-const hashing = createPlaces({
-  all: 2,
-  each: 2,
-  waiting: 200,
-  full: 'Há gente demais entrando ao mesmo tempo. Nada foi alterado; tente de novo em um minuto.',
+const threads = createThreads<PasswordTask, string | boolean>({
+  file: new URL('./password-worker.ts', import.meta.url),
+  threads: defaultPrintThreads,
+  waitingMax: 200,
+  timeoutMs: 10_000,
+  memoryMb: 64,
+  idleMs: 60_000,
 })
-const everybody = 0
+
+async function run(task: PasswordTask): Promise<string | boolean> {
+  try {
+    return await threads.run(task)
+  } catch (cause) {
+    if (!(cause instanceof ThreadError && cause.reason === 'full')) throw cause
+    throw new AppError(
+      'too-many',
+      'Há gente demais entrando ao mesmo tempo. Nada foi alterado; tente de novo em um minuto.',
+      { cause, retryAfterMs: 60_000 },
+    )
+  }
+}
 
 /** The Argon2id hash of `password`, at the cost of the configuration. */
 export async function hashPassword({ config }: WithCost, password: string): Promise<string> {
-  using _ = await hashing.take(everybody)
-  return await hash(asTyped(password), { ...config.passwordCost, parallelism: 1 })
+  return String(await run({ password: asTyped(password), cost: { ...config.passwordCost, parallelism: 1 } }))
 }
 
 /** Whether `password` is the one of the hash `known`; without `known` the result is false, after the same time. */
@@ -44,11 +57,11 @@ export async function matchesPassword(
   known: string | undefined,
   password: string,
 ): Promise<boolean> {
-  using _ = await hashing.take(everybody)
   const stored = known ?? unknownHash(config.passwordCost)
   const typed = asTyped(password)
+  const isOf = async (password: string) => (await run({ password, known: stored })) === true
   // Older hashes are of what the keyboard sent.
-  const matches = (await verify(stored, typed)) || (typed !== password && (await verify(stored, password)))
+  const matches = (await isOf(typed)) || (typed !== password && (await isOf(password)))
   return matches && known !== undefined
 }
 

@@ -11,7 +11,7 @@ import {
   signUp,
   updatePassword,
 } from '@vigia/contract/accounts'
-import { handle } from '../http/http.ts'
+import { handle, weights } from '../http/http.ts'
 import { AppError } from '../platform/errors.ts'
 import * as accounts from './accounts.ts'
 import * as passwords from './passwords.ts'
@@ -20,18 +20,18 @@ import * as recovery from './recovery.ts'
 import * as sessions from './sessions.ts'
 
 export const accountRoutes = [
-  handle(health, async (ctx) => {
+  handle(health, weights.none, async (ctx) => {
     await requireReady(ctx)
     return { data: { status: 'ok' as const, versao: 'v1.0' } }
   }),
 
-  handle(signUp, async (ctx, { body, caller }) => {
+  handle(signUp, weights.heavy, async (ctx, { body, caller }) => {
     const { nome, email, senha, celular, tipoPlano } = body
     await accounts.signUp(ctx, { name: nome, email, password: senha, phone: celular, plan: tipoPlano }, caller)
     return { data: null, message: 'Conta criada com sucesso! Faça login para continuar.' }
   }),
 
-  handle(login, async (ctx, { body, caller }) => {
+  handle(login, weights.heavy, async (ctx, { body, caller }) => {
     const opened = await sessions.logIn(ctx, { email: body.email, password: body.senha }, caller)
     if (!opened) throw new AppError('unauthenticated', 'Credenciais inválidas.')
     return { data: { token: opened.token, wsId: opened.workspacePublicId }, message: 'Login realizado com sucesso!' }
@@ -78,7 +78,7 @@ export const accountRoutes = [
     return { data: { validoAte: expiresAt.toISOString() } }
   }),
 
-  handle(updatePassword, async (ctx, { body, caller }) => {
+  handle(updatePassword, weights.heavy, async (ctx, { body, caller }) => {
     await recovery.updatePassword(ctx, body.urlAcesso, body.senha, caller)
     return { data: null, message: 'Senha atualizada com sucesso! Faça o login com sua nova senha.' }
   }),

@@ -1,10 +1,10 @@
 import { formatInteger } from '@vigia/contract/text'
 import { listAudit } from '@vigia/contract/workspace'
-import { handle } from '../http/http.ts'
+import { handle, weights } from '../http/http.ts'
 import { auditPageSize, searchAudit, searchedMax } from './audit.ts'
 
 export const auditRoutes = [
-  handle(listAudit, async (ctx, { query, session }) => {
+  handle(listAudit, weights.ofSearch, async (ctx, { query, session }) => {
     const { entries, total, cutOff } = await searchAudit(ctx, session.workspaceId, {
       action: query.Acao,
       text: query.CampoPesquisa,

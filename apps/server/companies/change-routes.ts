@@ -4,7 +4,7 @@ import { formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
 import type { Certificate } from '@vigia/sefaz/certificate'
 import { chainsTo } from '@vigia/sefaz/chain'
-import { handle } from '../http/http.ts'
+import { handle, weights } from '../http/http.ts'
 import { readAuthorities } from '../platform/authorities.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
@@ -50,7 +50,7 @@ async function isProved({ config }: Pick<Context, 'config'>, certificate: Certif
 
 /** The calls that change what is captured of a company. */
 export const companyChangeRoutes = (captures: Captures) => [
-  handle(createCompany, async (ctx, { form, session }) => {
+  handle(createCompany, weights.heavy, async (ctx, { form, session }) => {
     const certificate = await companies.openCertificate(session.workspaceId, form.Certificado, form.Senha)
     const proved = await isProved(ctx, certificate)
     const company = await inTransaction(ctx, async (ctx) => {
@@ -64,7 +64,7 @@ export const companyChangeRoutes = (captures: Captures) => [
     return { data: { idEmpresa: company.publicId }, message: 'Empresa cadastrada com sucesso!' }
   }),
 
-  handle(updateCompany, async (ctx, { form, session }) => {
+  handle(updateCompany, weights.heavy, async (ctx, { form, session }) => {
     const companyId = await companies.getCompanyId(ctx, session.workspaceId, form.IdEmpresa)
     const file = form['CertificadoDigital.Certificado']
     const password = form['CertificadoDigital.Senha'] ?? ''

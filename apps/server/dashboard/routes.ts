@@ -1,10 +1,10 @@
 import { getDashboard } from '@vigia/contract/workspace'
-import { handle } from '../http/http.ts'
+import { handle, weights } from '../http/http.ts'
 import { listNotices } from '../platform/trouble.ts'
 import { readDashboard } from './dashboard.ts'
 
 export const dashboardRoutes = [
-  handle(getDashboard, async (ctx, { session }) => {
+  handle(getDashboard, weights.heavy, async (ctx, { session }) => {
     const { workspaceId } = session
     const { companies, latest, days, summaries, acknowledged } = await readDashboard(ctx, workspaceId)
     const notices = await listNotices(ctx)

@@ -11,7 +11,6 @@ import {
   linkExport,
   listDocuments,
   listExports,
-  listDocuments,
   listOrders,
   printDacte,
   printDanfe,
@@ -25,7 +24,7 @@ import {
 import { formatCount } from '@vigia/contract/text'
 import type { z } from 'zod'
 import { getCompanyId } from '../companies/companies.ts'
-import { handle } from '../http/http.ts'
+import { handle, weights } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { openExport, type PreparedExport, prepareExport, readExports, renewLink } from './export/exports.ts'
@@ -40,7 +39,7 @@ import { toRow } from './rows.ts'
 import { findIssuers } from './suggestions.ts'
 
 export const documentRoutes = [
-  handle(listDocuments, async (ctx, { query, session }) => {
+  handle(listDocuments, weights.ofSearch, async (ctx, { query, session }) => {
     const page = await readWorkspace(ctx, session.workspaceId, async (ctx) =>
       searchDocuments(ctx, session.workspaceId, {
         ...(await criteriaOf(ctx, session.workspaceId, query)),
@@ -62,7 +61,7 @@ export const documentRoutes = [
     }
   }),
 
-  handle(selectDocuments, async (ctx, { query, session: { workspaceId } }) => {
+  handle(selectDocuments, weights.heavy, async (ctx, { query, session: { workspaceId } }) => {
     const ids = await readWorkspace(ctx, workspaceId, async (ctx) =>
       selectIds(ctx, workspaceId, await criteriaOf(ctx, workspaceId, query), selectionMax, orderOf(query)),
     )
@@ -81,7 +80,7 @@ export const documentRoutes = [
     return { data: { emitentes: found.map(({ name, tax_id }) => ({ nome: name, cnpjCpf: tax_id })) } }
   }),
 
-  handle(getDocument, async (ctx, { params, session: { workspaceId } }) => {
+  handle(getDocument, weights.heavy, async (ctx, { params, session: { workspaceId } }) => {
     const details = await getDetails(ctx, workspaceId, params.idDfe)
     const { row, name, sections, items, related, timeline, missing } = details
     return {
@@ -110,11 +109,11 @@ export const documentRoutes = [
     return file
   }),
 
-  handle(exportDocuments, async (ctx, { body: { filtro, idsDFe = [], ...contents }, session }) => {
+  handle(exportDocuments, weights.heavy, async (ctx, { body: { filtro, idsDFe = [], ...contents }, session }) => {
     const documents = filtro ? await criteriaOf(ctx, session.workspaceId, filtro) : idsDFe
     return toPrepared(await prepareExport(ctx, session, { contents, documents }))
   }),
-  handle(printDocuments, async (ctx, { body: { filtro, idsDFe = [] }, session }) => {
+  handle(printDocuments, weights.heavy, async (ctx, { body: { filtro, idsDFe = [] }, session }) => {
     const documents = filtro ? await criteriaOf(ctx, session.workspaceId, filtro) : idsDFe
     return toPrepared(await prepareExport(ctx, session, { contents: null, documents }))
   }),
@@ -136,24 +135,24 @@ export const documentRoutes = [
     data: toLink(await renewLink(ctx, session.workspaceId, params.id)),
   })),
 
-  handle(downloadExport, (ctx, { params, caller }) => openExport(ctx, params.bilhete, 'zip', caller)),
-  handle(downloadPrint, async (ctx, { params, caller }) => {
+  handle(downloadExport, weights.none, (ctx, { params, caller }) => openExport(ctx, params.bilhete, 'zip', caller)),
+  handle(downloadPrint, weights.none, async (ctx, { params, caller }) => {
     // The browser shows it, so that it can be printed.
     const { content } = await openExport(ctx, params.bilhete, 'pdf', caller)
     return { content, framed: true }
   }),
 
-  handle(printDanfe, async (ctx, { params, session }) => {
+  handle(printDanfe, weights.heavy, async (ctx, { params, session }) => {
     const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, 'nfe')
     await noteRead(ctx, session, `Abriu o DANFE da NF-e ${chave}.`)
     return { content, keepable: true }
   }),
-  handle(printDacte, async (ctx, { params, session }) => {
+  handle(printDacte, weights.heavy, async (ctx, { params, session }) => {
     const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, 'cte')
     await noteRead(ctx, session, `Abriu o DACTE do CT-e ${chave}.`)
     return { content, keepable: true }
   }),
-  handle(printDocumentEvent, async (ctx, { params, session }) => {
+  handle(printDocumentEvent, weights.heavy, async (ctx, { params, session }) => {
     const { content, chave } = await printEvent(ctx, session.workspaceId, params.idDfe, params.idEvento)
     await noteRead(ctx, session, `Abriu a folha de um evento do documento ${chave}.`)
     return { content, keepable: true }

@@ -14,7 +14,7 @@ import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { createLogger } from '../platform/log.ts'
 import { testSession } from '../platform/testing.ts'
-import { handle, serveRoutes } from './http.ts'
+import { handle, serveRoutes, weights } from './http.ts'
 
 const token = 'testtesttesttesttesttest'
 const words = z.object({ nome: z.string().optional(), partes: z.array(z.string()).optional() })
@@ -60,6 +60,15 @@ const slow = route({
   summary: 'x',
   data: z.null(),
 })
+const slowSearch = route({
+  method: 'GET',
+  path: '/v1/api/Busca',
+  access: 'session',
+  summary: 'x',
+  query: z.object({ CampoPesquisa: z.string().optional() }),
+  data: z.null(),
+})
+const slowForAll = route({ method: 'GET', path: '/v1/api/Entrada', access: 'public', summary: 'x', data: z.null() })
 const list = route({
   method: 'GET',
   path: '/v1/api/Lista',
@@ -88,11 +97,15 @@ async function* pieces(how: string): AsyncGenerator<Buffer> {
 
 const held: (() => void)[] = []
 
+async function holdOn() {
+  await new Promise<void>((resolve) => held.push(resolve))
+  return { data: null }
+}
+
 const handlers = [
-  handle(slow, async () => {
-    await new Promise<void>((resolve) => held.push(resolve))
-    return { data: null }
-  }),
+  handle(slow, holdOn),
+  handle(slowSearch, weights.ofSearch, holdOn),
+  handle(slowForAll, weights.heavy, holdOn),
   handle(echo, async (_, { body }) => ({ data: body })),
   handle(upload, async (_, { form, caller }) => ({
     data: { bytes: form.Arquivo?.size ?? form.Texto?.length ?? 0, from: caller.address },
@@ -100,6 +113,7 @@ const handlers = [
   handle(failing, async (_, { params }) => {
     if (params.how === 'refusal') throw new AppError('too-many', 'Devagar.', { retryAfterMs: 1500 })
     if (params.how === 'cut') throw new Error('Connection terminated unexpectedly')
+    if (params.how === 'long') throw Object.assign(new Error('canceling statement'), { code: '57014' })
     if (params.how === 'busy') throw Object.assign(new Error('canceling statement'), { code: '55P03' })
     throw new Error('a bug with a secret')
   }),
@@ -250,6 +264,9 @@ describe('every answer', () => {
       expect(response.headers['retry-after']).toBe('5')
       expect(response.json().message).toMatch(/seguros; tente de novo/)
     }
+    const tooLong = await app.inject('/v1/api/Falha/long')
+    expect(tooLong).toMatchObject({ statusCode: 503, headers: { 'retry-after': '60' } })
+    expect(tooLong.json().message).toMatch(/demorou demais e foi interrompida\..* escolha um período menor/)
   })
 })
 
@@ -613,6 +630,50 @@ describe('the calls of a workspace', () => {
       await new Promise(setImmediate)
     }
     expect((await all).filter(({ statusCode }) => statusCode === 200)).toHaveLength(105)
+  })
+})
+
+async function endAll(calls: Promise<unknown>[]): Promise<void> {
+  let isOver = false
+  const all = Promise.all(calls).finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    for (const goOn of held.splice(0)) goOn()
+    await new Promise(setImmediate)
+  }
+  await all
+}
+
+describe('heavy calls', () => {
+  test('of a workspace are carried out one at a time, with a light one beside', async () => {
+    const open = await serve()
+    const ask = (path: string, who = token) => open.inject({ url: path, headers: { authorization: `Bearer ${who}` } })
+    const calls = [ask('/v1/api/Busca?CampoPesquisa=e')]
+    await expect.poll(() => held.length).toBe(1)
+    calls.push(ask('/v1/api/Busca'))
+    await expect.poll(() => held.length).toBe(2)
+    calls.push(ask('/v1/api/Busca?CampoPesquisa=a'), ask('/v1/api/Demora'))
+    calls.push(ask('/v1/api/Busca?CampoPesquisa=a', `${token}2`))
+    await expect.poll(() => held.length).toBe(3)
+    await endAll(calls)
+  })
+
+  test('of those who are not logged in are counted by address; more than wait there are refused, and only there', async () => {
+    const open = await serve()
+    const ask = (remoteAddress: string) => open.inject({ url: '/v1/api/Entrada', remoteAddress })
+    const many = Array.from({ length: 102 }, () => ask('203.0.113.7'))
+    await expect.poll(() => held.length).toBe(1)
+    const refused = await Promise.race(many)
+    expect(refused).toMatchObject({ statusCode: 429, headers: { 'retry-after': '2' } })
+    expect(refused.json().message).toBe(
+      'Há chamadas demais deste endereço ao mesmo tempo. Nada foi perdido nem alterado; tente de novo em instantes.',
+    )
+    const other = ask('203.0.113.8')
+    await expect.poll(() => held.length).toBe(2)
+    const member = open.inject({ url: '/v1/api/Demora', headers: { authorization }, remoteAddress: '203.0.113.7' })
+    await expect.poll(() => held.length).toBe(3)
+    await endAll([...many, other, member])
   })
 })
 

@@ -12,6 +12,7 @@ import { createPlaces, type Places } from '../platform/places.ts'
 import { sendText } from './encoding.ts'
 import { addCors, addHeaders, closedPolicy, framedPolicy } from './headers.ts'
 import { fieldCharactersMax, parseJson, readInput } from './input.ts'
+import { networkOf } from './throttle.ts'
 
 /** Where a call comes from. */
 export interface Caller {
@@ -60,23 +61,30 @@ type RouteResponse<R extends RouteDefinition> = R['produces'] extends string
 /** A route with the function that carries it out. */
 interface Handled {
   route: RouteDefinition
-  /** Most of its time passes in waiting for the authority: others of the workspace go on meanwhile. */
-  waits: boolean
+  /** How many of the client's places a call takes. */
+  weigh(input: RouteInput<RouteDefinition>): number
   run(ctx: Context, input: RouteInput<RouteDefinition>, session: Session | null, caller: Caller): Promise<unknown>
 }
 
-/** Binds `handler` to `route`; what it receives is validated, what it returns becomes the envelope. */
+type Handler<R extends RouteDefinition> = (
+  ctx: Context,
+  input: RouteInput<R> & { session: SessionOf<R>; caller: Caller },
+) => Promise<RouteResponse<R>>
+
+/** How many places a call takes, as a number or from what it sends. */
+type Weight<R extends RouteDefinition> = number | ((input: RouteInput<R>) => number)
+
+/** Binds `handler` to `route`; what it receives is validated, what it returns becomes the envelope. Without a weight a call is light. */
+export function handle<const R extends RouteDefinition>(route: R, handler: Handler<R>): Handled
+export function handle<const R extends RouteDefinition>(route: R, weight: Weight<R>, handler: Handler<R>): Handled
 export function handle<const R extends RouteDefinition>(
   route: R,
-  handler: (
-    ctx: Context,
-    input: RouteInput<R> & { session: SessionOf<R>; caller: Caller },
-  ) => Promise<RouteResponse<R>>,
-  { waits = false } = {},
+  ...rest: [Handler<R>] | [Weight<R>, Handler<R>]
 ): Handled {
+  const [weight, handler] = rest.length === 1 ? [weights.light, rest[0]] : rest
   return {
     route,
-    waits,
+    weigh: (input) => (typeof weight === 'number' ? weight : weight(input as RouteInput<R>)),
     run: (ctx, input, session, caller) =>
       handler(ctx, { ...(input as RouteInput<R>), session: session as SessionOf<R>, caller }),
   }
@@ -104,13 +112,24 @@ const formLimits = {
   headerPairs: 20,
 }
 
-// A page of the application asks for six things at once; the database has ten connections for all.
-const callsAtOnce = {
-  all: 40,
-  each: 4,
-  waiting: 100,
-  full: 'Há chamadas demais desta conta ao mesmo tempo. Nada foi perdido; tente de novo em instantes.',
+/**
+ * What a call costs in places. Heavy ones keep the database or a processor busy for longer than reading rows does: a client has one of them
+ * at a time, and a light one beside it. One that mostly waits, or has places of its own, takes none.
+ */
+export const weights = {
+  none: 0,
+  light: 1,
+  heavy: 3,
+  /** Of a list: a text is looked for in many rows. */
+  ofSearch: ({ query }: { query: { CampoPesquisa?: string } }): number => (query.CampoPesquisa ? 3 : 1),
 }
+
+// A page of the application asks for six things at once. The database has ten connections for all: one client holds four of them at most,
+// and heavy calls of all clients together leave some free.
+const callsAtOnce = { all: 24, each: 4, waiting: 100 }
+const ofWorkspaces = 'Há chamadas demais desta conta ao mesmo tempo. Nada foi perdido; tente de novo em instantes.'
+const ofStrangers =
+  'Há chamadas demais deste endereço ao mesmo tempo. Nada foi perdido nem alterado; tente de novo em instantes.'
 
 /** A Fastify server of `handlers`, in which `guest` serves its own path; call `listen` or `inject` on it. */
 export async function serveRoutes(
@@ -175,7 +194,11 @@ export async function serveRoutes(
     )
     done()
   })
-  const places = createPlaces(callsAtOnce)
+  // Of those who are logged in by workspace, of others by address: however many of these come, they hold up only each other.
+  const places = {
+    session: createPlaces({ ...callsAtOnce, full: ofWorkspaces }),
+    public: createPlaces({ ...callsAtOnce, all: 8, full: ofStrangers }),
+  }
   for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, places })
   return app
 }
@@ -214,8 +237,8 @@ function isOf({ path }: Guest, url = ''): boolean {
 function addRoute(
   app: FastifyInstance,
   ctx: Context,
-  { route, run, waits }: Handled,
-  { authenticate, places }: { authenticate: Authenticate; places: Places },
+  { route, run, weigh }: Handled,
+  { authenticate, places }: { authenticate: Authenticate; places: Record<'session' | 'public', Places> },
 ): void {
   const sessions = new WeakMap<FastifyRequest, Session>()
   app.route({
@@ -228,10 +251,11 @@ function addRoute(
     handler: async (request, reply) => {
       const input = await readInput(route, request)
       const session = sessions.get(request) ?? null
-      // All who visit a shared account are strangers to each other.
-      using _ = session && !waits ? await places.take(session.shared ? session.publicId : session.workspaceId) : null
+      const caller = callerOf(request)
+      const weight = weigh(input)
+      using _ = weight > 0 ? await places[session ? 'session' : 'public'].take(clientOf(session, caller), weight) : null
       if (request.raw.socket.destroyed) return reply.hijack()
-      const answer = await run(ctx, input, session, callerOf(request))
+      const answer = await run(ctx, input, session, caller)
       if (route.produces) return sendFile(ctx, request, reply.type(route.produces), answer as FileResponse)
       const { data, message } = answer as { data: unknown; message?: string }
       const envelope: Envelope<unknown> = {
@@ -245,6 +269,12 @@ function addRoute(
       return sendText(request, reply.type('application/json; charset=utf-8'), Buffer.from(JSON.stringify(envelope)))
     },
   })
+}
+
+// All who visit a shared account are strangers to each other.
+function clientOf(session: Session | null, { address }: Caller): number | string {
+  if (!session) return networkOf(address)
+  return session.shared ? session.publicId : session.workspaceId
 }
 
 // Only what people read. Other responses may hold a token or a ticket, and the length of compressed bytes would leak something of it.
@@ -465,11 +495,17 @@ const disconnected = /^Connection terminated|^Client has encountered a connectio
 const busy =
   'O sistema está sobrecarregado ou em manutenção neste momento. Seus documentos estão seguros; tente de novo em instantes.'
 
+// A statement that took longer than statements of the API may.
+const canceled = '57014'
+const tooSlow =
+  'A consulta demorou demais e foi interrompida. Nada foi alterado, e seus documentos estão seguros; escolha um período menor ou mais um filtro e tente de novo.'
+
 // What the HTTP library refuses before a handler runs, and what passes by itself.
 function refusalOf(error: unknown): AppError | null {
   const { statusCode, code } = error as { statusCode?: unknown; code?: unknown }
   const known = libraryRefusals[String(code)]
   if (known) return new AppError(known[0], known[1], { cause: error })
+  if (code === canceled) return new AppError('unavailable', tooSlow, { cause: error, retryAfterMs: 60_000 })
   if (typeof code === 'string' ? passing.test(code) : error instanceof Error && disconnected.test(error.message))
     return new AppError('unavailable', busy, { cause: error, retryAfterMs: 5_000 })
   if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return null

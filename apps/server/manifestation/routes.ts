@@ -8,7 +8,7 @@ import {
 } from '@vigia/contract/manifestation'
 import type { z } from 'zod'
 import { eventName } from '../documents/documents.ts'
-import { handle, type Session } from '../http/http.ts'
+import { handle, type Session, weights } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
@@ -28,8 +28,8 @@ interface ManifestationBody {
 }
 
 export const manifestationRoutes = [
-  handle(manifestNfe, (ctx, { body, session }) => manifest(ctx, session, 'nfe', body), { waits: true }),
-  handle(manifestCte, (ctx, { body, session }) => manifest(ctx, session, 'cte', body), { waits: true }),
+  handle(manifestNfe, weights.none, (ctx, { body, session }) => manifest(ctx, session, 'nfe', body)),
+  handle(manifestCte, weights.none, (ctx, { body, session }) => manifest(ctx, session, 'cte', body)),
 
   handle(previewManifestation, async (ctx, { body, session }) => {
     const service = serviceOf(body.TipoDFe)

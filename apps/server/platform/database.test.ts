@@ -24,3 +24,10 @@ test('a connection waits for what another holds as long as its pool says', async
   })
   await Promise.all([holder.destroy(), impatient.destroy()])
 })
+
+test('a statement takes as long as its pool allows', async () => {
+  await using database = await createDatabase()
+  const impatient = openDatabase(database.url, { statementTimeoutMs: 100 })
+  await expect(sql`select pg_sleep(600)`.execute(impatient)).rejects.toMatchObject({ code: '57014' })
+  await impatient.destroy()
+})

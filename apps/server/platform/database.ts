@@ -31,11 +31,15 @@ export function rolePassword(url: string, role: DatabaseRole): string | null {
   return secret === '' ? null : createHmac('sha256', secret).update(role).digest('base64url')
 }
 
-/** How many connections may be open at once, and how long a statement on one of them waits for what another holds (0: as long as it takes). */
+/**
+ * How many connections may be open at once, how long a statement on one of them waits for what another holds, and how long it may take at all
+ * (0: as long as it takes).
+ */
 export interface PoolOptions {
   connections: number
   lockTimeoutMs: number
   role?: DatabaseRole
+  statementTimeoutMs: number
 }
 
 /**
@@ -47,20 +51,30 @@ export interface PoolOptions {
  *
  * The signer answers each of them with one statement or two, and its own 6 connections.
  *
- * API statements give up on a lock after 10 s, so they cannot use up the pool. Several processes together stay below `max_connections`, which
+ * API statements give up on a lock after 10 s and are ended after 30 s, so they cannot use up the pool. Several processes together stay below `max_connections`, which
  * is 100 in the embedded PostgreSQL.
  */
 export const pools = {
-  api: { connections: 10, lockTimeoutMs: 10_000 },
-  worker: { connections: 16, lockTimeoutMs: 0 },
-  task: { connections: 10, lockTimeoutMs: 0 },
-  signer: { connections: 6, lockTimeoutMs: 10_000, role: signerRole },
+  api: { connections: 10, lockTimeoutMs: 10_000, statementTimeoutMs: 30_000 },
+  worker: { connections: 16, lockTimeoutMs: 0, statementTimeoutMs: 0 },
+  task: { connections: 10, lockTimeoutMs: 0, statementTimeoutMs: 0 },
+  signer: { connections: 6, lockTimeoutMs: 10_000, statementTimeoutMs: 30_000, role: signerRole },
 } satisfies Record<string, PoolOptions>
 
 /** A pool of connections of a role, `appRole` unless told otherwise, to the database at `url`, the address of its owner. Close with `destroy`. */
 export function openDatabase(url: string, options: Partial<PoolOptions> = {}): Database {
-  const { connections, lockTimeoutMs, role = appRole } = { ...pools.task, ...options } as PoolOptions
-  const pool = new pg.Pool({ ...connectionTo(url, lockTimeoutMs, role), max: connections, types })
+  const {
+    connections,
+    lockTimeoutMs,
+    statementTimeoutMs,
+    role = appRole,
+  } = { ...pools.task, ...options } as PoolOptions
+  const pool = new pg.Pool({
+    ...connectionTo(url, lockTimeoutMs, role),
+    max: connections,
+    types,
+    statement_timeout: statementTimeoutMs,
+  })
   // A lost connection is replaced by the pool, and its user gets an error of its own; without listeners it would end the
   // process.
   pool.on('error', () => {})

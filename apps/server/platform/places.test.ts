@@ -26,6 +26,45 @@ describe('places', () => {
     expect(order).toEqual(['much', 'much', 'little', 'much', 'other', 'much', 'much'])
   })
 
+  test('are taken by weight: beside heavy work there is room for light, in the order in which it came', async () => {
+    const places = createPlaces({ all: 8, each: 4, waiting: 10, full })
+    const order: string[] = []
+    const held: Disposable[] = []
+    const ask = (who: string, name: string, weight: number) =>
+      void places.take(who, weight).then((place) => {
+        order.push(name)
+        held.push(place)
+      })
+    ask('a', 'heavy 1', 3)
+    ask('a', 'light 1', 1)
+    ask('a', 'heavy 2', 3)
+    ask('a', 'light 2', 1)
+    await new Promise(setImmediate)
+    expect(order).toEqual(['heavy 1', 'light 1'])
+    held.shift()![Symbol.dispose]()
+    await new Promise(setImmediate)
+    expect(order).toEqual(['heavy 1', 'light 1', 'heavy 2'])
+    held.shift()![Symbol.dispose]()
+    await new Promise(setImmediate)
+    expect(order).toEqual(['heavy 1', 'light 1', 'heavy 2', 'light 2'])
+  })
+
+  test('heavy work gets its turn, however much light work of others comes', async () => {
+    const places = createPlaces({ all: 4, each: 4, waiting: 10, full })
+    const light = [await places.take('a'), await places.take('b')]
+    const order: string[] = []
+    void places.take('c', 3).then(() => order.push('heavy'))
+    void places.take('d').then(() => order.push('light'))
+    await new Promise(setImmediate)
+    expect(order).toEqual([])
+    light[0]![Symbol.dispose]()
+    await new Promise(setImmediate)
+    expect(order).toEqual(['heavy'])
+    light[1]![Symbol.dispose]()
+    await new Promise(setImmediate)
+    expect(order).toEqual(['heavy', 'light'])
+  })
+
   test('that were left are free again, once', async () => {
     const places = createPlaces({ all: 1, each: 1, waiting: 0, full })
     const first = await places.take(1)

@@ -2,9 +2,9 @@ import { AppError } from './errors.ts'
 
 /** How much of one kind of work goes on at the same time in this process. */
 interface PlacesOptions {
-  /** Of all together. */
+  /** Places of all together. */
   all: number
-  /** Of each. */
+  /** Places of each, at least as many as one takes at once. */
   each: number
   /** How many of each may wait for a place. */
   waiting: number
@@ -14,8 +14,8 @@ interface PlacesOptions {
 
 /** Places for work that costs, given to all in turns: who asks for much waits for their own, not the others for them. */
 export interface Places {
-  /** A place for `who`, until disposed; refuses when too many wait already. */
-  take(who: number | string): Promise<Disposable>
+  /** As many places as `weight` for `who`, until disposed; refuses when too many of theirs wait already. */
+  take(who: number | string, weight?: number): Promise<Disposable>
 }
 
 const retryAfterMs = 2_000
@@ -23,45 +23,53 @@ const retryAfterMs = 2_000
 export function createPlaces({ all, each, waiting, full }: PlacesOptions): Places {
   const busy = new Map<number | string, number>()
   // In the order of their turns: who was served goes to the end.
-  const queues = new Map<number | string, (() => void)[]>()
+  const queues = new Map<number | string, { weight: number; begin: () => void }[]>()
   let total = 0
-  const isFree = (who: number | string) => total < all && (busy.get(who) ?? 0) < each
-  const enter = (who: number | string): Disposable => {
-    total++
-    busy.set(who, (busy.get(who) ?? 0) + 1)
+  const enter = (who: number | string, weight: number): Disposable => {
+    total += weight
+    busy.set(who, (busy.get(who) ?? 0) + weight)
     let isLeft = false
     return {
       [Symbol.dispose]() {
         if (isLeft) return
         isLeft = true
-        total--
-        const left = busy.get(who)! - 1
+        total -= weight
+        const left = busy.get(who)! - weight
         if (left > 0) busy.set(who, left)
         else busy.delete(who)
         admit()
       },
     }
   }
-  const admit = () => {
+  const findNext = () => {
     for (const [who, queue] of queues) {
-      if (total >= all) return
-      if (!isFree(who)) continue
+      const { weight } = queue[0]!
+      if ((busy.get(who) ?? 0) + weight > each) continue
+      // Whose turn it is waits for enough places, without lighter work of others passing.
+      return total + weight <= all ? { who, queue } : null
+    }
+    return null
+  }
+  const admit = () => {
+    for (let next = findNext(); next; next = findNext()) {
+      const { who, queue } = next
       queues.delete(who)
-      const next = queue.shift()!
+      const { begin } = queue.shift()!
       if (queue.length > 0) queues.set(who, queue)
-      next()
-      // One that came free may admit one.
-      return
+      begin()
     }
   }
   return {
-    async take(who) {
-      const queue = queues.get(who) ?? []
-      if (queue.length === 0 && isFree(who)) return enter(who)
-      if (queue.length >= waiting) throw new AppError('too-many', full, { retryAfterMs })
-      return new Promise((resolve) => {
-        queue.push(() => resolve(enter(who)))
+    take(who, weight = 1) {
+      return new Promise((resolve, reject) => {
+        const queue = queues.get(who) ?? []
+        queue.push({ weight, begin: () => resolve(enter(who, weight)) })
         queues.set(who, queue)
+        admit()
+        if (queue.length <= waiting) return
+        queue.pop()
+        if (queue.length === 0) queues.delete(who)
+        reject(new AppError('too-many', full, { retryAfterMs }))
       })
     },
   }

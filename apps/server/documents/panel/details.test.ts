@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib'
 import type { DocumentDetail } from '@vigia/contract/documents'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { createDatabase, execute } from '../../../../tests/support/database.ts'
 import { serveRoutes } from '../../http/http.ts'
 import {
   author,
@@ -326,6 +326,20 @@ describe('the file', () => {
     )
     expect(then.rawPayload.equals(gunzipSync(receipts.content))).toBe(true)
   })
+})
+
+test('a file that cannot be read is refused in words, and takes no other document along', async () => {
+  await store(ctx, office, 'nfe', [arrive(1, note({ number: 1 })), arrive(2, note({ number: 2 }))])
+  await execute(
+    database.url,
+    `set app.ws = '${office.workspaceId}'; update receipt set content = 'no gzip' where workspace_id = ${office.workspaceId} and nsu = 1`,
+  )
+  const [broken, good] = await Promise.all(
+    [1, 2].map(async (number) => get(`/detalhes/${await idOf(chaveOf({ number }))}`)),
+  )
+  expect(broken).toMatchObject({ statusCode: 503, headers: { 'retry-after': '60' } })
+  expect(broken!.json().message).toMatch(/interrompido\. O XML original está guardado e íntegro/)
+  expect(good!.statusCode).toBe(200)
 })
 
 test.each(['detalhes', 'xml'])(

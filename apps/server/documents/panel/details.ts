@@ -1,14 +1,14 @@
-import { type CteDetails, type NfeDetails, readDetails } from '@vigia/dfe/read'
-import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import { defaultPrintThreads } from '../../print/printer.ts'
+import { createThreads, ThreadError } from '../../print/threads.ts'
 import { getFile } from '../files.ts'
 import { missingText } from '../missing.ts'
 import { type DocumentListRow, readRows } from '../rows.ts'
-import { cteItems, cteSections } from './cte-texts.ts'
-import { nfeItems, nfeSections } from './nfe-texts.ts'
+import type { Said } from './said.ts'
 import { numberText, type PanelItem, type Section } from './texts.ts'
 import { readTimeline, type TimelineRow } from './timeline.ts'
 
@@ -38,30 +38,55 @@ export async function getDetails(
   workspaceId: number,
   publicId: string,
 ): Promise<Details> {
+  const file = await getFile(ctx, workspaceId, publicId)
+  // No connection waits for a thread. Documents stay, so what follows finds it again.
+  const { sections, items, references, names, protocol } = await readDocument(file.content)
   return readWorkspace(ctx, workspaceId, async (ctx) => {
-    const file = await getFile(ctx, workspaceId, publicId)
     const [row] = await readRows(ctx.db, workspaceId, sql`where d.workspace_id = ${workspaceId} and d.id = ${file.id}`)
-    const said = readDetails(unzipDocument(file.content))
     const { cnpj, taxId } = await readParties(ctx.db, workspaceId, file.id)
-    const names = namesOf(said)
     names.set(taxId, row!.issuer_name)
     names.set(cnpj, row!.company_name)
     return {
       row: row!,
       name: nameOf(row!, taxId),
-      sections: said === null ? [] : said.type === 'nfe' ? nfeSections(said) : cteSections(said),
-      items: said === null ? [] : said.type === 'nfe' ? nfeItems(said) : cteItems(said),
-      related: said === null ? [] : await readRelated(ctx.db, workspaceId, row!, said),
+      sections,
+      items,
+      related: await readRelated(ctx.db, workspaceId, row!, references),
       timeline: await readTimeline(ctx.db, workspaceId, {
         row: row!,
         receivedAt: file.received_at,
         names,
         cnpj,
-        protocol: said?.infProt.nProt ?? null,
+        protocol,
       }),
       missing: missingText(row!, new Date()),
     }
   })
+}
+
+const threads = createThreads<Uint8Array, Said>({
+  file: new URL('./reader-worker.ts', import.meta.url),
+  threads: defaultPrintThreads,
+  waitingMax: 200,
+  timeoutMs: 10_000,
+  memoryMb: 256,
+  idleMs: 60_000,
+})
+
+async function readDocument(content: Uint8Array): Promise<Said> {
+  try {
+    // A view into a larger buffer would be sent with the whole buffer.
+    return await threads.run(new Uint8Array(content))
+  } catch (cause) {
+    if (!(cause instanceof ThreadError)) throw cause
+    throw new AppError(
+      'unavailable',
+      cause.reason === 'full' || cause.reason === 'closed'
+        ? 'Há documentos demais sendo abertos neste momento. Seus documentos estão seguros; tente de novo em instantes.'
+        : 'Ler este documento demorou demais ou foi interrompido. O XML original está guardado e íntegro, e pode ser baixado.',
+      { cause, retryAfterMs: cause.reason === 'full' ? 5_000 : 60_000 },
+    )
+  }
 }
 
 const modelNames: Record<string, string> = { 55: 'NF-e', 57: 'CT-e', 64: 'GTV-e', 65: 'NFC-e', 67: 'CT-e OS' }
@@ -87,58 +112,15 @@ async function readParties(db: Database, workspaceId: number, id: bigint) {
     .executeTakeFirstOrThrow()
 }
 
-function namesOf(said: NfeDetails | CteDetails | null): Map<string, string> {
-  const parties =
-    said === null
-      ? []
-      : said.type === 'nfe'
-        ? [said.emit, said.dest, said.transporta]
-        : said.parties.map(({ fields }) => fields)
-  return new Map(
-    parties.flatMap(({ CNPJ, CPF, xNome }) => {
-      const taxId = CNPJ ?? CPF
-      return taxId && xNome ? [[taxId, xNome] as const] : []
-    }),
-  )
-}
-
-// By the elements that name them; the same ones have had several spellings.
-const relations: [by: RegExp, relation: string][] = [
-  [/^NFref\/refNFe(Sig)?$/, 'Nota referenciada'],
-  [/^NFref\/refCTe$/, 'CT-e referenciado'],
-  [/^gPagAntecipado\//, 'Documento do pagamento antecipado'],
-  [/^gCompraGov\//, 'Documento anterior da compra governamental'],
-  [/^DFeReferenciado\//, 'Documento referenciado por um item'],
-  [/^exportInd\//, 'Nota da exportação indireta'],
-  [/^infNFe\//, 'Nota transportada'],
-  [/^infNFeTranspParcial\//, 'Nota transportada em parte'],
-  [/^infDCe\//, 'Declaração de conteúdo transportada'],
-  [/^(idDocAntEle|infDocAnt)\//, 'CT-e anterior'],
-  [/^infC[tT]eSub\//, 'CT-e substituído por este'],
-  [/^infC[tT]eComp\//, 'CT-e complementado por este'],
-  [/^infC[tT]eAnu\//, 'CT-e anulado por este'],
-  [/^infCTeMultimodal\//, 'CT-e do transporte multimodal'],
-  [/\/refCTeCanc$/, 'CT-e cancelado que este repõe'],
-  [/^infGTVe\//, 'GTV-e'],
-  [/^infDocRef\//, 'Bilhete de passagem'],
-]
-const returns = '4'
-
-function relationOf(by: string, said: NfeDetails | CteDetails): string {
-  const relation = relations.find(([pattern]) => pattern.test(by))?.[1] ?? 'Documento citado'
-  const returned = said.type === 'nfe' && said.ide.finNFe === returns && relation === 'Nota referenciada'
-  return returned ? 'Nota devolvida por esta' : relation
-}
-
 const families: Record<string, RelatedDocument['family']> = { 55: 'nfe', 57: 'cte', 64: 'cte', 67: 'cte' }
 
 async function readRelated(
   db: Database,
   workspaceId: number,
   { company_id, chave }: DocumentListRow,
-  said: NfeDetails | CteDetails,
+  named: Said['references'],
 ): Promise<RelatedDocument[]> {
-  const references = said.references.filter((reference) => reference.chave !== chave)
+  const references = named.filter((reference) => reference.chave !== chave)
   if (references.length === 0) return []
   const hiding = await readHiding({ db }, workspaceId)
   const found = await db
@@ -148,12 +130,12 @@ async function readRelated(
     .where(sql<boolean>`d.chave = any (${references.map((reference) => reference.chave)}::text[])`)
     .where((where) => where.and(shownConditions(hiding, 'd')))
     .execute()
-  return references.map(({ by, chave }) => {
+  return references.map(({ relation, chave }) => {
     const here = found.filter((one) => one.chave === chave)
     // Of several companies that have it, rather the one whose document this is.
     const best = here.find((one) => one.company_id === company_id) ?? here[0]
     return {
-      relation: relationOf(by, said),
+      relation,
       chave,
       family: families[chave.slice(20, 22)] ?? 'other',
       id: best?.id ?? null,

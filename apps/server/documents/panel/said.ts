@@ -1,0 +1,68 @@
+import { type CteDetails, type NfeDetails, readDetails } from '@vigia/dfe/read'
+import { cteItems, cteSections } from './cte-texts.ts'
+import { nfeItems, nfeSections } from './nfe-texts.ts'
+import type { PanelItem, Section } from './texts.ts'
+
+/** What a document itself says, for people. */
+export interface Said {
+  sections: Section[]
+  items: PanelItem[]
+  /** Documents that it names. */
+  references: { relation: string; chave: string }[]
+  /** Of its parties, by CNPJ or CPF. */
+  names: Map<string, string>
+  /** Of its authorization. */
+  protocol: string | null
+}
+
+/** What a document says; nothing, when it is none that people can read. */
+export function saidOf(xml: Uint8Array): Said {
+  const said = readDetails(xml)
+  if (said === null) return { sections: [], items: [], references: [], names: new Map(), protocol: null }
+  return {
+    sections: said.type === 'nfe' ? nfeSections(said) : cteSections(said),
+    items: said.type === 'nfe' ? nfeItems(said) : cteItems(said),
+    references: said.references.map(({ by, chave }) => ({ relation: relationOf(by, said), chave })),
+    names: namesOf(said),
+    protocol: said.infProt.nProt ?? null,
+  }
+}
+
+function namesOf(said: NfeDetails | CteDetails): Map<string, string> {
+  const parties =
+    said.type === 'nfe' ? [said.emit, said.dest, said.transporta] : said.parties.map(({ fields }) => fields)
+  return new Map(
+    parties.flatMap(({ CNPJ, CPF, xNome }) => {
+      const taxId = CNPJ ?? CPF
+      return taxId && xNome ? [[taxId, xNome] as const] : []
+    }),
+  )
+}
+
+// By the elements that name them; the same ones have had several spellings.
+const relations: [by: RegExp, relation: string][] = [
+  [/^NFref\/refNFe(Sig)?$/, 'Nota referenciada'],
+  [/^NFref\/refCTe$/, 'CT-e referenciado'],
+  [/^gPagAntecipado\//, 'Documento do pagamento antecipado'],
+  [/^gCompraGov\//, 'Documento anterior da compra governamental'],
+  [/^DFeReferenciado\//, 'Documento referenciado por um item'],
+  [/^exportInd\//, 'Nota da exportação indireta'],
+  [/^infNFe\//, 'Nota transportada'],
+  [/^infNFeTranspParcial\//, 'Nota transportada em parte'],
+  [/^infDCe\//, 'Declaração de conteúdo transportada'],
+  [/^(idDocAntEle|infDocAnt)\//, 'CT-e anterior'],
+  [/^infC[tT]eSub\//, 'CT-e substituído por este'],
+  [/^infC[tT]eComp\//, 'CT-e complementado por este'],
+  [/^infC[tT]eAnu\//, 'CT-e anulado por este'],
+  [/^infCTeMultimodal\//, 'CT-e do transporte multimodal'],
+  [/\/refCTeCanc$/, 'CT-e cancelado que este repõe'],
+  [/^infGTVe\//, 'GTV-e'],
+  [/^infDocRef\//, 'Bilhete de passagem'],
+]
+const returns = '4'
+
+function relationOf(by: string, said: NfeDetails | CteDetails): string {
+  const relation = relations.find(([pattern]) => pattern.test(by))?.[1] ?? 'Documento citado'
+  const returned = said.type === 'nfe' && said.ide.finNFe === returns && relation === 'Nota referenciada'
+  return returned ? 'Nota devolvida por esta' : relation
+}
