@@ -3,7 +3,7 @@ import { access, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Config, holdPort, migrateOnly, type Role, readConfig, type Server, start } from '@vigia/server/start'
-import { companies, openToAll, seedDemo } from './demo.ts'
+import { companies, seedDemo } from './demo.ts'
 import { StartError } from './lifetime.ts'
 import { portInUse, requirePort } from './ports.ts'
 import { type SimulatorProcess, startSimulator } from './simulator-process.ts'
@@ -81,8 +81,7 @@ export async function launch(
     url ||= server.url
     if (over) return
   }
-  if (simulator && config.demo && (await seedDemo(url, config.demo, simulator, say)))
-    await openToAll(config, config.demo.email)
+  if (simulator && config.demo) await seedDemo(url, config, config.demo, simulator, say)
   if (over) return
 
   const site = development?.siteUrl ?? (config.port === 0 ? url : config.publicUrl)

@@ -157,7 +157,7 @@ async function grant(client: pg.Client): Promise<void> {
 // Where functions with the rights of the owner look before a workspace is known, or for all workspaces together.
 const lookedUp = [
   ...['account_directory', 'workspace_directory', 'token_directory'],
-  ...['account', 'workspace', 'session', 'password_recovery', 'certificate'],
+  ...['account', 'workspace', 'session', 'mail_link', 'certificate'],
   // Of the installation; a deletion takes out those of a workspace.
   'mail',
 ]

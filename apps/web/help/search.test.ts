@@ -36,6 +36,7 @@ describe('the search finds', () => {
     ['tentativas', 'tentativas'],
     ['exportar zip', 'exportacao'],
     ['cadastrar empresa', 'adicionar-empresa'],
+    ['confirmar e-mail', 'confirmar-email'],
   ])('%s', (text, id) => {
     expect(first(text)).toBe(id)
   })

@@ -13,6 +13,7 @@ import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { lazyWithTrigger } from '../ui/overlay/lazy-with-trigger.tsx'
 import { ConnectionNotice } from './connection-notice.tsx'
+import { EmailNotice } from './email-notice.tsx'
 import { useFeedbackSurvey } from './feedback-survey.ts'
 import { Navigation } from './navigation.tsx'
 import { PlanNotice } from './plan-notice.tsx'
@@ -112,6 +113,7 @@ function Layout({ preload, children }: WorkspaceProps) {
           <ConnectionNotice />
         </header>
         <main id="conteudo" ref={main} tabIndex={-1} className="flex-1 scroll-mt-12 outline-none">
+          <EmailNotice />
           <PlanNotice onIntent={() => preload(contactHash)} />
           <Suspense fallback={null}>{children}</Suspense>
         </main>
