@@ -32,24 +32,7 @@ export function refuseOwnEmail(password: string, email: string): void {
     )
 }
 
-const context = [
-  'fiscal',
-  'fiscais',
-  'notas',
-  'nota',
-  'danfe',
-  'dacte',
-  'sefaz',
-  'receita',
-  'contabil',
-  'contador',
-  'cnpj',
-  'nfe',
-  'cte',
-  'xml',
-  'senha',
-  'admin',
-]
+const context = ['notasfiscais', 'notafiscal', 'fiscal', 'danfe', 'dacte', 'sefaz']
 
 // Such words, alone or together, with whatever digits and signs.
 function isOfContext(password: string, productName: string): boolean {

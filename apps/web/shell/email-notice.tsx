@@ -22,8 +22,7 @@ export function EmailNotice() {
         <div className="min-w-0 flex-1 gap-x-6 md:flex md:items-start">
           <p role="status" className="min-w-0 flex-1 break-words">
             <span className="font-semibold">Confirme seu e-mail.</span> Enviamos um link para {account.email}. Até lá a
-            conta não guarda certificados nem recebe avisos, e em 30 dias ela é apagada se continuar sem confirmação e
-            sem empresas.
+            conta não guarda certificados nem recebe avisos; sem empresas, ela é apagada em 30 dias.
           </p>
           <button
             type="button"
