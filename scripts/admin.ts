@@ -17,7 +17,7 @@ const help = `Tarefas de quem cuida do servidor:
   npm run admin -- rotate-key   troca a chave mestra, que cifra os certificados digitais guardados
   npm run admin -- rebuild      lê de novo tudo o que foi recebido e refaz listas, situações e totais
   npm run admin -- plano        mostra e muda os planos: listar, ativar, encerrar
-  npm run admin -- conta        exclui uma conta com tudo o que ela guarda, ou desfaz o pedido
+  npm run admin -- conta        exclui uma conta com tudo o que ela guarda, desfaz o pedido ou confirma o e-mail dela
   npm run admin -- contatos     mostra o que visitantes escreveram em "Fale com a Gente"
   npm run admin -- emails       mostra os e-mails que não saíram, e por quê
   npm run admin -- notify       mostra uma mensagem a quem está com o sistema aberto
@@ -48,10 +48,12 @@ plano encerrar --email E
 
 conta excluir --email E [--agora] [--fazer]
 conta manter --email E
+conta confirmar --email E
   Com o programa no ar ou parado. Sem --fazer, diz o que seria apagado. Com --fazer, as chaves privadas dos certificados são apagadas na
   hora, e o resto em sete dias: até lá, conta manter desfaz o pedido, como a própria pessoa em “Minha conta”. Com --agora também, tudo é
   apagado já, sem volta. O que outras contas guardam do mesmo CNPJ fica. Cópias de segurança ainda têm os dados: quem restaurar uma
-  precisa excluir a conta de novo.
+  precisa excluir a conta de novo. Confirmar diz, no lugar do link que a pessoa recebe, que o e-mail é dela: só quando ela não o recebe e
+  você sabe quem ela é.
 
 contatos
   As mensagens mais novas vêm primeiro. As marcadas como suspeitas preencheram um campo que pessoas não veem: ficam guardadas e

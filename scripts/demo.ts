@@ -18,15 +18,18 @@ function withCheckDigits(first12: string): string {
   return first12 + cnpjCheckDigits(first12)
 }
 
-/** Signs up and registers the companies as any client would. What exists already stays as it is. Returns whether the login opened. */
+/** Signs up, makes the account a shared one, and registers the companies as any client would. What exists already stays as it is. */
 export async function seedDemo(
   apiUrl: string,
+  config: Config,
   login: { email: string; password: string },
   simulator: Pick<SimulatorProcess, 'issueCertificate'>,
   say: (text: string) => void,
-): Promise<boolean> {
+  reachSigner?: ReachSigner,
+): Promise<void> {
   const token = await enter(apiUrl, login, say)
-  if (token === null) return false
+  if (token === null) return
+  await openToAll(config, login.email, reachSigner)
   const known = await call(apiUrl, listCompanies, { token })
   const registered = new Set(known.data?.map(({ cnpj }) => cnpj))
   const missing = companies.filter(({ cnpj }) => !registered.has(cnpj))
@@ -38,14 +41,10 @@ export async function seedDemo(
     const created = await call(apiUrl, createCompany, { token, form })
     if (!created.success) say(`${company.nome} não foi cadastrada: ${created.message}`)
   }
-  return true
 }
 
-/**
- * Makes the account, whose password is published, a shared one, and gives its workspace a plan without end, unless the operator gave or
- * ended one before.
- */
-export async function openToAll(config: Config, email: string, reachSigner?: ReachSigner): Promise<void> {
+// The password is published. The plan has no end, unless the operator gave or ended one before.
+async function openToAll(config: Config, email: string, reachSigner?: ReachSigner): Promise<void> {
   const open = async (ctx: Parameters<Parameters<typeof operate>[1]>[0]) => {
     await shareAccount(ctx, email)
     const listed = await findPlan(ctx, email)

@@ -12,7 +12,7 @@ import {
   type Server,
   start,
 } from '@vigia/server/start'
-import { companies, openToAll, seedDemo } from './demo.ts'
+import { companies, seedDemo } from './demo.ts'
 import { StartError } from './lifetime.ts'
 import { portInUse, requirePort } from './ports.ts'
 import { startSigner } from './signer-process.ts'
@@ -97,8 +97,7 @@ export async function launch(
     url ||= server.url
     if (over) return
   }
-  if (simulator && config.demo && (await seedDemo(url, config.demo, simulator, say)))
-    await openToAll(config, config.demo.email, signer?.reach)
+  if (simulator && config.demo) await seedDemo(url, config, config.demo, simulator, say, signer?.reach)
   if (over) return
 
   const site = development?.siteUrl ?? (config.port === 0 ? url : config.publicUrl)

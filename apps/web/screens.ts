@@ -12,6 +12,9 @@ export const visitorScreens = [
   screen('/atualizar-senha/:token?', () =>
     import('./account/new-password-page.tsx').then((module) => module.NewPasswordPage),
   ),
+  screen('/confirmar-email/:token?', () =>
+    import('./account/confirm-email-page.tsx').then((module) => module.ConfirmEmailPage),
+  ),
 ]
 
 export const workspaceScreens = [

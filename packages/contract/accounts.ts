@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { ChangePasswordForm, DeleteAccountForm, LoginForm, NewPasswordForm, RecoveryForm, SignUpForm } from './forms.ts'
+import {
+  ChangePasswordForm,
+  ConfirmEmailForm,
+  DeleteAccountForm,
+  LoginForm,
+  NewPasswordForm,
+  RecoveryForm,
+  SignUpForm,
+} from './forms.ts'
 import { route } from './route.ts'
 
 export { ChangePasswordForm, DeleteAccountForm, LoginForm, NewPasswordForm, RecoveryForm, SignUpForm } from './forms.ts'
@@ -90,9 +98,32 @@ export const getAccount = route({
     criadaEm: z.string(),
     /** Many people log in with it: nobody may change its password or end the sessions of the others. */
     compartilhada: z.boolean(),
+    /** False: certificates are taken and warnings are sent only after the confirmation by the link of the letter. */
+    emailConfirmado: z.boolean(),
     /** When everything of the account is deleted, because somebody asked for that; null: nobody did. */
     exclusaoEm: z.string().nullable(),
   }),
+})
+
+/** Confirms the e-mail of an account by the link that a letter brought; ours. */
+export const confirmEmail = route({
+  method: 'POST',
+  path: '/v1/api/Usuarios/confirmar-email',
+  access: 'public',
+  summary: 'Confirma o e-mail de uma conta com o link recebido por e-mail; o link vale uma vez só.',
+  refusals: [404, 410],
+  body: ConfirmEmailForm,
+  data: z.null(),
+})
+
+/** Sends the link once more; ours. */
+export const resendConfirmation = route({
+  method: 'POST',
+  path: '/v1/api/Usuarios/reenviar-confirmacao',
+  access: 'session',
+  summary: 'Envia de novo o link que confirma o e-mail desta conta.',
+  refusals: [429],
+  data: z.null(),
 })
 
 /** Destroys the private keys at once, and everything else of the account after seven days; ours. */

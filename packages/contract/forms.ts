@@ -60,14 +60,20 @@ const chosenPassword = password({
 })
 const repeated = { error: 'As senhas não coincidem', path: ['senhaNovamente'] }
 
+const linkOfMail = (name: string) =>
+  z
+    .string({ error: `Informe o link de ${name}.` })
+    .trim()
+    .min(1, `Informe o link de ${name}.`)
+    .max(500, `O link de ${name} não é válido.`)
+
+/** The confirmation of an e-mail; `urlAcesso` is the token of the link, or the whole link. */
+export const ConfirmEmailForm = z.object({ urlAcesso: linkOfMail('confirmação') })
+
 /** A new password by the link of an e-mail (sections 3 and 5); `urlAcesso` is the token of the link, or the whole link. */
 export const NewPasswordForm = z
   .object({
-    urlAcesso: z
-      .string({ error: 'Informe o link de recuperação.' })
-      .trim()
-      .min(1, 'Informe o link de recuperação.')
-      .max(500, 'O link de recuperação não é válido.'),
+    urlAcesso: linkOfMail('recuperação'),
     senha: chosenPassword,
     senhaNovamente: z.string({ error: 'As senhas não coincidem' }),
   })

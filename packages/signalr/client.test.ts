@@ -41,6 +41,8 @@ describe.each(transports)('the official client by %s', (name, transport) => {
       WhoAmI: ({ user }: { user: unknown }) => user,
     }
     await using test = await startHub({ methods })
+    const addresses: string[] = []
+    for (const event of ['request', 'upgrade']) test.server.on(event, ({ url }: { url: string }) => addresses.push(url))
     const connection = client(test.url, { transport }).build()
     const calls = received(connection, 'WS-Ação')
     await connection.start()
@@ -58,6 +60,8 @@ describe.each(transports)('the official client by %s', (name, transport) => {
     await expect(connection.invoke('Break')).rejects.toThrow("The hub method 'Break' failed")
     await connection.send('Nope')
     expect(connection.state).toBe(HubConnectionState.Connected)
+    expect(addresses.join()).toContain('id=')
+    expect(addresses.join()).not.toContain('ana-1')
 
     await connection.stop()
     await until(() => test.hub.metrics().open[name] === 0 && test.hub.metrics().ending === 0)

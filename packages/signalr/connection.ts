@@ -73,13 +73,16 @@ export function closeRecord(allowReconnect: boolean, error?: string): EncodedMes
   return new EncodedMessage({ type: 7, error, allowReconnect })
 }
 
-const secret = () => randomBytes(24).toString('base64url')
+/** Something that nobody guesses, in characters that an address takes. */
+export const secret = () => randomBytes(24).toString('base64url')
 
 /** The conversation with one client. */
 export class ClientConnection<User> implements TransportListener, Client<User> {
   readonly id = secret()
   /** Opens the connection; in version 0 the same as `id`. */
   readonly token: string
+  /** Speaks for its user on this connection, in the place of a token. */
+  readonly ticket: string
   readonly address: string
   identity: HubIdentity<User>
   transport: HubTransport | undefined
@@ -98,12 +101,18 @@ export class ClientConnection<User> implements TransportListener, Client<User> {
   #hasPinged = false
   #heardAt = 0
 
-  constructor(services: HubServices<User>, identity: HubIdentity<User>, address: string, version: number) {
+  constructor(
+    services: HubServices<User>,
+    identity: HubIdentity<User>,
+    address: string,
+    { version, ticket }: { version: number; ticket: string },
+  ) {
     this.#services = services
     this.#reader = new RecordReader(services.limits.recordBytesMax)
     this.identity = identity
     this.address = address
     this.token = version === 0 ? this.id : secret()
+    this.ticket = ticket
   }
 
   get user(): User {

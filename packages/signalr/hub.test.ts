@@ -38,6 +38,7 @@ describe('negotiation', () => {
       negotiateVersion: 1,
       connectionId: expect.stringMatching(/^[\w-]{32}$/),
       connectionToken: expect.stringMatching(/^[\w-]{32}$/),
+      accessToken: expect.stringMatching(/^[\w-]{32}$/),
       availableTransports: [
         { transport: 'WebSockets', transferFormats: ['Text'] },
         { transport: 'ServerSentEvents', transferFormats: ['Text'] },
@@ -56,6 +57,7 @@ describe('negotiation', () => {
     const answer = JSON.parse(body)
     expect(answer).toMatchObject({ negotiateVersion: 0, connectionId: expect.any(String) })
     expect(answer).not.toHaveProperty('connectionToken')
+    expect(answer).not.toHaveProperty('accessToken')
     expect((await ask(`${test.url}?id=${answer.connectionId}`)).status).toBe(200)
   })
 
@@ -131,6 +133,44 @@ describe('tokens', () => {
     expect((await ask(`${test.url}${query}`, { method: 'DELETE', token: '' })).status).toBe(401)
     const stream = await openStream(test.url, 'ana-1', connectionToken)
     expect(stream.status).toBe(200)
+  })
+
+  it('need not be in any address: the ticket of the negotiation attaches its own connection, once', async () => {
+    await using test = await startHub()
+    const [one, other] = [await negotiate(test.url), await negotiate(test.url)]
+    const query = `id=${one.connectionToken}&access_token=${one.accessToken}`
+    const asTicket = { method: 'POST', token: one.accessToken }
+    expect((await ask(`${test.url}?id=${other.connectionToken}`, asTicket)).status).toBe(401)
+    expect(await refusedUpgrade(test.url, `access_token=${one.accessToken}`, '')).toBe(401)
+    expect(await refusedUpgrade(test.url, query, '', 'https://other.example')).toBe(403)
+    const socket = await openSocket(test.url, query, '')
+    expect(await refusedUpgrade(test.url, query, '')).toBe(409)
+    socket.socket.close()
+    await socket.closed
+    await until(() => test.hub.metrics().ending === 0)
+    expect(await refusedUpgrade(test.url, query, '')).toBe(401)
+    const stream = await openStream(test.url, other.accessToken, other.connectionToken)
+    expect(stream.status).toBe(200)
+    expect(test.hub.disconnect(({ session }) => session === 'ana-1')).toBe(1)
+    expect((await openStream(test.url, other.accessToken, other.connectionToken)).status).not.toBe(200)
+  })
+
+  it('negotiate again by a ticket until its connection is open or its session ends', async () => {
+    await using test = await startHub()
+    const again = async (token: string) =>
+      (await ask(`${test.url}/negotiate?negotiateVersion=1`, { method: 'POST', token })).status
+    const first = await negotiate(test.url)
+    const second = await negotiate(test.url, { token: first.accessToken })
+    expect(second.accessToken).toBe(first.accessToken)
+    const query = `id=${second.connectionToken}&access_token=${first.accessToken}`
+    const { socket, frames } = await openSocket(test.url, query, '')
+    expect(await again(first.accessToken)).toBe(200)
+    socket.send(handshake)
+    await until(() => frames.length > 0)
+    expect(await again(first.accessToken)).toBe(401)
+    const { accessToken } = await negotiate(test.url, { token: 'ana-2' })
+    test.hub.disconnect(({ session }) => session === 'ana-2')
+    expect(await again(accessToken)).toBe(401)
   })
 
   it('take their scheme in any case', async () => {

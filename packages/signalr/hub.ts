@@ -9,6 +9,7 @@ import {
   type HubServices,
   type Log,
   type Method,
+  secret,
 } from './connection.ts'
 import { allowOrigin, bearerOf, HubRefusal, isWelcome, queryOf, readBody, refuseUpgrade, respond } from './http.ts'
 import { EncodedMessage } from './records.ts'
@@ -102,6 +103,8 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
   readonly #connections = new Map<string, ClientConnection<User>>()
   /** Negotiated and not attached. */
   readonly #waiting = new Set<ClientConnection<User>>()
+  /** Tickets whose connection is not open yet: a client whose first transport fails negotiates again, and has nothing else to show. */
+  readonly #tickets = new Map<string, { identity: HubIdentity<User>; since: number }>()
   readonly #byKey = new Map<string, Set<ClientConnection<User>>>()
   readonly #byAddress = new Map<string, number>()
   /** Ended, and their transports not yet, by token. */
@@ -169,6 +172,7 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
 
   disconnect(which: ClientFilter<User>, options: { allowReconnect?: boolean; error?: string } = {}): number {
     for (const filters of this.#authenticating) filters.push(which)
+    for (const [ticket, { identity }] of this.#tickets) if (which(identity.user, '')) this.#tickets.delete(ticket)
     const last = closeRecord(options.allowReconnect ?? false, options.error)
     let count = 0
     for (const connection of this.#matching(which)) {
@@ -206,6 +210,7 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
   }
 
   opened(connection: ClientConnection<User>): void {
+    this.#tickets.delete(connection.ticket)
     this.#options.opened?.(connection)
   }
 
@@ -254,13 +259,13 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
     if (method === 'OPTIONS') return respond(response, 204)
     const query = queryOf(request)
     if (place === 'negotiate') {
-      const identity = await this.#identify(request, '')
+      const identity = this.#tickets.get(bearerOf(request))?.identity ?? (await this.#identify(request, query, ''))
       if (method !== 'POST') throw new HubRefusal(405)
       return this.#negotiate(request, response, query, identity)
     }
     if (method === 'POST') return this.#post(request, response, query)
     const streams = method === 'GET' && request.headers.accept?.includes('text/event-stream') === true
-    const identity = await this.#identify(request, streams ? (query.get('access_token') ?? '') : '')
+    const identity = await this.#identify(request, query, streams ? (query.get('access_token') ?? '') : '')
     if (streams) return this.#attachStream(request, response, this.#find(query, identity))
     if (method === 'GET') return this.#poll(request, response, this.#findPolling(query, identity))
     if (method === 'DELETE') return this.#delete(response, this.#findPolling(query, identity))
@@ -280,11 +285,17 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
   #offer(request: IncomingMessage, asked: string, identity: HubIdentity<User>): object {
     if (!/^\d+$/.test(asked)) return { error: 'The client asked for a version of the protocol that is no number.' }
     const version = Math.min(1, Number(asked))
-    const { id, token } = this.#admit(request, identity, version)
+    const shown = bearerOf(request)
+    const ticket = this.#tickets.has(shown) ? shown : secret()
+    const { id, token } = this.#admit(request, identity, { version, ticket })
+    if (version > 0) this.#tickets.set(ticket, { identity, since: performance.now() })
     return {
       negotiateVersion: version,
       connectionId: id,
       connectionToken: version === 0 ? undefined : token,
+      // The official clients show it instead of their token from here on, also in the address of a WebSocket and of an event stream. Others
+      // ignore it and go on with their token.
+      accessToken: version === 0 ? undefined : ticket,
       // In the order in which the client tries them.
       availableTransports: ['WebSockets', 'ServerSentEvents', 'LongPolling'].map((transport) => ({
         transport,
@@ -296,7 +307,7 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
   async #post(request: IncomingMessage, response: ServerResponse, query: Map<string, string>): Promise<void> {
     const turn = this.#connections.get(query.get('id') ?? '')?.takeTurn()
     try {
-      const identity = await this.#identify(request, '')
+      const identity = await this.#identify(request, query, '')
       await turn?.before
       const connection = this.#find(query, identity)
       if (!connection.transport) throw new HubRefusal(400, 'Attach first')
@@ -345,9 +356,11 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
   async #attachSocket(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     if (!isWelcome(request, this.#origins)) throw new HubRefusal(403)
     const query = queryOf(request)
-    const identity = await this.#identify(request, query.get('access_token') ?? '')
+    const identity = await this.#identify(request, query, query.get('access_token') ?? '')
     // Without negotiation; a slot is taken as if by version 0.
-    const connection = query.has('id') ? this.#find(query, identity) : this.#admit(request, identity, 0)
+    const connection = query.has('id')
+      ? this.#find(query, identity)
+      : this.#admit(request, identity, { version: 0, ticket: secret() })
     if (connection.transport) throw new HubRefusal(connection.transport.name === 'WebSockets' ? 409 : 400)
     this.#sockets.handleUpgrade(request, socket, head, (accepted) =>
       this.#attach(connection, new WebSocketTransport(accepted, socket, connection, this.times, performance.now())),
@@ -360,8 +373,15 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
   }
 
   // Whose sessions end while they are being looked up is looked up again.
-  async #identify(request: IncomingMessage, inAddress: string): Promise<HubIdentity<User>> {
+  async #identify(request: IncomingMessage, query: Map<string, string>, inAddress: string): Promise<HubIdentity<User>> {
     const token = bearerOf(request) || inAddress
+    // Who negotiated it was known, and whoever takes rights away disconnects; nothing attaches to a connection twice.
+    const id = query.get('id') ?? ''
+    const own = this.#connections.get(id) ?? this.#ending.get(id)
+    if (own && token === own.ticket) {
+      const { expiresAt = Infinity } = own.identity
+      if (Date.now() < expiresAt + this.times.expiryGraceMs) return own.identity
+    }
     for (let attempt = 0; token !== '' && attempt < authenticationsMax; attempt += 1) {
       const filters: ClientFilter<User>[] = []
       this.#authenticating.add(filters)
@@ -400,7 +420,11 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
     return connection
   }
 
-  #admit(request: IncomingMessage, identity: HubIdentity<User>, version: number): ClientConnection<User> {
+  #admit(
+    request: IncomingMessage,
+    identity: HubIdentity<User>,
+    slot: { version: number; ticket: string },
+  ): ClientConnection<User> {
     const { limits } = this
     const address = this.#options.addressOf?.(request) ?? request.socket.remoteAddress ?? ''
     const negotiations = (this.#negotiations.get(identity.key) ?? 0) + 1
@@ -415,7 +439,7 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
       neighbours > limits.connectionsPerAddressMax
     )
       throw new HubRefusal(429)
-    const connection = new ClientConnection(this, identity, address, version)
+    const connection = new ClientConnection(this, identity, address, slot)
     this.#connections.set(connection.token, connection)
     this.#waiting.add(connection)
     this.#byKey.set(identity.key, siblings.add(connection))
@@ -426,6 +450,8 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
   #look(): void {
     const now = performance.now()
     const date = Date.now()
+    for (const [ticket, { since }] of this.#tickets)
+      if (now - since >= this.times.ticketMs) this.#tickets.delete(ticket)
     for (const connection of this.#connections.values()) connection.sweep(now, date)
     for (const { since, transport } of this.#ending.values()) {
       const patience = transport?.name === 'LongPolling' ? this.times.detachedMs : this.times.closeMs

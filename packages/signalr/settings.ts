@@ -12,6 +12,8 @@ export interface Times {
   pollMs: number
   /** How long a connection without a request or socket is kept. */
   detachedMs: number
+  /** How long a ticket negotiates again; longer than a browser waits for a WebSocket that a proxy swallows. */
+  ticketMs: number
   /** How long written bytes may lie without moving. */
   sendMs: number
   /** How long an end may take: the close handshake of a WebSocket, the last bytes of a stream. */
@@ -24,7 +26,7 @@ export interface Times {
   expiryGraceMs: number
 }
 
-/** The times of ASP.NET Core, and for the last three our own. */
+/** The times of ASP.NET Core, and for tickets and the last three our own. */
 export const defaultTimes: Times = {
   sweepMs: 1_000,
   handshakeMs: 15_000,
@@ -32,6 +34,7 @@ export const defaultTimes: Times = {
   clientSilenceMs: 30_000,
   pollMs: 90_000,
   detachedMs: 15_000,
+  ticketMs: 300_000,
   sendMs: 10_000,
   closeMs: 5_000,
   shutdownMs: 2_000,

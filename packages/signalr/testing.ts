@@ -134,7 +134,7 @@ export function ask(
 export async function negotiate(
   url: string,
   options: Ask = {},
-): Promise<{ connectionId: string; connectionToken: string }> {
+): Promise<{ connectionId: string; connectionToken: string; accessToken: string }> {
   const { body } = await ask(`${url}/negotiate?negotiateVersion=1`, { method: 'POST', ...options })
   return JSON.parse(body)
 }

@@ -1,19 +1,28 @@
 import { parseArgs } from 'node:util'
-import { type Config, deleteWorkspaceOf, eraseDue, findPlan, keepWorkspaceOf, operate } from '@vigia/server/start'
+import {
+  type Config,
+  confirmEmailOf,
+  deleteWorkspaceOf,
+  eraseDue,
+  findPlan,
+  keepWorkspaceOf,
+  operate,
+} from '@vigia/server/start'
 import { StartError } from '../lifetime.ts'
 import { moment, printable } from './screen.ts'
 
-const usage = 'Use: npm run admin -- conta excluir --email E [--agora] [--fazer], ou conta manter --email E.'
+const usage =
+  'Use: npm run admin -- conta excluir --email E [--agora] [--fazer], conta manter --email E, ou conta confirmar --email E.'
 
 /** What `npm run admin -- conta` is asked to do. */
 interface AccountOrder {
-  task: 'delete' | 'keep'
+  task: 'delete' | 'keep' | 'confirm'
   email: string
   now: boolean
   isDone: boolean
 }
 
-/** Deletes an account with its workspace, shows what that would do, or takes a request for it back. */
+/** Deletes an account with its workspace, shows what that would do, takes a request for it back, or confirms its e-mail. */
 export async function manageAccounts(config: Config, args: string[]): Promise<void> {
   const order = readAccountOrder(args)
   const { email, now } = order
@@ -29,6 +38,10 @@ export async function manageAccounts(config: Config, args: string[]): Promise<vo
           ? 'A conta continua. As chaves dos certificados já foram apagadas: é preciso enviá-los de novo.'
           : 'Ninguém pediu a exclusão desta conta. Nada foi alterado.',
       )
+    }
+    if (order.task === 'confirm') {
+      if (!(await confirmEmailOf(ctx, email))) throw unknown
+      return console.log('O e-mail está confirmado: a conta guarda certificados e recebe os avisos.')
     }
     const listed = await findPlan(ctx, email)
     if (!listed) throw unknown
@@ -62,8 +75,13 @@ export function readAccountOrder(args: string[]): AccountOrder {
     throw new StartError(usage, { cause })
   }
   const { email = [], agora = false, fazer = false } = values
-  const task = words[0] === 'excluir' ? 'delete' : words[0] === 'manter' ? 'keep' : null
-  if (words.length !== 1 || !task || (task === 'keep' && (agora || fazer))) throw new StartError(usage)
+  const tasks = new Map<string | undefined, AccountOrder['task']>([
+    ['excluir', 'delete'],
+    ['manter', 'keep'],
+    ['confirmar', 'confirm'],
+  ])
+  const task = tasks.get(words[0])
+  if (words.length !== 1 || !task || (task !== 'delete' && (agora || fazer))) throw new StartError(usage)
   if (email.length > 1) throw new StartError(`--email foi informado mais de uma vez. Nada foi alterado. ${usage}`)
   if (!email[0]?.trim()) throw new StartError(`Falta --email. Nada foi alterado. ${usage}`)
   return { task, email: email[0].trim(), now: agora, isDone: fazer }

@@ -4,6 +4,7 @@ import { readConfig, start } from '@vigia/server/start'
 import { type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { newClient } from '../support/client.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { logIn, openClient, type Person, type SpecificationClient, somebody } from '../support/specification.ts'
 
@@ -55,7 +56,9 @@ async function startMailServer(): Promise<string> {
   return `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`
 }
 
-const mailsTo = (email: string) => inbox.filter((received) => received.to.includes(email))
+// But for the one of a sign-up, which is ours.
+const mailsTo = (email: string) =>
+  inbox.filter(({ to, mail }) => to.includes(email) && !mail.text?.includes('/confirmar-email/'))
 
 async function waitForMails(email: string, count: number): Promise<Received[]> {
   await vi.waitFor(() => expect(mailsTo(email)).toHaveLength(count), { timeout: 25_000, interval: 50 })
@@ -120,4 +123,25 @@ it('carries a link that works once, in every process, and ends every session and
   expect(old).toMatchObject({ status: 401, message: 'Credenciais inválidas.' })
   expect(await update(token, 'outra-2026')).toMatchObject({ success: false })
   await (await logIn(url, { ...person, senha: 'nova-2026' })).get('/v1/api/Dashboard')
+})
+
+it('of a sign-up with the address of somebody else carry no word of whoever signed up, who keeps no certificate', async () => {
+  const bait = 'GANHE UM PREMIO EM GOLPE.EXAMPLE'
+  const person = { ...somebody(), nome: bait }
+  const attacker = await newClient({ url, simulator: product.simulator }, person)
+  await expect(attacker.register('11222333000181', bait)).rejects.toThrow(/confirme o e-mail desta conta/)
+  const { body } = await attacker.call<unknown[]>('GET', '/v1/api/Empresas/obter-empresas')
+  expect(body.data).toEqual([])
+  // Everything that was queued before has left when this one is here.
+  await recover(person)
+  const received = inbox.filter(({ to }) => to.includes(person.email))
+  expect(received.map(({ mail }) => mail.subject)).toEqual([
+    expect.stringContaining('Confirme'),
+    expect.stringContaining('senha'),
+  ])
+  expect(JSON.stringify(received)).not.toMatch(/golpe/i)
+  const [link] = /\/confirmar-email\/[\w-]{43}/.exec(received[0]!.mail.text ?? '')!
+  const urlAcesso = `https://vigia.example${link}`
+  await visitor.post('/v1/api/Usuarios/confirmar-email', { urlAcesso })
+  await attacker.register('11222333000181', bait)
 })

@@ -29,7 +29,17 @@ interface View {
 }
 
 const screens: Record<string, string[]> = {
-  public: ['/', '/login', '/register', '/atualizar-senha/nada', '/nada', '/termos', '/privacidade', '/cookies'],
+  public: [
+    '/',
+    '/login',
+    '/register',
+    '/atualizar-senha/nada',
+    '/confirmar-email/nada',
+    '/nada',
+    '/termos',
+    '/privacidade',
+    '/cookies',
+  ],
   workspace: [
     '/dashboard',
     '/notas-fiscais?periodo=todos',

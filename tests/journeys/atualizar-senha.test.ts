@@ -49,10 +49,7 @@ test('a link that expired, a foreign one and half a one each say what they are',
   const link = await askForLink(account)
   const page = await site.visit(link)
   await shown(page.getByLabel('Nova senha', { exact: true }))
-  await query(
-    site.product,
-    `update password_recovery set expires_at = now() - interval '1 minute' where used_at is null`,
-  )
+  await query(site.product, `update mail_link set expires_at = now() - interval '1 minute' where used_at is null`)
   // It ended while somebody was thinking; what was typed stays.
   await choose(page, newPassword)
   await shown(page.getByRole('alert').filter({ hasText: 'Erro ao atualizar senha. Tente novamente.' }))

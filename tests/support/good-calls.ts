@@ -32,15 +32,15 @@ export async function newSessionOf({ product, owner }: TwoWorkspaces, { account 
   return rows[0]!.id
 }
 
-async function newLink({ owner }: TwoWorkspaces): Promise<string> {
+async function newLink({ owner }: TwoWorkspaces, purpose: 'password' | 'email'): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   await owner.query(
     `with link as (
-       insert into password_recovery (token_hash, workspace_id, account_id, expires_at)
-       select $1, workspace_id, id, now() + interval '1 hour' from account where email = $2
+       insert into mail_link (token_hash, workspace_id, account_id, expires_at, purpose)
+       select $1, workspace_id, id, now() + interval '1 hour', $3 from account where email = $2
        returning token_hash, workspace_id, expires_at)
      insert into token_directory (token_hash, workspace_id, kept_until) select * from link`,
-    [digest(token), disposable.email],
+    [digest(token), disposable.email, purpose],
   )
   return token
 }
@@ -134,10 +134,12 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'POST /v1/api/Usuarios': () => ({ body: { ...disposable, celular: '(11) 91234-5678', tipoPlano: 2 } }),
   'POST /v1/api/Auth': () => ({ body: { email: disposable.email, senha: disposable.senha } }),
   'POST /v1/api/RecuperarSenha': () => ({ body: { email: disposable.email } }),
-  'GET /v1/api/RecuperarSenha/{token}': async (two) => ({ params: { token: await newLink(two) } }),
+  'GET /v1/api/RecuperarSenha/{token}': async (two) => ({ params: { token: await newLink(two, 'password') } }),
   'POST /v1/api/RecuperarSenha/atualizar-senha': async (two) => ({
-    body: { urlAcesso: await newLink(two), senha: 'segredo1', senhaNovamente: 'segredo1' },
+    body: { urlAcesso: await newLink(two, 'password'), senha: 'segredo1', senhaNovamente: 'segredo1' },
   }),
+  'POST /v1/api/Usuarios/confirmar-email': async (two) => ({ body: { urlAcesso: await newLink(two, 'email') } }),
+  'POST /v1/api/Usuarios/reenviar-confirmacao': () => ({}),
   'GET /v1/api/Usuarios/conta': () => ({}),
   'PUT /v1/api/Usuarios/senha': async (two) => ({
     body: { senhaAtual: 'segredo1', senha: 'segredo1', senhaNovamente: 'segredo1' },

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { login, signUp } from '@vigia/contract/accounts'
 import { createCompany, listCompanies } from '@vigia/contract/companies'
 import type { Envelope, RouteData, RouteDefinition, RouteRequest } from '@vigia/contract/route'
-import { companies, openToAll, seedDemo } from '../../scripts/demo.ts'
+import { companies, seedDemo } from '../../scripts/demo.ts'
 import type { SimulatedCompany } from '../../scripts/simulator-process.ts'
 import { buildWeb } from '../../scripts/web-build.ts'
 import { type Installation, startInstallation } from './installation.ts'
@@ -40,8 +40,7 @@ export async function startStage(others: readonly SimulatedCompany[] = []): Prom
   const { demo } = product.config
   if (!demo) throw new Error('the configuration has no demonstration')
   const issueCertificate = async (company: SimulatedCompany, senha: string) => certificateOf(product, company, senha)
-  await seedDemo(product.url, demo, { issueCertificate }, () => {})
-  await openToAll(product.config, demo.email)
+  await seedDemo(product.url, product.config, demo, { issueCertificate }, () => {})
   const session = await openSession(product, { email: demo.email, senha: demo.password })
   await waitForCapture(product, session)
   const owned = stack.move()

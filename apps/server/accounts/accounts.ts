@@ -2,23 +2,29 @@ import { planKinds, trialDays } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import type { Caller, Session } from '../http/http.ts'
-import { countTry, type Limit, networkOf } from '../http/throttle.ts'
+import { countTry, type Limit, mayTry, networkOf } from '../http/throttle.ts'
 import { queueMail } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { refuseCommon, refuseOwnEmail } from './password-rules.ts'
+import { queueConfirmation } from './confirmation.ts'
+import { findUnproved } from './email-proof.ts'
+import { endLinks } from './links.ts'
+import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
 import { hashPassword, lockAccount } from './passwords.ts'
 import { deleteSessions } from './session-ends.ts'
 import { findAccount } from './sessions.ts'
 import { tokenHash } from './tokens.ts'
 
+export { confirmEmailOf } from './confirmation.ts'
+export { isWrittenTo, requireProvedEmail } from './email-proof.ts'
 export { accountMails } from './mails.ts'
 export { requirePassword } from './passwords.ts'
 export { sessionChannel } from './session-ends.ts'
 export { findSession, listEnded } from './sessions.ts'
 
 const networkLimit: Limit = { name: 'cadastro', times: 300, withinMs: 3_600_000 }
+const existingLimit: Limit = { name: 'conta existente', times: 1, withinMs: 3_600_000 }
 
 interface NewAccount {
   name: string
@@ -35,11 +41,11 @@ interface NewAccount {
 export async function signUp(
   { db, config }: Pick<Context, 'db' | 'config'>,
   account: NewAccount,
-  { address }: Caller,
+  caller: Caller,
 ): Promise<void> {
-  await countTry({ db }, networkLimit, networkOf(address))
+  await countTry({ db }, networkLimit, networkOf(caller.address))
   const email = account.email.toLowerCase()
-  refuseCommon(account.password)
+  refuseGuessable({ config }, account.password)
   refuseOwnEmail(account.password, email)
   const passwordHash = await hashPassword({ config }, account.password)
   // The number comes first: the row can only be written by somebody who is in its workspace already.
@@ -50,9 +56,13 @@ export async function signUp(
   await inWorkspace({ db }, workspaceId, async ({ db }) => {
     const accountId = await claimEmail({ db }, workspaceId, email)
     await insertAccount({ db }, workspaceId, accountId, { ...account, email, passwordHash })
-    if (accountId === null)
-      return queueMail({ db }, { kind: 'conta-existente', recipient: email, usefulMs: 24 * 3_600_000 })
-    const actor = { workspaceId, accountId, accountName: account.name, address }
+    if (accountId === null) {
+      // Anybody may type the e-mail, over and over.
+      const payload = { told: await mayTry({ db }, existingLimit, email) }
+      return queueMail({ db }, { kind: 'conta-existente', recipient: email, payload, usefulMs: 24 * 3_600_000 })
+    }
+    await queueConfirmation({ db }, email, caller)
+    const actor = { workspaceId, accountId, accountName: account.name, address: caller.address }
     const plan = `plano ${planKinds[account.plan].name}, com ${trialDays} dias de teste`
     await recordAudit({ db }, actor, 'conta', `Conta criada para ${email}: ${plan}.`)
   })
@@ -88,17 +98,19 @@ async function insertAccount(
     select id, ${workspaceId}::int from unnest(${rows.map((row) => row.public_id)}::uuid[]) id`.execute(db)
 }
 
-/** The account of the session; `erase_at`: when it goes, with its workspace. */
-export async function getAccount({ db }: Pick<Context, 'db'>, { workspaceId, accountId }: Session) {
-  const account = await inWorkspace({ db }, workspaceId, ({ db }) =>
-    db
+/** The account of the session; `erase_at`: when it goes, with its workspace; `proved`: its e-mail needs no confirmation (any more). */
+export async function getAccount({ db, config }: Pick<Context, 'db' | 'config'>, session: Session) {
+  const { workspaceId, accountId } = session
+  const account = await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const row = await db
       .selectFrom('account as a')
       .innerJoin('workspace as w', 'w.id', 'a.workspace_id')
       .select(['a.name', 'a.email', 'a.phone', 'a.created_at', 'w.erase_at'])
       .where('a.workspace_id', '=', workspaceId)
       .where('a.id', '=', accountId)
-      .executeTakeFirst(),
-  )
+      .executeTakeFirst()
+    return row && { ...row, proved: (await findUnproved({ db, config }, session)) === null }
+  })
   if (!account) throw new AppError('not-found', 'Conta não encontrada.')
   return account
 }
@@ -116,7 +128,8 @@ export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): 
     const own = { workspace_id: workspaceId, account_id: accountId }
     await db
       .updateTable('account')
-      .set({ shared: true })
+      // Whose password everybody knows has no owner who could confirm anything.
+      .set({ shared: true, email_proved_at: sql<Date>`coalesce(email_proved_at, now())` })
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', accountId)
       .execute()
@@ -125,11 +138,7 @@ export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): 
       .set({ address: null, agent: null })
       .where((where) => where.and(own))
       .execute()
-    const unused = db
-      .updateTable('password_recovery')
-      .where((where) => where.and(own))
-      .where('used_at', 'is', null)
-    await unused.set({ used_at: sql<Date>`now()` }).execute()
+    await endLinks({ db }, account)
   })
   return true
 }

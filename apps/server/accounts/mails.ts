@@ -1,24 +1,30 @@
 import { formatBrasiliaDayAndTime } from '@vigia/contract/text'
 import { z } from 'zod'
-import { isUsedUp, type Limit, mayTry } from '../http/throttle.ts'
 import type { Letter, MailKind } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
-import { createLink } from './recovery.ts'
+import { createConfirmation } from './confirmation.ts'
+import { createRecovery } from './recovery.ts'
 import { findAccount } from './sessions.ts'
 
 const Occasion = z.object({ at: z.iso.datetime(), address: z.string() })
 
 /** The letters about accounts, by kind. None of them names the person: the name was chosen at the sign-up, for which anybody may give any e-mail. */
 export const accountMails: Record<string, MailKind> = {
-  'conta-existente': async (ctx, { id, recipient }) => {
+  'confirmar-email': async (ctx, { id, recipient, payload }) => {
+    const occasion = Occasion.parse(payload)
+    const link = await createConfirmation(ctx, { mailId: id, email: recipient, at: occasion.at })
+    return link && confirmationLink(ctx.config, link, occasion)
+  },
+
+  'conta-existente': async (ctx, { recipient, payload }) => {
+    const { told } = z.object({ told: z.boolean().default(true) }).parse(payload)
     const account = await findAccount(ctx, recipient)
-    if (!account || account.shared || !(await mayTell(ctx, recipient, id))) return null
-    return accountExists(ctx.config)
+    return account && !account.shared && told ? accountExists(ctx.config) : null
   },
 
   'recuperar-senha': async (ctx, { id, recipient, payload }) => {
     const occasion = Occasion.parse(payload)
-    const link = await createLink(ctx, { mailId: id, email: recipient, ...occasion })
+    const link = await createRecovery(ctx, { mailId: id, email: recipient, ...occasion })
     return link && recoveryLink(ctx.config, link, occasion)
   },
 
@@ -29,21 +35,24 @@ export const accountMails: Record<string, MailKind> = {
     newDevice(config, Occasion.extend({ device: z.string() }).parse(payload)),
 }
 
-const hourMs = 3_600_000
-const perOwner: Limit = { name: 'conta existente', times: 1, withinMs: hourMs }
-const perMail: Limit = { name: 'conta existente, e-mail', times: 1, withinMs: hourMs }
-
-// Anybody may type the e-mail into the sign-up, over and over. The mail that was chosen goes on when it could not leave at once.
-async function mayTell({ db }: Pick<Context, 'db'>, recipient: string, mailId: bigint): Promise<boolean> {
-  const mail = String(mailId)
-  return db.transaction().execute(async (db) => {
-    const isChosen = await mayTry({ db }, perOwner, recipient)
-    if (isChosen) await mayTry({ db }, perMail, mail)
-    return isChosen || isUsedUp({ db }, perMail, mail)
-  })
-}
-
 type Words = Pick<Context['config'], 'productName' | 'publicUrl'>
+
+function confirmationLink(
+  { productName, publicUrl }: Words,
+  { token, expiresAt }: { token: string; expiresAt: Date },
+  { at, address }: z.infer<typeof Occasion>,
+): Letter {
+  return {
+    subject: `Confirme o seu e-mail no ${productName}`,
+    paragraphs: [
+      `Alguém criou uma conta no ${productName} com este e-mail. Se foi você, abra o endereço abaixo e confirme: a partir daí a conta pode guardar certificados digitais, e os avisos chegam aqui.`,
+      `O link vale até ${formatBrasiliaDayAndTime(expiresAt)}, no horário de Brasília, e uma vez só. Para receber outro, entre na conta e use "Enviar de novo".`,
+      'Se não foi você, não confirme e não é preciso fazer nada: sem a confirmação nenhum aviso desta conta é enviado a você.',
+    ],
+    button: { label: 'Confirmar o e-mail', url: `${publicUrl}/confirmar-email/${token}` },
+    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${address}.`,
+  }
+}
 
 function accountExists({ productName, publicUrl }: Words): Letter {
   return {

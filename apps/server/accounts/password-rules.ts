@@ -1,15 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
+import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 
 const unchanged = 'Nada foi alterado.'
 
-/** Refuses a password that is among the first that somebody would try: the 100,000 commonest (NIST SP 800-63B §3.1.1.2). */
-export function refuseCommon(password: string): void {
+/**
+ * Refuses a password that is among the first that somebody would try: the 100,000 commonest, and those made of the name of the product and of
+ * what it is about (NIST SP 800-63B §3.1.1.2).
+ */
+export function refuseGuessable({ config }: Pick<Context, 'config'>, password: string): void {
   if (isCommon(password))
     throw new AppError(
       'invalid-input',
       `Essa senha está entre as 100 mil mais usadas, as primeiras que alguém tentaria. ${unchanged} Escolha outra: algumas palavras juntas são fáceis de lembrar.`,
+    )
+  if (isOfContext(password, config.productName))
+    throw new AppError(
+      'invalid-input',
+      `Essa senha é feita do nome do sistema ou de palavras do assunto dele, as primeiras que alguém tentaria aqui. ${unchanged} Escolha outra: algumas palavras juntas são fáceis de lembrar.`,
     )
 }
 
@@ -21,6 +30,23 @@ export function refuseOwnEmail(password: string, email: string): void {
       'invalid-input',
       `A senha não pode ser o seu e-mail nem o começo dele. ${unchanged} Escolha outra.`,
     )
+}
+
+const context = ['notasfiscais', 'notafiscal', 'fiscal', 'danfe', 'dacte', 'sefaz']
+
+// Such words, alone or together, with whatever digits and signs.
+function isOfContext(password: string, productName: string): boolean {
+  const letters = lettersOf(password)
+  const words = [...productName.split(' ').map(lettersOf), ...context].filter((word) => word !== '')
+  const rest = words.toSorted((a, b) => b.length - a.length).reduce((text, word) => text.replaceAll(word, ' '), letters)
+  return letters !== '' && rest.trim() === ''
+}
+
+function lettersOf(text: string): string {
+  return text
+    .normalize('NFD')
+    .toLowerCase()
+    .replace(/\P{L}+/gu, '')
 }
 
 function isCommon(password: string): boolean {

@@ -51,6 +51,19 @@ describe('a password that somebody would try first', () => {
     expect((await accounts.logIn(person)).status).toBe(401)
   })
 
+  test.each(['VigiaFiscal2026', 'nota-fiscal', 'vigia#1', 'Fiscal!!', 'sefaz 2026'])(
+    'nor is one made of the words of the product: %s',
+    async (senha) => {
+      expect(await accounts.signUp(newPerson({ senha }))).toMatchObject(refusal(/palavras do assunto dele/))
+      const person = await accounts.enter()
+      expect(await change(person.token, person.senha, senha)).toMatchObject(refusal(/palavras do assunto dele/))
+    },
+  )
+
+  test('but a sentence with such words is one', async () => {
+    expect((await accounts.signUp(newPerson({ senha: 'minha nota chega cedo' }))).status).toBe(200)
+  })
+
   test('nor is the own e-mail, nor its beginning', async () => {
     const email = 'ana.de.souza@exemplo.com.br'
     for (const senha of [email.toUpperCase(), email.split('@')[0]!])

@@ -9,7 +9,9 @@ import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { defaultPrintThreads } from '../print/printer.ts'
 import { createThreads, ThreadError } from '../print/threads.ts'
-import { refuseCommon, refuseOwnEmail } from './password-rules.ts'
+import { isWrittenTo, prove } from './email-proof.ts'
+import { endLinks } from './links.ts'
+import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
 import type { PasswordTask } from './password-worker.ts'
 import { deleteSessions } from './session-ends.ts'
 import { tokenHash } from './tokens.ts'
@@ -105,7 +107,7 @@ export async function changePassword(
       'conflict',
       'Esta conta é compartilhada: todos entram com a mesma senha, e por isso ela não pode ser trocada. Nada foi alterado. Para ter uma senha só sua, crie uma conta.',
     )
-  refuseCommon(password)
+  refuseGuessable({ config }, password)
   const who = `${session.workspaceId}/${session.accountId}`
   const changed = await inTurn(`account ${who}`, async () => {
     await countTry({ db }, currentLimit, who)
@@ -121,7 +123,7 @@ export async function changePassword(
         return false
       }
       if (account) refuseOwnEmail(password, account.email)
-      await replacePassword(ctx, session, { passwordHash, how: 'session', keep: session.token })
+      await replacePassword({ ...ctx, config }, session, { passwordHash, how: 'session', keep: session.token })
       return true
     })
   })
@@ -175,7 +177,7 @@ export function lockAccount({ db }: Pick<Context, 'db'>, { workspaceId, accountI
 
 /** Replaces the password in the transaction that holds the account; ends its links and its sessions, but for the one of `keep`. */
 export async function replacePassword(
-  { db }: Pick<Context, 'db'>,
+  { db, config }: Pick<Context, 'db' | 'config'>,
   owner: Owner & Partial<Pick<Caller, 'address'>>,
   { passwordHash, how, keep }: { passwordHash: string; how: 'link' | 'session'; keep?: string },
 ): Promise<{ email: string }> {
@@ -185,15 +187,9 @@ export async function replacePassword(
     .set({ password_hash: passwordHash })
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', accountId)
-    .returning(['name', 'email'])
+    .returning(['name', 'email', isWrittenTo({ config }).as('writtenTo')])
     .executeTakeFirstOrThrow()
-  await db
-    .updateTable('password_recovery')
-    .set({ used_at: sql<Date>`now()` })
-    .where('workspace_id', '=', workspaceId)
-    .where('account_id', '=', accountId)
-    .where('used_at', 'is', null)
-    .execute()
+  await endLinks({ db }, owner, how === 'link' ? undefined : 'password')
   const others = keep === undefined ? sql`true` : sql`token_hash <> ${tokenHash(keep)}`
   await deleteSessions({ db }, workspaceId, sql`account_id = ${accountId} and ${others}`)
   const sentence = {
@@ -201,7 +197,10 @@ export async function replacePassword(
     session: 'Senha trocada com a senha atual; as outras sessões foram encerradas.',
   }[how]
   await recordAudit({ db }, { workspaceId, accountId, accountName: account.name, address }, 'senha', sentence)
+  // Whoever had the link reads the mailbox.
+  if (how === 'link') await prove({ db }, owner)
   const payload = { at: new Date().toISOString(), address, how }
-  await queueMail({ db }, { workspaceId, kind: 'senha-alterada', recipient: account.email, payload })
+  if (how === 'link' || account.writtenTo)
+    await queueMail({ db }, { workspaceId, kind: 'senha-alterada', recipient: account.email, payload })
   return account
 }

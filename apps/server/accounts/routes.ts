@@ -1,6 +1,7 @@
 import {
   changePassword,
   checkRecovery,
+  confirmEmail,
   endSessions,
   getAccount,
   health,
@@ -8,12 +9,15 @@ import {
   login,
   logout,
   requestRecovery,
+  resendConfirmation,
   signUp,
   updatePassword,
 } from '@vigia/contract/accounts'
 import { handle, weights } from '../http/http.ts'
 import { AppError } from '../platform/errors.ts'
 import * as accounts from './accounts.ts'
+import * as confirmation from './confirmation.ts'
+import * as links from './links.ts'
 import * as passwords from './passwords.ts'
 import { requireReady } from './readiness.ts'
 import * as recovery from './recovery.ts'
@@ -74,7 +78,7 @@ export const accountRoutes = [
   }),
 
   handle(checkRecovery, async (ctx, { params }) => {
-    const { expiresAt } = await recovery.getLink(ctx, params.token)
+    const { expiresAt } = await links.getLink(ctx, recovery.passwordLink, params.token)
     return { data: { validoAte: expiresAt.toISOString() } }
   }),
 
@@ -92,9 +96,24 @@ export const accountRoutes = [
         celular: account.phone,
         criadaEm: account.created_at.toISOString(),
         compartilhada: session.shared,
+        emailConfirmado: account.proved,
         exclusaoEm: account.erase_at?.toISOString() ?? null,
       },
     }
+  }),
+
+  handle(confirmEmail, async (ctx, { body, caller }) => {
+    await confirmation.confirmEmail(ctx, body.urlAcesso, caller)
+    return { data: null, message: 'E-mail confirmado. A conta já pode guardar certificados digitais.' }
+  }),
+
+  handle(resendConfirmation, async (ctx, { session, caller }) => {
+    const email = await confirmation.resendConfirmation(ctx, session, caller)
+    const message =
+      email === null
+        ? 'Não há e-mail a confirmar nesta conta. Nada foi enviado.'
+        : `Enviamos outro link para ${email}. Ele vale por 24 horas.`
+    return { data: null, message }
   }),
 
   handle(changePassword, async (ctx, { body, session }) => {

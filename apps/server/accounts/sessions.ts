@@ -7,6 +7,7 @@ import { queueMail } from '../mail/mail.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { isWrittenTo } from './email-proof.ts'
 import { inTurn, matchesPassword } from './passwords.ts'
 import { deleteSessions } from './session-ends.ts'
 import { createToken, listToken, tokenHash } from './tokens.ts'
@@ -75,7 +76,7 @@ async function openSession(
     // Held until the end, like a password that is replaced: logins of one account take turns.
     const account = await db
       .selectFrom('account')
-      .select(['name', 'shared', 'entered_at'])
+      .select(['name', 'shared', 'entered_at', isWrittenTo({ config }).as('writtenTo')])
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', accountId)
       .where('password_hash', '=', passwordHash)
@@ -93,7 +94,12 @@ async function openSession(
         .where('id', '=', accountId)
         .execute()
     const from = account.shared ? null : caller
-    if (from && account.entered_at && !(await isKnownDevice({ db }, { workspaceId, accountId }, from))) {
+    if (
+      from &&
+      account.entered_at &&
+      account.writtenTo &&
+      !(await isKnownDevice({ db }, { workspaceId, accountId }, from))
+    ) {
       const payload = {
         at: new Date().toISOString(),
         address: from.address,

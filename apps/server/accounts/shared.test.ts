@@ -18,7 +18,7 @@ const seen = async (token: string) =>
   (await accounts.call('GET', '/v1/api/Auth/sessoes', { token })).envelope.data as Record<string, unknown>[]
 const everything = async () => {
   let text = ''
-  for (const table of ['session', 'audit', 'account', 'mail', 'password_recovery', 'workspace'])
+  for (const table of ['session', 'audit', 'account', 'mail', 'mail_link', 'workspace'])
     for (const { row } of await accounts.rows<{ row: string }>(`select t::text as row from ${table} t`))
       text += `${row}\n`
   return text
@@ -66,7 +66,7 @@ describe('an account that many share', () => {
     const fresh = await accounts.signUp(newPerson())
     expect(await accounts.signUp(person)).toEqual(fresh)
     expect(await accounts.letter('conta-existente', person.email)).toBeNull()
-    expect(await accounts.rows('select 1 from password_recovery')).toEqual([])
+    expect(await accounts.rows('select 1 from mail_link')).toEqual([])
   })
 
   test('tells nobody from where the others came, nor with what', async () => {

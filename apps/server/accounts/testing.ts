@@ -46,8 +46,8 @@ export function newAddress(): string {
   return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`
 }
 
-/** The calls about accounts on a database of their own; `owner` sees all of its rows. */
-export async function openAccounts() {
+/** The calls about accounts on a database of their own; `owner` sees all of its rows. `smtpUrl`: letters would leave. */
+export async function openAccounts({ smtpUrl }: { smtpUrl?: string } = {}) {
   const database = await createDatabase()
   const db = openDatabase(database.url)
   const owner = new pg.Client({ connectionString: database.url })
@@ -65,6 +65,7 @@ export async function openAccounts() {
     config: {
       ...readConfig({ PUBLIC_URL: 'https://vigia.exemplo.com.br', DATA_DIR: tmpdir() }, tmpdir()),
       passwordCost: quickPasswords,
+      mail: { smtpUrl, from: 'avisos@vigia.exemplo.com.br' },
     },
     log: createLogger('silent'),
     vault: createVault(randomBytes(32)),

@@ -140,7 +140,7 @@ const writeStuck: MailKind = async (ctx, { workspaceId }) => {
   if (!worst) return null
   const companies = new Set(stuck.map(({ companyId }) => companyId)).size
   return {
-    subject: `Captura ${words[worst]}: ${named(stuck.map(({ name }) => name))}`,
+    subject: `Captura ${words[worst]}: ${named(stuck.map(cnpjOf))}`,
     paragraphs: [
       companies <= namedMax ? stuck.map(describe).join('\n') : summarize(stuck),
       `Os documentos já guardados estão seguros e continuam disponíveis. A SEFAZ guarda os novos por cerca de 90 dias: se a captura voltar antes disso, nada se perde.`,
@@ -151,6 +151,9 @@ const writeStuck: MailKind = async (ctx, { workspaceId }) => {
     ...toCompanies(ctx, 'Avisamos uma vez por dia, no máximo, e só quando há algo novo.'),
   }
 }
+
+// Names are what somebody typed or what a certificate says; a subject has only our words.
+const cnpjOf = ({ cnpj }: { cnpj: string }) => `CNPJ ${formatCnpj(cnpj)}`
 
 function describe({ name, cnpj, service, state, since, message }: StuckCapture): string {
   return `${name} (CNPJ ${formatCnpj(cnpj)}), ${families[service]}: ${words[state]} desde ${formatBrasiliaShortMoment(since)} (horário de Brasília). ${message}`
@@ -183,7 +186,7 @@ const writeLost: MailKind = async (ctx, { workspaceId }) => {
     .map((one) => `${one.name} (CNPJ ${formatCnpj(one.cnpj)}), ${families[one.service]}: ${formatInteger(one.lost)}`)
   const others = lost.length - listed.length
   return {
-    subject: `${what} mais na SEFAZ: ${named(lost.map(({ name }) => name))}`,
+    subject: `${what} mais na SEFAZ: ${named(lost.map(cnpjOf))}`,
     paragraphs: [
       `${what} mais na SEFAZ. Ela já as tinha entregado a outro sistema, a este antes de ele voltar de uma cópia de segurança, ou numa resposta que se perdeu no caminho; quando a captura perguntou por elas, uma a uma, a SEFAZ já não as tinha. Cada posição pode ser um documento ou só um evento de um documento.`,
       [...listed, ...(others > 0 ? [`e mais ${formatInteger(others)}`] : [])].join('\n'),

@@ -4,6 +4,7 @@ import { formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
 import type { Certificate } from '@vigia/sefaz/certificate'
 import { chainsTo } from '@vigia/sefaz/chain'
+import { requireProvedEmail } from '../accounts/accounts.ts'
 import { handle, weights } from '../http/http.ts'
 import { readAuthorities } from '../platform/authorities.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
@@ -51,6 +52,7 @@ async function isProved({ config }: Pick<Context, 'config'>, certificate: Certif
 /** The calls that change what is captured of a company. */
 export const companyChangeRoutes = (captures: Captures) => [
   handle(createCompany, weights.heavy, async (ctx, { form, session }) => {
+    await requireProvedEmail(ctx, session)
     const certificate = await companies.openCertificate(session.workspaceId, form.Certificado, form.Senha)
     const proved = await isProved(ctx, certificate)
     const company = await inTransaction(ctx, async (ctx) => {
@@ -68,6 +70,7 @@ export const companyChangeRoutes = (captures: Captures) => [
     const companyId = await companies.getCompanyId(ctx, session.workspaceId, form.IdEmpresa)
     const file = form['CertificadoDigital.Certificado']
     const password = form['CertificadoDigital.Senha'] ?? ''
+    if (file) await requireProvedEmail(ctx, session)
     const certificate = file && (await companies.openCertificate(session.workspaceId, file, password))
     const proved = certificate !== undefined && (await isProved(ctx, certificate))
     await inWorkspace(ctx, session.workspaceId, async (ctx) => {

@@ -6,7 +6,7 @@ import { runs } from '../../../tests/support/seed.ts'
 import { readConfig } from '../config.ts'
 import { toldOf } from '../notifications/testing.ts'
 import type { Context } from '../platform/context.ts'
-import { asOperator, inWorkspace, openDatabase } from '../platform/database.ts'
+import { asOperator, inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, roomyStorage } from '../platform/testing.ts'
@@ -47,7 +47,7 @@ async function newMember(): Promise<number> {
   return workspaceId
 }
 
-/** A company with a certificate that ends in so many days. */
+/** A company with a proved certificate that ends in so many days. */
 async function companyWithCertificate(
   workspaceId: number,
   cnpj: string,
@@ -56,7 +56,18 @@ async function companyWithCertificate(
 ): Promise<number> {
   const { id } = await insertCompany(ctx.db, workspaceId, { cnpj, name })
   await renew(workspaceId, id, cnpj, days)
+  await subscribe(workspaceId, id, cnpj, { proved: true })
   return id
+}
+
+async function subscribe(workspaceId: number, companyId: number, cnpj: string, { proved }: { proved: boolean }) {
+  await inCapture(ctx, ({ db }) =>
+    sql`with line as (
+          insert into capture_line (service, cnpj) values (0, ${cnpj})
+          on conflict (service, cnpj) do update set cnpj = excluded.cnpj returning id)
+        insert into capture_subscription (line_id, workspace_id, company_id, proved_at)
+        select id, ${workspaceId}, ${companyId}, case when ${proved} then now() end from line`.execute(db),
+  )
 }
 
 async function renew(workspaceId: number, companyId: number, cnpj: string, days: number): Promise<void> {
@@ -111,6 +122,27 @@ test('nobody is told of a certificate that is far from its end', async () => {
   expect(await mails(office)).toEqual([])
 })
 
+test('nobody is told of a certificate that nothing has proved: who made it up has invented the name too', async () => {
+  const office = await newMember()
+  const { id } = await insertCompany(ctx.db, office, { cnpj: matriz, name: 'GANHE UM PRÊMIO EM GOLPE.EXAMPLE' })
+  await renew(office, id, matriz, 5)
+  await subscribe(office, id, matriz, { proved: false })
+  await review(office)
+  expect(await mails(office)).toEqual([])
+  expect(await toldOf(ctx, companyAnnouncements, office, 'certificado-vence')).toEqual([])
+})
+
+test('no letter goes to an e-mail that nobody confirmed, where letters leave', async () => {
+  const office = await newMember()
+  await companyWithCertificate(office, matriz, 5)
+  const mailing = { ...ctx, config: { ...ctx.config, mail: { ...ctx.config.mail, smtpUrl: 'smtp://127.0.0.1:1' } } }
+  await warnOfCertificates(mailing, office)
+  expect(await mails(office)).toEqual([])
+  await inWorkspace(ctx, office, ({ db }) => sql`update account set email_proved_at = now()`.execute(db))
+  await warnOfCertificates(mailing, office)
+  expect(await mails(office)).toHaveLength(1)
+})
+
 test('each step is told once, as time passes', async () => {
   const office = await newMember()
   await companyWithCertificate(office, matriz, 40, 'PADARIA SOL LTDA')
@@ -151,7 +183,7 @@ test('only the most urgent step is told, and it says what will happen and what t
   await review(office)
   const [letter, ...others] = await letters(office)
   expect(others).toEqual([])
-  expect(letter?.subject).toMatch(/^Certificado digital vence em [67] dias: PADARIA SOL LTDA$/)
+  expect(letter?.subject).toMatch(/^Certificado digital vence em [67] dias: CNPJ 12\.ABC\.345\/01DE-35$/)
   const text = letter?.paragraphs.join('\n') ?? ''
   for (const part of ['12.ABC.345/01DE-35', 'horário de Brasília', 'cerca de 90 dias', '.pfx'])
     expect(text).toContain(part)
@@ -169,7 +201,7 @@ test('an expired certificate is told with what no longer works', async () => {
   await companyWithCertificate(office, matriz, -3, 'PADARIA SOL LTDA')
   await review(office)
   const [letter] = await letters(office)
-  expect(letter?.subject).toBe('Certificado digital vencido: PADARIA SOL LTDA')
+  expect(letter?.subject).toBe('Certificado digital vencido: CNPJ 12.ABC.345/01DE-35')
   expect(letter?.paragraphs[0]).toMatch(/venceu em \d\d\/\d\d\/\d{4} \d\d:\d\d/)
   expect(letter?.paragraphs[1]).toMatch(
     /cerca de 90 dias e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos: com um certificado novo antes disso,/,
@@ -199,8 +231,8 @@ test('companies are told apart, unless one certificate serves them', async () =>
   await companyWithCertificate(office, stranger, 25, 'OUTRA')
   await review(office)
   expect((await subjects(office)).sort()).toEqual([
-    expect.stringMatching(/^Certificado digital vence em 1[123] dias: MATRIZ e mais 1 empresa$/),
-    expect.stringMatching(/^Certificado digital vence em 2[456] dias: OUTRA$/),
+    expect.stringMatching(/^Certificado digital vence em 1[123] dias: CNPJ 12\.ABC\.345\/01DE-35 e mais 1 empresa$/),
+    expect.stringMatching(/^Certificado digital vence em 2[456] dias: CNPJ 44\.555\.666\/0001-81$/),
   ])
 })
 

@@ -24,16 +24,16 @@ interface UsedCertificate {
 }
 
 /**
- * Warns of the certificates that end soon or have ended: once for each step, and only the most urgent one. A new certificate begins anew.
+ * Warns of the proved certificates that end soon or have ended: once for each step, and only the most urgent one. A new certificate begins anew.
  * Companies that share a certificate share the letter.
  */
-export async function warnOfCertificates(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
+export async function warnOfCertificates(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void> {
   for (const { id, daysLeft, companies, nights } of await listUsedCertificates(ctx, workspaceId)) {
     const step = steps.find((days) => daysLeft <= days)
     if (step === undefined) continue
     const next = steps[steps.indexOf(step) - 1]
-    await inWorkspace(ctx, workspaceId, async (ctx) => {
-      const told = await warn(ctx, workspaceId, {
+    await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
+      const told = await warn({ ...ctx, db }, workspaceId, {
         key: `certificado/${id}/${step}`,
         kind: 'certificado',
         payload: { certificate: id },
@@ -46,13 +46,17 @@ export async function warnOfCertificates(ctx: Pick<Context, 'db'>, workspaceId: 
         when: endsIn(nights),
         ended: daysLeft <= 0,
       }
-      if (told) await announce(ctx, workspaceId, { what: 'certificado-vence', payload })
+      if (told) await announce({ db }, workspaceId, { what: 'certificado-vence', payload })
     })
   }
 }
 
 async function listUsedCertificates(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<UsedCertificate[]> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    // Whoever made the certificate up has invented the name too.
+    const { rows: proved } = await sql<{ id: number }>`
+      select distinct company_id as id from capture_subscription
+       where workspace_id = ${workspaceId} and proved_at is not null`.execute(db)
     const { rows } = await sql<UsedCertificate>`
       select k.id, (extract(epoch from k.valid_to - now()) / 86400)::float8 as "daysLeft",
              json_agg(json_build_object('publicId', c.public_id, 'name', c.name, 'cnpj', c.cnpj)
@@ -61,7 +65,7 @@ async function listUsedCertificates(ctx: Pick<Context, 'db'>, workspaceId: numbe
              (k.valid_to at time zone 'America/Sao_Paulo')::date - (now() at time zone 'America/Sao_Paulo')::date as nights
         from company c
         join ${usedCertificates(workspaceId)} k on k.base = left(c.cnpj, 8)
-       where c.workspace_id = ${workspaceId} and c.active
+       where c.workspace_id = ${workspaceId} and c.active and c.id = any (${proved.map(({ id }) => id)}::int[])
        group by k.id, k.valid_to
        order by k.valid_to, k.id`.execute(db)
     return rows
@@ -84,7 +88,7 @@ const writeCertificate: MailKind = async (ctx, { workspaceId, payload }) => {
       : `de ${companies.length} empresas, entre elas ${nameOf(company)}, que têm a mesma raiz de CNPJ,`
   const more = others === 0 ? '' : ` e mais ${others === 1 ? '1 empresa' : `${others} empresas`}`
   return {
-    subject: `Certificado digital ${ended ? 'vencido' : endsIn(nights)}: ${company.name}${more}`,
+    subject: `Certificado digital ${ended ? 'vencido' : endsIn(nights)}: CNPJ ${formatCnpj(company.cnpj)}${more}`,
     paragraphs: [
       ended
         ? `O certificado digital ${whose} venceu em ${validTo} (horário de Brasília). Desde então não conseguimos buscar documentos novos na SEFAZ nem enviar manifestações em nome ${others === 0 ? 'dela' : 'delas'}.`

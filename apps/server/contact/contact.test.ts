@@ -85,7 +85,7 @@ test('a message is kept and mailed, and the answer says only what is true', asyn
   expect(JSON.stringify(mail?.payload)).not.toContain('CNPJs')
   const letter = await contactMails.contato!(ctx, mail!)
   expect(letter).toMatchObject({
-    subject: 'Fale com a Gente: Conceição Álvares (Açúcar & Cia)',
+    subject: expect.stringMatching(/^Fale com a Gente: mensagem \d+$/),
     replyTo: { name: form.nome, address: form.email },
   })
   const text = letter?.paragraphs.join('\n') ?? ''
@@ -123,7 +123,6 @@ test('what a visitor writes cannot pass for what we say of him', async () => {
     '>',
     '> Ao responder',
   ])
-  expect(letter.subject).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u)
   expect(letter.footnote).toMatch(/^Ao responder este e-mail, a resposta vai para quem escreveu\./)
 })
 
@@ -134,7 +133,6 @@ test('the letter promises an answer to the visitor only where there is an addres
   const letter = (await contactMails.contato!(ctx, mail!))!
   expect(letter.replyTo).toBeUndefined()
   expect(letter.footnote).toBe('Todas as mensagens: npm run admin -- contatos.')
-  expect(letter.subject).toBe('Fale com a Gente: Zé E-mail: outro@x.example (Cia)')
   expect(letter.paragraphs[1]).toMatch(
     /^Nome: Zé E-mail: outro@x\.example\nE-mail: a,b@x\.example\nEmpresa: Cia\nRecebida/,
   )
@@ -145,7 +143,6 @@ test('name, e-mail and message are enough', async () => {
   expect(await listContactMessages(ctx)).toMatchObject([{ phone: null, company: null }])
   const [mail] = await mails()
   const letter = await contactMails.contato!(ctx, mail!)
-  expect(letter?.subject).toBe('Fale com a Gente: Zé')
   expect(letter?.paragraphs.join()).not.toMatch(/null|undefined|Celular|Empresa/)
 })
 

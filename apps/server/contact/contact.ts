@@ -64,7 +64,7 @@ const writeContact: MailKind = async (ctx, { payload }) => {
   ]
   const canAnswer = isMailbox(row.email)
   return {
-    subject: `Fale com a Gente: ${name}${company ? ` (${company})` : ''}`,
+    subject: `Fale com a Gente: mensagem ${id}`,
     paragraphs: [
       'Uma pessoa escreveu pelo formulário "Fale com a Gente" do site.',
       from.join('\n'),

@@ -160,7 +160,7 @@ describe('a deletion', () => {
         sql`insert into happening (workspace_id, what) values (${workspaceId}, 'x')`,
         sql`insert into announcement (workspace_id, topic, kind, header, body) values (${workspaceId}, 'aviso', 'alert', 'x', 'x')`,
         sql`insert into session (workspace_id, token_hash, account_id, expires_at) values (${workspaceId}, ${Buffer.from(`${workspaceId}`)}, ${office.id}, now() + interval '1 day')`,
-        sql`insert into password_recovery (workspace_id, token_hash, account_id, expires_at) values (${workspaceId}, ${Buffer.from(`${workspaceId}`)}, ${office.id}, now())`,
+        sql`insert into mail_link (workspace_id, token_hash, account_id, purpose, expires_at) values (${workspaceId}, ${Buffer.from(`${workspaceId}`)}, ${office.id}, 'password', now())`,
         sql`insert into announcement_position select s.workspace_id, s.public_id, 1 from session s`,
         sql`insert into announcement_reading select workspace_id, id, 1 from account`,
         sql`insert into token_directory values (${Buffer.from(`${workspaceId}`)}, ${workspaceId}, now())`,

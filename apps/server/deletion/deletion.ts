@@ -1,6 +1,6 @@
 import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import { sql } from 'kysely'
-import { endAllSessions, removeAccounts, requirePassword } from '../accounts/accounts.ts'
+import { endAllSessions, isWrittenTo, removeAccounts, requirePassword } from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
 import { leaveLines, stopWithoutCertificate } from '../capture/capture.ts'
 import { destroyKeys } from '../companies/companies.ts'
@@ -36,14 +36,18 @@ export async function askForDeletion(
 const operator = 'Quem administra o sistema'
 
 /** Like `askForDeletion`, for the operator; `now`: nothing can be taken back. Null: there is no such account. */
-export async function deleteWorkspaceOf(ctx: WithDatabase, email: string, { now = false } = {}): Promise<Date | null> {
+export async function deleteWorkspaceOf(
+  ctx: Pick<Context, 'db' | 'config'>,
+  email: string,
+  { now = false } = {},
+): Promise<Date | null> {
   const workspaceId = await findWorkspaceOf(ctx, email)
   if (workspaceId === null) return null
   return mark(ctx, workspaceId, { actor: { workspaceId, accountName: operator }, days: now ? 0 : waitDays })
 }
 
 async function mark(
-  { db }: WithDatabase,
+  { db, config }: Pick<Context, 'db' | 'config'>,
   workspaceId: number,
   { actor, days, keep }: { actor: Actor; days: number; keep?: string },
 ): Promise<Date> {
@@ -64,9 +68,9 @@ async function mark(
       .selectFrom('account')
       .select('email')
       .where('workspace_id', '=', workspaceId)
-      .where('entered_at', 'is not', null)
+      .where(isWrittenTo({ config }))
       .execute()
-    // One that nobody entered may have the e-mail of a person who never heard of us.
+    // One that nobody confirmed may have the e-mail of a person who never heard of us.
     if (days > 0)
       for (const { email } of accounts)
         await queueMail({ db }, { workspaceId, kind: 'exclusao-pedida', recipient: email })
@@ -104,16 +108,16 @@ export async function keepWorkspaceOf(ctx: WithDatabase, email: string): Promise
 const unusedDays = 30
 
 /**
- * Has a workspace deleted that nobody ever entered, a month after the sign-up: perhaps somebody gave the e-mail of another person. One with a
- * company or a plan stays.
+ * Has a workspace deleted whose e-mail nobody confirmed within a month of the sign-up (where no letter leaves: which nobody ever entered):
+ * perhaps somebody gave the e-mail of another person. One with a company or a plan stays.
  */
-export async function eraseUnused(ctx: WithDatabase, workspaceId: number): Promise<void> {
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
+export async function eraseUnused({ db, config }: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void> {
+  await inWorkspace({ db }, workspaceId, ({ db }) =>
     sql`
       update workspace set erase_at = now()
        where id = ${workspaceId} and created_at < now() - ${unusedDays} * interval '1 day' and erase_at is null and paid_from is null
          and exists (select from account where workspace_id = ${workspaceId})
-         and not exists (select from account where workspace_id = ${workspaceId} and (entered_at is not null or shared))
+         and not exists (select from account where workspace_id = ${workspaceId} and (${isWrittenTo({ config })} or shared))
          and not exists (select from company where workspace_id = ${workspaceId})`.execute(db),
   )
 }

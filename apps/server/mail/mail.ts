@@ -3,7 +3,7 @@ import type { Context } from '../platform/context.ts'
 
 /** The text of a letter; the layout is the same for all. */
 export interface Letter {
-  /** Says what and which company. */
+  /** Says what and which CNPJ, in our words: no name that somebody typed or that a document brought. */
   subject: string
   /** A plain text shows them too, and has no button: they speak of the address below. */
   paragraphs: string[]

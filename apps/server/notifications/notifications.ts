@@ -1,5 +1,6 @@
 import type { MessageKind } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
+import { isWrittenTo } from '../accounts/accounts.ts'
 import { queueMail } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
@@ -34,21 +35,21 @@ interface Warning {
 }
 
 /**
- * Mails a warning to every account of the workspace that has logged in once, unless the same key was used before. Returns whether it was new.
- * When no account has logged in, the key stays unused: the address may be that of a person who never heard of us.
+ * Mails a warning to every account of the workspace whose e-mail is confirmed, unless the same key was used before. Returns whether it was new.
+ * When there is none, the key stays unused: the address may be that of a person who never heard of us.
  */
 export async function warn(
-  ctx: Pick<Context, 'db'>,
+  { db, config }: Pick<Context, 'db' | 'config'>,
   workspaceId: number,
   { key, ...letter }: Warning,
 ): Promise<boolean> {
-  return inWorkspace(ctx, workspaceId, async (ctx) => {
+  return inWorkspace({ db }, workspaceId, async (ctx) => {
     const accounts = await ctx.db
       .selectFrom('account as a')
       .innerJoin('workspace as w', 'w.id', 'a.workspace_id')
       .select('a.email')
       .where('a.workspace_id', '=', workspaceId)
-      .where('a.entered_at', 'is not', null)
+      .where(isWrittenTo({ config }))
       // Who leaves needs no warning that the capture stands still.
       .where('w.erase_at', 'is', null)
       .orderBy('a.id')

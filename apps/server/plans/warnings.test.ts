@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
+import { readConfig } from '../config.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { newWorkspace } from '../platform/testing.ts'
@@ -8,12 +9,12 @@ import { activatePlan, endPlan } from './plans.ts'
 import { warnOfPlan } from './warnings.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Pick<Context, 'db'>
+let ctx: Pick<Context, 'db' | 'config'>
 let workspaceId: number
 
 beforeAll(async () => {
   database = await createDatabase()
-  ctx = { db: openDatabase(database.url) }
+  ctx = { db: openDatabase(database.url), config: readConfig({}, process.cwd()) }
 })
 afterAll(async () => {
   await ctx.db.destroy()

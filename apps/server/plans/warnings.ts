@@ -1,5 +1,5 @@
 import { warn } from '../notifications/notifications.ts'
-import type { WithDatabase } from '../platform/context.ts'
+import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { countArrivals, readPlan, thisMonth, type WorkspacePlan } from './plans.ts'
 
@@ -10,7 +10,7 @@ const steps: Readonly<Record<WorkspacePlan['endsWith'], number[]>> = { trial: [0
 const nearly = 0.8
 
 /** Warns of a trial or plan that ends soon or has ended, and of more documents than the plan has; of each once. */
-export async function warnOfPlan(ctx: WithDatabase, workspaceId: number): Promise<void> {
+export async function warnOfPlan(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void> {
   const { plan, arrived, month } = await readWorkspace(ctx, workspaceId, async (ctx) => {
     const plan = await readPlan(ctx, workspaceId)
     const max = plan.documentsPerMonthMax
@@ -28,7 +28,7 @@ export async function warnOfPlan(ctx: WithDatabase, workspaceId: number): Promis
   })
 }
 
-async function warnOfEnd(ctx: WithDatabase, workspaceId: number, plan: WorkspacePlan): Promise<void> {
+async function warnOfEnd(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number, plan: WorkspacePlan): Promise<void> {
   if (plan.endsAt === null || plan.leftMs === null) return
   const daysLeft = plan.leftMs / dayMs
   const list = steps[plan.endsWith]

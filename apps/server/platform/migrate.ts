@@ -180,7 +180,7 @@ async function grantSigner(client: pg.Client): Promise<void> {
 // Where functions with the rights of the owner look before a workspace is known, or for all workspaces together.
 const lookedUp = [
   ...['account_directory', 'workspace_directory', 'token_directory'],
-  ...['account', 'workspace', 'session', 'password_recovery'],
+  ...['account', 'workspace', 'session', 'mail_link'],
   // Of the installation; a deletion takes out those of a workspace.
   'mail',
 ]

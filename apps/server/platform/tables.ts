@@ -40,6 +40,7 @@ interface AccountTable {
   created_at: Timestamp
   shared: Generated<boolean>
   entered_at: Optional<Date | null>
+  email_proved_at: Optional<Date | null>
 }
 interface AccountDirectoryTable {
   email: string
@@ -66,10 +67,13 @@ interface SessionTable {
   agent: Optional<string | null>
   seen_at: Timestamp
 }
-interface PasswordRecoveryTable {
+/** What a link that a mail carries is for. */
+export type LinkPurpose = 'password' | 'email'
+interface MailLinkTable {
   token_hash: Buffer
   workspace_id: number
   account_id: number
+  purpose: LinkPurpose
   created_at: Timestamp
   expires_at: Timestamp
   used_at: Optional<Date | null>
@@ -523,7 +527,7 @@ export interface Tables {
   restore: RestoreTable
   outgoing_event: OutgoingEventTable
   outgoing_event_call: OutgoingEventCallTable
-  password_recovery: PasswordRecoveryTable
+  mail_link: MailLinkTable
   throttle: ThrottleTable
   mail: MailTable
   notice: NoticeTable

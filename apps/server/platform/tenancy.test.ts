@@ -144,9 +144,9 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     call: `select workspace_id, account_id from session_for_token('live') union all select 0, 0 from session_for_token('ended')`,
     gives: [{ workspace_id: theirs, account_id: 7 }],
   },
-  recovery_for_token: {
+  link_for_token: {
     why: 'whoever comes with a link has no session; one link, to who has its token',
-    call: `select workspace_id, account_id from recovery_for_token('link') union all select 0, 0 from recovery_for_token('x')`,
+    call: `select workspace_id, account_id from link_for_token('link') union all select 0, 0 from link_for_token('x')`,
     gives: [{ workspace_id: theirs, account_id: 7 }],
   },
   workspace_for_public_id: {
@@ -194,22 +194,14 @@ test('of another workspace a function with the rights of its owner gives only wh
     insert into account_directory values ('ana@exemplo.com.br', ${theirs}, 7);
     insert into session (workspace_id, token_hash, account_id, expires_at) values (${theirs}, 'live', 7, now() + interval '1 day'),
                                                                                   (${theirs}, 'ended', 7, now());
-    insert into password_recovery (workspace_id, token_hash, account_id, expires_at) values (${theirs}, 'link', 7, now());
-    insert into token_directory select token_hash, ${theirs}, now() + interval '1 day' from (select token_hash from session union all select token_hash from password_recovery) t;
+    insert into mail_link (workspace_id, token_hash, account_id, purpose, expires_at) values (${theirs}, 'link', 7, 'password', now());
+    insert into token_directory select token_hash, ${theirs}, now() + interval '1 day' from (select token_hash from session union all select token_hash from mail_link) t;
     insert into certificate (workspace_id, company_id, holder_cnpj, holder_name, issuer, serial_number, valid_from, valid_to, certificate_pem, chain_pem, key_encrypted, key_id, uploaded_by)
       select workspace_id, id, cnpj, 'x', 'x', '1', now(), now(), 'x', '{}', 'x', 'key', 7 from company where workspace_id = ${theirs};
     insert into receipt (workspace_id, company_id, service, codec, nsu, schema, unread, content) values (${theirs}, 5, 0, 0, 1, 'x', false, 'x')`)
   const kept = async () => {
     const rows: unknown[] = []
-    for (const table of [
-      'workspace',
-      'account',
-      'session',
-      'password_recovery',
-      'token_directory',
-      'certificate',
-      'receipt',
-    ])
+    for (const table of ['workspace', 'account', 'session', 'mail_link', 'token_directory', 'certificate', 'receipt'])
       rows.push(...(await owner.query(`select t.* from ${table} t order by t.*::text`)).rows)
     return rows.filter(
       (row) => !Buffer.from('ended').equals((row as { token_hash?: Buffer }).token_hash ?? Buffer.of()),

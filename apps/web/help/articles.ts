@@ -285,6 +285,16 @@ export const situations: readonly Article[] = [
     link: { to: '/conta#sessoes', words: 'Ver as sessões abertas' },
   },
   {
+    id: 'confirmar-email',
+    title: '“Confirme seu e-mail”: o link não chegou',
+    body: [
+      'Sem a confirmação a conta não guarda certificados nem recebe avisos por e-mail; o resto funciona. Abra o link da mensagem que enviamos e clique em Confirmar e-mail. Ele vale por 24 horas e uma vez só: “Enviar de novo”, no alto de cada tela, manda outro, até cinco vezes por dia.',
+      'Se nada chega, veja a pasta de spam e se o endereço está certo em “Minha conta”. “Esqueceu sua senha?”, na tela de login, também confirma o e-mail quando você cria a senha nova pelo link.',
+    ],
+    keywords: 'confirmacao verificar endereco cadastro mensagem spam nao recebi nao chegou enviar de novo conta nova',
+    link: { to: '/conta#dados', words: 'Ver o e-mail da conta' },
+  },
+  {
     id: 'plano-encerrado',
     title: 'A captura está pausada porque o teste ou o plano terminou',
     body: [

@@ -38,6 +38,7 @@ describe('the search finds', () => {
     ['cadastrar empresa', 'adicionar-empresa'],
     ['sino', 'avisos'],
     ['sefaz fora do ar', 'sefaz-fora'],
+    ['confirmar e-mail', 'confirmar-email'],
   ])('%s', (text, id) => {
     expect(first(text)).toBe(id)
   })

@@ -14,6 +14,7 @@ import { Button } from '../ui/button.tsx'
 import { lazyWithTrigger } from '../ui/overlay/lazy-with-trigger.tsx'
 import { Bell } from './bell.tsx'
 import { ConnectionNotice } from './connection-notice.tsx'
+import { EmailNotice } from './email-notice.tsx'
 import { useFeedbackSurvey } from './feedback-survey.ts'
 import { Navigation } from './navigation.tsx'
 import { PlanNotice } from './plan-notice.tsx'
@@ -115,6 +116,7 @@ function Layout({ preload, children }: WorkspaceProps) {
           <ConnectionNotice />
         </header>
         <main id="conteudo" ref={main} tabIndex={-1} className="flex-1 scroll-mt-12 outline-none">
+          <EmailNotice />
           <PlanNotice onIntent={() => preload(contactHash)} />
           <Suspense fallback={null}>{children}</Suspense>
         </main>

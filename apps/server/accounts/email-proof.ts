@@ -1,0 +1,53 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Session } from '../http/http.ts'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+
+type WithMail = Pick<Context, 'config'>
+type Owner = Pick<Session, 'workspaceId' | 'accountId'>
+
+// Without a mail server no letter reaches anybody: there is nobody to protect, and no way to prove anything.
+const isAsked = ({ config }: WithMail) => config.mail.smtpUrl !== undefined
+
+/** SQL about the table `account`: whether its person is written to. Others may never have heard of us. */
+export function isWrittenTo(ctx: WithMail): RawBuilder<boolean> {
+  return isAsked(ctx) ? sql`email_proved_at is not null` : sql`entered_at is not null`
+}
+
+/** The e-mail that the account has yet to confirm; null: there is nothing to confirm (any more). `ctx.db` is a transaction inside the workspace. */
+export async function findUnproved(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  { workspaceId, accountId }: Owner,
+): Promise<string | null> {
+  if (!isAsked({ config })) return null
+  const account = await db
+    .selectFrom('account')
+    .select('email')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', accountId)
+    .where('email_proved_at', 'is', null)
+    .executeTakeFirst()
+  return account?.email ?? null
+}
+
+/** Refuses what only an account with a confirmed e-mail may do. */
+export async function requireProvedEmail({ db, config }: Pick<Context, 'db' | 'config'>, owner: Owner): Promise<void> {
+  const unproved = await inWorkspace({ db }, owner.workspaceId, ({ db }) => findUnproved({ db, config }, owner))
+  if (unproved === null) return
+  throw new AppError(
+    'conflict',
+    'Antes de guardar um certificado digital, confirme o e-mail desta conta: abra o link da mensagem que enviamos, ou peça outra em "Enviar de novo", no alto da página. Nada foi guardado.',
+  )
+}
+
+/** Notes that the e-mail of an account is its person's. `ctx.db` is a transaction inside the workspace. */
+export async function prove({ db }: Pick<Context, 'db'>, { workspaceId, accountId }: Owner) {
+  return db
+    .updateTable('account')
+    .set({ email_proved_at: sql<Date>`coalesce(email_proved_at, now())` })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', accountId)
+    .returning(['name', 'email'])
+    .executeTakeFirstOrThrow()
+}

@@ -1,0 +1,99 @@
+import { sql } from 'kysely'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { AppError } from '../platform/errors.ts'
+import type { LinkPurpose } from '../platform/tables.ts'
+import { listToken, tokenHash } from './tokens.ts'
+
+/** A kind of link that a letter carries, each for one purpose. */
+export interface LinkKind {
+  purpose: LinkPurpose
+  /** The page that it opens, in the address before the token. */
+  page: string
+  hours: number
+  /** What people are told of one that does not work. */
+  unknown: string
+  used: string
+  expired: string
+}
+
+interface Owner {
+  workspaceId: number
+  accountId: number
+}
+
+/**
+ * The link that a mail brings to an account, valid from now on. It is the same at each attempt to send the mail: the letter of an attempt that
+ * seemed to fail may have arrived. Null: the earlier link was used. `first`: nobody made it before. `ctx.db` is a transaction inside the
+ * workspace.
+ */
+export async function createLink(
+  { db, vault }: Pick<Context, 'db' | 'vault'>,
+  kind: LinkKind,
+  { workspaceId, accountId }: Owner,
+  mail: { id: bigint; at: string },
+): Promise<{ token: string; expiresAt: Date; first: boolean } | null> {
+  const secret = `${kind.purpose} ${mail.id} ${mail.at} ${workspaceId}/${accountId}`
+  const token = vault.derive(secret).toString('base64url')
+  const link = await db
+    .insertInto('mail_link')
+    .values({
+      token_hash: tokenHash(token),
+      workspace_id: workspaceId,
+      account_id: accountId,
+      purpose: kind.purpose,
+      expires_at: sql<Date>`now() + ${kind.hours} * interval '1 hour'`,
+      mail_id: mail.id,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['workspace_id', 'mail_id'])
+        .doUpdateSet(({ ref }) => ({ token_hash: ref('excluded.token_hash'), expires_at: ref('excluded.expires_at') }))
+        .where('mail_link.used_at', 'is', null),
+    )
+    // A row that was updated bears the mark of this transaction.
+    .returning(['expires_at', sql<boolean>`xmax = 0`.as('first')])
+    .executeTakeFirst()
+  if (!link) return null
+  // Used and expired links are told apart for as long as they are kept.
+  await listToken({ db }, workspaceId, token, sql`now() + interval '30 days'`)
+  return { token, expiresAt: link.expires_at, first: link.first }
+}
+
+/** The link that still works; refuses one that is unknown, expired or used, each in its own words. `text` is its token or all of it. */
+export async function getLink(
+  { db }: WithDatabase,
+  kind: LinkKind,
+  text: string,
+): Promise<Owner & { expiresAt: Date }> {
+  const { rows } = await sql<Owner & { expiresAt: Date; used: boolean; expired: boolean }>`
+    select workspace_id as "workspaceId", account_id as "accountId", expires_at as "expiresAt",
+           used_at is not null as used, expires_at <= now() as expired
+      from link_for_token(${tokenHash(tokenOf(kind, text))}) where purpose = ${kind.purpose}`.execute(db)
+  const link = rows[0]
+  if (!link) throw new AppError('not-found', kind.unknown)
+  if (link.used) throw new AppError('gone', kind.used)
+  if (link.expired) throw new AppError('gone', kind.expired)
+  return link
+}
+
+function tokenOf({ page }: LinkKind, text: string): string {
+  const parts = text.trim().split(/[?#]/, 1)[0]!.split('/')
+  if (parts.at(-1) === '') parts.pop()
+  return parts.length === 1 || parts.at(-2) === page ? (parts.at(-1) ?? '') : ''
+}
+
+/** Ends the links of an account, or those for one purpose. `ctx.db` is a transaction inside the workspace. */
+export async function endLinks(
+  { db }: Pick<Context, 'db'>,
+  { workspaceId, accountId }: Owner,
+  purpose?: LinkPurpose,
+): Promise<void> {
+  await db
+    .updateTable('mail_link')
+    .set({ used_at: sql<Date>`now()` })
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .where('used_at', 'is', null)
+    .$if(purpose !== undefined, (query) => query.where('purpose', '=', purpose!))
+    .execute()
+}
