@@ -107,6 +107,32 @@ describe('a certificate file', () => {
   })
 })
 
+test('a thread opens one file after another, and none with the password of another', async () => {
+  const files = ['uma', 'outra'].map((password) => ({
+    password,
+    pfx: makePfx({ certificates: [company], key, password }),
+  }))
+  for (let round = 0; round < 3; round++)
+    for (const { pfx, password } of files) {
+      expect((await readCertificate(pfx, password)).cnpj).toBe(cnpj)
+      expect(await problemOf(readCertificate(pfx, ''))).toBe('wrong-password')
+      expect(await problemOf(readCertificate(pfx, password === 'uma' ? 'outra' : 'uma'))).toBe('wrong-password')
+    }
+})
+
+test('a thread that waits for the next file does not keep the program alive, and answers when there is one', () => {
+  const pfx = makePfx({ certificates: [company], key, password }).toString('base64')
+  const program = `
+    const { readCertificate } = await import(${JSON.stringify(new URL('./certificate.ts', import.meta.url).href)})
+    for (let file = 0; file < 3; file++)
+      console.log((await readCertificate(Buffer.from('${pfx}', 'base64'), '${password}')).cnpj)`
+  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+  expect({ stdout, status }).toEqual({ stdout: `${cnpj}\n`.repeat(3), status: 0 })
+})
+
 describe('the CNPJ', () => {
   test.each(['octets', 'utf8', 'printable', 'ia5'] as const)('is taken from an otherName of type %s', async (type) => {
     const issued = issueTo({ commonName: 'SEM NUMERO LTDA', otherNames: [cnpjName('44555666000181', type)] })
@@ -239,6 +265,8 @@ describe('a problem has its own text', () => {
     } finally {
       vi.useRealTimers()
     }
+    // The next file gets another thread.
+    expect((await readCertificate(makePfx({ certificates: [company], key, password }), password)).cnpj).toBe(cnpj)
   })
 })
 
