@@ -222,3 +222,4 @@ parentPort?.on('message', (input: PfxInput) => {
   input.password.fill(0)
   parentPort?.postMessage(result)
 })
+parentPort?.postMessage('ready')

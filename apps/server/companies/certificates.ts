@@ -9,7 +9,8 @@ import { AppError } from '../platform/errors.ts'
 import { InstallationError } from '../platform/installation.ts'
 import { createPlaces } from '../platform/places.ts'
 
-// Opening a file costs a processor for as long as five seconds, if it was made to.
+// Opening a file costs a processor for as long as five seconds, if it was made to. Who waits here keeps the place of its call, which limits
+// what follows in the database: only calls of the same workspace wait for that.
 const opening = createPlaces({
   all: 2,
   each: 1,
