@@ -13,6 +13,7 @@ const programs: Record<string, string> = {
   ingest: '../apps/server/documents/ingest.bench.ts',
   capture: './capture.ts',
   crowd: './crowd.ts',
+  register: './register.ts',
   events: './events.ts',
   print: '../packages/print/print.bench.ts',
   idle: '../apps/server/capture/idle.bench.ts',

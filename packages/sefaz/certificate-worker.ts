@@ -1,8 +1,9 @@
-import { createPrivateKey, type KeyObject, pbkdf2Sync, X509Certificate } from 'node:crypto'
-import { parentPort, workerData } from 'node:worker_threads'
+import { createPrivateKey, hash, type KeyObject, pbkdf2Sync, X509Certificate } from 'node:crypto'
+import { parentPort } from 'node:worker_threads'
 import forge from 'node-forge'
 
-// Runs in a thread of its own, because the file decides how long the derivation of its keys takes and the thread can be killed.
+// Runs in a thread of its own, because the file decides how long the derivation of its keys takes and the thread can be killed. A thread
+// opens one file after another and keeps nothing of any.
 
 declare module 'node-forge' {
   namespace asn1 {
@@ -17,19 +18,21 @@ declare module 'node-forge' {
 }
 
 export interface PfxInput {
-  pfx: Uint8Array
-  password: string
+  pfx: Uint8Array<ArrayBuffer>
+  /** UTF-8; erased when the file was opened. */
+  password: Uint8Array<ArrayBuffer>
 }
 
 export type PfxResult =
   | { key: string; certificate: string; chain: string[] }
   | { problem: 'wrong-password' | 'unreadable' | 'no-key' }
 
+// One way in which a program may have made bytes of the password. Forge itself never gets it: its text could not be erased.
 interface Attempt {
-  /** The password of the MAC and of the old encryptions; undefined is not the same as empty (RFC 7292 appendix B). */
-  password: string | undefined
-  /** How PBES2 sees the same password. */
-  encoding: 'utf8' | 'latin1'
+  /** For the MAC and the old encryptions: UTF-16 with a zero at the end; empty is not the same as that zero alone (RFC 7292 appendix B). */
+  wide: Buffer
+  /** For PBES2. */
+  plain: Buffer
 }
 
 // Firefox writes 600,000. More is meant to keep the thread busy, and the native derivation cannot even be interrupted.
@@ -39,25 +42,53 @@ function requireFewIterations(iterations: number): void {
   if (iterations > iterationsMax) throw new Error('too many iterations')
 }
 
-let encoding: Attempt['encoding'] = 'utf8'
+const none: Attempt = { wide: Buffer.alloc(0), plain: Buffer.alloc(0) }
+let attempt = none
 
-// Forge derives in JavaScript and takes each UTF-16 unit of the password for a byte.
+// Forge derives in JavaScript.
 Object.assign(forge.pkcs5, {
-  pbkdf2(password: string | undefined, salt: string, iterations: number, length: number, md: { algorithm: string }) {
+  pbkdf2(_: unknown, salt: string, iterations: number, length: number, md: { algorithm: string }) {
     requireFewIterations(iterations)
-    const secret = Buffer.from(password ?? '', encoding)
-    return pbkdf2Sync(secret, Buffer.from(salt, 'latin1'), iterations, length, md.algorithm).toString('latin1')
+    return pbkdf2Sync(attempt.plain, Buffer.from(salt, 'latin1'), iterations, length, md.algorithm).toString('latin1')
   },
 })
 
-// The derivation of RFC 7292 appendix B, of the MAC and of the old encryptions.
-const { generateKey } = forge.pkcs12
-const generateKeyBounded: typeof generateKey = (...args) => {
-  requireFewIterations(args[3])
-  return generateKey(...args)
+type GenerateKey = typeof forge.pkcs12.generateKey
+
+// The derivation of RFC 7292 appendix B.2, of the MAC and of the old encryptions.
+const generateKey: GenerateKey = (_, salt, id, iterations, length, md = forge.md.sha1.create()) => {
+  requireFewIterations(iterations)
+  if (!(iterations >= 1)) throw new Error('too few iterations')
+  const { algorithm, blockLength } = md
+  const blocks = [Buffer.from(salt.bytes(), 'latin1'), attempt.wide].map((bytes) =>
+    Buffer.alloc(Math.ceil(bytes.length / blockLength) * blockLength, bytes),
+  )
+  const input = Buffer.concat([Buffer.alloc(blockLength, id), ...blocks])
+  const key: Buffer[] = []
+  for (let got = 0; got < length; ) {
+    let digest = hash(algorithm, input, 'buffer')
+    for (let round = 1; round < iterations; round++) digest = hash(algorithm, digest, 'buffer')
+    key.push(digest)
+    got += digest.length
+    addToEach(input.subarray(blockLength), Buffer.alloc(blockLength, digest))
+  }
+  for (const bytes of [input, ...blocks]) bytes.fill(0)
+  return forge.util.createBuffer(Buffer.concat(key, length).toString('latin1'))
 }
-forge.pkcs12.generateKey = generateKeyBounded
-forge.pki.pbe.generatePkcs12Key = generateKeyBounded
+forge.pkcs12.generateKey = generateKey
+forge.pki.pbe.generatePkcs12Key = generateKey
+
+// Each block becomes block + addend + 1, as numbers with the highest byte first.
+function addToEach(blocks: Buffer, addend: Buffer): void {
+  for (let start = 0; start < blocks.length; start += addend.length) {
+    let carry = 1
+    for (let at = addend.length - 1; at >= 0; at--) {
+      carry += blocks[start + at]! + addend[at]!
+      blocks[start + at] = carry
+      carry >>= 8
+    }
+  }
+}
 
 let hasDecrypted = false
 
@@ -83,37 +114,52 @@ function openPfx({ pfx, password }: PfxInput): PfxResult {
   }
   const hasMac = Array.isArray(asn1.value) && asn1.value.length > 2
   let problem: 'wrong-password' | 'unreadable' | undefined
-  for (const attempt of attemptsFor(password)) {
-    encoding = attempt.encoding
-    hasDecrypted = false
-    let isOpened = false
-    try {
-      const opened = forge.pkcs12.pkcs12FromAsn1(asn1, false, attempt.password)
-      isOpened = true
-      return pairUp(opened)
-    } catch (error) {
-      // What is inside cannot be read, with the right password.
-      if (isOpened) return { problem: 'unreadable' }
-      if (!isPasswordFailure(error, hasMac)) problem = 'unreadable'
-      else problem ??= 'wrong-password'
+  const attempts = attemptsFor(password)
+  try {
+    for (attempt of attempts) {
+      hasDecrypted = false
+      let isOpened = false
+      try {
+        const opened = forge.pkcs12.pkcs12FromAsn1(asn1, false, '')
+        isOpened = true
+        return pairUp(opened)
+      } catch (error) {
+        // What is inside cannot be read, with the right password.
+        if (isOpened) return { problem: 'unreadable' }
+        if (!isPasswordFailure(error, hasMac)) problem = 'unreadable'
+        else problem ??= 'wrong-password'
+      }
     }
+  } finally {
+    attempt = none
+    for (const { wide, plain } of attempts) for (const bytes of [wide, plain]) bytes.fill(0)
   }
   if (problem === 'unreadable' && isCertificateAlone(pfx)) return { problem: 'no-key' }
   return { problem: problem ?? 'unreadable' }
 }
 
-function attemptsFor(password: string): Attempt[] {
-  if (password === '') return [undefined, ''].map((password) => ({ password, encoding: 'utf8' }))
-  if (/^[\x20-\x7e]*$/.test(password)) return [{ password, encoding: 'utf8' }]
-  const bytes = Buffer.from(password.normalize('NFC')).toString('latin1')
+function attemptsFor(password: Uint8Array): Attempt[] {
+  if (password.length === 0) return [none, { ...none, wide: Buffer.alloc(2) }]
+  if (password.every((byte) => byte >= 0x20 && byte <= 0x7e)) return [bytewise(password)]
+  const text = Buffer.from(password).toString()
   return [
-    { password: password.normalize('NFC'), encoding: 'utf8' },
-    { password: password.normalize('NFD'), encoding: 'utf8' },
+    attemptWith(text.normalize('NFC'), 'utf8'),
+    attemptWith(text.normalize('NFD'), 'utf8'),
     // Programs that put the characters of the password into bytes one by one.
-    { password: password.normalize('NFC'), encoding: 'latin1' },
+    attemptWith(text.normalize('NFC'), 'latin1'),
     // OpenSSL before 1.1 took each byte of the UTF-8 password for a character.
-    { password: bytes, encoding: 'latin1' },
+    bytewise(Buffer.from(text.normalize('NFC'))),
   ]
+}
+
+function attemptWith(text: string, encoding: 'utf8' | 'latin1'): Attempt {
+  return { wide: Buffer.from(`${text}\0`, 'utf16le').swap16(), plain: Buffer.from(text, encoding) }
+}
+
+function bytewise(password: Uint8Array): Attempt {
+  const wide = Buffer.alloc(2 * password.length + 2)
+  for (const [at, byte] of password.entries()) wide[2 * at + 1] = byte
+  return { wide, plain: Buffer.from(password) }
 }
 
 /** Once the MAC has confirmed the password, any other failure is of the file. Without one a wrong password decrypts to nonsense. */
@@ -171,4 +217,9 @@ function chainOf(leaf: X509Certificate, certificates: X509Certificate[]): string
   return [...chain, ...rest].map(String)
 }
 
-parentPort?.postMessage(openPfx(workerData))
+parentPort?.on('message', (input: PfxInput) => {
+  const result = openPfx(input)
+  input.password.fill(0)
+  parentPort?.postMessage(result)
+})
+parentPort?.postMessage('ready')

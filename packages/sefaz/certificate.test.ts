@@ -3,7 +3,7 @@ import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:cry
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { CertificateError, type CertificateProblem, readCertificate } from './certificate.ts'
 import { cnpjName, type IssueOptions, issue, makePfx, newKey, type TestCertificateFiles } from './testing.ts'
 
@@ -105,6 +105,35 @@ describe('a certificate file', () => {
     const pfx = makePfx({ certificates: [company], key, password, iterations: 100_000 })
     expect((await readCertificate(pfx, password)).cnpj).toBe(cnpj)
   })
+})
+
+test('a thread opens one file after another, and none with the password of another', async () => {
+  const files = ['uma', 'outra'].map((password) => ({
+    password,
+    pfx: makePfx({ certificates: [company], key, password }),
+  }))
+  for (let round = 0; round < 3; round++)
+    for (const { pfx, password } of files) {
+      expect((await readCertificate(pfx, password)).cnpj).toBe(cnpj)
+      expect(await problemOf(readCertificate(pfx, ''))).toBe('wrong-password')
+      expect(await problemOf(readCertificate(pfx, password === 'uma' ? 'outra' : 'uma'))).toBe('wrong-password')
+    }
+})
+
+test('a thread that waits for the next file does not keep the program alive, and answers when there is one', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'vigia-certificate-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const pfx = makePfx({ certificates: [company], key, password }).toString('base64')
+  const program = join(folder, 'program.mjs')
+  writeFileSync(
+    program,
+    `
+    const { readCertificate } = await import(${JSON.stringify(new URL('./certificate.ts', import.meta.url).href)})
+    for (let file = 0; file < 3; file++)
+      console.log((await readCertificate(Buffer.from('${pfx}', 'base64'), '${password}')).cnpj)`,
+  )
+  const { stdout, status } = spawnSync(process.execPath, [program], { encoding: 'utf8', timeout: 60_000 })
+  expect({ stdout, status }).toEqual({ stdout: `${cnpj}\n`.repeat(3), status: 0 })
 })
 
 describe('the CNPJ', () => {
@@ -231,14 +260,21 @@ describe('a problem has its own text', () => {
   })
 
   test('too-slow: what takes more than five seconds is given up', async () => {
+    const pfx = makePfx({ certificates: [company], key, password })
+    // To load a thread does not count: afterwards one waits for the next file.
+    await readCertificate(pfx, password)
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
-      const reading = problemOf(readCertificate(makePfx({ certificates: [company], key, password }), password))
+      // Its derivation takes far longer than the clock needs here.
+      const slow = makePfx({ certificates: [company], key, password, macIterations: 1_000_000 })
+      const reading = problemOf(readCertificate(slow, password))
       await vi.advanceTimersByTimeAsync(5_000)
       expect(await reading).toBe('too-slow')
     } finally {
       vi.useRealTimers()
     }
+    // The next file gets another thread.
+    expect((await readCertificate(pfx, password)).cnpj).toBe(cnpj)
   })
 })
 

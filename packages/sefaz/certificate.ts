@@ -80,6 +80,8 @@ export class CertificateError extends Error {
 
 const pfxBytesMax = 100 * 1024
 const openMsMax = 5_000
+// The time to load the code of a thread does not count as work on the file.
+const startMsMax = 60_000
 // DOC-ICP-01.01: 2,048 or 4,096. A larger one makes every connection and signature cost seconds.
 const keyBitsMax = 4_096
 
@@ -90,7 +92,7 @@ export async function readCertificate(
   options: { now?: Date } = {},
 ): Promise<Certificate> {
   if (pfx.length > pfxBytesMax) throw new CertificateError('too-large')
-  const opened = await openPfx({ pfx: new Uint8Array(pfx), password })
+  const opened = await openPfx({ pfx: new Uint8Array(pfx), password: new TextEncoder().encode(password) })
   if ('problem' in opened) throw new CertificateError(opened.problem)
 
   const leaf = new X509Certificate(opened.certificate)
@@ -116,23 +118,77 @@ function connects({ key, certificate, chain }: Pick<Certificate, 'key' | 'certif
   }
 }
 
+// Threads that wait for the next file, because to load one costs more than to open a file. They do not keep the program alive.
+const resting = new Map<Worker, NodeJS.Timeout>()
+const restingMax = 2
+const restMs = 60_000
+
 function openPfx(input: PfxInput): Promise<PfxResult | { problem: 'too-slow' }> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./certificate-worker.ts', import.meta.url), {
-      workerData: input,
-      resourceLimits: { maxOldGenerationSizeMb: 128 },
-    })
-    const timer = setTimeout(() => finish({ problem: 'too-slow' }), openMsMax)
-    const finish = (result: PfxResult | { problem: 'too-slow' }) => {
+    const rested = takeRested()
+    const worker = rested ?? startThread()
+    const settle = () => {
       clearTimeout(timer)
-      worker.terminate().catch(() => {})
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit)
+    }
+    const onMessage = (result: PfxResult | 'ready') => {
+      if (result === 'ready') {
+        clearTimeout(timer)
+        timer = setTimeout(onTimeout, openMsMax)
+        return
+      }
+      settle()
+      rest(worker)
       resolve(result)
     }
-    worker.once('message', finish)
-    worker.once('error', (error) => {
-      clearTimeout(timer)
+    const onError = (error: Error) => {
+      settle()
       if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') resolve({ problem: 'unreadable' })
       else reject(error)
-    })
+    }
+    const onExit = () => onError(new Error('the thread of a certificate file ended'))
+    const onTimeout = () => {
+      settle()
+      void worker.terminate()
+      resolve({ problem: 'too-slow' })
+    }
+    let timer = setTimeout(onTimeout, rested ? openMsMax : startMsMax)
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit)
+    // Moved, not copied: the thread erases the password.
+    worker.postMessage(input, [input.pfx.buffer, input.password.buffer])
   })
+}
+
+function takeRested(): Worker | null {
+  for (const [worker, timer] of resting) {
+    clearTimeout(timer)
+    resting.delete(worker)
+    worker.ref()
+    return worker
+  }
+  return null
+}
+
+function startThread(): Worker {
+  const worker = new Worker(new URL('./certificate-worker.ts', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: 128 },
+  })
+  const forget = () => {
+    clearTimeout(resting.get(worker))
+    resting.delete(worker)
+  }
+  // An error without a listener would end the program.
+  return worker.on('error', forget).on('exit', forget)
+}
+
+function rest(worker: Worker): void {
+  if (resting.size >= restingMax) return void worker.terminate()
+  worker.unref()
+  resting.set(worker, setTimeout(() => void end(worker), restMs).unref())
+}
+
+function end(worker: Worker): Promise<number> {
+  // At once: it must not be taken while it ends.
+  resting.delete(worker)
+  return worker.terminate()
 }

@@ -11,7 +11,8 @@ import { createPlaces } from '../platform/places.ts'
 import { SignerDown } from '../signer/client.ts'
 import type { CertificateUse, OpenedCertificate } from '../signer/signer.ts'
 
-// Opening a file costs a processor for as long as five seconds, if it was made to.
+// Opening a file costs a processor for as long as five seconds, if it was made to. Who waits here keeps the place of its call, which limits
+// what follows in the database: only calls of the same workspace wait for that.
 const opening = createPlaces({
   all: 2,
   each: 1,
