@@ -1,10 +1,12 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { TLSSocket } from 'node:tls'
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { onlyWhile } from '@vigia/sefaz/connection'
@@ -43,15 +45,7 @@ beforeAll(async () => {
   database = await createDatabase()
   db = openDatabase(database.url)
   const options = { key: host.key, cert: host.pem, requestCert: true, rejectUnauthorized: false }
-  authority = createServer(options, async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const name = request.socket instanceof TLSSocket ? String(request.socket.getPeerCertificate().subject.CN) : ''
-    const body = Buffer.concat(chunks).toString()
-    received.push({ name, body })
-    if (body === 'reset') return void request.socket.destroy()
-    response.writeHead(body === 'refuse' ? 403 : 200, { 'x-long': 'x'.repeat(10_000) }).end(`answer to ${body}`)
-  })
+  authority = createServer(options, (request, response) => void react(request, response))
   authority.listen(0)
   await once(authority, 'listening')
   url = `https://localhost:${(authority.address() as AddressInfo).port}/dist`
@@ -78,6 +72,14 @@ beforeEach(async () => {
   received = []
   place = await newPlace()
 })
+
+async function react(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await text(request)
+  const name = request.socket instanceof TLSSocket ? String(request.socket.getPeerCertificate().subject.CN) : ''
+  received.push({ name, body })
+  if (body === 'reset') return void request.socket.destroy()
+  response.writeHead(body === 'refuse' ? 403 : 200, { 'x-long': 'x'.repeat(10_000) }).end(`answer to ${body}`)
+}
 
 async function newPlace(key = company.key) {
   const workspaceId = await newWorkspace(db)
