@@ -7,6 +7,7 @@ test('the page defaults to 1 and texts become numbers', () => {
   expect(parse({ Status: '3', TipoParticipacao: '0' }).data).toEqual({
     TipoDFe: 0,
     PaginaAtual: 1,
+    Ordem: 'data',
     Status: 3,
     TipoParticipacao: 0,
   })

@@ -39,7 +39,8 @@ const names: Record<string, Partial<Record<Section, string>>> = {
   'POST /v1/api/RecuperarSenha/atualizar-senha': { body: 'urlAcesso senha senhaNovamente' },
   'POST /v1/api/Usuarios': { body: 'nome email senha celular tipoPlano' },
   'GET /v1/api/DocumentosFiscais': {
-    query: 'TipoDFe CampoPesquisa PaginaAtual IdEmpresa Status TipoParticipacao DataDe DataAte',
+    query:
+      'TipoDFe CampoPesquisa PaginaAtual IdEmpresa Status TipoParticipacao DataDe DataAte +ValorDe +ValorAte +Ordem +Sentido',
   },
   'GET /v1/api/DocumentosFiscais/danfe/{idDfe}': { params: 'idDfe' },
   'GET /v1/api/DocumentosFiscais/dacte/{idDfe}': { params: 'idDfe' },
