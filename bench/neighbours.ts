@@ -28,7 +28,8 @@ const note = (JSON.parse(await readFile(corpora.generated!, 'utf8')) as CorpusDo
   .map(({ schema, base64 }) => ({ schema, xml: unzipDocument(Buffer.from(base64, 'base64')).toString() }))
   .find(({ xml }) => xml.startsWith('<nfeProc') || xml.includes('<nfeProc '))!
 
-await using api = await startTenants([victim, attacker])
+// Exports are made by a worker.
+await using api = await startTenants([victim, attacker], { roles: ['api', 'worker'] })
 const [its, theirs] = api.tenants as [Tenant, Tenant]
 type Tenant = (typeof api.tenants)[number]
 const large = await addFiles()

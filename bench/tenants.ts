@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readConfig, start } from '@vigia/server/start'
+import { type Role, readConfig, start } from '@vigia/server/start'
 import pg from 'pg'
 import { startDatabase } from '../tests/support/postgres.ts'
 import { fill, type Volume } from '../tests/support/volume.ts'
@@ -15,14 +15,17 @@ export interface Tenants {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Starts the API of the product on a database of its own, signs up an account for each volume, and fills its workspace. */
-export async function startTenants(volumes: Omit<Volume, 'workspaceId'>[]): Promise<Tenants> {
+/** Starts the product on a database of its own, only the API of it unless told, signs up an account for each volume, and fills its workspace. */
+export async function startTenants(
+  volumes: Omit<Volume, 'workspaceId'>[],
+  { roles = ['api'] }: { roles?: Role[] } = {},
+): Promise<Tenants> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'vigia-bench-'))
   stack.defer(() => rm(directory, { recursive: true, force: true }))
   const postgres = stack.use(await startDatabase(directory, { durable: true }))
   const environment = { PORT: '0', DATA_DIR: directory, DATABASE_URL: postgres.url, LOG_LEVEL: 'error' }
-  const server = stack.use(await start(readConfig(environment, directory), { roles: ['api'] }))
+  const server = stack.use(await start(readConfig(environment, directory), { roles }))
   const owner = new pg.Client({ connectionString: postgres.url })
   await owner.connect()
   stack.defer(() => owner.end())
