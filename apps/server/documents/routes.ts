@@ -30,6 +30,7 @@ import { getDetails } from './panel/details.ts'
 import type { PanelItem } from './panel/texts.ts'
 import type { TimelineRow } from './panel/timeline.ts'
 import { printDocument, printEvent } from './printing.ts'
+import { eventProofSentences, holds } from './proof.ts'
 import { noteRead } from './reads.ts'
 import { toRow } from './rows.ts'
 
@@ -199,6 +200,7 @@ function toEntry({
   text,
   protocol,
   eventId,
+  proof,
 }: TimelineRow): TimelineEntry {
   return {
     quando: at.toISOString(),
@@ -210,5 +212,6 @@ function toEntry({
     texto: text,
     protocolo: protocol,
     idEvento: eventId,
+    conferencia: proof && { confere: holds(proof), texto: eventProofSentences[proof] },
   }
 }
