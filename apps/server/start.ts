@@ -21,7 +21,7 @@ import { dashboardRoutes } from './dashboard/routes.ts'
 import { eraseDue, eraseUnused } from './deletion/deletion.ts'
 import { deletionMails } from './deletion/mails.ts'
 import { deletionRoutes } from './deletion/routes.ts'
-import { documentAnnouncements } from './documents/documents.ts'
+import { documentAnnouncements, proveMissed } from './documents/documents.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { startExportWorker } from './documents/worker.ts'
 import { serveDocs } from './http/docs.ts'
@@ -149,7 +149,14 @@ export async function start(
     const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
     stack.use(await startManifestationWorker(working, { registered }))
     stack.use(
-      startReviewWorker(working, [captures.followPlan, warnOfPlan, warnOfCertificates, warnOfCaptures, eraseUnused]),
+      startReviewWorker(working, [
+        captures.followPlan,
+        warnOfPlan,
+        warnOfCertificates,
+        warnOfCaptures,
+        eraseUnused,
+        proveMissed,
+      ]),
     )
     const tidyUp = async () => {
       await forgetOld(working)

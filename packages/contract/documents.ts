@@ -65,6 +65,9 @@ export const DocumentQuery = z
   .refine(inOrder, disorder)
   .refine(amountsInOrder, amountsDisorder)
 
+/** What a verification found; `confere` is null when nobody can tell. Ours. */
+const Conferencia = z.object({ confere: z.boolean().nullable(), texto: z.string() })
+
 /** Fiscal document row of the list (section 3); `dataEmissao` is written as in the document, offset included. */
 export const DocumentRow = z.object({
   idDfe: z.string(),
@@ -88,12 +91,9 @@ export const DocumentRow = z.object({
     .string()
     .nullable()
     .describe('natOp do documento; null num resumo e no que chegou antes desta coluna.'),
-  conferencia: z
-    .object({ confere: z.boolean(), texto: z.string() })
-    .nullable()
-    .describe(
-      'O que a conferência de assinatura, protocolo e chave de acesso encontrou; null num resumo e no que não foi conferido.',
-    ),
+  conferencia: Conferencia.nullable().describe(
+    'O que a conferência de assinatura, protocolo e chave de acesso encontrou; null num resumo e no que ainda não foi conferido.',
+  ),
 })
 /** What the browser receives as a document row (section 3). */
 export type DocumentRow = z.output<typeof DocumentRow>
@@ -173,6 +173,9 @@ export const TimelineEntry = z.object({
   protocolo: z.string().nullable(),
   /** Id for `printDocumentEvent`; null when it has no sheet. */
   idEvento: z.string().nullable(),
+  conferencia: Conferencia.nullable().describe(
+    'O que a conferência da assinatura e do registro de um evento encontrou; null no que não é evento, num resumo e no que ainda não foi conferido.',
+  ),
 })
 /** What the browser receives as an entry of a history. */
 export type TimelineEntry = z.output<typeof TimelineEntry>

@@ -39,6 +39,16 @@ function cte(): string {
   return `<cteProc xmlns="http://www.portalfiscal.inf.br/cte">${signed}<protCTe><infProt><chCTe>${cteChave}</chCTe><digVal>${digest}</digVal></infProt></protCTe></cteProc>`
 }
 
+const eventFacts = (of: string) => `<chNFe>${of}</chNFe><tpEvento>110111</tpEvento><nSeqEvento>1</nSeqEvento>`
+function event(id = `ID110111${chave}01`, before = '', of = chave): string {
+  const facts = eventFacts(of)
+  const { signed } = sign(
+    `<evento xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.00"><infEvento Id="${id}"><cOrgao>35</cOrgao>${before}${facts}<detEvento versao="1.00"><xJust>x</xJust></detEvento></infEvento></evento>`,
+    id,
+  )
+  return `<procEventoNFe xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.00">${signed}<retEvento><infEvento><cStat>135</cStat>${eventFacts(chave)}</infEvento></retEvento></procEventoNFe>`
+}
+
 // A comment makes it parse what it could prove as it is written: both ways must agree.
 function proof(xml: string): Proof | null {
   const found = proofOf(Buffer.from(xml))
@@ -133,10 +143,65 @@ describe('proofOf', () => {
     )
   })
 
-  test('gives none for the copy of a CT-e in which the authority hides the other documents', () => {
+  test('cannot tell of the copy of a CT-e in which the authority hides the other documents', () => {
     const nines = '9'.repeat(44)
-    expect(proof(cte().replace(carried, nines))).toBeNull()
+    expect(proof(cte().replace(carried, nines))).toBe('hidden')
     expect(proof(whole.replace('VENDA', nines))).toBe('altered')
+  })
+
+  test('finds that an event and its registration agree', () => {
+    const whole = event()
+    const moved = whole.replace(/(<evento .*<\/evento>)(<retEvento>.*<\/retEvento>)/, '$2$1')
+    const ways = [
+      whole,
+      whole.replace(/<retEvento>.*<\/retEvento>/, ''),
+      moved,
+      whole.replace('<retEvento>', '').replace('</retEvento>', ''),
+    ]
+    expect(ways.map(proof)).toEqual(ways.map(() => 'proved'))
+  })
+
+  test.each<[string, Proof, RegExp, string]>([
+    ['an altered event', 'altered', /<xJust>x/, '<xJust>y'],
+    ['an event without signature', 'unsigned', /<Signature .*<\/Signature>/, ''],
+    ['another signature', 'signature', /<SignatureValue>..../, '<SignatureValue>AAAA'],
+    [
+      'the registration of another event',
+      'protocol',
+      /<retEvento>(.*)<tpEvento>110111/,
+      '<retEvento>$1<tpEvento>110110',
+    ],
+    ['the registration for another note', 'protocol', /<retEvento>(.*)<chNFe>35/, '<retEvento>$1<chNFe>33'],
+    ['two events', 'form', /(<evento .*<\/evento>)/, '$1$1'],
+    ['two registrations', 'form', /(<retEvento>.*<\/retEvento>)/, '$1$1'],
+  ])('finds %s: %s', (_, found, from, to) => {
+    expect(from.test(event())).toBe(true)
+    expect(proof(event().replace(from, to))).toBe(found)
+  })
+
+  test('finds an event whose Id is not made of what it says', () => {
+    expect(proof(event(`ID110110${chave}01`))).toBe('chave')
+    expect(proof(event(`ID110111${chave}02`))).toBe('chave')
+  })
+
+  test('does not take what stands elsewhere in the signed group for what is read', () => {
+    const inner = '<x><cUF>35</cUF></x>'
+    expect(proof(nfe(ide.replace('<cUF>35', `${inner}<cUF>33`)))).toBe('chave')
+    const emit = '<emit><CNPJ>11222333000181</CNPJ></emit>'
+    for (const another of [`<compl>${emit}</compl>`, `<compl><compl></compl>${emit}</compl>`, `<x>${emit}</x>`])
+      expect(proof(nfe(ide.replace(emit, `${another}<emit><CNPJ>44555666000181</CNPJ></emit>`)))).toBe('chave')
+    expect(proof(nfe(ide.replace(emit, `<compl><compl></compl>${emit}</compl>`)))).toBe('chave')
+    const note = chaveOf('3526081122233300018155001000012346187654321')
+    expect(proof(event(undefined, `<x>${eventFacts(chave)}</x>`, note))).toBe('protocol')
+  })
+
+  test('does not take the proof of an event for that of a note, nor the other way round', () => {
+    const forged = whole.replace(/<Signature .*<\/Signature>/, '').replace('<vNF>1', '<vNF>9')
+    const signedEvent = /<evento .*<\/evento>/.exec(event())![0]
+    expect(proof(forged.replace('<protNFe>', `${signedEvent}<protNFe>`))).toBe('unsigned')
+    expect(proof(forged.replace('<NFe ', `${signedEvent}<NFe `))).toBe('unsigned')
+    const unsigned = event().replace(/<Signature .*<\/Signature>/, '')
+    expect(proof(unsigned.replace('<evento ', `${/<NFe .*<\/NFe>/.exec(whole)![0]}<evento `))).toBe('unsigned')
   })
 
   test('gives none for what is not a complete document', () => {
@@ -145,7 +210,7 @@ describe('proofOf', () => {
 
   test.runIf(findSamples())('finds what is wrong in the samples', async () => {
     const read = (name: string) => readFile(join(findSamples()!, 'invalidos', `${name}.xml`))
-    for (const folder of ['nfe', 'cte']) {
+    for (const folder of ['nfe', 'cte', 'eventos']) {
       const files = (await readdir(join(findSamples()!, folder))).filter((name) => name.endsWith('.xml'))
       const found = await Promise.all(files.map((name) => readFile(join(findSamples()!, folder, name))))
       expect(files.filter((_, index) => proofOf(found[index]!) !== 'proved')).toEqual([])

@@ -1,24 +1,30 @@
 import { chaveParts, parseChave } from '@vigia/dfe/chave'
-import { child, value, type XmlElement } from '@vigia/dfe/document'
-import { decodeXml, parseXml } from '@vigia/xml/parse'
-import { verifySignature, verifyWritten } from '@vigia/xml/verify'
+import { child, children, value, type XmlElement } from '@vigia/dfe/document'
+import { parseXml } from '@vigia/xml/parse'
+import { verifySignature } from '@vigia/xml/verify'
+import { verifyWritten, type WrittenSignature } from '@vigia/xml/written'
 
 /**
- * What the verification of a complete document found: `proved`, or the gravest thing that does not agree. `altered`: the digest, `signature`:
- * the value of the signature, `form`: not of the shape that the authority accepts, `unsigned`: no signature over the document.
+ * What the verification of a complete document or an event found: `proved`, or the gravest thing that does not agree. `altered`: the digest,
+ * `signature`: the value of the signature, `form`: not of the shape that the authority accepts, `unsigned`: no signature over the document,
+ * `hidden`: a copy in which the authority hides what was signed, so nobody can tell.
  */
-export type Proof = 'proved' | 'altered' | 'signature' | 'form' | 'unsigned' | 'protocol' | 'chave'
+export type Proof = 'proved' | 'altered' | 'signature' | 'form' | 'unsigned' | 'protocol' | 'chave' | 'hidden'
 
 /**
- * Verifies a complete NF-e or CT-e: its XML signature, the digest in its protocol, and its chave. Whose certificate it is, and whether that was
- * valid, is not judged: the authority did so before it authorised. Null when it cannot be verified. Throws `XmlError` when it is not well formed.
+ * Verifies a complete NF-e or CT-e: its XML signature, the digest in its protocol, and its chave; or an event with its registration. Whose
+ * certificate it is, and whether that was valid, is not judged: the authority did so before it authorised. Null for what is neither. Throws
+ * `XmlError` when it is not well formed, unless it was proved without being parsed.
  */
 export function proofOf(xml: Uint8Array): Proof | null {
-  const text = decodeXml(xml)
-  return isProvedAsWritten(text) ? 'proved' : proofOfParsed(parseXml(text))
+  const written = verifyWritten(xml)
+  if (written !== null && (isDocumentAsWritten(written) || isEventAsWritten(written))) return 'proved'
+  const root = parseXml(xml)
+  // As for a reader the root decides which of the two it is.
+  return Object.hasOwn(procs, root.name) ? proofOfEvent(root, procs[root.name]!) : proofOfDocument(root)
 }
 
-function proofOfParsed(root: XmlElement): Proof | null {
+function proofOfDocument(root: XmlElement): Proof | null {
   const documents = [root, ...root.children].filter((one) => groupsOf(one).length > 0)
   const [document] = documents
   if (document === undefined) return null
@@ -26,7 +32,7 @@ function proofOfParsed(root: XmlElement): Proof | null {
   const [inf, another] = groupsOf(document)
   if (documents.length > 1 || another !== undefined) return 'form'
   const { valid, reason, id, digest } = verifySignature(root)
-  if (reason === 'digest' && isMasked(inf!)) return null
+  if (reason === 'digest' && isMasked(inf!)) return 'hidden'
   if (reason === 'digest') return 'altered'
   if (reason === 'no-signature') return child(document, 'Signature') === undefined ? 'unsigned' : 'form'
   if (!valid) return reason === 'signature' ? 'signature' : 'form'
@@ -54,34 +60,48 @@ function isOwnProtocol(field: FieldReader, chave: string, digest: string): boole
 
 // The way of nearly all documents, at a third of the cost: nothing but what is expected may stand around the signed group. Whatever is not found
 // here is parsed.
-function isProvedAsWritten(xml: string): boolean {
-  const verified = verifyWritten(xml)
-  if (verified === null) return false
-  const { id, digest, start, end, inside, signature } = verified
-  const [head, root, document] = before.exec(xml) ?? []
-  if (head?.length !== start || inner[root!] !== document) return false
-  const supplement = xml.slice(end, signature.start)
-  if (supplement !== '' && !supplements.test(supplement)) return false
+function isDocumentAsWritten(written: WrittenSignature): boolean {
+  const { text, around, name, attributes, id, digest, end, inside, signature } = written
+  const [root, document] = around
+  if ((name !== 'infNFe' && name !== 'infCte') || around.length !== 2 || inner[root!] !== document) return false
+  if (end !== signature.start && !supplements.includes(text.slice(end + 1, text.indexOf('>', end)))) return false
   after.lastIndex = signature.end
-  const protocol = after.exec(xml)?.[1]
-  const ide = inside.start + '<ide>'.length
-  const emit = xml.indexOf('<emit>', ide) + '<emit>'.length
-  if (protocol === undefined || !xml.startsWith('<ide>', inside.start) || emit > inside.end) return false
+  const protocol = after.exec(text)?.[1]
+  const emit = emitIn(text, inside)
+  if (protocol === undefined || emit === null) return false
 
   const chave = chaveIn(id)
-  const tag = xml.slice(start, inside.start)
-  const group = tag.slice(1, tag.indexOf(' '))
   const groups: Record<string, string> = {
-    ide: xml.slice(ide, xml.indexOf('</ide>', ide)),
-    emit: xml.slice(emit, xml.indexOf('</emit>', emit)),
+    ide: flatAt(text, inside.start + '<ide>'.length),
+    emit: flatAt(text, emit + '<emit>'.length),
   }
   return (
-    isOwnProtocol((name) => textIn(protocol, name), chave, digest) &&
-    isOwnChave(chave, group, tag.split(' versao="')[1]?.split('"')[0], (path) => {
-      const [name = '', field = ''] = path.split('/')
-      return textIn(groups[name]!, field)
+    isOwnProtocol((field) => textIn(protocol, field), chave, digest) &&
+    isOwnChave(chave, name, attributes.get('versao'), (path) => {
+      const [group = '', field = ''] = path.split('/')
+      return textIn(groups[group]!, field)
     })
   )
+}
+
+// Where the emit begins that follows the ide at the beginning of the signed group, perhaps after another group. Each of them is there once, so
+// none can be inside another and be read in its place.
+function emitIn(text: string, { start }: WrittenSignature['inside']): number | null {
+  const endOf = (name: string, from: number) => text.indexOf(`</${name}>`, from) + `</${name}>`.length
+  const ideEnd = endOf('ide', start)
+  const between = ['avulsa', 'compl'].filter((name) => text.startsWith(`<${name}>`, ideEnd))
+  const emit = between.reduce((_, name) => endOf(name, ideEnd), ideEnd)
+  if (!text.startsWith('<ide>', start) || !text.startsWith('<emit>', emit)) return null
+  const isOnce = (name: string) => text.indexOf(`<${name}>`) === text.lastIndexOf(`<${name}>`)
+  return ['ide', 'emit', ...between].every(isOnce) ? emit : null
+}
+
+const flat = /(?:<(\w+)>[^<>]*<\/\1>)*/y
+
+// The elements from there on up to the first that has children, so that none of these is taken for one of them.
+function flatAt(text: string, start: number): string {
+  flat.lastIndex = start
+  return flat.exec(text)![0]
 }
 
 const inner: Record<string, string> = {
@@ -92,10 +112,78 @@ const inner: Record<string, string> = {
   cteProcSimp: 'CTeSimp',
   GTVeProc: 'GTVe',
 }
-const before = /^(?:<\?xml [^<>]*\?>)?\s*<(\w+)(?: [^<>]*)?><(\w+)(?: [^<>]*)?>(?=<inf(?:NFe|Cte) )/
-const supplements = /^<inf(?:NFe|CTe)Supl>(?:<\w+>[^<>]*<\/\w+>)*<\/inf(?:NFe|CTe)Supl>$/
+const supplements = ['infNFeSupl', 'infCTeSupl']
 const after =
   /<\/\w+><prot(?:NFe|CTe)(?: [^<>]*)?><infProt(?: [^<>]*)?>((?:<\w+>[^<>]*<\/\w+>)+)<\/infProt><\/prot(?:NFe|CTe)><\/\w+>\s*$/y
+
+// An event and its registration (MOC NF-e 7.0, leiaute do procEventoNFe; MOC CT-e 4.00, leiaute do procEventoCTe).
+const procs: Record<string, string> = {
+  procEventoNFe: 'evento',
+  procEventoCTe: 'eventoCTe',
+  // Without a registration.
+  evento: 'evento',
+  eventoCTe: 'eventoCTe',
+}
+
+function proofOfEvent(root: XmlElement, name: string): Proof | null {
+  const [event, another] = root.name === name ? [root] : children(root, name)
+  const [inf, second] = children(event, 'infEvento')
+  // A CT-e 2.00 authoriser put the registration beside the event without a retEventoCTe around it.
+  const [infRet, third] =
+    root.name === name
+      ? []
+      : [root, ...children(root, `ret${name[0]!.toUpperCase()}${name.slice(1)}`)].flatMap((one) =>
+          children(one, 'infEvento'),
+        )
+  if (inf === undefined) return null
+  // Of two nobody knows which one is read.
+  if (another !== undefined || second !== undefined || third !== undefined) return 'form'
+  const { valid, reason, id } = verifySignature(root)
+  if (reason === 'digest') return 'altered'
+  if (reason === 'no-signature') return child(event, 'Signature') === undefined ? 'unsigned' : 'form'
+  if (!valid) return reason === 'signature' ? 'signature' : 'form'
+  if (id !== inf.attributes.Id) return 'unsigned'
+  return agreementOf(id!, (name) => value(inf, name), infRet && ((name) => value(infRet, name)))
+}
+
+function isEventAsWritten({ text, around, name, id, end, inside, signature }: WrittenSignature): boolean {
+  const [root, event] = around
+  if (name !== 'infEvento' || around.length !== 2 || procs[root!] !== event || end !== signature.start) return false
+  afterEvent.lastIndex = signature.end
+  const registration = afterEvent.exec(text)?.[1]
+  const head = flatAt(text, inside.start)
+  if (registration === undefined || !text.startsWith('<detEvento', inside.start + head.length)) return false
+  return (
+    agreementOf(
+      id,
+      (field) => textIn(head, field),
+      (field) => textIn(registration, field),
+    ) === 'proved'
+  )
+}
+
+const afterEvent =
+  /<\/\w+><retEvento(?:CTe)?(?: [^<>]*)?><infEvento(?: [^<>]*)?>((?:<\w+>[^<>]*<\/\w+>)+)<\/infEvento><\/retEvento(?:CTe)?><\/\w+>\s*$/y
+
+// What the event says against its Id, and against what was registered. A registration repeats what it was asked for, and may leave some out.
+function agreementOf(id: string, event: FieldReader, registration: FieldReader | undefined): Proof {
+  const chaveOf = (field: FieldReader) => field('chNFe') ?? field('chCTe')
+  const chave = chaveOf(event)
+  const numberOf = (field: FieldReader, name: string) => Number(field(name))
+  if (registration !== undefined) {
+    const named = chaveOf(registration)
+    const agrees = (name: string) =>
+      registration(name) === undefined || numberOf(registration, name) === numberOf(event, name)
+    if ((named !== undefined && named !== chave) || !agrees('tpEvento') || !agrees('nSeqEvento')) return 'protocol'
+  }
+  const [, tpEvento, named, sequence] = /^ID(\d{6})([0-9A-Z]{44})(\d{2,3})$/.exec(id) ?? []
+  const isOwn =
+    named === chave &&
+    tpEvento === event('tpEvento') &&
+    Number(sequence) === numberOf(event, 'nSeqEvento') &&
+    parseChave(chave ?? '') !== null
+  return isOwn ? 'proved' : 'chave'
+}
 
 function textIn(xml: string, name: string): string | undefined {
   const tag = `<${name}>`

@@ -1,7 +1,7 @@
-import { createHash, hash, type KeyObject, verify, X509Certificate } from 'node:crypto'
+import { createHash, verify, type X509Certificate } from 'node:crypto'
 import { canonicalize, dsigNamespace } from './canonicalize.ts'
 import { parseXml, type XmlElement, XmlError } from './parse.ts'
-import { c14n, enveloped, pathsTo, rsaSha1, scopeAlone, scopeInPlace, sha1 } from './signature.ts'
+import { c14n, enveloped, openCertificate, pathsTo, rsaSha1, scopeAlone, scopeInPlace, sha1 } from './signature.ts'
 
 /** Outcome of a verification; `id` is the signed `Id`, to be compared with the chave or the event it should cover. */
 export interface Verification {
@@ -42,97 +42,6 @@ export function verifySignature(xml: string | XmlElement): Verification {
   const same = Object.keys(inPlace).every((prefix) => inPlace[prefix] === alone[prefix])
   if (!same && check(parts, signature, inPlace) === undefined) return { valid: true, ...found }
   return { valid: false, reason: first, ...found }
-}
-
-/** A signature that holds over an element, and where in the text that element stands. */
-export interface WrittenVerification {
-  id: string
-  digest: string
-  /** Of the signed element, and of what is inside it. */
-  start: number
-  end: number
-  inside: { start: number; end: number }
-  /** Of the Signature. */
-  signature: { start: number; end: number }
-}
-
-/**
- * Whether the first signature of a well-formed document holds, when signed element and signature are written almost as canonical XML writes them,
- * as nearly all are: without parsing, which costs most. Null says nothing: then `verifySignature` tells. What hashes to the signed digest is the
- * canonical form that was signed, so nothing else can stand in its place.
- */
-export function verifyWritten(xml: string): WrittenVerification | null {
-  // Without comments and CDATA each < begins a tag.
-  if (xml.includes('<!')) return null
-  signatureAsWritten.lastIndex = xml.indexOf(`<Signature xmlns="${dsigNamespace}">`)
-  const match = signatureAsWritten.lastIndex < 0 ? null : signatureAsWritten.exec(xml)
-  if (match === null) return null
-  const [, id = '', digest = '', value = '', certificate = ''] = match
-  const start = xml.lastIndexOf('<', xml.indexOf(` Id="${id}"`))
-  startTag.lastIndex = Math.max(start, 0)
-  const [tag = '', name = '', attributes = ''] = startTag.exec(xml) ?? []
-  const endTag = `</${name}>`
-  const insideEnd = xml.indexOf(endTag, start)
-  if (tag === '' || insideEnd < 0 || insideEnd > match.index) return null
-  const insideStart = start + tag.length
-  const nearest = xml.lastIndexOf(' xmlns="', insideStart)
-  const namespace = nearest < 0 ? '' : xml.slice(nearest, xml.indexOf('"', nearest + 8) + 1)
-  // Canonical XML writes the namespace first, sorts the attributes and knows no empty tags.
-  const sorted = attributes
-    .slice(1)
-    .split(/(?<=") /)
-    .filter((one) => !one.startsWith('xmlns='))
-    .sort()
-  const inside = xml.slice(insideStart, insideEnd).replace(/<(\w+)\/>/g, '<$1></$1>')
-  const body = `<${name}${namespace} ${sorted.join(' ')}>${inside}${endTag}`
-  if (hash('sha1', body, 'base64') !== digest) return null
-  const key = keyOf(certificate)
-  if (!key || !verify('RSA-SHA1', signedInfo(id, digest), key, Buffer.from(value, 'base64'))) return null
-  return {
-    id,
-    digest,
-    start,
-    end: insideEnd + endTag.length,
-    inside: { start: insideStart, end: insideEnd },
-    signature: { start: match.index, end: signatureAsWritten.lastIndex },
-  }
-}
-
-const startTag = /<(\w+)((?: [\w:]+="[^"<>&]*")*)>/y
-const literal = (text: string) => text.replaceAll('.', '\\.')
-const empty = (name: string, algorithm: string) => `<${name} Algorithm="${literal(algorithm)}"(?:/>|></${name}>)`
-const signatureAsWritten = new RegExp(
-  `<Signature xmlns="${literal(dsigNamespace)}"><SignedInfo(?: xmlns="${literal(dsigNamespace)}")?>` +
-    `${empty('CanonicalizationMethod', c14n)}${empty('SignatureMethod', rsaSha1)}<Reference URI="#(\\w+)"><Transforms>` +
-    `${empty('Transform', enveloped)}${empty('Transform', c14n)}</Transforms>${empty('DigestMethod', sha1)}` +
-    `<DigestValue>([\\w+/=]+)</DigestValue></Reference></SignedInfo><SignatureValue>([\\w+/=\\s]+)</SignatureValue>` +
-    `<KeyInfo><X509Data><X509Certificate>([\\w+/=\\s]+)</X509Certificate></X509Data></KeyInfo></Signature>`,
-  'y',
-)
-
-// In canonical XML.
-function signedInfo(id: string, digest: string): Buffer {
-  const method = (name: string, algorithm: string) => `<${name} Algorithm="${algorithm}"></${name}>`
-  return Buffer.from(
-    `<SignedInfo xmlns="${dsigNamespace}">${method('CanonicalizationMethod', c14n)}${method('SignatureMethod', rsaSha1)}<Reference URI="#${id}">` +
-      `<Transforms>${method('Transform', enveloped)}${method('Transform', c14n)}</Transforms>${method('DigestMethod', sha1)}` +
-      `<DigestValue>${digest}</DigestValue></Reference></SignedInfo>`,
-  )
-}
-
-// Opening a certificate costs as much as verifying a signature, and an issuer signs many documents.
-const keys = new Map<string, KeyObject | null>()
-const keysMax = 500
-
-function keyOf(text: string): KeyObject | null {
-  // The text itself would keep its whole document in memory.
-  const name = hash('sha1', text)
-  const known = keys.get(name)
-  if (known !== undefined) return known
-  const key = openCertificate(text)?.publicKey ?? null
-  if (keys.size >= keysMax) keys.clear()
-  keys.set(name, key)
-  return key
 }
 
 interface SignatureParts {
@@ -183,16 +92,6 @@ function certificateOf(keyInfo: XmlElement | undefined): X509Certificate | undef
   const data = keyInfo?.name === 'KeyInfo' ? keyInfo.children.find(({ name }) => name === 'X509Data') : undefined
   const text = data?.children.find(({ name }) => name === 'X509Certificate')?.text
   return text === undefined ? undefined : openCertificate(text)
-}
-
-function openCertificate(text: string): X509Certificate | undefined {
-  try {
-    const certificate = new X509Certificate(Buffer.from(text, 'base64'))
-    // A key of a kind that OpenSSL does not know throws.
-    return certificate.publicKey.asymmetricKeyType === 'rsa' ? certificate : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function check(

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { DocumentDetail } from '@vigia/contract/documents'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { Client, ListRow } from '../support/client.ts'
@@ -178,6 +179,7 @@ test('a registered event is printed from the history, and going back leads there
   const [short, list] = row.chave.slice(20, 22) === '55' ? ['NF-e', '/notas-fiscais'] : ['CT-e', '/cte']
   const page = await open(row, {}, list)
   await panel(page).getByRole('tab', { name: 'Eventos' }).click()
+  await shown(panel(page).getByText('A assinatura digital e o registro do evento conferem.').first())
   const name = `${entry.descricao} ${entry.idEvento.split('-')[1]}`
   await panel(page)
     .getByRole('button', { name: `Imprimir ${name}`, exact: true })
@@ -193,9 +195,10 @@ test('a registered event is printed from the history, and going back leads there
 async function printable(rows: ListRow[], client: Client) {
   for (const row of rows) {
     const path = `/v1/api/DocumentosFiscais/detalhes/${row.idDfe}`
-    const { body } = await client.call<{ historico: { descricao: string; idEvento: string | null }[] }>('GET', path)
-    for (const { descricao, idEvento } of body.data.historico)
-      if (idEvento) return { row, entry: { descricao, idEvento } }
+    const { body } = await client.call<Pick<DocumentDetail, 'historico'>>('GET', path)
+    // Events of our own are verified by a review, up to an hour later.
+    for (const { descricao, idEvento, conferencia } of body.data.historico)
+      if (idEvento && conferencia?.confere) return { row, entry: { descricao, idEvento } }
   }
   throw new Error('no document has an event that can be printed')
 }

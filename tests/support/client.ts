@@ -36,7 +36,7 @@ export interface ListRow {
   tipoParticipacao: number
   notaCompleta: boolean
   status: { codigoEvento: number; descricaoEvento: string }
-  conferencia?: { confere: boolean; texto: string } | null
+  conferencia?: { confere: boolean | null; texto: string } | null
 }
 
 export interface List {

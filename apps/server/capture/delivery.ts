@@ -241,7 +241,7 @@ async function copySome(
       behind.deliveredNsu === 0n ? beforeAll : behind.deliveredNsu,
       copyAtOnce,
     )
-    const arrivals = await prove(ctx, readPage(copies), { withinMs: proofWithinMs(line) })
+    const arrivals = prove(ctx, readPage(copies), { withinMs: proofWithinMs(line) })
     const more = copies.length === copyAtOnce
     const deliveredNsu = more ? copies[copies.length - 1]!.nsu : line.lastNsu
     await deliver(ctx, line, behind, { arrivals, deliveredNsu, more })

@@ -82,8 +82,7 @@ export async function settle(
   { isEnding = false } = {},
 ): Promise<SettledQuery> {
   const read = outcome.response ? readArrivals({ documents: documentsOf(query, outcome.response) }) : []
-  // In threads, while the transaction does what needs no documents. It never rejects.
-  const proving = prove(ctx, read, { withinMs: proofWithinMs(line) })
+  const arrivals = prove(ctx, read, { withinMs: proofWithinMs(line) })
   return inCapture(ctx, async (ctx) => {
     const askedAt = outcome.response ? await readAskedAt(ctx, line) : null
     const verdict =
@@ -94,7 +93,6 @@ export async function settle(
     await holdLine(ctx, line, { asked_at: null, ...verdict.change })
     let conflicts = 0
     if (outcome.response) {
-      const arrivals = await proving
       if (claim === 'disproved' || (query.kind === 'distNSU' && isCursor(outcome.response)))
         await forgetDoubt(ctx, line)
       if (query.kind === 'distNSU') conflicts = await deliver(ctx, line, decision, arrivals, { before, after })

@@ -22,8 +22,10 @@ export interface Arrival extends Omit<ReceivedDocZip, 'problem'> {
   /** Sentence for people: why it could not be read, or what is odd in it. */
   problem: string | null
   facts: DocumentFacts | EventFacts | null
-  /** Of a complete document; null: not verified yet. */
-  proof?: Proof | null
+  /** The XML, of a page that was opened at once. */
+  xml?: Buffer
+  /** What the verification of a document or an event finds; null when it did not come about. It never rejects. */
+  proof?: Promise<Proof | null>
   /** The position that it came for, when that holds other bytes: then `nsu` is one of ours, below 0. */
   claimedNsu?: bigint
 }
@@ -81,7 +83,8 @@ export function readPage(page: readonly ReceivedDocZip[]): Arrival[] {
   const unzipped = unzipTogether(page.map(({ content }) => content))
   return page.map((docZip, index) => {
     const { nsu, schema, content, problem: stored } = docZip
-    const arrival = unzipped ? readUnzipped(docZip, unzipped[index]!) : readArrival(nsu, schema, content)
+    const xml = unzipped?.[index]
+    const arrival = xml ? { ...readUnzipped(docZip, xml), xml } : readArrival(nsu, schema, content)
     return stored ? { ...arrival, problem: withProblem(arrival.problem, besideText.exec(stored)?.[0]) } : arrival
   })
 }

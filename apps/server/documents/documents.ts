@@ -14,6 +14,7 @@ export {
   readPage,
 } from './arrival.ts'
 export { ciencia, conclusive, deadlineOf, deadlines, disagreement } from './deadlines.ts'
+export { proveMissed } from './missed-proofs.ts'
 export { prove } from './prover.ts'
 export { type Rebuilt, rebuildAll, rebuildProjection } from './rebuild.ts'
 export { findXml, listReceipts, type ReceiveResult, type Recipient, receive } from './receive.ts'

@@ -1,11 +1,11 @@
 import { unzipDocument } from '@vigia/sefaz/distribution'
-import type { Proof } from '@vigia/sefaz/proof'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { serviceOf } from '../platform/service.ts'
+import type { KnownProof } from './proof.ts'
 
 /**
  * The best file that arrived of a document of the workspace: the complete one, else the summary. Refuses unknown ids, those of others, and
@@ -47,7 +47,7 @@ async function findFile(db: Context['db'], workspaceId: number, id: bigint) {
       'd.chave',
       'd.complete',
       'd.status',
-      sql<Proof | null>`d.proof`.as('proof'),
+      sql<KnownProof | null>`d.proof`.as('proof'),
       's.tax_id as issuerTaxId',
       'r.content',
       'r.received_at',

@@ -10,17 +10,18 @@ import { compare, report } from '../../../bench/measure.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { migrate } from '../platform/migrate.ts'
-import { type Arrival, prove, readArrival, receive } from './documents.ts'
+import { type Arrival, prove, readPage, receive } from './documents.ts'
 import { rowsOf } from './projection.ts'
 
-// The writing transaction (bytes, rows, counters), alone and with the verification of each document before it, against a bare COPY of the same bytes and batch into a table without index.
+// The writing transaction (bytes, rows, counters), alone and with the verification of each document meanwhile, against a bare COPY of the same bytes and batch into a table without index.
 const batch = 50
 const cnpj = '44555666000181'
 const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
 const documents = JSON.parse(await readFile(corpora.generated!, 'utf8')) as { schema: string; base64: string }[]
-const templates = documents
-  .map((document) => readArrival(1n, document.schema, Buffer.from(document.base64, 'base64')))
-  .filter((arrival) => arrival.facts?.kind === 'document' && arrival.facts.type === 'nfe' && arrival.facts.complete)
+const received = documents.map(({ schema, base64 }) => ({ nsu: 1n, schema, content: Buffer.from(base64, 'base64') }))
+const templates = readPage(received).filter(
+  (arrival) => arrival.facts?.kind === 'document' && arrival.facts.type === 'nfe' && arrival.facts.complete,
+)
 
 const directory = await mkdtemp(join(tmpdir(), 'vigia-bench-'))
 const database = await startPostgres({ directory: join(directory, 'postgres') })
@@ -81,7 +82,7 @@ const result = await compare(7, [
   {
     name: 'verified',
     run: async () => {
-      for (let page = 0; page < pagesAtOnce; page++) await write(await prove({ log }, nextPage()))
+      for (let page = 0; page < pagesAtOnce; page++) await write(prove({ log }, nextPage()))
       return pagesAtOnce * batch
     },
   },

@@ -94,7 +94,7 @@ export async function deliver(
 ): Promise<void> {
   // One page never holds an NSU twice: the capture sees to that.
   const page = [...new Map(copies.map((copy) => [copy.nsu, arrivalOf(copy)])).values()]
-  const arrivals = await prove({ log }, page)
+  const arrivals = prove({ log }, page)
   await inWorkspace({ db, log }, workspace.id, (ctx) =>
     receive(ctx, recipient(workspace, copies[0]!), copies[0]!.type, arrivals),
   )

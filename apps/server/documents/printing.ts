@@ -1,7 +1,6 @@
 import { writeBrasiliaTime } from '@vigia/contract/text'
 import { chaveParts } from '@vigia/dfe/chave'
 import { PrintError } from '@vigia/print/danfe'
-import type { Proof } from '@vigia/sefaz/proof'
 import { findLogoOf } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
@@ -9,7 +8,7 @@ import { type Service, serviceCodes } from '../platform/service.ts'
 import type { PrintOrder } from '../print/printer.ts'
 import { getEvent, getFile } from './files.ts'
 import { noDanfeText } from './missing.ts'
-import { doubtOf } from './proof.ts'
+import { doubtOf, type KnownProof } from './proof.ts'
 
 /** The printed form of a kind of document. */
 export const forms = {
@@ -83,7 +82,7 @@ interface Printable {
   status: number
   cancelProtocol: string | null
   cancelledAt: Date | null
-  proof: Proof | null
+  proof: KnownProof | null
 }
 
 /** What to print of a complete document. */

@@ -31,7 +31,7 @@ interface DocumentCopy {
   authorized_at: string | null
   amount: string
   nat_op: string | null
-  /** Null for a summary, and where it was not verified. */
+  /** Null for a summary, and where it is not verified yet. */
   proof: Proof | null
 }
 
@@ -70,6 +70,8 @@ export interface EventRow extends EventClaim {
   author: string | null
   justification: string | null
   undone: boolean
+  /** Null where only a summary or a statement of it is here, and where it was not verified. */
+  proof: Proof | null
 }
 
 /** What is here already of a document that something arrived for. */
@@ -103,12 +105,17 @@ interface ArrivedRows {
   events: EventRow[]
 }
 
-/** Reads `arrivals` for the company with that CNPJ. */
-export function rowsOf(arrivals: readonly Arrival[], cnpj: string): ArrivedRows {
+/** Reads `arrivals` for the company with that CNPJ; `proofs` is what the verification of each of them found. */
+export function rowsOf(
+  arrivals: readonly Arrival[],
+  cnpj: string,
+  proofs: readonly (Proof | null)[] = [],
+): ArrivedRows {
   const rows: ArrivedRows = { documents: [], events: [] }
-  for (const { nsu, facts, proof = null } of arrivals) {
+  for (const [index, { nsu, facts }] of arrivals.entries()) {
+    const proof = proofs[index] ?? null
     if (facts?.kind === 'document') rows.documents.push({ ...documentRow(nsu, facts, cnpj), proof })
-    else if (facts) rows.events.push(eventRow(nsu, facts, cnpj))
+    else if (facts) rows.events.push({ ...eventRow(nsu, facts, cnpj), proof })
   }
   return rows
 }
@@ -218,7 +225,7 @@ function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string): Omit<Arri
   }
 }
 
-function eventRow(nsu: bigint, facts: EventFacts, cnpj: string): EventRow {
+function eventRow(nsu: bigint, facts: EventFacts, cnpj: string): Omit<EventRow, 'proof'> {
   const kind = eventKind(facts.type, facts.tpEvento)
   const { rank, status } = facts.registration === 'none' ? { rank: 0, status: null } : effectOf(kind, facts.type)
   const happened_at = instant(facts.dhEvento) ?? instant(facts.registeredAt) ?? new Date(0).toISOString()

@@ -1,7 +1,10 @@
 import type { Proof } from '@vigia/sefaz/proof'
 
+/** `unable`: its verification brings the thread down. */
+export type KnownProof = Proof | 'unable'
+
 /** What a proof says, for people. */
-export const proofSentences: Record<Proof, string> = {
+export const proofSentences: Record<KnownProof, string> = {
   proved: 'A assinatura digital, o protocolo e a chave de acesso conferem.',
   altered: 'A assinatura digital não confere: o conteúdo foi alterado depois de assinado.',
   signature: 'A assinatura digital não confere: ela não foi feita com o certificado que a acompanha.',
@@ -9,9 +12,25 @@ export const proofSentences: Record<Proof, string> = {
   unsigned: 'O documento não traz assinatura digital.',
   protocol: 'O protocolo de autorização não confere: ele é de outro conteúdo ou de outra chave de acesso.',
   chave: 'A chave de acesso não confere com os dados do documento.',
+  hidden: 'Nesta cópia a SEFAZ oculta dados que foram assinados: a assinatura digital não pode ser conferida.',
+  unable: 'A assinatura digital não pôde ser conferida.',
+}
+
+/** What the proof of an event says, for people. */
+export const eventProofSentences: Record<KnownProof, string> = {
+  ...proofSentences,
+  proved: 'A assinatura digital e o registro do evento conferem.',
+  unsigned: 'O evento não traz assinatura digital.',
+  protocol: 'O registro da SEFAZ não confere: ele é de outro evento.',
+  chave: 'A identificação do evento não confere com os dados dele.',
+}
+
+/** Whether it holds; null when nobody can tell. */
+export function holds(proof: KnownProof): boolean | null {
+  return proof === 'hidden' || proof === 'unable' ? null : proof === 'proved'
 }
 
 /** Why a document is not to be trusted, as a sentence; undefined when nothing was found. */
-export function doubtOf(proof: Proof | null): string | undefined {
-  return proof && proof !== 'proved' ? proofSentences[proof] : undefined
+export function doubtOf(proof: KnownProof | null): string | undefined {
+  return proof && holds(proof) === false ? proofSentences[proof] : undefined
 }

@@ -3,11 +3,17 @@ import { unzipDocument } from '@vigia/sefaz/distribution'
 import { proofOf } from '@vigia/sefaz/proof'
 import { unzipTogether } from './arrival.ts'
 
-// Runs in a thread of its own: gzip streams in, proofs out.
+// Runs in a thread of its own: XML or gzip streams in, proofs out.
 
-parentPort?.on('message', (contents: Uint8Array[]) => {
-  const streams = contents.map((content) => Buffer.from(content.buffer, content.byteOffset, content.length))
-  const documents = unzipTogether(streams) ?? streams.map(unzipDocument)
+/** What a thread verifies; `zipped`: the files are gzip streams. */
+export interface Unproved {
+  files: Uint8Array[]
+  zipped: boolean
+}
+
+parentPort?.on('message', ({ files, zipped }: Unproved) => {
+  const bytes = files.map((file) => Buffer.from(file.buffer, file.byteOffset, file.length))
+  const documents = zipped ? (unzipTogether(bytes) ?? bytes.map(unzipDocument)) : bytes
   parentPort?.postMessage(documents.map(proofOf))
 })
 parentPort?.postMessage('ready')

@@ -1,11 +1,13 @@
 import type { Proof } from '@vigia/sefaz/proof'
 import type { Context } from '../platform/context.ts'
 import { defaultPrintThreads } from '../print/printer.ts'
-import { createThreads } from '../print/threads.ts'
+import { createThreads, ThreadError } from '../print/threads.ts'
 import type { Arrival } from './arrival.ts'
+import type { KnownProof } from './proof.ts'
+import type { Unproved } from './prover-worker.ts'
 
 // Threads of the whole program, like the processor that they work on. They do not keep it alive.
-const threads = createThreads<Uint8Array[], (Proof | null)[]>({
+const threads = createThreads<Unproved, (Proof | null)[]>({
   file: new URL('./prover-worker.ts', import.meta.url),
   threads: defaultPrintThreads,
   waitingMax: 1_000,
@@ -17,42 +19,75 @@ const threads = createThreads<Uint8Array[], (Proof | null)[]>({
 const atOnce = 50
 
 /**
- * `arrivals` with the proof of each complete document, away from the event loop. Documents do not wait for it longer than `withinMs`, nor for
- * one that brings its thread down: these stay unverified until a rebuild.
+ * `arrivals` with the proof to come of each complete document and event, made away from the event loop. It does not come later than `withinMs`,
+ * nor where one brings its thread down: these stay unverified until `proveMissed` finds them.
  */
-export async function prove(
+export function prove(
   { log }: Pick<Context, 'log'>,
-  arrivals: Arrival[],
+  arrivals: readonly Arrival[],
   { patient = false, withinMs }: { patient?: boolean; withinMs?: number } = {},
-): Promise<Arrival[]> {
-  const complete = arrivals.filter(({ facts }) => facts?.kind === 'document' && facts.complete)
-  if (complete.length === 0) return arrivals
-  const proofs = new Map<Arrival, Proof | null>()
-  const proveSome = async (some: Arrival[]) => {
-    try {
-      // A view into a larger buffer would be sent with the whole buffer.
-      const contents = some.map(({ content }) => new Uint8Array(content))
-      const found = await threads.run(contents, { patient })
-      for (const [index, arrival] of some.entries()) proofs.set(arrival, found[index]!)
-    } catch (err) {
-      log.error({ err, nsu: some.map(({ nsu }) => String(nsu)) }, 'documents are stored without being verified')
-    }
+): Arrival[] {
+  const provable = arrivals.filter(isProvable)
+  const proofs = new Map<Arrival, Promise<Proof | null>>()
+  for (let start = 0; start < provable.length; start += atOnce) {
+    const some = provable.slice(start, start + atOnce)
+    const found = proveSome({ log }, some, patient)
+    const inTime = withinMs === undefined ? found : orNull({ log }, found, withinMs)
+    for (const [index, arrival] of some.entries())
+      proofs.set(
+        arrival,
+        inTime.then((all) => all?.[index] ?? null),
+      )
   }
-  const chunks = Array.from({ length: Math.ceil(complete.length / atOnce) }, (_, index) =>
-    complete.slice(index * atOnce, (index + 1) * atOnce),
-  )
-  const done = Promise.all(chunks.map(proveSome))
-  if (withinMs === undefined) await done
-  else if (!(await endsWithin(done, withinMs)))
-    log.warn({ documents: complete.length - proofs.size, withinMs }, 'documents are stored before they are verified')
-  return arrivals.map((arrival) => ({ ...arrival, proof: proofs.get(arrival) ?? null }))
+  return arrivals.map(({ xml, ...arrival }, index) => ({ ...arrival, proof: proofs.get(arrivals[index]!) }))
 }
 
-async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(resolve, ms, false)
+// A summary is not signed.
+function isProvable({ facts }: Arrival): boolean {
+  return facts?.kind === 'document' ? facts.complete : facts?.summary === false
+}
+
+/** What the verification of one gzip stream finds; null when it could not be made now. */
+export async function proveAlone(content: Uint8Array): Promise<KnownProof | null> {
   try {
-    return await Promise.race([work.then(() => true), promise])
+    const [proof = null] = await threads.run({ zipped: true, files: [new Uint8Array(content)] }, { patient: true })
+    return proof ?? 'unable'
+  } catch (err) {
+    if (err instanceof ThreadError && (err.reason === 'died' || err.reason === 'too-slow')) return 'unable'
+    return null
+  }
+}
+
+async function proveSome(
+  { log }: Pick<Context, 'log'>,
+  some: readonly Arrival[],
+  patient: boolean,
+): Promise<(Proof | null)[] | null> {
+  try {
+    return await threads.run(filesOf(some), { patient })
+  } catch (err) {
+    log.error({ err, nsu: some.map(({ nsu }) => String(nsu)) }, 'documents are stored without being verified')
+    return null
+  }
+}
+
+function filesOf(some: readonly Arrival[]): Unproved {
+  const zipped = !some.every(({ xml }) => xml)
+  // A view is sent with the whole buffer that it is a view of, but once for all of them. The files of a page share one; a gzip stream may be in
+  // one with anything.
+  return zipped
+    ? { zipped, files: some.map(({ content }) => new Uint8Array(content)) }
+    : { zipped, files: some.map(({ xml }) => xml!) }
+}
+
+async function orNull<T>({ log }: Pick<Context, 'log'>, work: Promise<T>, ms: number): Promise<T | null> {
+  const { promise, resolve } = Promise.withResolvers<null>()
+  const timer = setTimeout(() => {
+    log.warn({ withinMs: ms }, 'documents are stored before they are verified')
+    resolve(null)
+  }, ms)
+  try {
+    return await Promise.race([work, promise])
   } finally {
     clearTimeout(timer)
   }

@@ -151,10 +151,12 @@ async function ingest(
   if (again) await restateReceipts({ db }, place, arrivals)
   const fresh = again ? arrivals : await addReceipts({ db }, place, arrivals)
   const conflicts = fresh.filter(({ claimedNsu }) => claimedNsu !== undefined).length
-  const rows = rowsOf(fresh, to.cnpj)
-  const chaves = new Set([...rows.documents, ...rows.events].map(({ chave }) => chave))
+  const chaves = new Set(fresh.flatMap(({ facts }) => (facts ? [facts.chave as string] : [])))
   if (chaves.size === 0) return { received: fresh.length, inserted: 0, completed: 0, conflicts }
-  const changes = project(await loadExisting({ db }, place, [...chaves]), rows)
+  const existing = await loadExisting({ db }, place, [...chaves])
+  // As late as possible: threads verify while the transaction does what needs no proof.
+  const proofs = await Promise.all(fresh.map(({ proof }) => proof ?? null))
+  const changes = project(existing, rowsOf(fresh, to.cnpj, proofs))
   await writeChanges({ db }, place, changes)
   return { received: fresh.length, inserted: changes.inserted, completed: changes.completed, conflicts }
 }

@@ -34,6 +34,7 @@ import { getDetails } from './panel/details.ts'
 import type { PanelItem } from './panel/texts.ts'
 import type { TimelineRow } from './panel/timeline.ts'
 import { printDocument, printEvent } from './printing.ts'
+import { eventProofSentences, holds } from './proof.ts'
 import { noteRead } from './reads.ts'
 import { toRow } from './rows.ts'
 import { findIssuers } from './suggestions.ts'
@@ -225,6 +226,7 @@ function toEntry({
   text,
   protocol,
   eventId,
+  proof,
 }: TimelineRow): TimelineEntry {
   return {
     quando: at.toISOString(),
@@ -236,5 +238,6 @@ function toEntry({
     texto: text,
     protocolo: protocol,
     idEvento: eventId,
+    conferencia: proof && { confere: holds(proof), texto: eventProofSentences[proof] },
   }
 }

@@ -2,13 +2,12 @@ import type { DocumentRow } from '@vigia/contract/documents'
 import { eventKind } from '@vigia/dfe/events'
 import { primaryRole } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
-import type { Proof } from '@vigia/sefaz/proof'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../platform/context.ts'
 import type { PublicIds } from '../platform/ids.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { type Answerable, disagreement, dueAnswer, type OwnAnswer } from './deadlines.ts'
-import { proofSentences } from './proof.ts'
+import { holds, type KnownProof, proofSentences } from './proof.ts'
 
 /** A document as lists show it. */
 export interface DocumentListRow extends Answerable {
@@ -26,7 +25,7 @@ export interface DocumentListRow extends Answerable {
   company_name: string
   created_at: Date
   nat_op: string | null
-  proof: Proof | null
+  proof: KnownProof | null
 }
 
 /**
@@ -92,7 +91,7 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
     prazo: due && { para: due.answer, ate: due.until.toISOString() },
     eventoEmEnvio: sending ? eventName(family, sending.tpEvento) : null,
     naturezaOperacao: row.nat_op,
-    conferencia: row.proof && { confere: row.proof === 'proved', texto: proofSentences[row.proof] },
+    conferencia: row.proof && { confere: holds(row.proof), texto: proofSentences[row.proof] },
   }
 }
 

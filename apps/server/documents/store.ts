@@ -185,6 +185,7 @@ const eventTypes: Types<EventRow> = {
   author: 'text',
   justification: 'text',
   undone: 'boolean',
+  proof: 'text',
 }
 const namesOf = <Row>(types: Types<Row>) => Object.keys(types) as (keyof Row & string)[]
 const standingNames = namesOf(standingTypes)

@@ -1,3 +1,4 @@
+import type { Proof } from '@vigia/sefaz/proof'
 import type { ColumnType, Generated } from 'kysely'
 
 type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>
@@ -319,6 +320,7 @@ interface DocumentEventTable {
   undoes_protocol: Optional<string | null>
   undone: Generated<boolean>
   stated: Generated<boolean>
+  proof: Optional<Proof | 'unable' | null>
 }
 interface CountMonthTable {
   workspace_id: number

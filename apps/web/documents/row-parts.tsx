@@ -34,7 +34,7 @@ export function StatusBadge({ row, wrap = false }: { row: DocumentRow; wrap?: bo
 
 /** Says that the document does not verify; nothing for all others. */
 export function DoubtMark({ row: { conferencia } }: { row: DocumentRow }) {
-  if (!conferencia || conferencia.confere) return null
+  if (conferencia?.confere !== false) return null
   return (
     <span title={conferencia.texto} className="shrink-0 self-center">
       <ShieldAlert aria-hidden className="size-4 text-error" />

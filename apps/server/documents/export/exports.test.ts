@@ -145,8 +145,8 @@ describe('the ZIP', () => {
   test('names what does not verify', async () => {
     const { id } = await newCompany('EMPRESA')
     await store(id, 'nfe', [
-      { ...arrive(1, note(1)), proof: 'altered' },
-      { ...arrive(2, note(2)), proof: 'proved' },
+      { ...arrive(1, note(1)), proof: Promise.resolve('altered' as const) },
+      { ...arrive(2, note(2)), proof: Promise.resolve('proved' as const) },
       arrive(3, note(3)),
       arrive(4, resNFe({ number: 4 })),
     ])

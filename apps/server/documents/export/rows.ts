@@ -1,9 +1,9 @@
-import type { Proof } from '@vigia/sefaz/proof'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { all, type Criteria, type FilterQuery, withinRange } from '../filter.ts'
+import type { KnownProof } from '../proof.ts'
 import { readQuery } from '../search.ts'
 
 /** A document as an export needs it. */
@@ -27,7 +27,7 @@ export interface ExportRow {
   event_code: number
   event_text: string | null
   complete: boolean
-  proof: Proof | null
+  proof: KnownProof | null
   /** Of the receipt; null: it was not asked for. */
   content: Buffer | null
   cancelProtocol: string | null

@@ -183,7 +183,10 @@ describe('what happened to it', () => {
           '<CNPJ>33683111000107</CNPJ>',
         ),
       ),
-      arrive(5, evento(999123, { number: 1, at: daysAgo(0.5), description: 'Evento novo' })),
+      {
+        ...arrive(5, evento(999123, { number: 1, at: daysAgo(0.5), description: 'Evento novo' })),
+        proof: Promise.resolve('protocol' as const),
+      },
     ])
     const said = await detail(chaveOf({ number: 1 }))
     expect(history(said)).toEqual([
@@ -200,6 +203,15 @@ describe('what happened to it', () => {
       protocolo: '8912600000110110',
     })
     expect(said.historico[5]).toMatchObject({ protocolo: '135260001234567' })
+    const texto = 'O registro da SEFAZ não confere: ele é de outro evento.'
+    expect(said.historico.map(({ conferencia }) => conferencia)).toEqual([
+      null,
+      null,
+      { confere: false, texto },
+      null,
+      null,
+      null,
+    ])
   })
 
   test('an event of ours that came back is told once, with who asked for it', async () => {

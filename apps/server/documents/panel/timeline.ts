@@ -3,6 +3,7 @@ import { ufByCode } from '@vigia/dfe/uf'
 import type { Database } from '../../platform/context.ts'
 import { type Service, serviceOf } from '../../platform/service.ts'
 import { eventId } from '../files.ts'
+import type { KnownProof } from '../proof.ts'
 import { type DocumentListRow, eventName } from '../rows.ts'
 
 /** Something that happened to a document. */
@@ -18,6 +19,8 @@ export interface TimelineRow {
   protocol: string | null
   /** Of an event whose registration is here, text and all. */
   eventId: string | null
+  /** What the verification of an event found. */
+  proof: KnownProof | null
 }
 
 /** What a timeline needs to know of its document. */
@@ -88,6 +91,7 @@ interface ReceivedEvent {
   justification: string | null
   known: boolean
   undone: boolean
+  proof: KnownProof | null
 }
 
 interface SentManifestation {
@@ -122,6 +126,7 @@ function arrivals({ row, receivedAt }: TimelineSource): TimelineRow[] {
     text: null,
     protocol: null,
     eventId: null,
+    proof: null,
   })
   if (!row.complete) return [arrival(row.created_at, 'Chegou o resumo')]
   const whole = row.type === 0 ? 'Chegou a nota completa' : 'Chegou o CT-e'
@@ -147,6 +152,7 @@ function authorization({ row, protocol }: TimelineSource): TimelineRow[] {
       text: null,
       protocol,
       eventId: null,
+      proof: null,
     },
   ]
 }
@@ -163,6 +169,7 @@ function registration(event: ReceivedEvent, subject: TimelineSource): TimelineRo
     text: joinTexts(event.justification, unregistered ? 'O arquivo deste evento não traz o registro da SEFAZ.' : null),
     protocol: event.protocol,
     eventId: printableId(event),
+    proof: event.proof,
   }
 }
 
@@ -185,6 +192,7 @@ function sending(family: Service, event: SentManifestation, back: ReceivedEvent 
     ),
     protocol: back?.protocol ?? event.protocol,
     eventId: back ? printableId(back) : null,
+    proof: back?.proof ?? null,
   }
 }
 

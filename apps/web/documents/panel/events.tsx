@@ -1,7 +1,17 @@
 import type { DocumentDetail, TimelineEntry } from '@vigia/contract/documents'
 import { formatInstantDate, formatTime } from '@vigia/contract/text'
 import { clsx } from 'clsx'
-import { CircleCheck, CircleX, Inbox, type LucideIcon, Printer, Send, Undo2 } from 'lucide-react'
+import {
+  CircleCheck,
+  CircleX,
+  Inbox,
+  type LucideIcon,
+  Printer,
+  Send,
+  ShieldAlert,
+  ShieldCheck,
+  Undo2,
+} from 'lucide-react'
 import { Button } from '../../ui/button.tsx'
 import type { Printed } from '../printed/printed-form.tsx'
 import { FactsSkeleton } from './summary.tsx'
@@ -60,9 +70,21 @@ function HistoryEntry({ entry, onPrint }: HistoryEntryProps) {
         </p>
         {entry.texto && <p className="mt-0.5 break-words">{entry.texto}</p>}
         {entry.protocolo && <p className="text-muted text-xs tabular-nums">Protocolo {entry.protocolo}</p>}
+        {entry.conferencia && <Verification {...entry.conferencia} />}
         {entry.idEvento && <PrintButton id={entry.idEvento} entry={entry} onPrint={onPrint} />}
       </div>
     </li>
+  )
+}
+
+function Verification({ confere, texto }: NonNullable<TimelineEntry['conferencia']>) {
+  const [Icon, className] = confere ? [ShieldCheck, 'text-muted'] : [ShieldAlert, 'text-error']
+  if (confere === null) return <p className="text-muted text-xs">{texto}</p>
+  return (
+    <p className={clsx('flex items-start gap-1 text-xs', className)}>
+      <Icon aria-hidden className="mt-px size-3.5 shrink-0" />
+      {texto}
+    </p>
   )
 }
 

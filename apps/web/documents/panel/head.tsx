@@ -61,7 +61,7 @@ function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: D
       </div>
       {row.notaCompleta && row.conferencia?.confere !== false && (
         <p className="flex items-center gap-1.5 text-muted text-sm">
-          {row.conferencia ? (
+          {row.conferencia?.confere ? (
             <ShieldCheck aria-hidden className="size-4 shrink-0 text-success" />
           ) : (
             <ShieldQuestion aria-hidden className="size-4 shrink-0" />

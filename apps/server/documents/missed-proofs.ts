@@ -1,0 +1,60 @@
+import { sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { holdSharedLock, tryLock } from '../platform/locks.ts'
+import type { KnownProof } from './proof.ts'
+import { proveAlone } from './prover.ts'
+
+// What was stored without a proof, because the threads were busy or one of them died, or because an earlier version stored it.
+
+const tables = [
+  { table: sql`document`, provable: sql`complete` },
+  { table: sql`document_event`, provable: sql`not summary` },
+]
+const batchSize = 200
+const batchesMax = 5
+
+/**
+ * Verifies documents and events of a workspace that have no proof, a thousand of each at most; those that are left wait for the next review. Each is
+ * verified alone, so that what brings a thread down is known, and not tried again.
+ */
+export async function proveMissed(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
+  for (const one of tables)
+    for (let batch = 0; batch < batchesMax; batch++) if (!(await proveBatch(ctx, workspaceId, one))) break
+}
+
+// Of one company, because its lock orders all who write to it. Returns whether to go on.
+async function proveBatch(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  { table, provable }: (typeof tables)[number],
+): Promise<boolean> {
+  const missed = await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<{ company_id: number; chave: string; nsu: bigint; content: Buffer }>`
+      select d.company_id, d.chave, d.nsu, r.content
+        from ${table} d
+        join receipt r on r.workspace_id = d.workspace_id and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
+       where d.workspace_id = ${workspaceId} and d.proof is null and ${provable}
+       order by d.company_id limit ${batchSize}`.execute(db)
+    return rows.filter(({ company_id }) => company_id === rows[0]!.company_id)
+  })
+  const proofs: { chave: string; nsu: string; proof: KnownProof }[] = []
+  for (const { chave, nsu, content } of missed) {
+    const proof = await proveAlone(content)
+    if (proof !== null) proofs.push({ chave, nsu: String(nsu), proof })
+  }
+  if (proofs.length === 0) return false
+  const companyId = missed[0]!.company_id
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    await holdSharedLock({ db }, 'documents', workspaceId)
+    // A rebuild holds it long, and verifies all.
+    if (!(await tryLock({ db }, 'company', companyId))) return false
+    // Another file may have taken its place.
+    await sql`
+      update ${table} d set proof = p.proof
+        from json_to_recordset(${JSON.stringify(proofs)}::json) as p (chave text, nsu bigint, proof text)
+       where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.chave = p.chave and d.nsu = p.nsu
+         and d.proof is null and ${provable}`.execute(db)
+    return true
+  })
+}
