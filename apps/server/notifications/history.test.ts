@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { unreadCountMax } from '@vigia/contract/announcements'
+import { unreadCountMax } from '@vigia/contract/workspace'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'

@@ -1,4 +1,4 @@
-import { unreadCountMax } from '@vigia/contract/announcements'
+import { unreadCountMax } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import type { Session } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'

@@ -1,4 +1,4 @@
-import { listAnnouncements, readAnnouncements } from '@vigia/contract/announcements'
+import { listAnnouncements, readAnnouncements } from '@vigia/contract/workspace'
 import { handle } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'

@@ -1,5 +1,4 @@
 import { getAccount, health, listSessions } from '@vigia/contract/accounts'
-import { listAnnouncements } from '@vigia/contract/announcements'
 import {
   type CompanyRow as ContractCompany,
   type CompanyDetail as ContractCompanyDetail,
@@ -18,7 +17,12 @@ import {
 } from '@vigia/contract/documents'
 import { listManifestations, previewManifestation } from '@vigia/contract/manifestation'
 import type { RouteData, RouteDefinition } from '@vigia/contract/route'
-import { type Dashboard as ContractDashboard, getDashboard, getPlan } from '@vigia/contract/workspace'
+import {
+  type Dashboard as ContractDashboard,
+  getDashboard,
+  getPlan,
+  listAnnouncements,
+} from '@vigia/contract/workspace'
 import { ApiError } from './api.ts'
 
 // The screens work with a server that knows only the fields of the specification. This is the one place where the data of a response becomes

@@ -1,5 +1,5 @@
-import { type AnnouncementRow, readAnnouncements } from '@vigia/contract/announcements'
 import { formatMoment, formatRelative } from '@vigia/contract/text'
+import { type AnnouncementRow, readAnnouncements } from '@vigia/contract/workspace'
 import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { call } from '../lib/api.ts'
@@ -10,7 +10,7 @@ import { useNow } from '../ui/hooks/clock.ts'
 import type { TriggerProps } from '../ui/overlay/lazy-with-trigger.tsx'
 import { Popover } from '../ui/overlay/popover.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
-import { bellRefreshMs } from './bell.tsx'
+import { useAnnouncements } from './announcements.ts'
 
 interface BellPanelProps extends TriggerProps {
   open: boolean
@@ -42,11 +42,7 @@ export function BellPanel({ trigger, open, onOpenChange }: BellPanelProps) {
 
 // They are marked as read at once; what was new when the panel opened still looks so until it closes.
 function Announcements() {
-  const { data, error, refetch, isFetching } = useScreenQuery(
-    announcementsQuery,
-    { query: {} },
-    { refreshMs: bellRefreshMs },
-  )
+  const { data, error, refetch, isFetching } = useAnnouncements()
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
   const unread = data?.items.filter(({ idAviso, lido }) => !lido && !fresh.has(idAviso)) ?? []
   if (unread.length > 0) setFresh(new Set([...fresh, ...unread.map(({ idAviso }) => idAviso)]))

@@ -1,14 +1,11 @@
-import { unreadCountMax } from '@vigia/contract/announcements'
+import { unreadCountMax } from '@vigia/contract/workspace'
 import { Bell as BellIcon } from 'lucide-react'
-import { useScreenQuery } from '../lib/query.ts'
-import { announcementsQuery, isUnknownCall } from '../lib/response-adapter.ts'
+import { isUnknownCall } from '../lib/response-adapter.ts'
 import { Button } from '../ui/button.tsx'
 import { lazyWithTrigger } from '../ui/overlay/lazy-with-trigger.tsx'
+import { useAnnouncements } from './announcements.ts'
 
 const BellPanel = lazyWithTrigger('dialog', () => import('./bell-panel.tsx').then((module) => module.BellPanel))
-
-/** How often the announcements are refreshed, besides after each message of the server. */
-export const bellRefreshMs = 30_000
 
 interface BellProps {
   open: boolean
@@ -17,7 +14,7 @@ interface BellProps {
 
 /** Everything that the workspace was told; the count is that of what the person has not read. */
 export function Bell(panel: BellProps) {
-  const { data, error } = useScreenQuery(announcementsQuery, { query: {} }, { refreshMs: bellRefreshMs })
+  const { data, error } = useAnnouncements()
   if (isUnknownCall(error)) return null
   const unread = panel.open ? 0 : (data?.naoLidos ?? 0)
   const label = unread === 0 ? 'Avisos' : `Avisos: ${countText(unread)}`
