@@ -32,7 +32,7 @@ import type { TimelineRow } from './panel/timeline.ts'
 import { printDocument, printEvent } from './printing.ts'
 import { noteRead } from './reads.ts'
 import { toRow } from './rows.ts'
-import { findIssuers } from './suggestions.ts'
+import { findIssuers } from './search/suggestions.ts'
 
 export const documentRoutes = [
   handle(listDocuments, async (ctx, { query, session }) => {
