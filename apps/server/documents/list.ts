@@ -8,7 +8,7 @@ import { type CountPart, countAll, locate, type Stretch, walkedBy } from './coun
 import { type Criteria, type Filter, type FilterQuery, type Order, rangeOf, usualOrder, withinRange } from './filter.ts'
 import { inOrder } from './order.ts'
 import { type DocumentListRow, readRows } from './rows.ts'
-import { readQuery } from './search.ts'
+import { readQuery } from './search/search.ts'
 
 export type { Criteria, Filter, Order } from './filter.ts'
 

@@ -37,7 +37,7 @@ import { printDocument, printEvent } from './printing.ts'
 import { eventProofSentences, holds } from './proof.ts'
 import { noteRead } from './reads.ts'
 import { toRow } from './rows.ts'
-import { findIssuers } from './suggestions.ts'
+import { findIssuers } from './search/suggestions.ts'
 
 export const documentRoutes = [
   handle(listDocuments, weights.ofSearch, async (ctx, { query, session }) => {

@@ -1,11 +1,10 @@
 -- An export is made by a worker, in parts, and can be fetched for a day: documents/export.
 
--- Of exports that were made while they were fetched there is nothing to fetch; their links lasted ten minutes.
-delete from document_export;
 alter table document_export
-  add column account_id int not null,
-  add column form text not null check (form in ('zip', 'pdf')),
-  add column total int not null,
+  -- Null: asked for before there was this column.
+  add column account_id int,
+  add column form text not null default 'zip' check (form in ('zip', 'pdf')),
+  add column total int not null default 0,
   add column state text not null default 'waiting' check (state in ('waiting', 'ready', 'failed')),
   -- Which time it is made: what an earlier one left is not read on.
   add column attempt int not null default 0,
@@ -15,6 +14,8 @@ alter table document_export
   -- For the person: why it failed, or what is not in it.
   add column problem text,
   add column lease_until timestamptz;
+-- Earlier ones were made while they were fetched, by a link for ten minutes: there is nothing to fetch.
+update document_export set state = 'failed', problem = 'O link desta exportação já não vale. Seus documentos estão seguros: exporte de novo.';
 create index document_export_due_ix on document_export (requested_at) where state = 'waiting';
 create policy operator on document_export using (operating()) with check (operating());
 

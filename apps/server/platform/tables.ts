@@ -274,9 +274,9 @@ interface DocumentExportTable {
   id: Generated<bigint>
   requested_at: Timestamp
   request: ColumnType<unknown, string, string>
-  account_id: number
-  form: 'zip' | 'pdf'
-  total: number
+  account_id: number | null
+  form: Generated<'zip' | 'pdf'>
+  total: Generated<number>
   state: Generated<'waiting' | 'ready' | 'failed'>
   attempt: Generated<number>
   done: Generated<number>

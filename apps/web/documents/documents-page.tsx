@@ -35,6 +35,7 @@ import {
   writeFilters,
 } from './list/filters.ts'
 import { ListToolbar } from './list/list-toolbar.tsx'
+import { OrderChoice } from './list/order-choice.tsx'
 import { OutsidePeriod } from './list/outside-period.tsx'
 import { pageState, type Selection, type SelectionStep, useSelection } from './list/selection.ts'
 import { useHand, useSteadyPage } from './list/steady.ts'
@@ -126,17 +127,24 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
             />
           }
           columnsMenu={
-            width >= tableMinWidth && (
-              <ColumnsMenu
-                columns={columns}
-                hidden={table.hidden}
-                onChange={table.onChange}
-                trigger={
-                  <Button variant="ghost" size="sm" aria-label="Escolher colunas" title="Escolher colunas">
-                    <Columns3 aria-hidden className="size-4" />
-                  </Button>
-                }
-              />
+            width >= barMinWidth && (
+              <>
+                <div className="w-52">
+                  <OrderChoice id="list-order" filters={filters} onChange={apply} />
+                </div>
+                {width >= tableMinWidth && (
+                  <ColumnsMenu
+                    columns={columns}
+                    hidden={table.hidden}
+                    onChange={table.onChange}
+                    trigger={
+                      <Button variant="ghost" size="sm" aria-label="Escolher colunas" title="Escolher colunas">
+                        <Columns3 aria-hidden className="size-4" />
+                      </Button>
+                    }
+                  />
+                )}
+              </>
             )
           }
           answers={
@@ -214,8 +222,8 @@ const nothing: ReadonlySet<string> = new Set()
 
 // The filters are sticky where they fit in one row, with the table header below them; with a selection the toolbar is sticky instead.
 const stickyBarClass =
-  '[@media(height>=640px)]:@[940px]/list:sticky [@media(height>=640px)]:@[940px]/list:top-12 [@media(height>=640px)]:@[940px]/list:z-20'
-const listTopClass = '[--list-top:48px] [@media(height>=640px)]:@[940px]/list:[--list-top:120px]'
+  '[@media(height>=640px)]:@[1080px]/list:sticky [@media(height>=640px)]:@[1080px]/list:top-12 [@media(height>=640px)]:@[1080px]/list:z-20'
+const listTopClass = '[--list-top:48px] [@media(height>=640px)]:@[1080px]/list:[--list-top:120px]'
 
 // The filter is kept in the address, so that going back, reloading and sharing show the same list.
 function useFilters(kind: DocumentKind) {

@@ -4,7 +4,7 @@ import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { all, type Criteria, type FilterQuery, withinRange } from '../filter.ts'
 import type { KnownProof } from '../proof.ts'
-import { readQuery } from '../search.ts'
+import { readQuery } from '../search/search.ts'
 
 /** A document as an export needs it. */
 export interface ExportRow {

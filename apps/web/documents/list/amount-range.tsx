@@ -44,7 +44,7 @@ interface AmountFieldProps {
 }
 
 function AmountField({ id, label, placeholder, value, onChange }: AmountFieldProps) {
-  const written = value.replace('.', ',')
+  const written = value && Number(value).toLocaleString('pt-BR', { minimumFractionDigits: value.includes('.') ? 2 : 0 })
   const [text, setText] = useState(written)
   useEffect(() => setText(written), [written])
   const amount = text.trim() === '' ? '' : parseAmount(text)

@@ -1,4 +1,3 @@
-import type { ListOrder } from '@vigia/contract/documents'
 import { clsx } from 'clsx'
 import { SlidersHorizontal } from 'lucide-react'
 import { useEffect, useId, useState } from 'react'
@@ -10,6 +9,7 @@ import { DateRangePicker } from '../../ui/period/date-range-picker.tsx'
 import type { DocumentKind } from '../kinds.ts'
 import { AmountRange } from './amount-range.tsx'
 import type { Filters } from './filters.ts'
+import { OrderChoice } from './order-choice.tsx'
 import { rememberSearch } from './recent-searches.ts'
 import { SearchBox } from './search-box.tsx'
 
@@ -103,7 +103,11 @@ export function FilterBar({ kind, companies, filters, narrow, busy, onChange, on
             onChange={(status) => change({ status })}
           />
           <AmountRange id={`${id}-amount`} from={filters.amountFrom} to={filters.amountTo} onChange={change} />
-          {narrow && <OrderChoice id={`${id}-order`} filters={filters} onChange={change} />}
+          {narrow && (
+            <Labelled id={`${id}-order`} label="Ordem">
+              <OrderChoice id={`${id}-order`} filters={filters} onChange={change} />
+            </Labelled>
+          )}
         </div>
       )}
       {!narrow && (
@@ -118,38 +122,6 @@ export function FilterBar({ kind, companies, filters, narrow, busy, onChange, on
 // One row where it fits; else search, dates and button above, the choices below.
 const wideColumns =
   'grid-cols-[minmax(0,1fr)_minmax(0,1fr)_minmax(13.5rem,1fr)_10rem] @[1080px]/list:grid-cols-[minmax(0,1.6fr)_13.5rem_minmax(0,1fr)_7.5rem_8.25rem_10rem_6.5rem]'
-
-const orderLabels: Record<ListOrder, [descending: string, ascending: string]> = {
-  data: ['Emissão mais nova', 'Emissão mais antiga'],
-  valor: ['Maior valor', 'Menor valor'],
-  chegada: ['Chegada mais nova', 'Chegada mais antiga'],
-  prazo: ['Prazo mais longe', 'Prazo que vence antes'],
-  emitente: ['Emitente de Z a A', 'Emitente de A a Z'],
-}
-
-// Where the list has no headers to choose it by.
-function OrderChoice({ id, filters, onChange }: Pick<FilterBarProps, 'filters' | 'onChange'> & { id: string }) {
-  return (
-    <Labelled id={id} label="Ordem">
-      <Select
-        id={id}
-        value={`${filters.order}-${filters.ascending ? 1 : 0}`}
-        onChange={(event) => {
-          const [order, ascending] = event.target.value.split('-')
-          onChange({ order: order as ListOrder, ascending: ascending === '1' })
-        }}
-      >
-        {Object.entries(orderLabels).flatMap(([order, texts]) =>
-          texts.map((text, ascending) => (
-            <option key={text} value={`${order}-${ascending}`}>
-              {text}
-            </option>
-          )),
-        )}
-      </Select>
-    </Labelled>
-  )
-}
 
 function SearchButton({ busy }: { busy: boolean }) {
   return (

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Database } from '../platform/context.ts'
-import { likeLiteral } from '../platform/text.ts'
-import { type Criteria, type FilterQuery, type Range, rangeOf } from './filter.ts'
+import type { Database } from '../../platform/context.ts'
+import { likeLiteral } from '../../platform/text.ts'
+import { type Criteria, type FilterQuery, type Range, rangeOf } from '../filter.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { cleanChave } from '@vigia/dfe/chave'
 import { parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
-import { searchable } from '../platform/text.ts'
-import type { Range } from './filter.ts'
+import { searchable } from '../../platform/text.ts'
+import type { Range } from '../filter.ts'
 
 /** Amounts as decimal text; `above` and `below` exclude their end. */
 export interface Amounts {
