@@ -11,6 +11,7 @@ import type { TriggerProps } from '../ui/overlay/lazy-with-trigger.tsx'
 import { Popover } from '../ui/overlay/popover.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { useAnnouncements } from './announcements.ts'
+import { MadeFiles } from './made-files.tsx'
 
 interface BellPanelProps extends TriggerProps {
   open: boolean
@@ -34,6 +35,7 @@ export function BellPanel({ trigger, open, onOpenChange }: BellPanelProps) {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
       <section aria-label="Lista de avisos" tabIndex={0} className="overflow-y-auto focus-visible:-outline-offset-2">
+        <MadeFiles />
         <Announcements />
       </section>
     </Popover>

@@ -1,0 +1,91 @@
+import { type ExportItem, linkExport } from '@vigia/contract/documents'
+import { formatCount, formatInteger } from '@vigia/contract/text'
+import { Download } from 'lucide-react'
+import { useState } from 'react'
+import { useAction, useScreenQuery } from '../lib/query.ts'
+import { exportsQuery } from '../lib/response-adapter.ts'
+import { Button } from '../ui/button.tsx'
+import { startDownload } from '../ui/save-file.ts'
+
+const busyMs = 1_000
+const quietMs = 30_000
+// More would push the announcements out of sight.
+const shownFirst = 3
+const isUnderWay = ({ situacao }: ExportItem) => situacao === 'na-fila' || situacao === 'em-andamento'
+
+/** What was exported or printed within a day: how far it is, and the file. */
+export function MadeFiles() {
+  const { data = [] } = useScreenQuery(
+    exportsQuery,
+    {},
+    { refreshMs: (items) => (items?.some(isUnderWay) ? busyMs : quietMs) },
+  )
+  const [all, setAll] = useState(false)
+  if (data.length === 0) return null
+  const shown = all ? data : data.slice(0, shownFirst)
+  return (
+    <section aria-labelledby="made-files" className="border-line border-b px-4 py-2.5">
+      <h3 id="made-files" className="font-semibold text-sm">
+        Exportações e impressões
+      </h3>
+      <ul className="mt-1 grid gap-2">
+        {shown.map((item) => (
+          <MadeFile key={item.id} item={item} />
+        ))}
+      </ul>
+      {shown.length < data.length && (
+        <Button variant="ghost" size="sm" className="mt-1 w-full" onClick={() => setAll(true)}>
+          Mostrar {formatCount(data.length, 'arquivo', 'arquivos')} do último dia
+        </Button>
+      )}
+    </section>
+  )
+}
+
+function MadeFile({ item }: { item: ExportItem }) {
+  const { id, nome, situacao, problema } = item
+  const action = useAction(linkExport, { onSuccess: ({ data }) => data && startDownload(data.endereco, nome) })
+  return (
+    <li className="flex items-start gap-2">
+      <div className="min-w-0 flex-1 break-words">
+        <p>{nome}</p>
+        <p className="text-muted text-sm tabular-nums" role={isUnderWay(item) ? 'status' : undefined}>
+          {stateOf(item)}
+        </p>
+        {problema && (
+          <p className={`whitespace-pre-line text-sm ${situacao === 'falhou' ? 'text-error' : ''}`}>{problema}</p>
+        )}
+      </div>
+      {situacao === 'pronta' && (
+        <Button
+          variant="outline"
+          size="sm"
+          busy={action.isPending}
+          aria-label={`Baixar ${nome}`}
+          onClick={() => action.mutate({ params: { id } })}
+        >
+          <Download aria-hidden className="size-4" />
+          Baixar
+        </Button>
+      )}
+    </li>
+  )
+}
+
+function stateOf({ situacao, feitos, total, bytes, pedidaPor }: ExportItem): string {
+  switch (situacao) {
+    case 'na-fila':
+      return `Na fila · pedida por ${pedidaPor}`
+    case 'em-andamento':
+      return `${formatInteger(feitos)} de ${formatCount(total, 'documento', 'documentos')} · pedida por ${pedidaPor}`
+    case 'falhou':
+      return `Não foi feita · pedida por ${pedidaPor}`
+    case 'pronta':
+      return `${formatCount(total, 'documento', 'documentos')}, ${sizeText(bytes)} · pedida por ${pedidaPor}`
+  }
+}
+
+function sizeText(bytes: number): string {
+  const [amount, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB']
+  return `${formatInteger(Math.max(1, Math.round(amount)))} ${unit}`
+}
