@@ -56,7 +56,7 @@ class MergedFile {
     const before = this.#count
     this.#count += Math.max(...streams.keys(), ...objects.keys())
     const renumbered = (body: string) =>
-      body.replace(/(\d+) 0 R/g, (_, number) =>
+      body.replace(/(?<!\d)(\d{1,9}) 0 R/g, (_, number) =>
         Number(number) === structure ? `${structure} 0 R` : `${Number(number) + before} 0 R`,
       )
     const tree = objects.get(pageTree) ?? ''
@@ -69,8 +69,10 @@ class MergedFile {
       bookmark: catalog + before,
     })
     const nums = /\/Nums\[(.*)\]>>/s.exec(objects.get(structure) ?? '')?.[1] ?? ''
-    for (const [, page, elements] of nums.matchAll(/(\d+)\[([^\]]*)\]/g))
-      this.#parents.push(`${Number(page) + this.#pageCount}[${renumbered(elements!)}]`)
+    for (const entry of nums.split(']').slice(0, -1)) {
+      const [page, elements = ''] = entry.split('[')
+      this.#parents.push(`${Number(page) + this.#pageCount}[${renumbered(elements)}]`)
+    }
     const kept = new Map<number, string>()
     for (const [number, body] of objects) {
       if (number === catalog || number === information || number === structure) continue
@@ -196,9 +198,10 @@ const ending = '\nendstream\nendobj\n'
 function contained(head: string, data: Buffer): Map<number, string> {
   const content = data.toString('latin1')
   const first = Number(/\/First (\d+)/.exec(head)?.[1])
-  const places = [...content.slice(0, first).matchAll(/(\d+) (\d+) /g)].map(([, number, at]) => ({
-    number: Number(number),
-    at: first + Number(at),
+  const numbers = content.slice(0, first).trim().split(' ').map(Number)
+  const places = Array.from({ length: numbers.length / 2 }, (_, i) => ({
+    number: numbers[2 * i]!,
+    at: first + numbers[2 * i + 1]!,
   }))
   return new Map(
     places.map(({ number, at }, i) => [number, content.slice(at, places[i + 1]?.at ?? content.length).trim()]),
