@@ -612,6 +612,9 @@ describe('a print', () => {
     expect(body.data.nome).toMatch(/^NF-e para imprimir .+\.pdf$/)
     const { bytes, headers } = await download(body.data.endereco)
     expect(headers.get('content-type')).toBe('application/pdf')
+    // A page of ours shows it in a frame.
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'self'")
+    expect(headers.get('x-frame-options')).toBe('SAMEORIGIN')
     expect(bytes.toString('latin1', 0, 5)).toBe('%PDF-')
     const items = await call<ExportItem[]>('GET', '/v1/api/DocumentosFiscais/exportacoes')
     expect(items.body.data[0]).toMatchObject({ formato: 'pdf', situacao: 'pronta', feitos: 3 })
