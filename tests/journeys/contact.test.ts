@@ -60,7 +60,7 @@ test('a visitor writes with the keyboard alone, and the message arrives', async 
   expect(page.url()).toBe(`${site.product.url}/`)
 
   const { contactEmail } = site.product.config
-  const letter = await letterTo(site.product, contactEmail!, /Bia Torres/)
+  const letter = await letterTo(site.product, contactEmail!, /^Fale com a Gente: mensagem/)
   expect(letter.text).toContain('Temos 40 CNPJs.')
   // The next message begins anew, as soon as the dialog has faded out.
   await page.clock.runFor(200)
