@@ -147,12 +147,14 @@ async function hold(page: Page, url: string) {
 
 async function scriptBytes(page: Page): Promise<number> {
   await page.waitForLoadState('networkidle')
-  const scripts = await page.evaluate(() =>
-    performance
-      .getEntriesByType('resource')
-      .filter((entry) => entry instanceof PerformanceResourceTiming && /\.m?js$/.test(entry.name))
-      .map((entry) => (entry as PerformanceResourceTiming).encodedBodySize),
-  )
+  // Until the documents are here: what comes later is not waited for.
+  const scripts = await page.evaluate(() => {
+    const all = performance.getEntriesByType('resource') as PerformanceResourceTiming[]
+    const list = all.find(({ name }) => name.includes('/v1/api/DocumentosFiscais?'))!
+    return all
+      .filter(({ name, startTime }) => /\.m?js$/.test(name) && startTime <= list.responseEnd)
+      .map(({ encodedBodySize }) => encodedBodySize)
+  })
   expect(scripts.length).toBeGreaterThan(2)
   return scripts.reduce((sum, bytes) => sum + bytes, 0)
 }

@@ -50,7 +50,10 @@ beforeAll(async () => {
   await store(ctx, office, 'nfe', [arrive(1, resNFe({ number: 1, issuedAt: daysAgo(1) }))])
   await advanceMark(ctx)
   await ctx.db.destroy()
-  await admin.query(`create database ${copy} template ${new URL(live.url).pathname.slice(1)}`)
+  const original = new URL(live.url).pathname.slice(1)
+  // A database that somebody is connected to cannot be copied; the signer's connections end by themselves, but later.
+  await admin.query('select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = $1', [original])
+  await admin.query(`create database ${copy} template ${original}`)
   // After the backup: the switch is turned off, and time passes.
   ctx = openOn(live.url)
   await setSwitch(null)

@@ -21,6 +21,10 @@ const storage = [
     'As colunas que você escondeu em cada lista. Fica até você mostrá-las de novo.',
   ],
   [
+    <code key="name">vigia.searches</code>,
+    'As últimas buscas que você fez nas listas, para sugeri-las de novo. Somem quando você sai.',
+  ],
+  [
     <code key="name">vigia.places</code>,
     'Em que ponto de cada tela você estava, para voltar ao mesmo lugar. Some quando a aba é fechada.',
   ],
