@@ -377,6 +377,11 @@ test('a note is looked at as it is printed, and saved; a summary says why it can
   const file = await download
   expect(file.suggestedFilename()).toMatch(new RegExp(`^NF-e ${number} - .+\\.pdf$`))
   expect((await readFile(await file.path())).subarray(0, 5).toString()).toBe('%PDF-')
+  // In a frame, or saved where the browser shows no PDF.
+  const address = /\/DocumentosFiscais\/impressao\//
+  const printed = Promise.any([page.waitForRequest(address), page.waitForEvent('download')])
+  await dialog.getByRole('button', { name: 'Imprimir' }).click()
+  expect((await printed).url()).toMatch(address)
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
   await expect.poll(() => focusedName(page)).toBe(`Visualizar NF-e ${number}`)
@@ -456,11 +461,6 @@ test('with the keyboard or the mouse: the selection or the whole filter leaves a
   await shown(page.getByText('A exportação começou.'))
   await dialog.waitFor({ state: 'detached' })
   expect(await textOf(selectedText(page))).toBe('2 selecionadas')
-  // In a frame, or saved where the browser shows no PDF.
-  const address = /\/DocumentosFiscais\/impressao\//
-  const printed = Promise.any([page.waitForRequest(address), page.waitForEvent('download')])
-  await page.getByRole('button', { name: 'Imprimir' }).click()
-  expect((await printed).url()).toMatch(address)
   expect(await textOf(selectedText(page))).toBe('2 selecionadas')
 })
 
