@@ -604,7 +604,7 @@ describe('a print', () => {
   const print = (body: object) =>
     call<{ endereco: string; nome: string }>('POST', '/v1/api/DocumentosFiscais/imprimir', body)
 
-  test('is one PDF, in the order of the list, and tells what is not in it', async () => {
+  test('is one PDF, and tells what is not in it', async () => {
     const { id } = await newCompany('SOL')
     await store(id, 'nfe', [arrive(1, note(1)), arrive(2, resNFe({ number: 2 })), arrive(3, note(3))])
     const { body, status } = await print(all)
