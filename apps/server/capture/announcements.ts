@@ -123,10 +123,15 @@ function reassured(message: string): string {
     : `${message} Os documentos já guardados estão seguros.`
 }
 
+/** Of documents with two contents this many are named. */
+export const conflictsNamed = 3
+
 /** Documents came for positions that hold another document. */
 export interface Conflicting {
   service: Service
   conflicts: number
+  /** Some of them; missing in those of earlier versions. */
+  first?: { nsu: string; chave: string | null }[]
 }
 
 const conflicting: Writer = {
@@ -139,9 +144,16 @@ const conflicting: Writer = {
     return {
       kind: 'alert',
       header: 'Documentos com dois conteúdos',
-      body: `A SEFAZ entregou outro conteúdo para ${formatCount(count, 'posição que já estava guardada', 'posições que já estavam guardadas')} (${services}) de ${whose}. Nada foi trocado nem perdido: os dois estão guardados. Confira com quem emitiu qual deles vale.`,
+      body: `A SEFAZ entregou outro conteúdo para ${formatCount(count, 'posição que já estava guardada', 'posições que já estavam guardadas')} (${services}) de ${whose}${positions(all)}. Nada foi trocado nem perdido: os dois estão guardados. Confira com quem emitiu qual deles vale.`,
     }
   },
+}
+
+function positions(all: readonly Conflicting[]): string {
+  const first = all.flatMap(({ first = [] }) => first).slice(0, conflictsNamed)
+  if (first.length === 0) return ''
+  const texts = first.map(({ nsu, chave }) => `posição ${nsu}, ${chave ? `chave ${chave}` : 'que não pôde ser lido'}`)
+  return `: ${texts.join('; ')}`
 }
 
 /** The announcements of this slice. */

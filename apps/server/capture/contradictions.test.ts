@@ -5,6 +5,7 @@ import { nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { findRestore, noteRestore, releaseRestore } from '../platform/restore.ts'
 import { nsuText } from '../platform/service.ts'
+import { captureAnnouncements } from './announcements.ts'
 import { readCompleteness } from './completeness.ts'
 import { findPosition } from './gaps/positions.ts'
 import { type CaptureLine, claimLine, claimOne, readHeldLine, releaseLine } from './lease.ts'
@@ -258,7 +259,12 @@ describe('other bytes for a position', () => {
     const happened = await inWorkspace(ctx, workspaceId, ({ db }) =>
       db.selectFrom('happening').select('payload').where('what', '=', 'captura-divergencia').execute(),
     )
-    expect(happened).toEqual([{ payload: { service: 'nfe', conflicts: 1 } }])
+    const chave = expect.stringMatching(/^\d{44}$/)
+    expect(happened).toEqual([{ payload: { service: 'nfe', conflicts: 1, first: [{ nsu: '2', chave }] } }])
+    const { body } = captureAnnouncements['captura-divergencia']!.write(
+      happened.map(({ payload }) => ({ companyId, company: 'Padaria', payload })),
+    )!
+    expect(body).toMatch(/\(NF-e\) de Padaria: posição 2, chave \d{44}\. Nada foi trocado nem perdido/)
     await page(138, 4, [altered, note(4)])
     expect((await row()).conflicts).toBe(1)
   })

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import {
   type Arrival,
   besideAnother,
+  type Conflict,
   isSameDocument,
   listReceipts,
   placeOf,
@@ -18,7 +19,7 @@ import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { serviceOf } from '../platform/service.ts'
-import type { Arrived, Conflicting } from './announcements.ts'
+import { type Arrived, type Conflicting, conflictsNamed } from './announcements.ts'
 import { type CaptureLine, holdLine, releaseLine } from './lease.ts'
 
 type DeliveryContext = Pick<Context, 'db' | 'log' | 'config'>
@@ -92,7 +93,7 @@ function keepersOf(all: Subscriber[], cursor: bigint): Subscriber[] {
 }
 
 /**
- * Gives a page to every subscriber that stands where the page begins; the others catch up. Returns how many documents came for positions that
+ * Gives a page to every subscriber that stands where the page begins; the others catch up. Returns the documents that came for positions that
  * hold another one. `ctx.db` is a transaction of the capture.
  */
 export async function deliverPage(
@@ -100,16 +101,16 @@ export async function deliverPage(
   line: CaptureLine,
   arrivals: Arrival[],
   { before, after, more }: { before: bigint; after: bigint; more: boolean },
-): Promise<number> {
+): Promise<Conflict[]> {
   const all = await listSubscribers(ctx, line)
   const here = keepersOf(all, before).filter((one) => one.deliveredNsu === before)
-  let conflicts = 0
+  let conflicts: Conflict[] = []
   for (const subscriber of here) {
     const received = await deliver(ctx, line, subscriber, { arrivals, deliveredNsu: after, more })
-    conflicts = Math.max(conflicts, received?.conflicts ?? 0)
+    conflicts = longer(conflicts, received?.conflicts ?? [])
   }
   // Documents without an NSU of their own are stored below 0, where subscribers that catch up would miss them: they begin again at 0.
-  if (conflicts > 0 || arrivals.some(({ nsu }) => nsu <= 0n)) await beginAnew(ctx, line, all, here)
+  if (conflicts.length > 0 || arrivals.some(({ nsu }) => nsu <= 0n)) await beginAnew(ctx, line, all, here)
   return conflicts
 }
 
@@ -121,9 +122,9 @@ export async function deliverLate(
   ctx: DeliveryContext,
   line: Pick<CaptureLine, 'id' | 'service' | 'cnpj' | 'lastNsu'>,
   arrivals: Arrival[],
-): Promise<number> {
-  if (arrivals.length === 0) return 0
-  let conflicts = 0
+): Promise<Conflict[]> {
+  if (arrivals.length === 0) return []
+  let conflicts: Conflict[] = []
   const all = await listSubscribers(ctx, line)
   const keepers = keepersOf(all, line.lastNsu)
   for (const subscriber of keepers) {
@@ -132,11 +133,14 @@ export async function deliverLate(
     const received = await receive(ctx, { ...subscriber, cnpj: line.cnpj }, serviceOf(line.service), fitting)
     // More documents follow, one by one, seconds apart.
     await announceArrival(ctx, line, subscriber, received, true)
-    conflicts = Math.max(conflicts, received.conflicts)
+    conflicts = longer(conflicts, received.conflicts)
   }
   await beginAnew(ctx, line, all, keepers)
   return conflicts
 }
+
+// Subscribers that joined later may hold less.
+const longer = (one: Conflict[], other: Conflict[]) => (other.length > one.length ? other : one)
 
 // A subscriber that was left out copies everything again from a keeper; documents that it has already change nothing.
 async function beginAnew(
@@ -280,15 +284,17 @@ async function announceArrival(
 export async function announceConflicts(
   ctx: Pick<Context, 'db' | 'log'>,
   line: CaptureLine,
-  conflicts: number,
+  conflicts: Conflict[],
 ): Promise<void> {
   const { cnpj, service } = line
+  const count = conflicts.length
+  const first = conflicts.slice(0, conflictsNamed).map(({ nsu, chave }) => ({ nsu: String(nsu), chave }))
   ctx.log.error(
-    { cnpj, service: serviceOf(service), conflicts },
+    { cnpj, service: serviceOf(service), conflicts: count, first },
     'the authority gave other bytes for positions that are here',
   )
-  await holdLine(ctx, line, { conflicts: sql<number>`conflicts + ${conflicts}`, conflict_at: sql<Date>`now()` })
-  const payload: Conflicting = { service: serviceOf(service), conflicts }
+  await holdLine(ctx, line, { conflicts: sql<number>`conflicts + ${count}`, conflict_at: sql<Date>`now()` })
+  const payload: Conflicting = { service: serviceOf(service), conflicts: count, first }
   for (const { workspaceId, companyId, proved, paused } of await listSubscribers(ctx, line))
     if (proved && !paused) await announce(ctx, workspaceId, { what: 'captura-divergencia', companyId, payload })
 }

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import type { SefazError } from '@vigia/sefaz/error'
 import { sql, type UpdateObject } from 'kysely'
-import { type Arrival, prove } from '../documents/documents.ts'
+import { type Arrival, type Conflict, prove } from '../documents/documents.ts'
 import { fromNow, LeaseLost } from '../jobs/jobs.ts'
 import { outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
@@ -91,7 +91,7 @@ export async function settle(
         : await judgeSingle(ctx, line, query.position, outcome, isEnding)
     const { decision, waitMs, before, after, claim } = verdict
     await holdLine(ctx, line, { asked_at: null, ...verdict.change })
-    let conflicts = 0
+    let conflicts: Conflict[] = []
     if (outcome.response) {
       if (claim === 'disproved' || (query.kind === 'distNSU' && isCursor(outcome.response)))
         await forgetDoubt(ctx, line)
@@ -102,13 +102,13 @@ export async function settle(
         conflicts = await fill(ctx, reached, query.position, outcome.response, arrivals)
       }
     }
-    if (conflicts > 0) await announceConflicts(ctx, line, conflicts)
+    if (conflicts.length > 0) await announceConflicts(ctx, line, conflicts)
     await noteCall(ctx, line, {
       query: query.kind,
       before,
       after,
       passedFrom: claim === 'proved' ? line.lastNsu + 1n : (decision?.passed?.from ?? null),
-      conflicts,
+      conflicts: conflicts.length,
       outcome,
       nextInMs: query.kind === 'distNSU' && decision ? decision.nextInMs : waitMs || ctx.config.sefaz.pagePauseMs,
       allowedInMs: decision?.allowedInMs,
@@ -303,8 +303,8 @@ async function deliver(
   decision: Decision | null,
   arrivals: Arrival[],
   { before, after }: { before: bigint; after: bigint },
-): Promise<number> {
-  if (!decision) return 0
+): Promise<Conflict[]> {
+  if (!decision) return []
   const { pagePauseMs } = ctx.config.sefaz
   const { gap, passed, doubted } = decision
   if (gap) await noteGaps(ctx, line, [gap], decision.allowedInMs)
@@ -327,8 +327,8 @@ async function fill(
   position: bigint,
   { cStat }: DistributionResponse,
   arrivals: Arrival[],
-): Promise<number> {
-  if (!isFound(cStat)) return 0
+): Promise<Conflict[]> {
+  if (!isFound(cStat)) return []
   const conflicts = await deliverLate(ctx, line, arrivals)
   // A response may bring another document than the one that was asked for.
   const isWhole =

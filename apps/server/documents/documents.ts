@@ -17,7 +17,7 @@ export { ciencia, conclusive, deadlineOf, deadlines, disagreement } from './dead
 export { proveMissed } from './missed-proofs.ts'
 export { prove } from './prover.ts'
 export { type Rebuilt, rebuildAll, rebuildProjection } from './rebuild.ts'
-export { findXml, listReceipts, type ReceiveResult, type Recipient, receive } from './receive.ts'
+export { type Conflict, findXml, listReceipts, type ReceiveResult, type Recipient, receive } from './receive.ts'
 export { eventName } from './rows.ts'
 
 // From how many documents a month on a workspace keeps day counters.

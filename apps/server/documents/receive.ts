@@ -15,14 +15,20 @@ export interface Recipient {
   cnpj: string
 }
 
+/** A document that came for a position that holds another one. */
+export interface Conflict {
+  nsu: bigint
+  /** Null when it could not be read. */
+  chave: string | null
+}
+
 export interface ReceiveResult {
   /** NSUs that were not here before. */
   received: number
   inserted: number
   /** Summaries that got their complete document. */
   completed: number
-  /** Documents that came for positions that hold another one. */
-  conflicts: number
+  conflicts: Conflict[]
 }
 
 /**
@@ -94,7 +100,7 @@ async function store(
       'a page could not be projected as a whole',
     )
   }
-  const total: ReceiveResult = { received: 0, inserted: 0, completed: 0, conflicts: 0 }
+  const total: ReceiveResult = { received: 0, inserted: 0, completed: 0, conflicts: [] }
   for (const arrival of fitting) {
     let one: ReceiveResult
     try {
@@ -108,7 +114,7 @@ async function store(
     total.received += one.received
     total.inserted += one.inserted
     total.completed += one.completed
-    total.conflicts += one.conflicts
+    total.conflicts.push(...one.conflicts)
   }
   return total
 }
@@ -150,7 +156,9 @@ async function ingest(
   await holdLock({ db }, 'company', to.companyId)
   if (again) await restateReceipts({ db }, place, arrivals)
   const fresh = again ? arrivals : await addReceipts({ db }, place, arrivals)
-  const conflicts = fresh.filter(({ claimedNsu }) => claimedNsu !== undefined).length
+  const conflicts = fresh.flatMap(({ claimedNsu, facts }): Conflict[] =>
+    claimedNsu === undefined ? [] : [{ nsu: claimedNsu, chave: facts?.chave ?? null }],
+  )
   const chaves = new Set(fresh.flatMap(({ facts }) => (facts ? [facts.chave as string] : [])))
   if (chaves.size === 0) return { received: fresh.length, inserted: 0, completed: 0, conflicts }
   const existing = await loadExisting({ db }, place, [...chaves])
