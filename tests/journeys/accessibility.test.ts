@@ -333,7 +333,6 @@ describe.each([
     const page = await open(path)
     await settle(page)
     await expectAccessibleInBothThemes(page)
-    await page.close()
 
     const narrow = await open(path, phone)
     await settle(narrow)

@@ -43,7 +43,12 @@ export async function countOf(count: Locator): Promise<number> {
 /** The share of the picture that is not white. */
 export async function inkOf(canvas: Locator): Promise<number> {
   return canvas.evaluate((element: HTMLCanvasElement) => {
-    const pixels = element.getContext('2d')?.getImageData(0, 0, element.width, element.height).data ?? []
+    // A copy: the browser warns of a canvas on the screen that is read often.
+    const copy = new OffscreenCanvas(element.width || 1, element.height || 1).getContext('2d', {
+      willReadFrequently: true,
+    })!
+    copy.drawImage(element, 0, 0)
+    const pixels = copy.getImageData(0, 0, copy.canvas.width, copy.canvas.height).data
     let dark = 0
     for (let index = 0; index < pixels.length; index += 4) if ((pixels[index] ?? 255) < 128) dark++
     return dark / (pixels.length / 4)

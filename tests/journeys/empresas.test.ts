@@ -202,7 +202,7 @@ test('what goes wrong is said, with what to do', async () => {
   await page.reload()
   await shown(page.getByText('Data inválida'))
   await shown(page.getByText('Peça a sincronização para acertar a data'))
-  await page.unroute('**/obter-empresas')
+  await page.unrouteAll({ behavior: 'wait' })
 
   await page.route('**/obter-empresas', async (route) => {
     const response = await route.fetch()
@@ -225,7 +225,7 @@ test('what goes wrong is said, with what to do', async () => {
   await page.waitForURL('**/empresas/editar/*#certificado')
   await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Certificado Digital')
   await page.goBack()
-  await page.unroute('**/obter-empresas')
+  await page.unrouteAll({ behavior: 'wait' })
 
   await page.route('**/obter-empresas', (route) =>
     route.fulfill({ status: 403, json: { success: false, message: 'Sem acesso agora.', errors: [] } }),

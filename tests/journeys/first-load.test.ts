@@ -146,15 +146,16 @@ async function hold(page: Page, url: string) {
 }
 
 async function scriptBytes(page: Page): Promise<number> {
-  await page.waitForLoadState('networkidle')
   // Until the documents are here: what comes later is not waited for.
-  const scripts = await page.evaluate(() => {
+  const handle = await page.waitForFunction(() => {
     const all = performance.getEntriesByType('resource') as PerformanceResourceTiming[]
-    const list = all.find(({ name }) => name.includes('/v1/api/DocumentosFiscais?'))!
+    const list = all.find(({ name }) => name.includes('/v1/api/DocumentosFiscais?'))
+    if (!list) return null
     return all
       .filter(({ name, startTime }) => /\.m?js$/.test(name) && startTime <= list.responseEnd)
       .map(({ encodedBodySize }) => encodedBodySize)
   })
+  const scripts = (await handle.jsonValue())!
   expect(scripts.length).toBeGreaterThan(2)
   return scripts.reduce((sum, bytes) => sum + bytes, 0)
 }

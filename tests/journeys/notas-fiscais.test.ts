@@ -257,7 +257,6 @@ test('what comes while somebody points, selects or has scrolled waits above the 
   await waiting.waitFor({ state: 'detached' })
   expect(await first()).not.toBe(before)
   await shown(page.getByText('1 selecionada'))
-  await page.unroute('**/v1/api/DocumentosFiscais?*')
 })
 
 test('documents are ticked one by one, in ranges, by page, with the keyboard, and over pages', async () => {

@@ -17,6 +17,9 @@ const args = [
   '--disable-sync',
 ]
 
+// One process for all pages of a context, however often they navigate: to start one costs more than most pages.
+const fewProcesses = ['--renderer-process-limit=1', '--disable-site-isolation-trials']
+
 const usualPaths = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -31,7 +34,7 @@ const usualPaths = [
 
 /** A real Chromium: that of CHROMIUM_PATH, else an installed one, else the one that npm brought. Never skips: it throws. */
 export async function launchBrowser(): Promise<Browser> {
-  return launch((options) => chromium.launch(options))
+  return launch((options) => chromium.launch({ ...options, args: [...args, ...fewProcesses] }))
 }
 
 /** The same as one person has it, with its data in `folder`, and the port where other tools join in. */
