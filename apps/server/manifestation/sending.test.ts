@@ -12,6 +12,7 @@ import { createDatabase } from '../../../tests/support/database.ts'
 import { verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import { arrive, chaveOf, evento, resNFe } from '../documents/testing.ts'
+import { LeaseLost } from '../jobs/jobs.ts'
 import { toldOf } from '../notifications/testing.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
@@ -810,6 +811,15 @@ describe('what the authority said', () => {
     await turn(null)
     expect(await told()).toEqual([])
   })
+})
+
+test('a batch that another process has by now is left to it', async () => {
+  await summaries(1)
+  await ask('nfe', 1)
+  const late = await claim()
+  await change(sql`lease_by = gen_random_uuid(), lease_until = now() + interval '1 minute'`)
+  await expect(sendBatch(ctx, late, new AbortController().signal)).rejects.toThrow(LeaseLost)
+  expect(await only()).toMatchObject({ state: 'waiting', signed_xml: null, lease_by: expect.any(String) })
 })
 
 describe('a batch whose lease is over while the database stalls', () => {

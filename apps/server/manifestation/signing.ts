@@ -3,13 +3,14 @@ import { type Correction, EventError, type SignedEvent } from '@vigia/sefaz/even
 import { sql, type UpdateObject } from 'kysely'
 import { takeCertificate } from '../companies/companies.ts'
 import { conclusive, disagreement, findXml } from '../documents/documents.ts'
-import { fromNow } from '../jobs/jobs.ts'
+import { fromNow, LeaseLost } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { serviceCodes } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
 import type { EventDetails, OpenedCertificate } from '../signer/signer.ts'
+import { UnwantedEvent } from '../signer/wanted.ts'
 import { joinCorrections, readCorrections } from './corrections.ts'
 import { manifestationKinds, outgoingText } from './kinds.ts'
 import { isAboutCertificate, isSignedAnew, overtaken } from './outcomes.ts'
@@ -179,6 +180,21 @@ async function changeHeld(
   return numUpdatedRows === 1n
 }
 
+async function isHeld(
+  { db }: Pick<Context, 'db'>,
+  { workspaceId, leaseBy }: Batch,
+  { id }: QueuedEvent,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('outgoing_event')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('lease_by', '=', leaseBy)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 async function sign(
   ctx: SigningContext,
   batch: Batch,
@@ -192,6 +208,8 @@ async function sign(
     return await opened.sign(await detailsOf(ctx, batch, event))
   } catch (error) {
     if (error instanceof EventError || error instanceof AppError) return { refusal: error.message }
+    if (error instanceof UnwantedEvent && !(await isHeld(ctx, batch, event)))
+      throw new LeaseLost('another process has these events', { cause: error })
     if (!(error instanceof TypeError)) throw error
     // A broken row must not keep the others of its company from leaving.
     ctx.log.error({ err: error, chave, tpEvento }, 'an event could not be made')
