@@ -178,7 +178,7 @@ test('a company whose certificate the authority has proved catches up with the o
   expect(await countDocuments(late.workspaceId)).toBe(5)
 })
 
-test('documents without NSU, or with one that is taken, keep a place of their own', () => {
+test('documents without NSU, or with one that is taken, keep a place of their own', async () => {
   const docZip = (nsu: string | null, xml: string) => ({ nsu, schema: 'x', content: gzipSync(xml) })
   const documents = [
     docZip('000000000000001', '<a/>'),
@@ -186,8 +186,8 @@ test('documents without NSU, or with one that is taken, keep a place of their ow
     docZip(null, '<c/>'),
     docZip(null, '<c/>'),
   ]
-  const places = readArrivals({ documents }).map((arrival) => arrival.nsu)
+  const places = (await readArrivals({ documents })).map((arrival) => arrival.nsu)
   expect(places).toHaveLength(3)
   expect(places.filter((place) => place < 0n)).toHaveLength(2)
-  expect(readArrivals({ documents }).map((arrival) => arrival.nsu)).toEqual(places)
+  expect((await readArrivals({ documents })).map((arrival) => arrival.nsu)).toEqual(places)
 })

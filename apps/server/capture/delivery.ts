@@ -51,7 +51,7 @@ export async function listSubscribers(
 }
 
 /** Reads the documents of a response; each gets a different position. */
-export function readArrivals(response: Pick<DistributionResponse, 'documents'>): Arrival[] {
+export async function readArrivals(response: Pick<DistributionResponse, 'documents'>): Promise<Arrival[]> {
   const page = new Map<bigint, ReceivedDocZip>()
   const others: ReceivedDocZip[] = []
   for (const { nsu, schema, content } of response.documents) {
@@ -60,7 +60,7 @@ export function readArrivals(response: Pick<DistributionResponse, 'documents'>):
     if (!first) page.set(place, { nsu: place, schema, content })
     else if (isSameDocument(first.content, content) !== true) others.push({ nsu: place, schema, content })
   }
-  return [...readPage([...page.values()]), ...readPage(others).map(besideAnother)]
+  return [...(await readPage([...page.values()])), ...(await readPage(others)).map(besideAnother)]
 }
 
 /** How long a page may wait for its proofs. */
@@ -245,7 +245,7 @@ async function copySome(
       behind.deliveredNsu === 0n ? beforeAll : behind.deliveredNsu,
       copyAtOnce,
     )
-    const arrivals = prove(ctx, readPage(copies), { withinMs: proofWithinMs(line) })
+    const arrivals = prove(ctx, await readPage(copies), { withinMs: proofWithinMs(line) })
     const more = copies.length === copyAtOnce
     const deliveredNsu = more ? copies[copies.length - 1]!.nsu : line.lastNsu
     await deliver(ctx, line, behind, { arrivals, deliveredNsu, more })

@@ -81,7 +81,7 @@ export async function settle(
   outcome: QueryOutcome,
   { isEnding = false } = {},
 ): Promise<SettledQuery> {
-  const read = outcome.response ? readArrivals({ documents: documentsOf(query, outcome.response) }) : []
+  const read = outcome.response ? await readArrivals({ documents: documentsOf(query, outcome.response) }) : []
   const arrivals = prove(ctx, read, { withinMs: proofWithinMs(line) })
   return inCapture(ctx, async (ctx) => {
     const askedAt = outcome.response ? await readAskedAt(ctx, line) : null

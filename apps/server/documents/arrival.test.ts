@@ -26,15 +26,15 @@ const damaged = [
   gzipSync(Buffer.alloc(5_000_000, 'x')),
 ]
 
-test('a page is read as its documents are read alone, whatever is wrong with some', () => {
+test('a page is read as its documents are read alone, whatever is wrong with some', async () => {
   const contents = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...sound) }, fc.constantFrom(...damaged))
-  fc.assert(
-    fc.property(fc.array(contents, { maxLength: 8 }), (contents) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(contents, { maxLength: 8 }), async (contents) => {
       const page = contents.map(
         (content, index): ReceivedDocZip => ({ nsu: BigInt(index), schema: 'x_v1.00.xsd', content }),
       )
       const alone = page.map(({ nsu, schema, content }) => readArrival(nsu, schema, content))
-      const read = readPage(page)
+      const read = await readPage(page)
       expect(read.map(({ xml: _, ...arrival }) => arrival)).toEqual(alone)
       for (const { xml, content } of read) if (xml) expect(xml.equals(gunzipSync(content))).toBe(true)
     }),
@@ -42,7 +42,7 @@ test('a page is read as its documents are read alone, whatever is wrong with som
   )
 })
 
-test('two of them in every combination', () => {
+test('two of them in every combination', async () => {
   const all = [...sound, ...damaged]
   for (const first of all) {
     for (const second of all) {
@@ -50,16 +50,31 @@ test('two of them in every combination', () => {
         (content, index): ReceivedDocZip => ({ nsu: BigInt(index), schema: 'x_v1.00.xsd', content }),
       )
       const outcome = ({ facts, problem }: Arrival) => ({ facts, problem })
-      expect(readPage(page).map(outcome)).toEqual(
+      expect((await readPage(page)).map(outcome)).toEqual(
         page.map(({ nsu, schema, content }) => outcome(readArrival(nsu, schema, content))),
       )
     }
   }
 })
 
-test('a page without anything wrong is read whole', () => {
+test('a page of large documents lets other work in between', async () => {
+  // Random text: a stream as long as that of a note with hundreds of items.
+  const content = gzipSync(`<a>${randomBytes(100_000).toString('hex')}</a>`)
+  const page = Array.from({ length: 10 }, (_, index) => ({ nsu: BigInt(index), schema: 'x', content }))
+  let turns = 0
+  const other = () => {
+    turns++
+    waiting = setImmediate(other)
+  }
+  let waiting = setImmediate(other)
+  await readPage(page)
+  clearImmediate(waiting)
+  expect(turns).toBeGreaterThan(5)
+})
+
+test('a page without anything wrong is read whole', async () => {
   const page = sound.map((content, index): ReceivedDocZip => ({ nsu: BigInt(index), schema: 'x_v1.00.xsd', content }))
-  expect(readPage(page).map(({ facts }) => facts?.root)).toEqual([
+  expect((await readPage(page)).map(({ facts }) => facts?.root)).toEqual([
     'resNFe',
     'nfeProc',
     'procEventoNFe',

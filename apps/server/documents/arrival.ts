@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { crc32, gunzipSync } from 'node:zlib'
 import { localTime } from '@vigia/dfe/document'
 import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/read'
@@ -78,15 +79,31 @@ export function readArrival(nsu: bigint, schema: string, content: Buffer): Arriv
   return readUnzipped({ nsu, schema, content }, xml)
 }
 
-/** Reads a page of docZips, each as `readArrival` would; of a receipt that stood beside another document it still says so. */
-export function readPage(page: readonly ReceivedDocZip[]): Arrival[] {
+// So many bytes of gzip stream are read in one go, because a process that captures may serve people too.
+const bytesAtOnce = 128 * 1024
+
+/**
+ * Reads a page of docZips, each as `readArrival` would; of a receipt that stood beside another document it still says so. Lets other work in
+ * between large documents.
+ */
+export async function readPage(page: readonly ReceivedDocZip[]): Promise<Arrival[]> {
   const unzipped = unzipTogether(page.map(({ content }) => content))
-  return page.map((docZip, index) => {
+  const arrivals: Arrival[] = []
+  let bytes = 0
+  for (const [index, docZip] of page.entries()) {
     const { nsu, schema, content, problem: stored } = docZip
+    bytes += content.length
+    if (bytes > bytesAtOnce && index > 0) {
+      await setImmediate()
+      bytes = content.length
+    }
     const xml = unzipped?.[index]
     const arrival = xml ? { ...readUnzipped(docZip, xml), xml } : readArrival(nsu, schema, content)
-    return stored ? { ...arrival, problem: withProblem(arrival.problem, besideText.exec(stored)?.[0]) } : arrival
-  })
+    arrivals.push(
+      stored ? { ...arrival, problem: withProblem(arrival.problem, besideText.exec(stored)?.[0]) } : arrival,
+    )
+  }
+  return arrivals
 }
 
 function readUnzipped({ nsu, schema, content }: ReceivedDocZip, xml: Buffer): Arrival {

@@ -19,7 +19,7 @@ const cnpj = '44555666000181'
 const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
 const documents = JSON.parse(await readFile(corpora.generated!, 'utf8')) as { schema: string; base64: string }[]
 const received = documents.map(({ schema, base64 }) => ({ nsu: 1n, schema, content: Buffer.from(base64, 'base64') }))
-const templates = readPage(received).filter(
+const templates = (await readPage(received)).filter(
   (arrival) => arrival.facts?.kind === 'document' && arrival.facts.type === 'nfe' && arrival.facts.complete,
 )
 

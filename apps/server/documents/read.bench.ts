@@ -23,7 +23,7 @@ for (const [name, file] of Object.entries(corpora)) {
     },
     {
       name: 'docZipToRow',
-      run: () => {
+      run: async () => {
         for (let turn = 0; turn < repeat; turn++) {
           for (let first = 0; first < documents.length; first += pageSize) {
             const page = documents.slice(first, first + pageSize)
@@ -32,7 +32,7 @@ for (const [name, file] of Object.entries(corpora)) {
               schema,
               content: Buffer.from(base64, 'base64'),
             }))
-            rowsOf(readPage(docZips), '44555666000181')
+            rowsOf(await readPage(docZips), '44555666000181')
           }
         }
         return repeat * documents.length

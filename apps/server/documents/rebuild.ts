@@ -88,7 +88,7 @@ async function* readAgain(ctx: RebuildContext, company: Recipient, service: Serv
   for (;;) {
     const receipts = await listReceipts(ctx, company, service, last, batchSize)
     if (receipts.length === 0) return
-    yield prove(ctx, readPage(receipts), { patient: true })
+    yield prove(ctx, await readPage(receipts), { patient: true })
     last = receipts[receipts.length - 1]!.nsu
   }
 }

@@ -51,7 +51,7 @@ export async function deliverKept(ctx: Pick<Context, 'db' | 'config' | 'log'>): 
         .executeTakeFirst()
       // Whoever takes that line next settles it.
       if (line?.askedAt === askedAt) return false
-      if (line) await deliverLate(ctx, line, readArrivals({ documents: documentsOf(query, response) }))
+      if (line) await deliverLate(ctx, line, await readArrivals({ documents: documentsOf(query, response) }))
       return true
     })
     if (isOver) await forgetKept(path)
