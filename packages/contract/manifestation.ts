@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { manifestationTypes } from './codes.ts'
 import { DocumentFilter } from './documents.ts'
-import { wholeNumber } from './fields.ts'
+import { flag, wholeNumber } from './fields.ts'
 import { CorrectionForm, CteManifestationForm, ManifestationForm, unknownType } from './forms.ts'
 import { route } from './route.ts'
 
@@ -45,6 +45,14 @@ export const manifestCte = route({
   data: outcome,
 })
 
+const kindOfManifestation = {
+  TipoDFe: DocumentFilter.shape.TipoDFe,
+  tipoManifestacao: wholeNumber(unknownType),
+}
+const isKnown = ({ TipoDFe, tipoManifestacao }: { TipoDFe: number; tipoManifestacao: number }) =>
+  manifestationTypes[TipoDFe === 0 ? 'nfe' : 'cte'].some((type) => type.code === tipoManifestacao)
+const known = { message: unknownType, path: ['tipoManifestacao'] }
+
 /** What would leave, asked before anything does; ours. */
 export const previewManifestation = route({
   method: 'POST',
@@ -52,21 +60,49 @@ export const previewManifestation = route({
   access: 'session',
   summary: 'Diz de quais documentos um evento sairia, e por que os outros ficariam de fora. Não envia nada.',
   refusals: [404],
-  body: z
-    .object({
-      TipoDFe: DocumentFilter.shape.TipoDFe,
-      tipoManifestacao: wholeNumber(unknownType),
-      idsDFe: ManifestationForm.shape.idsDFe,
-    })
-    .refine(
-      ({ TipoDFe, tipoManifestacao }) =>
-        manifestationTypes[TipoDFe === 0 ? 'nfe' : 'cte'].some((type) => type.code === tipoManifestacao),
-      { message: unknownType, path: ['tipoManifestacao'] },
-    ),
+  body: z.object({ ...kindOfManifestation, idsDFe: ManifestationForm.shape.idsDFe }).refine(isKnown, known),
   data: z.object({
     permitidos: z.array(z.string()),
     impedidos: z.array(z.object({ idDfe: z.string(), numero: z.number(), emitente: z.string(), motivo: z.string() })),
   }),
+})
+
+const texts = z.object({
+  /** What the form begins with: the text that was sent last, else a usual one; null where each document needs its own. */
+  sugestao: z.string().nullable(),
+  /** Kept by the workspace, in the order of the alphabet. */
+  modelos: z.array(z.string()),
+})
+
+/** How many texts a workspace keeps for each kind of manifestação. */
+export const keptTextsMax = 20
+
+/** Texts for the justificativa of a kind of manifestação; ours. */
+export const listManifestationTexts = route({
+  method: 'GET',
+  path: '/v1/api/DocumentosFiscais/textos-de-manifestacao',
+  access: 'session',
+  summary:
+    'Textos para a justificativa: com qual começar, e os que o workspace guardou para este tipo de manifestação.',
+  query: z.object(kindOfManifestation).refine(isKnown, known),
+  data: texts,
+})
+
+/** Keeps a text for the justificativa, or forgets it; ours. */
+export const keepManifestationText = route({
+  method: 'PUT',
+  path: '/v1/api/DocumentosFiscais/textos-de-manifestacao',
+  access: 'session',
+  summary: 'Guarda um texto para usar de novo como justificativa deste tipo de manifestação, ou o esquece.',
+  refusals: [409],
+  body: z
+    .object({
+      ...kindOfManifestation,
+      justificativa: ManifestationForm.shape.justificativa,
+      guardado: flag('guardado'),
+    })
+    .refine(isKnown, known),
+  data: texts,
 })
 
 /** An event that left from here or is about to. Times are ISO 8601 instants. */

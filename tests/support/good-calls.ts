@@ -266,6 +266,10 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { TipoDFe: 0, tipoManifestacao: 2, idsDFe: two.mine.nfe.slice(0, 20) },
     id: 'idsDFe',
   }),
+  'GET /v1/api/DocumentosFiscais/textos-de-manifestacao': () => ({ query: { TipoDFe: '0', tipoManifestacao: '2' } }),
+  'PUT /v1/api/DocumentosFiscais/textos-de-manifestacao': () => ({
+    body: { TipoDFe: 0, tipoManifestacao: 2, justificativa: 'Mercadoria conferida', guardado: true },
+  }),
   'POST /v1/api/DocumentosFiscais/manifestar-nfe': async (two) => ({
     body: { justificativa: 'A pedido do fiscal', idsDFe: [await summary(two)], tipoManifestacao: 1 },
     id: 'idsDFe',

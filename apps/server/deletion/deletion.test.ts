@@ -162,6 +162,7 @@ describe('a deletion', () => {
         sql`insert into session (workspace_id, token_hash, account_id, expires_at) values (${workspaceId}, ${Buffer.from(`${workspaceId}`)}, ${office.id}, now() + interval '1 day')`,
         sql`insert into mail_link (workspace_id, token_hash, account_id, purpose, expires_at) values (${workspaceId}, ${Buffer.from(`${workspaceId}`)}, ${office.id}, 'password', now())`,
         sql`insert into announcement_position select s.workspace_id, s.public_id, 1 from session s`,
+        sql`insert into manifestation_text (workspace_id, type, choice, text) values (${workspaceId}, 0, 1, 'x')`,
         sql`insert into announcement_reading select workspace_id, id, 1 from account`,
         sql`insert into token_directory values (${Buffer.from(`${workspaceId}`)}, ${workspaceId}, now())`,
         sql`insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, why)

@@ -93,6 +93,7 @@ export const fieldTexts: Record<string, FieldWords> = {
   },
   justificativa: { description: 'Motivo, de 1 a 200 caracteres; alguns eventos exigem pelo menos 15.' },
   idsDFe: { description: 'Os documentos, até 300 de cada vez; numa exportação, até 5.000.' },
+  guardado: { description: '`true` guarda o texto para todos do workspace, `false` o esquece.' },
   tipoManifestacao: {
     description:
       'NF-e: 1 Ciência, 2 Confirmação, 3 Desconhecimento, 4 Não Realizada. CT-e: 1 Cancelamento, 2 Carta Correção, 610110 Prestação em Desacordo, 610111 Retirar o Desacordo.',

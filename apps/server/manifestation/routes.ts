@@ -1,6 +1,8 @@
 import {
   type CorrectionForm,
+  keepManifestationText,
   listManifestations,
+  listManifestationTexts,
   type ManifestedDocument,
   manifestCte,
   manifestNfe,
@@ -10,9 +12,11 @@ import type { z } from 'zod'
 import { eventName } from '../documents/documents.ts'
 import { handle, type Session, weights } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { readHistory } from './history.ts'
+import { keepText, readTexts } from './justifications.ts'
 import { type Kind, manifestationKinds } from './kinds.ts'
 import { previewEvents, type RequestOutcome, requestEvents } from './requests.ts'
 import type { Named } from './subjects.ts'
@@ -46,6 +50,26 @@ export const manifestationRoutes = [
             : { idDfe: idOf(candidate), numero: number, emitente: issuerName, motivo: refusal }
         }),
       },
+    }
+  }),
+
+  handle(listManifestationTexts, async (ctx, { query, session: { workspaceId } }) => {
+    const service = serviceOf(query.TipoDFe)
+    const kind = kindOf(service, query.tipoManifestacao)
+    const texts = await readWorkspace(ctx, workspaceId, (ctx) => readTexts(ctx, workspaceId, service, kind))
+    return { data: { sugestao: texts.suggestion, modelos: texts.kept } }
+  }),
+
+  handle(keepManifestationText, async (ctx, { body, session: { workspaceId } }) => {
+    const service = serviceOf(body.TipoDFe)
+    const kind = kindOf(service, body.tipoManifestacao)
+    const texts = await inWorkspace(ctx, workspaceId, async (ctx) => {
+      await keepText(ctx, workspaceId, service, kind, { text: body.justificativa, keep: body.guardado })
+      return readTexts(ctx, workspaceId, service, kind)
+    })
+    return {
+      data: { sugestao: texts.suggestion, modelos: texts.kept },
+      message: body.guardado ? 'Modelo guardado para todos do workspace.' : 'Modelo apagado.',
     }
   }),
 

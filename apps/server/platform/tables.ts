@@ -1,5 +1,6 @@
 import type { Proof } from '@vigia/sefaz/proof'
 import type { ColumnType, Generated } from 'kysely'
+import type { ServiceCode } from './service.ts'
 
 type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>
 type Optional<T> = ColumnType<T, T | undefined, T>
@@ -132,6 +133,13 @@ interface AnnouncementReadingTable {
   workspace_id: number
   account_id: number
   read_up_to: bigint
+}
+interface ManifestationTextTable {
+  workspace_id: number
+  type: ServiceCode
+  choice: number
+  text: string
+  kept_at: Timestamp
 }
 interface AnnouncementPositionTable {
   session_id: string
@@ -529,6 +537,7 @@ export interface Tables {
   restore: RestoreTable
   outgoing_event: OutgoingEventTable
   outgoing_event_call: OutgoingEventCallTable
+  manifestation_text: ManifestationTextTable
   mail_link: MailLinkTable
   throttle: ThrottleTable
   mail: MailTable

@@ -15,7 +15,7 @@ import {
   selectDocuments,
   suggestIssuers,
 } from '@vigia/contract/documents'
-import { listManifestations, previewManifestation } from '@vigia/contract/manifestation'
+import { listManifestations, listManifestationTexts, previewManifestation } from '@vigia/contract/manifestation'
 import type { RouteData, RouteDefinition } from '@vigia/contract/route'
 import {
   type Dashboard as ContractDashboard,
@@ -56,6 +56,7 @@ export const outsidePeriodQuery = ownQuery(countOutsidePeriod, { totalDeItens: 0
 export const suggestionsQuery = ownQuery(suggestIssuers, { emitentes: [] })
 export const selectionQuery = ownQuery(selectDocuments, { ids: [] })
 export const manifestationsQuery = ownQuery(listManifestations, { eventos: [], opcoes: [] })
+export const manifestationTextsQuery = ownQuery(listManifestationTexts, { modelos: [] })
 export const previewQuery = ownQuery(previewManifestation, { permitidos: [], impedidos: [] })
 export const exportsQuery = ownQuery(listExports, [])
 export const healthQuery = query(health, (data) => data)

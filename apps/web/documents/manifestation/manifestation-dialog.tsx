@@ -12,6 +12,7 @@ import type { DocumentKind } from '../kinds.ts'
 import { type AnswerForm, useAnswerForm, useSending } from './answer-form.ts'
 import type { AnswerType } from './answer-types.ts'
 import { CorrectionsFields } from './corrections-fields.tsx'
+import { KeptTexts, useKeptTexts } from './kept-texts.tsx'
 import { PreviewBlock, usePreview } from './preview.tsx'
 import type { SendingResult } from './sending.ts'
 import { countsOf, SendingResults } from './sending-results.tsx'
@@ -39,10 +40,11 @@ export function ManifestationDialog({ open, ids: chosen, onSent, onClose, ...abo
   const [ids, setIds] = useState(chosen)
   const [results, setResults] = useState<SendingResult[]>()
   const form = useAnswerForm()
+  const texts = useKeptTexts(kind, answer, form)
   const isGone = useGone()
   useClosedByBack(open, () => {
     if (results) onClose()
-    else if (form.getValues('justificativa').trim() !== '')
+    else if (!['', texts.suggestion].includes(form.getValues('justificativa').trim()))
       notifyInfo('O que você escreveu continua guardado.', {
         description: `Para continuar, avance ou abra ${answer.label} de novo com a mesma seleção.`,
       })
@@ -59,7 +61,7 @@ export function ManifestationDialog({ open, ids: chosen, onSent, onClose, ...abo
       notifySuccess(message, leftOut > 0 ? { description: leftOutText(kind, leftOut) } : {})
       onClose()
     }
-    return <AnswerDialog {...about} ids={ids} form={form} onDone={onDone} onClose={onClose} />
+    return <AnswerDialog {...about} ids={ids} form={form} texts={texts} onDone={onDone} onClose={onClose} />
   }
   const repeatable = results.filter((result) => result.repeatable).map(({ idDfe }) => idDfe)
   const repeat = () => {
@@ -97,10 +99,11 @@ function useClosedByBack(open: boolean, onClosed: () => void) {
 
 interface AnswerDialogProps extends Omit<ManifestationDialogProps, 'open' | 'onSent'> {
   form: AnswerForm
+  texts: ReturnType<typeof useKeptTexts>
   onDone: (results: SendingResult[], message: string, leftOut: number) => void
 }
 
-function AnswerDialog({ kind, answer, ids, known, form, onDone, onHold, onClose }: AnswerDialogProps) {
+function AnswerDialog({ kind, answer, ids, known, form, texts, onDone, onHold, onClose }: AnswerDialogProps) {
   const preview = usePreview(kind, answer.code, ids)
   const { allowed = [], barred = [] } = preview.data ?? {}
   const sending = useSending(kind, answer, (results, message) => onDone(results, message, barred.length))
@@ -127,6 +130,7 @@ function AnswerDialog({ kind, answer, ids, known, form, onDone, onHold, onClose 
           <Subject kind={kind} ids={ids} known={known} />
           <PreviewBlock kind={kind} total={ids.length} preview={preview} />
           <Reason answer={answer} form={form} onSend={() => !blank && preview.data && void submit()} />
+          <KeptTexts {...texts} form={form} />
           {answer.corrects && <CorrectionsFields form={form} />}
         </div>
         <footer className={footerClass}>

@@ -1,0 +1,86 @@
+import { keptTextsMax } from '@vigia/contract/manifestation'
+import { sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+import { AppError } from '../platform/errors.ts'
+import { type Service, serviceCodes } from '../platform/service.ts'
+import type { Kind } from './kinds.ts'
+
+/** Texts for the justification of a kind of manifestação. */
+interface Texts {
+  /** With which a form begins. */
+  suggestion: string | null
+  kept: string[]
+}
+
+// The others tell something of each document.
+const usualTexts: Readonly<Record<number, string>> = {
+  210210: 'Ciência da operação informada na nota.',
+  210200: 'A operação aconteceu como está na nota.',
+}
+
+// A workspace that has sent nothing of a kind lately begins with the usual text.
+const lookedThrough = 1_000
+
+/** The texts that a workspace may begin a manifestação with; `ctx.db` is inside it. */
+export async function readTexts(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  service: Service,
+  { choice, tpEvento }: Kind,
+): Promise<Texts> {
+  const kept = await db
+    .selectFrom('manifestation_text')
+    .select('text')
+    .where('workspace_id', '=', workspaceId)
+    .where('type', '=', serviceCodes[service])
+    .where('choice', '=', choice)
+    .orderBy('text')
+    .execute()
+  const usual = service === 'nfe' ? usualTexts[tpEvento] : undefined
+  return {
+    suggestion: usual === undefined ? null : ((await lastSent(db, workspaceId, tpEvento)) ?? usual),
+    kept: kept.map(({ text }) => text),
+  }
+}
+
+async function lastSent(db: Context['db'], workspaceId: number, tpEvento: number): Promise<string | undefined> {
+  const { rows } = await sql<{ justification: string }>`
+    select justification
+      from (select id, tp_evento, justification, requested_by from outgoing_event where workspace_id = ${workspaceId}
+             order by id desc limit ${lookedThrough}) e
+     where tp_evento = ${tpEvento} and justification is not null and requested_by is not null
+     order by id desc limit 1`.execute(db)
+  return rows[0]?.justification
+}
+
+/** Keeps a text of a workspace, or forgets it; doing it twice changes nothing. `ctx.db` is a transaction inside the workspace. */
+export async function keepText(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  service: Service,
+  { choice }: Kind,
+  { text, keep }: { text: string; keep: boolean },
+): Promise<void> {
+  const row = { workspace_id: workspaceId, type: serviceCodes[service], choice, text }
+  if (!keep) {
+    const { workspace_id, type } = row
+    await db
+      .deleteFrom('manifestation_text')
+      .where((and) => and.and({ workspace_id, type, choice, text }))
+      .execute()
+    return
+  }
+  await db
+    .insertInto('manifestation_text')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from manifestation_text
+     where workspace_id = ${workspaceId} and type = ${row.type} and choice = ${choice}`.execute(db)
+  if (rows[0]!.count > keptTextsMax)
+    throw new AppError(
+      'conflict',
+      `Já há ${keptTextsMax} modelos para esta resposta. O texto não foi guardado; apague um modelo que não usa mais e tente de novo.`,
+    )
+}

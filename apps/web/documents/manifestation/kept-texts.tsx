@@ -1,0 +1,76 @@
+import { keepManifestationText, keptTextsMax } from '@vigia/contract/manifestation'
+import { BookmarkPlus, X } from 'lucide-react'
+import { useEffect } from 'react'
+import { useAction, useScreenQuery } from '../../lib/query.ts'
+import { manifestationTextsQuery } from '../../lib/response-adapter.ts'
+import { Button } from '../../ui/button.tsx'
+import type { DocumentKind } from '../kinds.ts'
+import type { AnswerForm } from './answer-form.ts'
+import type { AnswerType } from './answer-types.ts'
+
+/** The texts that the workspace keeps for an answer. While nobody has typed, the form begins with the one that the server suggests. */
+export function useKeptTexts(kind: DocumentKind, answer: AnswerType, form: AnswerForm) {
+  const about = { TipoDFe: kind.tipoDFe, tipoManifestacao: answer.code }
+  const { data } = useScreenQuery(manifestationTextsQuery, { query: about })
+  const suggestion = data?.sugestao ?? ''
+  useEffect(() => {
+    if (suggestion !== '' && form.getValues('justificativa') === '') form.setValue('justificativa', suggestion)
+  }, [suggestion, form])
+  return { about, suggestion, kept: data?.modelos ?? [] }
+}
+
+interface KeptTextsProps extends Pick<ReturnType<typeof useKeptTexts>, 'about' | 'kept'> {
+  form: AnswerForm
+}
+
+/** Texts to choose from, each with a button that forgets it, and one that keeps what is written. */
+export function KeptTexts({ about, kept, form }: KeptTextsProps) {
+  const action = useAction(keepManifestationText)
+  const text = form.watch('justificativa').trim()
+  const keep = (justificativa: string, guardado: boolean) =>
+    action.mutate({ body: { ...about, justificativa, guardado } })
+  const isNew = text !== '' && !kept.includes(text) && kept.length < keptTextsMax
+  if (kept.length === 0 && !isNew) return null
+  return (
+    <div className="grid gap-2">
+      {kept.length > 0 && (
+        <ul aria-label="Modelos desta resposta" className="flex max-h-32 flex-wrap gap-2 overflow-y-auto">
+          {kept.map((one) => (
+            <li key={one} className="flex max-w-full items-center rounded-full border border-line">
+              <button
+                type="button"
+                className="min-h-8 truncate rounded-l-full py-1 pr-1 pl-3 text-left hover:bg-sunken"
+                title={one}
+                aria-pressed={one === text}
+                onClick={() => form.setValue('justificativa', one, { shouldValidate: true, shouldDirty: true })}
+              >
+                {one}
+              </button>
+              <button
+                type="button"
+                className="grid size-8 shrink-0 place-items-center rounded-full text-muted hover:text-ink"
+                aria-label={`Apagar o modelo: ${one}`}
+                disabled={action.isPending}
+                onClick={() => keep(one, false)}
+              >
+                <X aria-hidden className="size-4" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {isNew && (
+        <Button
+          variant="ghost"
+          size="sm"
+          className="justify-self-start"
+          busy={action.isPending}
+          onClick={() => keep(text, true)}
+        >
+          <BookmarkPlus aria-hidden className="size-4" />
+          Guardar como modelo
+        </Button>
+      )}
+    </div>
+  )
+}
