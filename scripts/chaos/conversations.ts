@@ -65,7 +65,9 @@ export function misuse(conversation: readonly Matched[], hourMs: number): string
 }
 
 function matchText({ call, row }: Matched): string {
-  const noted = row ? `${new Date(row.at).toISOString()} ${row.cStat ?? row.error} in ${row.durationMs} ms` : 'nothing'
+  const noted = row
+    ? `${new Date(row.at).toISOString()} ${row.cStat ?? row.error} in ${row.durationMs} ms, pause ${row.pauseMs} ms, clock set by ${row.clockMs} ms`
+    : 'nothing'
   return `${queryText(call)} of ${call.at} (answered ${call.cStat}${call.lost ? ', lost' : ''}; noted: ${noted})`
 }
 

@@ -26,6 +26,9 @@ export interface LedgerCall {
   query: 'distNSU' | 'consNSU'
   cStat: number | null
   error: string | null
+  /** The pause that it caused, and how far the clock of the database was set then. */
+  pauseMs?: number | null
+  clockMs?: number
 }
 
 /** How far a conversation is. */
@@ -79,7 +82,8 @@ function hash(codec: number, content: Buffer): string | null {
 
 export async function readLedger(db: pg.Pool): Promise<LedgerCall[]> {
   const { rows } = await db.query<Omit<LedgerCall, 'at'> & { at: Date }>(`
-    select k.true_at as at, k.duration_ms as "durationMs", l.cnpj, ${service('l.service')} as service, k.query, k.c_stat as "cStat", k.error
+    select k.true_at as at, k.duration_ms as "durationMs", l.cnpj, ${service('l.service')} as service, k.query, k.c_stat as "cStat", k.error,
+           (extract(epoch from k.next_at - k.at) * 1000)::int as "pauseMs", (extract(epoch from k.at - k.true_at) * 1000)::float8 as "clockMs"
       from capture_call k join capture_line l on l.id = k.line_id order by k.true_at, k.id`)
   return rows.map((row) => ({ ...row, at: row.at.getTime() }))
 }
