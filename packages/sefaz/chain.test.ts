@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { chainsTo } from './chain.ts'
+import { findChain } from './chain.ts'
 import { issue } from './testing.ts'
+
+const chainsTo = (...given: Parameters<typeof findChain>) => findChain(...given) !== null
 
 const root = issue({ commonName: 'AC RAIZ DE TESTE', authority: true })
 const intermediate = issue({ commonName: 'AC INTERMEDIARIA', authority: true, issuer: root })
