@@ -12,6 +12,7 @@ import { captureMails, warnOfCaptures } from './capture/warnings.ts'
 import { askSoon, startCaptureWorker } from './capture/worker.ts'
 import { companyChangeRoutes } from './companies/change-routes.ts'
 import { companyAnnouncements } from './companies/companies.ts'
+import { createRevocationReview } from './companies/revocation.ts'
 import { companyRoutes } from './companies/routes.ts'
 import { certificateMails, warnOfCertificates } from './companies/warnings.ts'
 import type { Config } from './config.ts'
@@ -152,6 +153,8 @@ export async function start(
       startReviewWorker(working, [
         captures.followPlan,
         warnOfPlan,
+        // Before the warnings, which tell what it finds.
+        createRevocationReview(),
         warnOfCertificates,
         warnOfCaptures,
         eraseUnused,

@@ -77,6 +77,12 @@ export const CompanyDetail = z.object({
       emissor: z.string(),
       validoDe: z.string(),
       validoAte: z.string(),
+      /** When the authority that issued it, or one above, took it back; null: not that we know of. */
+      revogadoEm: z.string().nullable(),
+      /** When we last knew whether it was revoked; null: never. */
+      revogacaoConferidaEm: z.string().nullable(),
+      /** Why the last look did not tell; null when it did. */
+      revogacaoNaoConferida: z.string().nullable(),
       /** It was uploaded for another company with the same base. */
       deOutraEmpresa: z.boolean(),
       enviadoPor: z.string(),
