@@ -32,6 +32,8 @@ export const CompanyRow = z.object({
   captura: z.array(CaptureState),
   /** Documents of both kinds issued in the current month. */
   documentosNoMes: z.number(),
+  /** When the authority that issued the certificate took it back; null: not that we know of. */
+  certificadoRevogadoEm: z.string().nullable(),
 })
 /** What the browser receives as a company row (section 3). */
 export type CompanyRow = z.output<typeof CompanyRow>

@@ -228,8 +228,9 @@ const hasLogo =
 function selectCompanies(db: Context['db'], workspaceId: number) {
   return db
     .selectFrom('company as c')
-    .leftJoin(sql<{ base: string; valid_to: Date; revoked_at: Date | null }>`${usedCertificates(workspaceId)}`.as('k'), (join) =>
-      join.on('k.base', '=', sql`left(c.cnpj, 8)`),
+    .leftJoin(
+      sql<{ base: string; valid_to: Date; revoked_at: Date | null }>`${usedCertificates(workspaceId)}`.as('k'),
+      (join) => join.on('k.base', '=', sql`left(c.cnpj, 8)`),
     )
     .select(['c.id', 'c.public_id', 'c.name', 'c.cnpj', 'c.active', 'c.automatic', 'k.valid_to', 'k.revoked_at'])
     .where('c.workspace_id', '=', workspaceId)

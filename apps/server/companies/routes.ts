@@ -125,10 +125,10 @@ function toRow(company: ListedCompany, trouble: Trouble): CompanyRow {
     ultimaSincronizacaoNFe: lastSuccess(serviceCodes.nfe),
     ultimaSincronizacaoCTe: lastSuccess(serviceCodes.cte),
     validadeCertificadoA1: company.valid_to?.toISOString() ?? null,
-    certificadoRevogadoEm: company.revoked_at?.toISOString() ?? null,
     sincronizacaoAutomatica: company.automatic,
     captura: company.lines.map((line) => toCapture(line, company, trouble)),
     documentosNoMes: company.documents,
+    certificadoRevogadoEm: company.revoked_at?.toISOString() ?? null,
   }
 }
 
