@@ -30,6 +30,7 @@ export {
   takeCertificate,
 } from './certificates.ts'
 export { findLogoOf } from './logo.ts'
+export { createRevocationReview } from './revocation.ts'
 export {
   type Hiding,
   hidesAnything,

@@ -2,10 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readCertificate } from '@vigia/sefaz/certificate'
-import { type Simulator, start } from '@vigia/simulator/start'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { order } from '../../../tests/support/authority.ts'
+import { order, startAuthority } from '../../../tests/support/authority.ts'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { withTestKeys } from '../../../tests/support/keys.ts'
 import { readConfig } from '../config.ts'
@@ -19,7 +18,7 @@ import { createRevocationReview } from './revocation.ts'
 const [cnpj, filial] = ['44555666000181', '44555666000262']
 let database: Awaited<ReturnType<typeof createDatabase>>
 let dataDir: string
-let simulator: Simulator
+let simulator: Awaited<ReturnType<typeof startAuthority>>
 let ctx: Pick<Context, 'db' | 'config' | 'log'>
 let workspaceId: number
 let review: ReturnType<typeof createRevocationReview>
@@ -34,7 +33,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'vigia-revocation-'))
-  simulator = await start({ port: 0, directory: withTestKeys(join(dataDir, 'simulator')) })
+  simulator = await startAuthority(withTestKeys(join(dataDir, 'simulator')))
   ctx = { ...ctx, config: readConfig({ DATA_DIR: dataDir, SIMULATOR_PORT: String(simulator.port) }, '/') }
   workspaceId = await newWorkspace(ctx.db)
   review = createRevocationReview()
@@ -157,7 +156,7 @@ test('a list that cannot be reached is told, looked for again after an hour, and
 })
 
 test('nobody is asked about a certificate of an authority that is not trusted, and people are told', async () => {
-  await using foreign = await start({ port: 0, directory: join(dataDir, 'foreign') })
+  await using foreign = await startAuthority(join(dataDir, 'foreign'))
   const id = await addCertificate(cnpj, foreign)
   await review(ctx, workspaceId)
   expect(await stateOf(id)).toMatchObject({ revocation_problem: 'unknown-authority', revocation_checked_at: null })

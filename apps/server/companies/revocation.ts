@@ -8,10 +8,10 @@ import {
 } from '@vigia/sefaz/chain'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { fetchOutside, OutboundError } from '../http/outbound.ts'
 import { readAuthorities } from '../platform/authorities.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
-import { fetchOutside, OutboundError } from '../platform/outbound.ts'
 
 /** Why it is not known whether a certificate was revoked. */
 const problems = {
