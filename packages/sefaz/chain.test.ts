@@ -24,6 +24,15 @@ describe('a certificate', () => {
     ).toBe(true)
   })
 
+  test('is told with all the authorities above it that are known, also above a trusted one', () => {
+    const path = (roots: string[]) =>
+      findChain({ certificate: leaf.certificate, chain: [intermediate.certificate] }, roots)?.map(({ raw }) => raw)
+    const whole = [leaf, intermediate, root].map(({ x509 }) => x509.raw)
+    expect(path([root.certificate])).toEqual(whole)
+    expect(path([intermediate.certificate, root.certificate])).toEqual(whole)
+    expect(path([intermediate.certificate])).toEqual(whole.slice(0, 2))
+  })
+
   test('without the authority between is not', () => {
     expect(chainsTo({ certificate: leaf.certificate, chain: [] }, [root.certificate])).toBe(false)
   })

@@ -36,7 +36,7 @@ beforeEach(async () => {
   simulator = await startAuthority(withTestKeys(join(dataDir, 'simulator')))
   ctx = { ...ctx, config: readConfig({ DATA_DIR: dataDir, SIMULATOR_PORT: String(simulator.port) }, '/') }
   workspaceId = await newWorkspace(ctx.db)
-  review = createRevocationReview()
+  review = createRevocationReview(new AbortController().signal)
 })
 afterEach(async () => {
   await simulator[Symbol.asyncDispose]()
@@ -139,7 +139,7 @@ test('a list that cannot be reached is told, looked for again after an hour, and
   const { revoked_at } = await stateOf(id)
   await later('1 day')
   await simulator[Symbol.asyncDispose]()
-  review = createRevocationReview()
+  review = createRevocationReview(new AbortController().signal)
   await review(ctx, workspaceId)
   const failed = await stateOf(id)
   expect(failed).toMatchObject({ revocation_problem: 'unreachable', revoked_at })

@@ -46,20 +46,21 @@ type Lists = ReturnType<typeof createLists>
 /**
  * A review that asks the issuers of a workspace's certificates, and the authorities above them, whether they revoked one: each once a day, and
  * once an hour while the answer is not to be had. A certificate that no trusted authority issued is no reason to ask anybody: the address in
- * it may be anything.
+ * it may be anything. `stop` ends what goes on.
  */
-export function createRevocationReview() {
-  const lists = createLists()
+export function createRevocationReview(stop: AbortSignal) {
+  const lists = createLists(stop)
   return async function checkRevocations(ctx: RevocationContext, workspaceId: number): Promise<void> {
     const due = await listDue(ctx, workspaceId)
     if (due.length === 0) return
     const roots = await readAuthorities(ctx.config)
     const started = performance.now()
     for (const one of due) {
-      if (performance.now() - started > withinMs) return
       const chain = findChain(one, roots)
       const found = chain ? await askIssuers(ctx, lists, chain) : 'unknown-authority'
+      if (stop.aborted) return
       await noteRevocation(ctx, workspaceId, one.id, found)
+      if (performance.now() - started > withinMs) return
     }
   }
 }
@@ -133,13 +134,13 @@ interface ListSource {
 }
 
 // What failed is kept as well: three hundred certificates must not wait three hundred times for the same address.
-function createLists() {
+function createLists(stop: AbortSignal) {
   return new LRUCache<string, RevocationList | RevocationProblem, ListSource>({
     maxSize: keptBytesMax,
     sizeCalculation: (list) => (typeof list === 'string' ? 1 : list.bytes),
     ttl: keptMs,
     fetchMethod: async (_key, _stale, { context, options }) => {
-      const list = await fetchList(context)
+      const list = await fetchList(context, stop)
       const holdsMs = typeof list === 'string' || !list.nextUpdate ? keptMs : list.nextUpdate.getTime() - Date.now()
       // There is a newer one then.
       if (holdsMs > 0) options.ttl = Math.min(keptMs, holdsMs)
@@ -148,11 +149,14 @@ function createLists() {
   })
 }
 
-async function fetchList({ ctx, address, issuer }: ListSource): Promise<RevocationList | RevocationProblem> {
+async function fetchList(
+  { ctx, address, issuer }: ListSource,
+  stop: AbortSignal,
+): Promise<RevocationList | RevocationProblem> {
   const { simulator, sefaz } = ctx.config
   const exempt = simulator && new URL(sefaz.endpoints.distribution.nfe).host
   try {
-    return await readRevocationList(await fetchOutside(address, { exempt }), issuer)
+    return await readRevocationList(await fetchOutside(address, { exempt, stop }), issuer)
   } catch (error) {
     if (!(error instanceof OutboundError || error instanceof RevocationListError)) throw error
     ctx.log.warn({ err: error, address }, 'a list of revoked certificates cannot be used')

@@ -8,6 +8,7 @@ let asked: string[] = []
 const pages: Record<string, RequestListener> = {
   '/list': (_, response) => response.end('a list'),
   '/elsewhere': (_, response) => response.writeHead(302, { location: '/list' }).end(),
+  '/silent': () => {},
   '/gone': (_, response) => response.writeHead(404).end('gone'),
   '/endless': (_, response) => {
     const more = () => {
@@ -36,14 +37,15 @@ afterAll(() => {
   server.close()
 })
 
+const { signal: stop } = new AbortController()
 const problemOf = (address: string, exempt: string | null = null) =>
-  fetchOutside(address, { exempt }).then(
+  fetchOutside(address, { exempt, stop }).then(
     () => null,
     (error: OutboundError) => error.problem,
   )
 
 test('the exempt host is fetched from, with its port and under this name alone', async () => {
-  expect(String(await fetchOutside(`http://${host}/list`, { exempt: host }))).toBe('a list')
+  expect(String(await fetchOutside(`http://${host}/list`, { exempt: host, stop }))).toBe('a list')
   asked = []
   expect(await problemOf(`http://${host}/list`)).toBe('not-public')
   expect(await problemOf(`http://${host}/list`, 'localhost:1')).toBe('not-public')
@@ -73,6 +75,14 @@ test.each(['ftp://exemplo.com.br/', 'file:///etc/passwd', 'http://ana:senha@exem
     expect(await problemOf(address)).toBe('no-address')
   },
 )
+
+test('what goes on is ended when it is told to stop', async () => {
+  const ending = new AbortController()
+  const fetched = fetchOutside(`http://${host}/silent`, { exempt: host, stop: ending.signal })
+  await expect.poll(() => asked.includes('/silent')).toBe(true)
+  ending.abort()
+  await expect(fetched).rejects.toMatchObject({ name: 'OutboundError', problem: 'unreachable' })
+})
 
 test('redirects are not followed, errors not taken for content, and too much is not read', async () => {
   asked = []

@@ -28,9 +28,12 @@ const patienceMs = 30_000
 
 /**
  * Fetches from an address that somebody outside wrote: http and https, public IP addresses only, no redirects, 30 seconds and 64 MiB at most.
- * Throws OutboundError. `exempt`: the one host with its port that may be anywhere.
+ * Throws OutboundError. `exempt`: the one host with its port that may be anywhere. `stop`: ends it early.
  */
-export async function fetchOutside(address: string, { exempt }: { exempt: string | null }): Promise<Buffer> {
+export async function fetchOutside(
+  address: string,
+  { exempt, stop }: { exempt: string | null; stop: AbortSignal },
+): Promise<Buffer> {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
     throw new OutboundError('no-address', 'http or https without a login')
@@ -38,12 +41,12 @@ export async function fetchOutside(address: string, { exempt }: { exempt: string
   const literal = url.hostname.replace(/^\[|\]$/g, '')
   // No name is looked up for these.
   if (!isExempt && isIP(literal) && !isPublic(literal)) throw new OutboundError('not-public', url.hostname)
-  const signal = AbortSignal.timeout(patienceMs)
+  const patience = AbortSignal.timeout(patienceMs)
   try {
-    return await readBody(await get(url, signal, isExempt ? undefined : lookupPublic))
+    return await readBody(await get(url, AbortSignal.any([patience, stop]), isExempt ? undefined : lookupPublic))
   } catch (cause) {
     if (cause instanceof OutboundError) throw cause
-    if (signal.aborted) throw new OutboundError('too-slow', url.host, { cause })
+    if (patience.aborted) throw new OutboundError('too-slow', url.host, { cause })
     throw new OutboundError('unreachable', url.host, { cause })
   }
 }
