@@ -11,7 +11,7 @@ import { completenessRoutes } from './capture/completeness.ts'
 import { captureMails, warnOfCaptures } from './capture/warnings.ts'
 import { askSoon, startCaptureWorker } from './capture/worker.ts'
 import { companyChangeRoutes } from './companies/change-routes.ts'
-import { companyAnnouncements } from './companies/companies.ts'
+import { companyAnnouncements, createRevocationReview } from './companies/companies.ts'
 import { companyRoutes } from './companies/routes.ts'
 import { certificateMails, warnOfCertificates } from './companies/warnings.ts'
 import type { Config } from './config.ts'
@@ -148,10 +148,13 @@ export async function start(
     // What an event releases comes by the distribution.
     const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
     stack.use(await startManifestationWorker(working, { registered }))
+    const stop = new AbortController()
     stack.use(
       startReviewWorker(working, [
         captures.followPlan,
         warnOfPlan,
+        // Before the warnings, which tell what it finds.
+        createRevocationReview(stop.signal),
         warnOfCertificates,
         warnOfCaptures,
         eraseUnused,
@@ -173,7 +176,6 @@ export async function start(
     stack.use(startTeller(working, writers))
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
     stack.use(startExportWorker(working))
-    const stop = new AbortController()
     stack.use(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))
     stack.defer(() => stop.abort())
     stack.use(captures.startCaptureWatch(working))

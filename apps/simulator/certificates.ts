@@ -7,11 +7,21 @@ import {
   sign,
   X509Certificate,
 } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import forge from 'node-forge'
 import { writePfx } from './pkcs12.ts'
+import { encodePoint, makeRevocationList, type Revoked } from './revocation.ts'
 
 /** Who a certificate is made for: a company (`cnpj`) or a person (`cpf`). */
 export interface CertificateSubject {
@@ -33,12 +43,20 @@ export interface CertificationAuthority {
   /** PEM of the root: what a client must trust. */
   root: string
   /** PEM of the issuing authority, sent along by the server and put in every PFX. */
-  intermediate: string
+  readonly intermediate: string
   issue(holder: CertificateSubject, now: number, pair?: KeyObject): Promise<IssuedCertificate>
   issueServer(now: number): Promise<IssuedCertificate>
   /** Whether the certificate of a client or of a signature is one of ours and in its validity. */
-  check(certificate: X509Certificate, now: number): 'ok' | 'foreign' | 'expired' | 'not-yet-valid'
+  check(certificate: X509Certificate, now: number): 'ok' | 'foreign' | 'expired' | 'not-yet-valid' | 'revoked'
+  /** From now on certificates name `origin` as the place of their lists. */
+  publishAt(origin: string): void
+  /** Revokes the certificate with this serial number, or all that a CNPJ has so far; answers their serial numbers. */
+  revoke(which: { serialNumber?: string; cnpj?: string }, at: number): string[]
+  /** The list of revoked certificates at a path of `origin`, in DER. */
+  list(path: string, now: number): Buffer | null
 }
+
+const listPaths = { root: '/lcr/raiz.crl', intermediate: '/lcr/ac.crl' }
 
 const dayMs = 86_400_000
 const generatePair = promisify(generateKeyPair)
@@ -70,8 +88,16 @@ export async function openCertificationAuthority(
   if (!existsSync(join(folder, 'intermediate.key'))) await createAuthority(directory, folder, now)
   const read = (name: string) => readFileSync(join(folder, name), 'utf8')
   const root = read('root.pem')
-  const intermediate = read('intermediate.pem')
+  const rootIssuer = { certificate: new X509Certificate(root), key: createPrivateKey(read('root.key')) }
+  let intermediate = read('intermediate.pem')
   const issuer = { certificate: new X509Certificate(intermediate), key: createPrivateKey(read('intermediate.key')) }
+  const lines = (name: string) => (existsSync(join(folder, name)) ? read(name).split('\n').filter(Boolean) : [])
+  let origin = lines('origin')[0]
+  const revoked = new Map(
+    lines('revoked')
+      .map((line) => JSON.parse(line))
+      .map((one: Revoked) => [one.serialNumber, one]),
+  )
   const blocks = trust.flatMap((pem) => pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [])
   const trusted = [issuer.certificate, ...blocks.map((block) => new X509Certificate(block))]
   const isIssued = (certificate: X509Certificate) =>
@@ -79,15 +105,19 @@ export async function openCertificationAuthority(
 
   return {
     root,
-    intermediate,
+    get intermediate() {
+      return intermediate
+    },
     issue: async (holder, at, pair) => {
       const key = pair ?? (await newPrivateKey())
       const end = holder.expires ?? at + 365 * dayMs
       const start = Math.min(at - dayMs, end - 365 * dayMs)
-      return {
-        key,
-        certificate: makeCertificate(subjectOf(holder), key, issuer, { start, end }, holderExtensions(holder)),
-      }
+      const extensions = [...holderExtensions(holder), ...listExtensions(origin, listPaths.intermediate)]
+      const certificate = makeCertificate(subjectOf(holder), key, issuer, { start, end }, extensions)
+      // The command line issues beside a running server.
+      const { serialNumber } = certificate
+      appendFileSync(join(folder, 'issued'), `${JSON.stringify({ serialNumber, cnpj: holder.cnpj })}\n`)
+      return { key, certificate }
     },
     issueServer: async (at) => {
       const key = await keptKey(directory, 'server')
@@ -99,8 +129,36 @@ export async function openCertificationAuthority(
       // Who is trusted by itself is trusted whatever its dates: it was named by a person.
       if (trusted.some((one) => one.fingerprint256 === certificate.fingerprint256)) return 'ok'
       if (!isIssued(certificate)) return 'foreign'
+      if (revoked.has(certificate.serialNumber)) return 'revoked'
       if (at > certificate.validToDate.getTime()) return 'expired'
       return at < certificate.validFromDate.getTime() ? 'not-yet-valid' : 'ok'
+    },
+    publishAt: (place) => {
+      if (place === origin) return
+      // The same authority with the same key: what it issued before still chains to it.
+      const { certificate, key } = issuer
+      const validity = { start: certificate.validFromDate.getTime(), end: certificate.validToDate.getTime() }
+      const extensions = [...authorityExtensions(), ...listExtensions(place, listPaths.root)]
+      intermediate = makeCertificate(intermediateName(), key, rootIssuer, validity, extensions).toString()
+      origin = place
+      writeFileSync(join(folder, 'intermediate.pem'), intermediate)
+      writeFileSync(join(folder, 'origin'), place)
+    },
+    revoke: ({ serialNumber, cnpj }, at) => {
+      const issued = lines('issued').map((line) => JSON.parse(line))
+      const serials = serialNumber
+        ? [serialNumber]
+        : issued.filter((one) => one.cnpj === cnpj).map((one) => one.serialNumber)
+      const fresh = serials.filter((one) => !revoked.has(one))
+      for (const one of fresh) {
+        revoked.set(one, { serialNumber: one, at })
+        appendFileSync(join(folder, 'revoked'), `${JSON.stringify({ serialNumber: one, at })}\n`)
+      }
+      return fresh
+    },
+    list: (path, at) => {
+      if (path === listPaths.root) return makeRevocationList(rootIssuer, [], at)
+      return path === listPaths.intermediate ? makeRevocationList(issuer, [...revoked.values()], at) : null
     },
   }
 }
@@ -136,13 +194,13 @@ async function createAuthority(directory: string, folder: string, now: number): 
   )
   const root = makeCertificate(rootName, rootKey, null, validity, authorityExtensions())
   const key = await newPrivateKey()
-  const name = attributes(
-    ['C', 'BR'],
-    ['O', 'ICP-Brasil'],
-    ['OU', 'Secretaria da Receita Federal do Brasil - RFB'],
-    ['CN', 'AC SIMULADOR VIGIA RFB v5'],
+  const intermediate = makeCertificate(
+    intermediateName(),
+    key,
+    { certificate: root, key: rootKey },
+    validity,
+    authorityExtensions(),
   )
-  const intermediate = makeCertificate(name, key, { certificate: root, key: rootKey }, validity, authorityExtensions())
   const pem = (secret: KeyObject) => secret.export({ format: 'pem', type: 'pkcs8' })
   writeFileSync(join(draft, 'root.pem'), root.toString())
   writeFileSync(join(draft, 'root.key'), pem(rootKey), { mode: 0o600 })
@@ -155,6 +213,15 @@ async function createAuthority(directory: string, folder: string, now: number): 
     rmSync(draft, { recursive: true, force: true })
     if (!existsSync(join(folder, 'intermediate.key'))) throw error
   }
+}
+
+function intermediateName(): forge.pki.CertificateField[] {
+  return attributes(
+    ['C', 'BR'],
+    ['O', 'ICP-Brasil'],
+    ['OU', 'Secretaria da Receita Federal do Brasil - RFB'],
+    ['CN', 'AC SIMULADOR VIGIA RFB v5'],
+  )
 }
 
 function makeCertificate(
@@ -233,6 +300,10 @@ function authorityExtensions(): object[] {
     { name: 'basicConstraints', cA: true, critical: true },
     { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
   ]
+}
+
+function listExtensions(origin: string | undefined, path: string): object[] {
+  return origin ? [{ id: '2.5.29.31', critical: false, value: encodePoint(`${origin}${path}`) }] : []
 }
 
 function holderExtensions(holder: CertificateSubject): object[] {

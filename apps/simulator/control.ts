@@ -67,6 +67,7 @@ const handlers: Record<string, ControlHandler> = {
   'GET state': (authority) => state(authority),
   'POST clock': async (authority, { json }) => setClock(authority, await json()),
   'POST certificates': async (authority, { json }) => certificate(authority, await json()),
+  'POST revocations': async (authority, { json }) => revoke(authority, await json()),
   'POST companies': async (authority, { json }) => newCompany(authority, await json()),
   'POST publish': async (authority, { json }) => publish(authority, await json()),
   'POST documents': async (authority, { query, body }) => {
@@ -170,6 +171,13 @@ function certificate({ certification, clock }: Authority, order: Record<string, 
   }
   if (holder.cnpj === undefined && holder.cpf === undefined) throw new ControlError(400, 'cnpj or cpf is missing')
   return issuePfx(certification, holder, clock.now())
+}
+
+function revoke({ certification, clock }: Authority, order: Record<string, unknown>): unknown {
+  const which = { serialNumber: text(order, 'serialNumber'), cnpj: text(order, 'cnpj') }
+  if (which.serialNumber === undefined && which.cnpj === undefined)
+    throw new ControlError(400, 'serialNumber or cnpj is missing')
+  return { revoked: certification.revoke(which, clock.now()) }
 }
 
 // A company that a newcomer can try the product with.

@@ -12,7 +12,7 @@ import { distributionServices } from './message.ts'
 import { htmlError } from './pages.ts'
 import { releaseDue } from './publication.ts'
 import type { Reply } from './reply.ts'
-import { wsdl } from './soap.ts'
+import { type HttpResponse, wsdl } from './soap.ts'
 
 interface Listening {
   port: number
@@ -115,6 +115,8 @@ async function respond(
       : htmlError(403)
     return send(response, reply)
   }
+  const list = certificateList(authority, url.pathname)
+  if (list) return send(response, list)
   // Read before anything is refused, so that the connection stays usable.
   const body = await readBody(request, bodyBytesMax)
   const certificate = acceptedCertificate(authority, request)
@@ -139,6 +141,12 @@ async function respond(
   if (authority.responseMs > 0) await sleep(authority.responseMs)
   if (reply === 'reset') connections.get(peerOf(request.socket))?.resetAndDestroy()
   else send(response, reply)
+}
+
+// For everybody, as the real ones are.
+function certificateList({ certification, clock }: Authority, path: string): HttpResponse | null {
+  const body = certification.list(path, clock.now())
+  return body && { status: 200, contentType: 'application/pkix-crl', body }
 }
 
 function acceptedCertificate(authority: Authority, request: IncomingMessage): X509Certificate | null {

@@ -120,6 +120,7 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
   }
   // Nobody is served before everything is in its sequence.
   const server = resources.adopt(await listen(authority, options.port), (one) => one.close())
+  certification.publishAt(`http://localhost:${server.port}`)
   const kept = resources.move()
   return {
     origin: `https://localhost:${server.port}`,

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { chainsTo } from './chain.ts'
+import { findChain } from './chain.ts'
 import { issue } from './testing.ts'
+
+const chainsTo = (...given: Parameters<typeof findChain>) => findChain(...given) !== null
 
 const root = issue({ commonName: 'AC RAIZ DE TESTE', authority: true })
 const intermediate = issue({ commonName: 'AC INTERMEDIARIA', authority: true, issuer: root })
@@ -20,6 +22,15 @@ describe('a certificate', () => {
     expect(
       chainsTo({ certificate: leaf.certificate, chain: [] }, [`${root.certificate}\n${intermediate.certificate}`]),
     ).toBe(true)
+  })
+
+  test('is told with all the authorities above it that are known, also above a trusted one', () => {
+    const path = (roots: string[]) =>
+      findChain({ certificate: leaf.certificate, chain: [intermediate.certificate] }, roots)?.map(({ raw }) => raw)
+    const whole = [leaf, intermediate, root].map(({ x509 }) => x509.raw)
+    expect(path([root.certificate])).toEqual(whole)
+    expect(path([intermediate.certificate, root.certificate])).toEqual(whole)
+    expect(path([intermediate.certificate])).toEqual(whole.slice(0, 2))
   })
 
   test('without the authority between is not', () => {

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import { parseCnpj } from '@vigia/dfe/cnpj'
 import { ufBySigla } from '@vigia/dfe/uf'
+import { certificateExtensions, children, hex, latin1 } from './der.ts'
 
 /** Whose certificate it is, from the ICP-Brasil fields (DOC-ICP-04). */
 export interface CertificateHolder {
@@ -44,56 +45,15 @@ function first(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value[0] : value) ?? ''
 }
 
-interface DerNode {
-  tag: number
-  content: Uint8Array
-}
-
-// node:crypto shows an otherName as "<unsupported>": this walks Certificate → tbsCertificate → extensions → GeneralNames (RFC 5280 §4).
+// node:crypto shows an otherName as "<unsupported>" (RFC 5280 §4.2.1.6).
 function readOtherNames(der: Uint8Array): Map<string, string> {
   const names = new Map<string, string>()
-  const tbs = children(der)[0]?.content
-  const certificateFields = tbs ? children(children(tbs)[0]?.content) : []
-  const extensions = children(certificateFields.find((field) => field.tag === 0xa3)?.content)[0]
-  for (const extension of children(extensions?.content)) {
-    const fields = children(extension.content)
-    if (hex(fields[0]?.content) !== subjectAltNameOid) continue
-    for (const name of children(children(fields.at(-1)?.content)[0]?.content)) {
-      if (name.tag !== 0xa0) continue
-      const [oid, explicit] = children(name.content)
-      // OCTET STRING, UTF8String, PrintableString or IA5String, depending on the authority: all of them hold plain characters here.
-      const value = children(explicit?.content)[0]
-      if (value && [0x04, 0x0c, 0x13, 0x16].includes(value.tag)) names.set(hex(oid?.content), text(value.content))
-    }
+  for (const name of children(certificateExtensions(der).get(subjectAltNameOid)?.value?.content)) {
+    if (name.tag !== 0xa0) continue
+    const [oid, explicit] = children(name.content)
+    // OCTET STRING, UTF8String, PrintableString or IA5String, depending on the authority: all of them hold plain characters here.
+    const value = children(explicit?.content)[0]
+    if (value && [0x04, 0x0c, 0x13, 0x16].includes(value.tag)) names.set(hex(oid?.content), latin1(value.content))
   }
   return names
-}
-
-function hex(bytes: Uint8Array | undefined): string {
-  return bytes ? Buffer.from(bytes).toString('hex') : ''
-}
-
-function text(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('latin1')
-}
-
-// OpenSSL has accepted the certificate before, so tags of one byte and definite lengths are all there is; anything else ends the list.
-function children(content: Uint8Array | undefined): DerNode[] {
-  const nodes: DerNode[] = []
-  if (content === undefined) return nodes
-  for (let at = 0; at + 2 <= content.length; ) {
-    const tag = content[at]!
-    let length = content[at + 1]!
-    at += 2
-    if (length >= 0x80) {
-      const lengthBytes = length & 0x7f
-      if (lengthBytes === 0 || lengthBytes > 4) return nodes
-      length = 0
-      for (const end = at + lengthBytes; at < end; at++) length = length * 256 + (content[at] ?? 0)
-    }
-    if (at + length > content.length) return nodes
-    nodes.push({ tag, content: content.subarray(at, at + length) })
-    at += length
-  }
-  return nodes
 }

@@ -2,11 +2,16 @@ import { readCertificate } from '@vigia/sefaz/certificate'
 import { connect } from '@vigia/sefaz/connection'
 import { type DocZip, queryDistribution } from '@vigia/sefaz/distribution'
 import { simulatedEndpoints } from '@vigia/sefaz/endpoints'
-import type { Simulator } from '@vigia/simulator/start'
+import { type Simulator, start } from '@vigia/simulator/start'
 
 /** Where generated documents begin: there are as many on the first of a month as on the last. */
 export function weeksAgo(): number {
   return Date.now() - 25 * 86_400_000
+}
+
+/** A simulated authority without a product, on a free port. */
+export function startAuthority(directory: string): Promise<Simulator> {
+  return start({ port: 0, directory })
 }
 
 /** A row of `GET truth`: what the authority holds for a CNPJ. */

@@ -70,7 +70,7 @@ export const noCertificate: Decision = {
   nextPage: false,
   state: 'stopped',
   message:
-    'O certificado digital venceu. Os documentos já guardados estão seguros; envie um certificado novo para a captura continuar.',
+    'O certificado digital venceu ou foi revogado. Os documentos já guardados estão seguros; envie um certificado novo para a captura continuar.',
   nextInMs: null,
   allowedInMs: 0,
   failures: 0,

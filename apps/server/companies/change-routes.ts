@@ -3,7 +3,7 @@ import type { RouteInput } from '@vigia/contract/route'
 import { formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
 import type { Certificate } from '@vigia/sefaz/certificate'
-import { chainsTo } from '@vigia/sefaz/chain'
+import { findChain } from '@vigia/sefaz/chain'
 import { requireProvedEmail } from '../accounts/accounts.ts'
 import { handle, weights } from '../http/http.ts'
 import { readAuthorities } from '../platform/authorities.ts'
@@ -40,7 +40,7 @@ interface Captures {
 // Whether only the holder can have the key. A demonstration that is open to anybody takes no other certificate: one of a real company has no
 // business there.
 async function isProved({ config }: Pick<Context, 'config'>, certificate: Certificate): Promise<boolean> {
-  const proved = chainsTo(certificate, await readAuthorities(config))
+  const proved = findChain(certificate, await readAuthorities(config)) !== null
   if (config.simulator?.open && !proved)
     throw new AppError(
       'invalid-input',
@@ -161,7 +161,8 @@ function whatFollows(owner: Awaited<ReturnType<typeof companies.findCertificateO
 
 type CompanyRecord = Awaited<ReturnType<typeof companies.getCompany>>
 
-function whyNothingLeaves({ valid_to, lines }: CompanyRecord): string | null {
+function whyNothingLeaves({ valid_to, revoked_at, lines }: CompanyRecord): string | null {
+  if (revoked_at) return companies.revokedSentence(revoked_at)
   if (valid_to) return valid_to.getTime() <= Date.now() ? expired : null
   return lines.every(({ state }) => state === 'stopped') ? companies.withoutCertificate : null
 }

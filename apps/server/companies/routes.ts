@@ -24,6 +24,7 @@ import { type CertificateSummary, describeUse, readCertificateCard } from './cer
 import * as companies from './companies.ts'
 import * as logo from './logo.ts'
 import { countRefusedCiencias } from './refusals.ts'
+import { revocationProblemText } from './revocation.ts'
 import { makeTestCertificate } from './test-certificate.ts'
 
 type ListedCompany = Awaited<ReturnType<typeof companies.listCompanies>>[number]
@@ -127,6 +128,7 @@ function toRow(company: ListedCompany, trouble: Trouble): CompanyRow {
     sincronizacaoAutomatica: company.automatic,
     captura: company.lines.map((line) => toCapture(line, company, trouble)),
     documentosNoMes: company.documents,
+    certificadoRevogadoEm: company.revoked_at?.toISOString() ?? null,
   }
 }
 
@@ -188,6 +190,9 @@ function toCard(card: CertificateSummary): NonNullable<CompanyDetail['certificad
     emissor: card.issuer,
     validoDe: card.valid_from.toISOString(),
     validoAte: card.valid_to.toISOString(),
+    revogadoEm: card.revoked_at?.toISOString() ?? null,
+    revogacaoConferidaEm: card.revocation_checked_at?.toISOString() ?? null,
+    revogacaoNaoConferida: card.revocation_problem && revocationProblemText(card.revocation_problem),
     deOutraEmpresa: card.of_another,
     enviadoPor: card.uploaded_by ?? nobody,
     enviadoEm: card.uploaded_at.toISOString(),
@@ -203,7 +208,7 @@ type CaptureState = CompanyRow['captura'][number]
 
 function toCapture(
   line: ListedLine,
-  { automatic, valid_to }: Pick<ListedCompany, 'automatic' | 'valid_to'>,
+  { automatic, valid_to, revoked_at }: Pick<ListedCompany, 'automatic' | 'valid_to' | 'revoked_at'>,
   { outages, storage, refusedCiencias, pausedBecause }: Trouble,
 ): CaptureState {
   const outage = outages[serviceOf(line.service)]
@@ -227,10 +232,11 @@ function toCapture(
     const sentence = storageSentence(storage)
     return { servico, estado: 'falha', mensagem: sentence, ...cause, causaComum: sentence, ...known }
   }
-  if (valid_to === null && line.state === 'stopped' && !line.leased) {
+  const isWithout = valid_to === null && line.state === 'stopped' && !line.leased
+  if (isWithout || revoked_at !== null) {
+    const mensagem = revoked_at ? companies.revokedSentence(revoked_at) : companies.withoutCertificate
     const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
-    const told = { ...cause, providencia: 'certificado' as const, ...known }
-    return { servico, estado: 'parada', mensagem: companies.withoutCertificate, ...told }
+    return { servico, estado: 'parada', mensagem, ...cause, providencia: 'certificado', ...known }
   }
   if (!line.proved) {
     const { sentences, ...state } = unprovedState(line, outage, lateSince)

@@ -16,6 +16,7 @@ const common: Record<number, string> = {
   291: 'Rejeicao: Certificado Assinatura Data Validade',
   292: 'Rejeicao: Certificado Assinatura sem CNPJ ou CPF',
   293: 'Rejeicao: Certificado Assinatura - erro Cadeia de Certificacao',
+  294: 'Rejeicao: Certificado Assinatura revogado',
   295: 'Rejeicao: Certificado Assinatura difere ICP-Brasil',
   297: 'Rejeicao: Assinatura difere do calculado',
   298: 'Rejeicao: Assinatura difere do padrao do Projeto',

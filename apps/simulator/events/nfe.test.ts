@@ -255,6 +255,13 @@ describe('the signature', () => {
     expect(await send(nfe, {}, await foreign.issue(holder, Date.now()))).toMatchObject({ cStat: '293' })
   })
 
+  it('294: one that was revoked', async () => {
+    const nfe = await bench.note()
+    const signer = await bench.authority.issue({ cnpj: nfe.recipient.cnpj, nome: 'REVOGADA' }, Date.now())
+    await bench.test.control('POST', 'revocations', { serialNumber: signer.certificate.serialNumber })
+    expect(await send(nfe, {}, signer)).toMatchObject({ cStat: '294' })
+  })
+
   it('297: changed after signing, or signed with another key', async () => {
     expect(await spoiled((xml) => xml.replace(/<dhEvento>20../, '<dhEvento>2025'))).toBe('297')
     const nfe = await bench.note()

@@ -16,6 +16,7 @@ export function refuseSignature({ certification, clock }: Authority, event: Sent
   if (status === 'expired' || status === 'not-yet-valid') return 291
   const holder = certificateTaxpayer(certificate)
   if (holder.cnpj === undefined && holder.cpf === undefined) return 292
+  if (status === 'revoked') return 294
   if (status === 'foreign') return /^O=ICP-Brasil$/m.test(certificate.issuer) ? 293 : 295
 
   if (!hasForm(event)) return 298

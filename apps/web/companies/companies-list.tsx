@@ -194,7 +194,7 @@ function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps
           <ServiceState company={company} service="cte" now={now} />
         </td>
         <td>
-          <Validity validity={company.validadeCertificadoA1} now={now} />
+          <Validity company={company} now={now} />
         </td>
         <td>
           <Activity company={company} />
@@ -339,7 +339,7 @@ function CompanyItem({ company, selection, now }: CompanyItemProps) {
         <div>
           <dt>Certificado</dt>
           <dd>
-            <Validity validity={company.validadeCertificadoA1} now={now} />
+            <Validity company={company} now={now} />
           </dd>
         </div>
       </dl>

@@ -1,3 +1,4 @@
+import { formatInstantDate } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { SearchX } from 'lucide-react'
 import { Link, useLocation, useParams } from 'react-router'
@@ -77,13 +78,22 @@ interface LoadedCompanyProps {
 
 function LoadedCompany({ id, company, isNew, back }: LoadedCompanyProps) {
   const now = useNow()
+  const revoked = company.certificado?.revogadoEm
   return (
     <div className="@container grid gap-8">
-      {hasEnded(validityOf(company), now) && (
-        <Notice tone="error" title="Certificado Digital Vencido!">
-          Venceu em {company.dataValidadeCertificadoDigital}. Sem renovação a sincronização com a SEFAZ não continua:
-          envie o certificado renovado abaixo. Os documentos já recebidos estão seguros.
+      {revoked ? (
+        <Notice tone="error" title="Certificado Digital Revogado!">
+          Foi revogado pela autoridade certificadora em {formatInstantDate(revoked)} e não é mais usado. Se você não
+          pediu a revogação, pergunte o motivo à sua certificadora; envie um certificado novo abaixo. Os documentos já
+          recebidos estão seguros.
         </Notice>
+      ) : (
+        hasEnded(validityOf(company), now) && (
+          <Notice tone="error" title="Certificado Digital Vencido!">
+            Venceu em {company.dataValidadeCertificadoDigital}. Sem renovação a sincronização com a SEFAZ não continua:
+            envie o certificado renovado abaixo. Os documentos já recebidos estão seguros.
+          </Notice>
+        )
       )}
       <CapturePanel companyId={id} company={company} isNew={isNew} />
       <CompanyEditor companyId={id} company={company} back={back} now={now} />

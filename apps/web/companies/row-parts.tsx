@@ -40,7 +40,8 @@ function nextStep({ captura }: CompanyRow, last: string | null, capture: Capture
   return captureSentence(capture, now)
 }
 
-export function Validity({ validity, now }: { validity: string | null; now: Date }) {
+export function Validity({ company, now }: { company: CompanyRow; now: Date }) {
+  const { validadeCertificadoA1: validity, certificadoRevogadoEm: revoked } = company
   if (!validity) {
     return (
       <>
@@ -49,8 +50,8 @@ export function Validity({ validity, now }: { validity: string | null; now: Date
       </>
     )
   }
-  const ended = hasEnded(validity, now)
-  const soon = endsSoon({ validadeCertificadoA1: validity }, now)
+  const ended = revoked !== null || hasEnded(validity, now)
+  const soon = endsSoon(company, now)
   const Icon = ended ? CalendarX : CalendarClock
   return (
     <>
@@ -58,7 +59,7 @@ export function Validity({ validity, now }: { validity: string | null; now: Date
       {!Number.isNaN(Date.parse(validity)) && (
         <p className={`flex items-start gap-1 text-sm ${ended ? 'text-error' : soon ? 'text-warning' : 'text-muted'}`}>
           {soon && <Icon aria-hidden className="mt-0.5 size-3.5 shrink-0" />}
-          {validityText(validity, now)}
+          {revoked === null ? validityText(validity, now) : `Revogado em ${formatInstantDate(revoked)}`}
         </p>
       )}
     </>

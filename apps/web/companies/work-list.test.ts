@@ -32,6 +32,7 @@ function company(id: string, part: Partial<CompanyRow> = {}, estado: State = 'ag
       { servico: 'cte', ...capture },
     ],
     documentosNoMes: 0,
+    certificadoRevogadoEm: null,
     ...part,
   }
 }
@@ -65,6 +66,12 @@ test('companies that need a person come first, equal ones stay in the order of t
     'nunca',
     'inativa',
   ])
+})
+
+test('a revoked certificate needs another one, however long it would be valid', () => {
+  const revoked = company('revogada', { certificadoRevogadoEm: inDays(-2) })
+  const view = { order: 'certificado', narrowing: 'certificado' } as const
+  expect(ids(arrange([...companies, revoked], view, now))).toEqual(['vencida', 'revogada', 'já', 'logo'])
 })
 
 test('the other orders', () => {

@@ -56,9 +56,12 @@ export function validityOf({ certificado, dataValidadeCertificadoDigital }: Comp
   return year ? new Date(Number(year), Number(month) - 1, Number(day), 23, 59, 59).toISOString() : null
 }
 
-export function endsSoon({ validadeCertificadoA1 }: Pick<CompanyRow, 'validadeCertificadoA1'>, now: Date): boolean {
+type ListedCertificate = Pick<CompanyRow, 'validadeCertificadoA1' | 'certificadoRevogadoEm'>
+
+/** Whether the certificate of a company ends soon, has ended or was revoked: all need another one. */
+export function endsSoon({ validadeCertificadoA1, certificadoRevogadoEm }: ListedCertificate, now: Date): boolean {
   const days = daysLeft(validadeCertificadoA1, now)
-  return days !== null && days <= soonDays
+  return certificadoRevogadoEm !== null || (days !== null && days <= soonDays)
 }
 
 // Most of the time the same reason stops both services; it is shown once.
@@ -80,7 +83,6 @@ function urgency(company: CompanyRow, now: Date): number {
 
 const isIn: Record<Narrowing, (company: CompanyRow, now: Date) => boolean> = {
   problema: (company, now) => problemsOf(company, now).length > 0,
-  // One that has expired needs the same action.
   certificado: endsSoon,
   inativas: ({ ativa }) => !ativa,
 }
@@ -100,7 +102,7 @@ export function arrange(companies: readonly CompanyRow[], { order, narrowing }: 
 
 // Unknown values go first: somebody must look at them.
 function keyOf(company: CompanyRow, order: Order, now: Date): number[] {
-  const validity = instant(company.validadeCertificadoA1)
+  const validity = instant(company.certificadoRevogadoEm ?? company.validadeCertificadoA1)
   if (order === 'certificado') return [validity]
   if (order === 'sincronizacao')
     return [Math.min(instant(company.ultimaSincronizacaoNFe), instant(company.ultimaSincronizacaoCTe))]

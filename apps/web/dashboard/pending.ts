@@ -22,8 +22,10 @@ export function pendingOf(counts: Dashboard['pendencias'], companies: readonly C
   const troubled = companies.filter((company) => capturesOf(company, now).some(isTroubled))
   const soon = toDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + soonDays))
   const endOf = ({ validadeCertificadoA1 }: CompanyRow) => new Date(validadeCertificadoA1 ?? Number.NaN)
-  const ended = companies.filter((company) => endOf(company) < now)
-  const ending = companies.filter((company) => endOf(company) >= now && toDay(endOf(company)) <= soon)
+  const revoked = companies.filter(({ certificadoRevogadoEm }) => certificadoRevogadoEm !== null)
+  const others = companies.filter((company) => !revoked.includes(company))
+  const ended = others.filter((company) => endOf(company) < now)
+  const ending = others.filter((company) => endOf(company) >= now && toDay(endOf(company)) <= soon)
   const line = (count: number, one: string, many: string, to: string, urgent = false) => ({
     count,
     words: count === 1 ? one : many,
@@ -38,6 +40,7 @@ export function pendingOf(counts: Dashboard['pendencias'], companies: readonly C
       '/empresas?so=problema',
       true,
     ),
+    line(revoked.length, 'certificado revogado', 'certificados revogados', certificatesPath(revoked), true),
     line(ended.length, 'certificado vencido', 'certificados vencidos', certificatesPath(ended), true),
     line(
       ending.length,

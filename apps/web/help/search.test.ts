@@ -27,6 +27,7 @@ describe('the search finds', () => {
     ['captura bloqueada', '656'],
     ['certificado vencido', 'certificado-vencido'],
     ['CERTIFICADOS VENCIDOS', 'certificado-vencido'],
+    ['certificado revogado', 'certificado-revogado'],
     ['senha do certificado', 'certificado-senha'],
     ['e-cpf', 'certificado-ecpf'],
     ['nunca', 'nunca'],

@@ -30,6 +30,7 @@ const company = (...captura: Told[]): CompanyRow => ({
   sincronizacaoAutomatica: true,
   captura,
   documentosNoMes: 0,
+  certificadoRevogadoEm: null,
 })
 
 test.each([

@@ -78,6 +78,7 @@ function toCompany(row: Received<ContractCompany>): CompanyRow {
     sincronizacaoAutomatica: row.sincronizacaoAutomatica ?? null,
     captura: row.captura ?? null,
     documentosNoMes: row.documentosNoMes ?? null,
+    certificadoRevogadoEm: row.certificadoRevogadoEm ?? null,
   }
 }
 

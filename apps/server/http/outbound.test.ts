@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fetchOutside, isPublic, type OutboundError } from './outbound.ts'
+
+let asked: string[] = []
+const pages: Record<string, RequestListener> = {
+  '/list': (_, response) => response.end('a list'),
+  '/elsewhere': (_, response) => response.writeHead(302, { location: '/list' }).end(),
+  '/silent': () => {},
+  '/gone': (_, response) => response.writeHead(404).end('gone'),
+  '/endless': (_, response) => {
+    const more = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(1 << 20)));
+    }
+    response.on('drain', more)
+    more()
+  },
+  '/cut': (request, response) => {
+    response.writeHead(200, { 'content-length': 100 }).write('half')
+    request.socket.destroySoon()
+  },
+}
+const server = createServer((request, response) => {
+  asked.push(request.url!)
+  pages[request.url!]!(request, response)
+})
+let host: string
+
+beforeAll(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  host = `localhost:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const { signal: stop } = new AbortController()
+const problemOf = (address: string, exempt: string | null = null) =>
+  fetchOutside(address, { exempt, stop }).then(
+    () => null,
+    (error: OutboundError) => error.problem,
+  )
+
+test('the exempt host is fetched from, with its port and under this name alone', async () => {
+  expect(String(await fetchOutside(`http://${host}/list`, { exempt: host, stop }))).toBe('a list')
+  asked = []
+  expect(await problemOf(`http://${host}/list`)).toBe('not-public')
+  expect(await problemOf(`http://${host}/list`, 'localhost:1')).toBe('not-public')
+  expect(await problemOf(`http://${host.replace('localhost', '127.0.0.1')}/list`, host)).toBe('not-public')
+  expect(asked).toEqual([])
+})
+
+test.each([
+  'http://127.0.0.1/',
+  'http://2130706433/',
+  'http://0x7f.1/',
+  'http://0/',
+  'http://10.1.2.3/',
+  'http://169.254.169.254/latest/meta-data',
+  'http://[::1]/',
+  'http://[::ffff:127.0.0.1]/',
+  'http://[fd00::1]/',
+  'http://localhost/',
+  'https://localhost/',
+])('%s is not public', async (address) => {
+  expect(await problemOf(address)).toBe('not-public')
+})
+
+test.each(['ftp://exemplo.com.br/', 'file:///etc/passwd', 'http://ana:senha@exemplo.com.br/', 'lista.crl', ''])(
+  '"%s" is no address to fetch from',
+  async (address) => {
+    expect(await problemOf(address)).toBe('no-address')
+  },
+)
+
+test('what goes on is ended when it is told to stop', async () => {
+  const ending = new AbortController()
+  const fetched = fetchOutside(`http://${host}/silent`, { exempt: host, stop: ending.signal })
+  await expect.poll(() => asked.includes('/silent')).toBe(true)
+  ending.abort()
+  await expect(fetched).rejects.toMatchObject({ name: 'OutboundError', problem: 'unreachable' })
+})
+
+test('redirects are not followed, errors not taken for content, and too much is not read', async () => {
+  asked = []
+  expect(await problemOf(`http://${host}/elsewhere`, host)).toBe('refused')
+  expect(await problemOf(`http://${host}/gone`, host)).toBe('refused')
+  expect(await problemOf(`http://${host}/endless`, host)).toBe('too-large')
+  expect(await problemOf(`http://${host}/cut`, host)).toBe('unreachable')
+  expect(await problemOf('http://localhost:1/', 'localhost:1')).toBe('unreachable')
+  expect(asked).toEqual(['/elsewhere', '/gone', '/endless', '/cut'])
+})
+
+test.each([
+  ['200.198.239.21', true],
+  ['172.32.0.1', true],
+  ['172.31.255.255', false],
+  ['100.127.0.1', false],
+  ['198.19.0.1', false],
+  ['239.1.1.1', false],
+  ['255.255.255.255', false],
+  ['2804:14d::1', true],
+  ['2001:4860:4860::8888', true],
+  ['::', false],
+  ['fe80::1', false],
+  ['ff02::1', false],
+  ['64:ff9b::7f00:1', false],
+  ['::ffff:200.198.239.21', false],
+  ['2001:0:7f00:1::', false],
+  ['2002:7f00:1::', false],
+  ['2001:db8::1', false],
+])('%s: %s', (address, expected) => {
+  expect(isPublic(address)).toBe(expected)
+})
