@@ -14,6 +14,7 @@ import { companyChangeRoutes } from './companies/change-routes.ts'
 import { companyAnnouncements } from './companies/companies.ts'
 import { companyRoutes } from './companies/routes.ts'
 import { certificateMails, warnOfCertificates } from './companies/warnings.ts'
+import { startCertificateWorker } from './companies/worker.ts'
 import type { Config } from './config.ts'
 import { contactMails } from './contact/contact.ts'
 import { contactRoutes } from './contact/routes.ts'
@@ -173,6 +174,7 @@ export async function start(
     stack.use(startTeller(working, writers))
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
     stack.use(startExportWorker(working))
+    stack.use(startCertificateWorker(working, captures))
     const stop = new AbortController()
     stack.use(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))
     stack.defer(() => stop.abort())
