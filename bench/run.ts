@@ -14,6 +14,7 @@ const programs: Record<string, string> = {
   capture: './capture.ts',
   crowd: './crowd.ts',
   register: './register.ts',
+  renew: './renew.ts',
   events: './events.ts',
   print: '../packages/print/print.bench.ts',
   idle: '../apps/server/capture/idle.bench.ts',

@@ -14,6 +14,7 @@ import { companyChangeRoutes } from './companies/change-routes.ts'
 import { companyAnnouncements, createRevocationReview } from './companies/companies.ts'
 import { companyRoutes } from './companies/routes.ts'
 import { certificateMails, warnOfCertificates } from './companies/warnings.ts'
+import { startCertificateWorker } from './companies/worker.ts'
 import type { Config } from './config.ts'
 import { contactMails } from './contact/contact.ts'
 import { contactRoutes } from './contact/routes.ts'
@@ -176,6 +177,7 @@ export async function start(
     stack.use(startTeller(working, writers))
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
     stack.use(startExportWorker(working))
+    stack.use(startCertificateWorker(working, captures))
     stack.use(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))
     stack.defer(() => stop.abort())
     stack.use(captures.startCaptureWatch(working))

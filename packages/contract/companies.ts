@@ -1,8 +1,11 @@
 import { z } from 'zod'
+import { flag, numberBetween } from './fields.ts'
 import { EditCompanyForm, LogoForm, NewCompanyForm } from './forms.ts'
 import { route } from './route.ts'
+import { formatInteger } from './text.ts'
 
 export { EditCompanyForm, LogoForm, logoSizeMax, NewCompanyForm } from './forms.ts'
+export { type PasswordList, passwordsFor, readPasswordList } from './passwords.ts'
 
 const CaptureState = z.object({
   servico: z.enum(['nfe', 'cte']),
@@ -196,6 +199,116 @@ export const createCompany = route({
   refusals: [402, 409],
   form: NewCompanyForm,
   data: z.object({ idEmpresa: z.string() }),
+})
+
+/** What one batch of certificate files may have, and one call that adds to it; the body of a call has at most 256 kB. */
+export const batchMax = { files: 1000, filesOfCall: 20, fileBytes: 100 * 1024, passwordCharacters: 100_000 }
+
+/** Certificate files that somebody handed over at once. */
+const Batch = z.object({
+  idLote: z.string(),
+  enviadoPor: z.string(),
+  enviadoEm: z.string(),
+  /** How many files were told, and how many have come. */
+  totalDeArquivos: z.number(),
+  recebidos: z.number(),
+  trocados: z.number().describe('Arquivos que passaram a ser o certificado de uma empresa cadastrada.'),
+  cadastrados: z.number().describe('Arquivos que viraram uma empresa nova.'),
+  semMudanca: z.number().describe('Arquivos cuja empresa já tem o mesmo certificado, ou um mais novo.'),
+  comProblema: z.number(),
+  encerrado: z.boolean().describe('Todos os arquivos recebidos foram conferidos, e não se esperam outros.'),
+})
+/** What the browser receives as a batch. */
+export type Batch = z.output<typeof Batch>
+
+/** A file of a batch. */
+const BatchFile = z.object({
+  nome: z.string(),
+  situacao: z.enum(['na-fila', 'trocado', 'cadastrado', 'sem-mudanca', 'problema']),
+  mensagem: z.string(),
+  /** Of the company, once it is known. */
+  idEmpresa: z.string().nullable(),
+  razaoSocial: z.string().nullable(),
+  cnpj: z.string().nullable(),
+})
+/** What the browser receives as a file of a batch. */
+export type BatchFile = z.output<typeof BatchFile>
+
+const noPasswords = 'Informe as senhas dos certificados: uma linha CNPJ;senha para cada um, ou uma senha para todos.'
+const noFiles = 'Envie pelo menos um arquivo.'
+const tooLarge = 'Um arquivo tem mais de 100 KB, e um certificado ocupa bem menos do que isso.'
+
+/** Begins a batch of certificate files: each renews the company that it is of, or registers it; ours. */
+export const startBatch = route({
+  method: 'POST',
+  path: '/v1/api/Empresas/certificados-em-lote',
+  access: 'session',
+  summary: 'Começa um lote de certificados A1; os arquivos vão depois, até vinte por chamada.',
+  refusals: [409, 429],
+  body: z.object({
+    senhas: z
+      .string({ error: noPasswords })
+      .max(batchMax.passwordCharacters, 'A lista de senhas é grande demais.')
+      .default(''),
+    totalDeArquivos: numberBetween(
+      1,
+      batchMax.files,
+      `Informe quantos arquivos o lote vai ter: até ${formatInteger(batchMax.files)}.`,
+    ),
+  }),
+  data: z.object({ idLote: z.string() }),
+})
+
+/** Adds files to a batch; ours. */
+export const addToBatch = route({
+  method: 'POST',
+  path: '/v1/api/Empresas/certificados-em-lote/{id}/arquivos',
+  access: 'session',
+  summary:
+    'Acrescenta arquivos a um lote. Cada um renova a empresa de que é, ou a cadastra; repetir a chamada não repete nada.',
+  refusals: [404, 409, 429],
+  params: z.object({ id: z.string() }),
+  body: z.object({
+    arquivos: z
+      .array(
+        z.object({
+          nome: z
+            .string({ error: 'Informe o nome de cada arquivo.' })
+            .min(1, 'Informe o nome de cada arquivo.')
+            .max(255, 'O nome de um arquivo é comprido demais.'),
+          conteudo: z
+            .string({ error: 'Envie o conteúdo de cada arquivo em base64.' })
+            .max(Math.ceil(batchMax.fileBytes / 3) * 4, tooLarge)
+            .regex(/^[A-Za-z0-9+/]+={0,2}$/, 'Envie o conteúdo de cada arquivo em base64.'),
+          senha: z.string({ error: noPasswords }).max(1000, 'Uma senha é comprida demais.').optional(),
+        }),
+        { error: noFiles },
+      )
+      .min(1, noFiles)
+      .max(batchMax.filesOfCall, `Envie até ${batchMax.filesOfCall} arquivos por chamada.`),
+    ultimos: flag('ultimos').default(false),
+  }),
+  data: z.object({ recebidos: z.number() }),
+})
+
+/** The batches of the last month, newest first; ours. */
+export const listBatches = route({
+  method: 'GET',
+  path: '/v1/api/Empresas/certificados-em-lote',
+  access: 'session',
+  summary: 'Os lotes de certificados dos últimos 30 dias, do mais novo ao mais antigo, e em que ponto estão.',
+  data: z.array(Batch),
+})
+
+/** A batch and what became of each file; ours. */
+export const getBatch = route({
+  method: 'GET',
+  path: '/v1/api/Empresas/certificados-em-lote/{id}/arquivos',
+  access: 'session',
+  summary: 'Um lote de certificados e o que foi feito de cada arquivo.',
+  refusals: [404],
+  params: z.object({ id: z.string() }),
+  data: Batch.extend({ arquivos: z.array(BatchFile) }),
 })
 
 /** Asks for a query to the authority as soon as its rules allow (section 7). */

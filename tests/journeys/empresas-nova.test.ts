@@ -95,55 +95,61 @@ test('several certificates become several companies; of those with a password ea
   const account = await site.createAccount('Gil')
   const page = await open(account)
   await chooseThree(page)
-  const button = page.getByRole('button', { name: 'Salvar Empresas' })
+  const button = page.getByRole('button', { name: 'Salvar Certificados' })
   const of = (name: string) => page.getByLabel(`Senha de ${name}`)
   await of('padaria.pfx').fill('senha um')
   await of('mercado.p12').fill('senha duas')
   expect(await button.isDisabled()).toBe(true)
   await of('oficina.pfx').fill('senha três')
   await button.click()
-  await shown(page.getByText('2 empresas cadastradas de 3.'), 20_000)
+  await shown(page.getByText('2 empresas cadastradas, 1 com problema.'))
   expect(await companiesOf(account)).toEqual([garage.nome, bakery.nome])
   const lines = page.locator('ol > li')
-  await expect.poll(() => lines.nth(0).textContent()).toBe('padaria.pfxCadastrada.Abrir a empresa')
-  await expect
-    .poll(() => lines.nth(1).textContent())
-    .toMatch(/^mercado\.p12A senha informada não abre este certificado\./)
-  await expect.poll(() => lines.nth(2).textContent()).toBe('oficina.pfxCadastrada.Abrir a empresa')
-  expect(await of('mercado.p12').inputValue()).toBe('senha duas')
+  await page.getByLabel('Só com problema (1)').check()
+  expect(await lines.count()).toBe(1)
+  expect(await textOf(lines)).toMatch(/^mercado\.p12A senha informada não abre este certificado\./)
+  await page.getByRole('button', { name: 'Tentar de novo o que tem problema' }).click()
+  await shown(page.getByRole('heading', { name: '1 certificado', exact: true }))
   await of('mercado.p12').fill('senha dois')
   await page.keyboard.press('Enter')
-  await shown(page.getByText('3 empresas cadastradas de 3.'), 20_000)
-  const onward = page.getByRole('link', { name: 'Ver a lista' })
-  await expect.poll(() => onward.evaluate((link) => link === document.activeElement)).toBe(true)
+  await shown(page.getByText('1 empresa cadastrada.'))
   expect(await companiesOf(account)).toEqual([market.nome, garage.nome, bakery.nome])
 })
 
-test('who leaves while several are registered is told which were and which were not', async () => {
+test('certificates that are dropped with a list of passwords go on when the page is left, and their result is found again', async () => {
   const account = await site.createAccount('Helena')
-  const page = await open(account)
-  await chooseThree(page)
-  for (const [name, senha] of [
-    ['padaria.pfx', 'senha um'],
-    ['mercado.p12', 'senha dois'],
-    ['oficina.pfx', 'senha três'],
-  ] as const)
-    await page.getByLabel(`Senha de ${name}`).fill(senha)
-  const { promise: held, resolve: release } = Promise.withResolvers<void>()
-  let sent = 0
-  await page.route('**/v1/api/Empresas', async (route) => {
-    if (++sent === 2) await held
-    await route.continue()
-  })
-  await page.getByRole('button', { name: 'Salvar Empresas' }).click()
-  await shown(page.getByRole('button', { name: 'Salvando 2 de 3...' }), 20_000)
+  const page = await site.resume(account, '/empresas')
+  const files = [
+    { name: 'padaria.pfx', content: Buffer.from(await issue(bakery, 'senha um')).toString('base64') },
+    { name: 'outra.pfx', content: Buffer.from(await issue(market, 'senha perdida')).toString('base64') },
+    {
+      name: 'senhas.csv',
+      content: Buffer.from(`CNPJ;Senha\n${bakery.cnpj};senha um\n${market.cnpj};senha dois\nsó um nome`).toString(
+        'base64',
+      ),
+    },
+  ]
+  const dataTransfer = await page.evaluateHandle((files) => {
+    const transfer = new DataTransfer()
+    for (const { name, content } of files)
+      transfer.items.add(new File([Uint8Array.from(atob(content), (sign) => sign.charCodeAt(0))], name))
+    return transfer
+  }, files)
+  const list = page.getByRole('region', { name: 'Lista de empresas' })
+  await shown(list)
+  await list.dispatchEvent('drop', { dataTransfer })
+  await shown(page.getByRole('heading', { name: '2 certificados' }))
+  await shown(page.getByText('2 linhas com CNPJ e senha; a linha 4 não foi entendida.'))
+  await page.getByRole('button', { name: 'Salvar Certificados' }).click()
+  await shown(page.getByText(/^Pode fechar esta página|^1 empresa cadastrada/))
   await page.getByRole('link', { name: 'Ajuda', exact: true }).click()
   await page.waitForURL('**/help')
-  release()
-  await shown(page.getByText('Nem todos os certificados foram cadastrados'), 20_000)
-  await shown(page.getByText(/^Cadastrados: padaria\.pfx, mercado\.p12\. Não cadastrados: oficina\.pfx\./))
-  expect(sent).toBe(2)
-  expect(await companiesOf(account)).toEqual([market.nome, bakery.nome])
+  await shown(page.getByText('Certificados conferidos').first())
+  await go(page, '/empresas/nova')
+  await page.getByRole('link', { name: /^2 arquivos, / }).click()
+  await shown(page.getByText('1 empresa cadastrada, 1 com problema.'))
+  await shown(page.getByText(/^Nenhuma das 2 senhas da lista abre este certificado\./))
+  expect(await companiesOf(account)).toEqual([bakery.nome])
 })
 
 test('a newcomer tries everything with the certificate of a made-up company', async () => {
@@ -164,7 +170,7 @@ test('a newcomer tries everything with the certificate of a made-up company', as
   await shown(page.getByRole('heading', { name: /^Primeira captura/ }))
 })
 
-test('on a phone nothing sticks out; one password serves all files, and each has its own result', async () => {
+test('on a phone nothing sticks out; one password serves all files, and what is no certificate is told before', async () => {
   const page = await open(await site.createAccount('Elisa'), { ...phone, viewport: { width: 320, height: 700 } })
   await expectNoSidewaysScroll(page)
   await chooseCertificates(page, [
@@ -174,12 +180,13 @@ test('on a phone nothing sticks out; one password serves all files, and each has
     },
     { name: 'contrato.pdf', content: new Uint8Array([1]) },
   ])
-  await shown(page.getByRole('heading', { name: '2 certificados' }))
+  await shown(page.getByRole('heading', { name: '1 certificado', exact: true }))
+  await shown(page.getByText('contrato.pdf: não é um arquivo .pfx nem .p12'))
   await expectNoSidewaysScroll(page)
   await page.getByLabel('Senha para todos').fill('certa')
-  await page.getByRole('button', { name: 'Salvar Empresas' }).click()
-  await shown(page.getByText('Por favor, selecione um arquivo .pfx ou .p12'))
+  await page.getByRole('button', { name: 'Salvar Certificados' }).click()
   await shown(page.getByText(/^Não conseguimos ler o arquivo/))
+  await expectNoSidewaysScroll(page)
 })
 
 test('a new company: only a certificate file, one and a half seconds, then its password', async () => {

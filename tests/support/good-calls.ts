@@ -120,6 +120,16 @@ async function companyWithLogo(two: TwoWorkspaces): Promise<string> {
   return two.mine.companyId
 }
 
+// One whose files came, so that as many can be made as tests like.
+async function newBatch(two: TwoWorkspaces): Promise<string> {
+  const path = '/v1/api/Empresas/certificados-em-lote'
+  const { body } = await two.mine.client.call<{ idLote: string }>('POST', path, { senhas: '', totalDeArquivos: 1 })
+  const { idLote } = body.data
+  const arquivos = [{ nome: 'empresa.pfx', conteudo: 'AAAA', senha: 'segredo' }]
+  await two.mine.client.call('POST', `${path}/${idLote}/arquivos`, { arquivos, ultimos: true })
+  return idLote
+}
+
 const switches = [
   'SincronizacaoAutomatica',
   ...['Emitente', 'Destinatario', 'Transportador', 'Terceiro'].map((name) => `ConfiguracoesNfe.${name}`),
@@ -306,5 +316,18 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'GET /v1/api/Empresas/logo': async (two) => ({ query: { id: await companyWithLogo(two) }, id: 'id' }),
   'POST /v1/api/Empresas/remover-logo': async (two) => ({ query: { id: await companyWithLogo(two) }, id: 'id' }),
   'GET /v1/api/Empresas/certificado-de-teste': () => ({}),
+  'POST /v1/api/Empresas/certificados-em-lote': () => ({
+    body: { senhas: '12.ABC.345/01DE-35;segredo', totalDeArquivos: 1 },
+  }),
+  'POST /v1/api/Empresas/certificados-em-lote/{id}/arquivos': async (two) => ({
+    params: { id: await newBatch(two) },
+    body: { arquivos: [{ nome: 'empresa.pfx', conteudo: 'AAAA', senha: 'segredo' }], ultimos: true },
+    id: 'id',
+  }),
+  'GET /v1/api/Empresas/certificados-em-lote': () => ({}),
+  'GET /v1/api/Empresas/certificados-em-lote/{id}/arquivos': async (two) => ({
+    params: { id: await newBatch(two) },
+    id: 'id',
+  }),
   'POST /v1/api/Empresas/sincronizar': (two) => ({ query: { idEmpresa: two.mine.companyId }, id: 'idEmpresa' }),
 }

@@ -1,4 +1,4 @@
-import { formatCount } from '@vigia/contract/text'
+import { formatCount, formatInteger } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { named, type Writer } from '../notifications/notifications.ts'
 
@@ -23,6 +23,40 @@ const registered: Writer = {
       kind: 'sucesso',
       header: 'Empresas cadastradas',
       body: `${formatCount(items.length, 'empresa foi cadastrada', 'empresas foram cadastradas')}: ${named(items.map(({ company }) => company))}. As primeiras capturas começam em instantes.`,
+    }
+  },
+}
+
+/** All files of a batch of certificates were decided. */
+export interface BatchEnded {
+  replaced: number
+  registered: number
+  unchanged: number
+  failed: number
+  /** That were told and did not come. */
+  missing: number
+  by: string
+}
+
+const batchEnded: Writer = {
+  topic: 'certificado',
+  write(items) {
+    const batches = items.map(({ payload }) => payload as BatchEnded)
+    const sum = (name: Exclude<keyof BatchEnded, 'by'>) => batches.reduce((total, batch) => total + batch[name], 0)
+    const [replaced, registered, unchanged] = [sum('replaced'), sum('registered'), sum('unchanged')]
+    const [failed, missing] = [sum('failed'), sum('missing')]
+    const what = [
+      ...(replaced > 0 ? [formatCount(replaced, 'certificado trocado', 'certificados trocados')] : []),
+      ...(registered > 0 ? [formatCount(registered, 'empresa cadastrada', 'empresas cadastradas')] : []),
+      ...(unchanged > 0 ? [`${formatInteger(unchanged)} sem mudança`] : []),
+      ...(failed > 0 ? [`${formatInteger(failed)} com problema`] : []),
+      ...(missing > 0 ? [formatCount(missing, 'arquivo não chegou', 'arquivos não chegaram')] : []),
+    ].join(', ')
+    const whose = [...new Set(batches.map(({ by }) => by))].join(' e ')
+    return {
+      kind: failed + missing > 0 ? 'alert' : 'sucesso',
+      header: 'Certificados conferidos',
+      body: `Do que ${whose} enviou: ${what || 'nenhum arquivo'}. O resultado de cada arquivo está em Empresas, Nova Empresa.`,
     }
   },
 }
@@ -85,5 +119,6 @@ function whoseText({ company, companies }: Ending): string {
 /** The announcements of this slice. */
 export const companyAnnouncements: Readonly<Record<string, Writer>> = {
   'empresa-cadastrada': registered,
+  'lote-conferido': batchEnded,
   'certificado-vence': ending,
 }

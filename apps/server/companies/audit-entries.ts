@@ -1,12 +1,12 @@
 import { participationFilter } from '@vigia/contract/documents'
-import { formatBrasiliaDay } from '@vigia/contract/text'
+import { formatBrasiliaDay, formatCount } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
 import type { Certificate } from '@vigia/sefaz/certificate'
 import { recordAudit } from '../audit/audit.ts'
 import type { Session } from '../http/http.ts'
 import type { WithDatabase } from '../platform/context.ts'
-import type { RemovedCertificate } from './certificates.ts'
+import type { RemovedCertificate, Uploader } from './certificates.ts'
 
 /** What a person may change in a company. */
 interface Settings {
@@ -39,7 +39,7 @@ const holderOf = (certificate: Pick<Certificate, 'name' | 'cnpj' | 'validTo'>) =
 /** Writes down that a company was registered, and its certificate handed over. */
 export async function recordCreation(
   ctx: WithDatabase,
-  session: Session,
+  session: Uploader,
   company: Settings,
   certificate: Certificate,
 ): Promise<void> {
@@ -50,7 +50,7 @@ export async function recordCreation(
 /** Writes down what became different in a company, each thing where people look for it; nothing when nothing did. */
 export async function recordChanges(
   ctx: WithDatabase,
-  session: Session,
+  session: Uploader,
   { before, after, certificate }: { before: Settings; after: Settings; certificate?: Certificate },
 ): Promise<void> {
   if (certificate)
@@ -72,6 +72,12 @@ export async function recordChanges(
         ? `Ligou a ciência automática da empresa ${called(after)}: a partir de agora a Ciência da Operação é registrada sozinha.`
         : `Desligou a ciência automática da empresa ${called(after)}: a partir de agora a Ciência da Operação não é mais registrada sozinha.`,
     )
+}
+
+/** Writes down that files of certificates were handed over at once; what each one changes has entries of its own. */
+export async function recordBatch(ctx: WithDatabase, session: Session, files: number): Promise<void> {
+  const count = formatCount(files, 'arquivo', 'arquivos')
+  await recordAudit(ctx, session, 'certificado', `Começou a enviar um lote de certificados, com ${count}.`)
 }
 
 /** Writes down that the certificate of a company was taken away. */

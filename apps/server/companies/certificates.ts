@@ -22,14 +22,46 @@ const opening = createPlaces({
 
 /** Reads an A1 file for a workspace; each problem is a refusal with a text for the person. */
 export async function openCertificate(workspaceId: number, file: File, password: string): Promise<Certificate> {
-  using _ = await opening.take(workspaceId)
-  try {
-    return await readCertificate(new Uint8Array(await file.arrayBuffer()), password)
-  } catch (cause) {
-    if (cause instanceof CertificateError) throw new AppError('invalid-input', cause.message, { cause })
-    throw cause
-  }
+  return openWithOneOf(workspaceId, new Uint8Array(await file.arrayBuffer()), [password])
 }
+
+// A password costs some milliseconds, unless the file was made to take longer.
+const triesMsMax = 10_000
+
+/** Like `openCertificate`, with the first of `passwords` that opens the file. */
+export async function openWithOneOf(
+  workspaceId: number,
+  file: Uint8Array,
+  passwords: readonly string[],
+): Promise<Certificate> {
+  using _ = await opening.take(workspaceId)
+  const until = performance.now() + triesMsMax
+  let tried = 0
+  for (const password of passwords) {
+    if (tried > 0 && performance.now() > until) break
+    tried++
+    try {
+      return await readCertificate(file, password)
+    } catch (cause) {
+      if (!(cause instanceof CertificateError)) throw cause
+      if (cause.problem !== 'wrong-password' || passwords.length === 1)
+        throw new AppError('invalid-input', cause.message, { cause })
+    }
+  }
+  throw new AppError('invalid-input', noneOpens(tried, passwords.length))
+}
+
+function noneOpens(tried: number, all: number): string {
+  const nothing = 'Nada foi guardado nem alterado.'
+  if (all === 0)
+    return `A lista não traz senha para este arquivo. ${nothing} Acrescente a linha dele, CNPJ;senha, e envie-o de novo.`
+  if (tried < all)
+    return `Este arquivo demora demais para abrir: só deu tempo de tentar ${tried} das ${all} senhas da lista. ${nothing} Ponha o CNPJ da empresa no nome do arquivo e envie-o de novo: a senha dela é tentada primeiro.`
+  return `Nenhuma das ${all} senhas da lista abre este certificado. ${nothing} Confira a linha dele na lista, com atenção a maiúsculas, números e acentos, e envie-o de novo.`
+}
+
+/** In whose name a certificate is taken. */
+export type Uploader = Pick<Session, 'workspaceId' | 'accountId' | 'accountName' | 'publicId' | 'address'>
 
 /** Refuses a certificate that cannot speak for `cnpj`. */
 export function requireSameBase(certificate: Certificate, cnpj: string): void {
@@ -43,7 +75,7 @@ export function requireSameBase(certificate: Certificate, cnpj: string): void {
 /** Keeps a certificate as the current one of a company, its key sealed by the signer; `ctx.db` is a transaction inside the workspace. */
 export async function storeCertificate(
   { db, signer }: Pick<Context, 'db' | 'signer'>,
-  session: Session,
+  session: Uploader,
   companyId: number,
   certificate: Certificate,
 ): Promise<void> {
@@ -90,7 +122,7 @@ export async function storeCertificate(
 /** Puts a certificate in the place of the current one, which stays on record. `ctx.db` is a transaction inside the workspace. */
 export async function replaceCertificate(
   ctx: Pick<Context, 'db' | 'signer'>,
-  session: Session,
+  session: Uploader,
   companyId: number,
   cnpj: string,
   certificate: Certificate,
@@ -151,6 +183,12 @@ export async function destroyKeys({ db }: Pick<Context, 'db'>, workspaceId: numb
     update certificate set replaced_at = coalesce(replaced_at, now()), key_encrypted = '', key_id = ''
      where workspace_id = ${workspaceId} and key_id <> '' returning id`.execute(db)
   await db.deleteFrom('workspace_key').where('workspace_id', '=', workspaceId).execute()
+  // With their files, which hold keys too.
+  await db
+    .deleteFrom('certificate_batch')
+    .where('workspace_id', '=', workspaceId)
+    .where('ended_at', 'is', null)
+    .execute()
   return rows.length
 }
 

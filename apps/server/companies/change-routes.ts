@@ -2,30 +2,20 @@ import { createCompany, removeCertificate, synchronizeCompany, updateCompany } f
 import type { RouteInput } from '@vigia/contract/route'
 import { formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
-import type { Certificate } from '@vigia/sefaz/certificate'
-import { findChain } from '@vigia/sefaz/chain'
 import { requireProvedEmail } from '../accounts/accounts.ts'
 import { handle, weights } from '../http/http.ts'
-import { readAuthorities } from '../platform/authorities.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inTransaction, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { serviceOf } from '../platform/service.ts'
-import { lockSettings, recordChanges, recordCreation, recordRemoval, recordSync } from './audit-entries.ts'
+import { lockSettings, recordChanges, recordRemoval, recordSync } from './audit-entries.ts'
+import { batchRoutes } from './batch-routes.ts'
 import * as companies from './companies.ts'
+import { type CapturesOfCertificates, isProved, register } from './registration.ts'
 
 /** What the calls below need of the captures, which stand further right. Each `ctx.db` is the transaction that changes the company. */
-interface Captures {
-  /** Begins the captures of a new company. `proved`: the chain of its certificate shows that it is real. */
-  subscribe(
-    ctx: Pick<Context, 'db'>,
-    workspaceId: number,
-    company: companies.Company,
-    options: { proved: boolean },
-  ): Promise<void>
-  /** Lets everything go on that waits for a certificate of this base: captures and events. */
-  resume(ctx: Pick<Context, 'db'>, workspaceId: number, cnpj: string, options: { proved: boolean }): Promise<void>
+interface Captures extends CapturesOfCertificates {
   stopWithoutCertificate(ctx: Pick<Context, 'db'>, workspaceId: number, cnpj: string): Promise<void>
   /** Updates whether the company is captured automatically. */
   followSwitch(ctx: Pick<Context, 'db'>, workspaceId: number, companyId: number): Promise<void>
@@ -37,32 +27,14 @@ interface Captures {
   ): Promise<companies.SyncRequest[]>
 }
 
-// Whether only the holder can have the key. A demonstration that is open to anybody takes no other certificate: one of a real company has no
-// business there.
-async function isProved({ config }: Pick<Context, 'config'>, certificate: Certificate): Promise<boolean> {
-  const proved = findChain(certificate, await readAuthorities(config)) !== null
-  if (config.simulator?.open && !proved)
-    throw new AppError(
-      'invalid-input',
-      'Esta é uma demonstração aberta a qualquer pessoa: ela só aceita os certificados de teste que se baixam aqui mesmo. Nada foi guardado. Se o certificado enviado é de uma empresa de verdade, não o envie a demonstrações.',
-    )
-  return proved
-}
-
 /** The calls that change what is captured of a company. */
 export const companyChangeRoutes = (captures: Captures) => [
   handle(createCompany, weights.heavy, async (ctx, { form, session }) => {
     await requireProvedEmail(ctx, session)
     const certificate = await companies.openCertificate(session.workspaceId, form.Certificado, form.Senha)
     const proved = await isProved(ctx, certificate)
-    const company = await inTransaction(ctx, async (ctx) => {
-      const { db } = ctx
-      const cnpj = parseCnpj(form.Cnpj ?? '') ?? certificate.cnpj
-      const company = await companies.createCompany(ctx, session, certificate, cnpj)
-      await captures.subscribe({ db }, session.workspaceId, company, { proved })
-      await recordCreation({ db }, session, await lockSettings({ db }, session.workspaceId, company.id), certificate)
-      return company
-    })
+    const cnpj = parseCnpj(form.Cnpj ?? '') ?? certificate.cnpj
+    const company = await inTransaction(ctx, (ctx) => register(ctx, captures, session, { certificate, proved }, cnpj))
     return { data: { idEmpresa: company.publicId }, message: 'Empresa cadastrada com sucesso!' }
   }),
 
@@ -113,6 +85,8 @@ export const companyChangeRoutes = (captures: Captures) => [
     const proximaConsulta = times.length > 0 ? new Date(Math.min(...times)).toISOString() : null
     return { data: { proximaConsulta }, message: await syncMessage(ctx, requests, company) }
   }),
+
+  ...batchRoutes,
 ]
 
 // Codes of participation (section 3).

@@ -13,7 +13,13 @@ import { type Service, type ServiceCode, serviceCodes } from '../platform/servic
 import { likeLiteral, searchable } from '../platform/text.ts'
 import type { Registered } from './announcements.ts'
 import { readCaptureStates } from './capture-state.ts'
-import { replaceCertificate, requireSameBase, storeCertificate, usedCertificates } from './certificates.ts'
+import {
+  replaceCertificate,
+  requireSameBase,
+  storeCertificate,
+  type Uploader,
+  usedCertificates,
+} from './certificates.ts'
 import { type RoleSwitch, shownTo, switched } from './switches.ts'
 
 export { companyAnnouncements } from './announcements.ts'
@@ -73,7 +79,7 @@ export interface Company {
  */
 export async function createCompany(
   ctx: Pick<Context, 'db' | 'signer' | 'config'>,
-  session: Session,
+  session: Uploader,
   certificate: Certificate,
   cnpj: string = certificate.cnpj,
 ): Promise<Company> {

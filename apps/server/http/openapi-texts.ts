@@ -15,10 +15,12 @@ const roleSwitch = (role: string, kind: string) => ({
 /** The text of each field; every field of a request has one, and a test checks it. */
 export const fieldTexts: Record<string, FieldWords> = {
   email: { description: 'E-mail da conta. Maiúsculas e minúsculas não fazem diferença.' },
-  senha: { description: 'Senha, de 6 a 100 caracteres.' },
+  senha: {
+    description: 'Senha, de 6 a 100 caracteres; de um arquivo de certificado, a dele, que vale em lugar da lista.',
+  },
   senhaAtual: { description: 'A senha em uso.' },
   senhaNovamente: { description: 'A nova senha outra vez.' },
-  nome: { description: 'Nome da pessoa; de uma exportação, o do arquivo.' },
+  nome: { description: 'Nome da pessoa; de uma exportação ou de um certificado, o do arquivo.' },
   celular: { description: 'Celular com DDD, 10 ou 11 dígitos; a máscara é ignorada.' },
   tipoPlano: { description: '1 Básico, 2 Profissional; num cadastro, 1 quando não vem.' },
   urlAcesso: { description: 'O token do link recebido por e-mail, ou o link inteiro.' },
@@ -28,10 +30,21 @@ export const fieldTexts: Record<string, FieldWords> = {
   mensagem: { description: 'Texto em palavras, de ou para pessoas.' },
   confirmacao: { description: 'Deixe vazio: pessoas não veem este campo.' },
   busca: { description: 'Parte do nome ou do CNPJ, com ou sem máscara e acentos.' },
-  id: { description: 'Identificador da empresa.' },
+  id: { description: 'Identificador da empresa; no caminho, o da exportação ou do lote.' },
   idEmpresa: { description: 'Identificador da empresa.' },
   IdEmpresa: { description: 'Identificador da empresa.' },
   Certificado: { description: 'Certificado digital A1 da empresa: arquivo .pfx ou .p12, até 128 kB.' },
+  senhas: {
+    description:
+      'As senhas do lote: uma linha CNPJ;senha para cada certificado (também com vírgula ou tabulação), ou uma só senha para todos. Em cada arquivo tentam-se primeiro as do CNPJ que está no nome dele.',
+  },
+  totalDeArquivos: { description: 'Quantos arquivos o lote vai ter, até 1.000.' },
+  arquivos: { description: 'Os arquivos .pfx ou .p12, até vinte por chamada e 100 kB cada um.' },
+  conteudo: { description: 'O arquivo em base64. A chamada inteira tem até 256 kB.' },
+  ultimos: {
+    description:
+      'true: não vêm outros arquivos para este lote. Sem isso ele se encerra dez minutos depois dos últimos.',
+  },
   Logo: { description: 'Logotipo: arquivo PNG de até 600 por 400 pontos e 128 kB. Transparência vira branco.' },
   Senha: { description: 'Senha do arquivo do certificado.' },
   Cnpj: { description: 'CNPJ da filial, quando o certificado é o da matriz. Sem ele, vale o CNPJ do certificado.' },

@@ -15,7 +15,7 @@ export interface Context {
   db: Database
   config: Config
   log: Logger
-  /** For tokens and tickets. */
+  /** For tokens and tickets, and for certificate files until they are opened. */
   vault: Vault
   /** For private keys, which it alone has. */
   signer: Signer

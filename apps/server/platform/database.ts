@@ -48,6 +48,7 @@ export interface PoolOptions {
  * | conversations and their claim | 8 (more: they wait for each other) + 1 | one connection each |
  * | batches of events and their claim | 4 + 1 | one connection each |
  * | mails, reviews | 4, 2 | one connection each, for a moment |
+ * | certificate files of batches | 8 (of one workspace one after the other) + 1 | one connection each, for a moment |
  *
  * The signer answers each of them with one statement or two, and its own 6 connections.
  *

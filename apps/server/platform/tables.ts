@@ -303,6 +303,33 @@ interface ExportPartTable {
   n: number
   content: Buffer
 }
+interface CertificateBatchTable {
+  workspace_id: number
+  id: Generated<bigint>
+  account_id: number
+  account_name: string
+  session_id: string
+  address: string | null
+  started_at: Timestamp
+  received_at: Timestamp
+  total: number
+  complete: Generated<boolean>
+  passwords: Buffer | null
+  ended_at: Optional<Date | null>
+}
+interface CertificateFileTable {
+  workspace_id: number
+  id: Generated<bigint>
+  batch_id: bigint
+  name: string
+  digest: Buffer
+  content: Buffer | null
+  state: Generated<'waiting' | 'replaced' | 'registered' | 'unchanged' | 'failed'>
+  message: Generated<string>
+  company_id: Optional<number | null>
+  attempt: Generated<number>
+  lease_until: Timestamp | null
+}
 interface CompanyLogoTable {
   workspace_id: number
   company_id: number
@@ -521,6 +548,8 @@ export interface Tables {
   document_event: DocumentEventTable
   document_export: DocumentExportTable
   export_part: ExportPartTable
+  certificate_batch: CertificateBatchTable
+  certificate_file: CertificateFileTable
   company_logo: CompanyLogoTable
   count_month: CountMonthTable
   count_year: CountYearTable

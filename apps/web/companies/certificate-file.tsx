@@ -55,7 +55,7 @@ export function CertificateFile({ title, file, error, disabled, multiple = false
         <input
           id={id}
           type="file"
-          accept=".pfx,.p12,application/x-pkcs12"
+          accept={multiple ? '.pfx,.p12,.csv,.txt,application/x-pkcs12' : '.pfx,.p12,application/x-pkcs12'}
           multiple={multiple}
           disabled={disabled}
           aria-invalid={error ? true : undefined}

@@ -1,8 +1,8 @@
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Building2, Check, Plus, Search } from 'lucide-react'
-import { useMemo, useRef, useState } from 'react'
-import { Link, useSearchParams } from 'react-router'
+import { type DragEvent, useMemo, useRef, useState } from 'react'
+import { Link, useNavigate, useSearchParams } from 'react-router'
 import { capturesOf, commonCauseOf, isOfAll, isTroubled } from '../lib/capture.ts'
 import { companiesRefreshMs, useCompanies } from '../lib/companies.ts'
 import { useScreenQuery } from '../lib/query.ts'
@@ -42,6 +42,7 @@ export function CompaniesPage() {
   const bulk = useBulkSync()
   const commonCause = commonCauseOf(all.data, now)
   const List = narrow ? CompaniesItems : CompaniesTable
+  const { over, ...drop } = useDroppedCertificates()
   return (
     <Page
       title="Empresas"
@@ -55,7 +56,20 @@ export function CompaniesPage() {
       }
     >
       <CompanyNumbers companies={all.data} now={now} />
-      <section ref={frame} aria-label="Lista de empresas" className="@container/list mt-6">
+      <section
+        ref={frame}
+        aria-label="Lista de empresas"
+        className={clsx(
+          '@container/list mt-6',
+          over && 'rounded outline-2 outline-brand outline-dashed outline-offset-4',
+        )}
+        {...drop}
+      >
+        {over && (
+          <p role="status" className="mb-2 font-semibold text-brand">
+            Solte os certificados para renovar ou cadastrar as empresas deles.
+          </p>
+        )}
         <ListTools
           companies={list.data}
           none={all.data?.length === 0}
@@ -117,6 +131,28 @@ export function CompaniesPage() {
       </section>
     </Page>
   )
+}
+
+// Certificates, and a list of their passwords, go to the page that asks for what is missing.
+function useDroppedCertificates() {
+  const navigate = useNavigate()
+  const [over, setOver] = useState(false)
+  const holdsFiles = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes('Files')
+  return {
+    over,
+    onDragOver(event: DragEvent) {
+      if (!holdsFiles(event)) return
+      event.preventDefault()
+      setOver(true)
+    },
+    onDragLeave: () => setOver(false),
+    onDrop(event: DragEvent) {
+      setOver(false)
+      if (!holdsFiles(event)) return
+      event.preventDefault()
+      void navigate('/empresas/nova', { state: { files: [...event.dataTransfer.files] } })
+    },
+  }
 }
 
 function countText(shown: readonly CompanyRow[], chosen: readonly CompanyRow[]): string {

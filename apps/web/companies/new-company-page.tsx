@@ -1,7 +1,7 @@
 import { createCompany, NewCompanyForm } from '@vigia/contract/companies'
 import { LoaderCircle, LockKeyhole } from 'lucide-react'
 import { type FormEvent, useEffect, useState } from 'react'
-import { Link, useNavigate } from 'react-router'
+import { Link, useLocation, useNavigate, useSearchParams } from 'react-router'
 import { ApiError } from '../lib/api.ts'
 import { useContact } from '../lib/contact.ts'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
@@ -13,15 +13,28 @@ import { Input } from '../ui/form/input.tsx'
 import { PasswordInput } from '../ui/form/password-input.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
+import { sortFiles } from './batch-files.ts'
+import { BatchResult, RecentBatches } from './batch-result.tsx'
 import { CertificateFile } from './certificate-file.tsx'
-import { SeveralCertificates } from './several-certificates.tsx'
+import { type Chosen, SeveralCertificates } from './several-certificates.tsx'
 import { TestCertificate } from './test-certificate.tsx'
 
 // Section 9: the delay lets the person see that the file was accepted before the next question appears.
 const processingMs = 1500
 
 export function NewCompanyPage() {
-  const [several, setSeveral] = useState<File[]>()
+  const [params, setParams] = useSearchParams()
+  const { state } = useLocation()
+  const [chosen, setChosen] = useState<Chosen | undefined>(() => droppedFiles(state))
+  const batchId = params.get('lote')
+  const again = (names: ReadonlySet<string>) => {
+    setParams({})
+    setChosen((before) => before && { ...before, files: before.files.filter(({ name }) => names.has(name)) })
+  }
+  const backToOne = () => {
+    setParams({})
+    setChosen(undefined)
+  }
   return (
     <Page
       title="Nova Empresa"
@@ -34,15 +47,33 @@ export function NewCompanyPage() {
       }
     >
       <div className="ledger grid gap-x-14 gap-y-8 pt-6 lg:grid-cols-[minmax(0,34rem)_minmax(0,24rem)]">
-        {several ? (
-          <SeveralCertificates files={several} onCancel={() => setSeveral(undefined)} />
+        {batchId !== null ? (
+          <BatchResult key={batchId} id={batchId} onAgain={chosen && again} onClose={backToOne} />
+        ) : chosen ? (
+          <SeveralCertificates
+            chosen={chosen}
+            onSent={(id, list) => {
+              setChosen({ files: sortFiles(chosen.files).certificates, list })
+              setParams({ lote: id })
+            }}
+            onCancel={backToOne}
+          />
         ) : (
-          <OneCertificate onSeveral={setSeveral} />
+          <OneCertificate onSeveral={(files) => setChosen({ files })} />
         )}
-        <CompanyFacts />
+        <div className="grid content-start gap-5">
+          <CompanyFacts />
+          {batchId === null && <RecentBatches />}
+        </div>
       </div>
     </Page>
   )
+}
+
+// Files that were dropped on the list of companies.
+function droppedFiles(state: unknown): Chosen | undefined {
+  const files = (state as { files?: unknown } | null)?.files
+  return Array.isArray(files) ? { files } : undefined
 }
 
 function OneCertificate({ onSeveral }: { onSeveral: (files: File[]) => void }) {
@@ -220,7 +251,10 @@ function CompanyFacts() {
       'Outras contas com o mesmo CNPJ',
       'A SEFAZ entrega cada documento uma vez por CNPJ. Se outra conta também provou ser dele com um certificado, a consulta feita com um dos certificados serve às duas: cada uma recebe os documentos, e nenhuma vê o certificado da outra nem quem ela é. Para não participar, não envie o certificado, ou remova-o depois: na hora ele deixa de ser usado.',
     ],
-    ['Muitas empresas', 'Escolha vários arquivos de uma vez: cada certificado vira uma empresa.'],
+    [
+      'Muitas empresas',
+      'Escolha todos os arquivos de uma vez, com uma planilha CSV das senhas se quiser: cada certificado renova a empresa de que é, ou a cadastra. O servidor faz o resto sozinho.',
+    ],
   ]
   return (
     <div className="grid content-start gap-5">

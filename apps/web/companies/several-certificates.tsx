@@ -1,80 +1,251 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { createCompany, NewCompanyForm } from '@vigia/contract/companies'
-import { formatCount } from '@vigia/contract/text'
-import { CircleAlert, CircleCheck, LoaderCircle } from 'lucide-react'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { Link } from 'react-router'
-import { ApiError, call } from '../lib/api.ts'
-import { notifySuccess, notifyWarning } from '../lib/notify.ts'
-import { actionMessage } from '../lib/query.ts'
+import { addToBatch, type PasswordList, readPasswordList, startBatch } from '@vigia/contract/companies'
+import { formatCount, formatInteger } from '@vigia/contract/text'
+import { FileSpreadsheet } from 'lucide-react'
+import { type FormEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { call } from '../lib/api.ts'
+import { actionMessage, dataOf } from '../lib/query.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { PasswordInput } from '../ui/form/password-input.tsx'
-import { useGone } from '../ui/hooks/gone.ts'
+import { Textarea } from '../ui/form/textarea.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { countForCall, readText, sortFiles, toBase64 } from './batch-files.ts'
 
-type Outcome = { id: string | null } | { problem: string } | 'sending' | undefined
+// So many passwords a person still types one by one.
+const fewMax = 10
+
+/** What was chosen at once, and the list of passwords as it was before. */
+export interface Chosen {
+  files: readonly File[]
+  list?: string
+}
 
 interface SeveralCertificatesProps {
-  files: readonly File[]
+  chosen: Chosen
+  /** All files are at the server, which goes on alone. */
+  onSent: (batchId: string, list: string) => void
   /** Back to one certificate. */
   onCancel: () => void
 }
 
-/** Registers one company for each of several files, one after another, and shows the result of each. */
-export function SeveralCertificates({ files, onCancel }: SeveralCertificatesProps) {
-  const client = useQueryClient()
-  const [shared, setShared] = useState('')
+/** Sends many certificates at once, with a list of their passwords; few of them have a field each. */
+export function SeveralCertificates({ chosen, onSent, onCancel }: SeveralCertificatesProps) {
+  const { certificates, lists, left } = useMemo(() => sortFiles(chosen.files), [chosen.files])
+  const withList = lists.length > 0 || certificates.length > fewMax || chosen.list?.includes('\n') === true
+  const [list, setList] = useState(chosen.list ?? '')
   const [own, setOwn] = useState<Record<number, string>>({})
-  const [outcomes, setOutcomes] = useState<Record<number, Outcome>>({})
-  const [busy, setBusy] = useState(false)
-  const left = files.map((_, index) => index).filter((index) => !isDone(outcomes[index]))
-  const done = files.length - left.length
-  const isGone = useGone()
+  const { send, sent, problem } = useSending(certificates, onSent)
+  const busy = sent !== null
+  const addLists = async (files: readonly File[]) => {
+    const texts = await Promise.all(files.map(readText))
+    setList((before) => [before.trimEnd(), ...texts].filter(Boolean).join('\n'))
+  }
+  const dropped = useRef<readonly File[]>(undefined)
   useEffect(() => {
-    if (!busy) return
+    if (dropped.current === lists) return
+    dropped.current = lists
+    void addLists(lists)
+  })
+  const read = readPasswordList(list)
+  const isReady = withList
+    ? read.shared !== null || read.named.length > 0
+    : list !== '' || certificates.every((_, index) => own[index])
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (isReady && !busy) void send(list, own)
+  }
+  return (
+    <form className="grid content-start gap-5" noValidate onSubmit={submit}>
+      <div>
+        <h2 className="text-lg">{formatCount(certificates.length, 'certificado', 'certificados')}</h2>
+        <p className="text-muted">
+          Cada um renova a empresa de que é, ou a cadastra se ela ainda não está aqui. O CNPJ vem de dentro do
+          certificado.
+        </p>
+      </div>
+      {left.length > 0 && (
+        <Notice tone="warning" title={formatCount(left.length, 'arquivo fica de fora', 'arquivos ficam de fora')}>
+          <ul className="grid max-h-40 gap-0.5 overflow-y-auto">
+            {left.map(({ name, why }, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: two files may have one name, and the list never changes.
+              <li key={index}>
+                {name}: {why}
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+      {withList ? (
+        <ListField
+          list={list}
+          read={read}
+          disabled={busy}
+          onChange={setList}
+          onFiles={(files) => void addLists(files)}
+        />
+      ) : (
+        <FewPasswords files={certificates} shared={list} own={own} disabled={busy} onShared={setList} onOwn={setOwn} />
+      )}
+      {problem && (
+        <Notice tone="error" title="Nem tudo foi enviado">
+          {problem} O que já chegou ao servidor está sendo conferido; tente de novo para enviar o resto.
+        </Notice>
+      )}
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" size="lg" busy={busy} disabled={!isReady || certificates.length === 0 || undefined}>
+          {busy
+            ? `Enviando ${formatInteger(sent)} de ${formatInteger(certificates.length)}...`
+            : problem
+              ? 'Tentar de novo'
+              : 'Salvar Certificados'}
+        </Button>
+        <Button variant="outline" size="lg" disabled={busy} onClick={onCancel}>
+          Cancelar
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+// A page that closes meanwhile would leave a part behind; afterwards nothing depends on it.
+function useSending(files: readonly File[], onSent: SeveralCertificatesProps['onSent']) {
+  const [sent, setSent] = useState<number | null>(null)
+  const [problem, setProblem] = useState<string>()
+  const begun = useRef<{ id: string; list: string; sent: number }>(undefined)
+  useEffect(() => {
+    if (sent === null) return
     const onUnload = (event: BeforeUnloadEvent) => event.preventDefault()
     addEventListener('beforeunload', onUnload)
     return () => removeEventListener('beforeunload', onUnload)
-  }, [busy])
-  const onward = useRef<HTMLAnchorElement>(null)
-  useEffect(() => {
-    if (left.length === 0) onward.current?.focus()
-  }, [left.length])
-
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    setBusy(true)
-    const results = { ...outcomes }
-    for (const [index, file] of files.entries()) {
-      if (isGone()) break
-      if (isDone(outcomes[index])) continue
-      setOutcomes((before) => ({ ...before, [index]: 'sending' }))
-      const { outcome, isOver } = await register(file, own[index] || shared)
-      setOutcomes((before) => ({ ...before, [index]: outcome }))
-      results[index] = outcome
-      if (isOver) break
+  }, [sent])
+  const send = async (list: string, own: Record<number, string>) => {
+    setProblem(undefined)
+    // What went with another list stays with that.
+    if (begun.current?.list !== list) begun.current = undefined
+    setSent(begun.current?.sent ?? 0)
+    try {
+      if (!begun.current) {
+        const body = { senhas: list, totalDeArquivos: files.length }
+        begun.current = { id: dataOf(await call(startBatch, { body })).idLote, list, sent: 0 }
+      }
+      const batch = begun.current
+      while (batch.sent < files.length) {
+        const end = batch.sent + countForCall(files, batch.sent)
+        const arquivos = await Promise.all(
+          files.slice(batch.sent, end).map(async (file, offset) => ({
+            nome: file.name,
+            conteudo: await toBase64(file),
+            senha: own[batch.sent + offset] || undefined,
+          })),
+        )
+        const body = { arquivos, ultimos: end === files.length }
+        dataOf(await call(addToBatch, { params: { id: batch.id }, body }))
+        batch.sent = end
+        setSent(end)
+      }
+      setSent(null)
+      onSent(batch.id, list)
+    } catch (error) {
+      setSent(null)
+      setProblem(actionMessage(error))
     }
-    setBusy(false)
-    void client.invalidateQueries()
-    if (isGone()) tellWhatBecame(files, results)
   }
+  return { send, sent, problem }
+}
+
+interface ListFieldProps {
+  list: string
+  read: PasswordList
+  disabled: boolean
+  onChange: (list: string) => void
+  onFiles: (files: File[]) => void
+}
+
+function ListField({ list, read, disabled, onChange, onFiles }: ListFieldProps) {
+  const id = useId()
   return (
-    <form className="grid content-start gap-5" noValidate onSubmit={(event) => void submit(event)}>
-      <div>
-        <h2 className="text-lg">{formatCount(files.length, 'certificado', 'certificados')}</h2>
-        <p className="text-muted">
-          Cada arquivo vira uma empresa. Digite a senha de cada um, ou uma só quando for a mesma; o que falhar fica na
-          lista para corrigir e tentar de novo.
+    <div className="grid gap-2">
+      <Field
+        label="Senhas"
+        help="Uma linha para cada certificado: CNPJ;senha. Cole de uma planilha, ou escolha um arquivo CSV. Uma senha sozinha vale para todos."
+      >
+        {(control) => (
+          <Textarea
+            {...control}
+            rows={8}
+            value={list}
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            disabled={disabled}
+            placeholder={'11.222.333/0001-81;senha da primeira\n44.555.666/0001-81;senha da segunda'}
+            className="font-mono"
+            onChange={(event) => onChange(event.target.value)}
+          />
+        )}
+      </Field>
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        <label
+          htmlFor={id}
+          className={buttonClass({
+            variant: 'outline',
+            size: 'sm',
+            className: 'cursor-pointer has-focus-visible:outline-2 has-focus-visible:outline-brand',
+          })}
+        >
+          <FileSpreadsheet aria-hidden className="size-4" />
+          Escolher arquivo CSV
+          <input
+            id={id}
+            type="file"
+            accept=".csv,.txt,text/csv,text/plain"
+            disabled={disabled}
+            className="sr-only"
+            onChange={(event) => {
+              onFiles([...(event.target.files ?? [])])
+              event.target.value = ''
+            }}
+          />
+        </label>
+        <p role="status" className="min-w-0 text-muted text-sm">
+          {listText(list, read)}
         </p>
       </div>
+    </div>
+  )
+}
+
+const shownLines = 10
+
+function listText(list: string, { shared, named, unread }: PasswordList): string {
+  if (list.trim() === '') return ''
+  if (shared !== null) return 'Uma senha para todos.'
+  const good = formatCount(named.length, 'linha com CNPJ e senha', 'linhas com CNPJ e senha')
+  if (unread.length === 0) return `${good}.`
+  const which = `${unread.slice(0, shownLines).join(', ')}${unread.length > shownLines ? '…' : ''}`
+  return `${good}; ${unread.length === 1 ? `a linha ${which} não foi entendida` : `${formatInteger(unread.length)} não foram entendidas: ${which}`}.`
+}
+
+interface FewPasswordsProps {
+  files: readonly File[]
+  shared: string
+  own: Record<number, string>
+  disabled: boolean
+  onShared: (password: string) => void
+  onOwn: (passwords: Record<number, string>) => void
+}
+
+function FewPasswords({ files, shared, own, disabled, onShared, onOwn }: FewPasswordsProps) {
+  return (
+    <>
       <Field label="Senha para todos" help="Vale para os arquivos sem senha própria.">
         {(control) => (
           <PasswordInput
             {...control}
             value={shared}
             autoComplete="off"
-            disabled={busy}
-            onChange={(event) => setShared(event.target.value)}
+            disabled={disabled}
+            onChange={(event) => onShared(event.target.value)}
           />
         )}
       </Field>
@@ -82,108 +253,18 @@ export function SeveralCertificates({ files, onCancel }: SeveralCertificatesProp
         {files.map((file, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two files may have one name, and the list never changes.
           <li key={index} className="grid gap-2 border-line border-b py-3 sm:grid-cols-[minmax(0,1fr)_15rem] sm:gap-4">
-            <div className="min-w-0">
-              <p className="break-words font-semibold">{file.name}</p>
-              <Result outcome={outcomes[index]} />
-            </div>
-            {!isDone(outcomes[index]) && (
-              <PasswordInput
-                aria-label={`Senha de ${file.name}`}
-                placeholder={shared ? 'A mesma de todos' : 'Senha'}
-                value={own[index] ?? ''}
-                autoComplete="off"
-                disabled={busy}
-                onChange={(event) => setOwn({ ...own, [index]: event.target.value })}
-              />
-            )}
+            <p className="min-w-0 break-words font-semibold">{file.name}</p>
+            <PasswordInput
+              aria-label={`Senha de ${file.name}`}
+              placeholder={shared ? 'A mesma de todos' : 'Senha'}
+              value={own[index] ?? ''}
+              autoComplete="off"
+              disabled={disabled}
+              onChange={(event) => onOwn({ ...own, [index]: event.target.value })}
+            />
           </li>
         ))}
       </ol>
-      <p role="status" className="empty:hidden">
-        {done > 0 && !busy && `${formatCount(done, 'empresa cadastrada', 'empresas cadastradas')} de ${files.length}.`}
-      </p>
-      <div className="flex flex-wrap gap-2">
-        {left.length > 0 ? (
-          <>
-            <Button
-              type="submit"
-              size="lg"
-              busy={busy}
-              disabled={left.some((index) => !own[index] && !shared) || undefined}
-            >
-              {busy ? `Salvando ${done + 1} de ${files.length}...` : done > 0 ? 'Tentar de novo' : 'Salvar Empresas'}
-            </Button>
-            <Button variant="outline" size="lg" disabled={busy} onClick={onCancel}>
-              {done > 0 ? 'Cadastrar outra' : 'Cancelar'}
-            </Button>
-          </>
-        ) : (
-          <Link ref={onward} to="/empresas" className={buttonClass({ size: 'lg' })}>
-            Ver a lista
-          </Link>
-        )}
-      </div>
-    </form>
-  )
-}
-
-const isDone = (outcome: Outcome) => typeof outcome === 'object' && 'id' in outcome
-
-/** A toast for people who left the page meanwhile. */
-function tellWhatBecame(files: readonly File[], outcomes: Record<number, Outcome>) {
-  const names = (done: boolean) => files.filter((_, index) => isDone(outcomes[index]) === done).map((file) => file.name)
-  const [registered, missing] = [names(true), names(false)]
-  if (missing.length === 0)
-    return notifySuccess(formatCount(files.length, 'empresa cadastrada', 'empresas cadastradas'))
-  notifyWarning('Nem todos os certificados foram cadastrados', {
-    description: `Cadastrados: ${registered.join(', ') || 'nenhum'}. Não cadastrados: ${missing.join(', ')}. Para cadastrar o que falta, escolha esses arquivos de novo em Nova Empresa.`,
-  })
-}
-
-async function register(file: File, password: string): Promise<{ outcome: Outcome; isOver: boolean }> {
-  const form = NewCompanyForm.safeParse({ Certificado: file, Senha: password })
-  if (!form.success) return { outcome: { problem: form.error.issues[0]?.message ?? '' }, isOver: false }
-  try {
-    const { success, data, message, errors } = await call(createCompany, { form: form.data })
-    if (!success) throw new ApiError(message, 200, { errors })
-    return { outcome: { id: data?.idEmpresa ?? null }, isOver: false }
-  } catch (error) {
-    // The plan does not allow the others either.
-    const isOver = error instanceof ApiError && (error.status === 402 || error.status === 401)
-    return { outcome: { problem: actionMessage(error) }, isOver }
-  }
-}
-
-function Result({ outcome }: { outcome: Outcome }) {
-  if (!outcome) return null
-  if (outcome === 'sending') {
-    return (
-      <p className="flex items-center gap-1.5 text-muted text-sm">
-        <LoaderCircle aria-hidden className="size-3.5 animate-spin" />
-        Salvando...
-      </p>
-    )
-  }
-  if ('id' in outcome) {
-    return (
-      <p className="flex flex-wrap items-center gap-x-1.5 text-sm text-success">
-        <CircleCheck aria-hidden className="size-3.5" />
-        Cadastrada.
-        {outcome.id !== null && (
-          <Link
-            to={`/empresas/editar/${outcome.id}`}
-            className="rounded-control font-semibold text-brand underline underline-offset-3"
-          >
-            Abrir a empresa
-          </Link>
-        )}
-      </p>
-    )
-  }
-  return (
-    <p role="alert" className="flex items-start gap-1.5 text-error text-sm">
-      <CircleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
-      {outcome.problem}
-    </p>
+    </>
   )
 }

@@ -40,8 +40,10 @@ export const questions: readonly Article[] = [
     body: [
       'Em Empresas, escolha Nova Empresa, envie o arquivo .pfx ou .p12 do certificado A1 e digite a senha dele. O CNPJ e a razão social vêm do próprio certificado, e a captura começa sozinha.',
       'O certificado da matriz serve a todas as filiais com a mesma raiz de CNPJ (os oito primeiros caracteres). A senha do certificado não fica guardada, e o arquivo nunca é oferecido para baixar.',
+      'Para muitas de uma vez, arraste todos os arquivos para a lista de Empresas, com um arquivo CSV das senhas se houver (uma linha CNPJ;senha para cada um). Cada certificado renova a empresa de que é, ou a cadastra; o servidor continua sem a página aberta, e o sino avisa quando terminar.',
     ],
-    keywords: 'cadastrar empresa nova cnpj filial matriz certificado a1 pfx p12 senha',
+    keywords:
+      'cadastrar empresa nova cnpj filial matriz certificado a1 pfx p12 senha varios muitos lote csv planilha escritorio',
     link: { to: '/empresas/nova', words: 'Cadastrar uma empresa' },
   },
   {
@@ -170,7 +172,7 @@ export const situations: readonly Article[] = [
     code: '281',
     body: [
       'Um certificado A1 dura um ano. Depois disso a SEFAZ não atende mais, e a captura da empresa para. Os documentos já guardados estão seguros. Envie o certificado novo na página da empresa; com ele dentro do prazo da SEFAZ, a captura continua de onde parou.',
-      'Avisamos por e-mail antes do vencimento, e o Dashboard mostra o que vence em até 30 dias.',
+      'Avisamos por e-mail antes do vencimento, e o Dashboard mostra o que vence em até 30 dias. Para renovar muitos de uma vez, arraste os arquivos novos para a lista de Empresas.',
     ],
     keywords: 'validade expirado renovar renovacao vencimento vence a1',
     link: { to: '/empresas?so=certificado', words: 'Ver os certificados que vencem' },

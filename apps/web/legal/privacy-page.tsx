@@ -8,7 +8,7 @@ const kept = [
   ['Sessões', 'Endereço de rede, navegador e horários de cada acesso. Você os vê e pode encerrar cada um.'],
   [
     'Certificado A1',
-    'A chave privada, cifrada com AES-256-GCM e presa à empresa. A senha do arquivo não fica. Cada uso é anotado.',
+    'A chave privada, cifrada com AES-256-GCM e presa à empresa. A senha do arquivo não fica; num envio de muitos, arquivo e senha esperam cifrados até serem lidos, um dia no máximo. Cada uso é anotado.',
   ],
   [
     'Documentos fiscais',

@@ -2,8 +2,10 @@ import { getAccount, health, listSessions } from '@vigia/contract/accounts'
 import {
   type CompanyRow as ContractCompany,
   type CompanyDetail as ContractCompanyDetail,
+  getBatch,
   getCompany,
   getCompleteness,
+  listBatches,
   listCompanies,
 } from '@vigia/contract/companies'
 import {
@@ -59,6 +61,8 @@ export const manifestationsQuery = ownQuery(listManifestations, { eventos: [], o
 export const manifestationTextsQuery = ownQuery(listManifestationTexts, { modelos: [] })
 export const previewQuery = ownQuery(previewManifestation, { permitidos: [], impedidos: [] })
 export const exportsQuery = ownQuery(listExports, [])
+export const batchesQuery = ownQuery(listBatches, [])
+export const batchQuery = ownQuery(getBatch, { totalDeArquivos: 0, arquivos: [], encerrado: false })
 export const healthQuery = query(health, (data) => data)
 
 type OrNull<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | null }

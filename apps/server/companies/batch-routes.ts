@@ -1,0 +1,63 @@
+import { addToBatch, type Batch, type BatchFile, getBatch, listBatches, startBatch } from '@vigia/contract/companies'
+import { requireProvedEmail } from '../accounts/accounts.ts'
+import { handle } from '../http/http.ts'
+import * as batches from './batches.ts'
+
+/** The calls of batches of certificates; a worker does what they ask for. */
+export const batchRoutes = [
+  handle(startBatch, async (ctx, { body, session }) => {
+    await requireProvedEmail(ctx, session)
+    const idLote = await batches.startBatch(ctx, session, { list: body.senhas, total: body.totalDeArquivos })
+    return { data: { idLote } }
+  }),
+
+  handle(addToBatch, async (ctx, { params, body, session }) => {
+    const files = body.arquivos.map(({ nome, conteudo, senha }) => ({
+      name: nome,
+      bytes: new Uint8Array(Buffer.from(conteudo, 'base64')),
+      password: senha,
+    }))
+    const recebidos = await batches.addFiles(ctx, session, params.id, { files, last: body.ultimos })
+    return { data: { recebidos } }
+  }),
+
+  handle(listBatches, async (ctx, { session: { workspaceId } }) => ({
+    data: (await batches.listBatches(ctx, workspaceId)).map(toBatch),
+  })),
+
+  handle(getBatch, async (ctx, { params, session: { workspaceId } }) => {
+    const { files, ...batch } = await batches.getBatch(ctx, workspaceId, params.id)
+    const arquivos = files.map(({ name, state, message, companyId, company, cnpj }) => ({
+      nome: name,
+      situacao: states[state],
+      mensagem: message,
+      idEmpresa: companyId,
+      razaoSocial: company,
+      cnpj,
+    }))
+    return { data: { ...toBatch(batch), arquivos } }
+  }),
+]
+
+const states = {
+  waiting: 'na-fila',
+  replaced: 'trocado',
+  registered: 'cadastrado',
+  unchanged: 'sem-mudanca',
+  failed: 'problema',
+} as const satisfies Record<string, BatchFile['situacao']>
+
+function toBatch(batch: batches.BatchState): Batch {
+  return {
+    idLote: batch.id,
+    enviadoPor: batch.by,
+    enviadoEm: batch.startedAt.toISOString(),
+    totalDeArquivos: batch.total,
+    recebidos: batch.received,
+    trocados: batch.replaced,
+    cadastrados: batch.registered,
+    semMudanca: batch.unchanged,
+    comProblema: batch.failed,
+    encerrado: batch.ended,
+  }
+}

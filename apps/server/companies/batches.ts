@@ -1,0 +1,351 @@
+import { createHash } from 'node:crypto'
+import { batchMax, type PasswordList, passwordsFor, readPasswordList } from '@vigia/contract/companies'
+import { formatInteger } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import type { Session } from '../http/http.ts'
+import { announce } from '../notifications/notifications.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import type { BatchEnded } from './announcements.ts'
+import { recordBatch } from './audit-entries.ts'
+
+// Certificate files that a person hands over at once. Until the worker has decided a file, its row holds it sealed.
+
+type FileState = 'waiting' | 'replaced' | 'registered' | 'unchanged' | 'failed'
+
+// Of a workspace.
+const openMax = 10
+const keptMax = 100
+const keptDays = 30
+
+const noPasswords =
+  'Não encontramos nenhuma senha na lista. Nada foi enviado: escreva uma linha CNPJ;senha para cada certificado, ou uma só senha para todos.'
+
+/** Begins a batch of so many files, which are added afterwards. `list`: the passwords, as the person wrote them; may be empty when each file has its own. */
+export async function startBatch(
+  ctx: Pick<Context, 'db' | 'ids' | 'vault'>,
+  session: Session,
+  { list, total }: { list: string; total: number },
+): Promise<string> {
+  const { workspaceId } = session
+  const { shared, named } = readPasswordList(list)
+  const isEmpty = shared === null && named.length === 0
+  if (isEmpty && list.trim() !== '') throw new AppError('invalid-input', noPasswords)
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    await requireRoom({ db }, workspaceId)
+    const { id } = await db
+      .insertInto('certificate_batch')
+      .values({
+        workspace_id: workspaceId,
+        account_id: session.accountId,
+        account_name: session.accountName,
+        session_id: session.publicId,
+        address: session.address ?? null,
+        total,
+        passwords: isEmpty ? null : ctx.vault.encrypt(JSON.stringify({ shared, named }), listPurpose(workspaceId)),
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    await recordBatch({ db }, session, total)
+    return ctx.ids.encode(workspaceId, id)
+  })
+}
+
+async function requireRoom({ db }: WithDatabase, workspaceId: number): Promise<void> {
+  await sql`
+    delete from certificate_batch where workspace_id = ${workspaceId} and ended_at is not null and id not in (
+      select id from certificate_batch where workspace_id = ${workspaceId} order by id desc limit ${keptMax - 1})`.execute(
+    db,
+  )
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from certificate_batch where workspace_id = ${workspaceId} and ended_at is null`.execute(
+    db,
+  )
+  if (rows[0]!.n >= openMax)
+    throw new AppError(
+      'too-many',
+      `Já há ${openMax} lotes de certificados desta conta em andamento. Nada foi enviado: espere um deles terminar e envie de novo.`,
+      { retryAfterMs: 30_000 },
+    )
+}
+
+// Both are sealed by the key of tokens, which a new master key replaces: then the files are asked for again.
+const listPurpose = (workspaceId: number) => `passwords of a batch of workspace ${workspaceId}`
+const filePurpose = (workspaceId: number) => `certificate file of workspace ${workspaceId}`
+
+/** A file that is handed over. */
+interface SentFile {
+  name: string
+  bytes: Uint8Array
+  /** Its own; undefined: those of the list. */
+  password?: string
+}
+
+/** Adds files to a batch; those that it has already are not taken twice. `last`: no others come. Returns how many it has. */
+export async function addFiles(
+  ctx: Pick<Context, 'db' | 'ids' | 'vault'>,
+  { workspaceId }: Session,
+  publicId: string,
+  { files, last }: { files: readonly SentFile[]; last: boolean },
+): Promise<number> {
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const batchId = ctx.ids.decode(workspaceId, publicId)
+    const batch = await lockBatch({ db }, workspaceId, batchId)
+    if (!batch || batchId === null) throw notThere()
+    if (!batch.passwords && !batch.complete && files.some(({ password }) => !password))
+      throw new AppError('invalid-input', noPasswords)
+    const rows = files.map(({ name, bytes, password }) => ({
+      workspace_id: workspaceId,
+      batch_id: batchId,
+      name,
+      digest: createHash('sha256').update(bytes).digest(),
+      content: ctx.vault.encrypt(
+        JSON.stringify({ file: Buffer.from(bytes).toString('base64'), password }),
+        filePurpose(workspaceId),
+      ),
+    }))
+    const { n: before } = await countFiles({ db }, workspaceId, batchId)
+    await db
+      .insertInto('certificate_file')
+      .values(rows)
+      .onConflict((conflict) => conflict.columns(['workspace_id', 'batch_id', 'name', 'digest']).doNothing())
+      .execute()
+    const { n } = await countFiles({ db }, workspaceId, batchId)
+    // A call whose response was lost comes again.
+    if (batch.complete && n > before) throw new AppError('conflict', closed)
+    if (n > batchMax.files)
+      throw new AppError(
+        'conflict',
+        `Um lote tem até ${formatInteger(batchMax.files)} arquivos. Os desta chamada não foram guardados: envie-os em outro lote.`,
+      )
+    if (batch.complete) return n
+    await db
+      .updateTable('certificate_batch')
+      .set({ received_at: sql<Date>`now()`, complete: last, total: last ? n : Math.max(batch.total, n) })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', batchId)
+      .execute()
+    await endWhenDone({ db }, workspaceId, batchId)
+    return n
+  })
+}
+
+const closed = 'Este lote já foi encerrado. Os arquivos desta chamada não foram guardados: envie-os em outro lote.'
+const notThere = () => new AppError('not-found', 'Lote de certificados não encontrado.')
+
+async function lockBatch({ db }: WithDatabase, workspaceId: number, id: bigint | null) {
+  return db
+    .selectFrom('certificate_batch')
+    .select(['total', 'complete', 'passwords', 'account_name as by'])
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id ?? 0n)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+}
+
+async function countFiles({ db }: WithDatabase, workspaceId: number, batchId: bigint) {
+  const { rows } = await sql<Record<FileState | 'n', number>>`
+    select count(*)::int as n, ${countsOfStates}
+      from certificate_file f where f.workspace_id = ${workspaceId} and f.batch_id = ${batchId}`.execute(db)
+  return rows[0]!
+}
+
+const countsOfStates = sql.join(
+  (['waiting', 'replaced', 'registered', 'unchanged', 'failed'] satisfies FileState[]).map(
+    (state) => sql`count(*) filter (where f.state = ${sql.lit(state)})::int as ${sql.ref(state)}`,
+  ),
+)
+
+/** Ends a batch whose files were all decided, forgets its passwords and announces it. `ctx.db` is a transaction inside the workspace. */
+async function endWhenDone({ db }: WithDatabase, workspaceId: number, batchId: bigint): Promise<void> {
+  const batch = await lockBatch({ db }, workspaceId, batchId)
+  if (!batch?.complete) return
+  const counts = await countFiles({ db }, workspaceId, batchId)
+  if (counts.waiting > 0) return
+  const { numUpdatedRows } = await db
+    .updateTable('certificate_batch')
+    .set({ ended_at: sql<Date>`now()`, passwords: null })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', batchId)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return
+  const { n, ...states } = counts
+  const payload: BatchEnded = { ...states, missing: batch.total - n, by: batch.by }
+  await announce({ db }, workspaceId, { what: 'lote-conferido', payload })
+}
+
+/** A file that a worker has claimed. */
+export interface HeldFile {
+  workspaceId: number
+  id: bigint
+  batchId: bigint
+  name: string
+  content: Buffer
+  attempt: number
+}
+
+/** What a file of a batch is opened with, and in whose name it is taken. Null: it cannot be unsealed any more. */
+export async function openFile(ctx: Pick<Context, 'db' | 'vault'>, { workspaceId, batchId, name, content }: HeldFile) {
+  const [batch, done] = await readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const batch = await db
+      .selectFrom('certificate_batch')
+      .select(['account_id', 'account_name', 'session_id', 'address', 'passwords'])
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', batchId)
+      .executeTakeFirst()
+    const { rows } = await sql<{ cnpj: string }>`
+      select c.cnpj from certificate_file f join company c on c.workspace_id = f.workspace_id and c.id = f.company_id
+       where f.workspace_id = ${workspaceId} and f.batch_id = ${batchId}`.execute(db)
+    return [batch, new Set(rows.map(({ cnpj }) => cnpj))]
+  })
+  const sealed = batch && unseal(ctx, workspaceId, { content, list: batch.passwords })
+  if (!batch || !sealed) return null
+  const { file, list } = sealed
+  return {
+    bytes: new Uint8Array(Buffer.from(file.file, 'base64')),
+    passwords: file.password ? [file.password] : passwordsFor(list, name, done),
+    uploader: {
+      workspaceId,
+      accountId: batch.account_id,
+      accountName: batch.account_name,
+      publicId: batch.session_id,
+      ...(batch.address !== null && { address: batch.address }),
+    },
+  }
+}
+
+function unseal(
+  { vault }: Pick<Context, 'vault'>,
+  workspaceId: number,
+  { content, list }: { content: Buffer; list: Buffer | null },
+): { file: { file: string; password?: string }; list: Omit<PasswordList, 'unread'> } | null {
+  try {
+    return {
+      file: JSON.parse(vault.decrypt(content, filePurpose(workspaceId))),
+      list: list ? JSON.parse(vault.decrypt(list, listPurpose(workspaceId))) : { shared: null, named: [] },
+    }
+  } catch {
+    // The master key was changed since.
+    return null
+  }
+}
+
+/** What became of a file. */
+export interface Decision {
+  state: Exclude<FileState, 'waiting'>
+  message: string
+  companyId?: number
+}
+
+/**
+ * Writes down what became of a claimed file and erases what it held. Returns whether this claim still counts. `ctx.db` is a transaction inside
+ * the workspace: the one that did it.
+ */
+export async function settleFile(
+  { db }: WithDatabase,
+  { workspaceId, id, batchId, attempt }: HeldFile,
+  { state, message, companyId }: Decision,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('certificate_file')
+    .set({ state, message, company_id: companyId ?? null, content: null, lease_until: null })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('attempt', '=', attempt)
+    .where('state', '=', 'waiting')
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  await endWhenDone({ db }, workspaceId, batchId)
+  return true
+}
+
+const waitsForMore = sql`interval '10 minutes'`
+const tooLate =
+  'Este arquivo esperou mais de um dia sem que o servidor pudesse lê-lo, e foi apagado daqui. Nada foi alterado; envie-o de novo e, se acontecer outra vez, avise quem cuida do sistema.'
+
+/** Ends batches to which no more files came, erases files that nobody could decide within a day, and forgets batches of a month ago. */
+export async function tidyBatches(ctx: WithDatabase): Promise<void> {
+  const late = await asOperator(ctx, async ({ db }) => {
+    await sql`delete from certificate_batch where ended_at < now() - ${keptDays} * interval '1 day'`.execute(db)
+    const { rows } = await sql<{ workspaceId: number; id: bigint }>`
+      select workspace_id as "workspaceId", id from certificate_batch
+       where ended_at is null and received_at < now() - ${waitsForMore}`.execute(db)
+    return rows
+  })
+  for (const { workspaceId, id } of late)
+    await inWorkspace(ctx, workspaceId, async ({ db }) => {
+      await sql`
+        update certificate_batch set complete = true where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
+      await sql`
+        update certificate_file f set state = 'failed', message = ${tooLate}, content = null, lease_until = null
+          from certificate_batch b
+         where f.workspace_id = ${workspaceId} and f.batch_id = ${id} and f.state = 'waiting'
+           and b.workspace_id = f.workspace_id and b.id = f.batch_id and b.received_at < now() - interval '1 day'`.execute(
+        db,
+      )
+      await endWhenDone({ db }, workspaceId, id)
+    })
+}
+
+/** A batch as its people see it. */
+export interface BatchState extends Record<Exclude<FileState, 'waiting'>, number> {
+  id: string
+  by: string
+  startedAt: Date
+  total: number
+  received: number
+  ended: boolean
+}
+
+/** The batches of the last month, newest first. */
+export async function listBatches(ctx: Pick<Context, 'db' | 'ids'>, workspaceId: number): Promise<BatchState[]> {
+  return readBatches(ctx, workspaceId, null)
+}
+
+async function readBatches(
+  ctx: Pick<Context, 'db' | 'ids'>,
+  workspaceId: number,
+  only: bigint | null,
+): Promise<BatchState[]> {
+  const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
+    sql<Omit<BatchState, 'id'> & { id: bigint }>`
+      select b.id, b.account_name as by, b.started_at as "startedAt", b.total, b.ended_at is not null as ended,
+             count(f.id)::int as received, ${countsOfStates}
+        from certificate_batch b left join certificate_file f on f.workspace_id = b.workspace_id and f.batch_id = b.id
+       where b.workspace_id = ${workspaceId} and b.id = coalesce(${only}, b.id)
+         and b.started_at > now() - ${keptDays} * interval '1 day'
+       group by b.workspace_id, b.id order by b.id desc limit ${keptMax}`.execute(db),
+  )
+  return rows.map((row) => ({ ...row, id: ctx.ids.encode(workspaceId, row.id) }))
+}
+
+/** A file of a batch as its people see it. */
+interface BatchFile {
+  name: string
+  message: string
+  state: FileState
+  companyId: string | null
+  company: string | null
+  cnpj: string | null
+}
+
+/** A batch and its files, in the order in which they came; refuses an id that is not of this workspace. */
+export async function getBatch(
+  ctx: Pick<Context, 'db' | 'ids'>,
+  workspaceId: number,
+  publicId: string,
+): Promise<BatchState & { files: BatchFile[] }> {
+  const id = ctx.ids.decode(workspaceId, publicId)
+  if (id === null) throw notThere()
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const [batch] = await readBatches({ ...ctx, db }, workspaceId, id)
+    if (!batch) throw notThere()
+    const { rows: files } = await sql<BatchFile>`
+      select f.name, f.state, f.message, c.public_id as "companyId", c.name as company, c.cnpj
+        from certificate_file f left join company c on c.workspace_id = f.workspace_id and c.id = f.company_id
+       where f.workspace_id = ${workspaceId} and f.batch_id = ${id} order by f.id`.execute(db)
+    return { ...batch, files }
+  })
+}

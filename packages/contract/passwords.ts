@@ -1,0 +1,72 @@
+import { cnpjBase, parseCnpj } from '@vigia/dfe/cnpj'
+
+/** Passwords of certificate files, as a person wrote them down. */
+export interface PasswordList {
+  /** The text is one password, for all files. */
+  shared: string | null
+  /** In the order of the lines. A line gives two when its password may end at the next separator. */
+  named: { cnpj: string; passwords: string[] }[]
+  /** Numbers of the lines that give nothing, from 1. */
+  unread: number[]
+}
+
+/**
+ * Reads a list with a line `CNPJ;senha` for each company, as it is pasted or saved by a spreadsheet (`;`, `,` or tab, CNPJ with or without mask,
+ * a line with names of columns above), or one password alone. Never throws.
+ */
+export function readPasswordList(text: string): PasswordList {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)
+  const filled = lines.flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]))
+  const named = filled.map(({ line }) => readLine(line))
+  if (filled.length === 1 && !named[0]) return { shared: filled[0]!.line, named: [], unread: [] }
+  const isHeader = (index: number) => index === 0 && /cnpj|senha/i.test(filled[0]!.line)
+  return {
+    shared: null,
+    named: named.filter((line) => line !== null),
+    unread: filled.flatMap(({ number }, index) => (named[index] || isHeader(index) ? [] : [number])),
+  }
+}
+
+function readLine(line: string): PasswordList['named'][number] | null {
+  let start = 0
+  for (const { index } of line.matchAll(/[;,\t]/g)) {
+    const cnpj = cnpjOf(unquoted(line.slice(start, index)))
+    start = index + 1
+    if (cnpj === null) continue
+    const rest = line.slice(start)
+    // A password may have the separator in it, or another column may follow.
+    const passwords = [rest, rest.split(line[index]!, 1)[0]!].map(unquoted).filter((password) => password !== '')
+    return passwords.length > 0 ? { cnpj, passwords: [...new Set(passwords)] } : null
+  }
+  return null
+}
+
+// A spreadsheet takes a CNPJ for a number and leaves its first zeros out.
+function cnpjOf(text: string): string | null {
+  return parseCnpj(/^\d{11,13}$/.test(text) ? text.padStart(14, '0') : text)
+}
+
+function unquoted(field: string): string {
+  const text = field.trim()
+  return /^"(?:[^"]|"")*"$/.test(text) ? text.slice(1, -1).replaceAll('""', '"') : text
+}
+
+/**
+ * The passwords to try on a file, each once: first those of a CNPJ that its name holds, then those of one with the same base, then all others,
+ * and last those of CNPJs that have their certificate (`done`).
+ */
+export function passwordsFor(
+  { shared, named }: Omit<PasswordList, 'unread'>,
+  fileName: string,
+  done: ReadonlySet<string> = new Set(),
+): string[] {
+  if (shared !== null) return [shared]
+  const name = fileName.toUpperCase().replace(/[^0-9A-Z]/g, '')
+  const distance = ({ cnpj }: { cnpj: string }) => {
+    if (name.includes(cnpj)) return 0
+    if (name.includes(cnpjBase(cnpj))) return 1
+    return done.has(cnpj) ? 3 : 2
+  }
+  const nearestFirst = named.toSorted((a, b) => distance(a) - distance(b))
+  return [...new Set(nearestFirst.flatMap(({ passwords }) => passwords))]
+}
