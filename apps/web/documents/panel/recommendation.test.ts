@@ -25,6 +25,7 @@ const about = (
     prazo: null,
     eventoEmEnvio: null,
     naturezaOperacao: null,
+    situacaoBase: null,
     conferencia: null,
     ...row,
   }
