@@ -25,7 +25,7 @@ const about = (
     prazo: null,
     eventoEmEnvio: null,
     naturezaOperacao: null,
-    situacaoBase: null,
+    situacaoBase: 1,
     conferencia: null,
     ...row,
   }
