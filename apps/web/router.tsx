@@ -1,6 +1,7 @@
 import { Suspense } from 'react'
 import { BrowserRouter, Outlet, Route, Routes, useLocation } from 'react-router'
 import { contactHash } from './lib/contact.ts'
+import { useSession } from './lib/session.ts'
 import { notFound, preloadScreen, visitorScreens, Workspace, workspaceScreens } from './screens.ts'
 import { App } from './shell/app.tsx'
 import { ContactHost, preloadContact } from './shell/contact-host.tsx'
@@ -12,6 +13,7 @@ if (location.hash === contactHash) preloadContact()
 
 /** Every address but those of the finished pages, which the server serves itself: a link to them loads a page. */
 export function Router() {
+  const { session } = useSession()
   return (
     <ErrorBoundary>
       <BrowserRouter>
@@ -21,26 +23,38 @@ export function Router() {
               {visitorScreens.map(({ path, Screen }) => (
                 <Route key={path} path={path} element={<Screen />} />
               ))}
-              <Route
-                element={
-                  <Suspense fallback={<Waiting text="Verificando autenticação..." />}>
-                    <Workspace preload={preloadTarget}>
-                      <Outlet />
-                    </Workspace>
-                  </Suspense>
-                }
-              >
+              <Route element={<Inside />}>
                 {workspaceScreens.map(({ path, Screen }) => (
                   <Route key={path} path={path} element={<Screen key={path} />} />
                 ))}
               </Route>
-              <Route path={notFound.path} element={<notFound.Screen />} />
+              <Route element={session ? <Inside /> : <Alone />}>
+                <Route path={notFound.path} element={<notFound.Screen />} />
+              </Route>
             </Route>
           </Routes>
         </Suspense>
         <ContactOverRoutes />
       </BrowserRouter>
     </ErrorBoundary>
+  )
+}
+
+function Inside() {
+  return (
+    <Suspense fallback={<Waiting text="Verificando autenticação..." />}>
+      <Workspace preload={preloadTarget}>
+        <Outlet />
+      </Workspace>
+    </Suspense>
+  )
+}
+
+function Alone() {
+  return (
+    <main>
+      <Outlet />
+    </main>
   )
 }
 

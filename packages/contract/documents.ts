@@ -91,6 +91,11 @@ export const DocumentRow = z.object({
     .string()
     .nullable()
     .describe('natOp do documento; null num resumo e no que chegou antes desta coluna.'),
+  situacaoBase: z
+    .number()
+    .describe(
+      'O que o documento é sem os eventos que vieram depois: 1 Resumo, 2 Autorizada, 3 Cancelada, 9 Denegada, 10 Sem protocolo.',
+    ),
   conferencia: Conferencia.nullable().describe(
     'O que a conferência de assinatura, protocolo e chave de acesso encontrou; null num resumo e no que ainda não foi conferido.',
   ),

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import {
+  endSentence,
   formatAtMoment,
   formatBrasiliaDay,
   formatBrasiliaDayAndTime,
@@ -103,4 +104,9 @@ test('a day, a weekday and a month in words', () => {
   expect(formatShortDay(new Date(2027, 0, 2), now)).toBe('02/01/2027')
   expect(formatWeekday(day)).toBe('sexta-feira, 20/11')
   expect(formatMonth('2026-11')).toBe('novembro de 2026')
+})
+
+test('a sentence that ends with a name has one point', () => {
+  expect(endSentence('Chegou para PAPEL LTDA')).toBe('Chegou para PAPEL LTDA.')
+  expect(endSentence('Chegou para PAPEL S.A.')).toBe('Chegou para PAPEL S.A.')
 })

@@ -48,6 +48,11 @@ export function formatList(texts: readonly string[]): string {
   return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} e ${texts.at(-1)}`
 }
 
+/** The text as a whole sentence: a name like "PAPEL S.A." at its end has the point already. */
+export function endSentence(text: string): string {
+  return text.endsWith('.') ? text : `${text}.`
+}
+
 /** "20/11/2026": the day of an instant in Brasília. */
 export function formatBrasiliaDay(at: Date): string {
   return brasiliaDay().format(at)

@@ -10,6 +10,10 @@ export const Dashboard = z.object({
   qtdCte: z.number(),
   totalNfeCte: z.number(),
   qtdEmpresasCadastradas: z.number(),
+  /** Ours: the sums of the same documents, in reais, and both of the whole month before. */
+  valorNfe: z.number(),
+  valorCte: z.number(),
+  mesAnterior: z.object({ qtdNfe: z.number(), qtdCte: z.number(), valorNfe: z.number(), valorCte: z.number() }),
   /** The company of most documents first. */
   qtdDocumentosPorEmpresa: z.array(
     z.object({
@@ -18,8 +22,9 @@ export const Dashboard = z.object({
       qtdCte: z.number(),
       totalNfeCte: z.number(),
       ativa: z.boolean(),
-      /** Ours. */
+      /** Ours, as the sum of its documents in reais. */
       idEmpresa: z.string(),
+      valorNfeCte: z.number(),
     }),
   ),
   ultimosDocumentosProcessados: z.array(
@@ -43,6 +48,9 @@ export const Dashboard = z.object({
     /** NF-e and CT-e of the current month that were cancelled. */
     canceladasNfe: z.number(),
     canceladosCte: z.number(),
+    /** NF-e and CT-e whose next answer can be given until the end of tomorrow at most. */
+    vencemNfe: z.number(),
+    vencemCte: z.number(),
   }),
   /** Ours: what is wrong with the whole installation and concerns everybody, a sentence or two each. */
   avisos: z.array(z.string()),

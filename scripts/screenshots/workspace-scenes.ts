@@ -46,7 +46,7 @@ export const workspaceScenes: Scene[] = [
     who: 'empty',
     path: '/dashboard',
     prepare: press('Fazer Depois'),
-    shows: byText('Nada precisa de você agora.'),
+    shows: byText('Cadastre a primeira empresa'),
   },
   {
     name: 'dashboard-office',

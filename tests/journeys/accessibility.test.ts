@@ -197,6 +197,16 @@ const overWorkspaceScreens: View[] = [
     },
   },
   {
+    name: 'low rows',
+    path: '/notas-fiscais?periodo=todos&status=3',
+    act: async (page) => {
+      await page.evaluate(() => localStorage.setItem('vigia.density', 'compact'))
+      await page.reload()
+      await press(page, /^Filtros/)
+      await shown(page.getByLabel('Participação'))
+    },
+  },
+  {
     name: 'the period',
     path: list,
     act: async (page) => {

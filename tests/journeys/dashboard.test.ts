@@ -61,7 +61,7 @@ test('an empty workspace is welcomed, lights no lamp, and loads no chart', async
     'Total Documentos \\(Mês\\)',
     'Empresas Cadastradas',
   ])
-    expect(await textOf(card(page, label))).toMatch(/ 0$/)
+    await shown(card(page, label).getByRole('link', { name: /^0, / }))
   const status = region(page, 'Status do Sistema')
   await expect
     .poll(() => status.getByRole('listitem').allTextContents())
@@ -70,9 +70,12 @@ test('an empty workspace is welcomed, lights no lamp, and loads no chart', async
       'ArmazenamentoSaudável0% de uso, sem limite de espaço',
       'SincronizaçãoAtivaNenhuma consulta por enquanto',
     ])
-  expect(await status.locator('[data-lamp=unlit]').count()).toBe(1)
-  expect(await page.locator('[data-lamp=stopped]').count()).toBe(0)
-  await shown(region(page, 'Precisa de você').getByText('Nada precisa de você agora.'))
+  expect(await status.locator('[data-mark=unlit]').count()).toBe(2)
+  expect(await page.locator('[data-lamp=stopped], [data-mark=stopped]').count()).toBe(0)
+  await expect
+    .poll(() => region(page, 'Primeiros passos').getByRole('listitem').locator('.font-semibold').allTextContents())
+    .toEqual(expect.arrayContaining(['Cadastre a primeira empresa', 'Espere a primeira captura']))
+  expect(await page.getByText('Nada precisa de você agora.').count()).toBe(0)
   await shown(region(page, 'Documentos por Dia').getByText(/^Nenhum documento emitido neste mês chegou até agora/))
   await shown(region(page, 'Documentos por Empresa').getByText('Nenhuma empresa cadastrada.'))
   await shown(region(page, 'Atividade Recente').getByText(/^Nada chegou hoje até agora/))
@@ -101,12 +104,16 @@ test('three questions: is it capturing, what needs a person, what came; every nu
     const { qtdNfe, qtdCte, totalNfeCte } = await numbersOf(client)
     const texts = await Promise.all(
       ['Notas Fiscais \\(Mês\\)', 'CTe \\(Mês\\)', 'Total Documentos \\(Mês\\)'].map((label) =>
-        textOf(card(page, label)),
+        textOf(card(page, label).getByRole('link')),
       ),
     )
-    return texts.map((text) => text.replace(/^.* /, '')).join() === [qtdNfe, qtdCte, totalNfeCte].map(written).join()
+    return texts.join() === [qtdNfe, qtdCte, totalNfeCte].map(written).join()
   }
   await expect.poll(agrees, { timeout: 30_000 }).toBe(true)
+  // In reais too, and the whole month before, which had none or some.
+  await expect
+    .poll(() => textOf(card(page, 'Notas Fiscais \\(Mês\\)')))
+    .toMatch(/R\$.[\d.]+,\d\d .+: [\d.]+ · R\$.[\d.]+,\d\d$/)
   const row = region(page, 'Documentos por Empresa').getByRole('row', { name: new RegExp(`^${bakery.nome}`) })
   expect(await region(page, 'Documentos por Empresa').getByRole('columnheader').allTextContents()).toEqual([
     'Empresa',
@@ -300,6 +307,40 @@ test('three hundred companies stay readable, and a certificate that ends soon as
     .filter({ hasText: '1 certificado vence em até 30 dias' })
   await needs.click()
   await page.waitForURL(`**/empresas/editar/${id}`)
+})
+
+test('what ends first leads to the list by deadline, who fails is named, and what was cancelled can be put away', async () => {
+  const page = await member()
+  const pendencias = {
+    resumos: 0,
+    aguardandoResposta: 0,
+    canceladasNfe: 2,
+    canceladosCte: 0,
+    vencemNfe: 3,
+    vencemCte: 0,
+  }
+  let cancelled = 2
+  await respond(page, '/v1/api/Dashboard', () => ({
+    json: success({ ...month, pendencias: { ...pendencias, canceladasNfe: cancelled } }),
+  }))
+  const company = { id: 'um', razaoSocial: 'PADARIA AURORA S.A.', cnpj: '', ativa: true }
+  await respond(page, '/v1/api/Empresas/obter-empresas', {
+    json: success([{ ...company, validadeCertificadoA1: '2020-01-01T00:00:00Z' }]),
+  })
+  await go(page, '/dashboard')
+  const needs = region(page, 'Precisa de você').getByRole('listitem')
+  await shown(needs.filter({ hasText: 'problema na captura' }).getByText('PADARIA AURORA S.A.', { exact: true }))
+  const due = needs.filter({ hasText: '3 notas com prazo de resposta até amanhã' })
+  expect(await due.getByRole('link').getAttribute('href')).toMatch(/^\/notas-fiscais\?de=.*&ordem=prazo$/)
+  const news = needs.filter({ hasText: 'canceladas neste mês' })
+  await news.getByRole('button', { name: 'Já vi' }).click()
+  await news.waitFor({ state: 'detached' })
+  await page.reload()
+  await shown(due)
+  expect(await news.count()).toBe(0)
+  cancelled = 3
+  await page.reload()
+  await shown(news)
 })
 
 test('while it loads it says so to everybody, and then shows cards, days, companies, activity and status', async () => {

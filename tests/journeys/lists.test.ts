@@ -2,7 +2,7 @@ import type { Page, Request } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { type ListRow, newClient } from '../support/client.ts'
 import { coloursOf, type FakeResponse, later, respond, success, toasted } from './page.ts'
-import { bakery, shown, useSite } from './site.ts'
+import { bakery, expectNoSidewaysScroll, shown, useSite } from './site.ts'
 
 // What a list shows and sends, whatever its rows are; nothing is captured.
 const site = useSite({ roles: ['api'] })
@@ -211,6 +211,108 @@ async function rowsAndBadges(page: Page, show: (items: Partial<ListRow>[]) => Pr
   }
 }
 
+test('a later event is a second mark beside the state, which keeps its own', async () => {
+  const items = [
+    [2, 100, 'Autorizada'],
+    [2, 110110, 'Carta de Correção'],
+    [1, 210210, 'Ciência da Operação'],
+    [2, 110111, 'Cancelamento'],
+  ] as const
+  const rows = items.map(([situacaoBase, codigoEvento, descricaoEvento], index) => ({
+    idDfe: `id${index}`,
+    numero: 701 + index,
+    emitente: `FORNECEDOR ${index}`,
+    situacaoBase,
+    status: { codigoEvento, descricaoEvento },
+  }))
+  const { page } = await open('nfe', pageOf(rows))
+  await shown(row(page, 'FORNECEDOR 3'))
+  const marks = (index: number) => row(page, `FORNECEDOR ${index}`).getByRole('cell').nth(6).getByRole('img')
+  const states = await Promise.all(
+    items.map((_, index) => marks(index).evaluateAll((all) => all.map((one) => one.ariaLabel))),
+  )
+  expect(states).toEqual([[], ['Autorizada'], ['Resumo'], []])
+  // The time is no part of the date, for who hears or copies it.
+  expect(await row(page, 'FORNECEDOR 0').getByRole('cell').nth(4).textContent()).toBe('05/03/2026 10:00')
+})
+
+const fifty = Array.from({ length: 50 }, (_, index) => ({
+  idDfe: `id${index}`,
+  numero: 1000 + index,
+  emitente: `FORNECEDOR ${index}`,
+  prazo: index === 0 ? { para: 'ciencia' as const, ate: '2099-01-01T00:00:00Z' } : null,
+}))
+
+test('low rows: eighteen notes in a window of 1366 by 768, remembered; a real table down to 768', async () => {
+  const page = await member({ viewport: { width: 1366, height: 768 } })
+  const calls = await respond(page, list, pageOf(fifty, 3))
+  await go(page, '/notas-fiscais')
+  await shown(row(page, 'FORNECEDOR 1 '))
+  const inSight = () =>
+    page
+      .locator('tbody tr')
+      .evaluateAll((rows) => rows.filter((one) => one.getBoundingClientRect().bottom <= innerHeight).length)
+  expect(await inSight()).toBeLessThan(12)
+  await page.getByRole('button', { name: 'Linhas compactas' }).click()
+  await expect.poll(inSight).toBeGreaterThanOrEqual(18)
+  await shown(page.getByRole('banner').getByRole('heading', { level: 1, name: 'Notas Fiscais' }))
+  await page.reload()
+  await shown(row(page, 'FORNECEDOR 1 '))
+  await expect.poll(inSight).toBeGreaterThanOrEqual(18)
+  const heights = await page
+    .locator('tbody tr')
+    .evaluateAll((rows) => rows.map((one) => one.getBoundingClientRect().height))
+  expect(new Set(heights)).toEqual(new Set([36]))
+
+  // Paging changes no width, also when the next page has less to show.
+  const widths = () =>
+    page.getByRole('columnheader').evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().width)))
+  const before = await widths()
+  await page.unroute(() => true)
+  await respond(
+    page,
+    list,
+    pageOf(
+      fifty.map((one) => ({ ...one, prazo: null, emitente: 'OUTRO' })),
+      3,
+    ),
+  )
+  await page.getByRole('button', { name: 'Próxima página' }).click()
+  await shown(row(page, 'OUTRO'))
+  expect(await widths()).toEqual(before)
+  expect(calls.length).toBeGreaterThan(0)
+
+  await page.setViewportSize({ width: 768, height: 1024 })
+  await shown(page.getByRole('columnheader', { name: 'Participação' }))
+  const headers = (await page.getByRole('columnheader').allTextContents()).map((text) => text.trim()).slice(1)
+  expect(headers).toEqual(['Número', 'Emitente', 'Valor', 'Data Emissão', 'Participação', 'Status', 'Ações'])
+  expect((await page.getByLabel('Navegação', { exact: true }).boundingBox())?.width).toBe(48)
+  await expectNoSidewaysScroll(page)
+})
+
+test('among many companies one is found by typing a part of its name', async () => {
+  const page = await member()
+  const calls = await respond(page, list, pageOf(threeRows))
+  const names = Array.from({ length: 204 }, (_, index) => `CLIENTE ${index} COMÉRCIO LTDA`)
+  await respond(page, '/v1/api/Empresas/obter-empresas', {
+    json: success(names.map((razaoSocial, index) => ({ id: `e${index}`, razaoSocial, cnpj: '', ativa: true }))),
+  })
+  await go(page, '/notas-fiscais')
+  const box = page.getByRole('combobox', { name: 'Empresa' })
+  await box.click()
+  await page.keyboard.type('comercio 113')
+  await expect
+    .poll(() => page.getByRole('listbox', { name: 'Opções' }).getByRole('option').allTextContents())
+    .toEqual(['CLIENTE 113 COMÉRCIO LTDA'])
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => paramsOf(calls.at(-1)).IdEmpresa).toBe('e113')
+  expect(await box.inputValue()).toBe('CLIENTE 113 COMÉRCIO LTDA')
+  await box.click()
+  await page.getByRole('listbox', { name: 'Opções' }).getByRole('option', { name: 'Todas' }).click()
+  await expect.poll(() => Object.keys(paramsOf(calls.at(-1)))).not.toContain('IdEmpresa')
+})
+
 test('pagination: a window of five around the current page, and where one is', async () => {
   let pages = 12
   const { page, calls } = await open('nfe', () => pageOf(threeRows, pages))
@@ -232,6 +334,13 @@ test('pagination: a window of five around the current page, and where one is', a
   for (const number of ['7', '9', '11', '12']) await page.getByRole('button', { name: number, exact: true }).click()
   await at(12, [8, 9, 10, 11, 12])
   expect(await next!.isDisabled()).toBe(true)
+  await page.getByRole('button', { name: 'Primeira página' }).click()
+  await at(1, [1, 2, 3, 4, 5])
+  await page.getByLabel('Ir para').fill('9')
+  await page.keyboard.press('Enter')
+  await at(9, [7, 8, 9, 10, 11])
+  await page.getByRole('button', { name: 'Última página' }).click()
+  await at(12, [8, 9, 10, 11, 12])
 
   pages = 1
   await page.getByRole('combobox', { name: 'Pesquisar' }).fill('papelaria')

@@ -15,11 +15,12 @@ test('what is no page is not found, and leads to the start', async () => {
   await shown(page.getByRole('button', { name: 'Ver Demonstração' }))
 })
 
-test('who has logged in is told the same, and goes back to where he was', async () => {
+test('who has logged in is told the same inside the application, and goes back to where he was', async () => {
   const page = await site.resume(await site.createAccount('Ana'), '/dashboard', phone)
   await shown(page.locator('h1'))
   await page.goto(`${site.product.url}/notas`)
   await shown(page.getByRole('heading', { name: 'Oops! Page not found' }))
+  await shown(page.getByRole('banner').getByRole('button', { name: 'Sair' }))
   await expectNoSidewaysScroll(page)
   await page.goBack()
   await page.waitForURL('**/dashboard')

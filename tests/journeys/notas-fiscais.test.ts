@@ -36,7 +36,7 @@ test('the list says how much it holds, and its pages are in the address', async 
   const cells = await rows.first().getByRole('cell').allTextContents()
   expect(cells[2]).toMatch(/\d{6}[0-9A-Z]{12}\d{26}$/)
   expect(cells[3]).toMatch(/^R\$\s[\d.]+,\d\d$/)
-  expect(cells[4]).toMatch(/^\d\d\/\d\d\/\d{4}\d\d:\d\dchegou \d\d\/\d\d \d\d:\d\d$/)
+  expect(cells[4]).toMatch(/^\d\d\/\d\d\/\d{4} \d\d:\d\dchegou \d\d\/\d\d \d\d:\d\d$/)
   expect(cells[5]).toMatch(/^(Emitente|Destinatário|Transportador|Terceiro)(PADARIA|MERCADO)/)
   await shown(countText(page))
   const heights = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height))

@@ -1,4 +1,4 @@
-import { formatCount, formatInteger, formatList } from '@vigia/contract/text'
+import { endSentence, formatCount, formatInteger, formatList } from '@vigia/contract/text'
 import { named, type TopicItem, type Writer } from '../notifications/notifications.ts'
 import type { Service } from '../platform/service.ts'
 import type { Decision } from './rules.ts'
@@ -31,10 +31,11 @@ const arrived: Writer = {
     const whole = completed > 0 ? [formatCount(completed, 'NF-e ficou completa', 'NF-e ficaram completas')] : []
     const whose = named(items.map(({ company }) => company))
     const words = nfe + cte === 1 ? (nfe === 1 ? 'nova' : 'novo') : cte === 0 ? 'novas' : 'novos'
-    const body =
+    const body = endSentence(
       news.length > 0
-        ? `${formatList(news)} ${words} de ${whose}${whole.length > 0 ? `; ${whole[0]}` : ''}.`
-        : `${whole[0]}: ${whose}.`
+        ? `${formatList(news)} ${words} de ${whose}${whole.length > 0 ? `; ${whole[0]}` : ''}`
+        : `${whole[0]}: ${whose}`,
+    )
     const last = new Map(items.map(({ companyId, payload }) => [companyId, (payload as Arrived).more]))
     const goesOn = [...last.values()].some(Boolean)
     return { kind: 'sucesso', header: goesOn ? 'Captura em andamento' : 'Captura concluída', body }
@@ -144,7 +145,7 @@ const conflicting: Writer = {
     return {
       kind: 'alert',
       header: 'Documentos com dois conteúdos',
-      body: `A SEFAZ entregou outro conteúdo para ${formatCount(count, 'posição que já estava guardada', 'posições que já estavam guardadas')} (${services}) de ${whose}${positions(all)}. Nada foi trocado nem perdido: os dois estão guardados. Confira com quem emitiu qual deles vale.`,
+      body: `${endSentence(`A SEFAZ entregou outro conteúdo para ${formatCount(count, 'posição que já estava guardada', 'posições que já estavam guardadas')} (${services}) de ${whose}${positions(all)}`)} Nada foi trocado nem perdido: os dois estão guardados. Confira com quem emitiu qual deles vale.`,
     }
   },
 }

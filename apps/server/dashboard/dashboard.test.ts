@@ -69,6 +69,7 @@ const day = new Intl.DateTimeFormat('sv-SE', { timeZone: 'America/Sao_Paulo' })
 const today = day.format(new Date())
 const daysAgo = (n: number) => new Date(Date.parse(today) - n * 86_400_000).toISOString().slice(0, 10)
 const month = today.slice(0, 7)
+const monthBefore = new Date(Date.parse(`${month}-01`) - 86_400_000).toISOString().slice(0, 7)
 
 interface Fact {
   company: number
@@ -77,6 +78,7 @@ interface Fact {
   at: string
   roles: number
   status: number
+  authorized?: string
 }
 
 async function add(facts: Fact[]): Promise<void> {
@@ -85,9 +87,9 @@ async function add(facts: Fact[]): Promise<void> {
     const { id } = await db.insertInto('supplier').values(supplier).returning('id').executeTakeFirstOrThrow()
     await sql`
       insert into document (workspace_id, company_id, issued_at, nsu, supplier_id, number, event_code, type, series, roles, status, base_status, complete,
-                            amount, chave, created_at)
+                            amount, chave, created_at, authorized_at)
       select ${workspaceId}, (f->>'company')::int, (f->>'at')::timestamp, n, ${id}, n, 100, (f->>'type')::smallint, 1, (f->>'roles')::smallint,
-             (f->>'status')::smallint, 2, true, 1, lpad(n::text, 44, '0'), now() - interval '3 days'
+             (f->>'status')::smallint, 2, true, n + 0.37, lpad(n::text, 44, '0'), now() - interval '3 days', (f->>'authorized')::timestamptz
         from json_array_elements(${JSON.stringify(facts)}::json) with ordinality as x (f, n)`.execute(db)
   })
 }
@@ -109,6 +111,9 @@ const nothing = () => ({
   qtdCte: 0,
   totalNfeCte: 0,
   qtdEmpresasCadastradas: 2,
+  valorNfe: 0,
+  valorCte: 0,
+  mesAnterior: { qtdNfe: 0, qtdCte: 0, valorNfe: 0, valorCte: 0 },
   qtdDocumentosPorEmpresa: companies.map(({ publicId }, n) => ({
     razaoSocial: `EMPRESA ${n}`,
     qtdNfe: 0,
@@ -116,6 +121,7 @@ const nothing = () => ({
     totalNfeCte: 0,
     ativa: true,
     idEmpresa: publicId,
+    valorNfeCte: 0,
   })),
   ultimosDocumentosProcessados: [],
   documentosPorDia: Array.from({ length: Number(today.slice(8)) }, (_, n) => ({
@@ -123,7 +129,7 @@ const nothing = () => ({
     qtdNfe: 0,
     qtdCte: 0,
   })),
-  pendencias: { resumos: 0, aguardandoResposta: 0, canceladasNfe: 0, canceladosCte: 0 },
+  pendencias: { resumos: 0, aguardandoResposta: 0, canceladasNfe: 0, canceladosCte: 0, vencemNfe: 0, vencemCte: 0 },
   avisos: [],
   armazenamentoSaudavel: true,
 })
@@ -182,6 +188,12 @@ describe.each([false, true])('counted from documents or from counters (large: %s
     const is = (type: 0 | 2, rest: (fact: Fact & { day: string }) => boolean) =>
       shown.filter((fact) => fact.type === type && rest({ ...fact, day: fact.at.slice(0, 10) })).length
     const inMonth = ({ day }: { day: string }) => day.startsWith(month)
+    const before = ({ day }: { day: string }) => day.startsWith(monthBefore)
+    const worth = (type: 0 | 2, rest: (fact: { day: string; company: number }) => boolean) =>
+      facts.reduce((sum, fact, index) => {
+        const isIn = fact.type === type && shown.includes(fact) && rest({ ...fact, day: fact.at.slice(0, 10) })
+        return isIn ? sum + index + 1.37 : sum
+      }, 0)
     const lately = ({ day }: { day: string }) => day >= daysAgo(89) && day <= today
 
     const dashboard = await read()
@@ -197,14 +209,61 @@ describe.each([false, true])('counted from documents or from counters (large: %s
       aguardandoResposta: is(0, (fact) => fact.status === 8 && lately(fact)),
       canceladasNfe: is(0, (fact) => fact.status === 3 && inMonth(fact)),
       canceladosCte: is(2, (fact) => fact.status === 3 && inMonth(fact)),
+      vencemNfe: 0,
+      vencemCte: 0,
+    })
+    expect(dashboard.valorNfe).toBeCloseTo(worth(0, inMonth), 2)
+    expect(dashboard.valorCte).toBeCloseTo(worth(2, inMonth), 2)
+    expect(dashboard.mesAnterior).toEqual({
+      qtdNfe: is(0, before),
+      qtdCte: is(2, before),
+      valorNfe: expect.closeTo(worth(0, before), 2),
+      valorCte: expect.closeTo(worth(2, before), 2),
     })
     expect(dashboard.pendencias.resumos).toBeGreaterThan(20)
     expect([dashboard.qtdNfe, dashboard.qtdCte]).toEqual([is(0, inMonth), is(2, inMonth)])
     for (const { id, publicId } of companies) {
       const row = dashboard.qtdDocumentosPorEmpresa.find(({ idEmpresa }) => idEmpresa === publicId)
-      expect(row?.qtdNfe).toBe(is(0, (fact) => fact.company === id && inMonth(fact)))
+      const own = (fact: { day: string; company: number }) => fact.company === id && inMonth(fact)
+      expect(row?.qtdNfe).toBe(is(0, own))
+      expect(row?.valorNfeCte).toBeCloseTo(worth(0, own) + worth(2, own), 2)
     }
   })
+})
+
+test('what can be answered until tomorrow at most is counted, and not what is answered, over, later or hidden', async () => {
+  const [one, other] = companies.map(({ id }) => id) as [number, number]
+  const days = (count: number) => count * 86_400_000
+  // Authorised so that the days of the deadline end `inHours` from now; issued seven days before, in contingency.
+  const fact = (type: 0 | 2, deadlineDays: number, inHours: number, rest: Partial<Fact> = {}): Fact => {
+    const authorized = Date.now() - days(deadlineDays) + inHours * 3_600_000
+    const at = new Date(authorized - days(7)).toISOString().slice(0, 19)
+    return {
+      company: one,
+      type,
+      at,
+      roles: type === 0 ? 2 : 128,
+      status: 2,
+      authorized: new Date(authorized).toISOString(),
+      ...rest,
+    }
+  }
+  await add([
+    fact(0, 90, 1),
+    fact(0, 90, 23, { status: 8 }),
+    fact(0, 90, 1, { status: 6 }),
+    fact(0, 90, -1),
+    fact(0, 90, 49),
+    fact(0, 90, 1, { roles: 4 }),
+    fact(0, 90, 1, { company: other }),
+    fact(2, 45, 1),
+    fact(2, 45, 49),
+    fact(2, 90, 1),
+  ])
+  await count({ large: false })
+  expect((await read()).pendencias).toMatchObject({ vencemNfe: 3, vencemCte: 1 })
+  await inside((db) => db.updateTable('company').set({ shown_nfe: 0 }).where('id', '=', other).execute())
+  expect((await read()).pendencias).toMatchObject({ vencemNfe: 2, vencemCte: 1 })
 })
 
 test('the company of most documents comes first, and of equal ones the first by name', async () => {

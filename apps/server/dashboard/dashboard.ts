@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { hidesAnything, shownTo } from '../companies/companies.ts'
+import { dueUntil } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
@@ -13,6 +14,11 @@ interface DashboardData {
     cte: number
     cancelledNfe: number
     cancelledCte: number
+    /** In reais. */
+    amountNfe: number
+    amountCte: number
+    /** Of the month before. */
+    before: { nfe: number; cte: number; amountNfe: number; amountCte: number }
   }[]
   latest: { id: bigint; type: number; issuer_name: string; chave: string; created_at: Date }[]
   /** Of each day of the month until today, by date of issue. */
@@ -20,6 +26,8 @@ interface DashboardData {
   /** NF-e of the last 90 days, today included. */
   summaries: number
   acknowledged: number
+  /** Documents whose next answer can be given until the end of tomorrow at most. */
+  due: { nfe: number; cte: number }
 }
 
 // Dates and large numbers are texts in there.
@@ -27,6 +35,7 @@ interface AsJson {
   companies: DashboardData['companies']
   latest: (Omit<DashboardData['latest'][number], 'id' | 'created_at'> & { id: string; created_at: string })[]
   today: string
+  due: DashboardData['due']
   counted: { type: ServiceCode; day: string; n: number; summaries: number; acknowledged: number }[]
 }
 
@@ -35,6 +44,7 @@ const [summary, cancelled, acknowledged] = [1, 3, 8]
 
 const today = sql`(now() at time zone 'America/Sao_Paulo')::date`
 const thisMonth = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')::date`
+const lastMonth = sql`(${thisMonth} - interval '1 month')::date`
 const since = sql`(${today} - 89)`
 // The first month of which no day lies before `since`.
 const firstWhole = sql`date_trunc('month', ${since} + interval '1 month' - interval '1 day')::date`
@@ -50,8 +60,9 @@ export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: numbe
       select (select coalesce(json_agg(r), '[]') from (${byCompany(workspaceId)}) r) as companies,
              (select coalesce(json_agg(r), '[]') from (${latestOfToday(workspaceId)}) r) as latest,
              ${today}::text as today,
+             json_build_object('nfe', (${countDue(workspaceId, nfe)}), 'cte', (${countDue(workspaceId, cte)})) as due,
              (select coalesce(json_agg(r), '[]') from (${byDay(workspaceId)}) r) as counted`.execute(db)
-    const { companies, latest, today: last, counted } = rows[0]!
+    const { companies, latest, today: last, due, counted } = rows[0]!
     const sum = (column: 'summaries' | 'acknowledged') => counted.reduce((total, row) => total + row[column], 0)
     const on = (type: ServiceCode, day: string) => counted.find((row) => row.type === type && row.day === day)?.n ?? 0
     return {
@@ -60,6 +71,7 @@ export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: numbe
       days: daysUntil(last).map((day) => ({ day, nfe: on(nfe, day), cte: on(cte, day) })),
       summaries: sum('summaries'),
       acknowledged: sum('acknowledged'),
+      due,
     }
   })
 }
@@ -68,17 +80,37 @@ function daysUntil(day: string): string[] {
   return Array.from({ length: Number(day.slice(8)) }, (_, n) => day.slice(0, 8) + String(n + 1).padStart(2, '0'))
 }
 
-// From the counters of the month; where most came from first.
-const byCompany = (workspaceId: number) => sql`
-  select c.public_id as "publicId", c.name, c.active,
-         coalesce(sum(m.n) filter (where m.type = ${nfe}), 0) as nfe, coalesce(sum(m.n) filter (where m.type = ${cte}), 0) as cte,
-         coalesce(sum(m.n) filter (where m.type = ${nfe} and m.status = ${cancelled}), 0) as "cancelledNfe",
-         coalesce(sum(m.n) filter (where m.type = ${cte} and m.status = ${cancelled}), 0) as "cancelledCte"
+// From the counters of the two months; where most came from first.
+const byCompany = (workspaceId: number) => {
+  const sums = (month: RawBuilder<unknown>) => {
+    const of = (type: ServiceCode, counted = sql`m.n`, rest = sql``) =>
+      sql`coalesce(sum(${counted}) filter (where m.type = ${type} and m.month = ${month} ${rest}), 0)`
+    return { nfe: of(nfe), cte: of(cte), amountNfe: of(nfe, sql`m.amount`), amountCte: of(cte, sql`m.amount`), of }
+  }
+  const [now, before] = [sums(thisMonth), sums(lastMonth)]
+  const isCancelled = sql`and m.status = ${cancelled}`
+  return sql`
+  select c.public_id as "publicId", c.name, c.active, ${now.nfe} as nfe, ${now.cte} as cte, ${now.amountNfe} as "amountNfe", ${now.amountCte} as "amountCte",
+         ${now.of(nfe, undefined, isCancelled)} as "cancelledNfe", ${now.of(cte, undefined, isCancelled)} as "cancelledCte",
+         json_build_object('nfe', ${before.nfe}, 'cte', ${before.cte}, 'amountNfe', ${before.amountNfe}, 'amountCte', ${before.amountCte}) as before
     from company c
-    left join count_month m on m.workspace_id = c.workspace_id and m.company_id = c.id and m.type in (${nfe}, ${cte}) and m.month = ${thisMonth}
-         and ${shownTo('c', 'm')}
+    left join count_month m on m.workspace_id = c.workspace_id and m.company_id = c.id and m.type in (${nfe}, ${cte})
+         and m.month in (${lastMonth}, ${thisMonth}) and ${shownTo('c', 'm')}
    where c.workspace_id = ${workspaceId}
-   group by c.workspace_id, c.id order by coalesce(sum(m.n), 0) desc, c.search, c.id`
+   group by c.workspace_id, c.id order by coalesce(sum(m.n) filter (where m.month = ${thisMonth}), 0) desc, c.search, c.id`
+}
+
+const countDue = (workspaceId: number, type: ServiceCode) => sql`
+  select count(*)::int from document d
+   where ${dueUntil(workspaceId, type, new Date(), endOfTomorrow())}
+     and (not (select hides from w)
+          or (select ${shownTo('c', 'd')} from company c where c.workspace_id = d.workspace_id and c.id = d.company_id))`
+
+// São Paulo has been three hours behind since 2019.
+function endOfTomorrow(): Date {
+  const here = new Date(Date.now() - 3 * 3_600_000)
+  return new Date(Date.UTC(here.getUTCFullYear(), here.getUTCMonth(), here.getUTCDate() + 2, 3))
+}
 
 // Whether a company hides it is looked up document by document, in the order of arrival: there are ten of them.
 const latestOfToday = (workspaceId: number) => sql`

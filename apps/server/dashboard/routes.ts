@@ -6,7 +6,7 @@ import { readDashboard } from './dashboard.ts'
 export const dashboardRoutes = [
   handle(getDashboard, weights.heavy, async (ctx, { session }) => {
     const { workspaceId } = session
-    const { companies, latest, days, summaries, acknowledged } = await readDashboard(ctx, workspaceId)
+    const { companies, latest, days, summaries, acknowledged, due } = await readDashboard(ctx, workspaceId)
     const notices = await listNotices(ctx)
     const sum = (pick: (company: (typeof companies)[number]) => number) =>
       companies.reduce((total, company) => total + pick(company), 0)
@@ -16,6 +16,14 @@ export const dashboardRoutes = [
         qtdCte: sum((company) => company.cte),
         totalNfeCte: sum((company) => company.nfe + company.cte),
         qtdEmpresasCadastradas: companies.length,
+        valorNfe: money(sum((company) => company.amountNfe)),
+        valorCte: money(sum((company) => company.amountCte)),
+        mesAnterior: {
+          qtdNfe: sum(({ before }) => before.nfe),
+          qtdCte: sum(({ before }) => before.cte),
+          valorNfe: money(sum(({ before }) => before.amountNfe)),
+          valorCte: money(sum(({ before }) => before.amountCte)),
+        },
         qtdDocumentosPorEmpresa: companies.map((company) => ({
           razaoSocial: company.name,
           qtdNfe: company.nfe,
@@ -23,6 +31,7 @@ export const dashboardRoutes = [
           totalNfeCte: company.nfe + company.cte,
           ativa: company.active,
           idEmpresa: company.publicId,
+          valorNfeCte: money(company.amountNfe + company.amountCte),
         })),
         ultimosDocumentosProcessados: latest.map((row) => ({
           tipoDfe: row.type,
@@ -37,6 +46,8 @@ export const dashboardRoutes = [
           aguardandoResposta: acknowledged,
           canceladasNfe: sum((company) => company.cancelledNfe),
           canceladosCte: sum((company) => company.cancelledCte),
+          vencemNfe: due.nfe,
+          vencemCte: due.cte,
         },
         avisos: notices.map(({ text }) => text),
         armazenamentoSaudavel: !notices.some(({ key }) => key === 'espaco'),
@@ -44,3 +55,6 @@ export const dashboardRoutes = [
     }
   }),
 ]
+
+// Sums of numbers of two decimals, which binary fractions miss by a little.
+const money = (sum: number) => Math.round(sum * 100) / 100

@@ -91,6 +91,7 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
     prazo: due && { para: due.answer, ate: due.until.toISOString() },
     eventoEmEnvio: sending ? eventName(family, sending.tpEvento) : null,
     naturezaOperacao: row.nat_op,
+    situacaoBase: row.base_status,
     conferencia: row.proof && { confere: holds(row.proof), texto: proofSentences[row.proof] },
   }
 }

@@ -202,6 +202,12 @@ export const fieldTexts: Record<string, FieldWords> = {
   aguardandoResposta: { description: 'NF-e dos últimos 90 dias, com hoje, só com a Ciência (Status 8).' },
   canceladasNfe: { description: 'NF-e emitidas no mês corrente e canceladas.' },
   canceladosCte: { description: 'CT-e emitidos no mês corrente e cancelados.' },
+  vencemNfe: { description: 'NF-e cuja próxima resposta só pode ser dada até amanhã, no máximo.' },
+  vencemCte: { description: 'CT-e cuja próxima resposta só pode ser dada até amanhã, no máximo.' },
+  valorNfe: { description: 'Soma das NF-e do mês, em reais.' },
+  valorCte: { description: 'Soma dos CT-e do mês, em reais.' },
+  valorNfeCte: { description: 'Soma das NF-e e dos CT-e da empresa no mês, em reais.' },
+  mesAnterior: { description: 'Os mesmos números do mês anterior inteiro.' },
   armazenamentoSaudavel: {
     description: 'false: o que chega não pode ser guardado agora; um dos avisos diz o que acontece.',
   },

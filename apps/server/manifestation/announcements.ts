@@ -1,4 +1,4 @@
-import { formatCount } from '@vigia/contract/text'
+import { endSentence, formatCount } from '@vigia/contract/text'
 import { named, type Writer } from '../notifications/notifications.ts'
 
 /** What the authority said of events. */
@@ -18,9 +18,17 @@ const results: Writer = {
     const not = formatCount(refused, 'evento foi recusado', 'eventos foram recusados')
     const why = 'Nada mudou nesses documentos; o motivo está no painel de cada um.'
     if (refused === 0)
-      return { kind: 'sucesso', header: 'Manifestação registrada', body: `${done} na SEFAZ em nome de ${whose}.` }
+      return {
+        kind: 'sucesso',
+        header: 'Manifestação registrada',
+        body: endSentence(`${done} na SEFAZ em nome de ${whose}`),
+      }
     if (registered === 0)
-      return { kind: 'error', header: 'Manifestação recusada', body: `${not} pela SEFAZ em nome de ${whose}. ${why}` }
+      return {
+        kind: 'error',
+        header: 'Manifestação recusada',
+        body: `${endSentence(`${not} pela SEFAZ em nome de ${whose}`)} ${why}`,
+      }
     return {
       kind: 'alert',
       header: 'Manifestação registrada em parte',

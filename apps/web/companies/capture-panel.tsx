@@ -5,8 +5,8 @@ import { Link } from 'react-router'
 import { type Capture, captureProgress, captureSentence, capturesOf, isTroubled, lampOf } from '../lib/capture.ts'
 import type { CompanyDetail } from '../lib/response-adapter.ts'
 import { useNow } from '../ui/hooks/clock.ts'
-import { Lamp } from '../ui/lamp.tsx'
 import { Progress } from '../ui/progress.tsx'
+import { StateMark } from '../ui/state-mark.tsx'
 import { cienciaId } from './automatic-ciencia.tsx'
 import { durationText, isMoving, isNothingThere, isUnheard, remainingMs, type Sighting } from './capture-pace.ts'
 import { validityOf } from './work-list.ts'
@@ -103,7 +103,7 @@ function ServiceCapture({ companyId, capture, unheard, isNew, now }: ServiceCapt
   return (
     <div>
       <p className="flex items-center gap-2 font-semibold">
-        <Lamp state={lamp} />
+        <StateMark state={lamp} />
         {name}
         {!whole && percent !== null && <span className="ml-auto text-xl tabular-nums">{percent}%</span>}
       </p>

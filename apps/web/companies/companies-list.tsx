@@ -35,7 +35,7 @@ const skeletons = [0, 1, 2, 3]
 export function CompaniesTable({ companies, selection, now }: CompaniesListProps) {
   const table = useRef<HTMLTableElement>(null)
   const ids = (companies ?? noCompanies).map(({ id }) => id)
-  const rows = useWindowRows(table, ids, 73)
+  const rows = useWindowRows(table, ids, 37)
   return (
     <table
       ref={table}
@@ -53,7 +53,7 @@ export function CompaniesTable({ companies, selection, now }: CompaniesListProps
             key={company.id}
             ref={rows.measure}
             data-index={index}
-            className="[&>tr:last-child>td]:border-line [&>tr:last-child>td]:border-b [&>tr>td]:px-2 [&>tr>td]:align-top"
+            className="[&>tr:last-child>td]:border-line [&>tr:last-child>td]:border-b [&>tr>td]:px-1.5 @max-[880px]/list:[&>tr>td]:text-sm @max-[880px]/list:[&>tr>td]:leading-4"
           >
             <CompanyTableRow
               company={company}
@@ -68,10 +68,9 @@ export function CompaniesTable({ companies, selection, now }: CompaniesListProps
       {!companies && (
         <tbody>
           {skeletons.map((index) => (
-            <tr key={index} aria-hidden className="h-[73px]">
+            <tr key={index} aria-hidden className="h-[37px]">
               <td colSpan={7} className="border-line border-b">
-                <Skeleton className="w-2/5" />
-                <Skeleton className="mt-3 h-2.5! w-3/5" />
+                <Skeleton className="w-3/5" />
               </td>
             </tr>
           ))}
@@ -95,17 +94,17 @@ function Spacer({ height }: { height: number }) {
 
 function CompaniesHead({ companies, selection }: { companies: readonly CompanyRow[]; selection: CompanySelection }) {
   const head =
-    'sticky top-12 z-10 border-line border-b bg-paper px-2 py-2 align-bottom font-semibold text-muted text-sm'
+    'sticky top-12 z-10 border-line border-b bg-paper px-1.5 py-2 align-bottom font-semibold text-muted text-sm'
   return (
     <>
       <colgroup>
         <col />
-        <col className="w-36" />
-        <col className="w-[16%]" />
-        <col className="w-[16%]" />
-        <col className="w-35" />
-        <col className="w-21" />
-        <col className="w-20" />
+        <col className="w-36 @max-[880px]/list:w-33" />
+        <col className="w-[17%] @max-[880px]/list:w-23" />
+        <col className="w-[17%] @max-[880px]/list:w-23" />
+        <col className="w-[17%] @max-[880px]/list:w-25" />
+        <col className="w-17" />
+        <col className="w-18" />
       </colgroup>
       <thead>
         <tr>
@@ -168,9 +167,9 @@ function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps
   const chosen = selection.ids.has(company.id)
   return (
     <>
-      <tr aria-rowindex={rowIndex} className={clsx('[&>td]:pt-2.5 [&>td]:pb-2', chosen && 'bg-brand-soft')}>
+      <tr aria-rowindex={rowIndex} className={clsx('h-9', chosen ? 'bg-brand-soft' : 'hover:bg-sunken')}>
         <td className="pl-0!">
-          <div className="flex items-start gap-2">
+          <div className="flex items-center gap-2">
             <Checkbox
               bare
               className={clsx(markClass, 'shrink-0')}
@@ -178,15 +177,18 @@ function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps
               checked={chosen}
               onChange={() => selection.toggle(company.id)}
             />
-            <div className="min-w-0">
-              <p className="line-clamp-3 break-words font-semibold" title={company.razaoSocial}>
-                {company.razaoSocial}
-              </p>
-              <p className="text-muted text-sm tabular-nums">{monthText(company)}</p>
-            </div>
+            <p
+              className="min-w-0 break-words font-semibold @max-[880px]/list:line-clamp-2 @min-[880px]/list:truncate @max-[880px]/list:leading-4"
+              title={[company.razaoSocial, monthText(company)].filter(Boolean).join(' · ')}
+            >
+              {company.razaoSocial}
+            </p>
+            <p className="ml-auto shrink-0 text-muted text-sm tabular-nums @max-[1100px]/list:hidden">
+              {monthText(company)}
+            </p>
           </div>
         </td>
-        <td className="whitespace-nowrap tabular-nums">{formatCnpj(company.cnpj)}</td>
+        <td className="whitespace-nowrap tabular-nums @max-[880px]/list:text-sm">{formatCnpj(company.cnpj)}</td>
         <td>
           <ServiceState company={company} service="nfe" now={now} />
         </td>
@@ -199,7 +201,7 @@ function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps
         <td>
           <Activity company={company} />
         </td>
-        <td className="pt-1! pr-0! text-right">
+        <td className="pr-0! text-right">
           <CompanyActions company={company} reasons={problems.length > 0 ? reasons : undefined} />
         </td>
       </tr>
@@ -250,7 +252,7 @@ function Problems({ company, problems, id }: ProblemsProps) {
           to={to(company)}
           state={{ list: search }}
           aria-label={`${words}: ${company.razaoSocial}`}
-          className={buttonClass({ variant: 'outline', size: 'sm' })}
+          className={buttonClass({ variant: 'outline', size: 'sm', className: 'pointer-fine:-my-1 pointer-fine:h-7' })}
         >
           {words}
         </Link>
@@ -374,5 +376,9 @@ function CompanyActions({ company, reasons }: { company: CompanyRow; reasons?: s
 }
 
 function Activity({ company }: { company: CompanyRow }) {
-  return <Badge tone={company.ativa ? 'green' : 'plain'}>{company.ativa ? 'Ativa' : 'Inativa'}</Badge>
+  return (
+    <Badge tone={company.ativa ? 'green' : 'plain'} quiet={company.ativa}>
+      {company.ativa ? 'Ativa' : 'Inativa'}
+    </Badge>
+  )
 }

@@ -21,9 +21,12 @@ import { BulkSyncButton, BulkSyncResult, useBulkSync } from './bulk-sync.tsx'
 import { CompaniesItems, CompaniesTable, SelectAll } from './companies-list.tsx'
 import { arrange, countOf, type Narrowing, narrowings, orders, percentText, readView, type View } from './work-list.ts'
 
+// A window of 768 pixels has it.
+const tableMinWidth = 640
+
 export function CompaniesPage() {
   const frame = useRef<HTMLElement>(null)
-  const narrow = useNarrow(frame, 880)
+  const narrow = useNarrow(frame, tableMinWidth)
   const now = useNow()
   const { text, busca, view, search, choose } = useAddress()
   const all = useCompanies({ errorToast: true })

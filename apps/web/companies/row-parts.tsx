@@ -1,8 +1,9 @@
 import { formatAtMoment, formatInstantDate, formatRelative } from '@vigia/contract/text'
+import { clsx } from 'clsx'
 import { CalendarClock, CalendarX } from 'lucide-react'
-import { type Capture, captureSentence, capturesOf, hasEnded, lampOf } from '../lib/capture.ts'
+import { type Capture, captureSentence, capturesOf, hasEnded, isOfAll, isTroubled, lampOf } from '../lib/capture.ts'
 import type { CompanyRow } from '../lib/response-adapter.ts'
-import { Lamp } from '../ui/lamp.tsx'
+import { StateMark } from '../ui/state-mark.tsx'
 import { endsSoon, validityText } from './work-list.ts'
 
 interface ServiceStateProps {
@@ -15,15 +16,37 @@ interface ServiceStateProps {
 export function ServiceState({ company, service, now }: ServiceStateProps) {
   const last = service === 'nfe' ? company.ultimaSincronizacaoNFe : company.ultimaSincronizacaoCTe
   const capture = capturesOf(company, now).find(({ servico }) => servico === service)
+  const next = nextStep(company, last, capture, now)
+  const state = capture && (last === null || isOfAll(capture) ? restingState(capture) : lampOf(capture))
+  // What is wrong stands below, and the navigation has the next query of all.
+  const saidElsewhere =
+    !Number.isNaN(Date.parse(last ?? '')) &&
+    capture !== undefined &&
+    (isTroubled(capture) || capture.estado === 'aguardando')
   return (
-    <div className="flex gap-2">
-      {capture && <Lamp state={lampOf(capture)} className="mt-0.5" />}
-      <div className="min-w-0">
-        <p>{formatRelative(last, now)}</p>
-        <p className="text-muted text-sm tabular-nums">{nextStep(company, last, capture, now)}</p>
-      </div>
+    <div className="flex min-w-0 items-start gap-1.5" title={next || undefined}>
+      {state && <StateMark state={state} className="mt-0.5" />}
+      <p className="min-w-0 @min-[880px]/list:truncate">
+        {formatRelative(last, now)}
+        {next && (
+          <span
+            className={clsx(
+              'text-muted text-sm tabular-nums',
+              saidElsewhere && '@min-[640px]/list:@max-[1200px]/list:hidden',
+            )}
+          >
+            {` ${next}`}
+          </span>
+        )}
+      </p>
     </div>
   )
+}
+
+// Nothing has arrived yet, or everything waits for the authority: that is no trouble of this company, and not well either.
+function restingState(capture: Capture) {
+  const state = lampOf(capture)
+  return state === 'waiting' ? 'unlit' : state
 }
 
 function nextStep({ captura }: CompanyRow, last: string | null, capture: Capture | undefined, now: Date): string {
@@ -40,28 +63,32 @@ function nextStep({ captura }: CompanyRow, last: string | null, capture: Capture
   return captureSentence(capture, now)
 }
 
+/** Until when the certificate is valid; how long that is, or that it was revoked, only when it asks for somebody. */
 export function Validity({ company, now }: { company: CompanyRow; now: Date }) {
   const { validadeCertificadoA1: validity, certificadoRevogadoEm: revoked } = company
   if (!validity) {
     return (
-      <>
-        <p>Não informado</p>
-        <p className="text-muted text-sm">Envie em Editar</p>
-      </>
+      <p className="@min-[880px]/list:truncate" title="Envie em Editar">
+        Não informado{' '}
+        <span className="text-muted text-sm @min-[640px]/list:@max-[880px]/list:hidden">Envie em Editar</span>
+      </p>
     )
   }
   const ended = revoked !== null || hasEnded(validity, now)
   const soon = endsSoon(company, now)
+  const known = !Number.isNaN(Date.parse(validity))
+  const words =
+    revoked !== null ? `Revogado em ${formatInstantDate(revoked)}` : known ? validityText(validity, now) : undefined
   const Icon = ended ? CalendarX : CalendarClock
   return (
-    <>
-      <p className="tabular-nums">{formatInstantDate(validity)}</p>
-      {!Number.isNaN(Date.parse(validity)) && (
-        <p className={`flex items-start gap-1 text-sm ${ended ? 'text-error' : soon ? 'text-warning' : 'text-muted'}`}>
-          {soon && <Icon aria-hidden className="mt-0.5 size-3.5 shrink-0" />}
-          {revoked === null ? validityText(validity, now) : `Revogado em ${formatInstantDate(revoked)}`}
-        </p>
+    <p className="flex min-w-0 items-center gap-x-2" title={words}>
+      <span className="tabular-nums">{formatInstantDate(validity)}</span>
+      {known && (ended || soon) && (
+        <span className={`flex min-w-0 items-center gap-1 text-sm ${ended ? 'text-error' : 'text-warning'}`}>
+          <Icon aria-hidden className="size-3.5 shrink-0" />
+          <span className="truncate">{words}</span>
+        </span>
       )}
-    </>
+    </p>
   )
 }

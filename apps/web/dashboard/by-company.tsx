@@ -1,4 +1,4 @@
-import { formatInteger } from '@vigia/contract/text'
+import { formatInteger, formatMoney } from '@vigia/contract/text'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { Dashboard } from '../lib/response-adapter.ts'
@@ -25,7 +25,7 @@ export function ByCompany({ rows }: { rows: readonly CompanyTotals[] | undefined
       <div className="ledger">
         <table aria-labelledby="por-empresa" className="w-full text-left tabular-nums">
           <thead>
-            <tr className="border-line border-b text-muted text-sm [&>th]:h-9 [&>th]:whitespace-nowrap [&>th]:px-2 [&>th]:font-semibold [&>th:nth-child(n+2)]:w-px">
+            <tr className="border-line border-b text-muted text-sm [&>th]:h-9 [&>th]:whitespace-nowrap [&>th]:px-2 max-sm:[&>th]:px-1 [&>th]:font-semibold [&>th:nth-child(n+2)]:w-px">
               <th scope="col" className="pl-0!">
                 Empresa
               </th>
@@ -35,17 +35,15 @@ export function ByCompany({ rows }: { rows: readonly CompanyTotals[] | undefined
               <th scope="col" className="text-right">
                 CTe
               </th>
-              <th scope="col" className="text-right max-sm:pr-0!">
+              <th scope="col" className="text-right">
                 Total
               </th>
-              {wide && (
-                <th scope="col" className="pr-0! text-right">
-                  Status
-                </th>
-              )}
+              <th scope="col" className="pr-0! text-right">
+                Status
+              </th>
             </tr>
           </thead>
-          <tbody className="[&>tr>td]:h-9 [&>tr>td]:px-2 [&>tr>td]:py-1.5 [&>tr]:border-line [&>tr]:border-b">
+          <tbody className="[&>tr>td]:h-9 [&>tr>td]:px-2 max-sm:[&>tr>td]:px-1 [&>tr>td]:py-1.5 [&>tr]:border-line [&>tr]:border-b">
             {shown?.map((row, index) => (
               <CompanyLine key={row.idEmpresa ?? index} row={row} most={most} wide={wide} />
             ))}
@@ -80,8 +78,12 @@ export function ByCompany({ rows }: { rows: readonly CompanyTotals[] | undefined
 }
 
 function CompanyLine({ row, most, wide }: { row: CompanyTotals; most: number; wide: boolean }) {
-  const { razaoSocial, qtdNfe, qtdCte, totalNfeCte, ativa, idEmpresa } = row
-  const status = <Badge tone={ativa ? 'green' : 'plain'}>{ativa ? 'Ativa' : 'Inativa'}</Badge>
+  const { razaoSocial, qtdNfe, qtdCte, totalNfeCte, valorNfeCte, ativa, idEmpresa } = row
+  const status = (
+    <Badge tone={ativa ? 'green' : 'plain'} quiet={ativa}>
+      {ativa ? 'Ativa' : 'Inativa'}
+    </Badge>
+  )
   return (
     <tr>
       <td className="pl-0! font-semibold">
@@ -92,7 +94,6 @@ function CompanyLine({ row, most, wide }: { row: CompanyTotals; most: number; wi
             {razaoSocial}
           </Link>
         )}
-        {!wide && !ativa && <span className="ml-2">{status}</span>}
       </td>
       <td className="text-right">
         <ListLink to={idEmpresa && `/notas-fiscais?empresa=${idEmpresa}`} count={qtdNfe} />
@@ -100,13 +101,16 @@ function CompanyLine({ row, most, wide }: { row: CompanyTotals; most: number; wi
       <td className="text-right">
         <ListLink to={idEmpresa && `/cte?empresa=${idEmpresa}`} count={qtdCte} />
       </td>
-      <td className="text-right font-semibold max-sm:pr-0!">
+      <td className="text-right font-semibold">
         <span className="flex items-center justify-end gap-3">
           <Share nfe={qtdNfe} cte={qtdCte} most={most} />
+          {wide && valorNfeCte !== null && (
+            <span className="min-w-27 font-normal text-muted text-sm">{formatMoney(valorNfeCte)} </span>
+          )}
           <span className="min-w-8">{formatInteger(totalNfeCte)}</span>
         </span>
       </td>
-      {wide && <td className="pr-0! text-right">{status}</td>}
+      <td className="pr-0! text-right">{status}</td>
     </tr>
   )
 }
@@ -125,7 +129,7 @@ function ListLink({ to, count }: { to: string | null; count: number }) {
 function Share({ nfe, cte, most }: { nfe: number; cte: number; most: number }) {
   const percent = (count: number) => `${most === 0 ? 0 : (count / most) * 100}%`
   return (
-    <span aria-hidden className="flex h-2 w-24 max-lg:w-14 max-sm:hidden">
+    <span aria-hidden className="flex h-2 w-24 max-2xl:w-14 max-xl:hidden">
       <span className="bg-brand" style={{ width: percent(nfe) }} />
       <span className="border border-brand border-l-0 bg-brand-soft" style={{ width: percent(cte) }} />
     </span>

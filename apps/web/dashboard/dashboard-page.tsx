@@ -1,3 +1,4 @@
+import { formatInteger, formatMoney, formatMonth } from '@vigia/contract/text'
 import { Suspense, useId, useState } from 'react'
 import { lazyWithPreload } from '../lib/lazy.ts'
 import { useScreenQuery } from '../lib/query.ts'
@@ -6,6 +7,7 @@ import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice, TextNotice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
+import { toDay } from '../ui/period/days.ts'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { ByCompany } from './by-company.tsx'
 import { DocumentsPerDay } from './documents-per-day.tsx'
@@ -81,14 +83,34 @@ function FirstVisit() {
 }
 
 function MonthNumbers({ data }: { data: Dashboard | undefined }) {
+  const before = data && data.qtdEmpresasCadastradas > 0 ? data.mesAnterior : null
+  const monthBefore = nameOfMonthBefore(new Date())
+  const sum = (one: number | null | undefined, other: number | null | undefined) =>
+    one == null || other == null ? null : one + other
+  const past = (count: number | null | undefined, amount: number | null | undefined) =>
+    count == null || amount == null ? '' : `${monthBefore}: ${formatInteger(count)} · ${formatMoney(amount)}`
   return (
     <ul className="ledger mt-9 grid grid-cols-2 border-line border-b md:grid-cols-4">
-      <MonthNumber label="Notas Fiscais (Mês)" value={data?.qtdNfe} to="/notas-fiscais" />
-      <MonthNumber label="CTe (Mês)" value={data?.qtdCte} to="/cte" />
+      <MonthNumber
+        label="Notas Fiscais (Mês)"
+        value={data?.qtdNfe}
+        amount={data?.valorNfe}
+        past={past(before?.qtdNfe, before?.valorNfe)}
+        to="/notas-fiscais"
+      />
+      <MonthNumber
+        label="CTe (Mês)"
+        value={data?.qtdCte}
+        amount={data?.valorCte}
+        past={past(before?.qtdCte, before?.valorCte)}
+        to="/cte"
+      />
       {/* The sum has no list of its own: the table below shows its parts. */}
       <MonthNumber
         label="Total Documentos (Mês)"
         value={data?.totalNfeCte}
+        amount={sum(data?.valorNfe, data?.valorCte)}
+        past={past(sum(before?.qtdNfe, before?.qtdCte), sum(before?.valorNfe, before?.valorCte))}
         to="#por-empresa"
         action="ver por empresa"
       />
@@ -100,11 +122,15 @@ function MonthNumbers({ data }: { data: Dashboard | undefined }) {
 interface MonthNumberProps {
   label: string
   value: number | undefined
+  /** In reais; null: the server does not tell it. */
+  amount?: number | null | undefined
+  /** The same numbers of the month before. */
+  past?: string
   to: string
   action?: string
 }
 
-function MonthNumber({ label, value, to, action = 'ver a lista' }: MonthNumberProps) {
+function MonthNumber({ label, value, amount, past, to, action = 'ver a lista' }: MonthNumberProps) {
   const id = useId()
   return (
     <li className="group relative border-line py-3.5 max-md:even:border-l max-md:even:pl-4 max-md:[&:nth-child(n+3)]:border-t md:border-l md:pl-4 md:first:border-l-0 md:first:pl-0">
@@ -118,6 +144,14 @@ function MonthNumber({ label, value, to, action = 'ver a lista' }: MonthNumberPr
           <NumberLink count={value} to={to} action={action} about={id} />
         )}
       </span>
+      <span className="block min-h-5 tabular-nums">{amount != null && ` ${formatMoney(amount)}`}</span>
+      <span className="block min-h-4.5 text-muted text-sm tabular-nums">{past && ` ${past}`}</span>
     </li>
   )
+}
+
+// "outubro".
+function nameOfMonthBefore(today: Date): string {
+  const before = new Date(today.getFullYear(), today.getMonth() - 1, 1)
+  return formatMonth(toDay(before).slice(0, 7)).replace(/ .*/, '')
 }

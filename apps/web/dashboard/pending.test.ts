@@ -4,7 +4,14 @@ import { pendingOf } from './pending.ts'
 
 const now = new Date(2026, 10, 20, 12)
 const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000).toISOString()
-const nothing = { resumos: 0, aguardandoResposta: 0, canceladasNfe: 0, canceladosCte: 0 }
+const nothing = {
+  resumos: 0,
+  aguardandoResposta: 0,
+  canceladasNfe: 0,
+  canceladosCte: 0,
+  vencemNfe: 0,
+  vencemCte: 0,
+}
 
 function company(id: string, validity: string | null, state: CompanyRow['captura'][number]['estado'] = 'aguardando') {
   const capture = {
@@ -59,8 +66,26 @@ test('a company without a valid certificate counts as one with a problem, as in 
   ])
 })
 
+test('deadlines until tomorrow lead to the list of what can still end, the first to end above', () => {
+  const companies = [company('a', inDays(20))]
+  expect(told({ ...nothing, resumos: 1, vencemNfe: 3, vencemCte: 1 }, companies, now)).toEqual([
+    '3 notas com prazo de resposta até amanhã → /notas-fiscais?de=2026-05-15&ate=2026-11-20&ordem=prazo',
+    '1 CTe com prazo de desacordo até amanhã → /cte?de=2026-09-27&ate=2026-11-20&ordem=prazo',
+    '1 certificado vence em até 30 dias → /empresas/editar/a',
+    '1 nota só com o resumo: responda para receber o XML → /notas-fiscais?status=1&de=2026-08-23&ate=2026-11-20&ordem=prazo',
+  ])
+})
+
+test('a company with a problem is named, and of many the first', () => {
+  const many = ['a', 'b', 'c', 'd', 'e'].map((id) => company(id, inDays(90), 'parada'))
+  const detail = (companies: ReturnType<typeof company>[]) => pendingOf(nothing, companies, now)[0]?.detail
+  expect(detail(many.slice(0, 1))).toBe('a')
+  expect(detail(many.slice(0, 3))).toBe('a, b e c')
+  expect(detail(many)).toBe('a, b, c e mais 2')
+})
+
 test('links for answers cover the 90 days that the server counts, links for cancelled notes the month', () => {
-  const counts = { resumos: 1, aguardandoResposta: 12, canceladasNfe: 2, canceladosCte: 1 }
+  const counts = { ...nothing, resumos: 1, aguardandoResposta: 12, canceladasNfe: 2, canceladosCte: 1 }
   expect(told(counts, [], now)).toEqual([
     '1 nota só com o resumo: responda para receber o XML → /notas-fiscais?status=1&de=2026-08-23&ate=2026-11-20&ordem=prazo',
     '12 notas com Ciência esperam a resposta final → /notas-fiscais?status=8&de=2026-08-23&ate=2026-11-20&ordem=prazo',

@@ -1,3 +1,4 @@
+import { formatInteger, formatList } from '@vigia/contract/text'
 import { capturesOf, isTroubled, soonDays } from '../lib/capture.ts'
 import type { CompanyRow, Dashboard } from '../lib/response-adapter.ts'
 import { lastDays, toDay } from '../ui/period/days.ts'
@@ -7,18 +8,35 @@ export interface Pending {
   count: number
   words: string
   to: string
+  /** Whom it is about, where that are few. */
+  detail: string
   /** Nothing arrives, or nothing can be answered, until somebody acts. */
   urgent: boolean
+  /** It only tells something: who has read it can put it away. */
+  news: boolean
 }
 
-const untold = { resumos: 0, aguardandoResposta: 0, canceladasNfe: 0, canceladosCte: 0 }
+const untold = {
+  resumos: 0,
+  aguardandoResposta: 0,
+  canceladasNfe: 0,
+  canceladosCte: 0,
+  vencemNfe: 0,
+  vencemCte: 0,
+}
 
 /** What needs a person, the most urgent first: what can lose documents, then deadlines, then information. */
 export function pendingOf(counts: Dashboard['pendencias'], companies: readonly CompanyRow[], now: Date): Pending[] {
-  const { resumos, aguardandoResposta, canceladasNfe, canceladosCte } = counts ?? untold
-  const { from, to } = lastDays(now, 89)
+  const { resumos, aguardandoResposta, canceladasNfe, canceladosCte, vencemNfe, vencemCte } = {
+    ...untold,
+    ...counts,
+  }
   // The deadline that ends first leads.
-  const recent = (status: number) => `/notas-fiscais?status=${status}&de=${from}&ate=${to}&ordem=prazo`
+  const byDeadline = (days: number) => {
+    const { from, to } = lastDays(now, days - 1)
+    return `de=${from}&ate=${to}&ordem=prazo`
+  }
+  const recent = (status: number) => `/notas-fiscais?status=${status}&${byDeadline(90)}`
   const troubled = companies.filter((company) => capturesOf(company, now).some(isTroubled))
   const soon = toDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + soonDays))
   const endOf = ({ validadeCertificadoA1 }: CompanyRow) => new Date(validadeCertificadoA1 ?? Number.NaN)
@@ -26,27 +44,50 @@ export function pendingOf(counts: Dashboard['pendencias'], companies: readonly C
   const others = companies.filter((company) => !revoked.includes(company))
   const ended = others.filter((company) => endOf(company) < now)
   const ending = others.filter((company) => endOf(company) >= now && toDay(endOf(company)) <= soon)
-  const line = (count: number, one: string, many: string, to: string, urgent = false) => ({
-    count,
-    words: count === 1 ? one : many,
-    to,
-    urgent,
-  })
+  const line = (
+    count: number,
+    one: string,
+    many: string,
+    to: string,
+    rest: Partial<Pick<Pending, 'urgent' | 'news' | 'detail'>> = {},
+  ) => ({ count, words: count === 1 ? one : many, to, detail: '', urgent: false, news: false, ...rest })
   return [
     line(
       troubled.length,
       'empresa com problema na captura',
       'empresas com problema na captura',
       '/empresas?so=problema',
-      true,
+      { urgent: true, detail: namesOf(troubled) },
     ),
-    line(revoked.length, 'certificado revogado', 'certificados revogados', certificatesPath(revoked), true),
-    line(ended.length, 'certificado vencido', 'certificados vencidos', certificatesPath(ended), true),
+    line(revoked.length, 'certificado revogado', 'certificados revogados', certificatesPath(revoked), {
+      urgent: true,
+      detail: namesOf(revoked),
+    }),
+    line(ended.length, 'certificado vencido', 'certificados vencidos', certificatesPath(ended), {
+      urgent: true,
+      detail: namesOf(ended),
+    }),
+    line(
+      vencemNfe,
+      'nota com prazo de resposta até amanhã',
+      'notas com prazo de resposta até amanhã',
+      // The longest deadline is 180 days, and what is issued in contingency is authorised later.
+      `/notas-fiscais?${byDeadline(190)}`,
+      { urgent: true },
+    ),
+    line(
+      vencemCte,
+      'CTe com prazo de desacordo até amanhã',
+      'CTe com prazo de desacordo até amanhã',
+      `/cte?${byDeadline(55)}`,
+      { urgent: true },
+    ),
     line(
       ending.length,
       'certificado vence em até 30 dias',
       'certificados vencem em até 30 dias',
       certificatesPath(ending),
+      { detail: namesOf(ending) },
     ),
     line(
       resumos,
@@ -60,9 +101,19 @@ export function pendingOf(counts: Dashboard['pendencias'], companies: readonly C
       'notas com Ciência esperam a resposta final',
       recent(8),
     ),
-    line(canceladasNfe, 'nota cancelada neste mês', 'notas canceladas neste mês', '/notas-fiscais?status=3'),
-    line(canceladosCte, 'CTe cancelado neste mês', 'CTe cancelados neste mês', '/cte?status=3'),
+    line(canceladasNfe, 'nota cancelada neste mês', 'notas canceladas neste mês', '/notas-fiscais?status=3', {
+      news: true,
+    }),
+    line(canceladosCte, 'CTe cancelado neste mês', 'CTe cancelados neste mês', '/cte?status=3', { news: true }),
   ].filter(({ count }) => count > 0)
+}
+
+const namedMax = 3
+
+function namesOf(companies: readonly CompanyRow[]): string {
+  const names = companies.map(({ razaoSocial }) => razaoSocial)
+  const rest = names.length - namedMax
+  return formatList(rest > 0 ? [...names.slice(0, namedMax), `mais ${formatInteger(rest)}`] : names)
 }
 
 function certificatesPath([only, ...others]: readonly CompanyRow[]): string {

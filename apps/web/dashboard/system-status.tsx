@@ -1,4 +1,3 @@
-import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { ApiError, isUnreadable } from '../lib/api.ts'
@@ -8,7 +7,7 @@ import { useDisconnectedSince } from '../lib/connection.ts'
 import { isEmpty, useScreenQuery } from '../lib/query.ts'
 import { type CompanyRow, healthQuery } from '../lib/response-adapter.ts'
 import { useNow } from '../ui/hooks/clock.ts'
-import { Lamp } from '../ui/lamp.tsx'
+import { StateMark } from '../ui/state-mark.tsx'
 
 /** Three lines about capture, storage and synchronization, each with its reason when something is wrong. */
 export function SystemStatus({ canStore }: { canStore: boolean }) {
@@ -28,7 +27,7 @@ export function SystemStatus({ canStore }: { canStore: boolean }) {
       </h2>
       <ul className="ledger [&>li]:border-line [&>li]:border-b">
         <StatusLine
-          icon={<Lamp state={watch?.lamp ?? (lost ? 'stopped' : known ? 'unlit' : 'waiting')} className="size-4.5" />}
+          icon={<StateMark state={watch?.lamp ?? (lost ? 'stopped' : 'unlit')} className="size-4.5" />}
           name="Captura Automática"
           value={watch ? stateTexts[watch.state] || watch.title : known ? stateTexts.well : unheard(lost)}
           detail={
@@ -38,7 +37,12 @@ export function SystemStatus({ canStore }: { canStore: boolean }) {
           }
         />
         <StatusLine
-          icon={<StateMark state={unanswered || !canStore ? 'bad' : server.data ? 'good' : 'none'} />}
+          icon={
+            <StateMark
+              state={unanswered || !canStore ? 'stopped' : server.data ? 'waiting' : 'unlit'}
+              className="size-4.5"
+            />
+          }
           name="Armazenamento"
           value={
             unanswered
@@ -62,7 +66,7 @@ export function SystemStatus({ canStore }: { canStore: boolean }) {
           }
         />
         <StatusLine
-          icon={<StateMark state={sync.state} />}
+          icon={<StateMark state={sync.state} className="size-4.5" />}
           name="Sincronização"
           value={sync.value}
           detail={
@@ -76,7 +80,7 @@ export function SystemStatus({ canStore }: { canStore: boolean }) {
   )
 }
 
-// `untold`: the server lists the companies but does not tell the state of their captures, so the lamp is not lit.
+// `untold`: the server lists the companies but does not tell the state of their captures, so no mark says that all is well.
 const stateTexts: Record<Watch['state'], string> = { well: 'Online', untold: 'Online', off: 'Desligada', trouble: '' }
 
 function detailOf({ state, title, detail }: Watch): string {
@@ -103,34 +107,29 @@ function StatusLine({ icon, name, value, detail }: StatusLineProps) {
   )
 }
 
-function StateMark({ state }: { state: 'good' | 'bad' | 'none' }) {
-  if (state === 'good') return <CircleCheck aria-hidden className="size-4.5 text-success" />
-  if (state === 'bad') return <CircleAlert aria-hidden className="size-4.5 text-error" />
-  return <CircleDashed aria-hidden className="size-4.5 text-muted" />
-}
-
 function unheard(lost: boolean): string {
   return lost ? 'Sem resposta' : 'Verificando'
 }
 
 function synchronization(companies: CompanyRow[] | undefined, lost: boolean, now: Date) {
-  if (!companies) return { state: lost ? 'bad' : 'none', value: unheard(lost), detail: 'Ver a lista' } as const
-  if (companies.length === 0) return { state: 'none', value: 'Ativa', detail: 'Nenhuma consulta por enquanto' } as const
+  if (!companies) return { state: lost ? 'stopped' : 'unlit', value: unheard(lost), detail: 'Ver a lista' } as const
+  if (companies.length === 0)
+    return { state: 'unlit', value: 'Ativa', detail: 'Nenhuma consulta por enquanto' } as const
   const captures = companies.flatMap((company) => capturesOf(company, now))
   const troubled = captures.filter(isTroubled).length
   const waiting = captures.filter(isOfAll).length
   const planned = captures.filter(({ estado }) => estado !== 'desligada').length
-  if (captures.length === 0) return { state: 'none', value: 'Ativa', detail: 'Ver a lista' } as const
-  if (planned === 0) return { state: 'none', value: 'Desligada', detail: 'Nenhuma consulta programada' } as const
+  if (captures.length === 0) return { state: 'unlit', value: 'Ativa', detail: 'Ver a lista' } as const
+  if (planned === 0) return { state: 'unlit', value: 'Desligada', detail: 'Nenhuma consulta programada' } as const
   if (troubled === 0 && waiting > 0)
     return {
-      state: 'none',
+      state: 'unlit',
       value: 'Em espera',
       detail: `${waiting} de ${captures.length} consultas em espera`,
     } as const
-  if (troubled === 0) return { state: 'good', value: 'Ativa', detail: `${planned} consultas programadas` } as const
+  if (troubled === 0) return { state: 'waiting', value: 'Ativa', detail: `${planned} consultas programadas` } as const
   return {
-    state: 'bad',
+    state: 'stopped',
     value: 'Com pendências',
     detail: `${troubled} de ${captures.length} consultas com problema`,
   } as const

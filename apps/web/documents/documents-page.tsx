@@ -1,7 +1,7 @@
 import type { ListOrder } from '@vigia/contract/documents'
-import { formatMoney, formatTime } from '@vigia/contract/text'
+import { formatTime } from '@vigia/contract/text'
 import { clsx } from 'clsx'
-import { Columns3 } from 'lucide-react'
+import { Columns3, Rows3, Rows4 } from 'lucide-react'
 import { useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { commonCauseOf } from '../lib/capture.ts'
@@ -19,7 +19,8 @@ import { Page } from '../ui/page.tsx'
 import { Pagination } from '../ui/pagination.tsx'
 import { cte, type DocumentKind, nfe } from './kinds.ts'
 import { useArrivals } from './list/arrivals.ts'
-import { type ColumnId, columns, layOut, useHiddenColumns } from './list/columns.ts'
+import { columns, tableMinWidth } from './list/columns.ts'
+import { useDensity } from './list/density.ts'
 import { DocumentsItems } from './list/documents-items.tsx'
 import { type DocumentsListProps, DocumentsTable } from './list/documents-table.tsx'
 import { EmptyList } from './list/empty-list.tsx'
@@ -38,6 +39,7 @@ import { ListToolbar } from './list/list-toolbar.tsx'
 import { OrderChoice } from './list/order-choice.tsx'
 import { OutsidePeriod } from './list/outside-period.tsx'
 import { pageState, type Selection, type SelectionStep, useSelection } from './list/selection.ts'
+import { useShownColumns } from './list/shown-columns.ts'
 import { useHand, useSteadyPage } from './list/steady.ts'
 import { WaitingDocuments } from './list/waiting-documents.tsx'
 import { WholeFilter } from './list/whole-filter.tsx'
@@ -51,8 +53,6 @@ const ColumnsMenu = lazyWithTrigger('menu', () =>
 )
 
 const refreshMs = 5_000
-// In a narrower table the columns of the specification do not fit beside a complete chave.
-const tableMinWidth = 930
 const barMinWidth = 720
 
 export function NfePage() {
@@ -76,11 +76,18 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const tasks = useTask(isSameTask)
   const frame = useRef<HTMLElement>(null)
   const width = useWidth(frame)
+  const isTable = width >= tableMinWidth
+  const [wantsCompact, setCompact] = useDensity()
+  const compact = wantsCompact && isTable
   const several = (companies?.length ?? 0) > 1 && !filters.company
   // The first page is rendered in small parts and then shown at once: on a slow phone its rows would block everything else.
   const drawing = useDeferredValue(steady.page !== undefined)
   const page = drawing ? steady.page : undefined
-  const table = useColumns(kind, width, page?.items, several)
+  const table = useShownColumns(kind, width, page, {
+    several,
+    // The rows of the list before say nothing of this one.
+    list: search.query.isPlaceholderData ? '' : search.key,
+  })
   const list = useList({ kind, rows: page?.items, stale: search.query.isPlaceholderData, selection, choose, place })
   const some = selection.ids.size > 0
   const filter = toFilter(filters, kind)
@@ -88,80 +95,115 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const onOrder = (order: ListOrder) =>
     apply({ order, ascending: order === filters.order ? !filters.ascending : beginsAscending(order) })
   const bar = { kind, filters, companies: companies ?? [], onChange: apply }
-  return (
-    <Page title={kind.title} site={productName} subtitle={kind.subtitle}>
-      <section ref={frame} aria-labelledby="list-heading" className="@container/list" onPointerEnter={preloadPanel}>
-        <div className={clsx('-mt-2 bg-paper py-2', !some && stickyBarClass)}>
-          <FilterBar {...bar} narrow={width < barMinWidth} busy={busy} onSearch={search.ask} />
-        </div>
-        <FilterLabels {...bar} />
-        {commonCause && (
-          <div className="py-2">
-            <TextNotice tone="warning" text={commonCause} />
-          </div>
-        )}
-        <OutsidePeriod {...bar} />
-        <ListToolbar
-          kind={kind}
-          total={page}
-          loading={!page && !search.query.error}
-          selectedCount={selection.ids.size}
-          wholeFilter={
-            list.ticked === 'all' && (
-              <WholeFilter
-                key={search.key}
-                kind={kind}
-                count={page?.totalDeItens ?? 0}
-                selectedCount={selection.ids.size}
-                filter={toSelection(filters, kind)}
-                onFound={(ids) => choose({ do: 'all', ids })}
-              />
-            )
-          }
-          onClear={() => choose({ do: 'clear' })}
-          onExport={() => tasks.start({ does: 'export' })}
-          printButton={
-            <PrintButton
-              documents={some ? { idsDFe: [...selection.ids] } : { filtro: filter }}
-              disabled={!page || page.totalDeItens === 0}
-            />
-          }
-          columnsMenu={
-            width >= barMinWidth && (
-              <>
-                <div className="w-52">
-                  <OrderChoice id="list-order" filters={filters} onChange={apply} />
-                </div>
-                {width >= tableMinWidth && (
-                  <ColumnsMenu
-                    columns={columns}
-                    hidden={table.hidden}
-                    onChange={table.onChange}
-                    trigger={
-                      <Button variant="ghost" size="sm" aria-label="Escolher colunas" title="Escolher colunas">
-                        <Columns3 aria-hidden className="size-4" />
-                      </Button>
-                    }
-                  />
-                )}
-              </>
-            )
-          }
-          answers={
-            <ManifestMenu
-              inline
-              kind={kind}
-              ready={some}
-              onChoose={(answer) => tasks.start({ does: 'answer', answer, kind, ids: [...selection.ids] })}
-            />
-          }
+  const filterBar = (
+    <FilterBar {...bar} narrow={compact || width < barMinWidth} compact={compact} busy={busy} onSearch={search.ask} />
+  )
+  const toolbar = (
+    <ListToolbar
+      kind={kind}
+      compact={compact}
+      total={page}
+      loading={!page && !search.query.error}
+      selectedCount={selection.ids.size}
+      wholeFilter={
+        list.ticked === 'all' && (
+          <WholeFilter
+            key={search.key}
+            kind={kind}
+            count={page?.totalDeItens ?? 0}
+            selectedCount={selection.ids.size}
+            filter={toSelection(filters, kind)}
+            onFound={(ids) => choose({ do: 'all', ids })}
+          />
+        )
+      }
+      onClear={() => choose({ do: 'clear' })}
+      onExport={() => tasks.start({ does: 'export' })}
+      printButton={
+        <PrintButton
+          bare={compact}
+          documents={some ? { idsDFe: [...selection.ids] } : { filtro: filter }}
+          disabled={!page || page.totalDeItens === 0}
         />
+      }
+      columnsMenu={
+        <>
+          {!compact && width >= barMinWidth && (
+            <div className="w-52">
+              <OrderChoice id="list-order" filters={filters} onChange={apply} />
+            </div>
+          )}
+          {isTable && (
+            <>
+              <Button
+                variant="ghost"
+                size="sm"
+                aria-label="Linhas compactas"
+                aria-pressed={compact}
+                title={compact ? 'Linhas mais altas' : 'Linhas compactas'}
+                onClick={() => setCompact(!compact)}
+              >
+                {compact ? <Rows3 aria-hidden className="size-4" /> : <Rows4 aria-hidden className="size-4" />}
+              </Button>
+              <ColumnsMenu
+                columns={columns}
+                hidden={table.hidden}
+                onChange={table.onChange}
+                trigger={
+                  <Button variant="ghost" size="sm" aria-label="Escolher colunas" title="Escolher colunas">
+                    <Columns3 aria-hidden className="size-4" />
+                  </Button>
+                }
+              />
+            </>
+          )}
+        </>
+      }
+      answers={
+        <ManifestMenu
+          inline
+          kind={kind}
+          ready={some}
+          onChoose={(answer) => tasks.start({ does: 'answer', answer, kind, ids: [...selection.ids] })}
+        />
+      }
+    />
+  )
+  const notes = (
+    <>
+      <FilterLabels {...bar} />
+      {commonCause && (
+        <div className="py-2">
+          <TextNotice tone="warning" text={commonCause} />
+        </div>
+      )}
+      <OutsidePeriod {...bar} />
+    </>
+  )
+  return (
+    <Page title={kind.title} site={productName} subtitle={kind.subtitle} compact={compact}>
+      <section ref={frame} aria-labelledby="list-heading" className="@container/list" onPointerEnter={preloadPanel}>
+        {compact ? (
+          <>
+            <div className={compactBarClass}>
+              {!some && filterBar}
+              {toolbar}
+            </div>
+            {notes}
+          </>
+        ) : (
+          <>
+            <div className={clsx('-mt-2 bg-paper py-2', !some && stickyBarClass)}>{filterBar}</div>
+            {notes}
+            {toolbar}
+          </>
+        )}
         <div
           ref={region}
           tabIndex={-1}
           className={clsx(
             'ledger outline-none transition-opacity duration-150',
-            some ? '[--list-top:96px]' : listTopClass,
+            compact ? compactTopClass : some ? '[--list-top:96px]' : listTopClass,
             search.query.isPlaceholderData && 'opacity-60',
           )}
         >
@@ -186,7 +228,8 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
             (page || !search.query.error) && (
               <DocumentsList
                 {...list}
-                narrow={width < tableMinWidth}
+                narrow={!isTable}
+                compact={compact}
                 columns={table.columns}
                 arrived={filters.page === 1 ? arrived : nothing}
                 order={filters.order}
@@ -224,6 +267,11 @@ const nothing: ReadonlySet<string> = new Set()
 const stickyBarClass =
   '[@media(height>=640px)]:@[1080px]/list:sticky [@media(height>=640px)]:@[1080px]/list:top-12 [@media(height>=640px)]:@[1080px]/list:z-20'
 const listTopClass = '[--list-top:48px] [@media(height>=640px)]:@[1080px]/list:[--list-top:120px]'
+
+// In one row, where they fit, both are sticky.
+const compactBarClass =
+  'flex flex-wrap items-center gap-x-4 gap-y-1 bg-paper py-1 @[940px]/list:sticky @[940px]/list:top-12 @[940px]/list:z-20'
+const compactTopClass = '[--list-top:48px] @[940px]/list:[--list-top:88px]'
 
 // The filter is kept in the address, so that going back, reloading and sharing show the same list.
 function useFilters(kind: DocumentKind) {
@@ -271,24 +319,6 @@ function useSearch(kind: DocumentKind) {
       void query.refetch().finally(() => setAsked(false))
     },
   }
-}
-
-function useColumns(kind: DocumentKind, width: number, rows: readonly DocumentRow[] | undefined, several: boolean) {
-  const [hidden, onChange] = useHiddenColumns(kind.type)
-  const noDeadline = !rows?.some(({ prazo }) => prazo !== null)
-  const noCompany = !several || (rows?.every(({ empresa }) => empresa === null) ?? false)
-  const noArrival = rows?.every(({ chegadaEm }) => chegadaEm === null) ?? false
-  const longest = (text: (row: DocumentRow) => string) => Math.max(0, ...(rows ?? []).map((row) => text(row).length))
-  const [valor, numero] = [longest((row) => formatMoney(row.valor)), longest((row) => String(row.numero))]
-  const columns = useMemo(() => {
-    const empty: ColumnId[] = [
-      ...(noCompany ? ['empresa' as const] : []),
-      ...(noArrival ? ['chegada' as const] : []),
-      ...(noDeadline ? ['prazo' as const] : []),
-    ]
-    return layOut(hidden, { empty, longest: { valor, numero } }, width)
-  }, [hidden, noCompany, noArrival, noDeadline, valor, numero, width])
-  return { columns, hidden, onChange }
 }
 
 interface ListParts {

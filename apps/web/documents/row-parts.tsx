@@ -1,9 +1,7 @@
-import { statusTone } from '@vigia/contract/documents'
 import { clsx } from 'clsx'
 import { AlarmClock, Clock3, Eye, Send, ShieldAlert, TriangleAlert } from 'lucide-react'
 import { type ChangeEvent, useId } from 'react'
 import type { DocumentRow } from '../lib/response-adapter.ts'
-import { Badge } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { describeDeadline } from './deadlines.ts'
@@ -21,15 +19,6 @@ export interface RowProps {
   onSelect: (id: string, on: boolean, range: boolean) => void
   onOpen: (id: string) => void
   onView: (row: DocumentRow) => void
-}
-
-export function StatusBadge({ row, wrap = false }: { row: DocumentRow; wrap?: boolean }) {
-  if (row.status.descricaoEvento === '') return null
-  return (
-    <Badge tone={statusTone(row.status.codigoEvento)} wrap={wrap}>
-      {row.status.descricaoEvento}
-    </Badge>
-  )
 }
 
 /** Says that the document does not verify; nothing for all others. */

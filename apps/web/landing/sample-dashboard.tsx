@@ -1,6 +1,6 @@
 import { clsx } from 'clsx'
 import { Badge, type Tone } from '../ui/badge.tsx'
-import { Lamp } from '../ui/lamp.tsx'
+import { StateMark } from '../ui/state-mark.tsx'
 
 const sampleNumbers = [
   ['Notas Fiscais (Mês)', '312'],
@@ -74,7 +74,7 @@ export function SampleDashboard() {
     <figure className="relative -mt-12 rounded bg-surface px-4 pt-4 pb-3 text-base shadow-float sm:px-8 lg:-mt-40">
       <figcaption className="flex flex-wrap items-center justify-between gap-x-6 gap-y-1 pb-4">
         <span className="flex items-center gap-2">
-          <Lamp state="steady" />
+          <StateMark state="waiting" />
           <span className="font-semibold">Capturando</span>
           <span className="text-muted tabular-nums">última consulta 14:02, próxima 15:02</span>
         </span>
@@ -129,7 +129,9 @@ function SampleItem({
       </span>
       <span className="text-right">{amount}</span>
       <span className="max-md:col-start-2 max-md:row-start-2 max-md:text-right md:pl-2">
-        <Badge tone={tone}>{status}</Badge>
+        <Badge tone={tone} quiet={tone === 'yellow'}>
+          {status}
+        </Badge>
       </span>
       <span className="text-right text-muted max-md:hidden">{time}</span>
     </li>

@@ -21,6 +21,14 @@ const storage = [
     'As colunas que você escondeu em cada lista. Fica até você mostrá-las de novo.',
   ],
   [
+    <code key="name">vigia.density</code>,
+    'Se as linhas das listas são baixas ou altas. Fica até você escolher de novo.',
+  ],
+  [
+    <code key="name">vigia.seen</code>,
+    'Quantas notas canceladas do mês você já viu no Dashboard, para não mostrá-las de novo. Vale até o fim do mês.',
+  ],
+  [
     <code key="name">vigia.searches</code>,
     'As últimas buscas que você fez nas listas, para sugeri-las de novo. Somem quando você sai.',
   ],

@@ -157,7 +157,7 @@ function toCteSettings(settings: Received<CteSettings>): CompanyDetail['configur
 }
 
 /** A document of the list. */
-export type DocumentRow = OrNull<ContractDocument, 'valor' | 'idEmpresa' | 'empresa' | 'chegadaEm'>
+export type DocumentRow = OrNull<ContractDocument, 'valor' | 'idEmpresa' | 'empresa' | 'chegadaEm' | 'situacaoBase'>
 
 function toDocumentPage(page: Received<RouteData<typeof listDocuments>>) {
   return {
@@ -186,6 +186,7 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     prazo: row.prazo ?? null,
     eventoEmEnvio: row.eventoEmEnvio ?? null,
     naturezaOperacao: row.naturezaOperacao ?? null,
+    situacaoBase: row.situacaoBase ?? null,
     conferencia: row.conferencia ?? null,
   }
 }
@@ -196,10 +197,10 @@ type RecentDocument = ContractDashboard['ultimosDocumentosProcessados'][number]
 /** The numbers of the month. */
 export interface Dashboard
   extends Omit<
-    OrNull<ContractDashboard, 'documentosPorDia' | 'pendencias'>,
+    OrNull<ContractDashboard, 'documentosPorDia' | 'pendencias' | 'valorNfe' | 'valorCte' | 'mesAnterior'>,
     'qtdDocumentosPorEmpresa' | 'ultimosDocumentosProcessados'
   > {
-  qtdDocumentosPorEmpresa: OrNull<DocumentsOfCompany, 'idEmpresa'>[]
+  qtdDocumentosPorEmpresa: OrNull<DocumentsOfCompany, 'idEmpresa' | 'valorNfeCte'>[]
   ultimosDocumentosProcessados: OrNull<RecentDocument, 'idDfe'>[]
 }
 
@@ -209,6 +210,9 @@ function toDashboard(data: Received<ContractDashboard>): Dashboard {
     qtdCte: data.qtdCte ?? 0,
     totalNfeCte: data.totalNfeCte ?? 0,
     qtdEmpresasCadastradas: data.qtdEmpresasCadastradas ?? 0,
+    valorNfe: data.valorNfe ?? null,
+    valorCte: data.valorCte ?? null,
+    mesAnterior: data.mesAnterior ?? null,
     qtdDocumentosPorEmpresa: (data.qtdDocumentosPorEmpresa ?? []).map(toDocumentsOfCompany),
     ultimosDocumentosProcessados: (data.ultimosDocumentosProcessados ?? []).map(toRecentDocument),
     documentosPorDia: data.documentosPorDia ?? null,
@@ -226,6 +230,7 @@ function toDocumentsOfCompany(row: Received<DocumentsOfCompany>): Dashboard['qtd
     totalNfeCte: row.totalNfeCte ?? 0,
     ativa: row.ativa ?? false,
     idEmpresa: row.idEmpresa ?? null,
+    valorNfeCte: row.valorNfeCte ?? null,
   }
 }
 

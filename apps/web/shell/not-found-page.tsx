@@ -3,10 +3,11 @@ import { buttonClass } from '../ui/button.tsx'
 import { Logo } from '../ui/logo.tsx'
 import { useTitle } from '../ui/page.tsx'
 
+/** Inside the application for who has a session, alone for a visitor. */
 export function NotFoundPage() {
   useTitle(`Página não encontrada · ${productName}`)
   return (
-    <main className="flex min-h-dvh flex-col items-center justify-center gap-3 px-6 text-center">
+    <div className="flex min-h-[calc(100dvh-6rem)] flex-col items-center justify-center gap-3 px-6 text-center">
       <Logo className="mb-2 size-14" />
       <h1 lang="en" className="text-xl">
         Oops! Page not found
@@ -15,6 +16,6 @@ export function NotFoundPage() {
       <a href="/" className={buttonClass({ className: 'mt-3' })}>
         Voltar para página inicial
       </a>
-    </main>
+    </div>
   )
 }

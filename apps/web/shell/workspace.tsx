@@ -11,7 +11,9 @@ import { whenIdle } from '../lib/query.ts'
 import { closeSession, useSession } from '../lib/session.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
+import { useMedia } from '../ui/hooks/narrow.ts'
 import { lazyWithTrigger } from '../ui/overlay/lazy-with-trigger.tsx'
+import { TitlePlace } from '../ui/page.tsx'
 import { Bell } from './bell.tsx'
 import { ConnectionNotice } from './connection-notice.tsx'
 import { EmailNotice } from './email-notice.tsx'
@@ -64,7 +66,7 @@ function Layout({ preload, children }: WorkspaceProps) {
       <aside
         aria-label="Navegação"
         className={clsx(
-          'night sticky top-0 h-dvh shrink-0 overflow-hidden bg-paper text-ink transition-[width] duration-180 max-md:hidden',
+          'night print:hidden sticky top-0 h-dvh shrink-0 overflow-hidden bg-paper text-ink transition-[width] duration-180 max-md:hidden',
           sidebar.open ? 'w-64' : 'w-12',
         )}
       >
@@ -78,7 +80,7 @@ function Layout({ preload, children }: WorkspaceProps) {
         )}
       </Suspense>
       <div className="flex min-w-0 flex-1 flex-col">
-        <header className="sticky top-0 z-30 border-line border-b bg-paper">
+        <header className="print:hidden sticky top-0 z-30 border-line border-b bg-paper">
           <div className="flex h-[calc(--spacing(12)-1px)] items-center gap-1 px-2 md:px-3">
             <Button
               variant="ghost"
@@ -92,9 +94,10 @@ function Layout({ preload, children }: WorkspaceProps) {
             >
               <PanelLeft aria-hidden className="size-4" />
             </Button>
-            <p className="min-w-0 flex-1 truncate px-1 text-muted">
+            <p className="min-w-0 truncate px-1 text-muted">
               Sistema <span className="font-semibold text-ink">{productName}</span>
             </p>
+            <TitlePlace />
             <div className="md:hidden">
               <WatchLamp />
             </div>
@@ -133,19 +136,26 @@ function signOut() {
 }
 
 function useSidebar() {
-  const [open, setOpen] = useState(() => readSidebarOpen(document.cookie, window.innerWidth))
+  const roomy = useMedia('(width >= 64rem)')
+  const [wide, setWide] = useState(() => readSidebarOpen(document.cookie))
+  // Where a table needs the width, it is folded until somebody asks, and that is not remembered.
+  const [unfolded, setUnfolded] = useState(false)
+  if (roomy && unfolded) setUnfolded(false)
+  const open = roomy ? wide : unfolded
   const [sheet, setSheet] = useState(false)
   const [sheetNeeded, setSheetNeeded] = useState(false)
   if (sheet && !sheetNeeded) setSheetNeeded(true)
   const toggle = () => {
     if (!matchMedia('(width >= 48rem)').matches) return setSheet((shown) => !shown)
-    setOpen((shown) => {
-      // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in half of the browsers.
-      document.cookie = sidebarCookie(!shown)
-      return !shown
-    })
+    if (!roomy) return setUnfolded(!unfolded)
+    // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in half of the browsers.
+    document.cookie = sidebarCookie(!wide)
+    setWide(!wide)
   }
   const latest = useRef(toggle)
+  useEffect(() => {
+    latest.current = toggle
+  })
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'b' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return

@@ -4,24 +4,37 @@ import type { ReactNode } from 'react'
 
 export type Tone = 'green' | 'red' | 'yellow' | 'blue' | 'plain'
 
-const looks: Record<Tone, { icon: LucideIcon | null; className: string }> = {
-  green: { icon: CircleCheck, className: 'border-success-line bg-success-soft text-success' },
-  red: { icon: CircleX, className: 'border-error-line bg-error-soft text-error' },
-  yellow: { icon: Circle, className: 'border-warning-line bg-warning-soft text-warning' },
-  blue: { icon: CircleDot, className: 'border-info-line bg-info-soft text-info' },
-  plain: { icon: null, className: 'border-line bg-sunken text-muted' },
+const looks: Record<Tone, { icon: LucideIcon | null; loud: string; quiet: string }> = {
+  green: { icon: CircleCheck, loud: 'border-success-line bg-success-soft text-success', quiet: 'text-success' },
+  red: { icon: CircleX, loud: 'border-error-line bg-error-soft text-error', quiet: 'text-error' },
+  yellow: { icon: Circle, loud: 'border-warning-line bg-warning-soft text-warning', quiet: 'text-ghost' },
+  blue: { icon: CircleDot, loud: 'border-info-line bg-info-soft text-info', quiet: 'text-info' },
+  plain: { icon: null, loud: 'border-line bg-sunken text-muted', quiet: 'text-muted' },
+}
+
+interface BadgeProps {
+  tone: Tone
+  /** Its own mark, in the place of that of its colour. */
+  icon?: LucideIcon | undefined
+  /** All is well: no more than a word and its mark. */
+  quiet?: boolean
+  wrap?: boolean
+  children: ReactNode
 }
 
 /** A word in a colour, with an icon for people who do not see the colour. */
-export function Badge({ tone, wrap = false, children }: { tone: Tone; wrap?: boolean; children: ReactNode }) {
-  const { icon: Icon, className } = looks[tone]
+export function Badge({ tone, icon, quiet = false, wrap = false, children }: BadgeProps) {
+  const look = looks[tone]
+  const Icon = icon ?? look.icon
   return (
     <span
       data-tone={tone}
       className={clsx(
-        'inline-flex min-h-5.5 max-w-full items-center gap-1 rounded-[11px] border py-px pr-2 text-left font-semibold text-xs leading-3.5',
-        Icon ? 'pl-1' : 'pl-2',
-        className,
+        'inline-flex max-w-full items-center gap-1 text-left text-xs leading-3.5',
+        quiet
+          ? 'min-h-5 pr-1'
+          : clsx('min-h-5.5 rounded-[11px] border py-px pr-2 font-semibold', Icon ? 'pl-1' : 'pl-2'),
+        quiet ? look.quiet : look.loud,
       )}
     >
       {Icon && <Icon aria-hidden className="size-3.5 shrink-0" />}

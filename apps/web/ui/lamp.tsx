@@ -1,18 +1,18 @@
 import { clsx } from 'clsx'
 
-type LampState = 'steady' | 'waiting' | 'blocked' | 'stopped' | 'unlit'
+export type LampState = 'steady' | 'waiting' | 'blocked' | 'stopped' | 'unlit'
 
-/** The light of the watch-house. Each state has its own shape; the component that uses it writes the text beside it. */
+/** The light of the watch-house, amber when it wants somebody's eye. Each state has its own shape; the component that uses it writes the text beside it. */
 export function Lamp({ state, className }: { state: LampState; className?: string }) {
   return (
     <svg viewBox="0 0 16 16" aria-hidden="true" data-lamp={state} className={clsx('size-4 shrink-0', className)}>
       {state === 'steady' && (
         <>
-          <circle cx="8" cy="8" r="7" className="animate-pulse fill-lamp/35" />
-          <circle cx="8" cy="8" r="4.25" className="fill-lamp stroke-lamp-rim" strokeWidth="1.5" />
+          <circle cx="8" cy="8" r="7" className="fill-success/30" />
+          <circle cx="8" cy="8" r="4.25" className="fill-success" />
         </>
       )}
-      {state === 'waiting' && <circle cx="8" cy="8" r="4.25" className="fill-lamp stroke-lamp-rim" strokeWidth="1.5" />}
+      {state === 'waiting' && <circle cx="8" cy="8" r="4.25" className="fill-success" />}
       {state === 'blocked' && (
         <>
           <circle cx="8" cy="8" r="5.25" className="fill-transparent stroke-lamp-rim" strokeWidth="1.5" />

@@ -1,7 +1,9 @@
 import { clsx } from 'clsx'
-import { ChevronLeft, ChevronRight } from 'lucide-react'
+import { ChevronFirst, ChevronLast, ChevronLeft, ChevronRight, type LucideIcon } from 'lucide-react'
+import { type FormEvent, useId } from 'react'
 import { buttonClass } from './button.tsx'
-import { pageWindow } from './pages.ts'
+import { controlClass } from './form/input.tsx'
+import { pageWindow, windowSize } from './pages.ts'
 
 interface PaginationProps {
   page: number
@@ -17,7 +19,11 @@ export function Pagination({ page, pageCount, onPage }: PaginationProps) {
       <p className="text-muted tabular-nums">
         Página {page} de {pageCount}
       </p>
+      {pageCount > windowSize && <Jump key={page} page={page} pageCount={pageCount} onPage={onPage} />}
       <ul className="flex items-center gap-0.5">
+        {pageCount > windowSize && (
+          <EndButton label="Primeira página" icon={ChevronFirst} disabled={page <= 1} onClick={() => onPage(1)} />
+        )}
         <li>
           <button
             type="button"
@@ -57,7 +63,66 @@ export function Pagination({ page, pageCount, onPage }: PaginationProps) {
             <ChevronRight aria-hidden className="size-4" />
           </button>
         </li>
+        {pageCount > windowSize && (
+          <EndButton
+            label="Última página"
+            icon={ChevronLast}
+            disabled={page >= pageCount}
+            onClick={() => onPage(pageCount)}
+          />
+        )}
       </ul>
     </nav>
+  )
+}
+
+interface EndButtonProps {
+  label: string
+  icon: LucideIcon
+  disabled: boolean
+  onClick: () => void
+}
+
+function EndButton({ label, icon: Icon, disabled, onClick }: EndButtonProps) {
+  return (
+    <li className="max-sm:hidden">
+      <button
+        type="button"
+        aria-label={label}
+        title={label}
+        className={buttonClass({ variant: 'ghost', size: 'icon' })}
+        disabled={disabled}
+        onClick={onClick}
+      >
+        <Icon aria-hidden className="size-4" />
+      </button>
+    </li>
+  )
+}
+
+/** Any page by its number; beyond the last it is the last. */
+function Jump({ page, pageCount, onPage }: PaginationProps) {
+  const id = useId()
+  const jump = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const number = Number(new FormData(event.currentTarget).get('pagina'))
+    if (Number.isInteger(number) && number > 0) onPage(Math.min(number, pageCount))
+  }
+  return (
+    <form onSubmit={jump} className="mr-auto flex items-center gap-2">
+      <label htmlFor={id} className="text-muted">
+        Ir para
+      </label>
+      <input
+        id={id}
+        name="pagina"
+        inputMode="numeric"
+        autoComplete="off"
+        maxLength={9}
+        defaultValue={page}
+        className={clsx(controlClass, 'h-8! w-16! px-2! text-right tabular-nums')}
+        onFocus={({ target }) => target.select()}
+      />
+    </form>
   )
 }

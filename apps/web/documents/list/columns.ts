@@ -18,6 +18,8 @@ export interface Column {
   id: ColumnId
   label: string
   width: number
+  /** Enough for it in a table that is too narrow for all the widths. */
+  least?: number
   /** The column under which it is shown as a second line when the table is too narrow. */
   home?: ColumnId
   /** The content of a cell that is plain text. */
@@ -30,14 +32,14 @@ export interface Column {
 
 /** In the order of the table; those with `home` and the optional ones are ours, the others are in the specification. */
 export const columns: readonly Column[] = [
-  { id: 'numero', label: 'Número', width: 60 },
-  { id: 'emitente', label: 'Emitente', width: 336, order: 'emitente' },
+  { id: 'numero', label: 'Número', width: 60, least: 50 },
+  { id: 'emitente', label: 'Emitente', width: 336, least: 160, order: 'emitente' },
   { id: 'empresa', label: 'Empresa', width: 160, home: 'participacao' },
-  { id: 'valor', label: 'Valor', width: 96, order: 'valor' },
-  { id: 'emissao', label: 'Data Emissão', width: 92, order: 'data' },
+  { id: 'valor', label: 'Valor', width: 96, least: 88, order: 'valor' },
+  { id: 'emissao', label: 'Data Emissão', width: 92, least: 82, order: 'data' },
   { id: 'chegada', label: 'Chegada', width: 88, home: 'emissao', order: 'chegada' },
-  { id: 'participacao', label: 'Participação', width: 104 },
-  { id: 'status', label: 'Status', width: 144 },
+  { id: 'participacao', label: 'Participação', width: 104, least: 86 },
+  { id: 'status', label: 'Status', width: 144, least: 114 },
   { id: 'prazo', label: 'Prazo', width: 152, home: 'status', order: 'prazo' },
   {
     id: 'natureza',
@@ -47,6 +49,9 @@ export const columns: readonly Column[] = [
     optional: true,
   },
 ]
+
+/** The narrowest table that has all columns of the specification; a window of 768 pixels has it. */
+export const tableMinWidth = 640
 
 /** Width of the checkbox and the actions. */
 const edgesWidth = 36 + 40
@@ -59,10 +64,10 @@ interface CellContents {
   longest: Partial<Record<ColumnId, number>>
 }
 
-// In pixels: a digit at 14 px, the padding of a cell, and what a second line needs in addition.
-const figureWidth = 7.6
+// In pixels: a digit at 14 px and at 13 px, the padding of a cell, and what a second line needs in addition.
+const figureWidth = { roomy: 7.6, tight: 7 }
 const paddingWidth = 12
-const underWidth: Partial<Record<ColumnId, number>> = { chegada: 32, empresa: 20 }
+const underWidth: Partial<Record<ColumnId, number>> = { chegada: 20, empresa: 16 }
 
 export interface ShownColumn {
   id: ColumnId
@@ -74,11 +79,19 @@ export interface ShownColumn {
   order: ListOrder | undefined
 }
 
+// In a narrower table the widths of the specification's columns do not fit beside a complete chave.
+const roomyWidth = 908
+
 /** The columns of a table `width` pixels wide: all that are chosen and not empty, shown as second lines where the table is too narrow. */
 export function layOut(hidden: readonly ColumnId[], contents: CellContents, width: number): ShownColumn[] {
-  const chosen = columns.filter(({ id }) => !hidden.includes(id) && !contents.empty.includes(id))
+  const all = columns.filter(({ id }) => !hidden.includes(id) && !contents.empty.includes(id))
+  const tight = width < roomyWidth
+  const chosen = all.filter(({ optional }) => !tight || !optional)
   const widthOf = (column: Column) =>
-    Math.max(column.width, Math.ceil((contents.longest[column.id] ?? 0) * figureWidth) + paddingWidth)
+    Math.max(
+      (tight && column.least) || column.width,
+      Math.ceil((contents.longest[column.id] ?? 0) * figureWidth[tight ? 'tight' : 'roomy']) + paddingWidth,
+    )
   const folded = new Set<ColumnId>()
   const total = () =>
     chosen.filter(({ id }) => !folded.has(id)).reduce((sum, column) => sum + widthOf(column), edgesWidth)
@@ -93,8 +106,9 @@ export function layOut(hidden: readonly ColumnId[], contents: CellContents, widt
       return {
         id: column.id,
         label: column.label,
-        width: column.id === 'emitente' ? null : widthOf(column) + ((under && underWidth[under]) ?? 0),
-        under,
+        width: column.id === 'emitente' ? null : widthOf(column) + ((!tight && under && underWidth[under]) || 0),
+        // A third line would make the rows too high.
+        under: tight && under === 'chegada' ? null : under,
         order: column.order,
       }
     })

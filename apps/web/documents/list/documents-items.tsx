@@ -5,16 +5,8 @@ import { memo } from 'react'
 import { Checkbox } from '../../ui/form/checkbox.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { OpenLink } from '../place.tsx'
-import {
-  DeadlineText,
-  DoubtMark,
-  meantForRow,
-  OnItsWay,
-  type RowProps,
-  SelectBox,
-  StatusBadge,
-  ViewButton,
-} from '../row-parts.tsx'
+import { DeadlineText, DoubtMark, meantForRow, OnItsWay, type RowProps, SelectBox, ViewButton } from '../row-parts.tsx'
+import { StatusBadge } from '../status-marks.tsx'
 import type { DocumentsListProps } from './documents-table.tsx'
 
 const skeletonRows = Array.from({ length: 12 }, (_, index) => index)
@@ -28,6 +20,7 @@ export function DocumentsItems(list: DocumentsListProps) {
     selected,
     ticked,
     columns: _,
+    compact: _____,
     onSelectPage,
     order: __,
     ascending: ___,

@@ -9,16 +9,8 @@ import { Checkbox } from '../../ui/form/checkbox.tsx'
 import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { OpenLink } from '../place.tsx'
-import {
-  DeadlineText,
-  DoubtMark,
-  meantForRow,
-  OnItsWay,
-  type RowProps,
-  SelectBox,
-  StatusBadge,
-  ViewButton,
-} from '../row-parts.tsx'
+import { DeadlineText, DoubtMark, meantForRow, OnItsWay, type RowProps, SelectBox, ViewButton } from '../row-parts.tsx'
+import { StatusBadge } from '../status-marks.tsx'
 import { columns as allColumns, type ColumnId, type ShownColumn } from './columns.ts'
 
 export interface DocumentsListProps extends Omit<RowProps, 'row' | 'arrived' | 'selected'> {
@@ -31,19 +23,40 @@ export interface DocumentsListProps extends Omit<RowProps, 'row' | 'arrived' | '
   onSelectPage: (on: boolean) => void
   /** Of the table. */
   columns: readonly ShownColumn[]
+  /** Low rows. */
+  compact: boolean
   order: ListOrder
   ascending: boolean
   onOrder: (order: ListOrder) => void
 }
 
 const skeletonRows = Array.from({ length: 12 }, (_, index) => index)
+const compactSkeletonRows = Array.from({ length: 18 }, (_, index) => index)
+
+// Where the widths of the columns are the least ones.
+const tightClass = '@max-[908px]/list:[&_td]:text-sm @max-[908px]/list:[&_td_.font-mono]:text-[11px]'
+
+// Rows of 36 pixels, of 44 under a finger: two lines, the second in small print, without air around them.
+const compactClass =
+  '[&_tbody>tr]:h-9 pointer-coarse:[&_tbody>tr]:h-11 [&_tbody>tr>td]:py-0 [&_tbody>tr>td]:align-middle [&_tbody>tr>td]:leading-4 [&_tbody_.text-xs]:leading-3.5 [&_td_label]:-my-1.5 [&_td>button]:-my-1 [&_thead_label]:-my-2 [&_thead_button]:h-6'
 const rightAligned: readonly ColumnId[] = ['numero', 'valor']
 
 export function DocumentsTable(list: DocumentsListProps) {
-  const { kind, rows, arrived, selected, ticked, columns, onSelectPage, order, ascending, onOrder, ...row } = list
-  const head = 'sticky z-10 h-9 whitespace-nowrap border-line border-b bg-paper px-1.5 font-semibold text-muted text-sm'
+  const { kind, rows, arrived, selected, ticked, columns, compact, onSelectPage, order, ascending, onOrder, ...row } =
+    list
+  const head = clsx(
+    'sticky z-10 whitespace-nowrap border-line border-b bg-paper px-1.5 font-semibold text-muted text-sm',
+    compact ? 'h-7' : 'h-9',
+  )
   return (
-    <table aria-labelledby="list-heading" className="w-full table-fixed border-separate border-spacing-0 text-left">
+    <table
+      aria-labelledby="list-heading"
+      className={clsx(
+        'w-full table-fixed border-separate border-spacing-0 text-left',
+        tightClass,
+        compact && compactClass,
+      )}
+    >
       <colgroup>
         <col className="w-9" />
         {columns.map(({ id, width }) => (
@@ -89,6 +102,7 @@ export function DocumentsTable(list: DocumentsListProps) {
           ? rows.map((one) => (
               <Row
                 key={one.idDfe}
+                compact={compact}
                 kind={kind}
                 row={one}
                 columns={columns}
@@ -97,7 +111,9 @@ export function DocumentsTable(list: DocumentsListProps) {
                 {...row}
               />
             ))
-          : skeletonRows.map((index) => <SkeletonRow key={index} columns={columns} />)}
+          : (compact ? compactSkeletonRows : skeletonRows).map((index) => (
+              <SkeletonRow key={index} columns={columns} compact={compact} />
+            ))}
       </tbody>
     </table>
   )
@@ -131,7 +147,11 @@ function OrderButton({ current, ascending, onClick, children }: OrderButtonProps
   )
 }
 
-const Row = memo(function Row({ columns, ...props }: RowProps & { columns: readonly ShownColumn[] }) {
+const Row = memo(function Row({
+  columns,
+  compact,
+  ...props
+}: RowProps & Pick<DocumentsListProps, 'columns' | 'compact'>) {
   const { kind, row, arrived, selected, stale, now, onSelect, onOpen, onView } = props
   return (
     // For the mouse only: the link in the row does the same for the keyboard.
@@ -157,7 +177,7 @@ const Row = memo(function Row({ columns, ...props }: RowProps & { columns: reado
             rightAligned.includes(id) && 'text-right tabular-nums',
           )}
         >
-          {cellOf(id, { kind, row, now, under: under !== null })}
+          {cellOf(id, { kind, row, now, compact, under: under !== null })}
         </td>
       ))}
       <td className="py-1.5 text-right align-top">
@@ -170,17 +190,21 @@ const Row = memo(function Row({ columns, ...props }: RowProps & { columns: reado
 interface CellProps extends Pick<RowProps, 'kind' | 'row' | 'now'> {
   /** It also shows, in small print, the column that does not fit. */
   under: boolean
+  compact: boolean
 }
 
 const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
   numero: ({ row }) => <span className="font-semibold">{row.numero}</span>,
-  emitente: ({ kind, row }) => (
+  emitente: ({ kind, row, compact }) => (
     <>
       <OpenLink id={row.idDfe} className="block truncate font-semibold" title={row.emitente}>
         {row.emitente}
       </OpenLink>
       <div className="flex items-start">
-        <GroupsOfFour text={row.chave} className="text-muted leading-4" />
+        <GroupsOfFour
+          text={row.chave}
+          className={clsx('text-muted leading-4', compact && 'block h-3.5 overflow-hidden')}
+        />
         <CopyButton
           text={row.chave}
           label={`Copiar a chave ${kind.of} ${kind.short} ${row.numero}`}
@@ -197,8 +221,8 @@ const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
   valor: ({ row }) => formatMoney(row.valor),
   emissao: ({ row, under }) => (
     <div className="tabular-nums">
-      {formatDate(row.dataEmissao)}
-      <span className={clsx('text-muted text-xs', under ? 'ml-1' : 'block')}>{formatWrittenTime(row.dataEmissao)}</span>
+      {formatDate(row.dataEmissao)}{' '}
+      <span className={clsx('text-muted text-xs', !under && 'block')}>{formatWrittenTime(row.dataEmissao)}</span>
       {under && row.chegadaEm && (
         <Small title={arrivalText(row.chegadaEm)}>
           chegou {formatInstantDate(row.chegadaEm).slice(0, 5)} {formatTime(row.chegadaEm)}
@@ -209,8 +233,7 @@ const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
   chegada: ({ row: { chegadaEm } }) =>
     chegadaEm && (
       <div className="tabular-nums" title={arrivalText(chegadaEm)}>
-        {formatInstantDate(chegadaEm)}
-        <Small>{formatTime(chegadaEm)}</Small>
+        {formatInstantDate(chegadaEm)} <Small>{formatTime(chegadaEm)}</Small>
       </div>
     ),
   participacao: ({ row, under }) => (
@@ -219,7 +242,7 @@ const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
       {under && row.empresa && <Small title={row.empresa}>{row.empresa}</Small>}
     </>
   ),
-  status: ({ row, now, under }) => {
+  status: ({ row, now, under, compact }) => {
     const second = row.eventoEmEnvio ? (
       <OnItsWay event={row.eventoEmEnvio} />
     ) : (
@@ -228,7 +251,7 @@ const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
     return (
       <>
         <div className="-my-px flex gap-1" title={row.status.descricaoEvento}>
-          <StatusBadge row={row} wrap={!second} />
+          <StatusBadge row={row} wrap={!second && !compact} />
           <DoubtMark row={row} />
         </div>
         {second && <Small>{second}</Small>}
@@ -264,7 +287,7 @@ function arrivalText(instant: string): string {
   return `Chegou aqui em ${formatInstantDate(instant)} às ${formatTime(instant)}`
 }
 
-function SkeletonRow({ columns }: { columns: readonly ShownColumn[] }) {
+function SkeletonRow({ columns, compact }: Pick<DocumentsListProps, 'columns' | 'compact'>) {
   return (
     <tr aria-hidden className="h-12">
       <td className="px-2.5">
@@ -275,7 +298,7 @@ function SkeletonRow({ columns }: { columns: readonly ShownColumn[] }) {
           {id === 'emitente' ? (
             <>
               <Skeleton className="w-2/5" />
-              <Skeleton className="mt-2 h-2.5! w-4/5" />
+              <Skeleton className={clsx('h-2.5! w-4/5', compact ? 'mt-1' : 'mt-2')} />
             </>
           ) : (
             <Skeleton className={id === 'status' ? 'h-5! w-4/5 rounded-full!' : 'ml-auto w-4/5'} />

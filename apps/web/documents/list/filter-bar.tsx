@@ -1,8 +1,10 @@
 import { clsx } from 'clsx'
 import { SlidersHorizontal } from 'lucide-react'
-import { useEffect, useId, useState } from 'react'
+import { Suspense, useEffect, useId, useState } from 'react'
+import { lazyWithPreload } from '../../lib/lazy.ts'
 import type { CompanyRow } from '../../lib/response-adapter.ts'
 import { Button } from '../../ui/button.tsx'
+import { Input } from '../../ui/form/input.tsx'
 import { Labelled } from '../../ui/form/labelled.tsx'
 import { Select } from '../../ui/form/select.tsx'
 import { DateRangePicker } from '../../ui/period/date-range-picker.tsx'
@@ -13,11 +15,20 @@ import { OrderChoice } from './order-choice.tsx'
 import { rememberSearch } from './recent-searches.ts'
 import { SearchBox } from './search-box.tsx'
 
+const SearchSelect = lazyWithPreload(() =>
+  import('../../ui/form/search-select.tsx').then((module) => module.SearchSelect),
+)
+
+// Among more, a name is found sooner by typing it.
+const readableMax = 20
+
 interface FilterBarProps {
   kind: DocumentKind
   companies: readonly CompanyRow[]
   filters: Filters
   narrow: boolean
+  /** One low row: the choices open over the list. */
+  compact?: boolean
   busy: boolean
   onChange: (part: Partial<Filters>) => void
   /** Searches again, also with the same text. */
@@ -25,7 +36,16 @@ interface FilterBarProps {
 }
 
 /** Choices apply at once; typed text applies with Enter or "Buscar". */
-export function FilterBar({ kind, companies, filters, narrow, busy, onChange, onSearch }: FilterBarProps) {
+export function FilterBar({
+  kind,
+  companies,
+  filters,
+  narrow,
+  compact = false,
+  busy,
+  onChange,
+  onSearch,
+}: FilterBarProps) {
   const [text, setText] = useState(filters.search)
   const [more, setMore] = useState(false)
   const id = useId()
@@ -40,7 +60,12 @@ export function FilterBar({ kind, companies, filters, narrow, busy, onChange, on
   return (
     <form
       aria-label={`Filtrar ${kind.many}`}
-      className={clsx('grid gap-2.5', narrow ? 'grid-cols-[1fr_auto]' : wideColumns)}
+      className={clsx(
+        'grid',
+        compact
+          ? 'relative min-w-140 flex-1 grid-cols-[minmax(8rem,1fr)_auto_13rem_auto] gap-2 pointer-fine:[&_:is(button,input)]:h-8'
+          : clsx('gap-2.5', narrow ? 'grid-cols-[1fr_auto]' : wideColumns),
+      )}
       onSubmit={(event) => {
         event.preventDefault()
         rememberSearch(text.trim())
@@ -66,7 +91,7 @@ export function FilterBar({ kind, companies, filters, narrow, busy, onChange, on
           }}
         />
       </Labelled>
-      {narrow && <SearchButton busy={busy} />}
+      {narrow && <SearchButton busy={busy} low={compact} />}
       <Labelled id={`${id}-period`} label="Data de emissão" hidden={narrow}>
         <DateRangePicker id={`${id}-period`} value={filters.period} onChange={(period) => change({ period })} />
       </Labelled>
@@ -77,7 +102,15 @@ export function FilterBar({ kind, companies, filters, narrow, busy, onChange, on
         </Button>
       )}
       {(!narrow || more) && (
-        <div className={narrow ? 'col-span-2 grid gap-2.5' : 'contents'}>
+        <div
+          className={clsx(
+            compact
+              ? 'absolute inset-x-0 top-full z-30 mt-1 grid grid-cols-3 gap-2.5 rounded border border-line bg-surface p-3 shadow-float'
+              : narrow
+                ? 'col-span-2 grid gap-2.5'
+                : 'contents',
+          )}
+        >
           <FilterChoice
             id={`${id}-company`}
             label="Empresa"
@@ -123,9 +156,9 @@ export function FilterBar({ kind, companies, filters, narrow, busy, onChange, on
 const wideColumns =
   'grid-cols-[minmax(0,1fr)_minmax(0,1fr)_minmax(13.5rem,1fr)_10rem] @[1080px]/list:grid-cols-[minmax(0,1.6fr)_13.5rem_minmax(0,1fr)_7.5rem_8.25rem_10rem_6.5rem]'
 
-function SearchButton({ busy }: { busy: boolean }) {
+function SearchButton({ busy, low = false }: { busy: boolean; low?: boolean }) {
   return (
-    <Button type="submit" className="w-full min-w-26" aria-disabled={busy || undefined}>
+    <Button type="submit" className={low ? 'min-w-21 px-2!' : 'w-full min-w-26'} aria-disabled={busy || undefined}>
       {busy ? 'Buscando...' : 'Buscar'}
     </Button>
   )
@@ -143,14 +176,20 @@ interface ChoiceProps {
 function FilterChoice({ id, label, all, value, options, onChange }: ChoiceProps) {
   return (
     <Labelled id={id} label={label}>
-      <Select id={id} value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">{all}</option>
-        {options.map(([option, text]) => (
-          <option key={option} value={option}>
-            {text}
-          </option>
-        ))}
-      </Select>
+      {options.length > readableMax ? (
+        <Suspense fallback={<Input id={id} disabled value={all} />}>
+          <SearchSelect id={id} all={all} value={value} options={options} onChange={onChange} />
+        </Suspense>
+      ) : (
+        <Select id={id} value={value} onChange={(event) => onChange(event.target.value)}>
+          <option value="">{all}</option>
+          {options.map(([option, text]) => (
+            <option key={option} value={option}>
+              {text}
+            </option>
+          ))}
+        </Select>
+      )}
     </Labelled>
   )
 }

@@ -16,6 +16,8 @@ interface ListToolbarProps {
   wholeFilter: ReactNode
   onClear: () => void
   onExport: () => void
+  /** One low row, beside the search. */
+  compact: boolean
   /** Prints the selection, or the whole filter. */
   printButton: ReactNode
   /** The menu of answers. */
@@ -33,6 +35,7 @@ export function ListToolbar({
   wholeFilter,
   onClear,
   onExport,
+  compact,
   ...menus
 }: ListToolbarProps) {
   const some = selectedCount > 0
@@ -40,11 +43,16 @@ export function ListToolbar({
   return (
     <div
       className={clsx(
-        'flex min-h-12 flex-wrap items-center justify-end gap-x-4 gap-y-1 py-1.5',
-        some && 'sticky top-12 z-20 -mx-2.5 rounded-t bg-brand-soft px-2.5',
+        'flex flex-wrap items-center justify-end gap-x-4 gap-y-1',
+        compact ? 'min-h-8' : 'min-h-12 py-1.5',
+        compact && some && 'flex-1 rounded bg-brand-soft px-2.5',
+        !compact && some && 'sticky top-12 z-20 -mx-2.5 rounded-t bg-brand-soft px-2.5',
       )}
     >
-      <h2 id="list-heading" className={clsx('mr-auto text-lg @max-[560px]/list:w-full', some && 'sr-only')}>
+      <h2
+        id="list-heading"
+        className={clsx('mr-auto text-lg @max-[560px]/list:w-full', (some || compact) && 'sr-only')}
+      >
         {kind.heading}
       </h2>
       <div
@@ -63,12 +71,14 @@ export function ListToolbar({
             {wholeFilter}
           </>
         ) : (
-          <span className="text-muted">
+          <span className={clsx('text-muted', compact && 'max-w-42 text-right text-xs leading-3.5')}>
             {loading && 'Carregando documentos...'}
             {total && count > 0 && (
               <>
                 {formatCount(count, kind.one, kind.many)} ·{' '}
-                <span className="font-semibold text-ink">{formatMoney(total.valorTotal)}</span>
+                <span className={clsx('font-semibold text-ink', compact && 'inline-block')}>
+                  {formatMoney(total.valorTotal)}
+                </span>
               </>
             )}
           </span>
@@ -77,9 +87,9 @@ export function ListToolbar({
       <div className="flex items-center gap-2 @max-[560px]/list:w-full @max-[560px]/list:[&>button]:flex-1">
         {menus.columnsMenu}
         {menus.printButton}
-        <Button variant="outline" size="sm" onClick={onExport}>
+        <Button variant="outline" size="sm" title={compact ? 'Exportar' : undefined} onClick={onExport}>
           <Download aria-hidden className="size-4" />
-          Exportar
+          <span className={compact ? 'sr-only' : undefined}>Exportar</span>
         </Button>
         {menus.answers}
       </div>

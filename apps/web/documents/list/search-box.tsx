@@ -1,10 +1,11 @@
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
-import { clsx } from 'clsx'
 import { Building2, History, Search, Store } from 'lucide-react'
-import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { useScreenQuery } from '../../lib/query.ts'
 import { type CompanyRow, suggestionsQuery } from '../../lib/response-adapter.ts'
 import { Input } from '../../ui/form/input.tsx'
+import { ListOption, listClass } from '../../ui/form/list-option.tsx'
+import { useCombobox } from '../../ui/hooks/combobox.ts'
 import { useDebounced } from '../../ui/hooks/debounce.ts'
 import type { DocumentKind } from '../kinds.ts'
 import type { Filters } from './filters.ts'
@@ -33,35 +34,14 @@ const icons = { Emitentes: Store, Empresas: Building2, 'Pesquisas recentes': His
 /** The search field, with suggestions below it while a person types (WAI-ARIA: combobox with a list). */
 export function SearchBox({ id, kind, companies, text, onText, onChoose }: SearchBoxProps) {
   const field = useRef<HTMLInputElement>(null)
-  const [open, setOpen] = useState(false)
-  const [active, setActive] = useState(-1)
-  const suggestions = useSuggestions(kind, companies, text, open)
-  const shown = open && suggestions.length > 0
-  const current = shown ? suggestions[active] : undefined
+  const [asked, setAsked] = useState(false)
+  const suggestions = useSuggestions(kind, companies, text, asked)
+  const box = useCombobox(suggestions, ({ part }) => onChoose(part))
+  const { shown, current } = box
   useSlashKey(field)
-  const close = () => {
-    setOpen(false)
-    setActive(-1)
-  }
-  const choose = ({ part }: Suggestion) => {
-    close()
-    onChoose(part)
-  }
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined) {
-      event.preventDefault()
-      setOpen(true)
-      const places = suggestions.length + 1
-      // Below the last suggestion comes the field itself again.
-      setActive(((active + 1 + step + places) % places) - 1)
-    } else if (event.key === 'Escape' && shown) {
-      event.preventDefault()
-      close()
-    } else if (event.key === 'Enter' && current) {
-      event.preventDefault()
-      choose(current)
-    } else if (event.key === 'Enter' || event.key === 'Tab') close()
+  const show = () => {
+    setAsked(true)
+    box.show()
   }
   return (
     <div className="relative">
@@ -85,12 +65,17 @@ export function SearchBox({ id, kind, companies, text, onText, onChoose }: Searc
         className="pl-8.5 pointer-fine:pr-8"
         onChange={(event) => {
           onText(event.target.value)
-          setOpen(true)
-          setActive(-1)
+          show()
         }}
-        onClick={() => setOpen(true)}
-        onBlur={close}
-        onKeyDown={onKeyDown}
+        onClick={show}
+        onBlur={() => {
+          setAsked(false)
+          box.close()
+        }}
+        onKeyDown={(event) => {
+          if (event.key.startsWith('Arrow')) setAsked(true)
+          box.onKeyDown(event)
+        }}
       />
       {text === '' && (
         <kbd
@@ -100,13 +85,7 @@ export function SearchBox({ id, kind, companies, text, onText, onChoose }: Searc
           /
         </kbd>
       )}
-      <div
-        id={`${id}-list`}
-        role="listbox"
-        aria-label="Sugestões de pesquisa"
-        hidden={!shown}
-        className="absolute inset-x-0 top-full z-30 mt-1 min-w-72 overflow-hidden rounded border border-line bg-surface py-1 shadow-lg"
-      >
+      <div id={`${id}-list`} role="listbox" aria-label="Sugestões de pesquisa" hidden={!shown} className={listClass}>
         {shown &&
           groupsOf(suggestions).map(([group, members]) => (
             // biome-ignore lint/a11y/useSemanticElements: a group of options in a listbox is no fieldset.
@@ -120,7 +99,7 @@ export function SearchBox({ id, kind, companies, text, onText, onChoose }: Searc
                   id={`${id}-${one.id}`}
                   suggestion={one}
                   selected={one === current}
-                  onChoose={() => choose(one)}
+                  onChoose={() => box.choose(one)}
                 />
               ))}
             </div>
@@ -143,23 +122,11 @@ interface OptionProps {
 function Option({ id, suggestion: { group, label, detail }, selected, onChoose }: OptionProps): ReactNode {
   const Icon = icons[group]
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the field keeps the focus and has the keys.
-    <div
-      id={id}
-      role="option"
-      aria-selected={selected}
-      // The field keeps the focus.
-      onMouseDown={(event) => event.preventDefault()}
-      onClick={onChoose}
-      className={clsx(
-        'flex min-h-8 cursor-pointer items-center gap-2 px-2.5 pointer-coarse:min-h-11',
-        selected ? 'bg-brand-soft' : 'hover:bg-sunken',
-      )}
-    >
+    <ListOption id={id} selected={selected} onChoose={onChoose}>
       <Icon aria-hidden className="size-4 shrink-0 text-muted" />
       <span className="min-w-0 truncate">{label}</span>
       <span className="ml-auto shrink-0 text-muted text-xs tabular-nums">{detail}</span>
-    </div>
+    </ListOption>
   )
 }
 

@@ -17,7 +17,8 @@ import { kindOf } from '../kinds.ts'
 import type { AnswerType } from '../manifestation/answer-types.ts'
 import { ManifestMenu } from '../manifestation/manifest-menu.tsx'
 import { SavePdfButton } from '../printed/printed-form.tsx'
-import { DeadlineText, OnItsWay, StatusBadge } from '../row-parts.tsx'
+import { DeadlineText, OnItsWay } from '../row-parts.tsx'
+import { StatusBadge } from '../status-marks.tsx'
 import { type Action, recommend } from './recommendation.ts'
 
 interface PanelHeadProps {
@@ -49,7 +50,7 @@ function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: D
   return (
     <div className="grid shrink-0 gap-3 border-line border-b px-5 py-3.5 max-sm:px-4">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1.5">
-        <StatusBadge row={row} />
+        <StatusBadge row={row} inWords />
         <span className="text-sm">
           {row.eventoEmEnvio ? <OnItsWay event={row.eventoEmEnvio} /> : <DeadlineText prazo={row.prazo} now={now} />}
         </span>

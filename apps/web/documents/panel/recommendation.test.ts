@@ -25,6 +25,7 @@ const about = (
     prazo: null,
     eventoEmEnvio: null,
     naturezaOperacao: null,
+    situacaoBase: 1,
     conferencia: null,
     ...row,
   }

@@ -1,5 +1,5 @@
 import type { DocumentDetail } from '@vigia/contract/documents'
-import { formatInstantDate, formatTime } from '@vigia/contract/text'
+import { endSentence, formatInstantDate, formatTime } from '@vigia/contract/text'
 import type { DocumentRow } from '../../lib/response-adapter.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
@@ -39,7 +39,8 @@ export function PanelSummary({ row, detail }: PanelSummaryProps) {
       {detail.relacionados.length > 0 && <Related documents={detail.relacionados} />}
       {row?.chegadaEm && (
         <p className="text-muted text-sm tabular-nums">
-          Chegou aqui em {formatInstantDate(row.chegadaEm)} às {formatTime(row.chegadaEm)}, para {row.empresa}.
+          Chegou aqui em {formatInstantDate(row.chegadaEm)} às {formatTime(row.chegadaEm)},{' '}
+          {endSentence(`para ${row.empresa}`)}
         </p>
       )}
     </div>

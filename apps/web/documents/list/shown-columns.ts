@@ -1,0 +1,63 @@
+import { formatMoney } from '@vigia/contract/text'
+import { useMemo, useState } from 'react'
+import type { DocumentRow } from '../../lib/response-adapter.ts'
+import type { DocumentKind } from '../kinds.ts'
+import { type ColumnId, layOut, useHiddenColumns } from './columns.ts'
+
+interface ListContents {
+  items: readonly DocumentRow[]
+}
+
+// An amount that is longer is rare; it makes its column wider.
+const usualAmount = 'R$ 999.999,99'
+
+// Of all pages of a list that were seen: on the next page no column has another width.
+const unseen = { list: '', filled: [] as ColumnId[], valor: usualAmount.length, numero: 0 }
+
+/** The columns of a list, as wide on each of its pages. */
+export function useShownColumns(
+  kind: DocumentKind,
+  width: number,
+  page: ListContents | undefined,
+  { several, list }: { several: boolean; list: string },
+) {
+  const [hidden, onChange] = useHiddenColumns(kind.type)
+  const [seen, setSeen] = useState(unseen)
+  const before = seen.list === list ? seen : { ...unseen, list }
+  const next = page ? seenWith(before, page) : before
+  if (page && JSON.stringify(next) !== JSON.stringify(seen)) setSeen(next)
+  const { filled, valor, numero } = next
+  const nothingSeen = !page && seen.list !== list
+  const columns = useMemo(() => {
+    const isEmpty: Partial<Record<ColumnId, boolean>> = {
+      empresa: !several || !(nothingSeen || filled.includes('empresa')),
+      chegada: !(nothingSeen || filled.includes('chegada')),
+      prazo: !filled.includes('prazo'),
+    }
+    const empty = (['empresa', 'chegada', 'prazo'] as const).filter((id) => isEmpty[id])
+    return layOut(hidden, { empty, longest: { valor, numero } }, width)
+  }, [hidden, several, nothingSeen, filled, valor, numero, width])
+  return { columns, hidden, onChange }
+}
+
+function seenWith(seen: typeof unseen, { items }: ListContents): typeof unseen {
+  const longest = (text: (row: DocumentRow) => string) => Math.max(0, ...items.map((row) => text(row).length))
+  const isFilled: Partial<Record<ColumnId, boolean>> = {
+    empresa: items.some(({ empresa }) => empresa !== null),
+    chegada: items.some(({ chegadaEm }) => chegadaEm !== null),
+    prazo: items.some(({ prazo }) => prazo !== null),
+  }
+  const filled = (['empresa', 'chegada', 'prazo'] as const).filter((id) => isFilled[id] || seen.filled.includes(id))
+  return {
+    list: seen.list,
+    filled: filled.length === seen.filled.length ? seen.filled : filled,
+    valor: Math.max(
+      seen.valor,
+      longest((row) => formatMoney(row.valor)),
+    ),
+    numero: Math.max(
+      seen.numero,
+      longest((row) => String(row.numero)),
+    ),
+  }
+}
