@@ -101,6 +101,24 @@ describe('when the clock is set', () => {
     expect(line!.lease_until!.getTime() - Date.now()).toBeLessThan(120_000)
   })
 
+  test('and right again before the pauses followed, what was written meanwhile does not end early', async () => {
+    const mine = watchedProcess(ctx)
+    await changeLines(ctx, `next_at = ${inMinutes(50)}, allowed_at = ${inMinutes(40)}`)
+    expect(await mine.claim()).toBeNull()
+    mine.pass(dayMs)
+    expect(await mine.claim()).toBeNull()
+    // By a turn under way, when the clock was a day behind.
+    await changeLines(ctx, `next_at = case service when 2 then ${inMinutes(60)} - interval '1 day' else next_at end`)
+    mine.pass(-dayMs)
+    expect(await mine.claim()).toBeNull()
+    mine.pass(2_000)
+    expect(await mine.claim()).toBeNull()
+    expect(await waits()).toEqual([50, 60])
+    expect(await mine.claim()).toBeNull()
+    await changeLines(ctx, `next_at = now(), allowed_at = now()`)
+    expect(await mine.claim()).not.toBeNull()
+  })
+
   test('ahead, a query whose response may be lost does not look old', async () => {
     const mine = watchedProcess(ctx)
     const line = (await mine.claim())!

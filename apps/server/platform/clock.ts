@@ -17,6 +17,15 @@ interface Sample {
   movedMs: number
 }
 
+/** The clock was set, and the pauses have not followed yet. */
+interface Doubt {
+  /** When it was first seen, and once it is over, when that was first seen. */
+  since: number
+  jumpMs: number
+  /** The clock says again what it said before. */
+  isOver: boolean
+}
+
 interface ClockWatch {
   /** Carries out `work`, which claims what is due, in a transaction of the capture; null also while the pauses follow a jump of the clock. */
   claim<C extends Pick<Context, 'db' | 'config' | 'log'>, T>(
@@ -47,29 +56,36 @@ export function watchClock(
   boot: string | null = bootId,
 ): ClockWatch {
   let last: Sample | null = null
-  let doubtedSince: number | null = null
+  let doubt: Doubt | null = null
   let lookedAt = Number.NEGATIVE_INFINITY
   return {
     async claim(ctx, work) {
       const before = uptimeMs()
       let seen: Sample | null = null
       let looked = false
+      let resolved = false
       const look = inCapture(ctx, async (ctx) => {
         const { known, ...read } = await readClock(ctx, subject, last === null ? boot : null)
         const sample = { ...read, before, after: uptimeMs() }
         // What an earlier process of this machine saw: the clock may be wrong at this very moment.
         last ??= known
-        if (last && jumpBetween(last, sample) !== 0) {
+        const jumpMs = last ? jumpBetween(last, sample) : 0
+        // Another process has moved the pauses.
+        if (jumpMs === 0 && last?.movedMs !== sample.movedMs) doubt = null
+        if (last && (jumpMs !== 0 || doubt)) {
           // Takes the lock of the row, and tells those who count by times of the ledger.
           await noteJump(ctx, subject, 0)
-          doubtedSince ??= before
-          const doubtedMs = before - doubtedSince
-          const isSettled =
-            doubtedMs >= settleMs && (doubtedMs >= patienceMs || !(await isOlderWorkOpen(ctx, doubtedMs)))
-          if (isSettled) seen = await follow(ctx, last, sample)
+          if (jumpMs !== 0) doubt = { since: doubt?.isOver === false ? doubt.since : before, jumpMs, isOver: false }
+          else if (doubt && !doubt.isOver) doubt = { ...doubt, since: before, isOver: true }
+          const { since, jumpMs: doubtedMs, isOver } = doubt!
+          const waitedMs = before - since
+          const isSettled = waitedMs >= settleMs && (waitedMs >= patienceMs || !(await isOlderWorkOpen(ctx, waitedMs)))
+          if (isSettled) {
+            seen = isOver ? await undo(ctx, doubtedMs, sample) : await follow(ctx, last, sample)
+            resolved = true
+          }
           return null
         }
-        doubtedSince = null
         if (last === null || sample.after - before <= sharpMs) seen = sample
         looked = before - lookedAt >= lookEveryMs
         if (looked) {
@@ -80,11 +96,12 @@ export function watchClock(
       })
       const claimed = await look.catch((error: unknown) => {
         const { code } = error as { code?: unknown }
-        if (doubtedSince !== null && code === lockNotAvailable) return null
+        if (doubt && code === lockNotAvailable) return null
         throw error
       })
       if (looked) lookedAt = before
       last = seen ?? last
+      if (resolved) doubt = null
       return claimed
     },
   }
@@ -95,6 +112,17 @@ export function watchClock(
     // Only a clock that was set back while nobody watched leaves a pause so far ahead.
     await noteJump(ctx, subject, 0)
     ctx.log.warn({ subject, rows }, 'pauses lay further ahead than any rule causes, and were brought back')
+  }
+
+  // The clock was right again before the pauses had followed it: what was written meanwhile was written by the other one.
+  async function undo(ctx: Pick<Context, 'db' | 'config' | 'log'>, jumpMs: number, sample: Sample): Promise<Sample> {
+    await sql`set local lock_timeout = '500ms'`.execute(ctx.db)
+    const rows = await move(ctx, -jumpMs)
+    ctx.log.warn(
+      { subject, jumpMs, rows },
+      'the clock of the database was set, and set right before the pauses followed',
+    )
+    return sample
   }
 
   async function follow(ctx: Pick<Context, 'db' | 'config' | 'log'>, from: Sample, sample: Sample): Promise<Sample> {
