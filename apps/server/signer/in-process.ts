@@ -9,6 +9,8 @@ import { type Signer, UnreadableCertificate } from './signer.ts'
 import { signWanted } from './wanted.ts'
 import { ensureMasterKey, type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
 
+const useCharactersMax = 200
+
 interface SignerOptions {
   /** Of the owner of the database. */
   url: string
@@ -69,7 +71,13 @@ export function createSigner({ url, config, wrapper }: SignerOptions): Signer & 
       if (!row.wrapped) throw new UnreadableCertificate('the key of the workspace was destroyed')
       const vault = await keys.unwrap(workspaceId, row.wrapped)
       const key = openSealed(vault, row.key_encrypted, keyPurpose(workspaceId, row.company_id))
-      const noted = { workspace_id: workspaceId, certificate_id: certificateId, ...use }
+      // From the socket comes what its client likes.
+      const noted = {
+        workspace_id: workspaceId,
+        certificate_id: certificateId,
+        service: String(use.service).slice(0, useCharactersMax),
+        purpose: String(use.purpose).slice(0, useCharactersMax),
+      }
       await inWorkspace({ db }, workspaceId, ({ db }) => db.insertInto('certificate_use').values(noted).execute())
       const certificate = {
         key,

@@ -120,6 +120,23 @@ describe('a certificate', () => {
     connection.close()
   })
 
+  test('is noted with the purpose alone, and nothing else that a client says of the use', async () => {
+    const said = {
+      service: 'teste',
+      purpose: 'x'.repeat(1_000),
+      id: 77,
+      at: '2001-01-01T00:00:00Z',
+      certificate_id: 1e6,
+    }
+    await signer.open(place.workspaceId, place.certificateId, said)
+    const { at, ...noted } = await within((db) =>
+      db.selectFrom('certificate_use').selectAll().executeTakeFirstOrThrow(),
+    )
+    expect(at.getFullYear()).toBeGreaterThan(2001)
+    expect(noted).toMatchObject({ certificate_id: place.certificateId, purpose: 'x'.repeat(200) })
+    expect(noted.id).not.toBe(77n)
+  })
+
   test('is shown to nobody but the authority', async () => {
     const connection = await (await open()).connect()
     const elsewhere = new URL('/elsewhere', url).href
