@@ -12,7 +12,7 @@ import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { onlyWhile } from '@vigia/sefaz/connection'
 import { EventError } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
 import { newCertificate } from '../manifestation/testing.ts'
@@ -159,6 +159,33 @@ describe('a certificate', () => {
       place = await newPlace(key)
       await expect((await open()).connect()).rejects.toThrow(UnreadableCertificate)
     }
+  })
+})
+
+describe('an open certificate', () => {
+  test.each([
+    ['was removed', sql`update certificate set replaced_at = now()`],
+    ['whose key was destroyed', sql`delete from workspace_key`],
+  ])('that %s is neither shown nor signed with any more', async (_, end) => {
+    const opened = await open()
+    const connection = await opened.connect()
+    await within((db) => end.execute(db))
+    await expect(connection.post(url, { headers: {}, body: 'x' })).rejects.toMatchObject({ name: 'UnsentError' })
+    await expect(opened.sign({ id: 1n, leaseBy: randomUUID() })).rejects.toThrow(UnreadableCertificate)
+    expect(received).toEqual([])
+  })
+
+  test('has to be opened again after an hour, although it is in use', async () => {
+    const startedAt = performance.now()
+    const clock = vi.spyOn(performance, 'now')
+    onTestFinished(() => void clock.mockRestore())
+    const opened = await open()
+    for (let minutes = 10; minutes < 60; minutes += 10) {
+      clock.mockReturnValue(startedAt + minutes * 60_000)
+      await opened.connect()
+    }
+    clock.mockReturnValue(startedAt + 61 * 60_000)
+    await expect(opened.connect()).rejects.toThrow(/not open any more/)
   })
 })
 
