@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setImmediate } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { onlyWhile } from '@vigia/sefaz/connection'
@@ -77,6 +78,7 @@ async function react(request: IncomingMessage, response: ServerResponse): Promis
   const body = await text(request)
   const name = request.socket instanceof TLSSocket ? String(request.socket.getPeerCertificate().subject.CN) : ''
   received.push({ name, body })
+  if (body === 'hold') return
   if (body === 'reset') return void request.socket.destroy()
   response.writeHead(body === 'refuse' ? 403 : 200, { 'x-long': 'x'.repeat(10_000) }).end(`answer to ${body}`)
 }
@@ -197,6 +199,20 @@ describe('a message', () => {
     })
     expect((await connection.post(url, { headers: {}, body: 'in time' })).status).toBe(200)
     expect(received).toEqual([{ name: 'company', body: 'in time' }])
+  })
+
+  test('that is given up here does not count as a failure of the signer', async () => {
+    const after = await (await open()).connect()
+    const connection = await (await open()).connect()
+    await expect(onlyWhile(connection, () => false).post(url, { headers: {}, body: 'x' })).rejects.toThrow()
+    await after.post(url, { headers: {}, body: 'x' })
+    expect(signer.isDown).toBe(false)
+    const held = expect(connection.post(url, { headers: {}, body: 'hold' })).rejects.toMatchObject({ kind: 'refused' })
+    await vi.waitFor(() => expect(received.at(-1)).toMatchObject({ body: 'hold' }))
+    connection.close()
+    await held
+    await setImmediate()
+    expect(signer.isDown).toBe(false)
   })
 
   test('that the authority does not answer fails as without a signer', async () => {
