@@ -93,7 +93,7 @@ export function createSigner({ url, config, wrapper }: SignerOptions): Signer & 
         validTo: row.valid_to,
         async connect() {
           const shown = show(certificate, { ca: await trusted(), timeoutMs: sefaz.answerMs })
-          return onlyTo(addresses, shown, () => isKept(db, workspaceId, certificateId))
+          return onlyTo(addresses, sefaz.answerMs, shown, () => isKept(db, workspaceId, certificateId))
         },
         async sign(details) {
           if (!(await isKept(db, workspaceId, certificateId)))
@@ -148,13 +148,18 @@ function show(...[certificate, options]: Parameters<typeof connect>): Connection
   }
 }
 
-function onlyTo(addresses: ReadonlySet<string>, connection: Connection, isKept: () => Promise<boolean>): Connection {
+function onlyTo(
+  addresses: ReadonlySet<string>,
+  answerMs: number,
+  connection: Connection,
+  isKept: () => Promise<boolean>,
+): Connection {
   return {
     ...connection,
     async post(url, message) {
       if (!addresses.has(url)) throw new Error(`no address of the authority: ${url}`)
       if (!(await isKept())) throw new UnsentError()
-      return connection.post(url, message)
+      return connection.post(url, { ...message, timeoutMs: Math.min(message.timeoutMs ?? answerMs, answerMs) })
     },
   }
 }

@@ -118,7 +118,11 @@ async function relay(
       response.writeContinue()
       return bodyOf(request, messageBytesMax)
     }
-    const { status, headers: answered, body: bytes } = await connection.post(url, { headers, body, timeoutMs })
+    const {
+      status,
+      headers: answered,
+      body: bytes,
+    } = await connection.post(url, { headers: asked(headers), body, timeoutMs })
     // Headers of the authority may be longer than headers may be here.
     const head = Buffer.from(JSON.stringify({ status, headers: answered }))
     const size = Buffer.alloc(4)
@@ -130,6 +134,12 @@ async function relay(
   } catch (error) {
     respond(response, 500, writeError(error))
   }
+}
+
+// Others are not the client's: the name in `host` would be the one that the authority has to prove.
+function asked(headers: Record<string, string>): Record<string, string> {
+  const ours = Object.entries(headers).filter(([name]) => /^(content-type|soapaction)$/i.test(name))
+  return Object.fromEntries(ours)
 }
 
 async function bodyOf(request: IncomingMessage, bytesMax: number): Promise<string> {

@@ -78,6 +78,7 @@ async function react(request: IncomingMessage, response: ServerResponse): Promis
   const body = await text(request)
   const name = request.socket instanceof TLSSocket ? String(request.socket.getPeerCertificate().subject.CN) : ''
   received.push({ name, body })
+  if (body === 'headers') return void response.end(Object.keys(request.headers).sort().join(' '))
   if (body === 'hold') return
   if (body === 'reset') return void request.socket.destroy()
   response.writeHead(body === 'refuse' ? 403 : 200, { 'x-long': 'x'.repeat(10_000) }).end(`answer to ${body}`)
@@ -199,6 +200,25 @@ describe('a message', () => {
     })
     expect((await connection.post(url, { headers: {}, body: 'in time' })).status).toBe(200)
     expect(received).toEqual([{ name: 'company', body: 'in time' }])
+  })
+
+  test('has no headers but those of SOAP', async () => {
+    const connection = await (await open()).connect()
+    const headers = { 'Content-Type': 'x', SOAPAction: 'x', host: 'elsewhere.example', 'x-other': 'x' }
+    const { body } = await connection.post(url, { headers, body: 'headers' })
+    expect(body.toString()).toBe('connection content-length content-type host soapaction')
+  })
+
+  test('is not waited for longer than any response is', async () => {
+    const { sefaz } = readConfig({}, '/')
+    const endpoints = { ...sefaz.endpoints, distribution: { nfe: url, cte: url } }
+    const caFiles = [await authorityFile(host.pem)]
+    await using impatient = testSigner(database.url, {
+      config: { sefaz: { ...sefaz, endpoints, caFiles, answerMs: 100 } },
+    })
+    const connection = await (await impatient.open(place.workspaceId, place.certificateId, use))!.connect()
+    const waited = connection.post(url, { headers: {}, body: 'hold', timeoutMs: 60_000 })
+    await expect(waited).rejects.toMatchObject({ kind: 'timeout' })
   })
 
   test('that is given up here does not count as a failure of the signer', async () => {
