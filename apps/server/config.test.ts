@@ -22,9 +22,9 @@ const production = {
   MASTER_KEY: key,
 }
 
-function problems(env: Record<string, string>): string[] {
+function problems(env: Record<string, string>, options?: { isSigner: boolean }): string[] {
   try {
-    readConfig(env, '/')
+    readConfig(env, '/', options)
     return []
   } catch (error) {
     if (error instanceof ConfigError) return error.problems
@@ -126,6 +126,26 @@ test('all problems are told at once, each with the name of its variable', () => 
   for (const name of names) expect(found.some((problem) => problem.startsWith(name))).toBe(true)
   expect(problems({ SEFAZ_AMBIENTE: 'produção' })).toEqual([
     'SEFAZ_AMBIENTE deve ser simulado, homologacao ou producao.',
+  ])
+})
+
+test('production asks the signer for its keys, and not for what the pages and the mail need', () => {
+  // What deploy/vigia-signer.service names.
+  const unit = {
+    DATA_DIR: '/var/lib/vigia-signer',
+    SIGNER_SOCKET: '/run/vigia-signer/socket',
+    NODE_ENV: 'production',
+    DATABASE_URL: 'postgres://vigia:x@127.0.0.1/vigia',
+    SEFAZ_AMBIENTE: 'producao',
+    SEFAZ_CA_FILE: '/etc/vigia/icp-brasil.pem',
+  }
+  expect(problems({ ...unit, MASTER_KEY: key }, { isSigner: true })).toEqual([])
+  expect(problems({ ...unit, MASTER_KEY_COMMAND: '/usr/local/bin/keys' }, { isSigner: true })).toEqual([])
+  expect(problems(unit, { isSigner: true })).toEqual([expect.stringContaining('ACCEPTED_RISKS=key-on-disk')])
+  expect(problems({ ...unit, MASTER_KEY: key }).map((problem) => problem.split(' ')[0])).toEqual([
+    'PUBLIC_URL',
+    'TRUSTED_PROXIES',
+    'SMTP_URL',
   ])
 })
 

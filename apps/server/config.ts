@@ -258,13 +258,16 @@ const environment = z.object({
 
 type Environment = z.infer<typeof environment>
 
-/** The configuration that `env` asks for; paths are relative to `cwd`. Throws `ConfigError` with every problem at once. */
-export function readConfig(env: Record<string, string | undefined>, cwd: string): Config {
+/**
+ * The configuration that `env` asks for; paths are relative to `cwd`. `isSigner`: of the process of the signer alone, which has no page, no
+ * mail and no people. Throws `ConfigError` with every problem at once.
+ */
+export function readConfig(env: Record<string, string | undefined>, cwd: string, { isSigner = false } = {}): Config {
   // A line "NAME=" of a .env file means: not set.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()))
   const result = environment.safeParse(given)
   const problems = result.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`) ?? []
-  problems.push(...combinations(given, result.data))
+  problems.push(...combinations(given, result.data, isSigner))
   const siteFile = given.SITE_FILE && resolve(cwd, given.SITE_FILE)
   const { site, problems: ofSite } = siteFile ? readSiteFile(siteFile) : { site: {}, problems: [] }
   problems.push(...ofSite.map((problem) => `SITE_FILE (${siteFile}): ${problem}.`))
@@ -273,10 +276,14 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string)
 }
 
 // Looks at the raw values, so that these problems are reported together with those of single variables.
-function combinations(given: Record<string, string | undefined>, env: Environment | undefined): string[] {
+function combinations(
+  given: Record<string, string | undefined>,
+  env: Environment | undefined,
+  isSigner: boolean,
+): string[] {
   const problems: string[] = []
   const ambiente = given.SEFAZ_AMBIENTE ?? 'simulado'
-  if (ambiente === 'producao') problems.push(...risksOfProduction(given))
+  if (ambiente === 'producao') problems.push(...risksOfProduction(given, isSigner))
   if (ambiente !== 'simulado' && !given.DEMO_EMAIL !== !given.DEMO_PASSWORD)
     problems.push('DEMO_EMAIL e DEMO_PASSWORD vão juntas: informe as duas ou nenhuma.')
   if (!given.SURVEY_URL !== !given.SURVEY_ENVIRONMENT_ID)
@@ -294,7 +301,7 @@ function combinations(given: Record<string, string | undefined>, env: Environmen
 }
 
 // Each can be accepted by its name, so that nobody runs it without having read what it means.
-function risksOfProduction(given: Record<string, string | undefined>): string[] {
+function risksOfProduction(given: Record<string, string | undefined>, isSigner: boolean): string[] {
   const accepted = given.ACCEPTED_RISKS?.split(',').map((risk) => risk.trim()) ?? []
   const found: [Risk, boolean, string][] = [
     [
@@ -314,7 +321,7 @@ function risksOfProduction(given: Record<string, string | undefined>): string[] 
     ],
     [
       'key-on-disk',
-      !given.MASTER_KEY && !given.MASTER_KEY_COMMAND && !given.SIGNER_SOCKET,
+      !given.MASTER_KEY && !given.MASTER_KEY_COMMAND && (isSigner || !given.SIGNER_SOCKET),
       'MASTER_KEY (ou MASTER_KEY_COMMAND, ou SIGNER_SOCKET) é obrigatória em producao: sem ela a chave dos certificados fica no mesmo disco e nas mesmas cópias que eles, e com um banco externo se perde com este disco (faça uma com: openssl rand -base64 32)',
     ],
     [
@@ -324,7 +331,7 @@ function risksOfProduction(given: Record<string, string | undefined>): string[] 
     ],
   ]
   return found
-    .filter(([risk, applies]) => applies && !accepted.includes(risk))
+    .filter(([risk, applies]) => applies && !accepted.includes(risk) && (!isSigner || risk === 'key-on-disk'))
     .map(([risk, , sentence]) => `${sentence}. Para aceitar esse risco: ACCEPTED_RISKS=${risk}.`)
 }
 

@@ -10,7 +10,7 @@ import { serveSigner } from './signer/server.ts'
 const isChild = process.argv.includes('--child')
 
 try {
-  const config = readConfig(process.env, process.cwd())
+  const config = readConfig(process.env, process.cwd(), { isSigner: true })
   const input = createInterface(process.stdin)
   const firstLine = new Promise<string>((resolve) => input.once('line', resolve))
   const told = new Promise<void>((resolve) => {

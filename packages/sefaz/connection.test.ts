@@ -117,6 +117,12 @@ describe('a connection', () => {
     expect((await post(connection, peer.origin)).body.toString()).toBe('2')
   })
 
+  test('has the server prove the name of the address, whatever the headers say', async () => {
+    const peer = await using(serve(identity, (_request, _body, response) => response.end('ok')))
+    const headers = { host: 'elsewhere.example' }
+    expect((await open().post(peer.origin, { body: 'x', headers })).body.toString()).toBe('ok')
+  })
+
   test('follows no redirect', async () => {
     const peer = await using(
       serve(identity, (request, _, response) => {

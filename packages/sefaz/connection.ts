@@ -65,7 +65,10 @@ interface PostRequest extends Message {
 
 function send(agent: https.Agent, call: PostRequest): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const request = https.request(call.url, { agent, method: 'POST', headers: call.headers })
+    // Without it the server would have to prove the name in a header `host`. An address has no name that may be sent.
+    const { hostname } = new URL(call.url)
+    const servername = /^\[|^[\d.]+$/.test(hostname) ? '' : hostname
+    const request = https.request(call.url, { agent, method: 'POST', headers: call.headers, servername })
     const leave = (text: string) => {
       const body = Buffer.from(text)
       // A known length keeps the body out of chunks, which some of the servers refuse.

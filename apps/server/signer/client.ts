@@ -115,6 +115,7 @@ const patienceMs = 5_000
 function relay({ socketPath, head, body, timeoutMs, mayLeave, open, noteDown }: Relay): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     let left = false
+    let settled = false
     const request = httpRequest({
       socketPath,
       path: '/relay',
@@ -135,6 +136,7 @@ function relay({ socketPath, head, body, timeoutMs, mayLeave, open, noteDown }: 
       cut('the signer did not answer')
     }, timeoutMs + patienceMs)
     const settle = () => {
+      settled = true
       clearTimeout(timer)
       open.delete(end)
     }
@@ -160,6 +162,8 @@ function relay({ socketPath, head, body, timeoutMs, mayLeave, open, noteDown }: 
       )
     })
     request.on('error', (error) => {
+      // Ended here: that says nothing of the signer.
+      if (settled) return
       noteDown()
       cut(`the signer ended: ${error.message}`)
     })

@@ -1,13 +1,17 @@
 import { type Connection, connect } from '@vigia/sefaz/connection'
 import type { Endpoints } from '@vigia/sefaz/endpoints'
+import { UnsentError } from '@vigia/sefaz/error'
 import type { Config } from '../config.ts'
 import { readAuthorities } from '../platform/authorities.ts'
+import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase, pools } from '../platform/database.ts'
 import { createVault, type Vault } from '../platform/vault.ts'
 import { createKeys, findInstallationKey, keyPurpose, prepareKeys, tokens } from './keys.ts'
 import { type Signer, UnreadableCertificate } from './signer.ts'
 import { signWanted } from './wanted.ts'
 import { ensureMasterKey, type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
+
+const useCharactersMax = 200
 
 interface SignerOptions {
   /** Of the owner of the database. */
@@ -69,7 +73,13 @@ export function createSigner({ url, config, wrapper }: SignerOptions): Signer & 
       if (!row.wrapped) throw new UnreadableCertificate('the key of the workspace was destroyed')
       const vault = await keys.unwrap(workspaceId, row.wrapped)
       const key = openSealed(vault, row.key_encrypted, keyPurpose(workspaceId, row.company_id))
-      const noted = { workspace_id: workspaceId, certificate_id: certificateId, ...use }
+      // From the socket comes what its client likes.
+      const noted = {
+        workspace_id: workspaceId,
+        certificate_id: certificateId,
+        service: String(use.service).slice(0, useCharactersMax),
+        purpose: String(use.purpose).slice(0, useCharactersMax),
+      }
       await inWorkspace({ db }, workspaceId, ({ db }) => db.insertInto('certificate_use').values(noted).execute())
       const certificate = {
         key,
@@ -82,9 +92,14 @@ export function createSigner({ url, config, wrapper }: SignerOptions): Signer & 
         pem: row.certificate_pem,
         validTo: row.valid_to,
         async connect() {
-          return onlyTo(addresses, show(certificate, { ca: await trusted(), timeoutMs: sefaz.answerMs }))
+          const shown = show(certificate, { ca: await trusted(), timeoutMs: sefaz.answerMs })
+          return onlyTo(addresses, sefaz.answerMs, shown, () => isKept(db, workspaceId, certificateId))
         },
-        sign: (details) => signWanted(db, sefaz.tpAmb, workspaceId, details, certificate),
+        async sign(details) {
+          if (!(await isKept(db, workspaceId, certificateId)))
+            throw new UnreadableCertificate('the certificate was replaced or removed, or its key destroyed')
+          return signWanted(db, sefaz.tpAmb, workspaceId, details, certificate)
+        },
       }
     },
     [Symbol.asyncDispose]: () => db.destroy(),
@@ -100,6 +115,21 @@ export async function openSigner(
   const wrapper = masterKey ? wrapWithKey(masterKey) : wrapByCommand(config.masterKeyCommand!)
   await prepareKeys(url, wrapper, masterKey && createVault(masterKey))
   return createSigner({ url, config, wrapper })
+}
+
+// One that is open may be replaced or removed meanwhile, by who no longer wants it used.
+async function isKept(db: Database, workspaceId: number, certificateId: number): Promise<boolean> {
+  const row = await inWorkspace({ db }, workspaceId, ({ db }) =>
+    db
+      .selectFrom('certificate as c')
+      .innerJoin('workspace_key as k', 'k.workspace_id', 'c.workspace_id')
+      .select('c.id')
+      .where('c.workspace_id', '=', workspaceId)
+      .where('c.id', '=', certificateId)
+      .where('replaced_at', 'is', null)
+      .executeTakeFirst(),
+  )
+  return row !== undefined
 }
 
 function openSealed(vault: Vault, sealed: Uint8Array, purpose: string): string {
@@ -118,12 +148,18 @@ function show(...[certificate, options]: Parameters<typeof connect>): Connection
   }
 }
 
-function onlyTo(addresses: ReadonlySet<string>, connection: Connection): Connection {
+function onlyTo(
+  addresses: ReadonlySet<string>,
+  answerMs: number,
+  connection: Connection,
+  isKept: () => Promise<boolean>,
+): Connection {
   return {
     ...connection,
     async post(url, message) {
       if (!addresses.has(url)) throw new Error(`no address of the authority: ${url}`)
-      return connection.post(url, message)
+      if (!(await isKept())) throw new UnsentError()
+      return connection.post(url, { ...message, timeoutMs: Math.min(message.timeoutMs ?? answerMs, answerMs) })
     },
   }
 }

@@ -1,4 +1,4 @@
-import { SefazError } from '@vigia/sefaz/error'
+import { SefazError, UnsentError } from '@vigia/sefaz/error'
 import { EventError } from '@vigia/sefaz/events'
 import { InstallationError } from '../platform/installation.ts'
 import { UnreadableCertificate } from './signer.ts'
@@ -34,7 +34,7 @@ export interface RelayHead {
   timeoutMs?: number
 }
 
-/** The handle of an opened certificate is not known any more: the signer began anew, or it was not used for long. */
+/** The handle of an opened certificate is not known any more: the signer began anew, it was not used for long, or it was opened long ago. */
 export class HandleGone extends Error {
   override name = 'HandleGone'
 }
@@ -53,6 +53,7 @@ const classes: Readonly<Record<string, new (message: string) => Error>> = {
   InstallationError,
   TypeError,
   UnreadableCertificate,
+  UnsentError,
   UnwantedEvent,
 }
 

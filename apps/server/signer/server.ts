@@ -4,17 +4,21 @@ import { chmod, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Connection } from '@vigia/sefaz/connection'
 import { LRUCache } from 'lru-cache'
+import { stopwatch } from '../platform/stopwatch.ts'
 import { type CallName, type Calls, HandleGone, type RelayHead, writeError } from './messages.ts'
 import type { EventDetails, OpenedCertificate, Signer } from './signer.ts'
 
 /** Of a certificate that its user forgot: a turn of the capture with its pauses is shorter. */
 const idleMs = 15 * 60_000
+/** Of any certificate, however much it is used: what it is opened for is noted again then. */
+const lifeMs = 60 * 60_000
 const inputBytesMax = 256 * 1024
 /** A lote of twenty events has 100 kB. */
 const messageBytesMax = 4 * 1024 * 1024
 
 interface Entry {
   opened: OpenedCertificate
+  age: () => number
   connection?: Connection
 }
 
@@ -30,8 +34,9 @@ export async function serveSigner(signer: Signer, path: string, mode: number): P
   })
   const entryOf = (handle: string) => {
     const entry = entries.get(handle)
-    if (!entry) throw new HandleGone('the certificate is not open any more')
-    return entry
+    if (entry && entry.age() < lifeMs) return entry
+    entries.delete(handle)
+    throw new HandleGone('the certificate is not open any more')
   }
   const handlers: Handlers = {
     async check() {
@@ -47,7 +52,7 @@ export async function serveSigner(signer: Signer, path: string, mode: number): P
       const opened = await signer.open(workspaceId, certificateId, use)
       if (!opened) return { opened: null }
       const handle = randomUUID()
-      entries.set(handle, { opened })
+      entries.set(handle, { opened, age: stopwatch() })
       return { opened: { handle, id: opened.id, pem: opened.pem, validTo: opened.validTo.toISOString() } }
     },
     async connect({ handle }) {
@@ -113,7 +118,11 @@ async function relay(
       response.writeContinue()
       return bodyOf(request, messageBytesMax)
     }
-    const { status, headers: answered, body: bytes } = await connection.post(url, { headers, body, timeoutMs })
+    const {
+      status,
+      headers: answered,
+      body: bytes,
+    } = await connection.post(url, { headers: asked(headers), body, timeoutMs })
     // Headers of the authority may be longer than headers may be here.
     const head = Buffer.from(JSON.stringify({ status, headers: answered }))
     const size = Buffer.alloc(4)
@@ -125,6 +134,12 @@ async function relay(
   } catch (error) {
     respond(response, 500, writeError(error))
   }
+}
+
+// Others are not the client's: the name in `host` would be the one that the authority has to prove.
+function asked(headers: Record<string, string>): Record<string, string> {
+  const ours = Object.entries(headers).filter(([name]) => /^(content-type|soapaction)$/i.test(name))
+  return Object.fromEntries(ours)
 }
 
 async function bodyOf(request: IncomingMessage, bytesMax: number): Promise<string> {

@@ -7,12 +7,13 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setImmediate } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { onlyWhile } from '@vigia/sefaz/connection'
 import { EventError } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
 import { newCertificate } from '../manifestation/testing.ts'
@@ -77,6 +78,8 @@ async function react(request: IncomingMessage, response: ServerResponse): Promis
   const body = await text(request)
   const name = request.socket instanceof TLSSocket ? String(request.socket.getPeerCertificate().subject.CN) : ''
   received.push({ name, body })
+  if (body === 'headers') return void response.end(Object.keys(request.headers).sort().join(' '))
+  if (body === 'hold') return
   if (body === 'reset') return void request.socket.destroy()
   response.writeHead(body === 'refuse' ? 403 : 200, { 'x-long': 'x'.repeat(10_000) }).end(`answer to ${body}`)
 }
@@ -120,6 +123,23 @@ describe('a certificate', () => {
     connection.close()
   })
 
+  test('is noted with the purpose alone, and nothing else that a client says of the use', async () => {
+    const said = {
+      service: 'teste',
+      purpose: 'x'.repeat(1_000),
+      id: 77,
+      at: '2001-01-01T00:00:00Z',
+      certificate_id: 1e6,
+    }
+    await signer.open(place.workspaceId, place.certificateId, said)
+    const { at, ...noted } = await within((db) =>
+      db.selectFrom('certificate_use').selectAll().executeTakeFirstOrThrow(),
+    )
+    expect(at.getFullYear()).toBeGreaterThan(2001)
+    expect(noted).toMatchObject({ certificate_id: place.certificateId, purpose: 'x'.repeat(200) })
+    expect(noted.id).not.toBe(77n)
+  })
+
   test('is shown to nobody but the authority', async () => {
     const connection = await (await open()).connect()
     const elsewhere = new URL('/elsewhere', url).href
@@ -145,6 +165,33 @@ describe('a certificate', () => {
   })
 })
 
+describe('an open certificate', () => {
+  test.each([
+    ['was removed', sql`update certificate set replaced_at = now()`],
+    ['whose key was destroyed', sql`delete from workspace_key`],
+  ])('that %s is neither shown nor signed with any more', async (_, end) => {
+    const opened = await open()
+    const connection = await opened.connect()
+    await within((db) => end.execute(db))
+    await expect(connection.post(url, { headers: {}, body: 'x' })).rejects.toMatchObject({ name: 'UnsentError' })
+    await expect(opened.sign({ id: 1n, leaseBy: randomUUID() })).rejects.toThrow(UnreadableCertificate)
+    expect(received).toEqual([])
+  })
+
+  test('has to be opened again after an hour, although it is in use', async () => {
+    const startedAt = performance.now()
+    const clock = vi.spyOn(performance, 'now')
+    onTestFinished(() => void clock.mockRestore())
+    const opened = await open()
+    for (let minutes = 10; minutes < 60; minutes += 10) {
+      clock.mockReturnValue(startedAt + minutes * 60_000)
+      await opened.connect()
+    }
+    clock.mockReturnValue(startedAt + 61 * 60_000)
+    await expect(opened.connect()).rejects.toThrow(/not open any more/)
+  })
+})
+
 describe('a message', () => {
   test('does not leave when it is no longer wanted at the moment the connection is there', async () => {
     const connection = await (await open()).connect()
@@ -153,6 +200,39 @@ describe('a message', () => {
     })
     expect((await connection.post(url, { headers: {}, body: 'in time' })).status).toBe(200)
     expect(received).toEqual([{ name: 'company', body: 'in time' }])
+  })
+
+  test('has no headers but those of SOAP', async () => {
+    const connection = await (await open()).connect()
+    const headers = { 'Content-Type': 'x', SOAPAction: 'x', host: 'elsewhere.example', 'x-other': 'x' }
+    const { body } = await connection.post(url, { headers, body: 'headers' })
+    expect(body.toString()).toBe('connection content-length content-type host soapaction')
+  })
+
+  test('is not waited for longer than any response is', async () => {
+    const { sefaz } = readConfig({}, '/')
+    const endpoints = { ...sefaz.endpoints, distribution: { nfe: url, cte: url } }
+    const caFiles = [await authorityFile(host.pem)]
+    await using impatient = testSigner(database.url, {
+      config: { sefaz: { ...sefaz, endpoints, caFiles, answerMs: 100 } },
+    })
+    const connection = await (await impatient.open(place.workspaceId, place.certificateId, use))!.connect()
+    const waited = connection.post(url, { headers: {}, body: 'hold', timeoutMs: 60_000 })
+    await expect(waited).rejects.toMatchObject({ kind: 'timeout' })
+  })
+
+  test('that is given up here does not count as a failure of the signer', async () => {
+    const after = await (await open()).connect()
+    const connection = await (await open()).connect()
+    await expect(onlyWhile(connection, () => false).post(url, { headers: {}, body: 'x' })).rejects.toThrow()
+    await after.post(url, { headers: {}, body: 'x' })
+    expect(signer.isDown).toBe(false)
+    const held = expect(connection.post(url, { headers: {}, body: 'hold' })).rejects.toMatchObject({ kind: 'refused' })
+    await vi.waitFor(() => expect(received.at(-1)).toMatchObject({ body: 'hold' }))
+    connection.close()
+    await held
+    await setImmediate()
+    expect(signer.isDown).toBe(false)
   })
 
   test('that the authority does not answer fails as without a signer', async () => {
