@@ -21,6 +21,7 @@ import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfce, nfeProc, resNFe } f
 import { startExportWorker } from '../worker.ts'
 import { zip } from './archive.ts'
 import { exportFiles } from './files.ts'
+import { forgetExports } from './keeping.ts'
 import { readInBatches } from './rows.ts'
 import { newTally } from './texts.ts'
 
@@ -588,6 +589,59 @@ describe('a worker', () => {
       await full[Symbol.asyncDispose]()
       worker = startExportWorker(ctx)
     }
+  })
+
+  const held = async () => {
+    const { rows } = await owner.query('select count(*)::int as n from export_part where workspace_id = $1', [
+      workspaceId,
+    ])
+    return rows[0].n
+  }
+  const keep = async (bytes: number) => {
+    const { rows } = await owner.query(
+      `insert into document_export (workspace_id, total, request, state, bytes) values ($1, 1, '{}', 'ready', $2) returning id`,
+      [workspaceId, bytes],
+    )
+    return rows[0].id
+  }
+
+  test('lets what nobody asks for any more go after a day, with its parts', async () => {
+    await linkOf(all)
+    await expect.poll(async () => (await state())?.situacao).toBe('pronta')
+    await owner.query(
+      `insert into export_part (workspace_id, export_id, n, content)
+       select workspace_id, id, n, '' from document_export, generate_series(100, 200) n where workspace_id = $1`,
+      [workspaceId],
+    )
+    await forgetExports(ctx)
+    expect(await held()).toBeGreaterThan(100)
+    await owner.query(`update document_export set requested_at = now() - interval '25 hours' where workspace_id = $1`, [
+      workspaceId,
+    ])
+    await forgetExports(ctx)
+    expect(await held()).toBe(0)
+    expect((await owner.query('select from document_export where workspace_id = $1', [workspaceId])).rows).toEqual([])
+  })
+
+  test('drops the parts of what cannot be made, and lets older files make room', async () => {
+    await worker[Symbol.asyncDispose]()
+    const old = await keep(1024 ** 3)
+    await linkOf(all)
+    worker = startExportWorker(ctx)
+    await expect.poll(async () => (await state())?.situacao).toBe('pronta')
+    expect((await owner.query('select from document_export where id = $1', [old])).rows).toEqual([])
+    await worker[Symbol.asyncDispose]()
+    const { rows } = await owner.query(
+      `update document_export set state = 'waiting' where workspace_id = $1 returning id`,
+      [workspaceId],
+    )
+    expect(await held()).toBeGreaterThan(0)
+    await keep(1024 ** 3)
+    worker = startExportWorker(ctx)
+    const failed = async () =>
+      (await owner.query('select problem, bytes from document_export where id = $1', [rows[0].id])).rows[0]
+    await expect.poll(failed).toEqual({ problem: expect.stringMatching(/1 GB.*seguros/), bytes: '0' })
+    expect(await held()).toBe(0)
   })
 
   test('lets a workspace have ten in the queue', async () => {
