@@ -56,7 +56,10 @@ async function claimExport(ctx: Pick<Context, 'db'>): Promise<HeldExport | null>
   const lane = {
     due: sql`state = 'waiting' and not exists (
       select from document_export o where o.workspace_id = document_export.workspace_id and o.lease_until > now())`,
-    order: sql`requested_at`,
+    // Who was served longest ago: a workspace that asks for ten waits with each for those that had none.
+    order: sql`(
+      select max(o.lease_until) from document_export o
+       where o.workspace_id = document_export.workspace_id and o.lease_until > now() - interval '1 hour') nulls first, requested_at`,
     set: sql`attempt = attempt + 1, done = 0, parts = 0, bytes = 0`,
   }
   return asOperator(ctx, async ({ db }) => {
@@ -159,7 +162,8 @@ async function startFile(ctx: Context, job: HeldExport, tally: Tally): Promise<F
       if (state === 'ready' && waitingBytes > 0) await store()
       await inWorkspace(ctx, workspaceId, async (ctx) => {
         const dropped = state === 'failed' ? sql`, parts = 0, bytes = 0` : sql``
-        await change(ctx, sql`lease_until = null, state = ${state}, problem = ${problem}${dropped}`)
+        // When a lease ended tells when the workspace was served.
+        await change(ctx, sql`lease_until = now(), state = ${state}, problem = ${problem}${dropped}`)
         if (state === 'failed') await dropParts(ctx, job)
         const payload: Ready = { documents: total, by: request.requestedBy, printed: request.contents === null }
         if (state === 'ready') await announce(ctx, workspaceId, { what: 'exportacao-pronta', payload })
@@ -193,7 +197,7 @@ async function letGo(ctx: Context, job: HeldExport): Promise<void> {
     const { numUpdatedRows } = await ctx.db
       .updateTable('document_export')
       .set({
-        lease_until: failed ? null : fromNow(retryMs),
+        lease_until: fromNow(failed ? 0 : retryMs),
         parts: 0,
         bytes: 0n,
         ...(failed && { state: 'failed' as const, problem: notMade }),

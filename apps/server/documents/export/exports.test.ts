@@ -644,6 +644,37 @@ describe('a worker', () => {
     expect(await held()).toBe(0)
   })
 
+  test('serves a workspace that had none before others that asked for many', async () => {
+    await worker[Symbol.asyncDispose]()
+    await owner.query(`
+      create table begun (n int generated always as identity, workspace_id int);
+      create function note_begun() returns trigger language plpgsql security definer as
+        'begin insert into public.begun (workspace_id) values (new.workspace_id); return null; end';
+      create trigger begun after update on document_export for each row when (old.attempt < new.attempt) execute function note_begun()`)
+    const many = [workspaceId, await newWorkspace(ctx.db)]
+    const few = await newWorkspace(ctx.db)
+    const ask = (of: number, minutesAgo: number) =>
+      owner.query(
+        `insert into document_export (workspace_id, total, request, requested_at)
+         select $1, 0, request, now() - $2 * interval '1 minute' from document_export where id = $3`,
+        [of, minutesAgo, pattern],
+      )
+    await linkOf(all)
+    const { rows } = await owner.query('select id from document_export where workspace_id = $1', [workspaceId])
+    const pattern = rows[0].id
+    for (let minutes = 30; minutes > 27; minutes--) for (const of of many) await ask(of, minutes)
+    await ask(few, 1)
+    await owner.query('delete from document_export where id = $1', [pattern])
+    worker = startExportWorker(ctx)
+    const begun = async () =>
+      (await owner.query('select workspace_id from begun order by n')).rows.map((row) => row.workspace_id)
+    await expect.poll(async () => (await begun()).length, { timeout: 20_000 }).toBe(7)
+    const order = await begun()
+    expect(new Set(order.slice(0, 2))).toEqual(new Set(many))
+    expect(order[2]).toBe(few)
+    await owner.query('drop table begun; drop function note_begun cascade')
+  })
+
   test('lets a workspace have ten in the queue', async () => {
     await owner.query(
       `insert into document_export (workspace_id, account_id, form, total, request, lease_until)
