@@ -23,6 +23,7 @@ import { eraseDue, eraseUnused } from './deletion/deletion.ts'
 import { deletionMails } from './deletion/mails.ts'
 import { deletionRoutes } from './deletion/routes.ts'
 import { documentAnnouncements, proveMissed } from './documents/documents.ts'
+import { forgetExports } from './documents/export/keeping.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { startExportWorker } from './documents/worker.ts'
 import { serveDocs } from './http/docs.ts'
@@ -167,6 +168,7 @@ export async function start(
       await forgetAnnouncements(working)
       await deleteSettledMails(working)
       await forgetOutbox(config)
+      await forgetExports(working)
     }
     const writers = {
       ...companyAnnouncements,

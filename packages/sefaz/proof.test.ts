@@ -195,6 +195,24 @@ describe('proofOf', () => {
     expect(proof(event(undefined, `<x>${eventFacts(chave)}</x>`, note))).toBe('protocol')
   })
 
+  test('does not prove in a short way what has a group twice, however it is written', () => {
+    const other = '<CNPJ>99999999000191</CNPJ>'
+    const emit = '<emit><CNPJ>11222333000181</CNPJ></emit>'
+    const other2 = `<emit a="1">${other}</emit>`
+    const rest = `${head}<tpEmis>1</tpEmis>`
+    const forms: [string, Proof][] = [
+      // The first emit stands inside the ide: only the second one is that of the note.
+      [`<ide>${rest}<ide a="1">x</ide>${emit}</ide>${other2}`, 'chave'],
+      [`<ide>${rest}<ide a="1">x</ide></ide>${emit}`, 'proved'],
+      [`<ide>${rest}</ide><compl><compl a="1"></compl>${emit}</compl>${other2}`, 'chave'],
+      [`<ide>${rest}</ide><avulsa><avulsa/>${emit}</avulsa>${other2}`, 'chave'],
+      [`<ide>${rest}<ide/></ide>${emit}${other2}`, 'proved'],
+      [`<ide>${rest}</ide>${other2}${emit}`, 'chave'],
+      [`<ide>${rest}</ide>${emit}<emitente a="1">x</emitente><ideX/>`, 'proved'],
+    ]
+    for (const [inside, found] of forms) expect(proof(nfe(inside)), inside).toBe(found)
+  })
+
   test('does not take the proof of an event for that of a note, nor the other way round', () => {
     const forged = whole.replace(/<Signature .*<\/Signature>/, '').replace('<vNF>1', '<vNF>9')
     const signedEvent = /<evento .*<\/evento>/.exec(event())![0]

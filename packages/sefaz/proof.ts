@@ -92,8 +92,15 @@ function emitIn(text: string, { start }: WrittenSignature['inside']): number | n
   const between = ['avulsa', 'compl'].filter((name) => text.startsWith(`<${name}>`, ideEnd))
   const emit = between.reduce((_, name) => endOf(name, ideEnd), ideEnd)
   if (!text.startsWith('<ide>', start) || !text.startsWith('<emit>', emit)) return null
-  const isOnce = (name: string) => text.indexOf(`<${name}>`) === text.lastIndexOf(`<${name}>`)
-  return ['ide', 'emit', ...between].every(isOnce) ? emit : null
+  return ['ide', 'emit', ...between].every((name) => isOnce(text, name)) ? emit : null
+}
+
+// Also counts those with attributes, and empty ones.
+function isOnce(text: string, name: string): boolean {
+  let times = 0
+  for (let at = text.indexOf(`<${name}`); at >= 0; at = text.indexOf(`<${name}`, at + 1))
+    if (!/\w/.test(text[at + name.length + 1] ?? '')) times++
+  return times === 1
 }
 
 const flat = /(?:<(\w+)>[^<>]*<\/\1>)*/y

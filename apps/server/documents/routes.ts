@@ -69,14 +69,14 @@ export const documentRoutes = [
     return { data: { ids: ids.map((id) => ctx.ids.encode(workspaceId, id)) } }
   }),
 
-  handle(countOutsidePeriod, async (ctx, { query, session: { workspaceId } }) => {
+  handle(countOutsidePeriod, weights.ofSearch, async (ctx, { query, session: { workspaceId } }) => {
     const { total, months } = await readWorkspace(ctx, workspaceId, async (ctx) =>
       countOutside(ctx, workspaceId, await criteriaOf(ctx, workspaceId, query)),
     )
     return { data: { totalDeItens: total, meses: months.map(({ month, n }) => ({ mes: month, totalDeItens: n })) } }
   }),
 
-  handle(suggestIssuers, async (ctx, { query, session: { workspaceId } }) => {
+  handle(suggestIssuers, weights.ofSearch, async (ctx, { query, session: { workspaceId } }) => {
     const found = await findIssuers(ctx, workspaceId, query.TipoDFe === 0 ? 0 : 2, query.CampoPesquisa ?? '')
     return { data: { emitentes: found.map(({ name, tax_id }) => ({ nome: name, cnpjCpf: tax_id })) } }
   }),

@@ -10,6 +10,7 @@ import type { Ready } from './announcements.ts'
 import { zip } from './export/archive.ts'
 import { type Kept, notMade } from './export/exports.ts'
 import { exportFiles, printedForms } from './export/files.ts'
+import { isWithinRoom } from './export/keeping.ts'
 import { readInBatches } from './export/rows.ts'
 import { missingText, newTally, type Tally } from './export/texts.ts'
 
@@ -55,7 +56,10 @@ async function claimExport(ctx: Pick<Context, 'db'>): Promise<HeldExport | null>
   const lane = {
     due: sql`state = 'waiting' and not exists (
       select from document_export o where o.workspace_id = document_export.workspace_id and o.lease_until > now())`,
-    order: sql`requested_at`,
+    // Who was served longest ago: a workspace that asks for ten waits with each for those that had none.
+    order: sql`(
+      select max(o.lease_until) from document_export o
+       where o.workspace_id = document_export.workspace_id and o.lease_until > now() - interval '1 hour') nulls first, requested_at`,
     set: sql`attempt = attempt + 1, done = 0, parts = 0, bytes = 0`,
   }
   return asOperator(ctx, async ({ db }) => {
@@ -79,6 +83,7 @@ async function makeExport(ctx: Context, job: HeldExport, signal: AbortSignal): P
     const printed = job.request.contents !== null || tally.pdf > 0
     await file.finish({ state: printed ? 'ready' : 'failed', problem: missingText(tally) })
   } catch (error) {
+    if (error === tooLarge) return file.finish({ state: 'failed', problem: tooLargeText })
     if (error !== noSpace) throw error
     ctx.log.error({ workspaceId: job.workspaceId, export: String(job.id) }, 'too little space is free for an export')
     await file.finish({ state: 'failed', problem: noSpaceText })
@@ -136,6 +141,7 @@ async function startFile(ctx: Context, job: HeldExport, tally: Tally): Promise<F
         ctx,
         sql`lease_until = ${fromNow(leaseMs)}, parts = ${parts + 1}, bytes = bytes + ${content.length}`,
       )
+      if (!(await isWithinRoom(ctx, workspaceId))) throw tooLarge
       await ctx.db.insertInto('export_part').values(row).execute()
       return next
     })
@@ -144,9 +150,7 @@ async function startFile(ctx: Context, job: HeldExport, tally: Tally): Promise<F
     waitingBytes = 0
     storedAt = performance.now()
   }
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    db.deleteFrom('export_part').where('workspace_id', '=', workspaceId).where('export_id', '=', id).execute(),
-  )
+  await inWorkspace(ctx, workspaceId, (ctx) => dropParts(ctx, job))
   return {
     async add(bytes, signal) {
       signal.throwIfAborted()
@@ -157,13 +161,24 @@ async function startFile(ctx: Context, job: HeldExport, tally: Tally): Promise<F
     async finish({ state, problem }) {
       if (state === 'ready' && waitingBytes > 0) await store()
       await inWorkspace(ctx, workspaceId, async (ctx) => {
-        await change(ctx, sql`lease_until = null, state = ${state}, problem = ${problem}`)
+        const dropped = state === 'failed' ? sql`, parts = 0, bytes = 0` : sql``
+        // When a lease ended tells when the workspace was served.
+        await change(ctx, sql`lease_until = now(), state = ${state}, problem = ${problem}${dropped}`)
+        if (state === 'failed') await dropParts(ctx, job)
         const payload: Ready = { documents: total, by: request.requestedBy, printed: request.contents === null }
         if (state === 'ready') await announce(ctx, workspaceId, { what: 'exportacao-pronta', payload })
       })
     },
   }
 }
+
+async function dropParts({ db }: Pick<Context, 'db'>, { workspaceId, id }: HeldExport): Promise<void> {
+  await db.deleteFrom('export_part').where('workspace_id', '=', workspaceId).where('export_id', '=', id).execute()
+}
+
+const tooLarge = new Error('an export is larger than what its workspace may keep')
+const tooLargeText =
+  'Este arquivo passa do espaço de 1 GB que a conta tem para exportações e impressões. Seus documentos estão seguros: escolha um período menor e peça de novo.'
 
 const noSpace = new Error('too little space is free')
 const noSpaceText =
@@ -175,20 +190,24 @@ async function requireSpace({ storage }: Pick<Context, 'storage'>): Promise<void
 }
 
 // Another try, by whichever process comes first, after a while that others of the workspace wait too.
-async function letGo(ctx: Context, { workspaceId, id, attempt }: HeldExport): Promise<void> {
+async function letGo(ctx: Context, job: HeldExport): Promise<void> {
+  const { workspaceId, id, attempt } = job
   const failed = attempt >= attemptsMax
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    db
+  await inWorkspace(ctx, workspaceId, async (ctx) => {
+    const { numUpdatedRows } = await ctx.db
       .updateTable('document_export')
       .set({
-        lease_until: failed ? null : fromNow(retryMs),
+        lease_until: fromNow(failed ? 0 : retryMs),
+        parts: 0,
+        bytes: 0n,
         ...(failed && { state: 'failed' as const, problem: notMade }),
       })
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', id)
       .where('attempt', '=', attempt)
-      .execute(),
-  )
+      .executeTakeFirst()
+    if (numUpdatedRows > 0n) await dropParts(ctx, job)
+  })
 }
 
 // One query for each issuer: an export has thousands of documents and few issuers with a logo.

@@ -21,6 +21,7 @@ import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfce, nfeProc, resNFe } f
 import { startExportWorker } from '../worker.ts'
 import { zip } from './archive.ts'
 import { exportFiles } from './files.ts'
+import { forgetExports } from './keeping.ts'
 import { readInBatches } from './rows.ts'
 import { newTally } from './texts.ts'
 
@@ -588,6 +589,90 @@ describe('a worker', () => {
       await full[Symbol.asyncDispose]()
       worker = startExportWorker(ctx)
     }
+  })
+
+  const held = async () => {
+    const { rows } = await owner.query('select count(*)::int as n from export_part where workspace_id = $1', [
+      workspaceId,
+    ])
+    return rows[0].n
+  }
+  const keep = async (bytes: number) => {
+    const { rows } = await owner.query(
+      `insert into document_export (workspace_id, total, request, state, bytes) values ($1, 1, '{}', 'ready', $2) returning id`,
+      [workspaceId, bytes],
+    )
+    return rows[0].id
+  }
+
+  test('lets what nobody asks for any more go after a day, with its parts', async () => {
+    await linkOf(all)
+    await expect.poll(async () => (await state())?.situacao).toBe('pronta')
+    await owner.query(
+      `insert into export_part (workspace_id, export_id, n, content)
+       select workspace_id, id, n, '' from document_export, generate_series(100, 200) n where workspace_id = $1`,
+      [workspaceId],
+    )
+    await forgetExports(ctx)
+    expect(await held()).toBeGreaterThan(100)
+    await owner.query(`update document_export set requested_at = now() - interval '25 hours' where workspace_id = $1`, [
+      workspaceId,
+    ])
+    await forgetExports(ctx)
+    expect(await held()).toBe(0)
+    expect((await owner.query('select from document_export where workspace_id = $1', [workspaceId])).rows).toEqual([])
+  })
+
+  test('drops the parts of what cannot be made, and lets older files make room', async () => {
+    await worker[Symbol.asyncDispose]()
+    const old = await keep(1024 ** 3)
+    await linkOf(all)
+    worker = startExportWorker(ctx)
+    await expect.poll(async () => (await state())?.situacao).toBe('pronta')
+    expect((await owner.query('select from document_export where id = $1', [old])).rows).toEqual([])
+    await worker[Symbol.asyncDispose]()
+    const { rows } = await owner.query(
+      `update document_export set state = 'waiting' where workspace_id = $1 returning id`,
+      [workspaceId],
+    )
+    expect(await held()).toBeGreaterThan(0)
+    await keep(1024 ** 3)
+    worker = startExportWorker(ctx)
+    const failed = async () =>
+      (await owner.query('select problem, bytes from document_export where id = $1', [rows[0].id])).rows[0]
+    await expect.poll(failed).toEqual({ problem: expect.stringMatching(/1 GB.*seguros/), bytes: '0' })
+    expect(await held()).toBe(0)
+  })
+
+  test('serves a workspace that had none before others that asked for many', async () => {
+    await worker[Symbol.asyncDispose]()
+    await owner.query(`
+      create table begun (n int generated always as identity, workspace_id int);
+      create function note_begun() returns trigger language plpgsql security definer as
+        'begin insert into public.begun (workspace_id) values (new.workspace_id); return null; end';
+      create trigger begun after update on document_export for each row when (old.attempt < new.attempt) execute function note_begun()`)
+    const many = [workspaceId, await newWorkspace(ctx.db)]
+    const few = await newWorkspace(ctx.db)
+    const ask = (of: number, minutesAgo: number) =>
+      owner.query(
+        `insert into document_export (workspace_id, total, request, requested_at)
+         select $1, 0, request, now() - $2 * interval '1 minute' from document_export where id = $3`,
+        [of, minutesAgo, pattern],
+      )
+    await linkOf(all)
+    const { rows } = await owner.query('select id from document_export where workspace_id = $1', [workspaceId])
+    const pattern = rows[0].id
+    for (let minutes = 30; minutes > 27; minutes--) for (const of of many) await ask(of, minutes)
+    await ask(few, 1)
+    await owner.query('delete from document_export where id = $1', [pattern])
+    worker = startExportWorker(ctx)
+    const begun = async () =>
+      (await owner.query('select workspace_id from begun order by n')).rows.map((row) => row.workspace_id)
+    await expect.poll(async () => (await begun()).length, { timeout: 20_000 }).toBe(7)
+    const order = await begun()
+    expect(new Set(order.slice(0, 2))).toEqual(new Set(many))
+    expect(order[2]).toBe(few)
+    await owner.query('drop table begun; drop function note_begun cascade')
   })
 
   test('lets a workspace have ten in the queue', async () => {

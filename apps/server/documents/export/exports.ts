@@ -15,6 +15,7 @@ import { all } from '../filter.ts'
 import { type Criteria, countDocuments } from '../list.ts'
 import { noteRead } from '../reads.ts'
 import { streamOf } from './archive.ts'
+import { keptMax, makeRoom } from './keeping.ts'
 import { contentsText, criteriaText, type ExportContents, families } from './texts.ts'
 
 /** What a person wants in one file: documents by their public ids, or all that criteria find. */
@@ -56,10 +57,8 @@ export interface PreparedExport extends Link {
 /** A ZIP, or the printed forms as one PDF. */
 type Form = 'zip' | 'pdf'
 
-// Of a workspace. What is older or beyond the size goes when the next one is asked for.
+// Of a workspace.
 const waitingMax = 10
-const keptMax = 30
-const keptBytesMax = 1024 ** 3
 
 /** Checks and counts an export and writes down who wanted it; a worker makes it. Refuses ids as everywhere, and more than one export can hold. */
 export async function prepareExport(
@@ -101,12 +100,7 @@ export async function prepareExport(
 
 // Room for one more, and a place in the queue for it.
 async function requireTurn(db: Context['db'], workspaceId: number): Promise<void> {
-  await sql`
-    delete from document_export e using (
-      select id, requested_at, row_number() over newest as n, sum(bytes) over newest as bytes
-        from document_export where workspace_id = ${workspaceId} window newest as (order by id desc)) k
-     where e.workspace_id = ${workspaceId} and e.id = k.id and (e.lease_until is null or e.lease_until < now())
-       and (k.requested_at < now() - interval '1 day' or k.n >= ${keptMax} or k.bytes > ${keptBytesMax})`.execute(db)
+  await makeRoom({ db }, workspaceId, 1)
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n from document_export where workspace_id = ${workspaceId} and state = 'waiting'`.execute(
     db,

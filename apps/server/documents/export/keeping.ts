@@ -1,0 +1,72 @@
+import { sql } from 'kysely'
+import type { Context } from '../../platform/context.ts'
+import { asOperator, inWorkspace } from '../../platform/database.ts'
+
+// Of a workspace, for a day.
+export const keptMax = 30
+const keptBytesMax = 1024 ** 3
+// Megabytes.
+const partsAtOnce = 32
+const exportsAtOnce = 100
+
+// Nobody makes it now.
+const isFree = sql`(lease_until is null or lease_until < now())`
+const isOld = sql`requested_at < now() - interval '1 day'`
+
+/** Deletes what the workspace may not keep beside `more` exports that are still to come. */
+export async function makeRoom({ db }: Pick<Context, 'db'>, workspaceId: number, more = 0): Promise<void> {
+  await sql`
+    delete from document_export using (
+      select id as old, row_number() over newest as n, sum(bytes) over newest as upto
+        from document_export where workspace_id = ${workspaceId} window newest as (order by id desc)) k
+     where workspace_id = ${workspaceId} and id = old and ${isFree}
+       and (${isOld} or n + ${more}::int > ${keptMax} or upto > ${keptBytesMax})`.execute(db)
+}
+
+/** Whether the workspace keeps no more bytes than it may, perhaps after older exports made room. */
+export async function isWithinRoom(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<boolean> {
+  const isWithin = async () => {
+    const { rows } = await sql<{ within: boolean }>`
+      select coalesce(sum(bytes), 0) <= ${keptBytesMax} as within from document_export where workspace_id = ${workspaceId}`.execute(
+      ctx.db,
+    )
+    return rows[0]!.within
+  }
+  if (await isWithin()) return true
+  await makeRoom(ctx, workspaceId)
+  return isWithin()
+}
+
+/** Deletes the exports of all workspaces that are older than a day, whether or not anybody asks for another. */
+export async function forgetExports(ctx: Pick<Context, 'db'>): Promise<void> {
+  for (;;) {
+    const { rows } = await asOperator(ctx, ({ db }) =>
+      sql<{ workspaceId: number; id: bigint }>`
+        select workspace_id as "workspaceId", id from document_export where ${isFree} and ${isOld} limit ${exportsAtOnce}`.execute(
+        db,
+      ),
+    )
+    for (const { workspaceId, id } of rows) while (await forgetSome(ctx, workspaceId, id));
+    if (rows.length < exportsAtOnce) return
+  }
+}
+
+// Some of the parts, and with the last of them the export. Returns whether there is more.
+async function forgetSome(ctx: Pick<Context, 'db'>, workspaceId: number, id: bigint): Promise<boolean> {
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    // Locked: no worker begins it meanwhile.
+    const { rows } = await sql`
+      select from document_export where workspace_id = ${workspaceId} and id = ${id} and ${isFree} and ${isOld} for update`.execute(
+      db,
+    )
+    if (!rows[0]) return false
+    const { numAffectedRows = 0n } = await sql`
+      delete from export_part where workspace_id = ${workspaceId} and export_id = ${id} and n in (
+        select n from export_part where workspace_id = ${workspaceId} and export_id = ${id} limit ${partsAtOnce})`.execute(
+      db,
+    )
+    if (numAffectedRows === BigInt(partsAtOnce)) return true
+    await sql`delete from document_export where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
+    return false
+  })
+}
