@@ -475,7 +475,7 @@ describe('the link', () => {
     return { status, message: JSON.parse(bytes.toString()).message }
   }
 
-  test('tells nothing, needs no token, and works until somebody has fetched all of it three times', async () => {
+  test('tells nothing, needs no token, and works until somebody has fetched it three times', async () => {
     expect(address).toMatch(/^\/v1\/api\/DocumentosFiscais\/exportacao\/[\w-]{60,120}$/)
     for (let time = 0; time < 3; time++) {
       await expect.poll(() => statusOf(address)).toBe(200)
@@ -604,6 +604,22 @@ describe('a worker', () => {
     )
     return rows[0].id
   }
+
+  test('makes a file that counts as fetched when somebody begins', async () => {
+    const link = await linkOf(all)
+    await expect.poll(async () => (await state())?.situacao).toBe('pronta')
+    // More than a connection takes at once.
+    await owner.query('update export_part set content = $2 where workspace_id = $1', [
+      workspaceId,
+      Buffer.alloc(12 << 20, 1),
+    ])
+    for (let time = 0; time < 3; time++) {
+      await expect.poll(() => statusOf(link), { timeout: 5_000 }).toBe(200)
+      const { abandon } = await begin(link)
+      abandon()
+    }
+    await expect.poll(() => statusOf(link), { timeout: 5_000 }).toBe(404)
+  })
 
   test('lets what nobody asks for any more go after a day, with its parts', async () => {
     await linkOf(all)

@@ -35,7 +35,7 @@ export interface Kept {
   requestedBy: string
   /** Nothing is kept of where a shared account is used from. */
   shared: boolean
-  /** Whole downloads by link, each link named by its end. */
+  /** Downloads that began, by link, each link named by its end. */
   fetched?: Record<string, number>
 }
 
@@ -259,7 +259,7 @@ const downloading = createPlaces({
   full: 'Já há downloads demais desta conta em andamento. Seus documentos estão seguros: espere um deles terminar e abra o link de novo.',
 })
 const downloadMsMax = 3_600_000
-// A browser that breaks off after the last byte has left here tries again.
+// A browser that breaks off tries again.
 const fetchesMax = 3
 const fetchedNow = new Set<string>()
 // Between two looks for the next part of an export that is being made.
@@ -276,7 +276,7 @@ const notThere = () =>
 
 /**
  * The file of an export, also while it is being made. Refuses tickets that are not ours, those whose time is over, those that somebody is
- * fetching, and those that were fetched three times: a link that leaks is worth nothing afterwards.
+ * fetching, and those that were fetched three times, to the end or not: a link that leaks is worth nothing afterwards.
  */
 export async function openExport(
   ctx: Pick<Context, 'db' | 'vault' | 'log'>,
@@ -309,19 +309,13 @@ export async function openExport(
     { workspaceId, accountName: requestedBy, address: shared ? undefined : address },
     form === 'zip' ? `Baixou a exportação “${fileName}”.` : `Abriu a impressão “${fileName}”.`,
   )
-  const content = streamOf((abandoned) => partsOf(ctx, opened, abandoned))
+  const content = streamOf((abandoned) => fetched(ctx, opened, abandoned))
   const limit = setTimeout(() => content.destroy(new Error('a download took too long')), downloadMsMax)
   const held = stack.move()
-  const close = async () => {
+  content.once('close', () => {
     clearTimeout(limit)
-    try {
-      if (content.readableEnded) await noteFetched(ctx, opened)
-    } catch (err) {
-      ctx.log.error({ err, workspaceId }, 'a download was not counted')
-    }
-    await held.disposeAsync()
-  }
-  content.once('close', () => void close())
+    void held.disposeAsync()
+  })
   return { content, fileName }
 }
 
@@ -344,6 +338,12 @@ async function requireBeginning(ctx: Pick<Context, 'db'>, ticket: Ticket): Promi
 
 /** Why an export failed, when nobody knows more. */
 export const notMade = 'Não conseguimos montar este arquivo. Seus documentos estão seguros: peça de novo.'
+
+// Counted before the first byte leaves: whoever breaks off just before the end has the file too. Nobody takes bytes for a HEAD.
+async function* fetched(ctx: Pick<Context, 'db'>, ticket: Ticket, abandoned: AbortSignal): AsyncGenerator<Buffer> {
+  await noteFetch(ctx, ticket)
+  yield* partsOf(ctx, ticket, abandoned)
+}
 
 // Each part in a transaction of its own: who downloads slowly keeps no connection.
 async function* partsOf(
@@ -393,15 +393,18 @@ function fetchesOf({ fetched = {} }: Kept, { validUntil }: Ticket): number {
   return fetched[validUntil.getTime()] ?? 0
 }
 
-async function noteFetched(ctx: Pick<Context, 'db'>, { workspaceId, id, validUntil }: Ticket): Promise<void> {
+async function noteFetch(ctx: Pick<Context, 'db'>, { workspaceId, id, validUntil }: Ticket): Promise<void> {
   const link = String(validUntil.getTime())
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
+  const before = sql`coalesce((request -> 'fetched' ->> ${link})::int, 0)`
+  const { numAffectedRows } = await inWorkspace(ctx, workspaceId, ({ db }) =>
     sql`
       update document_export
          set request = jsonb_set(request, '{fetched}', coalesce(request -> 'fetched', '{}') ||
-               jsonb_build_object(${link}::text, coalesce((request -> 'fetched' ->> ${link})::int, 0) + 1))
-       where workspace_id = ${workspaceId} and id = ${id}`.execute(db),
+               jsonb_build_object(${link}::text, ${before} + 1))
+       where workspace_id = ${workspaceId} and id = ${id} and ${before} < ${fetchesMax}`.execute(db),
   )
+  // Another process was quicker.
+  if (!numAffectedRows) throw new Error('an export was fetched by others meanwhile, or dropped')
 }
 
 async function findKept(ctx: Pick<Context, 'db'>, { workspaceId, id }: Pick<Ticket, 'workspaceId' | 'id'>) {
