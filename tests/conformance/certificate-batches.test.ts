@@ -216,7 +216,7 @@ describe('a batch of certificates', () => {
       "update certificate_file set attempt = 1, lease_until = now() + interval '1 hour' where name = 'certificado.pfx'",
     )
     await startWorker()
-    await expect.poll(async () => (await read(idLote)).cadastrados).toBe(1)
+    await expect.poll(async () => (await read(idLote)).cadastrados, { timeout: 20_000 }).toBe(1)
     expect(outcomes(await read(idLote))[0]).toEqual(['certificado.pfx', 'na-fila'])
     await owner.query("update certificate_file set lease_until = now() where name = 'certificado.pfx'")
     expect(outcomes(await ended(idLote))).toEqual([

@@ -92,6 +92,10 @@ test('the detail answers every field of the specification', async () => {
       titular: 'EMPRESA ALFA LTDA',
       cnpj,
       emissor: expect.stringMatching(/\S/),
+      // An hourly review looks at it, perhaps meanwhile.
+      revogacaoConferidaEm: expect.toBeOneOf([null, expect.stringMatching(/Z$/)]),
+      revogacaoNaoConferida: null,
+      revogadoEm: null,
       validoDe: expect.stringMatching(/Z$/),
       validoAte: expect.stringMatching(/Z$/),
       deOutraEmpresa: false,

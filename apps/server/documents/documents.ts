@@ -14,8 +14,8 @@ export {
   readPage,
 } from './arrival.ts'
 export { ciencia, conclusive, deadlineOf, deadlines, disagreement, dueUntil } from './deadlines.ts'
-export { proveMissed } from './missed-proofs.ts'
-export { prove } from './prover.ts'
+export { proveMissed } from './proving/missed-proofs.ts'
+export { prove } from './proving/prover.ts'
 export { type Rebuilt, rebuildAll, rebuildProjection } from './rebuild.ts'
 export { type Conflict, findXml, listReceipts, type ReceiveResult, type Recipient, receive } from './receive.ts'
 export { eventName } from './rows.ts'

@@ -5,7 +5,7 @@ import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { serviceOf } from '../platform/service.ts'
-import type { KnownProof } from './proof.ts'
+import type { KnownProof } from './proving/proof.ts'
 
 /**
  * The best file that arrived of a document of the workspace: the complete one, else the summary. Refuses unknown ids, those of others, and

@@ -8,7 +8,7 @@ import { type Service, serviceCodes } from '../platform/service.ts'
 import type { PrintOrder } from '../print/printer.ts'
 import { getEvent, getFile } from './files.ts'
 import { noDanfeText } from './missing.ts'
-import { doubtOf, type KnownProof } from './proof.ts'
+import { doubtOf, type KnownProof } from './proving/proof.ts'
 
 /** The printed form of a kind of document. */
 export const forms = {

@@ -5,7 +5,7 @@ import { holdLock, holdSharedLock } from '../platform/locks.ts'
 import { type Service, services } from '../platform/service.ts'
 import { type Arrival, readPage } from './arrival.ts'
 import { rowsOf } from './projection.ts'
-import { prove } from './prover.ts'
+import { prove } from './proving/prover.ts'
 import { listReceipts, type Recipient, receive } from './receive.ts'
 import { addSuppliers } from './store.ts'
 

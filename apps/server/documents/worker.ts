@@ -14,6 +14,8 @@ import { isWithinRoom } from './export/keeping.ts'
 import { readInBatches } from './export/rows.ts'
 import { missingText, newTally, type Tally } from './export/texts.ts'
 
+export { forgetExports } from './export/keeping.ts'
+
 // Layouts wait for threads that all exports share: more at once would not be quicker.
 const atOnce = 2
 const idleMs = 500

@@ -3,7 +3,7 @@ import { readHiding, shownConditions } from '../../companies/companies.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { all, type Criteria, type FilterQuery, withinRange } from '../filter.ts'
-import type { KnownProof } from '../proof.ts'
+import type { KnownProof } from '../proving/proof.ts'
 import { readQuery } from '../search/search.ts'
 
 /** A document as an export needs it. */

@@ -3,7 +3,7 @@ import { ufByCode } from '@vigia/dfe/uf'
 import type { Database } from '../../platform/context.ts'
 import { type Service, serviceOf } from '../../platform/service.ts'
 import { eventId } from '../files.ts'
-import type { KnownProof } from '../proof.ts'
+import type { KnownProof } from '../proving/proof.ts'
 import { type DocumentListRow, eventName } from '../rows.ts'
 
 /** Something that happened to a document. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createLogger } from '../platform/log.ts'
-import { type Arrival, readPage } from './arrival.ts'
+import { createLogger } from '../../platform/log.ts'
+import { type Arrival, readPage } from '../arrival.ts'
+import { arrive, nfeProc, resNFe } from '../testing.ts'
 import { prove } from './prover.ts'
-import { arrive, nfeProc, resNFe } from './testing.ts'
 
 const log = createLogger('silent')
 const proofs = (...given: Parameters<typeof prove>) =>

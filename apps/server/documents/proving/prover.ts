@@ -1,8 +1,8 @@
 import type { Proof } from '@vigia/sefaz/proof'
-import type { Context } from '../platform/context.ts'
-import { defaultPrintThreads } from '../print/printer.ts'
-import { createThreads, ThreadError } from '../print/threads.ts'
-import type { Arrival } from './arrival.ts'
+import type { Context } from '../../platform/context.ts'
+import { defaultPrintThreads } from '../../print/printer.ts'
+import { createThreads, ThreadError } from '../../print/threads.ts'
+import type { Arrival } from '../arrival.ts'
 import type { KnownProof } from './proof.ts'
 import type { Unproved } from './prover-worker.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
-import { inWorkspace } from '../platform/database.ts'
-import { holdSharedLock, tryLock } from '../platform/locks.ts'
+import type { Context } from '../../platform/context.ts'
+import { inWorkspace } from '../../platform/database.ts'
+import { holdSharedLock, tryLock } from '../../platform/locks.ts'
 import type { KnownProof } from './proof.ts'
 import { proveAlone } from './prover.ts'
 

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { proofOf } from '@vigia/sefaz/proof'
-import { unzipTogether } from './arrival.ts'
+import { unzipTogether } from '../arrival.ts'
 
 // Runs in a thread of its own: XML or gzip streams in, proofs out.
 
