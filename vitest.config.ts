@@ -12,8 +12,10 @@ export default defineConfig({
     maxWorkers: 3,
     // The files of a worker share what they import: to load it again for each costs a sixth of the time.
     isolate: false,
-    testTimeout: 30_000,
+    // A busy machine is slower than the seconds that are usual.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     setupFiles: ['tests/support/seed.ts'],
     projects: [
       {
@@ -41,8 +43,6 @@ export default defineConfig({
           globalSetup: [...globalSetup, 'tests/support/web.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          // As patient as a locator: a busy machine is slower than the second that is usual.
-          expect: { poll: { timeout: 20_000 } },
           // After everything else: browsers, servers and simulators fill two cores.
           sequence: { groupOrder: 1 },
         },
