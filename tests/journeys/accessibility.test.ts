@@ -261,7 +261,7 @@ const overWorkspaceScreens: View[] = [
       const content = new Uint8Array([1])
       await chooseCertificates(page, [
         { name: 'a.pfx', content },
-        { name: 'b.pdf', content },
+        { name: 'b.p12', content },
       ])
       await shown(page.getByRole('heading', { name: '2 certificados' }))
     },

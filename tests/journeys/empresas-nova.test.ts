@@ -106,7 +106,7 @@ test('several certificates become several companies; of those with a password ea
   expect(await companiesOf(account)).toEqual([garage.nome, bakery.nome])
   const lines = page.locator('ol > li')
   await page.getByLabel('Só com problema (1)').check()
-  expect(await lines.count()).toBe(1)
+  await expect.poll(() => lines.count()).toBe(1)
   expect(await textOf(lines)).toMatch(/^mercado\.p12A senha informada não abre este certificado\./)
   await page.getByRole('button', { name: 'Tentar de novo o que tem problema' }).click()
   await shown(page.getByRole('heading', { name: '1 certificado', exact: true }))

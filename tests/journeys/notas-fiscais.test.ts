@@ -207,7 +207,8 @@ test('while it loads the list says so, and a failure keeps what was there', asyn
   const toast = page.getByRole('listitem').filter({ hasText: 'Erro ao carregar dados: Filtro recusado' })
   await shown(toast)
   await expect.poll(() => toast.count()).toBe(1)
-  await toast.getByRole('button', { name: 'Fechar aviso' }).click()
+  // By key: a message of the capture may lie over it.
+  await toast.getByRole('button', { name: 'Fechar aviso' }).press('Enter')
   await toast.waitFor({ state: 'detached' })
   const refused = page.waitForResponse(/DocumentosFiscais\?/)
   await page.getByRole('button', { name: 'Buscar' }).click()
