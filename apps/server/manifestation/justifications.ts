@@ -63,10 +63,9 @@ export async function keepText(
 ): Promise<void> {
   const row = { workspace_id: workspaceId, type: serviceCodes[service], choice, text }
   if (!keep) {
-    const { workspace_id, type } = row
     await db
       .deleteFrom('manifestation_text')
-      .where((and) => and.and({ workspace_id, type, choice, text }))
+      .where(({ and }) => and(row))
       .execute()
     return
   }

@@ -114,7 +114,8 @@ export function watchClock(
     ctx.log.warn({ subject, rows }, 'pauses lay further ahead than any rule causes, and were brought back')
   }
 
-  // The clock was right again before the pauses had followed it: what was written meanwhile was written by the other one.
+  // The clock was right again before the pauses had followed it: what was written meanwhile was written by the other one. Each process that
+  // saw it does this, so a pause may become longer, up to what the rules cause.
   async function undo(ctx: Pick<Context, 'db' | 'config' | 'log'>, jumpMs: number, sample: Sample): Promise<Sample> {
     await sql`set local lock_timeout = '500ms'`.execute(ctx.db)
     const rows = await move(ctx, -jumpMs)

@@ -38,7 +38,7 @@ const tightClass = '@max-[908px]/list:[&_td]:text-sm @max-[908px]/list:[&_td_.fo
 
 // Rows of 36 pixels, of 44 under a finger: two lines, the second in small print, without air around them.
 const compactClass =
-  '[&_tbody>tr]:h-9 pointer-coarse:[&_tbody>tr]:h-11 [&_tbody>tr>td]:py-0 [&_tbody>tr>td]:align-middle [&_tbody>tr>td]:leading-4 [&_tbody_.text-xs]:leading-3.5 [&_td_label]:-my-1.5 [&_td>button]:-my-1 [&_thead_label]:-my-2 [&_thead_button]:h-6'
+  '[&_tbody>tr]:h-9 pointer-coarse:[&_tbody>tr]:h-11 [&_tbody>tr>td]:py-0 [&_tbody>tr>td]:align-middle [&_tbody>tr>td]:leading-4 [&_tbody_.text-xs]:leading-3.5 [&_td_label]:-my-1.5 [&_td>button]:-my-1 [&_thead_label]:-my-2 [&_thead_button]:h-6 [&_td_a]:min-h-0'
 const rightAligned: readonly ColumnId[] = ['numero', 'valor']
 
 export function DocumentsTable(list: DocumentsListProps) {
