@@ -197,7 +197,7 @@ const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
   numero: ({ row }) => <span className="font-semibold">{row.numero}</span>,
   emitente: ({ kind, row, compact }) => (
     <>
-      <OpenLink id={row.idDfe} className="block min-h-6 truncate font-semibold" title={row.emitente}>
+      <OpenLink id={row.idDfe} className="-my-0.5 block min-h-6 truncate font-semibold" title={row.emitente}>
         {row.emitente}
       </OpenLink>
       <div className="flex items-start">
