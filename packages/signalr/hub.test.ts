@@ -173,6 +173,22 @@ describe('tokens', () => {
     expect(await again(accessToken)).toBe(401)
   })
 
+  it('of a negotiation open one connection, however many were negotiated by them', async () => {
+    await using test = await startHub()
+    const first = await negotiate(test.url)
+    const second = await negotiate(test.url, { token: first.accessToken })
+    const { socket, frames } = await openSocket(
+      test.url,
+      `id=${second.connectionToken}&access_token=${first.accessToken}`,
+      '',
+    )
+    socket.send(handshake)
+    await until(() => frames.length > 0)
+    expect(await refusedUpgrade(test.url, `id=${first.connectionToken}&access_token=${first.accessToken}`, '')).toBe(
+      401,
+    )
+  })
+
   it('take their scheme in any case', async () => {
     await using test = await startHub()
     const headers = { Authorization: 'bEARER ana-1' }

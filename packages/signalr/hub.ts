@@ -89,6 +89,13 @@ export function createHub<User>(options: HubOptions<User>): Hub<User> {
 const minuteMs = 60_000
 const authenticationsMax = 3
 
+interface Ticket<User> {
+  identity: HubIdentity<User>
+  since: number
+  /** Negotiated by it. */
+  connections: Set<ClientConnection<User>>
+}
+
 class SignalrHub<User> implements Hub<User>, HubServices<User> {
   readonly times: Times
   readonly limits: Limits
@@ -104,7 +111,7 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
   /** Negotiated and not attached. */
   readonly #waiting = new Set<ClientConnection<User>>()
   /** Tickets whose connection is not open yet: a client whose first transport fails negotiates again, and has nothing else to show. */
-  readonly #tickets = new Map<string, { identity: HubIdentity<User>; since: number }>()
+  readonly #tickets = new Map<string, Ticket<User>>()
   readonly #byKey = new Map<string, Set<ClientConnection<User>>>()
   readonly #byAddress = new Map<string, number>()
   /** Ended, and their transports not yet, by token. */
@@ -210,7 +217,11 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
   }
 
   opened(connection: ClientConnection<User>): void {
+    const ticket = this.#tickets.get(connection.ticket)
     this.#tickets.delete(connection.ticket)
+    // The ticket has stood in addresses: what else was negotiated by it opens no more.
+    for (const other of ticket?.connections ?? [])
+      if (other !== connection) other.close('another connection opened by its ticket', closeRecord(false))
     this.#options.opened?.(connection)
   }
 
@@ -287,12 +298,15 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
     const version = Math.min(1, Number(asked))
     const shown = bearerOf(request)
     const ticket = this.#tickets.has(shown) ? shown : secret()
-    const { id, token } = this.#admit(request, identity, { version, ticket })
-    if (version > 0) this.#tickets.set(ticket, { identity, since: performance.now() })
+    const connection = this.#admit(request, identity, { version, ticket })
+    if (version > 0) {
+      const connections = this.#tickets.get(ticket)?.connections ?? new Set()
+      this.#tickets.set(ticket, { identity, since: performance.now(), connections: connections.add(connection) })
+    }
     return {
       negotiateVersion: version,
-      connectionId: id,
-      connectionToken: version === 0 ? undefined : token,
+      connectionId: connection.id,
+      connectionToken: version === 0 ? undefined : connection.token,
       // The official clients show it instead of their token from here on, also in the address of a WebSocket and of an event stream. Others
       // ignore it and go on with their token.
       accessToken: version === 0 ? undefined : ticket,

@@ -142,6 +142,15 @@ describe('a sign-up', () => {
   })
 })
 
+test('of three thousand sign-ups within the hour no further one is taken, from wherever it comes', async () => {
+  await accounts.rows('truncate throttle')
+  await accounts.signUp(newPerson())
+  await accounts.rows('update throttle set count = 3000')
+  const refused = await accounts.signUp(newPerson())
+  await accounts.rows('truncate throttle')
+  expect(refused.status).toBe(429)
+})
+
 describe('the letter about a taken e-mail', () => {
   test('is written to owners of accounts only, and once an hour', async () => {
     const person = newPerson()

@@ -24,6 +24,8 @@ export { sessionChannel } from './session-ends.ts'
 export { findSession, listEnded } from './sessions.ts'
 
 const networkLimit: Limit = { name: 'cadastro', times: 300, withinMs: 3_600_000 }
+// Whoever has many networks: each sign-up sends a letter of ours to an address that somebody typed.
+const installationLimit: Limit = { name: 'cadastros', times: 3_000, withinMs: 3_600_000 }
 const existingLimit: Limit = { name: 'conta existente', times: 1, withinMs: 3_600_000 }
 
 interface NewAccount {
@@ -44,6 +46,7 @@ export async function signUp(
   caller: Caller,
 ): Promise<void> {
   await countTry({ db }, networkLimit, networkOf(caller.address))
+  await countTry({ db }, installationLimit, '')
   const email = account.email.toLowerCase()
   refuseGuessable({ config }, account.password)
   refuseOwnEmail(account.password, email)

@@ -157,8 +157,8 @@ describe('guesses', () => {
   test('sent at once from one address fail fifty times; the right password waits there too, and nowhere else', async () => {
     const person = newPerson()
     await accounts.signUp(person)
-    // Of IPv6 everybody has a whole network.
-    const address = (i: number) => `2001:db8:0:7::${(i + 1).toString(16)}`
+    // Of IPv6 everybody has a whole network, of /56.
+    const address = (i: number) => `2001:db8:0:7${i.toString(16).padStart(2, '0')}::${i + 1}`
     const guess = (i: number) => accounts.logIn({ ...newPerson(), senha: wrong }, { address: address(i) })
     const statuses: number[] = []
     for (let i = 0; i < 60; i += 20)

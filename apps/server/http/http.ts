@@ -162,7 +162,7 @@ export async function serveRoutes(
   })
   await addHeaders(app, ctx.config)
   refuseOtherHosts(app, ctx.config)
-  if (guest) receive(app, guest)
+  if (guest) receive(app, ctx.config, guest)
   await addCors(app, ctx.config)
   await app.register(multipart, { limits: formLimits })
   app.removeContentTypeParser(['application/json', 'text/plain'])
@@ -208,16 +208,18 @@ function refuseOtherHosts(
   app: FastifyInstance,
   { publicUrl, hostNames }: Pick<Config, 'publicUrl' | 'hostNames'>,
 ): void {
-  const known = new Set(hostNames)
   app.addHook('onRequest', (request, _, done) => {
-    const { host } = request.raw.headers
-    const name = host?.toLowerCase().split(/:\d*$/, 1)[0]
-    if (!name || known.has(name)) return done()
+    if (isOurHost({ hostNames }, request.raw)) return done()
     done(new AppError('invalid-input', `Este serviço atende em ${publicUrl}: refaça a chamada para esse endereço.`))
   })
 }
 
-function receive(app: FastifyInstance, guest: Guest): void {
+function isOurHost({ hostNames }: Pick<Config, 'hostNames'>, { headers }: IncomingMessage): boolean {
+  const name = headers.host?.toLowerCase().split(/:\d*$/, 1)[0]
+  return !name || hostNames.includes(name)
+}
+
+function receive(app: FastifyInstance, config: Pick<Config, 'hostNames'>, guest: Guest): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!isOf(guest, request.raw.url)) return done()
     for (const [name, value] of Object.entries(reply.getHeaders())) if (value) reply.raw.setHeader(name, value)
@@ -225,7 +227,7 @@ function receive(app: FastifyInstance, guest: Guest): void {
     reply.hijack()
   })
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (!guest.upgrade(request, socket, head)) socket.destroy()
+    if (!isOurHost(config, request) || !guest.upgrade(request, socket, head)) socket.destroy()
   })
 }
 
@@ -271,10 +273,9 @@ function addRoute(
   })
 }
 
-// All who visit a shared account are strangers to each other.
+// All who visit a shared account are strangers to each other, however many sessions each of them begins.
 function clientOf(session: Session | null, { address }: Caller): number | string {
-  if (!session) return networkOf(address)
-  return session.shared ? session.publicId : session.workspaceId
+  return session && !session.shared ? session.workspaceId : networkOf(address)
 }
 
 // Only what people read. Other responses may hold a token or a ticket, and the length of compressed bytes would leak something of it.

@@ -56,7 +56,7 @@ export async function forgetTries({ db }: WithDatabase, limit: Limit, who: strin
   await db.deleteFrom('throttle').where('key', '=', keyOf(limit, who)).execute()
 }
 
-/** The network that an address stands for: with IPv6 one client has a whole network. */
+/** The network that an address stands for: with IPv6 one client has a whole network (to homes /56 are given, RIPE-690 §4.2). */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped || !address.includes(':')) return mapped ?? address
@@ -64,10 +64,8 @@ export function networkOf(address: string): string {
   const groups = head ? head.split(':') : []
   const rest = tail ? tail.split(':') : []
   const whole = tail === undefined ? groups : [...groups, ...Array(8 - groups.length - rest.length).fill('0'), ...rest]
-  return `${whole
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`
+  const groups56 = [...whole.slice(0, 3), `${whole[3]?.padStart(4, '0').slice(0, 2)}00`]
+  return `${groups56.map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/56`
 }
 
 // A reader of the table does not learn e-mails or addresses from it.

@@ -451,6 +451,22 @@ describe('on the way in', () => {
     expect(text).toMatch(/^HTTP\/1\.1 200 OK/)
   })
 
+  test('whoever calls this machine by another name gets no connection either', async () => {
+    const { token } = await signUp()
+    const { hostname, port } = new URL(one.url)
+    const answered = async (host: string) => {
+      const socket = connect(Number(port), hostname)
+      const key = Buffer.alloc(16, 1).toString('base64')
+      socket.write(
+        `GET /notification-hub?access_token=${token} HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+      )
+      for await (const data of socket) return String(data).split('\r\n', 1)[0]
+      return null
+    }
+    expect(await answered(`${hostname}:${port}`)).toBe('HTTP/1.1 101 Switching Protocols')
+    expect(await answered(`other.example:${port}`)).toBeNull()
+  })
+
   test('pages of other origins may connect when they are configured', async () => {
     await using server = await start(config({ corsOrigins: ['https://erp.exemplo.com.br'] }), { roles: ['api'] })
     const preflight = await fetch(`${server.url}/notification-hub/negotiate?negotiateVersion=1`, {

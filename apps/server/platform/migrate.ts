@@ -43,8 +43,12 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
       await apply(client, text, { name, sha256 })
       applied.push(name)
     }
-    await grant(client)
-    await bindOwner(client)
+    await createRoles(client)
+    // All rights are given first and some taken back then: nobody may come in between.
+    await inTransaction(client, async () => {
+      await grant(client)
+      await bindOwner(client)
+    })
     for (const role of roles) await openLogin(client, url, role)
     return { applied }
   } finally {
@@ -114,20 +118,31 @@ async function apply(
   text: string,
   { name, sha256 }: { name: string; sha256: string },
 ): Promise<void> {
+  try {
+    await inTransaction(client, async () => {
+      await client.query(text)
+      await client.query('insert into migration (name, sha256) values ($1, $2)', [name, sha256])
+    })
+  } catch (cause) {
+    throw new Error(`migration ${name} failed`, { cause })
+  }
+}
+
+async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
   await client.query('begin')
   try {
-    await client.query(text)
-    await client.query('insert into migration (name, sha256) values ($1, $2)', [name, sha256])
+    await work()
     await client.query('commit')
-  } catch (cause) {
+  } catch (error) {
     await client.query('rollback')
-    throw new Error(`migration ${name} failed`, { cause })
+    throw error
   }
 }
 
 const roles = [appRole, signerRole] as const
 
-async function grant(client: pg.Client): Promise<void> {
+// Each by itself: another database of the server that does the same would wait for the whole transaction, and then fail.
+async function createRoles(client: pg.Client): Promise<void> {
   for (const role of roles) {
     // Roles belong to the whole server: another database on it may be creating the same one right now.
     await client.query(`do $$ begin
@@ -147,6 +162,9 @@ async function grant(client: pg.Client): Promise<void> {
   await client.query(`do $$ begin
     if not pg_has_role(current_user, '${appRole}', 'SET') then execute format('grant ${appRole} to %I with set true', current_user); end if;
   end $$`)
+}
+
+async function grant(client: pg.Client): Promise<void> {
   await client.query(`grant select, insert, update, delete on all tables in schema public to ${appRole}`)
   await client.query(`revoke insert, update, delete on migration, installation from ${appRole}`)
   await client.query(

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, rm } from 'node:fs/promises'
+import { chmod, lstat, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Connection } from '@vigia/sefaz/connection'
 import { LRUCache } from 'lru-cache'
+import { InstallationError } from '../platform/installation.ts'
 import { stopwatch } from '../platform/stopwatch.ts'
 import { type CallName, type Calls, HandleGone, type RelayHead, writeError } from './messages.ts'
 import type { EventDetails, OpenedCertificate, Signer } from './signer.ts'
@@ -71,8 +72,7 @@ export async function serveSigner(signer: Signer, path: string, mode: number): P
   }
   const server = createServer((request, response) => void answer(handlers, request, response))
   server.on('checkContinue', (request, response) => void relay(entryOf, request, response))
-  // Who stood here before and was killed left its socket.
-  await rm(path, { force: true })
+  await removeSocket(path)
   server.listen(path)
   await once(server, 'listening')
   await chmod(path, mode)
@@ -84,6 +84,16 @@ export async function serveSigner(signer: Signer, path: string, mode: number): P
       await closed
     },
   }
+}
+
+// Who stood here before and was killed left its socket.
+async function removeSocket(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => null)
+  if (!found) return
+  if (found.isSocket()) return rm(path, { force: true })
+  throw new InstallationError(
+    `SIGNER_SOCKET (${path}) é um arquivo ou uma pasta, que não foi feito por este programa. Nada foi apagado: informe outro caminho, ou apague o que está lá.`,
+  )
 }
 
 async function answer(handlers: Handlers, request: IncomingMessage, response: ServerResponse): Promise<void> {

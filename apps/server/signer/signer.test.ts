@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -19,6 +19,7 @@ import { readConfig } from '../config.ts'
 import { newCertificate } from '../manifestation/testing.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { InstallationError } from '../platform/installation.ts'
 import { insertCompany, newWorkspace } from '../platform/testing.ts'
 import { connectSigner, SignerDown } from './client.ts'
 import { serveSigner } from './server.ts'
@@ -283,6 +284,15 @@ describe('an event', () => {
     const id = await want({ text: null })
     await expect((await open()).sign({ id, leaseBy })).rejects.toThrow(EventError)
   })
+})
+
+test('what stands in the place of its socket and is none is not removed', async () => {
+  const path = join(folder, 'note')
+  await writeFile(path, 'of somebody')
+  await using own = testSigner(database.url)
+  await expect(serveSigner(own, path, 0o600)).rejects.toThrow(InstallationError)
+  expect(await readFile(path, 'utf8')).toBe('of somebody')
+  await rm(path)
 })
 
 test('while the signer is gone nothing is done, and nothing counts as sent; when it is back it is found', async () => {
