@@ -391,21 +391,21 @@ test('a note is looked at as it is printed, and saved; a summary says why it can
 
 test('a printed form that does not come says the status, or that it is not known', async () => {
   const page = await open()
-  await page.route('**/danfe/*', (route) => route.fulfill({ status: 503, body: '' }))
+  await page.route('**/danfe/*', (route) => route.fulfill({ status: 404, body: '' }))
   await viewButton(page).first().click()
-  await shown(page.getByText('Erro: Erro ao carregar PDF: 503'))
+  await shown(page.getByText('Erro: Erro ao carregar PDF: 404'))
   await page.unroute('**/danfe/*')
   const held = Promise.withResolvers<void>()
   await page.route('**/danfe/*', async (route) => {
     await held.promise
-    await route.abort('connectionrefused')
+    await route.fulfill({ status: 410, body: '' })
   })
   await page.getByRole('button', { name: 'Tentar novamente' }).click()
   await shown(page.getByText('Carregando documento...'))
   held.resolve()
-  await shown(page.getByText('Erro: Erro desconhecido'))
+  await shown(page.getByText('Erro: Erro ao carregar PDF: 410'))
   await page.getByRole('button', { name: 'Download' }).click()
-  await shown(page.getByRole('listitem').getByText('Erro: Erro desconhecido'))
+  await shown(page.getByRole('listitem').getByText('Erro: Erro ao carregar PDF: 410'))
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await page.unroute('**/danfe/*')

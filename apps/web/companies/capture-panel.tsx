@@ -1,9 +1,10 @@
-import { formatInteger } from '@vigia/contract/text'
+import { formatCount, formatInteger } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { type Capture, captureProgress, captureSentence, capturesOf, isTroubled, lampOf } from '../lib/capture.ts'
-import type { CompanyDetail } from '../lib/response-adapter.ts'
+import { useScreenQuery } from '../lib/query.ts'
+import { type CompanyDetail, documentsQuery } from '../lib/response-adapter.ts'
 import { useNow } from '../ui/hooks/clock.ts'
 import { Progress } from '../ui/progress.tsx'
 import { StateMark } from '../ui/state-mark.tsx'
@@ -136,6 +137,7 @@ function ServiceCapture({ companyId, capture, unheard, isNew, now }: ServiceCapt
           {capture.mensagem}
         </p>
       )}
+      {isNew && <ComeSoFar companyId={companyId} capture={capture} />}
       {Number(capture.ultimoNsu) > 0 && (
         <Link
           to={`${address}?empresa=${companyId}&periodo=todos`}
@@ -146,6 +148,22 @@ function ServiceCapture({ companyId, capture, unheard, isNew, now }: ServiceCapt
       )}
     </div>
   )
+}
+
+const tipos = { nfe: 0, cte: 2 } as const
+const counted: Record<Capture['servico'], [one: string, many: string]> = {
+  nfe: ['nota fiscal chegou', 'notas fiscais chegaram'],
+  cte: ['CT-e chegou', 'CT-e chegaram'],
+}
+
+/** How many documents the first capture has brought. */
+function ComeSoFar({ companyId, capture }: Pick<ServiceCaptureProps, 'companyId' | 'capture'>) {
+  // In an order of its own: the list, which is opened next, must not begin with what was here meanwhile.
+  const query = { TipoDFe: tipos[capture.servico], IdEmpresa: companyId, Ordem: 'chegada', PaginaAtual: 1 } as const
+  const { data } = useScreenQuery(documentsQuery, { query }, { refreshMs: isMoving([capture]) ? 3_000 : 15_000 })
+  const count = data?.totalDeItens ?? 0
+  if (count === 0) return null
+  return <p className="mt-1.5 font-semibold">{`${formatCount(count, ...counted[capture.servico])} até agora`}</p>
 }
 
 // 100 means that the authority has nothing more; null that it has not responded yet.

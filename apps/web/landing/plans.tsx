@@ -1,16 +1,12 @@
 import { clsx } from 'clsx'
-import { Check } from 'lucide-react'
+import { Check, Hammer } from 'lucide-react'
 import { type PlanOffer, plans } from '../lib/plans.ts'
 import { Badge } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { ContactButton } from './contact-button.tsx'
 
-const inAll = [
-  'Captura automática',
-  'Armazenamento vitalício',
-  'Detecção e alerta de NFes suspeitas',
-  'Interface web completa',
-]
+const notYet = 'Detecção e alerta de NFes suspeitas'
+const inAll = ['Captura automática', 'Armazenamento vitalício', notYet, 'Interface web completa']
 const inFixed = ['Manifestação de NFe', 'Suporte por e-mail', 'Relatórios avançados']
 
 interface Offer extends PlanOffer {
@@ -123,8 +119,15 @@ function OfferColumn({ offer, preloadContact }: { offer: Offer; preloadContact: 
       <ul className="mt-5 border-line border-t">
         {features.map((feature) => (
           <li key={feature} className="flex items-start gap-2.5 border-line border-b py-2">
-            <Check aria-hidden className="mt-1 size-4 shrink-0 text-brand" />
-            {feature}
+            {feature === notYet ? (
+              <Hammer aria-hidden className="mt-1 size-4 shrink-0 text-muted" />
+            ) : (
+              <Check aria-hidden className="mt-1 size-4 shrink-0 text-brand" />
+            )}
+            <span>
+              {feature}
+              {feature === notYet && <span className="text-muted"> (em construção)</span>}
+            </span>
           </li>
         ))}
       </ul>

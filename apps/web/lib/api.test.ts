@@ -276,10 +276,14 @@ describe('what is sent', () => {
     expect(fetched[0]?.[1].headers).toEqual({ Accept: 'application/json' })
   })
 
-  test('a printed form is not retried, and its error has the status', async () => {
+  test('a printed form is tried four times when that may help, and its error has the last status', async () => {
     const print = route({ method: 'GET', path: '/pdf', access: 'session', summary: '', produces: 'application/pdf' })
-    answers(new Response('', { status: 503 }))
+    answers(...[503, 503, 502, 503].map((status) => new Response('', { status })))
     expect(await outcome(callBytes(print, {}))).toMatchObject({ message: 'Erro ao carregar PDF: 503' })
+    expect(fetched).toHaveLength(4)
+    fetched.length = 0
+    answers(new Response('', { status: 404 }))
+    expect(await outcome(callBytes(print, {}))).toMatchObject({ message: 'Erro ao carregar PDF: 404' })
     expect(fetched).toHaveLength(1)
     expect(fetched[0]?.[1].headers).toEqual({ Accept: 'application/pdf' })
   })

@@ -42,30 +42,43 @@ export async function call<R extends RouteDefinition>(
   // Another window may log in as somebody else between two attempts: all attempts use the token of the first.
   const token = currentSession()?.token
   // The specification retries every method, so a POST whose response was lost reaches the server twice.
-  for (let attempt = 0; ; attempt++) {
+  const attempt = () => attemptOnce(route, input, token, options.signal)
+  return retried(attempt, options.signal, (error) => {
+    const message = `Falha após ${retriesMax + 1} tentativas. Último erro: ${error.message}`
+    return new ApiError(message, error.status, { errors: error.errors, cause: error })
+  }) as Promise<Envelope<RouteData<R>>>
+}
+
+// What may pass is tried again (section 8); `whenOver` makes the error that the last attempt ends with.
+async function retried<T>(
+  attempt: () => Promise<T>,
+  signal: AbortSignal | undefined,
+  whenOver: (error: ApiError) => ApiError,
+): Promise<T> {
+  for (let failures = 0; ; failures++) {
     try {
-      return (await attemptOnce(route, input, token, options.signal)) as Envelope<RouteData<R>>
+      return await attempt()
     } catch (error) {
       if (!(error instanceof ApiError) || !isRetryable(error.status)) throw error
-      if (attempt === retriesMax) {
-        const message = `Falha após ${attempt + 1} tentativas. Último erro: ${error.message}`
-        throw new ApiError(message, error.status, { errors: error.errors, cause: error })
-      }
-      await sleep(retryDelayMs(attempt), options.signal)
+      if (failures === retriesMax) throw whenOver(error)
+      await sleep(retryDelayMs(failures), signal)
     }
   }
 }
 
-/** The bytes of a file, without retries: the screen shows the status and offers to try again. */
+/** The bytes of a file; when they do not come, the screen shows the last status and offers to try again. */
 export async function callBytes<R extends RouteDefinition>(
   route: R,
   input: CallInput<R>,
   options: { signal?: AbortSignal } = {},
 ): Promise<Blob> {
-  return sendRequest(route, input, currentSession()?.token, options.signal, async (response) => {
-    if (!response.ok) throw new ApiError(`Erro ao carregar ${fileKind(route)}: ${response.status}`, response.status)
-    return response.blob()
-  })
+  const token = currentSession()?.token
+  const attempt = () =>
+    sendRequest(route, input, token, options.signal, async (response) => {
+      if (!response.ok) throw new ApiError(`Erro ao carregar ${fileKind(route)}: ${response.status}`, response.status)
+      return response.blob()
+    })
+  return retried(attempt, options.signal, (error) => error)
 }
 
 function fileKind({ produces }: RouteDefinition): string {
