@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Role, readConfig, start } from '@vigia/server/start'
+import { start as startSimulator } from '@vigia/simulator/start'
 import pg from 'pg'
 import { startDatabase } from '../tests/support/postgres.ts'
 import { fill, type Volume } from '../tests/support/volume.ts'
@@ -24,6 +25,9 @@ export async function startTenants(
   const directory = await mkdtemp(join(tmpdir(), 'vigia-bench-'))
   stack.defer(() => rm(directory, { recursive: true, force: true }))
   const postgres = stack.use(await startDatabase(directory, { durable: true }))
+  // A worker trusts the simulator's authority, though nothing is captured here.
+  if (roles.includes('worker'))
+    stack.use(await startSimulator({ port: 0, directory: join(directory, 'simulator'), documentsEach: 0 }))
   const environment = { PORT: '0', DATA_DIR: directory, DATABASE_URL: postgres.url, LOG_LEVEL: 'error' }
   const server = stack.use(await start(readConfig(environment, directory), { roles }))
   const owner = new pg.Client({ connectionString: postgres.url })
