@@ -147,6 +147,28 @@ export const removeCertificate = route({
   data: z.null(),
 })
 
+/** Ends the captures of a company and keeps its documents; ours. */
+export const archiveCompany = route({
+  method: 'POST',
+  path: '/v1/api/Empresas/arquivar',
+  access: 'session',
+  summary: 'Arquiva a empresa: a captura para, os documentos ficam e o plano não a conta mais.',
+  refusals: [404, 409],
+  query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
+  data: z.null(),
+})
+
+/** Takes an archived company back into use; ours. */
+export const reactivateCompany = route({
+  method: 'POST',
+  path: '/v1/api/Empresas/reativar',
+  access: 'session',
+  summary: 'Reativa uma empresa arquivada, se couber no plano; a captura continua.',
+  refusals: [402, 404, 409],
+  query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
+  data: z.null(),
+})
+
 /** The logo of a company, as it is printed; ours. */
 export const getLogo = route({
   method: 'GET',
@@ -317,7 +339,7 @@ export const synchronizeCompany = route({
   path: '/v1/api/Empresas/sincronizar',
   access: 'session',
   summary: 'Pede uma consulta à SEFAZ assim que as regras dela permitirem.',
-  refusals: [402, 404],
+  refusals: [402, 404, 409],
   query: z.object({ idEmpresa: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
   data: z.object({ proximaConsulta: z.string().nullable() }),
 })

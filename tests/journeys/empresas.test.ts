@@ -178,8 +178,12 @@ async function bulk(page: Page) {
   await page.getByRole('checkbox', { name: 'Selecionar CLIENTE 0009 COMERCIO LTDA' }).uncheck()
   await shown(page.getByText('7 selecionadas de 8 empresas'))
   await page.getByRole('button', { name: 'Sincronizar selecionadas' }).click()
-  await shown(page.getByText('Sincronização pedida para 7 empresas'), 20_000)
-  await shown(page.getByText(/esperam a SEFAZ permitir, a primeira às \d\d:\d\d; saem sozinhas\.$/))
+  await shown(page.getByText('Sincronização pedida para 6 empresas'), 20_000)
+  await shown(
+    page.getByText(
+      /esperam a SEFAZ permitir, a primeira às \d\d:\d\d; saem sozinhas\. 1 empresa arquivada ficou de fora\.$/,
+    ),
+  )
   await page.getByRole('button', { name: 'Fechar o resultado' }).click()
   await page.getByRole('button', { name: 'Limpar seleção' }).click()
   await shown(page.getByText('8 empresas', { exact: true }))

@@ -31,8 +31,8 @@ export async function fillOffice(databaseUrl: string, { email }: Pick<Account, '
 }
 
 const companies = `
-  insert into company (workspace_id, cnpj, name, search, uf, active, automatic)
-  select $1, cnpj, name, translate(lower(name), 'âéí', 'aei'), 35, n % 50 <> 7, n % 27 <> 12
+  insert into company (workspace_id, cnpj, name, search, uf, archived_at, automatic)
+  select $1, cnpj, name, translate(lower(name), 'âéí', 'aei'), 35, case when n % 50 = 7 then now() end, n % 27 <> 12
     from unnest($2::text[]) with ordinality as c (cnpj, n)
    cross join lateral (select case when n = 3 then 'COOPERATIVA AGROINDUSTRIAL DOS PRODUTORES DE LEITE, CAFÉ E DERIVADOS DO ALTO PARANAÍBA E TRIÂNGULO MINEIRO LIMITADA'
                                    else 'CLIENTE ' || lpad(n::text, 4, '0') || ' COMERCIO LTDA' end as name) as named`

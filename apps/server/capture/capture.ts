@@ -1,6 +1,6 @@
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
-import type { Company, SyncRequest } from '../companies/companies.ts'
+import { type Company, requireActive, type SyncRequest } from '../companies/companies.ts'
 import { wakeEvents } from '../manifestation/manifestation.ts'
 import { requireCapture } from '../plans/plans.ts'
 import type { Context } from '../platform/context.ts'
@@ -174,7 +174,7 @@ async function linesOfBase(
 /**
  * Requests a company's next queries as early as the authority's rules allow: now, or when its pause ends. Returns that time for each line;
  * null where another workspace has proved its certificate for the CNPJ and this one has not: it does not learn when others query. Never
- * shortens a pause: a query during one starts a new hour of blocking. Refuses when neither trial nor plan lasts.
+ * shortens a pause: a query during one starts a new hour of blocking. Refuses when neither trial nor plan lasts, or the company is archived.
  */
 export async function requestSync(
   ctx: Pick<Context, 'db' | 'config'>,
@@ -183,6 +183,7 @@ export async function requestSync(
 ): Promise<SyncRequest[]> {
   const ids = await inWorkspace(ctx, workspaceId, async (ctx) => {
     await requireCapture(ctx, workspaceId)
+    await requireActive(ctx, workspaceId, companyId)
     return ctx.db
       .selectFrom('capture_subscription')
       .select('line_id')

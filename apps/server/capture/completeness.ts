@@ -195,10 +195,12 @@ export const completenessRoutes = [
   handle(getCompleteness, async (ctx, { query, session }) => {
     const companyId = await getCompanyId(ctx, session.workspaceId, query.id)
     return readWorkspace(ctx, session.workspaceId, async (ctx) => {
-      const { paused_at } = await ctx.db
-        .selectFrom('workspace')
-        .select('paused_at')
-        .where('id', '=', session.workspaceId)
+      const { pausedAt } = await ctx.db
+        .selectFrom('workspace as w')
+        .innerJoin('company as c', 'c.workspace_id', 'w.id')
+        .select(sql<Date | null>`least(w.paused_at, c.archived_at)`.as('pausedAt'))
+        .where('w.id', '=', session.workspaceId)
+        .where('c.id', '=', companyId)
         .executeTakeFirstOrThrow()
       const lines = await ctx.db
         .selectFrom('capture_subscription as s')
@@ -212,8 +214,8 @@ export const completenessRoutes = [
         .execute()
       const data = []
       for (const { id, service, paused } of lines) {
-        // While the workspace is paused it does not learn what others receive.
-        const months = await readCompleteness(ctx, id, paused ? paused_at : null)
+        // While it is paused it does not learn what others receive.
+        const months = await readCompleteness(ctx, id, paused ? pausedAt : null)
         data.push({ servico: serviceOf(service), meses: months.map(toMonth) })
       }
       return { data }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { noneAccepted } from '../companies/companies.ts'
 import { activatePlan, endPlan, findWorkspaceOf, notePaused, type PlanType, readPlan } from '../plans/plans.ts'
 import type { WithDatabase } from '../platform/context.ts'
@@ -7,39 +7,61 @@ import { noCertificate } from './rules.ts'
 import { awake, lockLines, setAutomatic } from './subscriptions.ts'
 
 /**
- * Pauses the capture of a workspace when neither its trial nor its plan lasts, and resumes it when one does. Does nothing where that is so
- * already.
+ * Pauses the capture of a workspace when neither its trial nor its plan lasts, and that of a company when it is archived; resumes it when
+ * that is over. Does nothing where it is so already.
  */
 export async function followPlan(ctx: WithDatabase, workspaceId: number): Promise<void> {
   await inCapture(ctx, async (ctx) => {
     await enterWorkspace(ctx, workspaceId)
     // Locked because a company may be added at the same time: either its subscription is read below, or it finds the plan ended.
     const plan = await readPlan(ctx, workspaceId, { lock: true })
-    const paused = plan.situation === 'ended'
-    if (paused === (plan.pausedAt !== null) && !(await hasStray(ctx, workspaceId, paused))) return
-    const lineIds = await lockLines(
-      ctx,
-      sql`select line_id from capture_subscription where workspace_id = ${workspaceId}`,
-    )
+    const ended = plan.situation === 'ended'
+    const isPaused = sql<boolean>`(${ended} or company_id = any (${await listArchived(ctx, workspaceId)}::int[]))`
+    if (ended === (plan.pausedAt !== null) && !(await hasStray(ctx, workspaceId, isPaused))) return
+    // The others are left alone: they may wait for something of their own.
+    const lineIds = await lockLines(ctx, sql`select s.line_id ${strays(workspaceId, isPaused)}`)
     // After the locks, when the last page under way has been stored: it belongs to the time before the pause.
-    await notePaused(ctx, workspaceId, paused)
-    await ctx.db.updateTable('capture_subscription').set({ paused }).where('workspace_id', '=', workspaceId).execute()
+    await notePaused(ctx, workspaceId, ended)
+    const subscriptions = await ctx.db
+      .updateTable('capture_subscription')
+      .set({ paused: isPaused })
+      .where('workspace_id', '=', workspaceId)
+      .where(sql<boolean>`line_id = any (${lineIds}::int[])`)
+      .returning(['line_id as lineId', 'paused'])
+      .execute()
     for (const lineId of await listShared(ctx, lineIds)) await setAutomatic(ctx, lineId)
-    if (paused) await restLines(ctx, lineIds)
-    else await wakeLines(ctx, lineIds)
+    const linesWhich = (paused: boolean) =>
+      subscriptions.filter((one) => one.paused === paused).map((one) => one.lineId)
+    await restLines(ctx, linesWhich(true))
+    await wakeLines(ctx, linesWhich(false))
     await enterWorkspace(ctx, workspaceId)
   })
 }
 
-// A company may have been added between the plan's end and this check.
-async function hasStray({ db }: WithDatabase, workspaceId: number, paused: boolean): Promise<boolean> {
-  const { rows } = await sql`
-    select from capture_subscription s join capture_line l on l.id = s.line_id
-     where s.workspace_id = ${workspaceId}
-       and (s.paused <> ${paused}
-            or l.paused = exists (select 1 from capture_subscription o where o.line_id = l.id and not o.paused))
-     limit 1`.execute(db)
+// In a statement of its own, because the tables of the capture are not joined with those of a workspace.
+async function listArchived({ db }: WithDatabase, workspaceId: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('company')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('active', '=', false)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+// A company may have been added between the plan's end and this check, or archived.
+async function hasStray({ db }: WithDatabase, workspaceId: number, isPaused: RawBuilder<boolean>): Promise<boolean> {
+  const { rows } = await sql`select ${strays(workspaceId, isPaused)} limit 1`.execute(db)
   return rows.length > 0
+}
+
+// The subscriptions that are paused and should not be, or the other way round, and those whose line is.
+function strays(workspaceId: number, isPaused: RawBuilder<boolean>): RawBuilder<unknown> {
+  return sql`
+    from capture_subscription s join capture_line l on l.id = s.line_id
+   where s.workspace_id = ${workspaceId}
+     and (s.paused <> ${isPaused}
+          or l.paused = exists (select 1 from capture_subscription o where o.line_id = l.id and not o.paused))`
 }
 
 // A line that others receive goes on; the others are not queried, and nothing else of them changes.

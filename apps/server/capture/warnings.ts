@@ -35,6 +35,8 @@ interface LostPositions {
   cnpj: string
   service: ServiceCode
   lost: number
+  /** It is not archived. */
+  active: boolean
 }
 
 /**
@@ -93,8 +95,9 @@ async function listStuck(ctx: WarningContext, workspaceId: number): Promise<Stuc
   return withCompanies(ctx, workspaceId, rows)
 }
 
+// Of archived companies too: the sum is compared with what was told before, and must not become smaller.
 async function listLost({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<LostPositions[]> {
-  const { rows } = await sql<Omit<LostPositions, 'name' | 'cnpj'> & { companyId: number }>`
+  const { rows } = await sql<Omit<LostPositions, 'name' | 'cnpj' | 'active'> & { companyId: number }>`
     select s.company_id as "companyId", l.service, sum(g.to_nsu - g.from_nsu + 1)::float8 as lost
       from capture_subscription s join capture_line l on l.id = s.line_id join capture_gap g on g.line_id = l.id
      where s.workspace_id = ${workspaceId} and s.proved_at is not null and g.lost and not g.passed
@@ -109,19 +112,18 @@ async function withCompanies<Row extends { companyId: number }>(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,
   rows: readonly Row[],
-): Promise<(Row & { name: string; cnpj: string })[]> {
+): Promise<(Row & { name: string; cnpj: string; active: boolean })[]> {
   if (rows.length === 0) return []
   const companies = await db
     .selectFrom('company')
-    .select(['id', 'name', 'cnpj'])
+    .select(['id', 'name', 'cnpj', 'active'])
     .where('workspace_id', '=', workspaceId)
-    .where('active', '=', true)
     .where(sql<boolean>`id = any (${rows.map(({ companyId }) => companyId)}::int[])`)
     .execute()
   const byId = new Map(companies.map((company) => [company.id, company]))
   return rows.flatMap((row) => {
     const company = byId.get(row.companyId)
-    return company ? [{ ...row, name: company.name, cnpj: company.cnpj }] : []
+    return company ? [{ ...row, name: company.name, cnpj: company.cnpj, active: company.active }] : []
   })
 }
 
@@ -176,7 +178,8 @@ function mostCommon(texts: readonly string[]): string {
 
 const writeLost: MailKind = async (ctx, { workspaceId }) => {
   if (workspaceId === null) return null
-  const lost = await readWorkspace(ctx, workspaceId, (ctx) => listLost(ctx, workspaceId))
+  const all = await readWorkspace(ctx, workspaceId, (ctx) => listLost(ctx, workspaceId))
+  const lost = all.filter(({ active }) => active)
   const [first] = lost
   if (!first) return null
   const what = formatCount(sumOf(lost), 'posição que faltava não está', 'posições que faltavam não estão')

@@ -18,13 +18,15 @@ interface Settings {
   shown_nfe: number
   shown_cte: number
   acknowledges: boolean
+  /** It is not archived. */
+  active: boolean
 }
 
 /** The settings of a company, which nobody else changes until the transaction ends. `ctx.db` is a transaction inside the workspace. */
 export async function lockSettings({ db }: WithDatabase, workspaceId: number, companyId: number): Promise<Settings> {
   const { acknowledges_since, ...row } = await db
     .selectFrom('company')
-    .select(['name', 'cnpj', 'email', 'uf', 'automatic', 'shown_nfe', 'shown_cte', 'acknowledges_since'])
+    .select(['name', 'cnpj', 'email', 'uf', 'automatic', 'shown_nfe', 'shown_cte', 'acknowledges_since', 'active'])
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', companyId)
     .forNoKeyUpdate()
@@ -89,6 +91,19 @@ export async function recordRemoval(
 ): Promise<void> {
   const description = `Removeu ${holderOf(certificate)}, da empresa ${called(company)}; a chave privada foi apagada.`
   await recordAudit(ctx, session, 'certificado', description)
+}
+
+/** Writes down that a company was archived, or taken back into use. */
+export async function recordArchiving(
+  ctx: WithDatabase,
+  session: Session,
+  company: Settings,
+  archived: boolean,
+): Promise<void> {
+  const description = archived
+    ? `Arquivou a empresa ${called(company)}: a captura dela parou${company.acknowledges ? ', a ciência automática foi desligada' : ''}, e os documentos ficam.`
+    : `Reativou a empresa ${called(company)}: a captura dela continua.`
+  await recordAudit(ctx, session, 'empresa', description)
 }
 
 /** Writes down that somebody asked for a query. */

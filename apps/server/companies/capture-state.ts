@@ -19,19 +19,14 @@ const gapsOfLine = sql<{ missing: number; passed: number; lost: number }>`(
  * The tables of the capture and those of the workspace are never joined: they may come to stand in different places.
  */
 export async function readCaptureStates(db: Context['db'], workspaceId: number, companyId?: number) {
-  const { paused_at } = await db
-    .selectFrom('workspace')
-    .select('paused_at')
-    .where('id', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  const lines = await readLines(db, workspaceId, paused_at, companyId)
+  const lines = await readLines(db, workspaceId, await readPauses(db, workspaceId), companyId)
   const received = await readReceived(db, workspaceId, lines)
   const missing = await countMissing(db, received)
   return lines.map(({ line_id, ...line }, index) => {
     const { ownNsu, unread } = received[index]!
     return {
       ...line,
-      // While the workspace is paused, as it was before: what others receive meanwhile is not shown.
+      // While it is paused, as it was before: what others receive meanwhile is not shown.
       ...(ownNsu !== null && { last_nsu: ownNsu, max_nsu: ownNsu }),
       // Of a document that arrived damaged a whole copy was fetched, unless its position is still missing or is lost.
       unread: unread + (missing.get(line_id) ?? 0),
@@ -45,9 +40,34 @@ const due = sql`case when l.state = 'waiting' and not l.wanted and l.next_at > n
   then least(greatest(l.next_at, l.allowed_at), l.last_success_at + ${waitMinutesMax} * interval '1 minute')
   else greatest(l.next_at, l.allowed_at) end`
 
-async function readLines(db: Context['db'], workspaceId: number, pausedAt: Date | null, companyId?: number) {
+interface Pauses {
+  /** Since when the captures of all companies are paused. */
+  all: Date | null
+  /** The archived ones, and since when. */
+  companies: { id: number; since: Date }[]
+}
+
+async function readPauses(db: Context['db'], workspaceId: number): Promise<Pauses> {
+  const { paused_at: all } = await db
+    .selectFrom('workspace')
+    .select('paused_at')
+    .where('id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  const companies = await db
+    .selectFrom('company')
+    .select(['id', sql<Date>`archived_at`.as('since')])
+    .where('workspace_id', '=', workspaceId)
+    .where('active', '=', false)
+    .execute()
+  return { all, companies }
+}
+
+async function readLines(db: Context['db'], workspaceId: number, { all, companies }: Pauses, companyId?: number) {
+  const archivedAt = sql`(select a.since from unnest(${companies.map(({ id }) => id)}::int[], ${companies.map(({ since }) => since)}::timestamptz[]) a (id, since)
+    where a.id = s.company_id)`
   const successBefore = sql`(select k.at from capture_call k
-    where k.line_id = l.id and k.query = 'distNSU' and k.c_stat in (137, 138) and k.at <= ${pausedAt}::timestamptz order by k.id desc limit 1)`
+    where k.line_id = l.id and k.query = 'distNSU' and k.c_stat in (137, 138) and k.at <= least(${all}::timestamptz, ${archivedAt})
+    order by k.id desc limit 1)`
   const query = db
     .selectFrom('capture_subscription as s')
     .innerJoin('capture_line as l', 'l.id', 's.line_id')

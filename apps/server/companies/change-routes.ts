@@ -1,15 +1,22 @@
-import { createCompany, removeCertificate, synchronizeCompany, updateCompany } from '@vigia/contract/companies'
+import {
+  archiveCompany,
+  createCompany,
+  reactivateCompany,
+  removeCertificate,
+  synchronizeCompany,
+  updateCompany,
+} from '@vigia/contract/companies'
 import type { RouteInput } from '@vigia/contract/route'
 import { formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
 import { requireProvedEmail } from '../accounts/accounts.ts'
-import { handle, weights } from '../http/http.ts'
+import { handle, type Session, weights } from '../http/http.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inTransaction, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { serviceOf } from '../platform/service.ts'
-import { lockSettings, recordChanges, recordRemoval, recordSync } from './audit-entries.ts'
+import { lockSettings, recordArchiving, recordChanges, recordRemoval, recordSync } from './audit-entries.ts'
 import { batchRoutes } from './batch-routes.ts'
 import * as companies from './companies.ts'
 import { type CapturesOfCertificates, isProved, register } from './registration.ts'
@@ -19,6 +26,8 @@ interface Captures extends CapturesOfCertificates {
   stopWithoutCertificate(ctx: Pick<Context, 'db'>, workspaceId: number, cnpj: string): Promise<void>
   /** Updates whether the company is captured automatically. */
   followSwitch(ctx: Pick<Context, 'db'>, workspaceId: number, companyId: number): Promise<void>
+  /** Pauses the captures of archived companies, and resumes those of the others. */
+  followPlan(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void>
   /** Requests the next queries of a company as early as the authority allows; returns when that is, for each service. */
   requestSync(
     ctx: Pick<Context, 'db' | 'config'>,
@@ -45,7 +54,7 @@ export const companyChangeRoutes = (captures: Captures) => [
     if (file) await requireProvedEmail(ctx, session)
     const certificate = file && (await companies.openCertificate(session.workspaceId, file, password))
     const proved = certificate !== undefined && (await isProved(ctx, certificate))
-    await inWorkspace(ctx, session.workspaceId, async (ctx) => {
+    const isActive = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
       const { db } = ctx
       const before = await lockSettings({ db }, session.workspaceId, companyId)
       const company = await companies.updateCompany(ctx, session, companyId, changeOf(form), certificate)
@@ -54,8 +63,10 @@ export const companyChangeRoutes = (captures: Captures) => [
       await captures.followSwitch({ db }, session.workspaceId, companyId)
       const after = await lockSettings({ db }, session.workspaceId, companyId)
       await recordChanges({ db }, session, { before, after, certificate })
+      return after.active
     })
-    return { data: null, message: 'Empresa atualizada com sucesso!' }
+    const paused = certificate && !isActive ? ' Ela está arquivada: reative-a para a captura continuar.' : ''
+    return { data: null, message: `Empresa atualizada com sucesso!${paused}` }
   }),
 
   handle(removeCertificate, async (ctx, { query, session }) => {
@@ -70,6 +81,18 @@ export const companyChangeRoutes = (captures: Captures) => [
       const owner = await companies.findCertificateOwner(ctx, workspaceId, company.cnpj)
       return { data: null, message: `Certificado removido e chave privada apagada. ${whatFollows(owner)}` }
     })
+  }),
+
+  handle(archiveCompany, async (ctx, { query, session }) => {
+    await setArchived(ctx, captures, session, query.id, true)
+    const message =
+      'Empresa arquivada: nada mais é consultado na SEFAZ em nome dela. Os documentos já guardados continuam aqui, e ela não conta mais no plano.'
+    return { data: null, message }
+  }),
+
+  handle(reactivateCompany, async (ctx, { query, session }) => {
+    await setArchived(ctx, captures, session, query.id, false)
+    return { data: null, message: 'Empresa reativada. A captura continua assim que a SEFAZ permitir.' }
   }),
 
   handle(synchronizeCompany, async (ctx, { query, session }) => {
@@ -88,6 +111,25 @@ export const companyChangeRoutes = (captures: Captures) => [
 
   ...batchRoutes,
 ]
+
+async function setArchived(
+  ctx: Context,
+  captures: Captures,
+  session: Session,
+  publicId: string,
+  archived: boolean,
+): Promise<void> {
+  const { workspaceId, shared } = session
+  if (shared) throw new AppError('conflict', companiesOfEverybody)
+  const companyId = await companies.getCompanyId(ctx, workspaceId, publicId)
+  await inWorkspace(ctx, workspaceId, async (ctx) => {
+    const company = await lockSettings(ctx, workspaceId, companyId)
+    // Who asks twice is told the same twice.
+    if (!(await companies.setArchived(ctx, workspaceId, companyId, archived))) return
+    await captures.followPlan(ctx, workspaceId)
+    await recordArchiving(ctx, session, company, archived)
+  })
+}
 
 // Codes of participation (section 3).
 function changeOf(form: RouteInput<typeof updateCompany>['form']): companies.CompanyChange {
@@ -123,6 +165,9 @@ const late =
   'Pedido anotado, mas a captura está atrasada e pode demorar. Os documentos já guardados estão seguros; se não mudar em uma hora, quem administra o sistema confere se o programa de captura (worker) está em execução.'
 const expired =
   'O certificado digital desta empresa venceu, e sem um certificado válido nada é consultado na SEFAZ. Os documentos já guardados estão seguros; envie um certificado novo na edição da empresa.'
+
+const companiesOfEverybody =
+  'Esta conta é compartilhada: as empresas dela servem a todos que a visitam, e por isso não podem ser arquivadas. Nada foi alterado. Para experimentar, crie uma conta só sua.'
 
 const ofEverybody =
   'Esta conta é compartilhada: as empresas dela servem a todos que a visitam, e por isso os certificados não podem ser removidos. Nada foi alterado. Para experimentar, crie uma conta só sua.'

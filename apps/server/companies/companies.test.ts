@@ -130,6 +130,10 @@ describe('a new company', () => {
         /^A empresa 12\.ABC\.345\/01DE-35 já está cadastrada\. Nada foi alterado\. Para trocar/,
       ),
     })
+    await inWorkspace({ db }, session.workspaceId, ({ db }) =>
+      db.updateTable('company').set({ archived_at: new Date() }).execute(),
+    )
+    await expect(create(certificateOf(matriz))).rejects.toThrow(/está arquivada\. Nada foi alterado\. Reative-a/)
   })
 })
 

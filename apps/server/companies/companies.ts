@@ -55,6 +55,53 @@ export function revokedSentence(revokedAt: Date): string {
   return `O certificado digital foi revogado pela autoridade certificadora em ${formatBrasiliaDay(revokedAt)}, e por isso não é mais usado. Os documentos já guardados estão seguros; envie um certificado novo na edição da empresa para a captura continuar.`
 }
 
+/** What the captures of a company say that was archived. */
+export function archivedSentence(archivedAt: Date): string {
+  return `Esta empresa está arquivada desde ${formatBrasiliaDay(archivedAt)}: nada é consultado na SEFAZ em nome dela. Os documentos já guardados estão seguros e continuam disponíveis; reative-a para a captura continuar. A SEFAZ guarda cada documento por cerca de 90 dias e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos.`
+}
+
+/** Refuses a company that was archived. `ctx.db` is a transaction inside the workspace. */
+export async function requireActive(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  companyId: number,
+): Promise<void> {
+  const row = await db
+    .selectFrom('company')
+    .select('archived_at')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', companyId)
+    .executeTakeFirst()
+  if (row?.archived_at) throw new AppError('conflict', archivedSentence(row.archived_at))
+}
+
+/**
+ * Archives a company, without automatic Ciência from then on, or takes it back into use when the plan has room for it; returns whether that changed anything. `ctx.db` is a
+ * transaction inside the workspace that has locked the company.
+ */
+export async function setArchived(
+  ctx: Pick<Context, 'db' | 'config'>,
+  workspaceId: number,
+  companyId: number,
+  archived: boolean,
+): Promise<boolean> {
+  const { numUpdatedRows } = await ctx.db
+    .updateTable('company')
+    // Whoever takes it back decides anew what is answered by itself.
+    .set(
+      archived
+        ? { archived_at: sql<Date>`now()`, acknowledges_since: null, acknowledges_by: null }
+        : { archived_at: null },
+    )
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', companyId)
+    .where('active', '=', archived)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  if (!archived) await requireRoomForCompany(ctx, workspaceId)
+  return true
+}
+
 const defaultUf = 35
 
 /** When a query that a person asked for can leave. */
@@ -97,11 +144,17 @@ export async function createCompany(
     .onConflict((conflict) => conflict.columns(['workspace_id', 'cnpj']).doNothing())
     .returning(['id', 'public_id as publicId', 'cnpj', 'uf'])
     .executeTakeFirst()
-  if (!row)
+  if (!row) {
+    if (await isArchived(ctx, session.workspaceId, cnpj))
+      throw new AppError(
+        'conflict',
+        `A empresa ${formatCnpj(cnpj)} está arquivada. Nada foi alterado. Reative-a na lista de empresas; o certificado novo se envia na edição dela.`,
+      )
     throw new AppError(
       'conflict',
       `A empresa ${formatCnpj(cnpj)} já está cadastrada. Nada foi alterado. Para trocar o certificado, abra a edição dessa empresa; para cadastrar uma filial dela, informe também o CNPJ da filial.`,
     )
+  }
   await requireRoomForCompany(ctx, session.workspaceId)
   await storeCertificate(ctx, session, row.id, certificate)
   const payload: Registered = { cnpj, by: session.accountName }
@@ -112,6 +165,16 @@ export async function createCompany(
     sessionId: session.publicId,
   })
   return row
+}
+
+async function isArchived({ db }: Pick<Context, 'db'>, workspaceId: number, cnpj: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('company')
+    .select('active')
+    .where('workspace_id', '=', workspaceId)
+    .where('cnpj', '=', cnpj)
+    .executeTakeFirst()
+  return row?.active === false
 }
 
 /** What a person changes in a company; what is undefined keeps its value. */
@@ -239,7 +302,17 @@ function selectCompanies(db: Context['db'], workspaceId: number) {
       sql<{ base: string; valid_to: Date; revoked_at: Date | null }>`${usedCertificates(workspaceId)}`.as('k'),
       (join) => join.on('k.base', '=', sql`left(c.cnpj, 8)`),
     )
-    .select(['c.id', 'c.public_id', 'c.name', 'c.cnpj', 'c.active', 'c.automatic', 'k.valid_to', 'k.revoked_at'])
+    .select([
+      'c.id',
+      'c.public_id',
+      'c.name',
+      'c.cnpj',
+      'c.active',
+      'c.archived_at',
+      'c.automatic',
+      'k.valid_to',
+      'k.revoked_at',
+    ])
     .where('c.workspace_id', '=', workspaceId)
 }
 

@@ -103,7 +103,8 @@ export async function registerOrRenew(
   await replaceCertificate(ctx, uploader, companyId, before.cnpj, certificate)
   await captures.resume({ db: ctx.db }, workspaceId, before.cnpj, { proved })
   await recordChanges(ctx, uploader, { before, after: before, certificate })
-  return { state: 'replaced', companyId, message: `Certificado trocado: o novo é ${until}.` }
+  const paused = before.active ? '' : ' A empresa está arquivada: reative-a para a captura continuar.'
+  return { state: 'replaced', companyId, message: `Certificado trocado: o novo é ${until}.${paused}` }
 }
 
 // A filial that was registered with the certificate of its matriz is renewed by that of the matriz, which is no company here.

@@ -208,7 +208,12 @@ type CaptureState = CompanyRow['captura'][number]
 
 function toCapture(
   line: ListedLine,
-  { automatic, valid_to, revoked_at }: Pick<ListedCompany, 'automatic' | 'valid_to' | 'revoked_at'>,
+  {
+    archived_at,
+    automatic,
+    valid_to,
+    revoked_at,
+  }: Pick<ListedCompany, 'archived_at' | 'automatic' | 'valid_to' | 'revoked_at'>,
   { outages, storage, refusedCiencias, pausedBecause }: Trouble,
 ): CaptureState {
   const outage = outages[serviceOf(line.service)]
@@ -220,10 +225,11 @@ function toCapture(
   const servico = serviceOf(line.service)
   const positions = { ultimoNsu: nsuText(line.last_nsu), maxNsu: nsuText(line.max_nsu) }
   const cause = { causaComum: null, providencia: null }
-  if (line.paused) {
+  if (archived_at || line.paused) {
     const estado = 'parada'
-    const told = { ...cause, providencia: 'plano' as const, proximaConsulta: null, ...positions }
-    return { servico, estado, mensagem: pausedBecause, ...told }
+    const mensagem = archived_at ? companies.archivedSentence(archived_at) : pausedBecause
+    const told = { ...cause, providencia: archived_at ? null : ('plano' as const), proximaConsulta: null, ...positions }
+    return { servico, estado, mensagem, ...told }
   }
   // A workspace whose certificate is not proved does not learn what other workspaces captured for the same CNPJ, nor when.
   const nothing = { proximaConsulta: null, ultimoNsu: nsuText(0n), maxNsu: nsuText(0n) }

@@ -100,9 +100,14 @@ const byCompany = (workspaceId: number) => {
    group by c.workspace_id, c.id order by coalesce(sum(m.n) filter (where m.month = ${thisMonth}), 0) desc, c.search, c.id`
 }
 
+// Nobody answers for a company that was archived.
+const archived = (workspaceId: number) => sql`(
+  select coalesce(array_agg(id), '{}') from company where workspace_id = ${workspaceId} and not active)::int[]`
+
 const countDue = (workspaceId: number, type: ServiceCode) => sql`
   select count(*)::int from document d
    where ${dueUntil(workspaceId, type, new Date(), endOfTomorrow())}
+     and d.company_id <> all (${archived(workspaceId)})
      and (not (select hides from w)
           or (select ${shownTo('c', 'd')} from company c where c.workspace_id = d.workspace_id and c.id = d.company_id))`
 
@@ -131,7 +136,8 @@ const byDay = (workspaceId: number) => {
   // The company is looked up only where something is hidden at all: a join costs as much as the counting.
   const shown = sql`(not (select hides from w)
     or (select ${shownTo('c', 'k')} from company c where c.workspace_id = ${workspaceId} and c.id = k.company_id))`
-  const waits = (status: number) => sql`coalesce(sum(n) filter (where type = ${nfe} and status = ${status}), 0)`
+  const waits = (status: number) =>
+    sql`coalesce(sum(n) filter (where type = ${nfe} and status = ${status} and company_id <> all (${archived(workspaceId)})), 0)`
   const sums = sql`sum(n) as n, ${waits(summary)} as summaries, ${waits(acknowledged)} as acknowledged`
   const waiting = sql`type = ${nfe} and status in (${summary}, ${acknowledged})`
   const ofLarge = sql`workspace_id = ${workspaceId} and (select large from w)`

@@ -38,11 +38,11 @@ export async function acknowledgePending(
       .leftJoin('account as a', (join) =>
         join.onRef('a.workspace_id', '=', 'c.workspace_id').onRef('a.id', '=', 'c.acknowledges_by'),
       )
-      .select(['c.cnpj', 'c.shown_nfe', 'c.acknowledges_since', 'a.name'])
+      .select(['c.cnpj', 'c.active', 'c.shown_nfe', 'c.acknowledges_since', 'a.name'])
       .where('c.workspace_id', '=', workspaceId)
       .where('c.id', '=', companyId)
       .executeTakeFirst()
-    if (!company?.acknowledges_since || !(company.shown_nfe & recipient)) return 0
+    if (!company?.acknowledges_since || !company.active || !(company.shown_nfe & recipient)) return 0
     const by = company.name === null ? '' : ` por ${company.name}`
     const why = `Ciência automática, ligada em ${formatBrasiliaMoment(company.acknowledges_since)}${by}.`
     await lockRequests({ db }, workspaceId)

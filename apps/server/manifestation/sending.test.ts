@@ -522,6 +522,20 @@ describe('what has waited too long', () => {
     expect(await only()).toMatchObject({ state: 'rejected', message: expect.stringMatching(/ocultadas/) })
   })
 
+  test('is not sent when the company was archived, nor wanted while it is', async () => {
+    const set = (change: { acknowledges_since?: Date; archived_at?: Date | null }) =>
+      inWorkspace(ctx, office.workspaceId, ({ db }) => db.updateTable('company').set(change).execute())
+    const acknowledge = () => acknowledgePending(ctx, office.workspaceId, office.companyId)
+    await summaries(1)
+    await set({ acknowledges_since: new Date(), archived_at: new Date() })
+    expect(await acknowledge()).toBe(0)
+    await set({ archived_at: null })
+    expect(await acknowledge()).toBe(1)
+    await set({ archived_at: new Date() })
+    expect(await prepareBatch(ctx, await claim())).toBeNull()
+    expect(await only()).toMatchObject({ state: 'rejected', message: expect.stringMatching(/arquivada/) })
+  })
+
   test('is not sent when the switch that wanted it was turned off, and is when it is on again', async () => {
     const turn = (since: Date | null) =>
       inWorkspace(ctx, office.workspaceId, ({ db }) =>

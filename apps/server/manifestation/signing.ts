@@ -107,7 +107,7 @@ async function settleKnown({ db }: Pick<Context, 'db'>, batch: Batch): Promise<b
   return rows.map((row) => row.id)
 }
 
-// Checked again after the wait: the document may be cancelled by now, or the switch that requested the event turned off.
+// Checked again after the wait: the document may be cancelled by now, or the switch that requested the event turned off, or the company archived.
 async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
   const fresh = batch.events.filter((event) => !event.isUnknown)
   const { rows } = await sql<{ id: bigint }>`
@@ -115,13 +115,15 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
        set state = 'rejected', lease_by = null, lease_until = null, c_stat = null, x_motivo = null, answered_at = null,
            message = case d.status when 3 then 'O documento foi cancelado antes do envio: nada foi enviado.'
                                    when 9 then 'O uso do documento foi denegado: nada foi enviado.'
-                                   else case when c.acknowledges_since is null
+                                   else case when not c.active
+                                             then 'A empresa foi arquivada antes do envio: nada foi enviado.'
+                                             when c.acknowledges_since is null
                                              then 'A Ciência automática foi desligada antes do envio: nada foi enviado.'
                                              else 'As notas destinadas à empresa foram ocultadas antes do envio: nada foi enviado.' end end
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
        and d.workspace_id = o.workspace_id and d.id = o.document_id
-       and (d.status in (3, 9) or (o.requested_by is null and (c.acknowledges_since is null or c.shown_nfe & ${recipient}::int = 0)))
+       and (d.status in (3, 9) or (o.requested_by is null and (not c.active or c.acknowledges_since is null or c.shown_nfe & ${recipient}::int = 0)))
     returning o.id`.execute(db)
   return rows.map((row) => row.id)
 }

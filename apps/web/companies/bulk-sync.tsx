@@ -20,6 +20,8 @@ interface BulkRun {
   /** Queries that must wait for the authority, and when the first of them leaves. */
   later: { count: number; first: string | null }
   refused: { name: string; why: string }[]
+  /** Chosen, and left out because they are archived. */
+  archived: number
 }
 
 /** Requests the synchronization of several companies, one after another; the server decides when each query leaves. */
@@ -31,8 +33,9 @@ export function useBulkSync() {
     wanted.current = false
   }, [])
   useEffect(() => stop, [stop])
-  const start = async (companies: readonly CompanyRow[]) => {
+  const start = async (chosen: readonly CompanyRow[]) => {
     if (wanted.current) return
+    const companies = chosen.filter(({ ativa }) => ativa)
     wanted.current = true
     let state: BulkRun = {
       total: companies.length,
@@ -41,6 +44,7 @@ export function useBulkSync() {
       now: 0,
       later: { count: 0, first: null },
       refused: [],
+      archived: chosen.length - companies.length,
     }
     for (const company of companies) {
       if (!wanted.current) break
@@ -148,11 +152,12 @@ function resultTitle({ total, done, refused }: BulkRun): string {
   return `Sincronização pedida para ${formatInteger(good)} de ${formatCount(total, 'empresa', 'empresas')}`
 }
 
-function resultText({ total, done, now: started, later }: BulkRun, now: Date): string {
+function resultText({ total, done, now: started, later, archived }: BulkRun, now: Date): string {
   const when = later.first ? `, a primeira ${formatAtMoment(later.first, now)}` : ''
   return [
     started > 0 && `${formatCount(started, 'consulta começa', 'consultas começam')} agora.`,
     later.count > 0 && `${formatCount(later.count, 'espera', 'esperam')} a SEFAZ permitir${when}; saem sozinhas.`,
+    archived > 0 && `${formatCount(archived, 'empresa arquivada ficou', 'empresas arquivadas ficaram')} de fora.`,
     done < total && `${formatCount(total - done, 'empresa ficou', 'empresas ficaram')} sem pedido.`,
   ]
     .filter(Boolean)

@@ -10,6 +10,7 @@ import { Badge } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
+import { ReactivateButton } from './archiving.tsx'
 import { ServiceState, Validity } from './row-parts.tsx'
 import { SyncButton } from './sync-button.tsx'
 import { useWindowRows } from './window-rows.ts'
@@ -359,7 +360,7 @@ function CompanyActions({ company, reasons }: { company: CompanyRow; reasons?: s
   const { search } = useLocation()
   return (
     <div className="-mr-2 flex justify-end max-sm:-mt-1.5">
-      <SyncButton company={company} />
+      {company.ativa ? <SyncButton company={company} /> : <ReactivateButton {...company} bare />}
       <Link
         to={`/empresas/editar/${company.id}`}
         // 'Voltar' leads back to the same list.

@@ -13,6 +13,7 @@ import { useNow } from '../ui/hooks/clock.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
+import { ArchivedNotice, ArchiveSection } from './archiving.tsx'
 import { isMoving } from './capture-pace.ts'
 import { CapturePanel } from './capture-panel.tsx'
 import { CompanyEditor } from './company-editor.tsx'
@@ -95,10 +96,12 @@ function LoadedCompany({ id, company, isNew, back }: LoadedCompanyProps) {
           </Notice>
         )
       )}
-      <CapturePanel companyId={id} company={company} isNew={isNew} />
+      {company.ativa === false && <ArchivedNotice id={id} razaoSocial={company.razaoSocial} />}
+      {company.ativa !== false && <CapturePanel companyId={id} company={company} isNew={isNew} />}
       <CompanyEditor companyId={id} company={company} back={back} now={now} />
       {company.temLogo !== null && <LogoSection companyId={id} company={company} hasLogo={company.temLogo} />}
       <Completeness companyId={id} company={company.razaoSocial} />
+      {company.ativa === true && <ArchiveSection companyId={id} company={company} />}
     </div>
   )
 }

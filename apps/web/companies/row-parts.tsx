@@ -49,7 +49,13 @@ function restingState(capture: Capture) {
   return state === 'waiting' ? 'unlit' : state
 }
 
-function nextStep({ captura }: CompanyRow, last: string | null, capture: Capture | undefined, now: Date): string {
+function nextStep(
+  { ativa, captura }: CompanyRow,
+  last: string | null,
+  capture: Capture | undefined,
+  now: Date,
+): string {
+  if (!ativa) return ''
   if (!capture) return captura === null ? '' : 'Peça a sincronização'
   if (last !== null && Number.isNaN(Date.parse(last))) return 'Peça a sincronização para acertar a data'
   if (last !== null && capture.estado === 'aguardando' && capture.proximaConsulta)

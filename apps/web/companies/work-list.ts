@@ -56,12 +56,12 @@ export function validityOf({ certificado, dataValidadeCertificadoDigital }: Comp
   return year ? new Date(Number(year), Number(month) - 1, Number(day), 23, 59, 59).toISOString() : null
 }
 
-type ListedCertificate = Pick<CompanyRow, 'validadeCertificadoA1' | 'certificadoRevogadoEm'>
+type ListedCertificate = Pick<CompanyRow, 'ativa' | 'validadeCertificadoA1' | 'certificadoRevogadoEm'>
 
-/** Whether the certificate of a company ends soon, has ended or was revoked: all need another one. */
-export function endsSoon({ validadeCertificadoA1, certificadoRevogadoEm }: ListedCertificate, now: Date): boolean {
-  const days = daysLeft(validadeCertificadoA1, now)
-  return certificadoRevogadoEm !== null || (days !== null && days <= soonDays)
+/** Whether the certificate of a company in use ends soon, has ended or was revoked: all need another one. */
+export function endsSoon({ ativa, ...certificate }: ListedCertificate, now: Date): boolean {
+  const days = daysLeft(certificate.validadeCertificadoA1, now)
+  return ativa && (certificate.certificadoRevogadoEm !== null || (days !== null && days <= soonDays))
 }
 
 // Most of the time the same reason stops both services; it is shown once.

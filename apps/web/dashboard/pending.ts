@@ -26,7 +26,8 @@ const untold = {
 }
 
 /** What needs a person, the most urgent first: what can lose documents, then deadlines, then information. */
-export function pendingOf(counts: Dashboard['pendencias'], companies: readonly CompanyRow[], now: Date): Pending[] {
+export function pendingOf(counts: Dashboard['pendencias'], all: readonly CompanyRow[], now: Date): Pending[] {
+  const companies = all.filter(({ ativa }) => ativa)
   const { resumos, aguardandoResposta, canceladasNfe, canceladosCte, vencemNfe, vencemCte } = {
     ...untold,
     ...counts,

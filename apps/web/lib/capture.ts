@@ -45,13 +45,17 @@ export function isOfAll(capture: Capture): boolean {
   return Boolean(capture.causaComum)
 }
 
-type Captured = Pick<CompanyRow, 'sincronizacaoAutomatica' | 'validadeCertificadoA1' | 'captura'>
+type Captured = Pick<CompanyRow, 'sincronizacaoAutomatica' | 'validadeCertificadoA1' | 'captura'> & {
+  ativa: boolean | null
+}
 
 /**
  * The captures of a company as every screen counts and shows them. Without a valid certificate a capture is stopped, also while the server
- * still tells the time of its next query. Empty when the server tells nothing of captures, unless the certificate has expired.
+ * still tells the time of its next query. Empty when the server tells nothing of captures, unless the certificate has expired, and of a
+ * company that is archived.
  */
-export function capturesOf({ captura, ...company }: Captured, now: Date): Capture[] {
+export function capturesOf({ captura, ativa, ...company }: Captured, now: Date): Capture[] {
+  if (ativa === false) return []
   const { validadeCertificadoA1: validity } = company
   const why = validity === null ? withoutCertificate : hasEnded(validity, now) ? endedCertificate : null
   if (captura === null) return why === endedCertificate ? [stopped('nfe', why), stopped('cte', why)] : []
@@ -126,8 +130,9 @@ export interface Watch {
   detail: string
 }
 
-/** The state of the captures of all companies together: the worst one decides. Null while there is no company. */
-export function watchOf(companies: readonly CompanyRow[], now: Date): Watch | null {
+/** The state of the captures of all companies together: the worst one decides. Null while none is in use. */
+export function watchOf(all: readonly CompanyRow[], now: Date): Watch | null {
+  const companies = all.filter(({ ativa }) => ativa)
   if (companies.length === 0) return null
   const each = companies.map((company) => capturesOf(company, now))
   const captures = each.flat()

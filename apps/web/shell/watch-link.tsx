@@ -50,12 +50,14 @@ export function WatchLamp() {
   )
 }
 
+const nobody = { lamp: 'unlit', title: 'Nenhuma empresa ainda', detail: 'Cadastre a primeira.' } as const
+const allArchived = { lamp: 'unlit', title: 'Empresas arquivadas', detail: 'Nada é consultado na SEFAZ.' } as const
+
 function useWatch(): Pick<Watch, 'lamp' | 'title' | 'detail'> {
   const now = useNow()
   const { known, lost } = useWatchedCompanies()
   if (known) {
-    const nobody = { lamp: 'unlit', title: 'Nenhuma empresa ainda', detail: 'Cadastre a primeira.' } as const
-    return watchOf(known, now) ?? nobody
+    return watchOf(known, now) ?? (known.length > 0 ? allArchived : nobody)
   }
   if (lost) return { lamp: 'stopped', title: 'Sem contato', detail: 'Não sabemos como está a captura.' }
   return { lamp: 'waiting', title: 'Consultando a captura', detail: 'Um momento.' }

@@ -1,0 +1,93 @@
+import { archiveCompany, reactivateCompany } from '@vigia/contract/companies'
+import { ArchiveRestore } from 'lucide-react'
+import { useState } from 'react'
+import { notifySuccess } from '../lib/notify.ts'
+import { actionMessage, useAction } from '../lib/query.ts'
+import type { CompanyDetail } from '../lib/response-adapter.ts'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
+
+interface ArchivedProps {
+  id: string
+  razaoSocial: string
+}
+
+/** Takes a company that was archived back into use; `bare`: as an icon, in its row. */
+export function ReactivateButton({ id, razaoSocial, bare = false }: ArchivedProps & { bare?: boolean }) {
+  const action = useAction(reactivateCompany, {
+    onSuccess: ({ message }) => notifySuccess(razaoSocial, { description: message }),
+  })
+  return (
+    <Button
+      variant={bare ? 'ghost' : 'outline'}
+      size={bare ? 'icon' : 'sm'}
+      aria-label={`Reativar ${razaoSocial}`}
+      title={bare ? 'Reativar' : undefined}
+      busy={action.isPending}
+      onClick={() => action.mutate({ query: { id } })}
+    >
+      {bare ? <ArchiveRestore aria-hidden className="size-4" /> : 'Reativar'}
+    </Button>
+  )
+}
+
+/** What stands over the page of a company that was archived. */
+export function ArchivedNotice({ id, razaoSocial }: ArchivedProps) {
+  return (
+    <Notice tone="info" title="Empresa arquivada" action={<ReactivateButton id={id} razaoSocial={razaoSocial} />}>
+      Nada é consultado na SEFAZ em nome dela, e ela não conta no plano. Os documentos já guardados continuam aqui.
+    </Notice>
+  )
+}
+
+/** Ends the captures of a company that is no client any more; its documents stay. */
+export function ArchiveSection({ companyId, company }: { companyId: string; company: CompanyDetail }) {
+  const [asking, setAsking] = useState(false)
+  const action = useAction(archiveCompany, {
+    errorToast: false,
+    onSuccess: ({ message }) => {
+      setAsking(false)
+      notifySuccess('Empresa arquivada', { description: message })
+    },
+  })
+  return (
+    <section aria-labelledby="arquivar" className="ledger grid gap-3 py-4">
+      <h2 id="arquivar" className="text-lg">
+        Arquivar empresa
+      </h2>
+      <p className="max-w-[70ch] text-muted">
+        Para quem deixou de ser cliente: a captura e a ciência automática param, os documentos continuam aqui e a
+        empresa não conta mais no plano. Dá para reativar depois, se couber no plano.
+      </p>
+      <Button variant="outline" size="sm" className="justify-self-start" onClick={() => setAsking(true)}>
+        Arquivar
+      </Button>
+      <ConfirmDialog
+        open={asking}
+        title={`Arquivar ${company.razaoSocial}?`}
+        confirm="Arquivar"
+        busy={action.isPending}
+        onConfirm={() => action.mutate({ query: { id: companyId } })}
+        onCancel={() => {
+          setAsking(false)
+          action.reset()
+        }}
+      >
+        <p>
+          A partir de agora nada é consultado na SEFAZ em nome dela, e a ciência automática é desligada. O certificado
+          continua guardado; para apagá-lo, use Remover certificado.
+        </p>
+        <p>
+          A SEFAZ guarda cada documento por cerca de 90 dias e, depois de 60 dias sem nenhuma consulta, deixa de numerar
+          os novos, que assim não chegam mais.
+        </p>
+        {action.error && (
+          <Notice tone="error" title="A empresa não foi arquivada">
+            {actionMessage(action.error)}
+          </Notice>
+        )}
+      </ConfirmDialog>
+    </section>
+  )
+}
