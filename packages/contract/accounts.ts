@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import {
+  AccountForm,
+  ChangeEmailForm,
   ChangePasswordForm,
   ConfirmEmailForm,
   DeleteAccountForm,
@@ -10,7 +12,16 @@ import {
 } from './forms.ts'
 import { route } from './route.ts'
 
-export { ChangePasswordForm, DeleteAccountForm, LoginForm, NewPasswordForm, RecoveryForm, SignUpForm } from './forms.ts'
+export {
+  AccountForm,
+  ChangeEmailForm,
+  ChangePasswordForm,
+  DeleteAccountForm,
+  LoginForm,
+  NewPasswordForm,
+  RecoveryForm,
+  SignUpForm,
+} from './forms.ts'
 
 /** Whether the service is ready: a login would work (section 7). */
 export const health = route({
@@ -100,18 +111,51 @@ export const getAccount = route({
     compartilhada: z.boolean(),
     /** False: certificates are taken and warnings are sent only after the confirmation by the link of the letter. */
     emailConfirmado: z.boolean(),
+    /** The e-mail that the account will have when the link in the letter to it is opened; null: no change was asked for. */
+    emailNovo: z.string().nullable(),
     /** When everything of the account is deleted, because somebody asked for that; null: nobody did. */
     exclusaoEm: z.string().nullable(),
   }),
 })
 
-/** Confirms the e-mail of an account by the link that a letter brought; ours. */
+/** Changes name and phone of the account; ours. */
+export const updateAccount = route({
+  method: 'PUT',
+  path: '/v1/api/Usuarios/conta',
+  access: 'session',
+  summary: 'Altera o nome e o celular da conta desta sessão; sem celular fica sem.',
+  refusals: [409],
+  body: AccountForm,
+  data: z.null(),
+})
+
+/** Sends a link to another e-mail, which becomes the one of the account when it is opened; ours. */
+export const changeEmail = route({
+  method: 'POST',
+  path: '/v1/api/Usuarios/trocar-email',
+  access: 'session',
+  summary: 'Envia a outro e-mail o link que faz dele o e-mail da conta.',
+  refusals: [409, 429],
+  body: ChangeEmailForm,
+  data: z.null(),
+})
+
+/** Takes the request for another e-mail back; ours. */
+export const dropEmailChange = route({
+  method: 'POST',
+  path: '/v1/api/Usuarios/desistir-da-troca-de-email',
+  access: 'session',
+  summary: 'Desfaz o pedido de troca do e-mail da conta; o link enviado deixa de valer.',
+  data: z.null(),
+})
+
+/** Confirms the e-mail of an account, or its change, by the link that a letter brought; ours. */
 export const confirmEmail = route({
   method: 'POST',
   path: '/v1/api/Usuarios/confirmar-email',
   access: 'public',
-  summary: 'Confirma o e-mail de uma conta com o link recebido por e-mail; o link vale uma vez só.',
-  refusals: [404, 410],
+  summary: 'Confirma o e-mail de uma conta, ou a troca dele, com o link recebido por e-mail; o link vale uma vez só.',
+  refusals: [404, 409, 410],
   body: ConfirmEmailForm,
   data: z.null(),
 })

@@ -32,12 +32,14 @@ export const LoginForm = z.object({
 
 const unknownPlan = 'Tipo de plano deve ser 1 ou 2'
 
+const personName = line('Nome', 'Nome é obrigatório')
+  .min(1, { error: 'Nome é obrigatório', abort: true })
+  .min(3, 'Nome deve ter pelo menos 3 caracteres')
+  .max(100, 'Nome deve ter no máximo 100 caracteres')
+
 /** Sign-up payload (sections 3 and 5); `celular` holds digits only and is omitted when empty. */
 export const SignUpForm = z.object({
-  nome: line('Nome', 'Nome é obrigatório')
-    .min(1, { error: 'Nome é obrigatório', abort: true })
-    .min(3, 'Nome deve ter pelo menos 3 caracteres')
-    .max(100, 'Nome deve ter no máximo 100 caracteres'),
+  nome: personName,
   email: requiredEmail('Email inválido'),
   senha: password({
     missing: 'Senha é obrigatória',
@@ -49,6 +51,9 @@ export const SignUpForm = z.object({
     .pipe(z.literal([1, 2], { error: unknownPlan }))
     .default(1),
 })
+
+/** How the person of an account is called and reached; ours. */
+export const AccountForm = z.object({ nome: personName, celular: optionalPhone })
 
 /** The request of a person who forgot the password (section 5). */
 export const RecoveryForm = z.object({ email })
@@ -87,6 +92,9 @@ const currentPassword = z
 
 /** The request of a person who wants the account deleted; ours. */
 export const DeleteAccountForm = z.object({ senhaAtual: currentPassword })
+
+/** Another e-mail of an account, asked for by a person who knows the password; ours. */
+export const ChangeEmailForm = z.object({ email: requiredEmail('Email inválido'), senhaAtual: currentPassword })
 
 /** A new password, set by a person who knows the old one; ours. */
 export const ChangePasswordForm = z

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LocalDateTime, numberBetween } from './fields.ts'
+import { LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
 export { type PlanKind, planKinds, trialDays } from './codes.ts'
@@ -96,6 +96,19 @@ export const getPlan = route({
   access: 'session',
   summary: 'Plano do workspace, limites e uso.',
   data: Plan,
+})
+
+const unknownPlan = 'Tipo de plano deve ser 1 ou 2'
+
+/** Asks us for a plan; ours. */
+export const requestPlan = route({
+  method: 'POST',
+  path: '/v1/api/Plano/pedir',
+  access: 'session',
+  summary: 'Pede um plano a quem administra o sistema, que responde por e-mail.',
+  refusals: [409, 429],
+  body: z.object({ tipoPlano: wholeNumber(unknownPlan).pipe(z.literal([1, 2], { error: unknownPlan })) }),
+  data: z.null(),
 })
 
 /** The kinds of entries of the audit. */

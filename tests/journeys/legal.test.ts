@@ -15,7 +15,7 @@ const pages = [
       /AES-256-GCM/,
       /operador e fazemos/,
       /até 15 dias/,
-      /para corrigi-los, é só pedir/,
+      /onde você os corrige/,
       /ainda não há um botão/,
       /só\s+para demonstração/,
       /serve a todas as que cadastraram esse CNPJ/,

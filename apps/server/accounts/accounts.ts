@@ -41,15 +41,18 @@ interface NewAccount {
  * neither the answer nor its time says which of both happened.
  */
 export async function signUp(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config, log }: Pick<Context, 'db' | 'config' | 'log'>,
   account: NewAccount,
   caller: Caller,
 ): Promise<void> {
   await countTry({ db }, networkLimit, networkOf(caller.address))
-  await countTry({ db }, installationLimit, '')
   const email = account.email.toLowerCase()
   refuseGuessable({ config }, account.password)
   refuseOwnEmail(account.password, email)
+  await countTry({ db }, installationLimit, '').catch((error: unknown) => {
+    log.warn({ limit: installationLimit }, 'sign-ups are refused: there were too many within the hour')
+    throw error
+  })
   const passwordHash = await hashPassword({ config }, account.password)
   // The number comes first: the row can only be written by somebody who is in its workspace already.
   const { rows } = await sql<{
@@ -101,6 +104,9 @@ async function insertAccount(
     select id, ${workspaceId}::int from unnest(${rows.map((row) => row.public_id)}::uuid[]) id`.execute(db)
 }
 
+// While its link may work.
+const currentNewEmail = sql<string | null>`case when a.new_email_until > now() then a.new_email end`.as('new_email')
+
 /** The account of the session; `erase_at`: when it goes, with its workspace; `proved`: its e-mail needs no confirmation (any more). */
 export async function getAccount({ db, config }: Pick<Context, 'db' | 'config'>, session: Session) {
   const { workspaceId, accountId } = session
@@ -108,7 +114,7 @@ export async function getAccount({ db, config }: Pick<Context, 'db' | 'config'>,
     const row = await db
       .selectFrom('account as a')
       .innerJoin('workspace as w', 'w.id', 'a.workspace_id')
-      .select(['a.name', 'a.email', 'a.phone', 'a.created_at', 'w.erase_at'])
+      .select(['a.name', 'a.email', currentNewEmail, 'a.phone', 'a.created_at', 'w.erase_at'])
       .where('a.workspace_id', '=', workspaceId)
       .where('a.id', '=', accountId)
       .executeTakeFirst()
@@ -116,6 +122,41 @@ export async function getAccount({ db, config }: Pick<Context, 'db' | 'config'>,
   })
   if (!account) throw new AppError('not-found', 'Conta não encontrada.')
   return account
+}
+
+/** Changes how the person of the session is called and reached. */
+export async function updateAccount(
+  { db }: Pick<Context, 'db'>,
+  session: Session,
+  { name, phone = null }: { name: string; phone?: string | undefined | null },
+): Promise<void> {
+  if (session.shared)
+    throw new AppError(
+      'conflict',
+      'Esta conta é compartilhada: todos a usam com o mesmo nome, e por isso ele não pode ser trocado. Nada foi alterado. Para ter uma conta só sua, crie uma.',
+    )
+  const { workspaceId, accountId } = session
+  await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const before = await db
+      .selectFrom('account')
+      .select(['name', 'phone'])
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', accountId)
+      .forUpdate()
+      .executeTakeFirstOrThrow()
+    const changes = [
+      ...(before.name === name ? [] : [`nome de “${before.name}” para “${name}”`]),
+      ...(before.phone === phone ? [] : [`celular de ${before.phone ?? 'nenhum'} para ${phone ?? 'nenhum'}`]),
+    ]
+    if (changes.length === 0) return
+    await db
+      .updateTable('account')
+      .set({ name, phone })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', accountId)
+      .execute()
+    await recordAudit({ db }, session, 'conta', `Alterou os dados da conta: ${changes.join('; ')}.`)
+  })
 }
 
 /**
@@ -132,7 +173,7 @@ export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): 
     await db
       .updateTable('account')
       // Whose password everybody knows has no owner who could confirm anything.
-      .set({ shared: true, email_proved_at: sql<Date>`coalesce(email_proved_at, now())` })
+      .set({ shared: true, email_proved_at: sql<Date>`coalesce(email_proved_at, now())`, new_email: null })
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', accountId)
       .execute()

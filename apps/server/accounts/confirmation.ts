@@ -65,7 +65,7 @@ export async function confirmEmail({ db }: WithDatabase, text: string, { address
     const account = await prove({ db }, { workspaceId, accountId })
     // Another call may have used it since it was looked at; the account is locked now.
     await getLink({ db }, link, text)
-    await endLinks({ db }, { workspaceId, accountId }, 'email')
+    await endLinks({ db }, { workspaceId, accountId }, ['email'])
     const actor = { workspaceId, accountId, accountName: account.name, address }
     await recordAudit({ db }, actor, 'conta', `E-mail ${account.email} confirmado pelo link enviado a ele.`)
   })

@@ -76,17 +76,24 @@ export async function getLink(
   return link
 }
 
+/** Whether the text is the token, or all, of a link of this kind, whether or not it still works. */
+export async function isLink({ db }: WithDatabase, kind: LinkKind, text: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from link_for_token(${tokenHash(tokenOf(kind, text))}) where purpose = ${kind.purpose}`.execute(db)
+  return rows.length > 0
+}
+
 function tokenOf({ page }: LinkKind, text: string): string {
   const parts = text.trim().split(/[?#]/, 1)[0]!.split('/')
   if (parts.at(-1) === '') parts.pop()
   return parts.length === 1 || parts.at(-2) === page ? (parts.at(-1) ?? '') : ''
 }
 
-/** Ends the links of an account, or those for one purpose. `ctx.db` is a transaction inside the workspace. */
+/** Ends the links of an account, or those for some purposes. `ctx.db` is a transaction inside the workspace. */
 export async function endLinks(
   { db }: Pick<Context, 'db'>,
   { workspaceId, accountId }: Owner,
-  purpose?: LinkPurpose,
+  purposes?: readonly LinkPurpose[],
 ): Promise<void> {
   await db
     .updateTable('mail_link')
@@ -94,6 +101,6 @@ export async function endLinks(
     .where('workspace_id', '=', workspaceId)
     .where('account_id', '=', accountId)
     .where('used_at', 'is', null)
-    .$if(purpose !== undefined, (query) => query.where('purpose', '=', purpose!))
+    .$if(purposes !== undefined, (query) => query.where('purpose', 'in', purposes!))
     .execute()
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Letter, MailKind } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { createConfirmation } from './confirmation.ts'
+import { createEmailChange } from './email-change.ts'
 import { createRecovery } from './recovery.ts'
 import { findAccount } from './sessions.ts'
 
@@ -15,6 +16,18 @@ export const accountMails: Record<string, MailKind> = {
     const link = await createConfirmation(ctx, { mailId: id, email: recipient, at: occasion.at })
     return link && confirmationLink(ctx.config, link, occasion)
   },
+
+  'novo-email': async (ctx, { id, workspaceId, recipient, payload }) => {
+    const { accountId, ...occasion } = Occasion.extend({ accountId: z.int() }).parse(payload)
+    if (workspaceId === null) return null
+    const link = await createEmailChange(ctx, { workspaceId, accountId }, { id, email: recipient, at: occasion.at })
+    if (link === 'taken') return emailTaken(ctx.config)
+    return link && newEmailLetter(ctx.config, link, occasion)
+  },
+
+  'troca-de-email': async ({ config }, { payload }) => emailWillChange(config, Occasion.parse(payload)),
+
+  'email-trocado': async ({ config }, { payload }) => emailChanged(config, Occasion.parse(payload)),
 
   'conta-existente': async (ctx, { recipient, payload }) => {
     const { told } = z.object({ told: z.boolean().default(true) }).parse(payload)
@@ -51,6 +64,61 @@ function confirmationLink(
     ],
     button: { label: 'Confirmar o e-mail', url: `${publicUrl}/confirmar-email/${token}` },
     footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${address}.`,
+  }
+}
+
+function newEmailLetter(
+  { productName, publicUrl }: Words,
+  { token, expiresAt }: { token: string; expiresAt: Date },
+  { at, address }: z.infer<typeof Occasion>,
+): Letter {
+  return {
+    subject: `Confirme o seu novo e-mail no ${productName}`,
+    paragraphs: [
+      `Alguém pediu para usar este e-mail em uma conta do ${productName}. Se foi você, abra o endereço abaixo e confirme: a partir daí você entra com este e-mail, e os avisos chegam aqui.`,
+      `O link vale até ${formatBrasiliaDayAndTime(expiresAt)}, no horário de Brasília, e uma vez só.`,
+      'Se não foi você, não confirme e não é preciso fazer nada: sem a confirmação nada muda.',
+    ],
+    button: { label: 'Confirmar o e-mail', url: `${publicUrl}/confirmar-email/${token}` },
+    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${address}.`,
+  }
+}
+
+function emailWillChange({ productName, publicUrl }: Words, { at, address }: z.infer<typeof Occasion>): Letter {
+  return {
+    subject: `Alguém pediu para trocar o e-mail da sua conta no ${productName}`,
+    paragraphs: [
+      `Em ${formatBrasiliaDayAndTime(new Date(at))}, no horário de Brasília, alguém que estava na sua conta e sabia a senha pediu que ela passe a usar outro e-mail. A troca só acontece se o link enviado ao outro for aberto em 24 horas.`,
+      'Se foi você, não é preciso fazer nada aqui.',
+      'Se não foi, troque a senha agora: isso desfaz o pedido e encerra as outras sessões. Em "Minha conta" você também desiste da troca.',
+    ],
+    button: { label: 'Abrir a minha conta', url: `${publicUrl}/conta` },
+    footnote: `O pedido veio do endereço de rede ${address}.`,
+  }
+}
+
+function emailTaken({ productName, publicUrl }: Words): Letter {
+  return {
+    subject: `Este e-mail já tem uma conta no ${productName}`,
+    paragraphs: [
+      'Alguém pediu para usar este e-mail em outra conta, mas ele já tem uma. Nada foi alterado em nenhuma das duas.',
+      'Se foi você, use outro e-mail, ou exclua antes a conta que já existe com este.',
+      'Se não foi você, não é preciso fazer nada.',
+    ],
+    button: { label: 'Fazer login', url: `${publicUrl}/login` },
+  }
+}
+
+function emailChanged({ productName, publicUrl }: Words, { at, address }: z.infer<typeof Occasion>): Letter {
+  return {
+    subject: `O e-mail da sua conta no ${productName} foi trocado`,
+    paragraphs: [
+      `Em ${formatBrasiliaDayAndTime(new Date(at))}, no horário de Brasília, a conta que tinha este e-mail passou a usar outro, pedido por quem sabia a senha e confirmado por quem o recebe.`,
+      'Se foi você, não é preciso fazer nada. Para entrar, use o e-mail novo.',
+      'Se não foi, fale com a gente agora: suas empresas e seus documentos continuam guardados.',
+    ],
+    button: { label: 'Fale com a Gente', url: `${publicUrl}/#contato` },
+    footnote: `A confirmação veio do endereço de rede ${address}.`,
   }
 }
 

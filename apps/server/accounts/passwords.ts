@@ -184,12 +184,13 @@ export async function replacePassword(
   const { workspaceId, accountId, address } = owner
   const account = await db
     .updateTable('account')
-    .set({ password_hash: passwordHash })
+    // Who had the old password may have asked for it.
+    .set({ password_hash: passwordHash, new_email: null })
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', accountId)
     .returning(['name', 'email', isWrittenTo({ config }).as('writtenTo')])
     .executeTakeFirstOrThrow()
-  await endLinks({ db }, owner, how === 'link' ? undefined : 'password')
+  await endLinks({ db }, owner, how === 'link' ? undefined : ['password', 'new-email'])
   const others = keep === undefined ? sql`true` : sql`token_hash <> ${tokenHash(keep)}`
   await deleteSessions({ db }, workspaceId, sql`account_id = ${accountId} and ${others}`)
   const sentence = {

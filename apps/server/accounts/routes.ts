@@ -1,7 +1,9 @@
 import {
+  changeEmail,
   changePassword,
   checkRecovery,
   confirmEmail,
+  dropEmailChange,
   endSessions,
   getAccount,
   health,
@@ -11,12 +13,14 @@ import {
   requestRecovery,
   resendConfirmation,
   signUp,
+  updateAccount,
   updatePassword,
 } from '@vigia/contract/accounts'
 import { handle, weights } from '../http/http.ts'
 import { AppError } from '../platform/errors.ts'
 import * as accounts from './accounts.ts'
 import * as confirmation from './confirmation.ts'
+import * as emailChange from './email-change.ts'
 import * as links from './links.ts'
 import * as passwords from './passwords.ts'
 import { requireReady } from './readiness.ts'
@@ -97,12 +101,35 @@ export const accountRoutes = [
         criadaEm: account.created_at.toISOString(),
         compartilhada: session.shared,
         emailConfirmado: account.proved,
+        emailNovo: account.new_email,
         exclusaoEm: account.erase_at?.toISOString() ?? null,
       },
     }
   }),
 
+  handle(updateAccount, async (ctx, { body, session }) => {
+    await accounts.updateAccount(ctx, session, { name: body.nome, phone: body.celular })
+    return { data: null, message: 'Dados atualizados.' }
+  }),
+
+  handle(changeEmail, weights.heavy, async (ctx, { body, session, caller }) => {
+    const { email, senhaAtual } = body
+    await emailChange.requestEmailChange(ctx, session, { email, password: senhaAtual }, caller)
+    const message = `Enviamos um link para ${email}. O e-mail da conta muda quando ele for confirmado, em até 24 horas.`
+    return { data: null, message }
+  }),
+
+  handle(dropEmailChange, async (ctx, { session }) => {
+    const dropped = await emailChange.dropEmailChange(ctx, session)
+    const message = dropped ? 'A troca de e-mail não será feita.' : 'Não há troca de e-mail pedida. Nada foi alterado.'
+    return { data: null, message }
+  }),
+
   handle(confirmEmail, async (ctx, { body, caller }) => {
+    if (await links.isLink(ctx, emailChange.newEmailLink, body.urlAcesso)) {
+      const email = await emailChange.changeEmail(ctx, body.urlAcesso, caller)
+      return { data: null, message: `E-mail trocado: a partir de agora você entra com ${email}.` }
+    }
     await confirmation.confirmEmail(ctx, body.urlAcesso, caller)
     return { data: null, message: 'E-mail confirmado. A conta já pode guardar certificados digitais.' }
   }),

@@ -106,7 +106,7 @@ test('what a visitor writes cannot pass for what we say of him', async () => {
   const lines = letter.paragraphs.join('\n').split(/[\r\n\u2028\u2029\v\f\x85]/)
   const ours = lines.filter((line) => !line.startsWith('>'))
   expect(ours).toEqual([
-    'Uma pessoa escreveu pelo formulário "Fale com a Gente" do site.',
+    'Uma pessoa escreveu pelo "Fale com a Gente", ou pediu um plano em "Minha conta".',
     'Nome: Zé E-mail: diretor@banco.example Celular: 0',
     'E-mail: ze@x.example',
     'Empresa: Cia Recebida em: ontem',

@@ -66,7 +66,7 @@ const writeContact: MailKind = async (ctx, { payload }) => {
   return {
     subject: `Fale com a Gente: mensagem ${id}`,
     paragraphs: [
-      'Uma pessoa escreveu pelo formulário "Fale com a Gente" do site.',
+      'Uma pessoa escreveu pelo "Fale com a Gente", ou pediu um plano em "Minha conta".',
       from.join('\n'),
       'O que ela escreveu vem depois de ">", linha por linha:',
       quote(row.message),

@@ -5,13 +5,14 @@ import { createDatabase } from '../../../tests/support/database.ts'
 import { hashPassword } from '../accounts/passwords.ts'
 import { logIn } from '../accounts/sessions.ts'
 import { readConfig } from '../config.ts'
+import { listContactMessages } from '../contact/contact.ts'
 import { receive } from '../documents/documents.ts'
 import { arrive, nfeProc } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { insertAccount, newWorkspace, roomyStorage, testCaller } from '../platform/testing.ts'
+import { insertAccount, newWorkspace, roomyStorage, testCaller, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { testSigner } from '../signer/testing.ts'
@@ -28,6 +29,7 @@ import {
   requireRoomForCompany,
   thisMonth,
 } from './plans.ts'
+import { sendRequest } from './request.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -170,7 +172,7 @@ describe('what people are told', () => {
   test('while the trial lasts', async () => {
     await set("trial_until = '2999-11-12 17:30:00Z'")
     expect(await message()).toBe(
-      'Teste grátis do plano Básico até 12/11/2999 às 14:30. Depois, sem um plano ativo, a captura pausa e o que já foi guardado continua disponível. Para ativar um plano, escreva para gente@exemplo.com.br.',
+      'Teste grátis do plano Básico até 12/11/2999 às 14:30. Depois, sem um plano ativo, a captura pausa e o que já foi guardado continua disponível. Para ativar um plano, peça-o em "Minha conta" ou escreva para gente@exemplo.com.br.',
     )
   })
 
@@ -192,7 +194,7 @@ describe('what people are told', () => {
     })
     await set('paused_at = now()')
     expect(await message()).toBe(
-      'O período de teste terminou em 12/11/2026, e por isso a captura está pausada: nada é consultado na SEFAZ. Os documentos já guardados estão seguros e continuam disponíveis para consulta, impressão e exportação. A SEFAZ guarda cada documento por cerca de 90 dias e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos: com um plano ativado antes disso, a captura continua de onde parou. Para ativar um plano, escreva para gente@exemplo.com.br.',
+      'O período de teste terminou em 12/11/2026, e por isso a captura está pausada: nada é consultado na SEFAZ. Os documentos já guardados estão seguros e continuam disponíveis para consulta, impressão e exportação. A SEFAZ guarda cada documento por cerca de 90 dias e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos: com um plano ativado antes disso, a captura continua de onde parou. Para ativar um plano, peça-o em "Minha conta" ou escreva para gente@exemplo.com.br.',
     )
   })
 })
@@ -334,4 +336,17 @@ describe('letters', () => {
     await activatePlan(ctx, workspaceId, { type: 3, until: null })
     expect(await write('plano-documentos', { month })).toBeNull()
   })
+})
+
+test('who asks for a plan is heard with what is needed to grant it, five times a day, and not from the shared account', async () => {
+  const { id, email } = await insertAccount(ctx.db, workspaceId)
+  const session = testSession(workspaceId, id)
+  expect(await sendRequest(ctx, session, 2)).toEqual({ plan: 'Profissional', email })
+  const [message] = await listContactMessages(ctx)
+  expect(message).toMatchObject({ email, suspect: false })
+  expect(message!.message).toMatch(/^Pedido do plano Profissional, .* Hoje: .*Básico/)
+  expect(await auditEntries()).toMatchObject([{ action: 'plano', description: 'Pediu o plano Profissional.' }])
+  for (let n = 1; n < 5; n++) await sendRequest(ctx, session, 1)
+  await expect(sendRequest(ctx, session, 1)).rejects.toMatchObject({ code: 'too-many' })
+  await expect(sendRequest(ctx, { ...session, shared: true }, 1)).rejects.toMatchObject({ code: 'conflict' })
 })

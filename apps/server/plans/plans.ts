@@ -68,7 +68,7 @@ export async function readPlan(
 }
 
 /**
- * Refuses the company that the transaction `ctx.db` has just added, when the plan of its workspace has no room for it. Two that are added at
+ * Refuses the company that the transaction `ctx.db` has just added or taken back into use, when the plan of its workspace has no room for it. Two that are added at
  * once take turns here, and the second one counts the first.
  */
 export async function requireRoomForCompany(ctx: WithContact, workspaceId: number): Promise<void> {
@@ -76,14 +76,14 @@ export async function requireRoomForCompany(ctx: WithContact, workspaceId: numbe
   if (plan.situation === 'ended')
     throw new AppError(
       'plan-limit',
-      `${reasonOf(plan)}, e por isso não é possível cadastrar empresas agora. Nada foi alterado, e o que já foi guardado continua disponível. ${howToGetPlan(ctx.config)}`,
+      `${reasonOf(plan)}, e por isso não é possível cadastrar nem reativar empresas agora. Nada foi alterado, e o que já foi guardado continua disponível. ${howToGetPlan(ctx.config)}`,
     )
   const { companiesMax } = plan
   if (companiesMax === null || (await countCompanies(ctx, workspaceId)) <= companiesMax) return
   const allowed = companiesMax === 1 ? '1 empresa' : `até ${companiesMax} empresas`
   throw new AppError(
     'plan-limit',
-    `O plano ${plan.name} permite ${allowed}, e todas já estão cadastradas. Nada foi alterado, e as que estão cadastradas continuam como estão. Para cadastrar mais, mude de plano: ${contactOf(ctx.config)}.`,
+    `O plano ${plan.name} permite ${allowed}, e todas já estão cadastradas. Nada foi alterado, e as que estão cadastradas continuam como estão. Para cadastrar mais, arquive uma que não usa ou mude de plano: ${contactOf(ctx.config)}.`,
   )
 }
 
@@ -119,9 +119,10 @@ export function howToGetPlan(config: ContactConfig): string {
   return `Para ativar um plano, ${contactOf(config)}.`
 }
 
-/** How people reach us. */
+// How people get a plan from us.
 function contactOf({ contactEmail }: ContactConfig): string {
-  return contactEmail === undefined ? 'fale com a gente pela página inicial do site' : `escreva para ${contactEmail}`
+  const here = 'peça-o em "Minha conta"'
+  return contactEmail === undefined ? here : `${here} ou escreva para ${contactEmail}`
 }
 
 /** What has ended, as the beginning of a sentence. */
@@ -130,12 +131,13 @@ export function reasonOf({ endsWith, endsAt, name }: WorkspacePlan): string {
   return endsWith === 'trial' ? `O período de teste terminou${at}` : `O plano ${name} terminou${at}`
 }
 
-/** How many companies a workspace has. `ctx.db` is a transaction inside it. */
+/** How many companies a workspace has, without those that it archived. `ctx.db` is a transaction inside it. */
 export async function countCompanies({ db }: WithDatabase, workspaceId: number): Promise<number> {
   const { n } = await db
     .selectFrom('company')
     .select(sql<number>`count(*)::int`.as('n'))
     .where('workspace_id', '=', workspaceId)
+    .where('active', '=', true)
     .executeTakeFirstOrThrow()
   return n
 }

@@ -1,6 +1,7 @@
-import { getPlan } from '@vigia/contract/workspace'
+import { getPlan, requestPlan } from '@vigia/contract/workspace'
 import { handle } from '../http/http.ts'
 import { describePlan } from './plans.ts'
+import { sendRequest } from './request.ts'
 
 export const planRoutes = [
   handle(getPlan, async (ctx, { session }) => {
@@ -18,6 +19,11 @@ export const planRoutes = [
         documentosNoMes: { usadas: plan.documentsThisMonth, limite: plan.documentsPerMonthMax },
       },
     }
+  }),
+
+  handle(requestPlan, async (ctx, { body, session }) => {
+    const { plan, email } = await sendRequest(ctx, session, body.tipoPlano)
+    return { data: null, message: `Recebemos o pedido do plano ${plan}. Respondemos pelo e-mail ${email}.` }
   }),
 ]
 

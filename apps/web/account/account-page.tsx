@@ -1,18 +1,15 @@
-import { formatInstantDate } from '@vigia/contract/text'
 import type { ReactNode } from 'react'
 import { errorMessage } from '../lib/api.ts'
-import { useContact } from '../lib/contact.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { accountQuery, planQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
 import { setTheme, type Theme, themeLabels, useTheme } from '../lib/theme.ts'
 import { Button } from '../ui/button.tsx'
-import { maskPhone } from '../ui/form/phone.ts'
 import { useNamedSection } from '../ui/hooks/named-section.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
-import { Skeleton } from '../ui/skeleton.tsx'
 import { DeleteAccount } from './delete-account.tsx'
+import { Identity } from './identity.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { PlanCard } from './plan-card.tsx'
 import { Sessions } from './sessions.tsx'
@@ -30,11 +27,13 @@ export function AccountPage() {
     >
       <div className="max-w-5xl">
         <AccountSection id="dados" title="Dados" about="Como você aparece na auditoria e nos e-mails.">
-          <Identity />
+          <LoadedOrNotice error={account.error} retry={account.refetch}>
+            <Identity person={account.data} />
+          </LoadedOrNotice>
         </AccountSection>
         <AccountSection id="plano" title="Plano" about="O que ele permite e quanto já foi usado.">
           <LoadedOrNotice error={plan.error} retry={plan.refetch}>
-            <PlanCard plan={plan.data} />
+            <PlanCard plan={plan.data} shared={shared ?? true} />
           </LoadedOrNotice>
         </AccountSection>
         <AccountSection id="senha" title="Senha" about="Ao trocar a senha, as outras sessões são encerradas.">
@@ -115,41 +114,6 @@ function LoadedOrNotice({
     >
       Nada foi alterado.
     </Notice>
-  )
-}
-
-function Identity() {
-  const { data, error, refetch } = useScreenQuery(accountQuery, {})
-  const contact = useContact()
-  const facts = [
-    ['Nome', data?.nome],
-    ['Email', data?.email],
-    ['Celular', data && (data.celular ? maskPhone(data.celular) : 'Não informado')],
-    ['Conta criada em', data && formatInstantDate(data.criadaEm)],
-  ] as const
-  return (
-    <LoadedOrNotice error={error} retry={refetch}>
-      <dl className="[&>div]:border-line [&>div]:border-b">
-        {facts.map(([name, value]) => (
-          <div key={name} className="grid min-h-9 items-center gap-x-4 py-1.5 sm:grid-cols-[10rem_minmax(0,1fr)]">
-            <dt className="text-muted">{name}</dt>
-            <dd className="break-words font-semibold tabular-nums">{value ?? <Skeleton className="w-40" />}</dd>
-          </div>
-        ))}
-      </dl>
-      <p className="mt-3 text-muted">
-        Algo mudou?{' '}
-        <button
-          type="button"
-          aria-haspopup="dialog"
-          onClick={contact.show}
-          className="font-semibold text-brand underline underline-offset-3"
-        >
-          Fale com a Gente
-        </button>{' '}
-        para corrigir.
-      </p>
-    </LoadedOrNotice>
   )
 }
 

@@ -27,7 +27,7 @@ export function ConfirmEmailPage() {
   return (
     <Frame
       title="Confirmar e-mail"
-      subtitle="Confirme só se foi você que criou a conta com o e-mail em que recebeu este link."
+      subtitle="Confirme só se foi você que criou a conta com o e-mail em que recebeu este link, ou pediu para usá-lo na sua."
     >
       {/* The address contains the token, so it must not be sent as referrer. */}
       <meta name="referrer" content="no-referrer" />
@@ -52,7 +52,7 @@ export function ConfirmEmailPage() {
           </Button>
         </div>
         <p className="text-muted text-sm">
-          Com o e-mail confirmado, a conta pode guardar certificados digitais e recebe os avisos por e-mail.
+          Com o e-mail confirmado, a conta pode guardar certificados digitais, e é nele que ela recebe os avisos.
         </p>
       </div>
     </Frame>

@@ -1,17 +1,15 @@
 import { formatInteger } from '@vigia/contract/text'
 import type { Plan } from '@vigia/contract/workspace'
-import { useContact } from '../lib/contact.ts'
 import { planSituation } from '../lib/plan-situation.ts'
 import { plans } from '../lib/plans.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'
-import { Button } from '../ui/button.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
+import { PlanRequest } from './plan-request.tsx'
 
 const tones: Record<Plan['situacao'], Tone> = { teste: 'blue', ativo: 'green', encerrado: 'red' }
 
 /** What the plan allows, how much of it is used, and what comes after it. */
-export function PlanCard({ plan }: { plan: Plan | undefined }) {
-  const contact = useContact()
+export function PlanCard({ plan, shared }: { plan: Plan | undefined; shared: boolean }) {
   if (!plan) {
     return (
       <div aria-hidden className="grid h-44 content-start gap-4 py-1">
@@ -34,9 +32,12 @@ export function PlanCard({ plan }: { plan: Plan | undefined }) {
         <Usage name="Empresas cadastradas" {...plan.empresas} />
         <Usage name="Documentos que chegaram neste mês" {...plan.documentosNoMes} />
       </dl>
-      <Button variant="outline" className="mt-5" aria-haspopup="dialog" onClick={contact.show}>
-        {plan.situacao === 'ativo' ? 'Falar sobre o plano' : 'Ativar um plano'}
-      </Button>
+      {!shared && (
+        <PlanRequest
+          current={plan.situacao === 'ativo' ? plan.tipoPlano : null}
+          suggested={plan.tipoPlano === 1 && plan.situacao !== 'ativo' ? 1 : 2}
+        />
+      )}
     </>
   )
 }

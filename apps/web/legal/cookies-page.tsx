@@ -24,6 +24,7 @@ const storage = [
     <code key="name">vigia.density</code>,
     'Se as linhas das listas são baixas ou altas. Fica até você escolher de novo.',
   ],
+  [<code key="name">vigia.keys</code>, 'Que você desligou as teclas de uma letra só. Fica até você ligá-las de novo.'],
   [
     <code key="name">vigia.seen</code>,
     'Quantas notas canceladas do mês você já viu no Dashboard, para não mostrá-las de novo. Vale até o fim do mês.',

@@ -135,7 +135,7 @@ export function PrivacyPage({ site: { productName, contactEmail, pesquisa, priva
               <p>
                 Você pode saber se temos dados seus, ver, corrigir, levar consigo, pedir que sejam apagados e saber com
                 quem foram partilhados (art. 18). Escreva {toWhom} a partir do e-mail da conta; respondemos em até 15
-                dias. Nome, e-mail e celular estão em “Minha conta”; para corrigi-los, é só pedir.
+                dias. Nome, e-mail e celular estão em “Minha conta”, onde você os corrige.
               </p>
               <p>
                 Em “Minha conta” você exclui a conta: as chaves dos certificados são apagadas na hora, e o resto em sete

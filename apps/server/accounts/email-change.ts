@@ -1,0 +1,172 @@
+import { sql } from 'kysely'
+import { recordAudit } from '../audit/audit.ts'
+import type { Caller, Session } from '../http/http.ts'
+import { countTry, type Limit, mayTry, networkOf } from '../http/throttle.ts'
+import { queueMail } from '../mail/mail.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { isWrittenTo } from './email-proof.ts'
+import { createLink, endLinks, getLink, type LinkKind } from './links.ts'
+import { refuseOwnEmail } from './password-rules.ts'
+import { lockAccount, requirePassword } from './passwords.ts'
+import { findAccount } from './sessions.ts'
+
+const hourMs = 3_600_000
+const requestLimit: Limit = { name: 'troca de e-mail', times: 5, withinMs: 24 * hourMs }
+const networkLimit: Limit = { name: 'troca de e-mail de endereço', times: 30, withinMs: hourMs }
+const recipientLimit: Limit = { name: 'troca para e-mail', times: 5, withinMs: 24 * hourMs }
+
+/** The link that confirms another e-mail of an account. */
+export const newEmailLink: LinkKind = {
+  purpose: 'new-email',
+  page: 'confirmar-email',
+  hours: 24,
+  unknown: 'Não reconhecemos este link de confirmação. Confira se ele foi copiado inteiro do e-mail.',
+  used: 'Este link já foi usado, ou a troca de e-mail foi pedida de novo depois dele. O e-mail da conta está em "Minha conta".',
+  expired: 'Este link expirou: ele vale por 24 horas. Nada foi alterado; peça a troca de novo em "Minha conta".',
+}
+
+/**
+ * Asks for another e-mail of the account, whose password has to be shown: a letter to it brings the link that changes it. Whether the e-mail
+ * has an account already, the letter alone tells.
+ */
+export async function requestEmailChange(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  { email, password }: { email: string; password: string },
+  { address }: Caller,
+): Promise<void> {
+  if (session.shared)
+    throw new AppError(
+      'conflict',
+      'Esta conta é compartilhada: todos entram com o mesmo e-mail, e por isso ele não pode ser trocado. Nada foi alterado. Para ter uma conta só sua, crie uma.',
+    )
+  await requirePassword({ db, config }, session, password, 'Troca de e-mail recusada: a senha atual não conferiu.')
+  const { workspaceId, accountId } = session
+  const recipient = email.toLowerCase()
+  refuseOwnEmail(password, recipient)
+  await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const account = await lockAccount({ db }, session)
+    if (account?.email === recipient)
+      throw new AppError('invalid-input', 'Este já é o e-mail da conta. Nada foi alterado.')
+    // Each sends a letter to an address that somebody typed: the same one is not written to over and over from many accounts.
+    await countTry({ db }, requestLimit, `${workspaceId}/${accountId}`)
+    await countTry({ db }, networkLimit, networkOf(address))
+    const isWritten = await mayTry({ db }, recipientLimit, recipient)
+    await endLinks({ db }, session, ['new-email'])
+    const { email: old, writtenTo } = await db
+      .updateTable('account')
+      .set({ new_email: recipient, new_email_until: sql<Date>`now() + interval '24 hours'` })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', accountId)
+      .returning(['email', isWrittenTo({ config }).as('writtenTo')])
+      .executeTakeFirstOrThrow()
+    const at = new Date().toISOString()
+    const letter = { workspaceId, payload: { at, address, accountId }, usefulMs: 24 * hourMs }
+    if (isWritten) await queueMail({ db }, { ...letter, kind: 'novo-email', recipient })
+    if (writtenTo) await queueMail({ db }, { ...letter, kind: 'troca-de-email', recipient: old })
+    await recordAudit({ db }, session, 'conta', `Pediu a troca do e-mail da conta para ${recipient}.`)
+  })
+}
+
+/** Takes the request for another e-mail back; returns whether there was one. */
+export async function dropEmailChange({ db }: WithDatabase, session: Session): Promise<boolean> {
+  const { workspaceId, accountId } = session
+  return inWorkspace({ db }, workspaceId, async ({ db }) => {
+    await lockAccount({ db }, session)
+    const email = await findNewEmail({ db }, session)
+    if (email === null) return false
+    await endLinks({ db }, session, ['new-email'])
+    await db
+      .updateTable('account')
+      .set({ new_email: null, new_email_until: null })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', accountId)
+      .execute()
+    await recordAudit({ db }, session, 'conta', `Desistiu da troca do e-mail da conta para ${email}.`)
+    return true
+  })
+}
+
+/**
+ * The link that a mail brings to the e-mail that an account will have. Null: the change is not wanted any more, or its link was used. 'taken':
+ * another account has the e-mail by now.
+ */
+export async function createEmailChange(
+  { db, vault }: Pick<Context, 'db' | 'vault'>,
+  owner: { workspaceId: number; accountId: number },
+  mail: { id: bigint; email: string; at: string },
+): Promise<{ token: string; expiresAt: Date } | 'taken' | null> {
+  const other = await findAccount({ db }, mail.email)
+  return inWorkspace({ db }, owner.workspaceId, async ({ db }) => {
+    // Locked: whoever asks for another one now finds this link, and ends it.
+    await lockAccount({ db }, owner)
+    if ((await findNewEmail({ db }, owner)) !== mail.email) return null
+    return other ? 'taken' : createLink({ db, vault }, newEmailLink, owner, mail)
+  })
+}
+
+async function findNewEmail(
+  { db }: WithDatabase,
+  { workspaceId, accountId }: { workspaceId: number; accountId: number },
+): Promise<string | null> {
+  const row = await db
+    .selectFrom('account')
+    .select('new_email')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', accountId)
+    .where('shared', '=', false)
+    .where('new_email_until', '>', sql<Date>`now()`)
+    .executeTakeFirst()
+  return row?.new_email ?? null
+}
+
+/** Changes the e-mail of an account by the link in the letter to the new one, once; returns the new one. The old one is told. */
+export async function changeEmail(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  text: string,
+  { address }: Caller,
+): Promise<string> {
+  const owner = await getLink({ db }, newEmailLink, text)
+  const { workspaceId, accountId } = owner
+  const taken = new AppError(
+    'conflict',
+    'Este e-mail já tem outra conta, e por isso a troca não foi feita. Nada foi alterado: o e-mail da sua conta continua o mesmo.',
+  )
+  return inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const account = await lockAccount({ db }, owner)
+    // Another call may have used it since it was looked at; the account is locked now.
+    await getLink({ db }, newEmailLink, text)
+    const email = await findNewEmail({ db }, owner)
+    if (!account || email === null) throw new AppError('gone', newEmailLink.used)
+    await sql`
+      update account_directory set email = ${email}
+       where workspace_id = ${workspaceId} and account_id = ${accountId}`
+      .execute(db)
+      .catch((cause: { code?: string }) => {
+        throw cause.code === '23505' ? taken : cause
+      })
+    const { writtenTo } = await db
+      .selectFrom('account')
+      .select(isWrittenTo({ config }).as('writtenTo'))
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', accountId)
+      .executeTakeFirstOrThrow()
+    await db
+      .updateTable('account')
+      .set({ email, new_email: null, new_email_until: null, email_proved_at: sql<Date>`now()` })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', accountId)
+      .execute()
+    // Those in letters to the old e-mail too.
+    await endLinks({ db }, owner)
+    if (writtenTo) {
+      const payload = { at: new Date().toISOString(), address }
+      await queueMail({ db }, { workspaceId, kind: 'email-trocado', recipient: account.email, payload })
+    }
+    const actor = { workspaceId, accountId, accountName: account.name, address }
+    await recordAudit({ db }, actor, 'conta', `Trocou o e-mail da conta: de ${account.email} para ${email}.`)
+    return email
+  })
+}

@@ -1,0 +1,48 @@
+import { planKinds } from '@vigia/contract/workspace'
+import { recordAudit } from '../audit/audit.ts'
+import { keepMessage } from '../contact/contact.ts'
+import type { Session } from '../http/http.ts'
+import { countTry, type Limit } from '../http/throttle.ts'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { describePlan, type PlanType } from './plans.ts'
+
+const requestLimit: Limit = { name: 'pedido de plano', times: 5, withinMs: 24 * 3_600_000 }
+
+/** Sends the wish for a plan to whoever runs the installation, with what they need to grant it; returns the plan's name and where the answer goes. */
+export async function sendRequest(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  type: PlanType,
+): Promise<{ plan: string; email: string }> {
+  if (session.shared)
+    throw new AppError(
+      'conflict',
+      'Esta conta é compartilhada e não tem um plano só seu. Nada foi enviado. Para ter um, crie uma conta.',
+    )
+  const { workspaceId, accountId } = session
+  await countTry({ db }, requestLimit, String(workspaceId))
+  const wanted = planKinds[type].name
+  const { message } = await describePlan({ db, config }, workspaceId)
+  const account = await readWorkspace({ db }, workspaceId, ({ db }) =>
+    db
+      .selectFrom('account')
+      .select(['name', 'email', 'phone'])
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', accountId)
+      .executeTakeFirstOrThrow(),
+  )
+  await keepMessage(
+    { db, config },
+    {
+      name: account.name,
+      email: account.email,
+      ...(account.phone !== null && { phone: account.phone }),
+      message: `Pedido do plano ${wanted}, feito em "Minha conta" por quem entrou com ${account.email}. Hoje: ${message}`,
+      suspect: false,
+    },
+  )
+  await inWorkspace({ db }, workspaceId, (ctx) => recordAudit(ctx, session, 'plano', `Pediu o plano ${wanted}.`))
+  return { plan: wanted, email: account.email }
+}
