@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flag, LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
+import { flag, LocalDateTime, line, numberBetween, wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
 export { type Code, participationFilter, participationLabel, statusFilter, statusTone, tipoDFe } from './codes.ts'
@@ -392,4 +392,64 @@ export const printDocumentEvent = route({
   refusals: [404, 409],
   params: z.object({ idDfe: z.string(), idEvento: z.string() }),
   produces: 'application/pdf',
+})
+
+/** A view of a list that somebody named: filter, order and columns. */
+const SavedView = z.object({
+  idVisao: z.string(),
+  tipoDFe: z.number(),
+  nome: z.string(),
+  /** The query of the list's address in the browser. */
+  endereco: z.string(),
+  /** Null: somebody who has no account any more. */
+  guardadaPor: z.string().nullable(),
+  /** The person who asks begins with it. */
+  inicial: z.boolean(),
+})
+
+/** How many views a workspace keeps. */
+export const viewsMax = 50
+
+/** The views that the workspace keeps, of both lists; ours. */
+export const listViews = route({
+  method: 'GET',
+  path: '/v1/api/DocumentosFiscais/visoes',
+  access: 'session',
+  summary: 'As visões das listas que o workspace guardou: filtro, ordem e colunas, com um nome.',
+  data: z.array(SavedView),
+})
+
+/** What is saved as a view. */
+export const SaveViewForm = z.object({
+  tipoDFe: wholeNumber(unknownType).pipe(z.literal([0, 2], { error: unknownType })),
+  nome: line('Nome', 'Nome é obrigatório')
+    .min(1, { error: 'Nome é obrigatório', abort: true })
+    .max(40, 'Nome deve ter no máximo 40 caracteres'),
+  endereco: z
+    .string({ error: 'endereco deve ser um texto' })
+    .max(2000, 'endereco deve ter no máximo 2000 caracteres')
+    .regex(/^[\w.~%=&+*-]*$/, 'endereco deve ser a consulta do endereço da lista, como status=1&ordem=valor'),
+  inicial: flag('inicial'),
+})
+
+/** Keeps a view, in the place of one with the same name; ours. */
+export const saveView = route({
+  method: 'PUT',
+  path: '/v1/api/DocumentosFiscais/visoes',
+  access: 'session',
+  summary: 'Guarda uma visão de uma lista, no lugar da que tiver o mesmo nome.',
+  refusals: [409],
+  body: SaveViewForm,
+  data: z.array(SavedView),
+})
+
+/** Forgets a view, for everybody in the workspace; ours. */
+export const removeView = route({
+  method: 'POST',
+  path: '/v1/api/DocumentosFiscais/apagar-visao',
+  access: 'session',
+  summary: 'Apaga uma visão, para todos do workspace.',
+  refusals: [404, 409],
+  body: z.object({ idVisao: z.uuid({ error: 'Visão não encontrada.' }) }),
+  data: z.array(SavedView),
 })

@@ -197,6 +197,23 @@ const overWorkspaceScreens: View[] = [
     },
   },
   {
+    name: 'the palette',
+    path: '/help',
+    act: async (page) => {
+      await press(page, 'Ir para')
+      await page.getByRole('combobox').fill('padaria')
+      await shown(page.getByRole('group', { name: 'Empresas' }))
+    },
+  },
+  {
+    name: 'the views of a list',
+    path: list,
+    act: async (page) => {
+      await press(page, 'Visões')
+      await shown(page.getByText('Nenhuma visão guardada ainda.'))
+    },
+  },
+  {
     name: 'low rows',
     path: '/notas-fiscais?periodo=todos&status=3',
     act: async (page) => {

@@ -32,6 +32,15 @@ export async function newSessionOf({ product, owner }: TwoWorkspaces, { account 
   return rows[0]!.id
 }
 
+async function newView({ owner, mine }: TwoWorkspaces): Promise<string> {
+  const { rows } = await owner.query<{ id: string }>(
+    `insert into saved_view (workspace_id, type, name, address, saved_by)
+     select workspace_id, 0, gen_random_uuid()::text, 'status=1', id from account where email = $1 returning public_id as id`,
+    [mine.account.email],
+  )
+  return rows[0]!.id
+}
+
 async function newLink({ owner }: TwoWorkspaces, purpose: 'password' | 'email'): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   await owner.query(
@@ -151,6 +160,15 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'POST /v1/api/Usuarios/confirmar-email': async (two) => ({ body: { urlAcesso: await newLink(two, 'email') } }),
   'POST /v1/api/Usuarios/reenviar-confirmacao': () => ({}),
   'GET /v1/api/Usuarios/conta': () => ({}),
+  'PUT /v1/api/Usuarios/conta': async (two) => ({
+    body: { nome: 'Ana Souza', celular: '' },
+    token: await logIn(two.product, disposable),
+  }),
+  'POST /v1/api/Usuarios/trocar-email': async (two) => ({
+    body: { email: 'nova@exemplo.com.br', senhaAtual: 'segredo1' },
+    token: await logIn(two.product, disposable),
+  }),
+  'POST /v1/api/Usuarios/desistir-da-troca-de-email': async (two) => ({ token: await logIn(two.product, disposable) }),
   'PUT /v1/api/Usuarios/senha': async (two) => ({
     body: { senhaAtual: 'segredo1', senha: 'segredo1', senhaNovamente: 'segredo1' },
     token: await logIn(two.product, disposable),
@@ -176,8 +194,17 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
       confirmacao: '',
     },
   }),
+  'GET /v1/api/DocumentosFiscais/visoes': () => ({}),
+  'PUT /v1/api/DocumentosFiscais/visoes': () => ({
+    body: { tipoDFe: 0, nome: 'Sem resposta', endereco: 'status=8&ordem=prazo', inicial: false },
+  }),
+  'POST /v1/api/DocumentosFiscais/apagar-visao': async (two) => ({
+    body: { idVisao: await newView(two) },
+    id: 'idVisao',
+  }),
   'GET /v1/api/Dashboard': () => ({}),
   'GET /v1/api/Plano': () => ({}),
+  'POST /v1/api/Plano/pedir': () => ({ body: { tipoPlano: 2 } }),
   'GET /v1/api/Auditoria': () => ({
     query: {
       PaginaAtual: '1',
@@ -312,6 +339,8 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     id: 'IdEmpresa',
   }),
   'POST /v1/api/Empresas/remover-certificado': async (two) => ({ query: { id: await newCompany(two) }, id: 'id' }),
+  'POST /v1/api/Empresas/arquivar': async (two) => ({ query: { id: await newCompany(two) }, id: 'id' }),
+  'POST /v1/api/Empresas/reativar': async (two) => ({ query: { id: await newCompany(two) }, id: 'id' }),
   'POST /v1/api/Empresas/logo': (two) => ({ form: { IdEmpresa: two.mine.companyId, Logo: logo() }, id: 'IdEmpresa' }),
   'GET /v1/api/Empresas/logo': async (two) => ({ query: { id: await companyWithLogo(two) }, id: 'id' }),
   'POST /v1/api/Empresas/remover-logo': async (two) => ({ query: { id: await companyWithLogo(two) }, id: 'id' }),

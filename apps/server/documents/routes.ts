@@ -38,8 +38,11 @@ import { eventProofSentences, holds } from './proving/proof.ts'
 import { noteRead } from './reads.ts'
 import { toRow } from './rows.ts'
 import { findIssuers } from './search/suggestions.ts'
+import { viewRoutes } from './views.ts'
 
 export const documentRoutes = [
+  ...viewRoutes,
+
   handle(listDocuments, weights.ofSearch, async (ctx, { query, session }) => {
     const page = await readWorkspace(ctx, session.workspaceId, async (ctx) =>
       searchDocuments(ctx, session.workspaceId, {

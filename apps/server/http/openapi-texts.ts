@@ -20,7 +20,7 @@ export const fieldTexts: Record<string, FieldWords> = {
   },
   senhaAtual: { description: 'A senha em uso.' },
   senhaNovamente: { description: 'A nova senha outra vez.' },
-  nome: { description: 'Nome da pessoa; de uma exportação ou de um certificado, o do arquivo.' },
+  nome: { description: 'Nome da pessoa ou da visão; de uma exportação ou de um certificado, o do arquivo.' },
   celular: { description: 'Celular com DDD, 10 ou 11 dígitos; a máscara é ignorada.' },
   tipoPlano: { description: '1 Básico, 2 Profissional; num cadastro, 1 quando não vem.' },
   urlAcesso: { description: 'O token do link recebido por e-mail, ou o link inteiro.' },
@@ -106,6 +106,15 @@ export const fieldTexts: Record<string, FieldWords> = {
   },
   justificativa: { description: 'Motivo, de 1 a 200 caracteres; alguns eventos exigem pelo menos 15.' },
   idsDFe: { description: 'Os documentos, até 300 de cada vez; numa exportação, até 5.000.' },
+  tipoDFe: { description: '0 NF-e, 2 CT-e.', enum: [0, 2] },
+  idVisao: { description: 'A visão, como a lista delas a dá.' },
+  endereco: {
+    description:
+      'De uma visão, a consulta do endereço da lista, como status=1&ordem=valor; de um arquivo, onde ele está.',
+  },
+  inicial: { description: 'A navegação de quem chama abre a lista com esta visão.' },
+  guardadaPor: { description: 'Quem guardou a visão por último; null se não tem mais conta.' },
+  emailNovo: { description: 'E-mail que falta confirmar para ser o da conta; null: nenhum.' },
   guardado: { description: '`true` guarda o texto para todos do workspace, `false` o esquece.' },
   tipoManifestacao: {
     description:

@@ -1,5 +1,5 @@
 import type { Proof } from '@vigia/sefaz/proof'
-import type { ColumnType, Generated } from 'kysely'
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { ServiceCode } from './service.ts'
 
 type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>
@@ -43,6 +43,8 @@ interface AccountTable {
   shared: Generated<boolean>
   entered_at: Optional<Date | null>
   email_proved_at: Optional<Date | null>
+  new_email: Optional<string | null>
+  new_email_until: Optional<Date | null>
 }
 interface AccountDirectoryTable {
   email: string
@@ -70,7 +72,7 @@ interface SessionTable {
   seen_at: Timestamp
 }
 /** What a link that a mail carries is for. */
-export type LinkPurpose = 'password' | 'email'
+export type LinkPurpose = 'password' | 'email' | 'new-email'
 interface MailLinkTable {
   token_hash: Buffer
   workspace_id: number
@@ -141,6 +143,22 @@ interface ManifestationTextTable {
   text: string
   kept_at: Timestamp
 }
+interface SavedViewTable {
+  workspace_id: number
+  id: Generated<number>
+  public_id: Generated<string>
+  type: ServiceCode
+  name: string
+  address: string
+  saved_by: number
+  saved_at: Timestamp
+}
+interface FirstViewTable {
+  workspace_id: number
+  account_id: number
+  type: ServiceCode
+  view_id: number
+}
 interface AnnouncementPositionTable {
   session_id: string
   workspace_id: number
@@ -176,7 +194,8 @@ interface CompanyTable {
   name: string
   search: string
   uf: number
-  active: Generated<boolean>
+  active: GeneratedAlways<boolean>
+  archived_at: Optional<Date | null>
   created_at: Timestamp
   email: Optional<string | null>
   automatic: Generated<boolean>
@@ -571,6 +590,8 @@ export interface Tables {
   outgoing_event: OutgoingEventTable
   outgoing_event_call: OutgoingEventCallTable
   manifestation_text: ManifestationTextTable
+  saved_view: SavedViewTable
+  first_view: FirstViewTable
   mail_link: MailLinkTable
   throttle: ThrottleTable
   mail: MailTable

@@ -1,11 +1,12 @@
 import type { ListOrder } from '@vigia/contract/documents'
 import { formatTime } from '@vigia/contract/text'
 import { clsx } from 'clsx'
-import { Columns3, Rows3, Rows4 } from 'lucide-react'
-import { useDeferredValue, useMemo, useRef, useState } from 'react'
+import { Bookmark, Columns3, Rows3, Rows4 } from 'lucide-react'
+import { Suspense, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { commonCauseOf } from '../lib/capture.ts'
 import { useCompanies } from '../lib/companies.ts'
+import { lazyWithPreload } from '../lib/lazy.ts'
 import { loadFailure, useScreenQuery } from '../lib/query.ts'
 import { type DocumentRow, documentsQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
@@ -19,7 +20,7 @@ import { Page } from '../ui/page.tsx'
 import { Pagination } from '../ui/pagination.tsx'
 import { cte, type DocumentKind, nfe } from './kinds.ts'
 import { useArrivals } from './list/arrivals.ts'
-import { columns, tableMinWidth } from './list/columns.ts'
+import { columns, tableMinWidth, writeHiddenColumns } from './list/columns.ts'
 import { useDensity } from './list/density.ts'
 import { DocumentsItems } from './list/documents-items.tsx'
 import { type DocumentsListProps, DocumentsTable } from './list/documents-table.tsx'
@@ -38,6 +39,7 @@ import {
 import { ListToolbar } from './list/list-toolbar.tsx'
 import { OrderChoice } from './list/order-choice.tsx'
 import { OutsidePeriod } from './list/outside-period.tsx'
+import { useRowKeys } from './list/row-keys.ts'
 import { pageState, type Selection, type SelectionStep, useSelection } from './list/selection.ts'
 import { useShownColumns } from './list/shown-columns.ts'
 import { useHand, useSteadyPage } from './list/steady.ts'
@@ -48,6 +50,7 @@ import { isSameTask, Overlays, preloadPanel } from './overlays.tsx'
 import { usePlace, useTask } from './place.tsx'
 import { PrintButton } from './printed/print-button.tsx'
 
+const ViewsDialog = lazyWithPreload(() => import('./list/views-dialog.tsx').then((module) => module.ViewsDialog))
 const ColumnsMenu = lazyWithTrigger('menu', () =>
   import('./list/columns-menu.tsx').then((module) => module.ColumnsMenu),
 )
@@ -74,6 +77,8 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const arrived = useArrivals(search.steadying.list, steady.page?.items)
   const place = usePlace()
   const tasks = useTask(isSameTask)
+  const [naming, setNaming] = useState(false)
+  useRowKeys()
   const frame = useRef<HTMLElement>(null)
   const width = useWidth(frame)
   const isTable = width >= tableMinWidth
@@ -87,6 +92,8 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
     several,
     // The rows of the list before say nothing of this one.
     list: search.query.isPlaceholderData ? '' : search.key,
+    address: filters.hidden,
+    onAddress: (hidden) => apply({ hidden, page: filters.page }),
   })
   const list = useList({ kind, rows: page?.items, stale: search.query.isPlaceholderData, selection, choose, place })
   const some = selection.ids.size > 0
@@ -133,6 +140,17 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
               <OrderChoice id="list-order" filters={filters} onChange={apply} />
             </div>
           )}
+          <Button
+            variant="ghost"
+            size="sm"
+            className="@max-[560px]/list:hidden"
+            aria-label="Visões"
+            aria-haspopup="dialog"
+            title="Visões: guardar este filtro com um nome"
+            onClick={() => setNaming(true)}
+          >
+            <Bookmark aria-hidden className="size-4" />
+          </Button>
           {isTable && (
             <>
               <Button
@@ -253,6 +271,15 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
         tasks={tasks}
         onSent={(ids) => choose({ do: 'drop', ids })}
       />
+      <Suspense fallback={null}>
+        {naming && (
+          <ViewsDialog
+            kind={kind}
+            address={addressOf({ ...filters, hidden: writeHiddenColumns(table.hidden) })}
+            onClose={() => setNaming(false)}
+          />
+        )}
+      </Suspense>
     </Page>
   )
 }
@@ -284,12 +311,14 @@ function useFilters(kind: DocumentKind) {
     const latest = readFilters(new URLSearchParams(location.search), kind, today)
     const next = writeFilters({ ...latest, page: 1, ...part }, today)
     if (next.toString() === writeFilters(latest, today).toString()) return false
-    setParams(next)
+    setParams(next, { replace: part.hidden !== undefined })
     if (part.page) window.scrollTo(0, 0)
     return true
   }
-  return { filters, key: writeFilters({ ...filters, page: 1 }, today).toString(), apply }
+  return { filters, key: addressOf({ ...filters, hidden: '' }), apply }
 }
+
+const addressOf = (filters: Filters) => writeFilters({ ...filters, page: 1 }, new Date()).toString()
 
 function useSearch(kind: DocumentKind) {
   const { filters, key, apply } = useFilters(kind)

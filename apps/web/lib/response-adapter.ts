@@ -14,6 +14,7 @@ import {
   getDocument,
   listDocuments,
   listExports,
+  listViews,
   selectDocuments,
   suggestIssuers,
 } from '@vigia/contract/documents'
@@ -56,6 +57,8 @@ export const documentQuery = ownQuery(getDocument, {
 })
 export const outsidePeriodQuery = ownQuery(countOutsidePeriod, { totalDeItens: 0, meses: [] })
 export const suggestionsQuery = ownQuery(suggestIssuers, { emitentes: [] })
+export type SavedView = RouteData<typeof listViews>[number]
+export const viewsQuery = ownQuery(listViews, [])
 export const selectionQuery = ownQuery(selectDocuments, { ids: [] })
 export const manifestationsQuery = ownQuery(listManifestations, { eventos: [], opcoes: [] })
 export const manifestationTextsQuery = ownQuery(listManifestationTexts, { modelos: [] })

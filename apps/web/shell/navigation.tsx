@@ -4,6 +4,7 @@ import { Link, NavLink } from 'react-router'
 import { productName, productVersion } from '../lib/site.ts'
 import { Logo } from '../ui/logo.tsx'
 import { Tooltip } from '../ui/overlay/tooltip.tsx'
+import { listTarget, SavedViews, useSavedViews } from './saved-views.tsx'
 import { WatchLink } from './watch-link.tsx'
 
 const items: readonly { to: string; label: string; icon: LucideIcon }[] = [
@@ -22,6 +23,7 @@ interface NavigationProps {
 }
 
 export function Navigation({ collapsed = false, onIntent, onFollow }: NavigationProps) {
+  const views = useSavedViews()
   return (
     <div className="flex h-full flex-col overflow-hidden">
       <Link
@@ -38,7 +40,7 @@ export function Navigation({ collapsed = false, onIntent, onFollow }: Navigation
             <li key={to}>
               <Tooltip text={label} when={collapsed}>
                 <NavLink
-                  to={to}
+                  to={listTarget(to, views)}
                   onClick={onFollow}
                   onPointerEnter={() => onIntent(to)}
                   onFocus={() => onIntent(to)}
@@ -55,6 +57,7 @@ export function Navigation({ collapsed = false, onIntent, onFollow }: Navigation
                   <span className={clsx('truncate', collapsed && 'sr-only')}>{label}</span>
                 </NavLink>
               </Tooltip>
+              {!collapsed && <SavedViews path={to} views={views} onFollow={onFollow} />}
             </li>
           ))}
         </ul>

@@ -19,6 +19,7 @@ import { ConnectionNotice } from './connection-notice.tsx'
 import { EmailNotice } from './email-notice.tsx'
 import { useFeedbackSurvey } from './feedback-survey.ts'
 import { Navigation } from './navigation.tsx'
+import { PaletteOpener } from './palette/opener.tsx'
 import { PlanNotice } from './plan-notice.tsx'
 import { useRealTime } from './real-time.ts'
 import { useScreenPlace } from './screen-place.ts'
@@ -101,6 +102,7 @@ function Layout({ preload, children }: WorkspaceProps) {
             <div className="md:hidden">
               <WatchLamp />
             </div>
+            <PaletteOpener onIntent={preload} />
             <Bell open={reading} onOpenChange={setReading} />
             <UserMenu
               onIntent={preload}

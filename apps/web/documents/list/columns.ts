@@ -128,6 +128,18 @@ export function useHiddenColumns(list: string): [ColumnId[], (id: ColumnId, show
   ]
 }
 
+/** The columns that an address hides; null: it says nothing of them. */
+export function readHiddenColumns(address: string): ColumnId[] | null {
+  if (address === '') return null
+  const ids = address.split('.')
+  return columns.filter(({ id }) => id !== 'emitente' && ids.includes(id)).map(({ id }) => id)
+}
+
+/** The hidden columns as an address has them. */
+export function writeHiddenColumns(hidden: readonly ColumnId[]): string {
+  return hidden.join('.') || '-'
+}
+
 // An optional column that is shown stands in the list with a plus.
 function writeHidden(hidden: readonly ColumnId[]): string {
   return JSON.stringify(

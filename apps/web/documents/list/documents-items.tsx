@@ -71,6 +71,7 @@ const Item = memo(function Item({ kind, row, arrived, selected, stale, now, onSe
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the link in the item does the same for the keyboard.
     <li
+      data-row
       data-arrived={arrived || undefined}
       onClick={(event) => meantForRow(event.target) && onOpen(row.idDfe)}
       className={clsx(

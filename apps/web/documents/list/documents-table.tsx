@@ -156,6 +156,7 @@ const Row = memo(function Row({
   return (
     // For the mouse only: the link in the row does the same for the keyboard.
     <tr
+      data-row
       data-arrived={arrived || undefined}
       onClick={(event) => meantForRow(event.target) && onOpen(row.idDfe)}
       className={clsx(

@@ -15,11 +15,14 @@ export interface Filters {
   amountTo: string
   order: ListOrder
   ascending: boolean
+  /** The columns that the address hides, whatever the person chose; empty: it says nothing of them, '-': it hides none. */
+  hidden: string
   page: number
 }
 
 /** The filter written in the address; missing and invalid values become the default. */
 export function readFilters(params: URLSearchParams, kind: DocumentKind, today: Date): Filters {
+  const hidden = params.get('ocultas') ?? ''
   const page = Number(params.get('pagina') ?? 1)
   const order = readOrder(params.get('ordem'))
   return {
@@ -32,6 +35,7 @@ export function readFilters(params: URLSearchParams, kind: DocumentKind, today: 
     amountTo: parseAmount(params.get('valorAte') ?? '') ?? '',
     order,
     ascending: (known(params.get('sentido'), [{ code: 'asc' }, { code: 'desc' }]) || listOrders[order]) === 'asc',
+    hidden: /^(-|[a-z]+(\.[a-z]+)*)$/.test(hidden) ? hidden : '',
     page: Number.isSafeInteger(page) && page > 0 ? page : 1,
   }
 }
@@ -52,6 +56,7 @@ export function writeFilters(filters: Filters, today: Date): URLSearchParams {
   if (filters.amountTo) params.set('valorAte', filters.amountTo)
   if (filters.order !== usualOrder) params.set('ordem', filters.order)
   if (filters.ascending !== beginsAscending(filters.order)) params.set('sentido', direction(filters))
+  if (filters.hidden) params.set('ocultas', filters.hidden)
   if (filters.page > 1) params.set('pagina', String(filters.page))
   return params
 }
@@ -93,6 +98,7 @@ export function defaultFilters(today: Date): Filters {
     amountTo: '',
     order: usualOrder,
     ascending: false,
+    hidden: '',
     page: 1,
   }
 }

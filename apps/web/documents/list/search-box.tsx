@@ -1,12 +1,13 @@
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { Building2, History, Search, Store } from 'lucide-react'
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { useScreenQuery } from '../../lib/query.ts'
 import { type CompanyRow, suggestionsQuery } from '../../lib/response-adapter.ts'
 import { Input } from '../../ui/form/input.tsx'
 import { ListOption, listClass } from '../../ui/form/list-option.tsx'
 import { useCombobox } from '../../ui/hooks/combobox.ts'
 import { useDebounced } from '../../ui/hooks/debounce.ts'
+import { useScreenKeys } from '../../ui/hooks/screen-keys.ts'
 import type { DocumentKind } from '../kinds.ts'
 import type { Filters } from './filters.ts'
 import { recentSearches } from './recent-searches.ts'
@@ -38,7 +39,13 @@ export function SearchBox({ id, kind, companies, text, onText, onChoose }: Searc
   const suggestions = useSuggestions(kind, companies, text, asked)
   const box = useCombobox(suggestions, ({ part }) => onChoose(part))
   const { shown, current } = box
-  useSlashKey(field)
+  useScreenKeys((key) => {
+    if (key === '/') {
+      field.current?.focus()
+      field.current?.select()
+    }
+    return key === '/'
+  })
   const show = () => {
     setAsked(true)
     box.show()
@@ -188,20 +195,4 @@ const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toL
 function isPartOf(cnpj: string, typed: string): boolean {
   const bare = typed.replace(/[./-]/g, '').toUpperCase()
   return /\d/.test(bare) && cnpj.replace(/[./-]/g, '').includes(bare)
-}
-
-// The key "/" goes to the search field, unless somebody is typing or something is open over the list.
-function useSlashKey(field: RefObject<HTMLInputElement | null>) {
-  useEffect(() => {
-    const onKey = (event: globalThis.KeyboardEvent) => {
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
-      const { activeElement } = document
-      if (activeElement?.closest('input:not([type=checkbox]), textarea, select, [role=dialog], [role=menu]')) return
-      event.preventDefault()
-      field.current?.focus()
-      field.current?.select()
-    }
-    window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
-  }, [field])
 }

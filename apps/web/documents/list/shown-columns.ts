@@ -2,7 +2,7 @@ import { formatMoney } from '@vigia/contract/text'
 import { useMemo, useState } from 'react'
 import type { DocumentRow } from '../../lib/response-adapter.ts'
 import type { DocumentKind } from '../kinds.ts'
-import { type ColumnId, layOut, useHiddenColumns } from './columns.ts'
+import { type ColumnId, layOut, readHiddenColumns, useHiddenColumns, writeHiddenColumns } from './columns.ts'
 
 interface ListContents {
   items: readonly DocumentRow[]
@@ -14,14 +14,30 @@ const usualAmount = 'R$ 999.999,99'
 // Of all pages of a list that were seen: on the next page no column has another width.
 const unseen = { list: '', filled: [] as ColumnId[], valor: usualAmount.length, numero: 0 }
 
+interface ColumnsOptions {
+  /** There is more than one company. */
+  several: boolean
+  /** Names the list to which the page belongs. */
+  list: string
+  /** What the address says of hidden columns, and where a change of that goes: a view that was kept has columns of its own. */
+  address: string
+  onAddress: (address: string) => void
+}
+
 /** The columns of a list, as wide on each of its pages. */
 export function useShownColumns(
   kind: DocumentKind,
   width: number,
   page: ListContents | undefined,
-  { several, list }: { several: boolean; list: string },
+  { several, list, address, onAddress }: ColumnsOptions,
 ) {
-  const [hidden, onChange] = useHiddenColumns(kind.type)
+  const [own, onOwnChange] = useHiddenColumns(kind.type)
+  const named = useMemo(() => readHiddenColumns(address), [address])
+  const hidden = named ?? own
+  const onChange = (id: ColumnId, shown: boolean) => {
+    if (!named) return onOwnChange(id, shown)
+    onAddress(writeHiddenColumns(shown ? named.filter((one) => one !== id) : [...named, id]))
+  }
   const [seen, setSeen] = useState(unseen)
   const before = seen.list === list ? seen : { ...unseen, list }
   const next = page ? seenWith(before, page) : before

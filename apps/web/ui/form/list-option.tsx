@@ -4,15 +4,21 @@ import { type ReactNode, useEffect, useRef } from 'react'
 interface ListOptionProps {
   id: string
   selected: boolean
+  /** The pointer came over it, or the keys. */
+  onIntent?: () => void
   onChoose: () => void
   children: ReactNode
 }
 
 /** One option of the list below a field. */
-export function ListOption({ id, selected, onChoose, children }: ListOptionProps) {
+export function ListOption({ id, selected, onIntent, onChoose, children }: ListOptionProps) {
   const option = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (selected) option.current?.scrollIntoView({ block: 'nearest' })
+  }, [selected])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the function is another one at each render.
+  useEffect(() => {
+    if (selected) onIntent?.()
   }, [selected])
   return (
     // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the field keeps the focus and has the keys.
@@ -24,6 +30,7 @@ export function ListOption({ id, selected, onChoose, children }: ListOptionProps
       // The field keeps the focus.
       onMouseDown={(event) => event.preventDefault()}
       onClick={onChoose}
+      onPointerEnter={onIntent}
       className={clsx(
         'flex min-h-8 cursor-pointer items-center gap-2 px-2.5 pointer-coarse:min-h-11',
         selected ? 'bg-brand-soft' : 'hover:bg-sunken',

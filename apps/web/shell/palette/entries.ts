@@ -1,0 +1,125 @@
+import { chaveParts, cleanChave, parseChave } from '@vigia/dfe/chave'
+import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import type { CompanyRow, SavedView } from '../../lib/response-adapter.ts'
+import { listPaths } from '../saved-views.tsx'
+
+/** Somewhere to go. */
+export interface PaletteEntry {
+  id: string
+  group: 'Documentos' | 'Telas' | 'Visões' | 'Empresas' | 'Emitentes'
+  label: string
+  detail: string
+  to: string
+}
+
+interface Sources {
+  views: readonly Pick<SavedView, 'idVisao' | 'tipoDFe' | 'nome' | 'endereco'>[]
+  companies: readonly CompanyRow[]
+  /** Those that the server suggests for the text. */
+  issuers: readonly { nome: string; cnpjCpf: string }[]
+}
+
+const screens: readonly [label: string, to: string, words: string][] = [
+  ['Dashboard', '/dashboard', 'inicio painel resumo'],
+  ['Notas Fiscais', '/notas-fiscais', 'nfe nf-e danfe'],
+  ['CTe', '/cte', 'ct-e dacte frete conhecimento'],
+  ['Empresas', '/empresas', 'cnpj captura'],
+  ['Cadastrar empresa', '/empresas/nova', 'nova certificado'],
+  ['Certificados que vencem em 30 dias', '/empresas?so=certificado', 'validade'],
+  ['Empresas com problema', '/empresas?so=problema', 'falha parada'],
+  ['Ajuda', '/help', 'duvidas'],
+  ['Minha conta', '/conta', 'nome e-mail'],
+  ['Plano', '/conta#plano', 'preco pagamento'],
+  ['Senha', '/conta#senha', 'trocar'],
+  ['Sessões', '/conta#sessoes', 'aparelhos'],
+  ['Auditoria', '/auditoria', 'historico quem'],
+]
+
+const companiesMax = 5
+
+/** What can be gone to for what was typed, the likeliest first: documents, screens, views, companies, issuers. */
+export function paletteEntries(text: string, { views, companies, issuers }: Sources): PaletteEntry[] {
+  const typed = plain(text)
+  const named = views
+    .filter(({ nome }) => hasWords(plain(nome), typed))
+    .map(
+      ({ idVisao, tipoDFe, nome, endereco }): PaletteEntry => ({
+        id: `view-${idVisao}`,
+        group: 'Visões',
+        label: nome,
+        detail: '',
+        to: `${listPaths[tipoDFe]}?${endereco}`,
+      }),
+    )
+  if (typed === '') return [...screenEntries(''), ...named]
+  const own = companies
+    .filter(({ razaoSocial, cnpj }) => hasWords(plain(razaoSocial), typed) || isPartOf(cnpj, typed))
+    .slice(0, companiesMax)
+  return [
+    ...documentEntries(text.trim()),
+    ...screenEntries(typed),
+    ...named,
+    ...own.map(
+      ({ id, razaoSocial, cnpj }): PaletteEntry => ({
+        id: `company-${id}`,
+        group: 'Empresas',
+        label: razaoSocial,
+        detail: formatCnpj(bare(cnpj)),
+        to: inList('notas-fiscais', { empresa: id }),
+      }),
+    ),
+    ...issuers.map(
+      ({ nome, cnpjCpf }, index): PaletteEntry => ({
+        id: `issuer-${index}`,
+        group: 'Emitentes',
+        label: nome,
+        detail: cnpjCpf.length === 11 ? formatCpf(cnpjCpf) : formatCnpj(cnpjCpf),
+        to: inList('notas-fiscais', { busca: nome }),
+      }),
+    ),
+  ]
+}
+
+function documentEntries(text: string): PaletteEntry[] {
+  const chave = parseChave(cleanChave(text))
+  const found = (id: string, list: string, label: string, busca: string): PaletteEntry => ({
+    id,
+    group: 'Documentos',
+    label,
+    detail: '',
+    to: inList(list, { busca }),
+  })
+  if (chave) {
+    const isCte = cteModels.includes(chaveParts(chave).mod)
+    return [found('chave', isCte ? 'cte' : 'notas-fiscais', isCte ? 'Abrir este CT-e' : 'Abrir esta nota', chave)]
+  }
+  return [
+    found('nfe', 'notas-fiscais', `Procurar “${text}” nas notas`, text),
+    found('cte', 'cte', `Procurar “${text}” nos CT-e`, text),
+  ]
+}
+
+const cteModels = ['57', '64', '67']
+
+function screenEntries(typed: string): PaletteEntry[] {
+  return screens
+    .filter(([label, , words]) => hasWords(`${plain(label)} ${words}`, typed))
+    .map(([label, to]) => ({ id: `screen-${to}`, group: 'Telas', label, detail: '', to }))
+}
+
+// Of any month: who names a document does not know of the period of the list.
+function inList(list: string, params: Record<string, string>): string {
+  return `/${list}?${new URLSearchParams({ ...params, periodo: 'todos' })}`
+}
+
+const plain = (text: string) => text.trim().normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+
+const bare = (cnpj: string) => cnpj.replace(/[./-]/g, '').toUpperCase()
+
+function hasWords(text: string, typed: string): boolean {
+  return typed.split(/\s+/).every((word) => text.includes(word))
+}
+
+function isPartOf(cnpj: string, typed: string): boolean {
+  return /\d/.test(typed) && bare(cnpj).includes(bare(typed))
+}

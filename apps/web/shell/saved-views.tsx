@@ -1,0 +1,53 @@
+import { clsx } from 'clsx'
+import { Link, useLocation } from 'react-router'
+import { useScreenQuery } from '../lib/query.ts'
+import { type SavedView, viewsQuery } from '../lib/response-adapter.ts'
+
+/** The lists, by the type of their documents. */
+export const listPaths: Readonly<Record<number, string>> = { 0: '/notas-fiscais', 2: '/cte' }
+
+/** The views that were kept, of both lists; empty while they are not known. */
+export function useSavedViews(): readonly SavedView[] {
+  return useScreenQuery(viewsQuery, {}, { refreshMs: 5 * 60_000 }).data ?? []
+}
+
+/** Where the navigation leads for a list: to the view with which this person begins, if there is one. */
+export function listTarget(path: string, views: readonly SavedView[]): string {
+  const first = views.find(({ tipoDFe, inicial }) => inicial && listPaths[tipoDFe] === path)
+  return first ? `${path}?${first.endereco}` : path
+}
+
+interface SavedViewsProps {
+  path: string
+  views: readonly SavedView[]
+  onFollow: (() => void) | undefined
+}
+
+/** The views of a list, below it in the navigation. */
+export function SavedViews({ path, views, onFollow }: SavedViewsProps) {
+  const { pathname, search } = useLocation()
+  const own = views.filter(({ tipoDFe }) => listPaths[tipoDFe] === path)
+  if (own.length === 0) return null
+  return (
+    <ul aria-label="Visões" className="my-0.5 ml-7.5 border-line border-l pl-1.5">
+      {own.map(({ idVisao, nome, endereco }) => {
+        const isHere = pathname === path && search === `?${endereco}`
+        return (
+          <li key={idVisao}>
+            <Link
+              to={`${path}?${endereco}`}
+              onClick={onFollow}
+              aria-current={isHere ? 'page' : undefined}
+              className={clsx(
+                'flex h-8 items-center rounded-control px-2 focus-visible:-outline-offset-2 pointer-coarse:h-11',
+                isHere ? 'font-semibold text-ink' : 'text-muted hover:bg-sunken hover:text-ink',
+              )}
+            >
+              <span className="truncate">{nome}</span>
+            </Link>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
