@@ -450,6 +450,6 @@ export const removeView = route({
   access: 'session',
   summary: 'Apaga uma visão, para todos do workspace.',
   refusals: [404, 409],
-  body: z.object({ idVisao: z.uuid({ error: 'Visão não encontrada.' }) }),
+  body: z.object({ idVisao: z.string({ error: 'Informe a visão.' }).min(1, 'Informe a visão.') }),
   data: z.array(SavedView),
 })

@@ -27,7 +27,8 @@ export const viewRoutes = [
       const { numDeletedRows } = await ctx.db
         .deleteFrom('saved_view')
         .where('workspace_id', '=', session.workspaceId)
-        .where('public_id', '=', body.idVisao)
+        // As a text: what is no id of ours is not found either.
+        .where(sql<string>`public_id::text`, '=', body.idVisao)
         .executeTakeFirst()
       if (numDeletedRows === 0n) throw new AppError('not-found', 'Visão não encontrada.')
       return readViews(ctx, session)
