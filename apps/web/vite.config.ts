@@ -5,11 +5,13 @@ import { defineConfig } from 'vite'
 import { chunks } from './build/chunks.ts'
 import { finishedPages } from './build/finished-pages.ts'
 import { leanContract } from './build/lean-contract.ts'
+import { offline } from './build/offline.ts'
 import { pageHead } from './build/page-head.ts'
 import { precompress } from './build/precompress.ts'
 
 // Pages that are rendered at build and shown without any script; `landing` is served at the root.
 const finished = ['landing', 'termos', 'privacidade', 'cookies']
+const font = 'source-sans-3-latin-wght-normal'
 const api = process.env.VIGIA_API ?? 'http://localhost:3000'
 
 export default defineConfig({
@@ -19,7 +21,8 @@ export default defineConfig({
     tailwindcss(),
     leanContract(),
     finishedPages(finished),
-    pageHead('source-sans-3-latin-wght-normal'),
+    pageHead(font),
+    offline(font),
     precompress(),
   ],
   build: {

@@ -284,7 +284,16 @@ test('the page is written for this installation, and nothing is left open', asyn
   }
   const manifest = await fetch(`${site.product.url}/site.webmanifest`)
   expect(manifest.headers.get('content-type')).toContain('application/manifest+json')
-  expect(await manifest.json()).toMatchObject({ name: productName, start_url: '/dashboard' })
+  const { icons, ...told } = await manifest.json()
+  expect(told).toMatchObject({ name: productName, start_url: '/dashboard', display: 'standalone' })
+  for (const { src, sizes } of icons) {
+    const response = await fetch(site.product.url + src)
+    expect(response.status, src).toBe(200)
+    if (sizes === 'any') continue
+    // A PNG tells its width and height first.
+    const head = new DataView(await response.arrayBuffer(), 16, 8)
+    expect(`${head.getUint32(0)}x${head.getUint32(4)}`, src).toBe(sizes)
+  }
   // The file behind the page has no address of its own.
   expect((await fetch(`${site.product.url}/landing.html`)).status).toBe(404)
 })

@@ -211,6 +211,8 @@ async function newPage(browser: Browser, contextOptions: BrowserContextOptions):
     // What moves has to be waited for, and drawn without a graphics card.
     reducedMotion: 'reduce',
     acceptDownloads: true,
+    // What one test has loaded would be given to the next, and its requests would pass by what a test gives as responses.
+    serviceWorkers: 'block',
     ...contextOptions,
   })
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -372,8 +374,8 @@ function listen(page: Page, complaints: string[]) {
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('crash', () => complaints.push('the page crashed'))
   page.on('console', (message) => {
-    // The browser itself writes a line for every answer that is not a success, expected or not.
-    const expected = message.text().startsWith('Failed to load resource')
+    // The browser itself writes a line for every answer that is not a success, expected or not, and Playwright one for what it blocks.
+    const expected = /^(Failed to load resource|Service Worker registration blocked)/.test(message.text())
     if (['error', 'warning'].includes(message.type()) && !expected) complaints.push(message.text())
   })
 }

@@ -52,8 +52,12 @@ function policy(directives: Record<string, string>): string {
     .join('; ')
 }
 
-// What the pages may use of the browser: they write to the clipboard, and use none of the rest.
 const permissions = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'display-capture', 'midi']
+
+/** What of the browser a page may use besides writing to the clipboard: nothing of these but what is `allowed`. */
+export function permissionsPolicy(allowed: readonly string[] = []): string {
+  return permissions.map((name) => `${name}=(${allowed.includes(name) ? 'self' : ''})`).join(', ')
+}
 const yearSeconds = 365 * 24 * 3600
 
 /** Headers of every response. */
@@ -69,7 +73,7 @@ export async function addHeaders(app: FastifyInstance, { publicUrl }: Pick<Confi
   app.addHook('onRequest', (request, reply, done) => {
     void reply.headers({
       'content-security-policy': closedPolicy,
-      'permissions-policy': permissions.map((name) => `${name}=()`).join(', '),
+      'permissions-policy': permissionsPolicy(),
       'x-request-id': request.id,
     })
     done()

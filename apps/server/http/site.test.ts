@@ -247,6 +247,13 @@ describe('the policy of the pages', () => {
   })
 })
 
+test('the application may use the camera, other pages may not', async () => {
+  for (const name of ['landing', 'termos']) await write(`${name}.html`, name)
+  await serve()
+  expect((await get('/notas-fiscais')).headers['permissions-policy']).toMatch(/^camera=\(self\), microphone=\(\)/)
+  for (const url of ['/', '/termos']) expect((await get(url)).headers['permissions-policy'], url).toBeUndefined()
+})
+
 test('who finds a hole is told whom to write to, where somebody is named', async () => {
   await write('index.html', '<html></html>')
   await serve({ CONTACT_EMAIL: 'seguranca@exemplo.com.br', PUBLIC_URL: 'https://vigia.exemplo.com.br' })

@@ -7,7 +7,7 @@ import { exampleSite, fillPage, type SiteSettings } from '@vigia/contract/site'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
 import { encodingOf } from './encoding.ts'
-import { sitePolicy } from './headers.ts'
+import { permissionsPolicy, sitePolicy } from './headers.ts'
 
 // Addresses of programs: what is not found there is no page of the application.
 const ofPrograms = /^\/(v1|docs|metrics|health|notification-hub)(\/|$)/
@@ -63,6 +63,8 @@ export async function serveSite(app: FastifyInstance, directory: string, setting
       const page = pages.get(path.replace(/(?<=.)\/$/, '')) ?? application
       const encoding = encodingOf(request.headers['accept-encoding'])
       if (encoding) void reply.header('content-encoding', encoding)
+      // It reads bar codes of printed forms.
+      if (page === application) void reply.header('permissions-policy', permissionsPolicy(['camera']))
       return reply
         .type('text/html; charset=utf-8')
         .headers({ 'cache-control': 'no-cache', vary: 'accept-encoding' })
@@ -100,19 +102,23 @@ async function readPage(file: string, settings: SiteSettings): Promise<EncodedPa
   return { identity, br: await promisify(brotliCompress)(identity), gzip: await promisify(gzip)(identity) }
 }
 
-// What a telephone needs to keep the application among its own.
+// What a telephone needs to keep the application among its own. The colours are the paper and the ground of `.dark` in ui/tokens.css.
 function manifest({ productName }: SiteSettings) {
   return {
+    id: '/dashboard',
     name: productName,
     short_name: productName,
     lang: 'pt-BR',
     start_url: '/dashboard',
+    scope: '/',
     display: 'standalone',
     background_color: '#0d1b2a',
     theme_color: '#0d1b2a',
     icons: [
       { src: '/favicon.svg', type: 'image/svg+xml', sizes: 'any' },
-      { src: '/apple-touch-icon.png', type: 'image/png', sizes: '180x180' },
+      { src: '/icon-192.png', type: 'image/png', sizes: '192x192' },
+      { src: '/icon-512.png', type: 'image/png', sizes: '512x512' },
+      { src: '/icon-maskable-512.png', type: 'image/png', sizes: '512x512', purpose: 'maskable' },
     ],
   }
 }

@@ -1,5 +1,5 @@
 import type { ListOrder } from '@vigia/contract/documents'
-import { formatTime } from '@vigia/contract/text'
+import { formatAtMoment } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Bookmark, Columns3, Rows3, Rows4 } from 'lucide-react'
 import { Suspense, useDeferredValue, useMemo, useRef, useState } from 'react'
@@ -388,7 +388,7 @@ function ListProblem({ query: { data, error, dataUpdatedAt }, busy, onRetry }: P
     return (
       <div className="py-3">
         <Notice tone="warning" title={title}>
-          Abaixo está o que recebemos às {formatTime(new Date(dataUpdatedAt).toISOString())}.
+          Abaixo está o que recebemos {formatAtMoment(new Date(dataUpdatedAt).toISOString(), new Date())}.
         </Notice>
       </div>
     )

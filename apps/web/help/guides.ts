@@ -54,9 +54,9 @@ export const guides: readonly { title: string; steps: readonly Step[] }[] = [
       step(
         'guia-achar',
         'Achar uma nota pela chave',
-        'Cole a chave, o número ou o nome do emitente na busca, em qualquer data.',
+        'Cole a chave, o número ou o nome do emitente na busca, em qualquer data. Em muitos celulares a câmera lê o código de barras.',
         '/notas-fiscais?periodo=todos',
-        'procurar localizar recebimento caminhao',
+        'procurar localizar recebimento caminhao camera codigo de barras danfe dacte',
       ),
       step(
         'guia-mes',

@@ -34,6 +34,18 @@ const storage = [
     'As últimas buscas que você fez nas listas, para sugeri-las de novo. Somem quando você sai.',
   ],
   [
+    <code key="name">vigia.lists</code>,
+    'Só no aplicativo instalado: a primeira página de cada lista como veio da última vez, para mostrá-la sem conexão. Some quando você sai, quando a sessão acaba ou quando outra pessoa entra.',
+  ],
+  [
+    <code key="name">vigia.drafts</code>,
+    'O que você escreveu e ainda não enviou, em “Fale com a Gente” e nas manifestações. Some quando é enviado, quando você sai ou quando a aba é fechada.',
+  ],
+  [
+    <code key="name">vigia.shell</code>,
+    'O código das telas, sem nenhum dado seu, para que abram sem conexão. É trocado a cada versão nova.',
+  ],
+  [
     <code key="name">vigia.places</code>,
     'Em que ponto de cada tela você estava, para voltar ao mesmo lugar. Some quando a aba é fechada.',
   ],

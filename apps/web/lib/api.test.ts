@@ -70,7 +70,8 @@ describe('retries of sections 8 and 9', () => {
   })
 
   test('a retry uses the token of the first attempt', async () => {
-    vi.stubGlobal('localStorage', { setItem: () => undefined, removeItem: () => undefined })
+    for (const name of ['localStorage', 'sessionStorage'])
+      vi.stubGlobal(name, { getItem: () => null, setItem: () => undefined, removeItem: () => undefined })
     openSession({ token: 'da Ana', wsId: '1', email: 'ana@x.br' })
     answers(new TypeError('Failed to fetch'), ok('chegou'))
     const called = call(read, {})
@@ -211,7 +212,8 @@ describe('a 401', () => {
   const session = { token: 'da Ana', wsId: '1', email: 'ana@x.br' }
   const refused = () => json({ success: false, message: 'não', data: null, errors: [] }, 401)
   beforeEach(() => {
-    vi.stubGlobal('localStorage', { setItem() {}, removeItem() {} })
+    for (const name of ['localStorage', 'sessionStorage'])
+      vi.stubGlobal(name, { getItem: () => null, setItem() {}, removeItem() {} })
     openSession(session)
   })
 

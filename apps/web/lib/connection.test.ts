@@ -9,6 +9,7 @@ beforeEach(async () => {
 })
 
 afterEach(() => {
+  vi.unstubAllGlobals()
   vi.useRealTimers()
 })
 
@@ -38,5 +39,12 @@ test('a single call that fails says nothing about the connection', () => {
 test('without any response the connection is lost since the first failure', () => {
   missAfter(0, '/a')
   missAfter(5_000, '/b')
+  expect(connection.readDisconnectedSince()).toBe(1_000_000)
+})
+
+test('one call is enough where the browser knows of no network', () => {
+  vi.stubGlobal('navigator', { onLine: false })
+  connection.recordResponse()
+  missAfter(5_000, '/a')
   expect(connection.readDisconnectedSince()).toBe(1_000_000)
 })

@@ -22,7 +22,10 @@ export function recordNoResponse(route: string) {
   const now = Date.now()
   if (unanswered.size === 0) firstFailure = now
   unanswered.add(route)
-  if (unanswered.size >= routesMin && now - firstFailure >= silenceMs) setDisconnectedSince(lastAnswer || firstFailure)
+  // The browser knows when there is no network at all; that there is one proves nothing.
+  const isSure = globalThis.navigator?.onLine === false
+  if (isSure || (unanswered.size >= routesMin && now - firstFailure >= silenceMs))
+    setDisconnectedSince(lastAnswer || firstFailure)
 }
 
 function setDisconnectedSince(next: number | null) {

@@ -3,12 +3,14 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 const ana = { token: 'a', wsId: 'w', email: 'ana@x.br' }
 
 beforeEach(() => {
-  const stored = new Map<string, string>()
-  vi.stubGlobal('localStorage', {
-    getItem: (key: string) => stored.get(key) ?? null,
-    setItem: (key: string, value: string) => stored.set(key, value),
-    removeItem: (key: string) => stored.delete(key),
-  })
+  for (const name of ['localStorage', 'sessionStorage']) {
+    const stored = new Map<string, string>()
+    vi.stubGlobal(name, {
+      getItem: (key: string) => stored.get(key) ?? null,
+      setItem: (key: string, value: string) => stored.set(key, value),
+      removeItem: (key: string) => stored.delete(key),
+    })
+  }
   vi.resetModules()
 })
 afterEach(() => void vi.unstubAllGlobals())
@@ -52,4 +54,26 @@ test('a 401 ends the session; a 401 of a public call does not', async () => {
   expect(currentSession()).toEqual(ana)
   await expect(call(getDashboard, {})).rejects.toThrow('Sessão expirada. Faça login novamente.')
   expect(currentSession()).toBeNull()
+})
+
+test('what is kept of documents ends with the session, what was typed only when the person leaves or another comes', async () => {
+  const { closeSession, draftsKey, expireSession, listsKey, openSession } = await import('./session.ts')
+  const left = () => [localStorage.getItem(listsKey), sessionStorage.getItem(draftsKey)].map((text) => text !== null)
+  const keep = () => {
+    localStorage.setItem(listsKey, JSON.stringify({ email: ana.email, lists: {} }))
+    sessionStorage.setItem(draftsKey, JSON.stringify({ email: ana.email, texts: {} }))
+  }
+  openSession(ana)
+  keep()
+  expireSession('a')
+  expect(left()).toEqual([false, true])
+  openSession({ ...ana, token: 'b' })
+  expect(left()).toEqual([false, true])
+  keep()
+  openSession({ token: 'c', wsId: 'x', email: 'bruno@x.br' })
+  expect(left()).toEqual([false, false])
+  openSession(ana)
+  keep()
+  closeSession()
+  expect(left()).toEqual([false, false])
 })

@@ -17,11 +17,18 @@ interface SessionState {
 const sessionKey = 'vigia.session'
 /** What was searched for in this browser, by whom; it does not outlive the session. */
 export const searchesKey = 'vigia.searches'
+/** The lists that the installed application shows without a connection, and whose they are; they do not outlive the session either. */
+export const listsKey = 'vigia.lists'
+/** What was typed in this tab and not sent, and by whom; only a session that expires leaves it, to the same person. */
+export const draftsKey = 'vigia.drafts'
 const listeners = new Set<() => void>()
 let state: SessionState = { session: storedSession(), expired: false }
 
 globalThis.window?.addEventListener('storage', (event) => {
-  if (event.key === sessionKey || event.key === null) changeState({ session: storedSession(), expired: false })
+  if (event.key !== sessionKey && event.key !== null) return
+  const session = storedSession()
+  forgetOthers(session?.email)
+  changeState({ session, expired: false })
 })
 
 function changeState(next: SessionState) {
@@ -34,13 +41,14 @@ export function currentSession(): WebSession | null {
 }
 
 export function openSession(session: WebSession) {
+  forgetOthers(session.email)
   localStorage.setItem(sessionKey, JSON.stringify(session))
   changeState({ session, expired: false })
 }
 
 export function closeSession() {
   localStorage.removeItem(sessionKey)
-  localStorage.removeItem(searchesKey)
+  forgetOthers(undefined)
   changeState({ session: null, expired: false })
 }
 
@@ -48,7 +56,28 @@ export function closeSession() {
 export function expireSession(token: string | undefined) {
   if (!state.session || state.session.token !== token) return
   localStorage.removeItem(sessionKey)
+  localStorage.removeItem(listsKey)
   changeState({ session: null, expired: true })
+}
+
+// Deletes what anybody but `email` has left in this browser.
+function forgetOthers(email: string | undefined) {
+  for (const [storage, key] of [
+    [localStorage, searchesKey],
+    [localStorage, listsKey],
+    [sessionStorage, draftsKey],
+  ] as const)
+    if (email === undefined || readOwned(storage, key)?.email !== email) storage.removeItem(key)
+}
+
+/** What is stored with the e-mail of whose it is; null: nothing that can be read. */
+export function readOwned(storage: Storage, key: string): ({ email: unknown } & Record<string, unknown>) | null {
+  try {
+    const stored = JSON.parse(storage.getItem(key) ?? 'null')
+    return typeof stored === 'object' && stored !== null ? stored : null
+  } catch {
+    return null
+  }
 }
 
 export function useSession(): SessionState {

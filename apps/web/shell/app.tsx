@@ -2,6 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { type ComponentType, useEffect, useRef, useState } from 'react'
 import { Outlet } from 'react-router'
 import { firstWords } from '../lib/notify.ts'
+import { useOffline } from '../lib/offline.ts'
 import { queryClient } from '../lib/query.ts'
 import { useSession } from '../lib/session.ts'
 
@@ -11,6 +12,7 @@ const screenFirstMs = 2_000
 /** What every screen but the landing page needs. */
 export function App() {
   useForgetfulness()
+  useOffline()
   return (
     <QueryClientProvider client={queryClient}>
       <Outlet />

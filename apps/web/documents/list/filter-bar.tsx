@@ -10,6 +10,7 @@ import { Select } from '../../ui/form/select.tsx'
 import { DateRangePicker } from '../../ui/period/date-range-picker.tsx'
 import type { DocumentKind } from '../kinds.ts'
 import { AmountRange } from './amount-range.tsx'
+import { CameraButton } from './camera-button.tsx'
 import type { Filters } from './filters.ts'
 import { OrderChoice } from './order-choice.tsx'
 import { rememberSearch } from './recent-searches.ts'
@@ -78,18 +79,23 @@ export function FilterBar({
         hidden={narrow}
         className={narrow ? undefined : '@max-[1080px]/list:col-span-2'}
       >
-        <SearchBox
-          id={`${id}-search`}
-          kind={kind}
-          companies={companies}
-          text={text}
-          onText={setText}
-          onChoose={(part) => {
-            setText(part.search ?? text)
-            rememberSearch(part.search ?? '')
-            onSearch(part)
-          }}
-        />
+        <div className="flex gap-2">
+          <div className="min-w-0 flex-1">
+            <SearchBox
+              id={`${id}-search`}
+              kind={kind}
+              companies={companies}
+              text={text}
+              onText={setText}
+              onChoose={(part) => {
+                setText(part.search ?? text)
+                rememberSearch(part.search ?? '')
+                onSearch(part)
+              }}
+            />
+          </div>
+          <CameraButton />
+        </div>
       </Labelled>
       {narrow && <SearchButton busy={busy} low={compact} />}
       <Labelled id={`${id}-period`} label="Data de emissão" hidden={narrow}>

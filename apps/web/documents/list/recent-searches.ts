@@ -1,17 +1,13 @@
-import { currentSession, searchesKey } from '../../lib/session.ts'
+import { currentSession, readOwned, searchesKey } from '../../lib/session.ts'
 
 // The last searches of a person stay in this browser: nobody else sees them, and they go with the session.
 
 const keptMax = 6
 
 export function recentSearches(): string[] {
-  try {
-    const kept = JSON.parse(localStorage.getItem(searchesKey) ?? 'null')
-    if (kept?.email !== currentSession()?.email || !Array.isArray(kept.texts)) return []
-    return kept.texts.filter((text: unknown) => typeof text === 'string')
-  } catch {
-    return []
-  }
+  const kept = readOwned(localStorage, searchesKey)
+  if (kept?.email !== currentSession()?.email || !Array.isArray(kept?.texts)) return []
+  return kept.texts.filter((text: unknown) => typeof text === 'string')
 }
 
 export function rememberSearch(text: string): void {

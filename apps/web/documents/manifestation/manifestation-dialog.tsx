@@ -1,6 +1,7 @@
 import { justificationMax } from '@vigia/contract/manifestation'
 import { formatCount, formatInteger, formatMoney } from '@vigia/contract/text'
 import { useEffect, useRef, useState } from 'react'
+import { useDraft } from '../../lib/drafts.ts'
 import { notifyError, notifyInfo, notifySuccess, notifyWarning } from '../../lib/notify.ts'
 import type { DocumentRow } from '../../lib/response-adapter.ts'
 import { Button } from '../../ui/button.tsx'
@@ -35,11 +36,17 @@ interface ManifestationDialogProps {
 const footerClass = 'flex flex-wrap justify-end gap-2 border-line border-t px-5 py-3.5'
 
 /** Explains an answer, says to how many documents it goes and which are left out, sends it, and shows the result of each. */
-export function ManifestationDialog({ open, ids: chosen, onSent, onClose, ...about }: ManifestationDialogProps) {
+export function ManifestationDialog({ open, ids: chosen, onSent, onClose: onEnd, ...about }: ManifestationDialogProps) {
   const { kind, answer, known } = about
   const [ids, setIds] = useState(chosen)
   const [results, setResults] = useState<SendingResult[]>()
   const form = useAnswerForm()
+  // Only for the same documents: what was said of some is not said of others.
+  const forgetDraft = useDraft(form, [kind.type, answer.code, ...chosen].join(' '))
+  const onClose = () => {
+    forgetDraft()
+    onEnd()
+  }
   const texts = useKeptTexts(kind, answer, form)
   const isGone = useGone()
   useClosedByBack(open, () => {
@@ -52,6 +59,7 @@ export function ManifestationDialog({ open, ids: chosen, onSent, onClose, ...abo
   if (!open) return null
   if (!results) {
     const onDone = (all: SendingResult[], message: string, leftOut: number) => {
+      forgetDraft()
       const sent = all.filter(({ situacao }) => wasSent.has(situacao))
       onSent(sent.map(({ idDfe }) => idDfe))
       if (sent.length < all.length) {

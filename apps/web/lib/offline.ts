@@ -1,0 +1,19 @@
+import { useEffect } from 'react'
+import { whenIdle } from './query.ts'
+import { useSession } from './session.ts'
+
+/** Keeps the application in the browser for times without a connection, once somebody has signed in and the screen has what it shows. */
+export function useOffline() {
+  const signedIn = useSession().session !== null
+  useEffect(() => {
+    // Browsers have it on HTTPS and localhost only.
+    if (!signedIn || !import.meta.env.PROD || !('serviceWorker' in navigator)) return
+    return whenIdle(async () => {
+      try {
+        await navigator.serviceWorker.register('/service-worker.js')
+      } catch (error) {
+        console.info('Sem conexão a aplicação não abrirá neste navegador:', error)
+      }
+    })
+  }, [signedIn])
+}

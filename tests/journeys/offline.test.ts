@@ -1,0 +1,80 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { capturedAccount, rowsOf } from './captured.ts'
+import { shown, useSite } from './site.ts'
+
+// Pages that keep the application, as those of people do.
+const site = useSite(undefined, { newPages: true })
+const keeping = { serviceWorkers: 'allow' } as const
+
+test('without a connection the application opens, goes to other screens and says since when', async () => {
+  const page = await site.resume(await site.createAccount('Ana'), '/dashboard', keeping)
+  await isKept(page)
+  await page.context().setOffline(true)
+  await page.reload()
+  const notice = page.getByText(/^Sem conexão com o servidor desde \d\d:\d\d; o que está na tela pode estar velho\.$/)
+  await shown(notice)
+  await shown(page.getByRole('heading', { level: 1, name: 'Dashboard' }))
+  // Its code was not needed before.
+  await page.getByRole('link', { name: 'Ajuda', exact: true }).click()
+  await shown(page.getByRole('heading', { level: 1, name: 'Ajuda' }))
+  await page.context().setOffline(false)
+  await page.reload()
+  await shown(page.getByRole('heading', { level: 1, name: 'Ajuda' }))
+  await page.goto(`${site.product.url}/dashboard`)
+  await expect.poll(() => notice.count()).toBe(0)
+})
+
+test('of documents the browser keeps nothing', async () => {
+  const page = await site.resume(await site.createAccount('Bia'), '/notas-fiscais', keeping)
+  await isKept(page)
+  const kept = await page.evaluate(async () => {
+    const caches = await globalThis.caches.keys()
+    const requests = await Promise.all(caches.map(async (name) => (await globalThis.caches.open(name)).keys()))
+    return requests.flat().map(({ url }) => new URL(url).pathname)
+  })
+  expect(kept).toContain('/dashboard')
+  expect(kept.filter((path) => !/^\/(assets\/|dashboard$|theme\.js$|favicon\.svg$)/.test(path))).toEqual([])
+  expect(await page.evaluate(() => localStorage.getItem('vigia.lists'))).toBeNull()
+})
+
+test('the installed application shows the list of before until somebody signs out', async () => {
+  const { account } = await capturedAccount(site, 'Caio')
+  const page = await site.resume(account, '/health', keeping)
+  await page.addInitScript(() => {
+    const { matchMedia } = window
+    window.matchMedia = (query) => matchMedia.call(window, query === '(display-mode: standalone)' ? 'all' : query)
+  })
+  await page.goto(`${site.product.url}/notas-fiscais?periodo=todos`)
+  await shown(rowsOf(page))
+  const before = await rowsOf(page).count()
+  await isKept(page)
+  await page.context().setOffline(true)
+  await page.reload()
+  await shown(rowsOf(page))
+  expect(await rowsOf(page).count()).toBe(before)
+  await shown(page.getByText(/^Abaixo está o que recebemos às \d\d:\d\d\.$/))
+  await page.getByRole('button', { name: 'Sair' }).click()
+  await page.waitForURL('**/login')
+  expect(await page.evaluate(() => localStorage.getItem('vigia.lists'))).toBeNull()
+})
+
+test('what was typed survives a reload, and goes when the person leaves', async () => {
+  const page = await site.resume(await site.createAccount('Davi'), '/dashboard#contato')
+  const message = page.getByLabel('Mensagem')
+  await message.fill('A captura parou ontem.')
+  await page.reload()
+  await expect.poll(() => message.inputValue()).toBe('A captura parou ontem.')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Sair' }).click()
+  await page.waitForURL('**/login')
+  expect(await page.evaluate(() => sessionStorage.getItem('vigia.drafts'))).toBeNull()
+})
+
+async function isKept(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready
+    if (!navigator.serviceWorker.controller)
+      await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve))
+  })
+}
