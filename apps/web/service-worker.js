@@ -24,11 +24,11 @@ self.addEventListener('fetch', (event) => {
 async function keep() {
   const cache = await caches.open(cacheName)
   const response = await fetch(page, { cache: 'no-cache' })
-  const html = await response.clone().text()
+  const html = await response.text()
   // While a new version is brought out, the page may be of another one than this file.
   if (!response.ok || !html.includes(entry)) throw new Error('the page is of another version')
   await cache.addAll(files)
-  await cache.put(page, response)
+  await cache.put(page, pageWith(html, response))
 }
 
 async function takeOver() {
@@ -39,8 +39,18 @@ async function takeOver() {
 async function openPage(request) {
   const response = await fetch(request).catch(() => null)
   // With these a proxy, or a server that is starting, says that nobody responds yet: the application says it better.
-  const isHere = response && ![502, 503, 504].includes(response.status)
-  return isHere ? response : kept(page, request)
+  if (!response || [502, 503, 504].includes(response.status)) return kept(page, request)
+  if (!response.headers.get('content-type')?.startsWith('text/html')) return response
+  return pageWith(await response.text(), response)
+}
+
+// Chrome throws away what a page fetches ahead when it comes from a service worker, and complains; the files of this version are here already
+// (https://github.com/vite-pwa/vite-plugin-pwa/issues/945).
+function pageWith(html, { status, headers: received }) {
+  const text = html.includes(entry) ? html.replace(/<link rel="modulepreload"[^>]*>/g, '') : html
+  const headers = new Headers(received)
+  for (const name of ['content-encoding', 'content-length']) headers.delete(name)
+  return new Response(text, { status, headers })
 }
 
 async function kept(path, request) {
