@@ -172,7 +172,7 @@ test('going back closes the dialog and nothing else, keeps what was typed, and w
   expect(await textOf(selectedText(page))).toBe('1 selecionada')
 })
 
-test('what was typed survives a reload, for the same documents alone, and not a refusal to send it', async () => {
+test('what was typed survives a reload, for the same documents alone, until it is cancelled', async () => {
   const { page, found } = await open(summaries)
   const [one, other] = found as [ListRow, ListRow]
   const dialog = await answer(page, 'Desconhecimento', [one])
