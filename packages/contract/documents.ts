@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { flag, LocalDateTime, line, numberBetween, wholeNumber } from './fields.ts'
+import { flag, LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
+import { SaveViewForm } from './forms.ts'
 import { route } from './route.ts'
 
 export { type Code, participationFilter, participationLabel, statusFilter, statusTone, tipoDFe } from './codes.ts'
+export { SaveViewForm } from './forms.ts'
 
 const unknownType = 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'
 
@@ -417,19 +419,6 @@ export const listViews = route({
   access: 'session',
   summary: 'As visões das listas que o workspace guardou: filtro, ordem e colunas, com um nome.',
   data: z.array(SavedView),
-})
-
-/** What is saved as a view. */
-export const SaveViewForm = z.object({
-  tipoDFe: wholeNumber(unknownType).pipe(z.literal([0, 2], { error: unknownType })),
-  nome: line('Nome', 'Nome é obrigatório')
-    .min(1, { error: 'Nome é obrigatório', abort: true })
-    .max(40, 'Nome deve ter no máximo 40 caracteres'),
-  endereco: z
-    .string({ error: 'endereco deve ser um texto' })
-    .max(2000, 'endereco deve ter no máximo 2000 caracteres')
-    .regex(/^[\w.~%=&+*-]*$/, 'endereco deve ser a consulta do endereço da lista, como status=1&ordem=valor'),
-  inicial: flag('inicial'),
 })
 
 /** Keeps a view, in the place of one with the same name; ours. */

@@ -246,3 +246,18 @@ export const CteManifestationForm = ManifestationForm.extend({
     .max(50, 'Informe no máximo 50 correções de cada vez.')
     .optional(),
 })
+
+const unknownList = 'tipoDFe deve ser 0 (NFe) ou 2 (CTe)'
+
+/** A view of a list under a name; ours. */
+export const SaveViewForm = z.object({
+  tipoDFe: wholeNumber(unknownList).pipe(z.literal([0, 2], { error: unknownList })),
+  nome: line('Nome', 'Nome é obrigatório')
+    .min(1, { error: 'Nome é obrigatório', abort: true })
+    .max(40, 'Nome deve ter no máximo 40 caracteres'),
+  endereco: z
+    .string({ error: 'endereco deve ser um texto' })
+    .max(2000, 'endereco deve ter no máximo 2000 caracteres')
+    .regex(/^[\w.~%=&+*-]*$/, 'endereco deve ser a consulta do endereço da lista, como status=1&ordem=valor'),
+  inicial: flag('inicial'),
+})

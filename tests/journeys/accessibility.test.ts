@@ -200,7 +200,7 @@ const overWorkspaceScreens: View[] = [
     name: 'the palette',
     path: '/help',
     act: async (page) => {
-      await press(page, 'Ir para')
+      await press(page, 'Busca rápida')
       await page.getByRole('combobox').fill('padaria')
       await shown(page.getByRole('group', { name: 'Empresas' }))
     },

@@ -398,7 +398,12 @@ test.each(['nfe', 'cte'] as const)(
       slow = later(reply)
       const { dialog, text } = await select(option)
       expect(await text.inputValue()).not.toContain('quinze letras')
-      await text.fill('  Motivo com mais de quinze letras.  ')
+      // A text that is suggested meanwhile stands before what is typed.
+      const typed = async () => {
+        await text.fill('  Motivo com mais de quinze letras.  ')
+        return text.inputValue()
+      }
+      await expect.poll(typed).toBe('  Motivo com mais de quinze letras.  ')
       await dialog.getByRole('button', { name: 'Enviar', exact: true }).click()
       const waiting = dialog.getByRole('button', { name: 'Enviando...', exact: true })
       await shown(waiting)

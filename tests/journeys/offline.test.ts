@@ -60,7 +60,7 @@ test('the installed application shows the list of before until somebody signs ou
 })
 
 test('what was typed survives a reload, and goes when the person leaves', async () => {
-  const page = await site.resume(await site.createAccount('Davi'), '/dashboard#contato')
+  const page = await site.resume(await site.createAccount('Davi'), '/auditoria#contato')
   const message = page.getByLabel('Mensagem')
   await message.fill('A captura parou ontem.')
   await page.reload()

@@ -13,7 +13,7 @@ test('Ctrl+K goes to screens and companies, by the keyboard alone', async () => 
   const page = await open('/notas-fiscais?periodo=todos')
   await shown(rowsOf(page).first())
   await page.keyboard.press('Control+k')
-  const palette = page.getByRole('dialog', { name: 'Ir para' })
+  const palette = page.getByRole('dialog', { name: 'Busca rápida' })
   await shown(palette.getByRole('option', { name: 'Dashboard' }))
   await page.keyboard.type('auditoria')
   await shown(palette.getByRole('option', { name: 'Auditoria' }))
@@ -22,7 +22,7 @@ test('Ctrl+K goes to screens and companies, by the keyboard alone', async () => 
   await page.keyboard.press('Enter')
   await page.waitForURL('**/auditoria')
 
-  await page.getByRole('button', { name: 'Ir para' }).click()
+  await page.getByRole('button', { name: 'Busca rápida' }).click()
   await palette.getByRole('combobox').fill('padaria')
   await palette.getByRole('group', { name: 'Empresas' }).getByRole('option').click()
   await page.waitForURL(/notas-fiscais\?empresa=.*periodo=todos/)

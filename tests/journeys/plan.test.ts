@@ -91,7 +91,7 @@ test('a company that the plan has no place for is refused beside the button, wit
   await password.fill(holder.senha)
   await page.getByRole('button', { name: 'Salvar Empresa' }).click()
   const refusal = page.getByRole('main').getByRole('alert')
-  await shown(refusal.filter({ hasText: /não é possível cadastrar empresas/ }))
+  await shown(refusal.filter({ hasText: /não é possível cadastrar nem reativar empresas/ }))
   expect(await password.getAttribute('aria-invalid')).toBeNull()
   await refusal.getByRole('button', { name: 'Fale com a Gente' }).click()
   await shown(page.getByRole('dialog', { name: 'Fale com a Gente' }))

@@ -37,10 +37,10 @@ export function PaletteOpener({ onIntent }: { onIntent: (path: string) => void }
         variant="ghost"
         size="icon"
         className="max-sm:hidden"
-        aria-label="Ir para"
+        aria-label="Busca rápida"
         aria-haspopup="dialog"
         aria-keyshortcuts="Control+K Meta+K"
-        title="Ir para uma tela, empresa, fornecedor ou nota (Ctrl+K). Todas as teclas: ?"
+        title="Busca rápida: ir para uma tela, empresa, fornecedor ou nota (Ctrl+K). Todas as teclas: ?"
         onPointerEnter={preload}
         onFocus={preload}
         onClick={() => show('palette')}

@@ -37,7 +37,7 @@ export function Palette({ open, onClose, onIntent, onKeys }: PaletteProps) {
     </Button>
   )
   return (
-    <Dialog open={open} onClose={onClose} title="Ir para" actions={keys} className="max-w-xl">
+    <Dialog open={open} onClose={onClose} title="Busca rápida" actions={keys} className="max-w-xl">
       {open && <Field onClose={onClose} onIntent={onIntent} />}
     </Dialog>
   )
