@@ -50,7 +50,8 @@ export async function signUp(
   refuseGuessable({ config }, account.password)
   refuseOwnEmail(account.password, email)
   await countTry({ db }, installationLimit, '').catch((error: unknown) => {
-    log.warn({ limit: installationLimit }, 'sign-ups are refused: there were too many within the hour')
+    if (error instanceof AppError)
+      log.warn({ limit: installationLimit }, 'sign-ups are refused: there were too many within the hour')
     throw error
   })
   const passwordHash = await hashPassword({ config }, account.password)
