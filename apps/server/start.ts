@@ -138,16 +138,16 @@ export async function start(
   }
   if (roles.includes('worker')) {
     const working = withPool('worker')
+    // What an event releases comes by the distribution.
+    const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
     // Before anything is asked or sent.
     const lookForRestore = async () => {
       await advanceMark(working)
-      await readBackEvents(working)
+      await readBackEvents(working, { registered })
     }
     await lookForRestore()
     stack.use(repeat(markEveryMs, lookForRestore, working.log))
     stack.use(await startCaptureWorker(working))
-    // What an event releases comes by the distribution.
-    const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
     stack.use(await startManifestationWorker(working, { registered }))
     const stop = new AbortController()
     stack.use(

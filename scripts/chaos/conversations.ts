@@ -88,9 +88,9 @@ export function callsWhileBlocked(conversation: readonly Matched[], hourMs: numb
   })
 }
 
-/** The queries by NSU that were one too many in an hour. */
+/** The queries for one position or one note that were one too many in an hour. */
 export function queriesTooMany(conversation: readonly Matched[], hourMs: number, max: number): string[] {
-  const queries = conversation.filter(({ call }) => call.counted && call.query && 'nsu' in call.query)
+  const queries = conversation.filter(({ call }) => call.counted && call.query && !('ultNSU' in call.query))
   return queries
     .filter(({ at }, index) => at - (queries[index - max]?.at ?? Number.NEGATIVE_INFINITY) < hourMs)
     .map(({ call }) => `${call.at} ${queryText(call)} is number ${max + 1} of an hour`)

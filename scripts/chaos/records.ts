@@ -23,7 +23,7 @@ export interface LedgerCall {
   durationMs: number
   cnpj: string
   service: Service
-  query: 'distNSU' | 'consNSU'
+  query: 'distNSU' | 'consNSU' | 'consChNFe'
   cStat: number | null
   error: string | null
   /** The pause that it caused, and how far the clock of the database was set then. */

@@ -377,7 +377,7 @@ test.each([
 test('gaps are queried with a proved certificate when there is one', async () => {
   const stranger = await owner('other', { proved: false })
   const line = await due()
-  const purpose = 'buscar documentos que faltam (consNSU)'
+  const purpose = 'buscar documentos que faltam (consNSU, consChNFe)'
   expect(await findHolder(ctx, line, purpose)).toMatchObject({ companyId: stranger.companyId })
   const real = await owner('real')
   expect(await findHolder(ctx, line, purpose)).toMatchObject({ companyId: real.companyId })

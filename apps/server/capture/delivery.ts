@@ -247,7 +247,9 @@ async function copySome(
     )
     const arrivals = prove(ctx, await readPage(copies), { withinMs: proofWithinMs(line) })
     const more = copies.length === copyAtOnce
-    const deliveredNsu = more ? copies[copies.length - 1]!.nsu : line.lastNsu
+    // One that came by chave may have a position that the line has not reached.
+    const last = copies[copies.length - 1]?.nsu ?? line.lastNsu
+    const deliveredNsu = more && last < line.lastNsu ? last : line.lastNsu
     await deliver(ctx, line, behind, { arrivals, deliveredNsu, more })
     return true
   })

@@ -29,7 +29,7 @@ export interface Holder {
 /** Why a certificate is opened; its owner can read this. */
 type Purpose =
   | 'consultar documentos (distNSU)'
-  | 'buscar documentos que faltam (consNSU)'
+  | 'buscar documentos que faltam (consNSU, consChNFe)'
   | 'conferir o acesso (consNSU)'
 
 const webServices = { nfe: 'NFeDistribuicaoDFe', cte: 'CTeDistribuicaoDFe' }

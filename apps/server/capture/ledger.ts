@@ -20,7 +20,9 @@ export type QueryOutcome = {
 
 /** A query to the authority and what came of it. */
 interface Call {
-  query: 'distNSU' | 'consNSU'
+  query: 'distNSU' | 'consNSU' | 'consChNFe'
+  /** Of `consChNFe`. */
+  chave?: string | null
   before: bigint
   after: bigint
   /** The first position that the response passed over without bringing it; null: none. */
@@ -39,7 +41,7 @@ const interruptedText = 'interrupted: a process ended between the query and its 
 export async function noteCall(
   ctx: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,
-  { query, before, after, passedFrom = null, conflicts = 0, outcome, nextInMs, allowedInMs }: Call,
+  { query, chave = null, before, after, passedFrom = null, conflicts = 0, outcome, nextInMs, allowedInMs }: Call,
 ): Promise<void> {
   const { response, error, durationMs } = outcome
   await inCapture(ctx, ({ db }) =>
@@ -48,6 +50,7 @@ export async function noteCall(
       .values({
         line_id: line.id,
         query,
+        chave,
         nsu_before: before,
         nsu_after: after,
         passed_from: passedFrom,
@@ -160,7 +163,7 @@ export const queriesAnHour = 18
 const callsAnHourMax = 2_000
 
 /**
- * How long to wait before a query for one position fits into the quota of the hour; 0: now. The hour after the clock was set is left alone: when
+ * How long to wait before a query for one position or one note fits into the quota of the hour; 0: now. The hour after the clock was set is left alone: when
  * queries left before cannot be told. `ctx.db` is a transaction that sees the line.
  */
 export async function quotaWait(
@@ -175,7 +178,7 @@ export async function quotaWait(
            coalesce((select ${remaining(sql`jumped_at`)} from clock
                       where subject = 'capture' and jumped_at > now() - ${hour} and jumped_at <= now()), 0)::float8 as "clockMs"
       from (select at from (select at, query from capture_call where line_id = ${line.id} order by id desc limit ${callsAnHourMax}) r
-             where query = 'consNSU' and at > now() - ${hour} and at < now() + ${hour}
+             where query in ('consNSU', 'consChNFe') and at > now() - ${hour} and at < now() + ${hour}
              order by at desc limit ${queriesAnHour}) c`.execute(db)
   const { n, waitMs, clockMs } = rows[0]!
   const fullMs = n < queriesAnHour ? 0 : Math.min(Math.max(waitMs, 1), hourMs)

@@ -199,7 +199,8 @@ class Story {
 
   private async beginSingle(line: CaptureLine): Promise<void> {
     const position = await inCapture(ctx, (ctx) => findPosition(ctx, line))
-    const holder = position === null ? null : await findHolder(ctx, line, 'buscar documentos que faltam (consNSU)')
+    const holder =
+      position === null ? null : await findHolder(ctx, line, 'buscar documentos que faltam (consNSU, consChNFe)')
     if (position === null || !holder || !(await noteQueryAs(ctx, line, holder, { NSU: position }))) {
       await inCapture(ctx, (ctx) => holdLine(ctx, line, { gap_at: position === null ? null : sql<Date>`now()` }))
       return releaseLine(ctx, line, null)

@@ -1,5 +1,5 @@
 import { type Connection, onlyWhile } from '@vigia/sefaz/connection'
-import { type DistributionResponse, queryDistribution } from '@vigia/sefaz/distribution'
+import { type DistributionRequest, type DistributionResponse, queryDistribution } from '@vigia/sefaz/distribution'
 import { SefazError, UnsentError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import { mayCall, noteAnswer, noteFailure, type Outage } from '../platform/circuit.ts'
@@ -22,7 +22,7 @@ export function distributionUrl({ config }: Pick<Context, 'config'>, service: Se
   return config.sefaz.endpoints.distribution[serviceOf(service)]
 }
 
-type Query = { ultNSU: bigint } | { NSU: bigint }
+type Query = { ultNSU: bigint } | { NSU: bigint } | { chNFe: string }
 
 /** Sends one query. Null when it did not leave: `noteQueryAs` does not let it, that took too much of the lease, or nothing can be stored. */
 export async function ask(
@@ -79,7 +79,7 @@ export async function noteQueryAs(
   ctx: QueryContext,
   line: CaptureLine,
   holder: Pick<Holder, 'workspaceId' | 'companyId'>,
-  query: { ultNSU: bigint } | { NSU: bigint },
+  query: Query,
   { inOutage = false } = {},
 ): Promise<string | null> {
   return inCapture(ctx, async (ctx) => {
@@ -107,14 +107,11 @@ async function isPaused(
 }
 
 /** Records that a query leaves now, and returns when, as the database writes it; `ctx.db` is a transaction of the capture. */
-export async function noteQuery(
-  ctx: Pick<Context, 'db'>,
-  line: CaptureLine,
-  query: { ultNSU: bigint } | { NSU: bigint },
-): Promise<string> {
+export async function noteQuery(ctx: Pick<Context, 'db'>, line: CaptureLine, query: Query): Promise<string> {
   const now = sql<Date>`now()`
-  // The same time in both columns marks a query for a missing position.
-  await holdLine(ctx, line, { asked_at: now, ...('NSU' in query && { gap_at: now }) })
+  const chave = 'chNFe' in query ? query.chNFe : null
+  // The same time in both columns marks a query for something that is missing.
+  await holdLine(ctx, line, { asked_at: now, asked_chave: chave, ...(!('ultNSU' in query) && { gap_at: now }) })
   const { rows } = await sql<{ at: string }>`select now()::text as at`.execute(ctx.db)
   return rows[0]!.at
 }
@@ -136,7 +133,7 @@ export async function send(
       tpAmb: sefaz.tpAmb,
       cUFAutor: holder.uf,
       cnpj: line.cnpj,
-      query: 'NSU' in query ? { NSU: nsuText(query.NSU) } : { ultNSU: nsuText(query.ultNSU) },
+      query: textOf(query),
     })
     notePace(sefaz, response.durationMs)
     return { response, durationMs: response.durationMs }
@@ -145,6 +142,11 @@ export async function send(
     if (isOfTheHost(error)) notePace(sefaz, null)
     return { error, durationMs: performance.now() - startedAt }
   }
+}
+
+function textOf(query: Query): DistributionRequest['query'] {
+  if ('chNFe' in query) return query
+  return 'NSU' in query ? { NSU: nsuText(query.NSU) } : { ultNSU: nsuText(query.ultNSU) }
 }
 
 /** Notes for all lines what a response says about its service. */

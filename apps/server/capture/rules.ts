@@ -150,14 +150,15 @@ export function decide(
 }
 
 /**
- * What follows from the response to a query for one position, or from none (null): how long to wait before the next one, and the block when
- * there is one.
+ * What follows from the response to a query for one position or one note, or from none (null): how long to wait before the next one, and the
+ * block when there is one.
  */
 export function decideSingle(
   response: Parameters<typeof decide>[0] | null,
   standing: Pick<ConversationState, 'lastNsu' | 'first' | 'failures'>,
   rhythm: Rhythm,
 ): { block: Decision | null; waitMs: number } {
+  if (response && isOfTheNote(response)) return { block: null, waitMs: 0 }
   switch (response?.cStat) {
     case 137:
     case 138:
@@ -175,6 +176,14 @@ export function decideSingle(
       return { block: null, waitMs: rhythm.hourMs }
   }
 }
+
+// Not known there yet; the others are for ever: after three months, not of this CNPJ, of the issuer, cancelled, denied.
+const unknownNote = 217
+/** Refusals of a query by chave after which it is not repeated (NT 2014.002). */
+export const finalRefusals: readonly number[] = [632, 640, 641, 653, 654]
+
+const isOfTheNote = ({ cStat }: Pick<DistributionResponse, 'cStat'>) =>
+  cStat === unknownNote || finalRefusals.includes(cStat)
 
 /** How long a service that says it is down is left alone: 108 is for a short while, 109 for an unknown one (NT 2014.002). */
 export const closedForHours: Readonly<Record<number, number>> = { 108: 1 / 6, 109: 1 / 2 }

@@ -41,12 +41,13 @@ import { compareClocks } from './skew.ts'
 
 export type SettlementContext = Pick<Context, 'db' | 'config' | 'log'>
 
-/** A query that was recorded: for the page after the cursor, or for one position. */
+/** A query that was recorded: for the page after the cursor, for one position, or for one note. */
 export type AnnouncedQuery =
   /** `holder` is null when another process sent it. */
   | { kind: 'distNSU'; holder: Holder | null }
   /** `isMissing` false: the query only shows whether the service responds. */
   | { kind: 'consNSU'; position: bigint; isMissing: boolean }
+  | { kind: 'consChNFe'; chave: string }
 
 /** What follows from a query, now that it is written. */
 interface SettledQuery {
@@ -88,7 +89,7 @@ export async function settle(
     const verdict =
       query.kind === 'distNSU'
         ? await judgePage(ctx, line, query.holder, outcome, isEnding)
-        : await judgeSingle(ctx, line, query.position, outcome, isEnding)
+        : await judgeSingle(ctx, line, query.kind === 'consNSU' ? query.position : null, outcome, isEnding)
     const { decision, waitMs, before, after, claim } = verdict
     await holdLine(ctx, line, { asked_at: null, ...verdict.change })
     let conflicts: Conflict[] = []
@@ -96,7 +97,7 @@ export async function settle(
       if (claim === 'disproved' || (query.kind === 'distNSU' && isCursor(outcome.response)))
         await forgetDoubt(ctx, line)
       if (query.kind === 'distNSU') conflicts = await deliver(ctx, line, decision, arrivals, { before, after })
-      else if (claim === 'disproved') conflicts = await deliverLate(ctx, line, arrivals)
+      else if (claim === 'disproved' || query.kind === 'consChNFe') conflicts = await deliverLate(ctx, line, arrivals)
       else if (query.isMissing) {
         const reached = claim === 'proved' ? await believe(ctx, line, query.position) : line
         conflicts = await fill(ctx, reached, query.position, outcome.response, arrivals)
@@ -105,6 +106,7 @@ export async function settle(
     if (conflicts.length > 0) await announceConflicts(ctx, line, conflicts)
     await noteCall(ctx, line, {
       query: query.kind,
+      chave: query.kind === 'consChNFe' ? query.chave : null,
       before,
       after,
       passedFrom: claim === 'proved' ? line.lastNsu + 1n : (decision?.passed?.from ?? null),
@@ -134,6 +136,7 @@ function movedTo(
   { decision, claim }: QueryVerdict,
   { response }: QueryOutcome,
 ): CaptureLine {
+  if (query.kind === 'consChNFe') return line
   if (query.kind === 'consNSU') {
     if (claim === 'proved') return { ...line, lastNsu: query.position, doubtedNsu: null }
     return claim === 'disproved' ? { ...line, doubtedNsu: null } : line
@@ -155,6 +158,7 @@ export function documentsOf(
   { cStat, documents }: DistributionResponse,
 ): DistributionResponse['documents'] {
   if (query.kind === 'distNSU') return documents
+  if (query.kind === 'consChNFe') return isFound(cStat) ? documents : []
   if (!query.isMissing || !isFound(cStat)) return []
   return documents.map((document) => ({ ...document, nsu: document.nsu ?? nsuText(query.position) }))
 }
@@ -231,7 +235,7 @@ async function judgeFailure(
 async function judgeSingle(
   ctx: SettlementContext,
   line: CaptureLine,
-  position: bigint,
+  position: bigint | null,
   { response, error }: QueryOutcome,
   isEnding: boolean,
 ): Promise<QueryVerdict> {
@@ -240,9 +244,11 @@ async function judgeSingle(
     await lockLine(ctx, line)
     await reportFailure(ctx, line.service, error)
   }
-  const seen = { decision: block, waitMs, before: position, after: position }
-  const claim = response && position === line.doubtedNsu ? judgeClaim(response, position, line) : undefined
-  if (!claim) return { ...seen, change: block ? consequences(block) : {} }
+  const at = position ?? line.lastNsu
+  const seen = { decision: block, waitMs, before: at, after: at }
+  const claim =
+    response && position !== null && position === line.doubtedNsu ? judgeClaim(response, position, line) : undefined
+  if (position === null || !claim) return { ...seen, change: block ? consequences(block) : {} }
   const change = {
     doubted_nsu: null,
     next_at: sql<Date>`least(next_at, greatest(now(), allowed_at))`,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { repeat, startJobs } from '../jobs/jobs.ts'
+import { fromNow, repeat, startJobs } from '../jobs/jobs.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import { watchClock } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
@@ -8,6 +8,7 @@ import { type Service, type ServiceCode, serviceCodes } from '../platform/servic
 import { type CaptureContext, converse } from './conversation.ts'
 import { copyToOthers } from './delivery.ts'
 import { runGapTurn } from './gaps/gap-turn.ts'
+import { noteWaitMs } from './gaps/notes.ts'
 import { deliverKept, settleInterrupted } from './interrupted/interrupted.ts'
 import { prepareKept } from './interrupted/kept.ts'
 import { breakLine, type CaptureLine, claimLine, readHeldLine, type Turn } from './lease.ts'
@@ -81,17 +82,19 @@ export async function postponeFailed(ctx: CaptureContext, line: CaptureLine): Pr
 }
 
 /**
- * Brings the next query for a CNPJ forward as far as the authority's rules allow, because a new document is known to wait there. A line that
- * waits for a person's request goes on waiting.
+ * Brings the next query for a CNPJ forward as far as the authority's rules allow, because an event was registered that releases a document there;
+ * and has one that does not come be looked for later. A line that waits for a person's request goes on waiting.
  */
-export async function askSoon(ctx: Pick<Context, 'db'>, service: Service, cnpj: string): Promise<void> {
-  await inCapture(ctx, ({ db }) =>
+export async function askSoon(ctx: Pick<Context, 'db' | 'config'>, service: Service, cnpj: string): Promise<void> {
+  await inCapture(ctx, ({ db, config }) =>
     db
       .updateTable('capture_line')
-      .set({ next_at: sql<Date>`least(next_at, greatest(now(), allowed_at))` })
+      .set({
+        next_at: sql<Date>`case when next_at is not null then least(next_at, greatest(now(), allowed_at)) end`,
+        gap_at: sql<Date>`least(gap_at, ${fromNow(noteWaitMs(config))})`,
+      })
       .where('service', '=', serviceCodes[service])
       .where('cnpj', '=', cnpj)
-      .where('next_at', 'is not', null)
       .execute(),
   )
 }

@@ -112,7 +112,7 @@ describe('a use in words', () => {
     ['NFeDistribuicaoDFe', 'consultar documentos (distNSU)', 'Consulta de NF-e na SEFAZ', 'Consultar documentos'],
     [
       'CTeDistribuicaoDFe',
-      'buscar documentos que faltam (consNSU)',
+      'buscar documentos que faltam (consNSU, consChNFe)',
       'Consulta de CT-e na SEFAZ',
       'Buscar documentos que faltam',
     ],

@@ -103,9 +103,12 @@ test('events that were registered after the copy are read back, once', async () 
         .execute(),
     )
   expect(await answers()).toEqual([])
-  expect(await readBackEvents(ctx)).toBe(1)
+  const authors: string[] = []
+  const registered = async (service: string, cnpj: string) => void authors.push(`${service} ${cnpj}`)
+  expect(await readBackEvents(ctx, { registered })).toBe(1)
+  expect(authors).toEqual([`nfe ${company}`])
   expect(await answers()).toEqual([{ chave: chaveOf({ number: 2 }), tpEvento: 210240 }])
-  expect(await readBackEvents(ctx)).toBe(0)
+  expect(await readBackEvents(ctx, { registered })).toBe(0)
 })
 
 test('the release without the automatic Ciência turns the switches off first, and says so in the audit', async () => {

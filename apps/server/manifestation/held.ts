@@ -3,7 +3,8 @@ import { recordAudit } from '../audit/audit.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
 import { findRestore, releaseRestore } from '../platform/restore.ts'
-import { noteReadBack, readJournal, wasReadBack } from './journal.ts'
+import type { Service } from '../platform/service.ts'
+import { type Author, noteReadBack, readJournal, wasReadBack } from './journal.ts'
 import { deliverEvents } from './settlement.ts'
 
 /** A company of which events wait for the release of a restore, or would be given by themselves after it. */
@@ -89,18 +90,24 @@ export async function releaseHeld(
 
 /**
  * Stores the events that were registered after the copy which takes the place of the database now, as they were written down beside it, once for
- * each restore. Returns how many were looked at.
+ * each restore, and calls `registered` for each author. Returns how many were looked at.
  */
-export async function readBackEvents(ctx: Pick<Context, 'db' | 'config' | 'log'>): Promise<number> {
+export async function readBackEvents(
+  ctx: Pick<Context, 'db' | 'config' | 'log'>,
+  { registered }: { registered: (service: Service, cnpj: string) => Promise<void> },
+): Promise<number> {
   const restore = await findRestore(ctx)
   if (!restore || (await wasReadBack(ctx, restore.foundAt))) return 0
   // What was under way while the copy was made may be older than it.
   const since = restore.copyOf && new Date(restore.copyOf.getTime() - 24 * 3_600_000)
   let count = 0
+  const authors = new Map<string, Pick<Author, 'service' | 'cnpj'>>()
   for await (const { xml, ...author } of readJournal(ctx, since)) {
     await inCapture(ctx, (ctx) => deliverEvents(ctx, author, [xml]))
+    authors.set(`${author.service} ${author.cnpj}`, author)
     count++
   }
+  for (const { service, cnpj } of authors.values()) await registered(service, cnpj)
   await noteReadBack(ctx, restore.foundAt)
   if (count > 0) ctx.log.warn({ events: count }, 'events that were registered after the copy were read back')
   return count

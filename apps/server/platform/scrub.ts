@@ -24,7 +24,7 @@ const patterns: [RegExp, string][] = [
   // 32 random bytes: tokens of sessions and links. A chave has 44 characters, a digest 64.
   [/(?<![\w-])(?=[\w-]{0,42}[a-z])(?=[\w-]{0,42}[A-Z])[\w-]{43}(?![\w-])/g, '[token]'],
   // The domain stays: what goes wrong with mail goes wrong by domain.
-  [/[^\s@/<>"'(),;:[\]]{1,64}@(?=[^\s@/<>"'(),;:[\]]+\.)/g, '***@'],
+  [/(?<![^\s@/<>"'(),;:[\]])[^\s@/<>"'(),;:[\]]+@(?=[^\s@/<>"'(),;:[\]]+\.)/g, '***@'],
   // Eleven digits that stand alone, bare or masked.
   [/(?<![\dA-Za-z])\d{3}[. ]?\d{3}[. ]?\d{3}[- ]?\d{2}(?![\dA-Za-z])/g, '[CPF]'],
 ]

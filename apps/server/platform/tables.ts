@@ -427,6 +427,7 @@ interface CaptureLineTable {
   catch_up: Optional<boolean>
   gap_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   asked_at: Optional<Date | null>
+  asked_chave: Optional<string | null>
   automatic: Generated<boolean>
   wanted: Generated<boolean>
   catch_up_at: Timestamp
@@ -461,7 +462,8 @@ interface CaptureCallTable {
   line_id: number
   id: Generated<bigint>
   at: Timestamp
-  query: 'distNSU' | 'consNSU'
+  query: 'distNSU' | 'consNSU' | 'consChNFe'
+  chave: Optional<string | null>
   nsu_before: bigint
   nsu_after: bigint
   c_stat: number | null

@@ -11,7 +11,8 @@ import { inCapture } from '../../platform/database.ts'
 import { type Service, serviceCodes, services } from '../../platform/service.ts'
 import type { OpenedCertificate } from '../../signer/signer.ts'
 import type { CaptureContext } from '../conversation.ts'
-import { findPosition, findRest } from '../gaps/positions.ts'
+import { planNext } from '../gaps/gap-turn.ts'
+import { findPosition } from '../gaps/positions.ts'
 import { findHolder } from '../holder.ts'
 import { settleInterrupted } from '../interrupted/interrupted.ts'
 import { type CaptureLine, claimOne, holdLine, releaseLine } from '../lease.ts'
@@ -173,7 +174,7 @@ async function checkLine(ctx: CaptureContext, line: CaptureLine, subject: CheckS
   if (!outcome) return checkLine(ctx, line, subject)
   await inCapture(ctx, async (ctx) => {
     const { waitMs } = await settle(ctx, line, { kind: 'consNSU', position, isMissing: missing !== null }, outcome)
-    const restMs = missing === null ? await findRest(ctx, line) : 0
+    const restMs = missing === null ? (await planNext(ctx, line)).waitMs : 0
     await holdLine(ctx, line, { gap_at: restMs === null ? null : fromNow(Math.max(restMs, waitMs)) })
   })
   return { ...describe(ctx, line, outcome, line.lastNsu > 0n), certificate: certificateOf(holder) }

@@ -7,33 +7,40 @@ import { findHolder, type Holder } from '../holder.ts'
 import { type CaptureLine, holdLine, releaseLine } from '../lease.ts'
 import { quotaWait } from '../ledger.ts'
 import { ask } from '../query.ts'
-import { settleSurely } from '../settlement.ts'
+import { type AnnouncedQuery, settleSurely } from '../settlement.ts'
+import { findNote } from './notes.ts'
 import { findPosition, findRest } from './positions.ts'
 
-/** Carries out a turn that queries missing positions one by one, as far as the quota of the hour goes; then lets the line go. */
+/** Carries out a turn that queries what is missing, one by one, as far as the quota of the hour goes; then lets the line go. */
 export async function runGapTurn(ctx: CaptureContext, line: CaptureLine, signal: AbortSignal): Promise<void> {
-  const { waitMs } = await planNext(ctx, line)
-  const restMs = waitMs === 0 ? await queryPositions(ctx, line, signal) : waitMs
+  const { waitMs } = await inCapture(ctx, (ctx) => planNext(ctx, line))
+  const restMs = waitMs === 0 ? await queryMissing(ctx, line, signal) : waitMs
   await inCapture(ctx, (ctx) => holdLine(ctx, line, { gap_at: restMs === null ? null : fromNow(restMs) }))
   await releaseLine(ctx, line, null)
 }
 
-// The position to query next, and in how many milliseconds; null: nothing is missing any more.
-async function planNext(
-  ctx: CaptureContext,
+type Missing = { NSU: bigint } | { chNFe: string }
+
+/**
+ * What to query next of all that is missing, and in how many milliseconds; null: nothing is missing any more. Positions come before notes: nothing
+ * is known of what they hold. `ctx.db` is a transaction of the capture.
+ */
+export async function planNext(
+  ctx: Pick<CaptureContext, 'db' | 'config'>,
   line: CaptureLine,
-): Promise<{ position: bigint; waitMs: number } | { position: null; waitMs: number | null }> {
-  return inCapture(ctx, async (ctx) => {
-    const position = await findPosition(ctx, line)
-    if (position === null) return { position, waitMs: await findRest(ctx, line) }
-    return { position, waitMs: await quotaWait(ctx, line) }
-  })
+): Promise<{ query: Missing; waitMs: number } | { query: null; waitMs: number | null }> {
+  const position = await findPosition(ctx, line)
+  const note = position === null ? await findNote(ctx, line) : null
+  const query = position === null ? (note?.waitMs === 0 ? { chNFe: note.chave } : null) : { NSU: position }
+  if (query) return { query, waitMs: await quotaWait(ctx, line) }
+  const waits = [await findRest(ctx, line), note?.waitMs ?? null].filter((waitMs) => waitMs !== null)
+  return { query, waitMs: waits.length > 0 ? Math.min(...waits) : null }
 }
 
-// Returns how long to wait before the next position; null: none is missing any more.
-async function queryPositions(ctx: CaptureContext, line: CaptureLine, signal: AbortSignal): Promise<number | null> {
+// Returns how long to wait before the next query; null: nothing is missing any more.
+async function queryMissing(ctx: CaptureContext, line: CaptureLine, signal: AbortSignal): Promise<number | null> {
   const { sefaz } = ctx.config
-  const holder = await findHolder(ctx, line, 'buscar documentos que faltam (consNSU)')
+  const holder = await findHolder(ctx, line, 'buscar documentos que faltam (consNSU, consChNFe)')
   if (!holder) return sefaz.hourMs
   const connection = await holder.certificate.connect()
   try {
@@ -57,11 +64,14 @@ async function queryNext(
   holder: Holder,
   signal: AbortSignal,
 ): Promise<{ line: CaptureLine; waitMs: number | null }> {
-  const { position, waitMs } = await planNext(ctx, line)
-  if (position === null || waitMs > 0) return { line, waitMs }
-  const outcome = await ask(ctx, line, holder, connection, { NSU: position })
+  const { query: missing, waitMs } = await inCapture(ctx, (ctx) => planNext(ctx, line))
+  if (missing === null || waitMs > 0) return { line, waitMs }
+  const outcome = await ask(ctx, line, holder, connection, missing)
   // The service is down, and the line is not claimed before it is up again.
   if (!outcome) return { line, waitMs: 1 }
-  const query = { kind: 'consNSU', position, isMissing: true } as const
+  const query: AnnouncedQuery =
+    'NSU' in missing
+      ? { kind: 'consNSU', position: missing.NSU, isMissing: true }
+      : { kind: 'consChNFe', chave: missing.chNFe }
   return settleSurely(ctx, line, query, outcome, { isEnding: signal.aborted })
 }

@@ -6,7 +6,7 @@ import type { ServiceCode } from '../../platform/service.ts'
 import { deliverLate, readArrivals } from '../delivery.ts'
 import { findPosition } from '../gaps/positions.ts'
 import { type CaptureLine, holdLine, releaseLine } from '../lease.ts'
-import { documentsOf, type SettlementContext, settle } from '../settlement.ts'
+import { type AnnouncedQuery, documentsOf, type SettlementContext, settle } from '../settlement.ts'
 import { forgetKept, listKept } from './kept.ts'
 
 /**
@@ -14,9 +14,9 @@ import { forgetKept, listKept } from './kept.ts'
  * response counts as lost.
  */
 export async function settleInterrupted(ctx: SettlementContext, line: CaptureLine): Promise<void> {
-  const { cnpj, service, askedForGap } = line
+  const { cnpj, service, askedForGap, askedChave } = line
   const kept = (await listKept(ctx, line.id)).find(({ askedAt }) => askedAt === line.askedAt)
-  const query = askedForGap ? 'consNSU' : 'distNSU'
+  const query = askedForGap ? (askedChave === null ? 'consNSU' : 'consChNFe') : 'distNSU'
   ctx.log.warn({ cnpj, service, query, kept: kept?.path }, 'a query was interrupted')
   const outcome = kept
     ? { response: kept.response, durationMs: kept.response.durationMs }
@@ -26,15 +26,18 @@ export async function settleInterrupted(ctx: SettlementContext, line: CaptureLin
       await settle(ctx, line, { kind: 'distNSU', holder: null }, outcome)
       return
     }
-    const asked =
-      kept?.query.kind === 'consNSU'
-        ? kept.query
-        : ({ kind: 'consNSU', position: (await findPosition(ctx, line)) ?? line.lastNsu, isMissing: true } as const)
+    const asked = kept && kept.query.kind !== 'distNSU' ? kept.query : await guessAsked(ctx, line)
     const { waitMs } = await settle(ctx, line, asked, outcome)
     await holdLine(ctx, line, { gap_at: fromNow(waitMs) })
   })
   if (kept) await forgetKept(kept.path)
   await releaseLine(ctx, line, null)
+}
+
+// Which position it was is not written; the one whose turn it was then is the one whose turn it is now.
+async function guessAsked(ctx: SettlementContext, line: CaptureLine): Promise<AnnouncedQuery> {
+  if (line.askedChave !== null) return { kind: 'consChNFe', chave: line.askedChave }
+  return { kind: 'consNSU', position: (await findPosition(ctx, line)) ?? line.lastNsu, isMissing: true }
 }
 
 /** Delivers the documents of kept responses whose queries were settled without them. */

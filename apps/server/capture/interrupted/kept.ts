@@ -9,7 +9,10 @@ export interface KeptResponse {
   lineId: number
   /** When the query was announced, by the clock of the database and as it writes it: no other query of the line has the same. */
   askedAt: string
-  query: { kind: 'distNSU' } | { kind: 'consNSU'; position: bigint; isMissing: boolean }
+  query:
+    | { kind: 'distNSU' }
+    | { kind: 'consNSU'; position: bigint; isMissing: boolean }
+    | { kind: 'consChNFe'; chave: string }
   response: DistributionResponse
 }
 

@@ -1,0 +1,165 @@
+import { gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { arrive, chaveOf, evento, nfeProc, resNFe } from '../../documents/testing.ts'
+import { inCapture, inWorkspace } from '../../platform/database.ts'
+import { deliverLate } from '../delivery.ts'
+import { settleInterrupted } from '../interrupted/interrupted.ts'
+import { type CaptureLine, claimLine, claimOne } from '../lease.ts'
+import { queriesAnHour, quotaWait } from '../ledger.ts'
+import { ask } from '../query.ts'
+import { settle } from '../settlement.ts'
+import { linesOf, newCompany, openInstallation, retireLines, type TestContext } from '../testing.ts'
+import { askSoon } from '../worker.ts'
+import { planNext } from './gap-turn.ts'
+import { findNote } from './notes.ts'
+
+let installation: Awaited<ReturnType<typeof openInstallation>>
+let ctx: TestContext
+let workspaceId: number
+let companyId: number
+let line: CaptureLine
+
+beforeAll(async () => {
+  installation = await openInstallation()
+  ctx = installation.openProcess()
+})
+afterAll(() => installation?.[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await retireLines(ctx)
+  ;({ workspaceId, companyId } = await newCompany(ctx))
+  line = (await claimLine(ctx))!
+})
+
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString()
+const issuedAt = hoursAgo(72)
+const ciencia = 210210
+const summary = resNFe({ issuedAt })
+const deliver = (...xmls: string[]) =>
+  inCapture(ctx, (ctx) =>
+    deliverLate(
+      ctx,
+      line,
+      xmls.map((xml, index) => arrive(index + 1, xml)),
+    ),
+  )
+const find = () => inCapture(ctx, (ctx) => findNote(ctx, line))
+const plan = () => inCapture(ctx, (ctx) => planNext(ctx, line))
+const query = { kind: 'consChNFe', chave: chaveOf() } as const
+const answer = (cStat: number, documents: { nsu: string | null; schema: string; content: Buffer }[] = []) =>
+  settle(ctx, line, query, {
+    response: { cStat, xMotivo: 'x', ultNSU: null, maxNSU: null, documents, bytes: 1, durationMs: 1 },
+    durationMs: 1,
+  })
+// The ledger cannot be changed afterwards.
+const askedBefore = (hours: number, cStat: number | null = 217) =>
+  inCapture(ctx, ({ db }) =>
+    sql`insert into capture_call (line_id, query, chave, nsu_before, nsu_after, c_stat, at)
+        values (${line.id}, 'consChNFe', ${chaveOf()}, 0, 0, ${cStat}, ${hoursAgo(hours)}::timestamptz)`.execute(db),
+  )
+const isComplete = () =>
+  inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { complete } = await db
+      .selectFrom('document')
+      .select('complete')
+      .where('workspace_id', '=', workspaceId)
+      .where('company_id', '=', companyId)
+      .executeTakeFirstOrThrow()
+    return complete
+  })
+
+describe('a note that its company has answered, and of which only the summary came', () => {
+  test.each([ciencia, 210200, 210240])('is asked for by chave a day after %i', async (tpEvento) => {
+    await deliver(summary, evento(tpEvento, { at: hoursAgo(25) }))
+    expect(await find()).toEqual({ chave: chaveOf(), waitMs: 0 })
+    expect(await plan()).toEqual({ query: { chNFe: chaveOf() }, waitMs: 0 })
+  })
+
+  test('may take a day to come by itself', async () => {
+    await deliver(summary, evento(ciencia, { at: hoursAgo(1) }))
+    const { waitMs } = (await find())!
+    expect(waitMs).toBeGreaterThan(22 * 3_600_000)
+    expect(await plan()).toEqual({ query: null, waitMs: expect.closeTo(waitMs, -4) })
+  })
+
+  test('is asked for once a day, five times in all', async () => {
+    await deliver(summary, evento(ciencia, { at: hoursAgo(60) }))
+    for (const day of [4, 3, 2]) await askedBefore(24 * day)
+    expect((await find())?.waitMs).toBe(0)
+    await askedBefore(1)
+    expect((await find())?.waitMs).toBeGreaterThan(22 * 3_600_000)
+    await askedBefore(25)
+    expect(await find()).toBeNull()
+  })
+
+  test.each([632, 640, 641, 653, 654])('is not asked for again after %i', async (cStat) => {
+    await deliver(summary, evento(ciencia, { at: hoursAgo(60) }))
+    await askedBefore(30, cStat)
+    expect(await find()).toBeNull()
+  })
+
+  test.each([
+    ['the whole note is here', nfeProc({ issuedAt }), evento(ciencia, { at: hoursAgo(25) })],
+    ['nobody has answered it', summary, resNFe({ issuedAt, number: 2 })],
+    ['the answer was Desconhecimento', summary, evento(210220, { at: hoursAgo(25) })],
+    ['it was cancelled', summary, evento(ciencia, { at: hoursAgo(25) }), evento(110111, { at: hoursAgo(24) })],
+    ['it is of another time', resNFe({ issuedAt: hoursAgo(91 * 24) }), evento(ciencia, { at: hoursAgo(90 * 24) })],
+  ])('is not asked for when %s', async (_, ...xmls) => {
+    await deliver(...xmls)
+    expect(await find()).toBeNull()
+  })
+})
+
+test('the answer makes the note complete, with an NSU or without one, and counts in the hour', async () => {
+  await deliver(summary, evento(ciencia, { at: hoursAgo(25) }))
+  const bodies: string[] = []
+  const connection = {
+    post: async (_: unknown, { body }: { body: string | Uint8Array }) => {
+      bodies.push(Buffer.from(body as string).toString())
+      throw new Error('enough')
+    },
+    close: () => {},
+  }
+  await expect(
+    ask(ctx, line, { uf: 42, workspaceId, companyId }, connection as never, { chNFe: chaveOf() }),
+  ).rejects.toThrow('enough')
+  expect(bodies[0]).toContain(`<consChNFe><chNFe>${chaveOf()}</chNFe></consChNFe>`)
+  const settled = await answer(138, [
+    { nsu: null, schema: 'procNFe_v4.00.xsd', content: gzipSync(nfeProc({ issuedAt })) },
+  ])
+  expect(settled).toMatchObject({ waitMs: 0, line: { lastNsu: line.lastNsu } })
+  expect(await isComplete()).toBe(true)
+  expect(await find()).toBeNull()
+  for (let n = 1; n < queriesAnHour; n++) await askedBefore(0.1)
+  expect(await inCapture(ctx, (ctx) => quotaWait(ctx, line))).toBeGreaterThan(0)
+})
+
+test('a note that is not known there yet keeps nobody waiting; a block keeps all', async () => {
+  await deliver(summary, evento(ciencia, { at: hoursAgo(25) }))
+  expect(await answer(217)).toMatchObject({ waitMs: 0, decision: null })
+  expect(await answer(656)).toMatchObject({ decision: { state: 'blocked' } })
+})
+
+test('a query that a process left behind counts as one by chave', async () => {
+  await deliver(summary, evento(ciencia, { at: hoursAgo(25) }))
+  await inCapture(ctx, ({ db }) =>
+    sql`update capture_line set asked_at = now(), gap_at = now(), asked_chave = ${chaveOf()}, lease_until = now() - interval '1 second'
+         where id = ${line.id}`.execute(db),
+  )
+  await settleInterrupted(ctx, (await claimOne(ctx, line.id))!)
+  const calls = await inCapture(ctx, ({ db }) =>
+    db.selectFrom('capture_call').select(['query', 'chave', 'error']).where('line_id', '=', line.id).execute(),
+  )
+  expect(calls).toEqual([{ query: 'consChNFe', chave: chaveOf(), error: expect.stringMatching(/^interrupted/) }])
+  expect((await find())?.waitMs).toBeGreaterThan(0)
+})
+
+test('an event that was registered has its note looked for a day later, whether or not the line goes on by itself', async () => {
+  await inCapture(ctx, ({ db }) =>
+    sql`update capture_line set next_at = null, gap_at = null where id = ${line.id}`.execute(db),
+  )
+  await askSoon(ctx, 'nfe', line.cnpj)
+  const row = (await linesOf(ctx)).find(({ id }) => id === line.id)
+  expect(row?.next_at).toBeNull()
+  expect(row!.gap_at!.getTime() - Date.now()).toBeGreaterThan(23 * 3_600_000)
+})
