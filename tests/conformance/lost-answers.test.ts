@@ -3,6 +3,7 @@ import { checkCompany, checkFile, findCompleteness, operate, type Server, start 
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { control, order, truthOf } from '../support/authority.ts'
 import { type Client, newClient } from '../support/client.ts'
+import { execute } from '../support/database.ts'
 import { grantUnlimited, type Product, startProduct } from '../support/product.ts'
 import { captureRests, letPass } from '../support/time.ts'
 
@@ -154,6 +155,32 @@ test('a service that is down for all is asked by one at a time, and all go on wh
   const misuse = await control<{ misuse: { count: number; excused: number }[] }>(product.simulator, 'misuse')
   for (const row of misuse.misuse) expect(row.count - row.excused, JSON.stringify(row)).toBe(0)
 }, 120_000)
+
+test('a note that was answered and does not come is asked for by chave, and comes again at its position', async () => {
+  const cnpj = cnpjs[9]!
+  const { body: companies } = await client.call<(Row & { id: string })[]>('GET', '/v1/api/Empresas/obter-empresas')
+  const { id } = companies.data.find((row) => row.cnpj === cnpj)!
+  const [summary] = await client.list(`TipoDFe=0&Status=1&IdEmpresa=${id}`)
+  const change = (text: string) => execute(product.databaseUrl, text)
+  // The query that would bring it does not leave.
+  await change(`update capture_line set automatic = false where cnpj = '${cnpj}'`)
+  const form = { idsDFe: [summary!.idDfe], tipoManifestacao: 1, justificativa: 'Ciente' }
+  await client.call('POST', '/v1/api/DocumentosFiscais/manifestar-nfe', form)
+  const rowOf = async () => (await client.list(`TipoDFe=0&CampoPesquisa=${summary!.chave}`))[0]!
+  await vi.waitFor(async () => expect((await rowOf()).status.codigoEvento).toBe(210210), patience)
+  const day = 25 * hourMs
+  await change(
+    `update document_event set registered_at = now() - interval '${day} ms' where chave = '${summary!.chave}'`,
+  )
+  await letPass(product, day)
+  await vi.waitFor(async () => expect(await rowOf()).toMatchObject({ notaCompleta: true }), patience)
+  const queries = (await callsOf(cnpj)).map(({ query, cStat }) => ({ query, cStat }))
+  expect(queries.at(-1)).toEqual({ query: { chNFe: summary!.chave }, cStat: 138 })
+  await change(`update capture_line set automatic = true where cnpj = '${cnpj}'`)
+  await captureRests(product)
+  expect(await isComplete(cnpj, id)).toBeGreaterThan(3)
+  expect(await blocksOf(cnpj)).toBe(0)
+})
 
 describe('the check of the access', () => {
   const check = async (cnpj: string) => {
