@@ -131,7 +131,7 @@ async function serve(env: Record<string, string> = {}): Promise<FastifyInstance>
   // These handlers ask for nothing else.
   const ctx = { config: readConfig(env, process.cwd()), log: createLogger('silent') } as Context
   const app = await serveRoutes(ctx, handlers, async (_, given) =>
-    given.startsWith(token) ? testSession(given === token ? 1 : 2) : null,
+    given.startsWith(token) ? { ...testSession(given === token ? 1 : 2), shared: given.endsWith('visit') } : null,
   )
   servers.push(app)
   return app
@@ -674,6 +674,26 @@ describe('heavy calls', () => {
     const member = open.inject({ url: '/v1/api/Demora', headers: { authorization }, remoteAddress: '203.0.113.7' })
     await expect.poll(() => held.length).toBe(3)
     await endAll([...many, other, member])
+  })
+
+  test('of the visitors of a shared account are counted by network, and not with those of others', async () => {
+    const open = await serve()
+    const ask = (remoteAddress: string, who = `${token}visit`) =>
+      open.inject({
+        url: '/v1/api/Busca?CampoPesquisa=e',
+        headers: { authorization: `Bearer ${who}` },
+        remoteAddress,
+      })
+    const calls = [ask('203.0.113.7'), ask('203.0.113.7')]
+    await expect.poll(() => held.length).toBe(1)
+    calls.push(ask('203.0.113.8'), ask('2001:db8::1'), ask('2001:db8:0:ff::2'))
+    await expect.poll(() => held.length).toBe(3)
+    // A workspace of its own has one place however many networks ask.
+    calls.push(ask('203.0.113.9', `${token}2`), ask('203.0.113.10', `${token}2`))
+    await expect.poll(() => held.length).toBe(4)
+    await new Promise(setImmediate)
+    expect(held.length).toBe(4)
+    await endAll(calls)
   })
 })
 
