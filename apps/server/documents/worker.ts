@@ -86,7 +86,7 @@ async function makeExport(ctx: Context, job: HeldExport, signal: AbortSignal): P
     await file.finish({ state: printed ? 'ready' : 'failed', problem: missingText(tally) })
   } catch (error) {
     if (error === tooLarge) return file.finish({ state: 'failed', problem: tooLargeText })
-    if (error !== noSpace) throw error
+    if (error !== noSpace && !isDiskFull(error)) throw error
     ctx.log.error({ workspaceId: job.workspaceId, export: String(job.id) }, 'too little space is free for an export')
     await file.finish({ state: 'failed', problem: noSpaceText })
   }
@@ -186,9 +186,14 @@ const noSpace = new Error('too little space is free')
 const noSpaceText =
   'No servidor não há espaço para montar este arquivo agora. Seus documentos estão seguros; peça de novo mais tarde. Quem administra o sistema precisa liberar espaço.'
 
-async function requireSpace({ storage }: Pick<Context, 'storage'>): Promise<void> {
+// SQLSTATE: disk_full.
+const isDiskFull = (error: unknown) => (error as { code?: unknown } | null)?.code === '53100'
+
+// Of an external database nobody here knows how much is free, only that it has failed.
+async function requireSpace({ storage, config }: Pick<Context, 'storage' | 'config'>): Promise<void> {
   const stores = await storage.prove()
-  if (!stores || (storage.freeBytes ?? freeBytesMin) < freeBytesMin) throw noSpace
+  const freeBytes = config.databaseUrl ? null : storage.freeBytes
+  if (!stores || (freeBytes ?? freeBytesMin) < freeBytesMin) throw noSpace
 }
 
 // Another try, by whichever process comes first, after a while that others of the workspace wait too.

@@ -577,17 +577,39 @@ describe('a worker', () => {
     expect(await again()).toBe(readZip(whole).size)
   })
 
-  test('stops when there is no space, and says so', async () => {
+  // A worker with `more` in the place of the usual one.
+  const workingWith = async (more: Partial<Context>, work: () => Promise<void>) => {
     await worker[Symbol.asyncDispose]()
-    const full = startExportWorker({ ...ctx, storage: { ...roomyStorage, freeBytes: 1024 ** 3 - 1 } })
+    worker = startExportWorker({ ...ctx, ...more })
     try {
-      const link = await linkOf(all)
-      await expect.poll(async () => (await state())?.situacao).toBe('falhou')
-      expect((await state())!.problema).toMatch(/^No servidor não há espaço.*seguros/)
-      expect(await download(link)).toMatchObject({ status: 409 })
+      await work()
     } finally {
-      await full[Symbol.asyncDispose]()
+      await worker[Symbol.asyncDispose]()
       worker = startExportWorker(ctx)
+    }
+  }
+  const fails = async () => {
+    const link = await linkOf(all)
+    await expect.poll(async () => (await state())?.situacao).toBe('falhou')
+    expect((await state())!.problema).toMatch(/^No servidor não há espaço.*seguros/)
+    expect(await download(link)).toMatchObject({ status: 409 })
+  }
+  const cramped = { ...roomyStorage, freeBytes: 1024 ** 3 - 1 }
+  const external = readConfig({ DATABASE_URL: 'postgres://a:b@elsewhere.example/vigia' }, '/')
+
+  test('stops when there is no space, and says so', () => workingWith({ storage: cramped }, fails))
+
+  test('asks nothing of this disk when the database has another, and stops when that one is full', async () => {
+    await workingWith({ storage: cramped, config: external }, async () => {
+      expect((await download(await linkOf(all))).status).toBe(200)
+    })
+    const full = `create function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '53100'; end $$;
+      create trigger no_room before insert on export_part for each row execute function no_room()`
+    await owner.query(full)
+    try {
+      await workingWith({ config: external }, fails)
+    } finally {
+      await owner.query('drop function no_room cascade')
     }
   })
 
