@@ -11,7 +11,7 @@ import { setImmediate } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { onlyWhile } from '@vigia/sefaz/connection'
-import { EventError } from '@vigia/sefaz/events'
+import { type Correction, EventError } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
@@ -251,14 +251,23 @@ describe('an event', () => {
   const chave = `${body}${chaveCheckDigit(body)}`
   const leaseBy = randomUUID()
 
-  const want = (set: { tp?: number; text?: string | null; state?: string; author?: string } = {}) =>
+  interface Wanted {
+    type?: number
+    tp?: number
+    text?: string | null
+    state?: string
+    author?: string
+    corrections?: Correction[]
+  }
+
+  const want = (set: Wanted = {}) =>
     within(async (db) => {
-      const { tp = 210240, text = 'A mercadoria não chegou até hoje', state = 'waiting', author = cnpj } = set
+      const { type = 0, tp = 210240, state = 'waiting', author = cnpj, corrections } = set
+      const { text = 'A mercadoria não chegou até hoje' } = set
       const { rows } = await sql<{ id: bigint }>`
-        insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, justification, why, state, lease_by)
-        values (${place.workspaceId}, ${place.companyId}, 1, 0, ${author}, ${chave}, ${tp}, 1, ${text}, 'x', ${state}, ${leaseBy}) returning id`.execute(
-        db,
-      )
+        insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, justification, corrections, why, state, lease_by)
+        values (${place.workspaceId}, ${place.companyId}, 1, ${type}, ${author}, ${chave}, ${tp}, 1, ${text}, ${corrections && JSON.stringify(corrections)}, 'x', ${state}, ${leaseBy})
+        returning id`.execute(db)
       return rows[0]!.id
     })
 
@@ -278,6 +287,14 @@ describe('an event', () => {
     const id = await want(row)
     const asked = { id, leaseBy, text: 'A mercadoria não chegou até hoje', ...details }
     await expect((await open()).sign(asked)).rejects.toThrow(UnwantedEvent)
+  })
+
+  test('is not signed with other corrections than those that are wanted', async () => {
+    const corrections = [{ grupoAlterado: 'compl', campoAlterado: 'xObs', valorAlterado: 'Entregar pela manhã' }]
+    const id = await want({ type: 2, tp: 110110, corrections })
+    const opened = await open()
+    for (const asked of [undefined, [], [{ ...corrections[0]!, valorAlterado: 'Entregar à tarde' }]])
+      await expect(opened.sign({ id, leaseBy, corrections: asked })).rejects.toThrow(UnwantedEvent)
   })
 
   test('that cannot be made says why', async () => {
