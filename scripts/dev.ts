@@ -6,6 +6,7 @@ import type { Server } from '@vigia/server/start'
 import { configure, launch, root } from './launch.ts'
 import { live } from './lifetime.ts'
 import { freePort } from './ports.ts'
+import { takeKeys } from './signer-process.ts'
 
 // The whole product from its sources: Vite serves the web app and forwards its calls; the server starts again when its code changes, while
 // PostgreSQL and the simulated authority stay up.
@@ -20,6 +21,8 @@ await live(async (until) => {
   process.env.PORT = String(await takePort(wanted.port))
   if (wanted.simulator) process.env.SIMULATOR_PORT = String(await takePort(wanted.simulator.port))
   const config = configure()
+  // The server has its signer inside.
+  const keys = takeKeys(process.env)
   const vitePort = await takePort(usualVitePort)
   const vite = spawn(
     process.execPath,
@@ -33,7 +36,7 @@ await live(async (until) => {
   try {
     await launch(config, 'serve', until, {
       siteUrl: `http://localhost:${vitePort}`,
-      serve: () => serveChanging(`http://localhost:${config.port}`, until),
+      serve: () => serveChanging(`http://localhost:${config.port}`, keys, until),
     })
   } finally {
     vite.kill()
@@ -47,12 +50,12 @@ async function takePort(port: number): Promise<number> {
 }
 
 /** Keeps the server running in a process of its own, a new one after each change of its sources. Returns when it first answers. */
-async function serveChanging(url: string, until: Promise<void>): Promise<Server> {
+async function serveChanging(url: string, keys: NodeJS.ProcessEnv, until: Promise<void>): Promise<Server> {
   let child: ChildProcess | null = null
   const ready = Promise.withResolvers<void>()
   const startNext = () => {
     const began = performance.now()
-    child = fork(program, { cwd: root })
+    child = fork(program, { cwd: root, env: { ...process.env, ...keys } })
     child.once('message', () => {
       say(`Servidor no ar em ${((performance.now() - began) / 1000).toFixed(1)} s.`)
       ready.resolve()

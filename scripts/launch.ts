@@ -15,7 +15,7 @@ import {
 import { companies, seedDemo } from './demo.ts'
 import { StartError } from './lifetime.ts'
 import { portInUse, requirePort } from './ports.ts'
-import { startSigner } from './signer-process.ts'
+import { startSigner, takeKeys } from './signer-process.ts'
 import { type SimulatorProcess, startSimulator } from './simulator-process.ts'
 import { buildWeb } from './web-build.ts'
 
@@ -48,6 +48,7 @@ export async function launch(
 ): Promise<void> {
   const since = performance.now()
   console.log(`${config.productName}\n`)
+  const keys = takeKeys(process.env)
   if (mode === 'migrate') return migrateAndEnd(config)
   // Threads (a certificate file, prints, verification) find their code compiled there, and start with half of the processor time.
   process.env.NODE_COMPILE_CACHE ??= path.join(config.dataDir, 'compiled')
@@ -63,7 +64,7 @@ export async function launch(
   // With port 0 nobody knows yet where to ask.
   const held = mode !== 'worker' && !development && config.port !== 0 ? stack.use(await holdPort(config)) : null
   // It starts while the database does. In development the server, which is started again and again, has one inside.
-  const signer = config.signerSocket || development ? null : stack.use(await startSigner(root, config))
+  const signer = config.signerSocket || development ? null : stack.use(await startSigner(root, config, keys))
   if (mode !== 'worker' && !development) await buildWeb(root, say)
   if (over) return
 
@@ -71,7 +72,8 @@ export async function launch(
   // Nothing works without one of these, so the program ends with them.
   const deaths: Promise<string>[] = []
   const { masterKey, masterKeyCommand, newMasterKey, newMasterKeyCommand, ...withoutKeys } = config
-  const startRoles = starter(signer ? withoutKeys : config, {
+  if (!development) for (const key of [masterKey, newMasterKey]) key?.fill(0)
+  const startRoles = starter(development ? config : withoutKeys, {
     listening: async () => held?.[Symbol.asyncDispose](),
     reachSigner: signer?.reach,
   })

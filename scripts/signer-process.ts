@@ -7,8 +7,17 @@ import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { type Config, connectSigner, InstallationError, type ReachSigner } from '@vigia/server/start'
 
-/** What the signer alone knows. */
-const secrets = ['MASTER_KEY', 'NEW_MASTER_KEY', 'MASTER_KEY_COMMAND', 'NEW_MASTER_KEY_COMMAND']
+const namesOfKeys = ['MASTER_KEY', 'NEW_MASTER_KEY', 'MASTER_KEY_COMMAND', 'NEW_MASTER_KEY_COMMAND']
+
+/** Takes out of `env` what the signer alone may know, and returns it: what is started from then on inherits nothing of it. */
+export function takeKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const taken: NodeJS.ProcessEnv = {}
+  for (const name of namesOfKeys) {
+    if (env[name] !== undefined) taken[name] = env[name]
+    delete env[name]
+  }
+  return taken
+}
 
 interface SignerProcess {
   reach: ReachSigner
@@ -19,15 +28,18 @@ const restMsMin = 500
 const restMsMax = 10_000
 
 /**
- * Starts the signer as a process of its own, which waits for the address of the database, and starts it again whenever it ends. Takes what
- * it alone may know out of the environment of this process.
+ * Starts the signer as a process of its own, which waits for the address of the database, and starts it again whenever it ends. `keys`: what
+ * `takeKeys` took out of the environment.
  */
-export async function startSigner(root: string, { sefaz, dataDir }: Config): Promise<SignerProcess> {
+export async function startSigner(
+  root: string,
+  { sefaz, dataDir }: Config,
+  keys: NodeJS.ProcessEnv,
+): Promise<SignerProcess> {
   // A folder of our own with a short name: the path of a socket has a hundred bytes, and not every disk takes one.
   const folder = await mkdtemp(path.join(tmpdir(), 'vigia-signer-'))
   const socket = path.join(folder, 'socket')
-  const environment = { ...process.env, DATA_DIR: dataDir, SIGNER_SOCKET: socket }
-  for (const name of secrets) delete process.env[name]
+  const environment = { ...process.env, ...keys, DATA_DIR: dataDir, SIGNER_SOCKET: socket }
 
   const run = () =>
     spawn(process.execPath, ['apps/server/main.ts', '--child'], {

@@ -71,6 +71,16 @@ async function installation(name: string): Promise<Record<string, string>> {
   return { DATA_DIR: path.join(base, name), PORT: String(port), SIMULATOR_PORT: String(simulatorPort) }
 }
 
+// On Linux, which alone shows it: what each child of the program was given.
+async function environmentsOf({ child }: Launched): Promise<{ args: string; environment: string }[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args='])
+  const children = stdout.split('\n').map((line) => /^ *(\d+) +(\d+) +(.*)$/.exec(line))
+  const found: { args: string; environment: string }[] = []
+  for (const [, pid, parent, args = ''] of children.filter((line) => line !== null))
+    if (Number(parent) === child.pid) found.push({ args, environment: await readFile(`/proc/${pid}/environ`, 'utf8') })
+  return found
+}
+
 async function processesOf({ DATA_DIR = '' }: Record<string, string>): Promise<string[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'args'])
   return stdout.split('\n').filter((line) => line.includes(DATA_DIR))
@@ -144,12 +154,19 @@ test('one command brings everything up, Ctrl+C takes it down, and a second start
   }
 })
 
-test('probes are told when it is ready, and documents arrive by themselves', async () => {
-  const env = await installation('arrivals')
+test('probes are told when it is ready, documents arrive by themselves, and no child but the signer is given the key', async () => {
+  const key = Buffer.alloc(32, 7).toString('base64')
+  const env: Record<string, string> = { ...(await installation('arrivals')), MASTER_KEY: key }
   const product = start(env)
   const statuses = probe(env, product)
   await says(product, 'Ctrl+C encerra.')
   expect((await statuses).filter((status) => status !== 0)).toEqual([503, 200])
+  if (existsSync('/proc/self/environ')) {
+    const children = await environmentsOf(product)
+    expect(children.length).toBeGreaterThan(2)
+    const withKey = children.filter(({ environment }) => environment.includes(key))
+    expect(withKey.map(({ args }) => args)).toEqual([expect.stringContaining('apps/server/main.ts --child')])
+  }
   const client = await enter(env)
   await expect.poll(() => client.list('TipoDFe=0'), { timeout: 60_000 }).not.toEqual([])
   await stop(product)
