@@ -32,9 +32,10 @@ export async function serveSite(app: FastifyInstance, directory: string, setting
     pages.set(path, (await readPage(join(directory, file), settings)) ?? application)
   const policy = sitePolicy(settings.pesquisa && new URL(settings.pesquisa.endereco).origin)
   await app.register(async (scope) => {
+    const wait = createTurns()
     scope.addHook('onRequest', (_, reply, done) => {
       void reply.header('content-security-policy', policy)
-      done()
+      void wait().then(() => done())
     })
     await scope.register(fastifyStatic, {
       root: directory,
@@ -71,6 +72,16 @@ export async function serveSite(app: FastifyInstance, directory: string, setting
         .send(page[encoding ?? 'identity'])
     })
   })
+}
+
+// Each turn of the event loop has one: however many strangers ask at once, calls of others do not wait for all of them.
+function createTurns(): () => Promise<void> {
+  let last = Promise.resolve()
+  return () => {
+    const mine = last
+    last = mine.then(() => new Promise<void>((resolve) => setImmediate(resolve)))
+    return mine
+  }
 }
 
 const monthMs = 30 * 24 * 3_600_000
