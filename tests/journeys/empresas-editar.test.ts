@@ -318,3 +318,17 @@ test('an id of nobody and a failing server have their own screens', async () => 
   await page.getByRole('button', { name: 'Tentar novamente' }).click()
   await shown(page.getByRole('heading', { name: 'Informações Básicas' }))
 })
+
+test('an open demonstration says before a file is chosen that it takes test certificates only', async () => {
+  const { account, id } = await withCompany('Dora')
+  const page = await open(account, id)
+  await page.route('**/empresas/**', async (route) => {
+    const response = await route.fetch()
+    const body = (await response.text()).replace('"demonstracaoAberta":false', '"demonstracaoAberta":true')
+    await route.fulfill({ response, body })
+  })
+  for (const path of [`/empresas/editar/${id}`, '/empresas/nova']) {
+    await page.goto(new URL(path, page.url()).href)
+    await shown(page.getByText('só aceita certificados de teste'))
+  }
+})

@@ -1,6 +1,7 @@
 import { clsx } from 'clsx'
 import { CircleAlert, FileKey2, Upload } from 'lucide-react'
 import { type DragEvent, useId, useState } from 'react'
+import { site } from '../lib/site.ts'
 
 interface CertificateFileProps {
   /** Shown before a file is chosen. */
@@ -28,6 +29,12 @@ export function CertificateFile({ title, file, error, disabled, multiple = false
   const Icon = file ? FileKey2 : Upload
   return (
     <div className="grid gap-1.5">
+      {site.demonstracaoAberta && (
+        <p className="pb-1.5">
+          <strong>Esta demonstração é aberta a qualquer pessoa e só aceita certificados de teste.</strong> Não envie o
+          da sua empresa.
+        </p>
+      )}
       <label
         htmlFor={id}
         onDragOver={drag(true)}

@@ -43,11 +43,6 @@ export function TestCertificate({ disabled, onUse }: TestCertificateProps) {
         Esta instalação fala com uma SEFAZ simulada. Com o certificado de teste, de uma empresa inventada, você vê tudo
         funcionar em um minuto.
       </p>
-      {site.demonstracaoAberta && (
-        <p>
-          <strong>Ela é aberta a qualquer pessoa e não aceita outro certificado.</strong> Não envie o da sua empresa.
-        </p>
-      )}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <Button variant="outline" size="sm" busy={busy === 'use'} disabled={disabled} onClick={() => void take('use')}>
           Usar agora
