@@ -66,6 +66,34 @@ describe('the loop', () => {
     }
   })
 
+  test('claims again as soon as a job ends, also one that ends during a claim that finds nothing', async () => {
+    for (const duringClaim of [false, true]) {
+      let end = () => {}
+      let claims = 0
+      const claim = async () => {
+        claims += 1
+        if (claims === 1) return {}
+        if (claims === 2 && duringClaim) {
+          end()
+          await setImmediate()
+        }
+        return null
+      }
+      const run = () =>
+        new Promise<void>((resolve) => {
+          end = resolve
+        })
+      await using _ = startJobs({ name: 'test', claim, run, concurrency: 9, idleMs: hourMs }, log)
+      await rounds()
+      if (!duringClaim) {
+        expect(claims).toBe(2)
+        end()
+        await rounds()
+      }
+      expect(claims).toBe(3)
+    }
+  })
+
   test('carries out as many jobs at the same time as allowed, and tells each claim of them', async () => {
     const ends: (() => void)[] = []
     const seen: number[] = []

@@ -17,7 +17,7 @@ export interface JobKind<Job> {
   describe?(job: Job): object
   /** How many jobs this process carries out at the same time. */
   concurrency: number
-  /** The wait after a claim that found nothing, and after a job that could not be let go. */
+  /** The wait after a claim that found nothing, unless a job ends meanwhile, and after a job that could not be let go. */
   idleMs: number
 }
 
@@ -32,12 +32,18 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
   const running = new Map<Job, Promise<void>>()
   // Wait before the next claim: it could return the job that just failed.
   let restFirst = false
+  // A job that ends leaves its place, and may leave more to do, to a claim that found nothing meanwhile.
+  let rest = new AbortController()
+  stop.signal.addEventListener('abort', () => rest.abort(), { once: true })
   const begin = (job: Job) => {
     const done = carryOut(kind, job, stop.signal, log)
       .then((letGo) => {
         if (!letGo) restFirst = true
       })
-      .finally(() => running.delete(job))
+      .finally(() => {
+        running.delete(job)
+        rest.abort()
+      })
     running.set(job, done)
   }
   const loop = async () => {
@@ -48,11 +54,12 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
       } else if (running.size >= kind.concurrency) {
         await Promise.race(running.values())
       } else {
+        rest = new AbortController()
         const job = await kind.claim([...running.keys()]).catch((error: unknown) => {
           log.error({ err: error, job: kind.name }, 'no job could be claimed')
           return null
         })
-        if (job === null) await pause(kind.idleMs, stop.signal)
+        if (job === null) await pause(kind.idleMs, rest.signal)
         else begin(job)
       }
     }
