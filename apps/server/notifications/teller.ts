@@ -70,8 +70,10 @@ export async function tellTogether(
          where h.workspace_id = ${workspaceId} and h.what = ${what} and h.ready
            and not ${toldLately(ctx.config.announcementPauseMs)}),
       taken as (
-        delete from happening h using ready r
-         where h.workspace_id = ${workspaceId} and h.what = ${what} and h.company_id is not distinct from r.company_id
+        delete from happening h
+         where h.workspace_id = ${workspaceId} and h.what = ${what}
+           -- "is true" has it look into a hash table. As a join, the table being empty most of the time, it compares each with each.
+           and (coalesce(h.company_id, 0) in (select coalesce(company_id, 0) from ready)) is true
         returning h.id, h.company_id, h.payload, h.session_id)
       select t.id, t.company_id as "companyId", c.name as company, t.payload, t.session_id as "sessionId"
         from taken t left join company c on c.workspace_id = ${workspaceId} and c.id = t.company_id
