@@ -25,28 +25,36 @@ export async function converse(ctx: CaptureContext, line: CaptureLine, signal: A
     await inCapture(ctx, (ctx) => holdLine(ctx, line, { next_at: sql<Date>`now()` }))
     return releaseLine(ctx, line, null)
   }
-  await takeTurn(ctx, line, signal)
+  const hasGrown = await takeTurn(ctx, line, signal)
+  const isNfe = line.service === serviceCodes.nfe
+  if (!hasGrown && !isNfe) return
   const subscribers = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
   for (const { workspaceId, companyId, proved } of subscribers) {
-    await considerSize(ctx, workspaceId)
-    if (line.service === serviceCodes.nfe && proved) await acknowledgePending(ctx, workspaceId, companyId)
+    if (hasGrown) await considerSize(ctx, workspaceId)
+    if (isNfe && proved) await acknowledgePending(ctx, workspaceId, companyId)
   }
 }
 
 // After this many certificates other lines have their turn.
 const certificatesMax = 5
 
-// Each round queries with one certificate; the next one is tried only when it is refused.
-async function takeTurn(ctx: CaptureContext, claimed: CaptureLine, signal: AbortSignal): Promise<void> {
+// Each round queries with one certificate; the next one is tried only when it is refused. Returns whether the cursor has moved.
+async function takeTurn(ctx: CaptureContext, claimed: CaptureLine, signal: AbortSignal): Promise<boolean> {
   let line = claimed
   for (let round = 1; ; round++) {
     const holder = await findHolder(ctx, line, 'consultar documentos (distNSU)')
-    if (!holder) return inCapture(ctx, async (ctx) => releaseLine(ctx, line, await withoutHolder(ctx, line)))
+    if (!holder) {
+      await inCapture(ctx, async (ctx) => releaseLine(ctx, line, await withoutHolder(ctx, line)))
+      return line.lastNsu > claimed.lastNsu
+    }
     // A person's request lets one resting certificate be tried, once.
-    const last = await askWith(ctx, { line: { ...line, wanted: false }, holder }, signal)
-    if (!last.certificateRefused || round === certificatesMax || signal.aborted)
-      return releaseLine(ctx, last.line, null)
+    const mayTryOthers = round < certificatesMax
+    const last = await askWith(ctx, { line: { ...line, wanted: false }, holder }, mayTryOthers, signal)
     line = last.line
+    if (last.released || !last.certificateRefused || !mayTryOthers || signal.aborted) {
+      if (!last.released) await releaseLine(ctx, line, null)
+      return line.lastNsu > claimed.lastNsu
+    }
     await pause(ctx.config.sefaz.pagePauseMs, signal)
   }
 }
@@ -64,20 +72,23 @@ interface QueryTarget {
 async function askWith(
   ctx: CaptureContext,
   asking: QueryTarget,
+  mayTryOthers: boolean,
   signal: AbortSignal,
-): Promise<{ line: CaptureLine; certificateRefused: boolean }> {
+): Promise<{ line: CaptureLine; certificateRefused: boolean; released: boolean }> {
   const connection = await openConnection(ctx, asking)
-  if (!connection) return { line: asking.line, certificateRefused: true }
+  if (!connection) return { line: asking.line, certificateRefused: true, released: false }
   // The authority has counted the query that is under way, so wait a little for its response.
   using _ = afterGrace(signal, graceMs, () => connection.close())
+  // Whoever waits for a first page goes before the second one of others.
+  const pages = asking.line.turn === 'first' ? 1 : pagesMax
   try {
     let at = asking
     for (let page = 1; ; page++) {
-      const { decision, ...next } = await turnPage(ctx, at, connection, signal)
-      // Whoever waits for a first page goes before the second one of others.
-      const pages = asking.line.turn === 'first' ? 1 : pagesMax
-      if (!decision?.nextPage || page === pages || signal.aborted)
-        return { line: next.line, certificateRefused: decision?.certificateRefused === true }
+      const isLast = ({ nextPage, certificateRefused }: Decision) =>
+        signal.aborted || ((!nextPage || page === pages) && !(certificateRefused && mayTryOthers))
+      const { decision, released, ...next } = await turnPage(ctx, at, connection, isLast, signal)
+      if (released || !decision?.nextPage || page === pages || signal.aborted)
+        return { line: next.line, certificateRefused: decision?.certificateRefused === true, released }
       at = next
       await pause(ctx.config.sefaz.pagePauseMs, signal)
     }
@@ -104,18 +115,20 @@ async function turnPage(
   ctx: CaptureContext,
   { line, holder }: QueryTarget,
   connection: Connection,
+  isLast: (decision: Decision) => boolean,
   signal: AbortSignal,
-): Promise<QueryTarget & { decision: Decision | null }> {
+): Promise<QueryTarget & { decision: Decision | null; released: boolean }> {
   const outcome = await ask(ctx, line, holder, connection, { ultNSU: line.lastNsu })
-  if (!outcome) return { line, holder, decision: null }
+  if (!outcome) return { line, holder, decision: null, released: false }
   const query = { kind: 'distNSU', holder } as const
-  const settled = await settleSurely(ctx, line, query, outcome, { isEnding: signal.aborted })
+  const settled = await settleSurely(ctx, line, query, outcome, { isEnding: signal.aborted, isLast })
   logPage(ctx, line, outcome)
   const isProved = outcome.response && isProof(outcome.response)
   return {
     line: settled.line,
     holder: isProved ? { ...holder, proved: true, doubted: false } : holder,
     decision: settled.decision,
+    released: settled.released,
   }
 }
 

@@ -68,10 +68,11 @@ export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[
   }
   const gap: TurnLane = { turn: 'gap', due: hasGap, order: sql`gap_at` }
   const copies: TurnLane = { turn: 'copies', due: hasCopies, order: sql`catch_up_at` }
-  return claim(ctx, ({ first: firsts = 0, due: others = 0 }) => [
+  const onlyCopies: TurnLane = { ...copies, due: sql`${hasCopies} and not coalesce(${isDue}, false)` }
+  return claim(ctx, [due, first, gap, copies, onlyCopies], ({ first: firsts = 0, due: others = 0 }) => [
     { ...first, heldMax: 1 },
     { ...gap, heldMax: 1 },
-    { ...copies, due: sql`${hasCopies} and not coalesce(${isDue}, false)`, heldMax: 1 },
+    { ...onlyCopies, heldMax: 1 },
     ...(firsts < others ? [first, due] : [due, first]),
     copies,
     gap,
@@ -80,7 +81,8 @@ export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[
 
 /** Takes the line `id` in addition to all others, if no process holds it. */
 export async function claimOne(ctx: ClaimContext, id: number): Promise<CaptureLine | null> {
-  return claim(ctx, () => [{ turn: 'check', due: sql`id = ${id}`, order: sql`id` }], 1)
+  const check: TurnLane = { turn: 'check', due: sql`id = ${id}`, order: sql`id` }
+  return claim(ctx, [check], () => [check], 1)
 }
 
 /** How long a line is held without a sign of life: longer than the slowest response may take. */
@@ -88,9 +90,11 @@ export function leaseMsOf({ sefaz }: Context['config']): number {
   return 2.5 * sefaz.answerMs
 }
 
+// `lanesFor` puts `lanes` in an order.
 async function claim(
   { db, config }: ClaimContext,
-  lanesFor: (held: Partial<Record<Turn, number>>) => TurnLane[],
+  lanes: readonly TurnLane[],
+  lanesFor: (held: Held) => TurnLane[],
   extraPlaces = 0,
 ): Promise<CaptureLine | null> {
   const leaseBy = crypto.randomUUID()
@@ -98,11 +102,14 @@ async function claim(
   return inCapture({ db }, async ({ db }) => {
     // One claim at a time in all processes: two would see the same free place.
     await holdLock({ db }, 'lineClaims')
-    const held = await countHeld(db)
+    await prepareClaim(db)
+    const { held, due } = await survey(db, lanes)
     const places = conversationsNow(config.sefaz)
     if (Object.values(held).reduce((sum, count) => sum + count, 0) >= places + extraPlaces) return null
     const open = lanesFor(held).filter(
-      ({ turn, heldMax = Math.max(1, Math.floor(shareOfTurn[turn] * places)) }) => (held[turn] ?? 0) < heldMax,
+      (lane) =>
+        due[lanes.findIndex((one) => one.due === lane.due)] &&
+        (held[lane.turn] ?? 0) < (lane.heldMax ?? Math.max(1, Math.floor(shareOfTurn[lane.turn] * places))),
     )
     const claimed = await claimRows<LineRow, TurnLane>(db, {
       table: sql`capture_line`,
@@ -113,6 +120,14 @@ async function claim(
     const [row] = claimed?.rows ?? []
     return claimed && row ? { ...row, turn: claimed.lane.turn, leaseBy, leaseMs } : null
   })
+}
+
+// Each lane has an index in its order. Before the table is analysed, as when many companies have just been registered, the planner would rather
+// read and sort all that is due, for each claim. A lease that a crash takes back harms nobody: nothing is asked before a later commit, which waits
+// for the disk.
+async function prepareClaim(db: Context['db']): Promise<void> {
+  await sql`select set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
+                   set_config('synchronous_commit', 'off', true)`.execute(db)
 }
 
 type LineRow = Omit<CaptureLine, 'leaseBy' | 'leaseMs' | 'turn'>
@@ -139,31 +154,42 @@ export async function readHeldLine(ctx: ClaimContext, line: CaptureLine): Promis
 
 const leaseLost = ({ id }: Pick<CaptureLine, 'id'>) => new LeaseLost(`the lease of line ${id} is gone`)
 
-async function countHeld(db: Context['db']): Promise<Partial<Record<Turn, number>>> {
-  const { rows } = await sql<{ turn: Turn; n: number }>`
-    select coalesce(lease_for, 'due') as turn, count(*)::int as n from capture_line where lease_until > now() group by 1`.execute(
-    db,
-  )
-  return Object.fromEntries(rows.map(({ turn, n }) => [turn, n]))
+/** How many lines are held, by what for. */
+type Held = Partial<Record<Turn, number>>
+
+// Also which of the lanes have a line that is due and free.
+async function survey(db: Context['db'], lanes: readonly TurnLane[]): Promise<{ held: Held; due: boolean[] }> {
+  const isFree = sql`(lease_until is null or lease_until < now())`
+  const due = lanes.map((lane) => sql`exists (select 1 from capture_line where ${lane.due} and ${isFree})`)
+  const { rows } = await sql<{ held: Held; due: boolean[] }>`
+    select (select coalesce(json_object_agg(turn, n), '{}')
+              from (select coalesce(lease_for, 'due') as turn, count(*)::int as n from capture_line where lease_until > now() group by 1) h) as held,
+           array[${sql.join(due)}] as due`.execute(db)
+  return rows[0]!
 }
 
-/** Changes a held line and renews its lease; throws `LeaseLost` when it is no longer held. */
+/**
+ * Changes a held line and renews its lease; throws `LeaseLost` when it is no longer held. Returns when that was, as the database writes it, and
+ * when the query left that was not settled yet.
+ */
 export async function holdLine(
   { db }: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id' | 'leaseBy' | 'leaseMs'>,
   change: UpdateObject<Tables, 'capture_line'>,
-): Promise<void> {
+): Promise<{ at: string; askedAt: Date | null }> {
   const row = await db
     .updateTable('capture_line')
     .set({ lease_until: fromNow(line.leaseMs), ...change, ...troubleSince(change) })
     .where('id', '=', line.id)
     .where('lease_by', '=', line.leaseBy)
     .returning(['service', 'state', 'message', 'told_state as told'])
+    .returning([sql<string>`now()::text`.as('at'), sql<Date | null>`old.asked_at`.as('askedAt')])
     .executeTakeFirst()
   if (!row) throw leaseLost(line)
-  const { service, state, message, told } = row
-  if (change.state === undefined || state === told) return
-  await announceState({ db }, line, { service: serviceOf(service), before: told, state, message })
+  const { service, state, message, told, at, askedAt } = row
+  if (change.state !== undefined && state !== told)
+    await announceState({ db }, line, { service: serviceOf(service), before: told, state, message })
+  return { at, askedAt }
 }
 
 // One trouble may become another, as when a block follows failures: it lasts since the first.

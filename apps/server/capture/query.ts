@@ -111,9 +111,12 @@ export async function noteQuery(ctx: Pick<Context, 'db'>, line: CaptureLine, que
   const now = sql<Date>`now()`
   const chave = 'chNFe' in query ? query.chNFe : null
   // The same time in both columns marks a query for something that is missing.
-  await holdLine(ctx, line, { asked_at: now, asked_chave: chave, ...(!('ultNSU' in query) && { gap_at: now }) })
-  const { rows } = await sql<{ at: string }>`select now()::text as at`.execute(ctx.db)
-  return rows[0]!.at
+  const { at } = await holdLine(ctx, line, {
+    asked_at: now,
+    asked_chave: chave,
+    ...(!('ultNSU' in query) && { gap_at: now }),
+  })
+  return at
 }
 
 /** Sends a query that was announced, or one for an unregistered CNPJ. */

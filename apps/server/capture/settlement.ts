@@ -20,7 +20,7 @@ import {
 import { closePosition } from './gaps/positions.ts'
 import { type Holder, makeWay, proveHolder } from './holder.ts'
 import { forgetKept, type KeptResponse, keepResponse } from './interrupted/kept.ts'
-import { type CaptureLine, consequences, holdLine, lockLine, withoutResponse } from './lease.ts'
+import { type CaptureLine, consequences, holdLine, lockLine, releaseLine, withoutResponse } from './lease.ts'
 import { countFetched, noteCall, noteOvertaken, type QueryOutcome, wasResponseLost, wasRestored } from './ledger.ts'
 import { reportFailure, reportResponse } from './query.ts'
 import {
@@ -49,6 +49,13 @@ export type AnnouncedQuery =
   | { kind: 'consNSU'; position: bigint; isMissing: boolean }
   | { kind: 'consChNFe'; chave: string }
 
+interface SettlementOptions {
+  /** This process closed the connection itself, because it ends. */
+  isEnding?: boolean
+  /** Whether the turn is over with what was decided: then the same transaction lets the line go. */
+  isLast?: (decision: Decision) => boolean
+}
+
 /** What follows from a query, now that it is written. */
 interface SettledQuery {
   /** The line as it stands now. */
@@ -57,6 +64,8 @@ interface SettledQuery {
   decision: Decision | null
   /** How long to wait before the next query. */
   waitMs: number
+  /** The line was let go with it. */
+  released: boolean
 }
 
 /** What is to be written about a query. */
@@ -73,25 +82,24 @@ interface QueryVerdict {
 
 /**
  * Writes what came of a query: cursor, pauses, gaps, documents, ledger and circuit, in one transaction. After a crash either all of it is
- * here, or the line still says that a query left. `isEnding`: this process closed the connection itself, because it ends.
+ * here, or the line still says that a query left.
  */
 export async function settle(
   ctx: SettlementContext,
   line: CaptureLine,
   query: AnnouncedQuery,
   outcome: QueryOutcome,
-  { isEnding = false } = {},
+  { isEnding = false, isLast }: SettlementOptions = {},
 ): Promise<SettledQuery> {
   const read = outcome.response ? await readArrivals({ documents: documentsOf(query, outcome.response) }) : []
   const arrivals = prove(ctx, read, { withinMs: proofWithinMs(line) })
   return inCapture(ctx, async (ctx) => {
-    const askedAt = outcome.response ? await readAskedAt(ctx, line) : null
     const verdict =
       query.kind === 'distNSU'
         ? await judgePage(ctx, line, query.holder, outcome, isEnding)
         : await judgeSingle(ctx, line, query.kind === 'consNSU' ? query.position : null, outcome, isEnding)
     const { decision, waitMs, before, after, claim } = verdict
-    await holdLine(ctx, line, { asked_at: null, ...verdict.change })
+    const { askedAt } = await holdLine(ctx, line, { asked_at: null, ...verdict.change })
     let conflicts: Conflict[] = []
     if (outcome.response) {
       if (claim === 'disproved' || (query.kind === 'distNSU' && isCursor(outcome.response)))
@@ -115,18 +123,15 @@ export async function settle(
       nextInMs: query.kind === 'distNSU' && decision ? decision.nextInMs : waitMs || ctx.config.sefaz.pagePauseMs,
       allowedInMs: decision?.allowedInMs,
     })
+    const released = decision !== null && isLast?.(decision) === true
+    if (released) await releaseLine(ctx, line, null)
     // Last, because all lines share the rows of the service.
     if (outcome.response) {
       await reportResponse(ctx, line.service, outcome.response)
       await compareClocks(ctx, line.service, askedAt, outcome.response.dhResp)
     }
-    return { line: movedTo(line, query, verdict, outcome), decision, waitMs }
+    return { line: movedTo(line, query, verdict, outcome), decision, waitMs, released }
   })
-}
-
-async function readAskedAt({ db }: Pick<Context, 'db'>, line: CaptureLine): Promise<Date | null> {
-  const row = await db.selectFrom('capture_line').select('asked_at').where('id', '=', line.id).executeTakeFirstOrThrow()
-  return row.asked_at
 }
 
 // The line as it stands after that.
@@ -376,12 +381,12 @@ export async function settleSurely(
   line: CaptureLine,
   query: AnnouncedQuery,
   outcome: QueryOutcome,
-  { isEnding = false, waitsMs = [200, 1_000, 5_000, 20_000] } = {},
+  { waitsMs = [200, 1_000, 5_000, 20_000], ...options }: SettlementOptions & { waitsMs?: readonly number[] } = {},
 ): Promise<SettledQuery> {
   let path: string | null = null
   for (const waitMs of [...waitsMs, null]) {
     try {
-      const settled = await settle(ctx, line, query, outcome, { isEnding })
+      const settled = await settle(ctx, line, query, outcome, options)
       if (path) await forgetKept(path)
       return settled
     } catch (error) {
