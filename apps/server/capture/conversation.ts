@@ -25,12 +25,12 @@ export async function converse(ctx: CaptureContext, line: CaptureLine, signal: A
     await inCapture(ctx, (ctx) => holdLine(ctx, line, { next_at: sql<Date>`now()` }))
     return releaseLine(ctx, line, null)
   }
-  const hasGrown = await takeTurn(ctx, line, signal)
+  const hasMoved = await takeTurn(ctx, line, signal)
   const isNfe = line.service === serviceCodes.nfe
-  if (!hasGrown && !isNfe) return
+  if (!hasMoved && !isNfe) return
   const subscribers = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
   for (const { workspaceId, companyId, proved } of subscribers) {
-    if (hasGrown) await considerSize(ctx, workspaceId)
+    await considerSize(ctx, workspaceId)
     if (isNfe && proved) await acknowledgePending(ctx, workspaceId, companyId)
   }
 }

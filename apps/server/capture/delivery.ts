@@ -5,7 +5,6 @@ import {
   type Arrival,
   besideAnother,
   type Conflict,
-  considerSize,
   isSameDocument,
   listReceipts,
   placeOf,
@@ -212,8 +211,6 @@ export async function copyToOthers(ctx: DeliveryContext, line: CaptureLine, sign
   // To the end of the queue.
   await inCapture(ctx, (ctx) => holdLine(ctx, line, { catch_up_at: sql<Date>`now()` }))
   await releaseLine(ctx, line, null)
-  for (const { workspaceId } of await inCapture(ctx, (ctx) => listSubscribers(ctx, line)))
-    await considerSize(ctx, workspaceId)
 }
 
 /** Copies to one workspace, paused or not, all that another one received of a held line. */

@@ -3,6 +3,7 @@ import type { Connection } from '@vigia/sefaz/connection'
 import { SefazError, UnsentError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { LeaseLost } from '../jobs/jobs.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { followSwitch, requestSync } from './capture.ts'
 import { readCompleteness } from './completeness.ts'
@@ -12,6 +13,7 @@ import { type CaptureLine, claimLine, claimOne, consequences, holdLine, lockLine
 import { noteCall, quotaWait, wasResponseLost } from './ledger.ts'
 import { ask, noteQuery } from './query.ts'
 import { brokenOff, type Decision, decide, failed } from './rules.ts'
+import { settle } from './settlement.ts'
 import {
   addCertificate,
   countWaiting,
@@ -435,6 +437,26 @@ test('queries for one position never leave during a block, nor while a lost resp
   }
   await change(line, { allowed_at: new Date(0) })
   expect((await claimLine(ctx))?.id).toBe(line.id)
+})
+
+test('what ends a turn is written together with the end of the turn', async () => {
+  await newCompany(ctx)
+  const line = await nfeLine()
+  await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+  const settleWith = (isLast: boolean) =>
+    settle(
+      ctx,
+      line,
+      { kind: 'distNSU', holder: null },
+      { response: answerOf(137, 0, 0), durationMs: 5 },
+      { isLast: () => isLast },
+    )
+  expect((await settleWith(false)).released).toBe(false)
+  expect(await rowOf(line)).toMatchObject({ lease_by: line.leaseBy, asked_at: null })
+  expect((await settleWith(true)).released).toBe(true)
+  expect(await rowOf(line)).toMatchObject({ lease_by: null, lease_until: null, lease_for: null })
+  await expect(settleWith(true)).rejects.toThrow(LeaseLost)
+  expect(await callsOf(line)).toHaveLength(2)
 })
 
 describe('the ledger', () => {
