@@ -87,8 +87,17 @@ export async function resume(
     await sql`
       update capture_subscription
          set refused = null, refused_at = null, proved_at = case when ${proved} then coalesce(proved_at, now()) else proved_at end
-       where workspace_id = ${workspaceId} and line_id = any (${lineIds}::int[])`.execute(db)
+       where workspace_id = ${workspaceId} and line_id = any (${lineIds}::int[])
+         and (refused is not null or refused_at is not null or ${proved} and proved_at is null)`.execute(db)
     const waited = sql`state in ('stopped', 'failed')`
+    const isBehind = sql`exists (select 1 from capture_subscription s
+                                  where s.line_id = l.id and s.workspace_id = ${workspaceId}
+                                    and s.proved_at is not null and s.delivered_nsu < l.last_nsu)`
+    // With the certificate of somebody who is paused nothing is asked.
+    const { rows: receiving } = await sql<{ id: number }>`
+      select line_id as id from capture_subscription
+       where workspace_id = ${workspaceId} and line_id = any (${lineIds}::int[]) and not paused`.execute(db)
+    // Only what changes: an office may have thousands of companies of one base, whose turns wait for these rows.
     await sql`
       update capture_line l
          set next_at = case when ${waited} then least(next_at, greatest(now(), allowed_at)) else next_at end,
@@ -97,13 +106,10 @@ export async function resume(
                             else 'Há um certificado novo: a captura continua quando a sincronização for pedida ou ligada.' end,
              -- Of a failure a pause may be left, in which nothing is asked.
              state = case when state = 'stopped' then 'waiting' else state end,
-             catch_up = catch_up or exists (select 1 from capture_subscription s
-                                             where s.line_id = l.id and s.workspace_id = ${workspaceId}
-                                               and s.proved_at is not null and s.delivered_nsu < l.last_nsu)
-       where id = any (${lineIds}::int[])
-         -- With the certificate of somebody who is paused nothing is asked.
-         and exists (select 1 from capture_subscription s
-                      where s.line_id = l.id and s.workspace_id = ${workspaceId} and not s.paused)`.execute(db)
+             catch_up = catch_up or ${isBehind}
+       where id = any (${receiving.map(({ id }) => id)}::int[]) and (${waited} or not catch_up and ${isBehind})`.execute(
+      db,
+    )
     await wakeEvents({ db }, workspaceId, cnpj)
   })
 }

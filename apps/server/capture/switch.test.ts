@@ -121,6 +121,27 @@ test('a new certificate wakes what stopped for want of one, of all companies of 
   ])
 })
 
+test('a new certificate writes nothing to lines for which it changes nothing', async () => {
+  const workspaceId = await newWorkspace(db)
+  for (const cnpj of [matriz, filial]) await register(workspaceId, cnpj)
+  await change(filial, "state = 'stopped', next_at = null")
+  const written = async () => {
+    const { rows } = await inCapture({ db }, ({ db }) =>
+      sql<{ cnpj: string; line: string; subscription: string }>`
+        select l.cnpj, l.xmin::text as line, s.xmin::text as subscription
+          from capture_line l join capture_subscription s on s.line_id = l.id
+         where s.workspace_id = ${workspaceId} order by l.id`.execute(db),
+    )
+    return rows
+  }
+  const before = await written()
+  await resume({ db }, workspaceId, matriz, { proved: true })
+  const after = await written()
+  const changed = after.filter((row, index) => row.line !== before[index]!.line)
+  expect(changed.map(({ cnpj }) => cnpj)).toEqual([filial, filial])
+  expect(after.map(({ subscription }) => subscription)).toEqual(before.map(({ subscription }) => subscription))
+})
+
 test('a new certificate brings a failed line forward as far as its pause allows, and says when the capture is not automatic', async () => {
   const workspaceId = await newWorkspace(db)
   const company = await register(workspaceId, matriz)
