@@ -5,7 +5,7 @@ import { enterWorkspace } from '../platform/database.ts'
 /** Locks all lines that a transaction needs, at once and in this order: two transactions that lock several must not wait for each other. */
 export async function lockLines({ db }: WithDatabase, chosen: RawBuilder<unknown>): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
-    select id from capture_line where id = any (array(${chosen})) order by id for no key update`.execute(db)
+    select id from capture_line where id in (${chosen}) order by id for no key update`.execute(db)
   return rows.map((row) => row.id)
 }
 
