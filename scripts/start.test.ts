@@ -77,7 +77,11 @@ async function environmentsOf({ child }: Launched): Promise<{ args: string; envi
   const children = stdout.split('\n').map((line) => /^ *(\d+) +(\d+) +(.*)$/.exec(line))
   const found: { args: string; environment: string }[] = []
   for (const [, pid, parent, args = ''] of children.filter((line) => line !== null))
-    if (Number(parent) === child.pid) found.push({ args, environment: await readFile(`/proc/${pid}/environ`, 'utf8') })
+    if (Number(parent) === child.pid) {
+      // One may have ended since.
+      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
+      found.push({ args, environment })
+    }
   return found
 }
 

@@ -105,11 +105,14 @@ function nsuText(nsu: string): string {
 
 function readDocZip(docZip: XmlElement): DocZip {
   return {
-    nsu: readNsu(docZip.attributes.NSU),
+    nsu: positionOf(readNsu(docZip.attributes.NSU)),
     schema: docZip.attributes.schema ?? '',
     content: Buffer.from(docZip.text, 'base64'),
   }
 }
+
+// Positions begin at 1.
+const positionOf = (nsu: string | null) => (nsu !== null && /[1-9]/.test(nsu) ? nsu : null)
 
 function readNsu(text: string | undefined): string | null {
   return text !== undefined && /^[0-9]{1,15}$/.test(text) ? text.padStart(15, '0') : null

@@ -163,20 +163,22 @@ test('a note that was answered and does not come is asked for by chave, and come
   const [summary] = await client.list(`TipoDFe=0&Status=1&IdEmpresa=${id}`)
   const change = (text: string) => execute(product.databaseUrl, text)
   // The query that would bring it does not leave.
-  await change(`update capture_line set automatic = false where cnpj = '${cnpj}'`)
+  await change(`update capture_line set next_at = null where cnpj = '${cnpj}'`)
   const form = { idsDFe: [summary!.idDfe], tipoManifestacao: 1, justificativa: 'Ciente' }
   await client.call('POST', '/v1/api/DocumentosFiscais/manifestar-nfe', form)
   const rowOf = async () => (await client.list(`TipoDFe=0&CampoPesquisa=${summary!.chave}`))[0]!
   await vi.waitFor(async () => expect((await rowOf()).status.codigoEvento).toBe(210210), patience)
   const day = 25 * hourMs
+  // A day after it the line was asked for the last time, as far as it goes.
   await change(
-    `update document_event set registered_at = now() - interval '${day} ms' where chave = '${summary!.chave}'`,
+    `update document_event set registered_at = l.last_success_at - interval '${day + 1_000} ms'
+       from capture_line l where l.cnpj = '${cnpj}' and l.service = 0 and chave = '${summary!.chave}'`,
   )
   await letPass(product, day)
   await vi.waitFor(async () => expect(await rowOf()).toMatchObject({ notaCompleta: true }), patience)
   const queries = (await callsOf(cnpj)).map(({ query, cStat }) => ({ query, cStat }))
   expect(queries.at(-1)).toEqual({ query: { chNFe: summary!.chave }, cStat: 138 })
-  await change(`update capture_line set automatic = true where cnpj = '${cnpj}'`)
+  await change(`update capture_line set next_at = now() where cnpj = '${cnpj}'`)
   await captureRests(product)
   expect(await isComplete(cnpj, id)).toBeGreaterThan(3)
   expect(await blocksOf(cnpj)).toBe(0)

@@ -1,7 +1,7 @@
 import type { Connection } from '@vigia/sefaz/connection'
 import { sql } from 'kysely'
 import { considerSize } from '../documents/documents.ts'
-import { afterGrace } from '../jobs/jobs.ts'
+import { afterGrace, fromNow } from '../jobs/jobs.ts'
 import { acknowledgePending } from '../manifestation/manifestation.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
@@ -119,7 +119,14 @@ async function turnPage(
   signal: AbortSignal,
 ): Promise<QueryTarget & { decision: Decision | null; released: boolean }> {
   const outcome = await ask(ctx, line, holder, connection, { ultNSU: line.lastNsu })
-  if (!outcome) return { line, holder, decision: null, released: false }
+  if (!outcome) {
+    // What kept it back may last a moment more.
+    const soon = fromNow(ctx.config.sefaz.pagePauseMs)
+    await inCapture(ctx, (ctx) =>
+      holdLine(ctx, line, { next_at: sql<Date>`case when next_at is not null then greatest(next_at, ${soon}) end` }),
+    )
+    return { line, holder, decision: null, released: false }
+  }
   const query = { kind: 'distNSU', holder } as const
   const settled = await settleSurely(ctx, line, query, outcome, { isEnding: signal.aborted, isLast })
   logPage(ctx, line, outcome)

@@ -157,6 +157,32 @@ export async function countFetched(
   return n
 }
 
+/** Whether the last query for something that is missing was for a note. `ctx.db` is a transaction that sees the line. */
+export async function wasNoteLast({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>): Promise<boolean> {
+  const row = await db
+    .selectFrom('capture_call')
+    .select('query')
+    .where('line_id', '=', line.id)
+    .where('query', '<>', 'distNSU')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.query === 'consChNFe'
+}
+
+/** Whether a query that was announced at `askedAt` is in the ledger. `ctx.db` is a transaction that sees the line. */
+export async function wasNoted(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+  askedAt: string,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from capture_call where line_id = ${line.id} and at >= ${askedAt}::timestamptz order by id desc limit 1`.execute(
+    db,
+  )
+  return rows.length > 0
+}
+
 /** The authority allows twenty single queries an hour to all programs of a CNPJ together; two are left to the others. */
 export const queriesAnHour = 18
 // More calls than fit into an hour, even with pages two seconds apart.

@@ -21,7 +21,15 @@ import { closePosition } from './gaps/positions.ts'
 import { type Holder, makeWay, proveHolder } from './holder.ts'
 import { forgetKept, type KeptResponse, keepResponse } from './interrupted/kept.ts'
 import { type CaptureLine, consequences, holdLine, lockLine, releaseLine, withoutResponse } from './lease.ts'
-import { countFetched, noteCall, noteOvertaken, type QueryOutcome, wasResponseLost, wasRestored } from './ledger.ts'
+import {
+  countFetched,
+  noteCall,
+  noteOvertaken,
+  type QueryOutcome,
+  wasNoted,
+  wasResponseLost,
+  wasRestored,
+} from './ledger.ts'
 import { reportFailure, reportResponse } from './query.ts'
 import {
   type Decision,
@@ -390,6 +398,11 @@ export async function settleSurely(
       if (path) await forgetKept(path)
       return settled
     } catch (error) {
+      // Of an earlier try only the confirmation was lost.
+      if (error instanceof LeaseLost && path && (await isWritten(ctx, line, outcome))) {
+        await forgetKept(path)
+        return { line, decision: null, waitMs: 0, released: true }
+      }
       ctx.storage.noteFailure(error)
       path ??= await keep(ctx, line, query, outcome)
       if (error instanceof LeaseLost || waitMs === null) throw error
@@ -398,6 +411,10 @@ export async function settleSurely(
     }
   }
   throw new Error('unreachable')
+}
+
+async function isWritten(ctx: SettlementContext, line: CaptureLine, { askedAt }: QueryOutcome): Promise<boolean> {
+  return askedAt !== undefined && inCapture(ctx, (ctx) => wasNoted(ctx, line, askedAt))
 }
 
 async function keep(

@@ -70,7 +70,7 @@ const webServices: Readonly<Record<string, string>> = {
 /** A use as a text for people: the records name web services, operations, events and CNPJ as the authority writes them. */
 export function describeUse({ service, purpose }: CertificateUse): { service: string; purpose: string } {
   const words = purpose
-    .replace(/ \((?:dist|cons)NSU\)$/, '')
+    .replace(/ \((?:dist|cons)NSU(?:, consChNFe)?\)$/, '')
     .replace(/do evento (\d{6}) do CT-e/, (written, code) => {
       const kind = eventKind('cte', Number(code))
       return kind ? `de ${kind.description} do CT-e` : written

@@ -87,6 +87,7 @@ async function makeExport(ctx: Context, job: HeldExport, signal: AbortSignal): P
   } catch (error) {
     if (error === tooLarge) return file.finish({ state: 'failed', problem: tooLargeText })
     if (error !== noSpace && !isDiskFull(error)) throw error
+    if (error !== noSpace) ctx.storage.noteFailure(error)
     ctx.log.error({ workspaceId: job.workspaceId, export: String(job.id) }, 'too little space is free for an export')
     await file.finish({ state: 'failed', problem: noSpaceText })
   }

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
-import type { Database } from './context.ts'
-import { inWorkspace, openDatabase, pools, readWorkspace } from './database.ts'
+import { openDatabase, pools } from './database.ts'
 
 test('three processes of each role and a task fit into the embedded PostgreSQL', async () => {
   await using database = await createDatabase()
@@ -31,25 +30,4 @@ test('a statement takes as long as its pool allows', async () => {
   const impatient = openDatabase(database.url, { statementTimeoutMs: 100 })
   await expect(sql`select pg_sleep(600)`.execute(impatient)).rejects.toMatchObject({ code: '57014' })
   await impatient.destroy()
-})
-
-test('a transaction begins with its first statement, whatever that is and whether or not it succeeds', async () => {
-  await using database = await createDatabase()
-  const db = openDatabase(database.url, { connections: 1 })
-  const id = async (db: Database) =>
-    (await sql<{ id: string }>`select pg_current_xact_id()::text as id`.execute(db)).rows[0]!.id
-  const twice = async ({ db }: { db: Database }) => [await id(db), await id(db)]
-  const [one, other] = await inWorkspace({ db }, 1, twice)
-  expect(one).toBe(other)
-  await db.transaction().execute(async (db) => {
-    await sql`select ${1}::int`.execute(db)
-    const [one, other] = await twice({ db })
-    expect(one).toBe(other)
-  })
-  await db.transaction().execute(async () => {})
-  await expect(db.transaction().execute((db) => sql`select 1 / 0`.execute(db))).rejects.toMatchObject({ code: '22012' })
-  await expect(readWorkspace({ db }, 1, twice)).rejects.toMatchObject({ code: '25006' })
-  // None of them is open any more.
-  expect(await id(db)).not.toBe(await id(db))
-  await db.destroy()
 })

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, type RawBuilder, sql } from 'kysely'
+import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import type { Database, WithDatabase } from './context.ts'
 import type { Tables } from './tables.ts'
@@ -80,44 +80,9 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
   // process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: withLateBegin(pool) }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   poolOf.set(db, pool)
   return db
-}
-
-// Sends "begin" together with the first statement of the transaction, which says whose it is: one round trip less for each.
-function withLateBegin(pool: pg.Pool): PostgresPool {
-  const known = new WeakMap<pg.PoolClient, PostgresPoolClient>()
-  return {
-    options: pool.options,
-    async connect() {
-      const client = await pool.connect()
-      const late = known.get(client) ?? lateBegin(client)
-      known.set(client, late)
-      return late
-    },
-    end: () => pool.end(),
-  }
-}
-
-function lateBegin(client: pg.PoolClient): PostgresPoolClient {
-  let begin: string | null = null
-  const query = async (text: string, values: readonly unknown[]) => {
-    if (/^(begin|start transaction)\b/.test(text)) {
-      begin = text
-      return { command: 'BEGIN', rowCount: 0, rows: [] }
-    }
-    const first = begin
-    begin = null
-    if (first === null) return client.query(text, [...values])
-    if (values.length > 0) {
-      await client.query(first)
-      return client.query(text, [...values])
-    }
-    const results: unknown = await client.query(`${first}; ${text}`)
-    return (results as pg.QueryResult[]).at(-1)
-  }
-  return { query, release: (destroy?: boolean) => client.release(destroy) } as unknown as PostgresPoolClient
 }
 
 /** How a role connects to the database at `url`, the address of its owner: so that it can never act as the owner. */

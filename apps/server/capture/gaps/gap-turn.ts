@@ -4,8 +4,8 @@ import { inCapture } from '../../platform/database.ts'
 import { pause } from '../../platform/pause.ts'
 import type { CaptureContext } from '../conversation.ts'
 import { findHolder, type Holder } from '../holder.ts'
-import { type CaptureLine, holdLine, releaseLine } from '../lease.ts'
-import { quotaWait } from '../ledger.ts'
+import { type CaptureLine, holdLine, lockLine, releaseLine } from '../lease.ts'
+import { quotaWait, wasNoteLast } from '../ledger.ts'
 import { ask } from '../query.ts'
 import { type AnnouncedQuery, settleSurely } from '../settlement.ts'
 import { findNote } from './notes.ts'
@@ -15,23 +15,29 @@ import { findPosition, findRest } from './positions.ts'
 export async function runGapTurn(ctx: CaptureContext, line: CaptureLine, signal: AbortSignal): Promise<void> {
   const { waitMs } = await inCapture(ctx, (ctx) => planNext(ctx, line))
   const restMs = waitMs === 0 ? await queryMissing(ctx, line, signal) : waitMs
-  await inCapture(ctx, (ctx) => holdLine(ctx, line, { gap_at: restMs === null ? null : fromNow(restMs) }))
+  await inCapture(ctx, async (ctx) => {
+    // An event that was registered meanwhile has its note looked for (askSoon).
+    await lockLine(ctx, line)
+    const leftMs = restMs ?? (await planNext(ctx, line)).waitMs
+    await holdLine(ctx, line, { gap_at: leftMs === null ? null : fromNow(leftMs) })
+  })
   await releaseLine(ctx, line, null)
 }
 
 type Missing = { NSU: bigint } | { chNFe: string }
 
 /**
- * What to query next of all that is missing, and in how many milliseconds; null: nothing is missing any more. Positions come before notes: nothing
- * is known of what they hold. `ctx.db` is a transaction of the capture.
+ * What to query next of all that is missing, and in how many milliseconds; null: nothing is missing any more. Positions and notes take turns: the
+ * positions of a large gap take weeks. `ctx.db` is a transaction of the capture.
  */
 export async function planNext(
   ctx: Pick<CaptureContext, 'db' | 'config'>,
   line: CaptureLine,
 ): Promise<{ query: Missing; waitMs: number } | { query: null; waitMs: number | null }> {
   const position = await findPosition(ctx, line)
-  const note = position === null ? await findNote(ctx, line) : null
-  const query = position === null ? (note?.waitMs === 0 ? { chNFe: note.chave } : null) : { NSU: position }
+  const note = await findNote(ctx, line)
+  const isNotesTurn = note?.waitMs === 0 && (position === null || !(await wasNoteLast(ctx, line)))
+  const query = isNotesTurn ? { chNFe: note.chave } : position === null ? null : { NSU: position }
   if (query) return { query, waitMs: await quotaWait(ctx, line) }
   const waits = [await findRest(ctx, line), note?.waitMs ?? null].filter((waitMs) => waitMs !== null)
   return { query, waitMs: waits.length > 0 ? Math.min(...waits) : null }
@@ -68,7 +74,7 @@ async function queryNext(
   if (missing === null || waitMs > 0) return { line, waitMs }
   const outcome = await ask(ctx, line, holder, connection, missing)
   // The service is down, and the line is not claimed before it is up again.
-  if (!outcome) return { line, waitMs: 1 }
+  if (!outcome) return { line, waitMs: ctx.config.sefaz.pagePauseMs }
   const query: AnnouncedQuery =
     'NSU' in missing
       ? { kind: 'consNSU', position: missing.NSU, isMissing: true }

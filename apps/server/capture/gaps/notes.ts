@@ -12,44 +12,79 @@ type NoteContext = Pick<Context, 'db' | 'config'>
 // Desconhecimento does not release the note (NT 2014.002).
 const releasing = [ciencia, ...conclusive.filter((tpEvento) => tpEvento !== 210220)]
 const recipient = 1 << 1
-const [cancelled, denied] = [3, 9]
+// Nobody has answered; cancelled; denied.
+const unreleased = [1, 3, 9]
 // It comes by itself within minutes, or within hours when the authority is late. One that was not there yet is asked for a few times more.
 const waitHours = 24
 const asksMax = 5
+// What says something about the note, and not about the service or the quota.
+const told = [138, 217]
 
 /** How long a released note may take to come by itself. */
 export const noteWaitMs = ({ sefaz }: Context['config']) => waitHours * sefaz.hourMs
 
 /**
- * The note to ask for by chave, and in how many milliseconds: the company has answered it, which releases it, and yet only its summary is here. Null
- * when there is none. A CT-e cannot be asked for in this way. `ctx.db` is a transaction of the capture.
+ * The note to ask for by chave, and in how many milliseconds: the company has answered it, which releases it, and yet only its summary is here,
+ * although all that the authority announced since has come. Null when there is none, or nobody asks for the line by itself: then another program
+ * may need the quota. A CT-e cannot be asked for in this way. `ctx.db` is a transaction of the capture.
  */
 export async function findNote(
   ctx: NoteContext,
   line: Pick<CaptureLine, 'id' | 'service'>,
 ): Promise<{ chave: string; waitMs: number } | null> {
   if (line.service !== serviceCodes.nfe) return null
+  const { isAsked, isBehind, lastSuccessAt } = await readProgress(ctx, line)
+  if (!isAsked) return null
+  const asked = await listAsked(ctx, line)
   let first: { chave: string; waitMs: number } | null = null
   for (const { workspaceId, companyId, proved, paused } of await listSubscribers(ctx, line)) {
     if (!proved || paused) continue
     await enterWorkspace(ctx, workspaceId)
     const { rows } = await sql<{ chave: string; waitMs: number }>`
-      select d.chave, (extract(epoch from greatest(e.at, k.at) - now()) * 1000 + ${noteWaitMs(ctx.config)})::float8 as "waitMs"
+      select d.chave, greatest(extract(epoch from greatest(e.at, k.at) - now()) * 1000 + ${noteWaitMs(ctx.config)},
+                                 case when ${isBehind}::boolean or e.at > ${lastSuccessAt}::timestamptz then ${ctx.config.sefaz.hourMs}::float8 end)::float8 as "waitMs"
         from document d
         cross join lateral (
           select max(registered_at) as at from document_event e
            where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
              and e.tp_evento = any (${releasing}::int[]) and e.rank > 0) e
-        cross join lateral (
-          select max(at) as at, count(*) as n, coalesce(bool_or(c_stat = any (${finalRefusals}::int[])), false) as is_over
-            from capture_call k where k.line_id = ${line.id} and k.chave = d.chave) k
+        left join unnest(${asked.map(({ chave }) => chave)}::text[], ${asked.map(({ at }) => at)}::timestamptz[],
+                         ${asked.map(({ isOver }) => isOver)}::boolean[]) k (chave, at, is_over) on k.chave = d.chave
        where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.type = ${serviceCodes.nfe}::int
-         and not d.complete and d.roles & ${recipient}::int <> 0 and d.status <> all (${[cancelled, denied]}::int[])
+         and not d.complete and d.roles & ${recipient}::int <> 0 and d.status <> all (${unreleased}::int[])
          -- The authority keeps a note for three months.
          and d.issued_at > now() at time zone 'UTC' - interval '120 days' and d.authorized_at > now() - interval '89 days'
-         and e.at is not null and k.n < ${asksMax} and not k.is_over
+         and e.at is not null and k.is_over is not true
        order by 2 limit 1`.execute(ctx.db)
     if (rows[0] && (!first || rows[0].waitMs < first.waitMs)) first = rows[0]
   }
   return first && { chave: first.chave, waitMs: Math.max(0, first.waitMs) }
+}
+
+async function readProgress(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+): Promise<{ isAsked: boolean; isBehind: boolean; lastSuccessAt: Date | null }> {
+  return db
+    .selectFrom('capture_line')
+    .select(['last_success_at as lastSuccessAt'])
+    .select([
+      sql<boolean>`automatic or wanted`.as('isAsked'),
+      sql<boolean>`last_success_at is null or last_nsu < max_nsu`.as('isBehind'),
+    ])
+    .where('id', '=', line.id)
+    .executeTakeFirstOrThrow()
+}
+
+// The notes that were asked for, when last, and whether that is to be the last time.
+async function listAsked(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+): Promise<{ chave: string; at: string; isOver: boolean }[]> {
+  const { rows } = await sql<{ chave: string; at: string; isOver: boolean }>`
+    select chave, max(at)::text as at, count(*) filter (where c_stat = any (${told}::int[])) >= ${asksMax} or coalesce(bool_or(c_stat = any (${finalRefusals}::int[])), false) as "isOver"
+      from capture_call where line_id = ${line.id} and chave is not null and at > now() - interval '120 days' group by chave`.execute(
+    db,
+  )
+  return rows
 }

@@ -103,6 +103,31 @@ describe('a response that could not be stored', () => {
   })
 })
 
+test('a response whose commit was only not confirmed is not kept, and the line is let go once', async () => {
+  const askedAt = await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+  let isLost = false
+  const db = new Proxy(ctx.db, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name)
+      if (name !== 'transaction' || isLost) return typeof value === 'function' ? value.bind(target) : value
+      isLost = true
+      const execute: typeof begun.execute = async (work) => {
+        await begun.execute(work)
+        throw new Error('Connection terminated unexpectedly')
+      }
+      const begun = target.transaction()
+      return () => ({ execute })
+    },
+  })
+  const outcome = { response, durationMs: 5, askedAt }
+  const query = { kind: 'distNSU', holder: null } as const
+  const settled = await settleSurely({ ...ctx, db }, line, query, outcome, { isLast: () => true, waitsMs: [1] })
+  expect(settled).toMatchObject({ released: true })
+  expect(await rowOf()).toMatchObject({ last_nsu: 2n, lease_by: null })
+  expect(await countDocuments()).toBe(2)
+  expect(await files()).toEqual(free)
+})
+
 test('a kept response comes back as it was; a larger one has a file of its own, a torn one is left alone', async () => {
   const large = { ...response, documents: [{ nsu: null, schema: 'x', content: Buffer.alloc(1_000_000, 'x') }] }
   const kept = { lineId: 990, askedAt: 'now', query: { kind: 'consNSU', position: 7n, isMissing: true } as const }
