@@ -472,10 +472,29 @@ async function byKeyboard(page: Page) {
   await tabTo(page, /^Selecionar todos os documentos da página$/)
   await page.keyboard.press('Space')
   expect(await textOf(selectedText(page))).toBe('50 selecionadas')
-  await tabTo(page, /^Selecionar NF-e/)
+  const issuer = await textOf(rowsOf(page).getByRole('link'))
+  await tabTo(page, new RegExp(`^${issuer.replace(/\W/g, '.')}`))
+  const steps = [
+    ['ArrowLeft', 0, /^Selecionar NF-e/],
+    // One stop for each row, from whichever of its controls.
+    ['Tab', 1, /^[A-Z]/],
+    ['ArrowRight', 1, /^Copiar a chave/],
+    ['ArrowRight', 1, /^Visualizar NF-e/],
+    ['ArrowDown', 2, /^Visualizar NF-e/],
+    ['Tab', 3, /^[A-Z]/],
+    ['Shift+Tab', 2, /^[A-Z]/],
+    ['ArrowUp', 1, /^[A-Z]/],
+    ['ArrowUp', 0, /^[A-Z]/],
+    ['ArrowLeft', 0, /^Selecionar NF-e/],
+  ] as const
+  for (const [key, row, name] of steps) {
+    await page.keyboard.press(key)
+    expect(await focusedName(page)).toMatch(name)
+    expect(await rowsOf(page).evaluateAll((all) => all.findIndex((one) => one.matches(':focus-within')))).toBe(row)
+  }
   await page.keyboard.press('Space')
   expect(await textOf(selectedText(page))).toBe('49 selecionadas')
-  await page.keyboard.press('Tab')
+  await page.keyboard.press('ArrowRight')
   await page.keyboard.press('Enter')
   await shown(page.getByRole('dialog'))
   await page.keyboard.press('Escape')

@@ -225,6 +225,9 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
             search.query.isPlaceholderData && 'opacity-60',
           )}
         >
+          <p hidden id="row-keys">
+            As setas levam de um documento a outro e, na linha, a selecionar, copiar a chave e visualizar.
+          </p>
           <WaitingDocuments
             kind={kind}
             count={steady.waiting}

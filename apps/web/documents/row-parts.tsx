@@ -6,6 +6,7 @@ import { buttonClass } from '../ui/button.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { describeDeadline } from './deadlines.ts'
 import type { DocumentKind } from './kinds.ts'
+import { besideLink } from './list/row-keys.ts'
 
 /** What a row needs to be selected and opened; the functions keep their identity, so that only rows that changed are rendered again. */
 export interface RowProps {
@@ -67,6 +68,7 @@ export function SelectBox({ kind, row, selected, stale, onSelect }: SelectBoxPro
   return (
     <Checkbox
       bare
+      tabIndex={besideLink}
       label={`Selecionar ${kind.short} ${row.numero} de ${row.emitente}`}
       checked={selected}
       disabled={stale}
@@ -90,6 +92,7 @@ export function ViewButton({ kind, row, onView }: Pick<RowProps, 'kind' | 'row' 
     <>
       <button
         type="button"
+        tabIndex={besideLink}
         aria-label={`Visualizar ${kind.short} ${row.numero}`}
         title={reason ?? 'Visualizar'}
         aria-disabled={reason ? true : undefined}

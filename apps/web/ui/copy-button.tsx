@@ -10,10 +10,11 @@ interface CopyButtonProps {
   label: string
   /** The label stands beside the icon. */
   labelled?: boolean
+  tabIndex?: number
   className?: string
 }
 
-export function CopyButton({ text, label, labelled = false, className }: CopyButtonProps) {
+export function CopyButton({ text, label, labelled = false, tabIndex, className }: CopyButtonProps) {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return
@@ -24,6 +25,7 @@ export function CopyButton({ text, label, labelled = false, className }: CopyBut
   return (
     <button
       type="button"
+      tabIndex={tabIndex}
       aria-label={copied ? 'Copiado' : label}
       title={copied ? 'Copiado' : label}
       onClick={async () => {

@@ -51,7 +51,11 @@ export function DocumentsItems(list: DocumentsListProps) {
         onChange={(event) => onSelectPage(event.target.checked)}
         className="h-9 w-fit pr-2 text-muted text-sm"
       />
-      <ul aria-label={kind.heading} className="border-line border-t [&>li]:border-line [&>li]:border-b">
+      <ul
+        aria-label={kind.heading}
+        aria-describedby="row-keys"
+        className="border-line border-t [&>li]:border-line [&>li]:border-b"
+      >
         {rows.map((one) => (
           <Item
             key={one.idDfe}

@@ -12,6 +12,7 @@ import { OpenLink } from '../place.tsx'
 import { DeadlineText, DoubtMark, meantForRow, OnItsWay, type RowProps, SelectBox, ViewButton } from '../row-parts.tsx'
 import { StatusBadge } from '../status-marks.tsx'
 import { columns as allColumns, type ColumnId, type ShownColumn } from './columns.ts'
+import { besideLink } from './row-keys.ts'
 
 export interface DocumentsListProps extends Omit<RowProps, 'row' | 'arrived' | 'selected'> {
   /** Undefined while the first page is loading. */
@@ -51,6 +52,7 @@ export function DocumentsTable(list: DocumentsListProps) {
   return (
     <table
       aria-labelledby="list-heading"
+      aria-describedby="row-keys"
       className={clsx(
         'w-full table-fixed border-separate border-spacing-0 text-left',
         tightClass,
@@ -208,6 +210,7 @@ const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
         />
         <CopyButton
           text={row.chave}
+          tabIndex={besideLink}
           label={`Copiar a chave ${kind.of} ${kind.short} ${row.numero}`}
           className="relative z-1 -my-1 -mr-6 shrink-0 opacity-0 focus-visible:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
         />

@@ -1,23 +1,82 @@
+import { useEffect } from 'react'
 import { useScreenKeys } from '../../ui/hooks/screen-keys.ts'
 
 const rowSelector = '[data-row]'
+const rowSteps: Partial<Record<string, number>> = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 }
+const controlSteps: Partial<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 }
 
-/** The keys j and k go from row to row, x selects the row that has the focus; Enter opens it, being a link. */
+/** Of what is in a row, Tab stops at the link to its document; what has this index is reached by the arrow keys. */
+export const besideLink = -1
+
+/**
+ * Tab stops once in each row. The arrow keys go to the other controls of the row and to the rows around it, j and k go from row to row, and x
+ * selects the row that has the focus; Enter opens it, being a link.
+ */
 export function useRowKeys(): void {
   useScreenKeys((key) => {
-    const row = document.activeElement?.closest(rowSelector)
+    const row = rowOf(document.activeElement)
     if (key === 'x') {
       const box = row?.querySelector<HTMLInputElement>('input[type=checkbox]')
       box?.click()
       return box !== undefined && box !== null
     }
-    const step = { j: 1, k: -1 }[key]
-    if (step === undefined) return false
-    const rows = [...document.querySelectorAll(rowSelector)]
-    const from = row ? rows.indexOf(row) : step > 0 ? -1 : rows.length
-    const next = rows[from + step]
-    next?.querySelector('a')?.focus({ preventScroll: true })
-    next?.scrollIntoView({ block: 'nearest' })
-    return next !== undefined
+    return (key === 'j' || key === 'k') && goToRow(row, key)
   })
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const row = rowOf(event.target)
+      if (!row || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return
+      if (event.key.startsWith('Arrow') && (goToControl(row, event.key) || goToRow(row, event.key)))
+        event.preventDefault()
+    }
+    // Otherwise Tab would go from another control of the row to its link, and Shift+Tab would not leave it either.
+    const onFocus = ({ target }: FocusEvent) => {
+      for (const control of controlsOf(rowOf(target))) control.tabIndex = control === target ? 0 : besideLink
+    }
+    const onBlur = ({ target, relatedTarget }: FocusEvent) => {
+      const row = rowOf(target)
+      if (row === rowOf(relatedTarget)) return
+      for (const control of controlsOf(row)) control.tabIndex = isLink(control) ? 0 : besideLink
+    }
+    document.addEventListener('keydown', onKey)
+    document.addEventListener('focusin', onFocus)
+    document.addEventListener('focusout', onBlur)
+    return () => {
+      document.removeEventListener('keydown', onKey)
+      document.removeEventListener('focusin', onFocus)
+      document.removeEventListener('focusout', onBlur)
+    }
+  }, [])
+}
+
+function goToControl(row: Element, key: string): boolean {
+  const next = controlsOf(row)[placeIn(row) + (controlSteps[key] ?? Number.NaN)]
+  next?.focus()
+  return next !== undefined
+}
+
+// To the same control of the next row; to the link from where there is no row yet, and with the letters.
+function goToRow(row: Element | null, key: string): boolean {
+  const step = rowSteps[key]
+  if (step === undefined) return false
+  const rows = [...document.querySelectorAll(rowSelector)]
+  const next = rows[row ? rows.indexOf(row) + step : step > 0 ? 0 : rows.length - 1]
+  if (!next) return false
+  const controls = controlsOf(next)
+  const place = key.startsWith('Arrow') ? placeIn(row) : -1
+  const target = controls[place] ?? controls.find(isLink)
+  target?.focus({ preventScroll: true })
+  next.scrollIntoView({ block: 'nearest' })
+  return true
+}
+
+const rowOf = (target: EventTarget | null) => (target instanceof Element ? target.closest(rowSelector) : null)
+const isLink = (control: Element) => control instanceof HTMLAnchorElement
+
+function placeIn(row: Element | null): number {
+  return controlsOf(row).findIndex((control) => control.matches(':focus'))
+}
+
+function controlsOf(row: Element | null): HTMLElement[] {
+  return [...(row?.querySelectorAll<HTMLElement>('a, button, input:not(:disabled)') ?? [])]
 }

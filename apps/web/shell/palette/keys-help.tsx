@@ -19,6 +19,7 @@ const keys: readonly [string, readonly [keys: string[], does: string][]][] = [
       [['j'], 'Próximo documento'],
       [['k'], 'Documento anterior'],
       [['x'], 'Selecionar o documento'],
+      [['←', '→'], 'Selecionar, copiar a chave e visualizar, na linha'],
       [['Enter'], 'Abrir o documento'],
     ],
   ],
