@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { newClient } from '../support/client.ts'
+import { focusedName } from './captured.ts'
 import { follow } from './page.ts'
 import { type Account, bakery, expectNoSidewaysScroll, phone, query, shown, tabTo, useSite } from './site.ts'
 
@@ -107,6 +108,25 @@ test('what is on its way to the server when the page is left is told as saved, n
   release()
   await shown(page.getByText('Empresa atualizada com sucesso!'))
   expect(await page.getByText('Alterações não salvas foram descartadas.').count()).toBe(0)
+})
+
+test('the focus stays beside what was done when a company is archived and taken back', async () => {
+  const { account, client, id } = await withCompany('Vera')
+  const page = await open(account, id)
+  await page.getByRole('button', { name: 'Arquivar' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Arquivar' }).click()
+  await expect.poll(() => focusedName(page)).toBe(`Reativar ${bakery.nome}`)
+  await page.keyboard.press('Enter')
+  await expect.poll(() => focusedName(page)).toBe('Captura')
+  for (const [address, after] of [
+    ['/empresas', `Sincronizar ${bakery.nome}`],
+    ['/empresas?so=inativas', 'Lista de empresas'],
+  ] as const) {
+    expect((await client.call('POST', `/v1/api/Empresas/arquivar?id=${id}`)).status).toBe(200)
+    await site.go(page, address)
+    await page.getByRole('button', { name: 'Reativar' }).press('Enter')
+    await expect.poll(() => focusedName(page)).toBe(after)
+  }
 })
 
 /** The line over the switches ends before the sentence under it begins, at every width. */

@@ -1,25 +1,56 @@
 import { archiveCompany, reactivateCompany } from '@vigia/contract/companies'
 import { ArchiveRestore } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import type { CompanyDetail } from '../lib/response-adapter.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
+import { syncButtonId } from './sync-button.tsx'
+import { captureHeading, companiesList } from './work-list.ts'
 
 interface ArchivedProps {
   id: string
   razaoSocial: string
 }
 
+const reactivateId = (companyId: string) => `reativar-${companyId}`
+
+/**
+ * What was pressed goes with what it did: the focus goes to the first of these ids that is on the screen by then. Returns a function that says
+ * that it is done.
+ */
+function useSuccessor(...ids: string[]): () => void {
+  const done = useRef(false)
+  const latest = useRef(ids)
+  useEffect(
+    () => () => {
+      if (!done.current || document.activeElement !== document.body) return
+      latest.current
+        .map((id) => document.getElementById(id))
+        .find((found) => found !== null)
+        ?.focus()
+    },
+    [],
+  )
+  return () => {
+    done.current = true
+  }
+}
+
 /** Takes a company that was archived back into use; `bare`: as an icon, in its row. */
 export function ReactivateButton({ id, razaoSocial, bare = false }: ArchivedProps & { bare?: boolean }) {
+  const succeed = useSuccessor(syncButtonId(id), captureHeading, companiesList)
   const action = useAction(reactivateCompany, {
-    onSuccess: ({ message }) => notifySuccess(razaoSocial, { description: message }),
+    onSuccess: ({ message }) => {
+      succeed()
+      notifySuccess(razaoSocial, { description: message })
+    },
   })
   return (
     <Button
+      id={reactivateId(id)}
       variant={bare ? 'ghost' : 'outline'}
       size={bare ? 'icon' : 'sm'}
       aria-label={`Reativar ${razaoSocial}`}
@@ -44,10 +75,12 @@ export function ArchivedNotice({ id, razaoSocial }: ArchivedProps) {
 /** Ends the captures of a company that is no client any more; its documents stay. */
 export function ArchiveSection({ companyId, company }: { companyId: string; company: CompanyDetail }) {
   const [asking, setAsking] = useState(false)
+  const succeed = useSuccessor(reactivateId(companyId))
   const action = useAction(archiveCompany, {
     errorToast: false,
     onSuccess: ({ message }) => {
       setAsking(false)
+      succeed()
       notifySuccess('Empresa arquivada', { description: message })
     },
   })

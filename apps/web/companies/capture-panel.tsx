@@ -10,7 +10,7 @@ import { Progress } from '../ui/progress.tsx'
 import { StateMark } from '../ui/state-mark.tsx'
 import { cienciaId } from './automatic-ciencia.tsx'
 import { durationText, isMoving, isNothingThere, isUnheard, remainingMs, type Sighting } from './capture-pace.ts'
-import { validityOf } from './work-list.ts'
+import { captureHeading, validityOf } from './work-list.ts'
 
 const names = { nfe: 'NF-e', cte: 'CT-e' } as const
 const lists = { nfe: ['/notas-fiscais', 'Ver notas fiscais'], cte: ['/cte', 'Ver CT-e'] } as const
@@ -29,8 +29,8 @@ export function CapturePanel({ companyId, company, isNew }: CapturePanelProps) {
   const moving = isMoving(captures)
   if (company.captura === null && captures.length === 0 && !isNew) return null
   return (
-    <section aria-labelledby="captura" className="ledger pt-4">
-      <h2 id="captura" className="text-lg">
+    <section aria-labelledby={captureHeading} className="ledger pt-4">
+      <h2 id={captureHeading} tabIndex={-1} className="text-lg outline-none">
         {isNew ? (moving ? 'Primeira captura em andamento' : 'Primeira captura') : 'Captura'}
       </h2>
       {isNew && (

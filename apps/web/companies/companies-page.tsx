@@ -19,7 +19,17 @@ import { Notice, TextNotice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { BulkSyncButton, BulkSyncResult, useBulkSync } from './bulk-sync.tsx'
 import { CompaniesItems, CompaniesTable, SelectAll } from './companies-list.tsx'
-import { arrange, countOf, type Narrowing, narrowings, orders, percentText, readView, type View } from './work-list.ts'
+import {
+  arrange,
+  companiesList,
+  countOf,
+  type Narrowing,
+  narrowings,
+  orders,
+  percentText,
+  readView,
+  type View,
+} from './work-list.ts'
 
 // A window of 768 pixels has it.
 const tableMinWidth = 640
@@ -61,9 +71,11 @@ export function CompaniesPage() {
       <CompanyNumbers companies={all.data} now={now} />
       <section
         ref={frame}
+        id={companiesList}
+        tabIndex={-1}
         aria-label="Lista de empresas"
         className={clsx(
-          '@container/list mt-6',
+          '@container/list mt-6 outline-none',
           over && 'rounded outline-2 outline-brand outline-dashed outline-offset-4',
         )}
         {...drop}

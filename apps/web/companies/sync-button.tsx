@@ -13,6 +13,8 @@ export const tryLater = 'Tente novamente mais tarde'
 // A toast that changed at once could not be read.
 const readableMs = 1_000
 
+export const syncButtonId = (companyId: string) => `sincronizar-${companyId}`
+
 export function SyncButton({ company }: { company: CompanyRow }) {
   // One toast, which tells first that it begins and then how it ended.
   const id = `sincronizar ${company.id}`
@@ -26,6 +28,7 @@ export function SyncButton({ company }: { company: CompanyRow }) {
   })
   return (
     <button
+      id={syncButtonId(company.id)}
       type="button"
       aria-label={`Sincronizar ${company.razaoSocial}`}
       title="Sincronizar"

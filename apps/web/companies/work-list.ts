@@ -22,6 +22,12 @@ export type Narrowing = (typeof narrowings)[number][0]
 /** The part of the page of a company where its certificate is sent, in the address. */
 export const certificateSection = 'certificado'
 
+/** The heading of the captures on that page. */
+export const captureHeading = 'captura'
+
+/** The list of companies on its page. */
+export const companiesList = 'empresas'
+
 export interface View {
   order: Order
   narrowing: Narrowing | null
