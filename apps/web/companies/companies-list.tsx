@@ -130,7 +130,7 @@ function CompaniesHead({ companies, selection }: { companies: readonly CompanyRo
           <th scope="col" className={head}>
             Status
           </th>
-          <th scope="col" className={clsx(head, 'pr-0 text-right')}>
+          <th scope="col" className={clsx(head, 'print:hidden pr-0 text-right')}>
             Ações
           </th>
         </tr>
@@ -202,7 +202,7 @@ function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps
         <td>
           <Activity company={company} />
         </td>
-        <td className="pr-0! text-right">
+        <td className="print:hidden pr-0! text-right">
           <CompanyActions company={company} reasons={problems.length > 0 ? reasons : undefined} />
         </td>
       </tr>

@@ -68,7 +68,7 @@ export function DocumentsTable(list: DocumentsListProps) {
       </colgroup>
       <thead>
         <tr className="[&>th]:top-(--list-top)">
-          <th scope="col" className={clsx(head, 'px-0!')}>
+          <th scope="col" className={clsx(head, 'print:hidden px-0!')}>
             <Checkbox
               bare
               label="Selecionar todos os documentos da página"
@@ -94,7 +94,7 @@ export function DocumentsTable(list: DocumentsListProps) {
               )}
             </th>
           ))}
-          <th scope="col" className={clsx(head, 'pr-0! text-right')}>
+          <th scope="col" className={clsx(head, 'print:hidden pr-0! text-right')}>
             Ações
           </th>
         </tr>
@@ -167,7 +167,7 @@ const Row = memo(function Row({
         arrived && 'arrived',
       )}
     >
-      <td className="align-top">
+      <td className="print:hidden align-top">
         <div className="-my-px pt-0.5 pointer-coarse:-ml-1">
           <SelectBox kind={kind} row={row} selected={selected} stale={stale} onSelect={onSelect} />
         </div>
@@ -183,7 +183,7 @@ const Row = memo(function Row({
           {cellOf(id, { kind, row, now, compact, under: under !== null })}
         </td>
       ))}
-      <td className="py-1.5 text-right align-top">
+      <td className="print:hidden py-1.5 text-right align-top">
         <ViewButton kind={kind} row={row} onView={onView} />
       </td>
     </tr>
