@@ -437,6 +437,29 @@ async function leftWhileLoading(page: Page) {
   await dialog.waitFor({ state: 'detached' })
 }
 
+test('what is selected goes straight to the print dialog of the browser', async () => {
+  const page = await open()
+  // This browser shows no PDF, so a page stands for it in the frame.
+  const files: Buffer[] = []
+  await page.route('**/DocumentosFiscais/impressao/*', async (route) => {
+    const response = await route.fetch()
+    files.push(await response.body())
+    await route.fulfill({ contentType: 'text/html', body: '<title>PDF</title>' })
+  })
+  await page.addInitScript(() => {
+    Object.defineProperty(navigator, 'pdfViewerEnabled', { value: true })
+    window.print = () => {
+      top!.document.title = `printed: ${location.pathname}`
+    }
+  })
+  await page.reload()
+  await box(page, 0).click()
+  await box(page, 1).click()
+  await page.getByRole('button', { name: 'Imprimir' }).click()
+  await expect.poll(() => page.title()).toMatch(/^printed: .*\/impressao\//)
+  expect(files.map((file) => file.subarray(0, 5).toString())).toEqual(['%PDF-'])
+})
+
 test('with the keyboard or the mouse: the selection or the whole filter leaves as a ZIP', async () => {
   const page = await open()
   await byKeyboard(page)
