@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
@@ -110,8 +110,11 @@ const entryOf = (page: Page) => page.locator('head script[type=module]').getAttr
 /** A server before that of `url`, where another version of the application can be published: its entry loads that of the version before. */
 async function startBefore(url: string) {
   let before: string | null = null
-  const server = createServer(async (request, reply) => {
-    if (request.url === nextEntry) return reply.setHeader('content-type', 'text/javascript').end(`import '${before}'`)
+  const answer = async (request: IncomingMessage, reply: ServerResponse) => {
+    if (request.url === nextEntry) {
+      reply.setHeader('content-type', 'text/javascript').end(`import '${before}'`)
+      return
+    }
     const { authorization = '', 'content-type': type = '' } = request.headers
     const body = request.method === 'POST' ? Buffer.concat(await request.toArray()) : null
     const headers = { authorization, 'content-type': type }
@@ -127,7 +130,8 @@ async function startBefore(url: string) {
     for (const [name, value] of response.headers)
       if (!/^(content-(encoding|length)|transfer-encoding|connection)$/.test(name)) reply.setHeader(name, value)
     reply.end(isOfVersion ? text(await response.text()) : Buffer.from(await response.arrayBuffer()))
-  })
+  }
+  const server = createServer((request, reply) => void answer(request, reply))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
