@@ -1,14 +1,13 @@
 // What keeps the application open without a connection: its page and its code. No response of the API is kept here, and none passes through.
 // The build writes `version`, `entry` and `files` before it (build/offline.ts).
-// A new version waits until no page of the one before is open, so that an open page finds all its code. With a connection the page comes from
-// the server, so that loading it anew is enough to be of the new version.
+// A new version waits until the pages of the one before are closed, so that an open page finds all its code; it needs no waiting itself,
+// because with a connection the page comes from the server.
 const cacheName = `vigia.shell ${version}`
 const page = '/dashboard'
 const notOfApplication = /^\/(v1|docs|metrics|health|notification-hub|termos|privacidade|cookies)(\/|$)|^\/$|\.\w+$/
 
 self.addEventListener('install', (event) => event.waitUntil(keep()))
 self.addEventListener('activate', (event) => event.waitUntil(takeOver()))
-self.addEventListener('message', (event) => event.waitUntil(welcome(event)))
 self.addEventListener('fetch', (event) => {
   const { request } = event
   const { origin, pathname } = new URL(request.url)
@@ -37,15 +36,6 @@ async function takeOver() {
   await clients.claim()
 }
 
-// A page says of which version it is: it is told when that is not this one, and when it is this one and no other page is open, nothing needs to
-// wait.
-async function welcome({ source, data }) {
-  if (data !== entry) return source.postMessage(entry)
-  const open = await clients.matchAll({ type: 'window', includeUncontrolled: true })
-  const others = open.filter(({ id, url }) => id !== source.id && !notOfApplication.test(new URL(url).pathname))
-  if (others.length === 0) await self.skipWaiting()
-}
-
 async function openPage(request) {
   const response = await fetch(request).catch(() => null)
   // With these a proxy, or a server that is starting, says that nobody responds yet: the application says it better.
@@ -57,9 +47,7 @@ async function openPage(request) {
 // Chrome throws away what a page fetches ahead when it comes from a service worker, and complains; the files of this version are here already
 // (https://github.com/vite-pwa/vite-plugin-pwa/issues/945).
 function pageWith(html, { status, headers: received }) {
-  const text = html.replace(/<link rel="modulepreload"[^>]*href="([^"]*)">/g, (link, path) =>
-    files.includes(path) ? '' : link,
-  )
+  const text = html.includes(entry) ? html.replace(/<link rel="modulepreload"[^>]*>/g, '') : html
   const headers = new Headers(received)
   for (const name of ['content-encoding', 'content-length']) headers.delete(name)
   return new Response(text, { status, headers })

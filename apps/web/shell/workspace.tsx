@@ -19,7 +19,6 @@ import { ConnectionNotice } from './connection-notice.tsx'
 import { EmailNotice } from './email-notice.tsx'
 import { useFeedbackSurvey } from './feedback-survey.ts'
 import { Navigation } from './navigation.tsx'
-import { useNewVersion } from './new-version.ts'
 import { PaletteOpener } from './palette/opener.tsx'
 import { PlanNotice } from './plan-notice.tsx'
 import { useRealTime } from './real-time.ts'
@@ -57,7 +56,6 @@ function Layout({ preload, children }: WorkspaceProps) {
   const [reading, setReading] = useState(false)
   useRealTime(reading)
   useFeedbackSurvey()
-  useNewVersion()
   return (
     <div className="flex min-h-dvh">
       <a
