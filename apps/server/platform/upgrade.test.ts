@@ -105,7 +105,10 @@ test('a database of 0.1 gets the schema of an empty one, once, and keeps every r
   await other.end()
 
   const after = await everyRow()
-  expect(Object.fromEntries(Object.keys(before).map((name) => [name, after[name]]))).toEqual(before)
+  // All look once for the notes that were answered before (0027).
+  const kept = (rows: Record<string, string[]>) =>
+    Object.keys(before).map((name) => [name, rows[name]?.map((row) => row.replace(/"gap_at": (null|"[^"]*"), /, ''))])
+  expect(kept(after)).toEqual(kept(before))
   const directories = ['account_directory', 'workspace_directory', 'token_directory']
   expect(directories.map((name) => after[name]?.length)).toEqual([2, 2, 4])
   db = openDatabase(url)
