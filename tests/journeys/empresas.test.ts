@@ -148,13 +148,15 @@ async function search(page: Page) {
 }
 
 async function sync(page: Page) {
-  await Promise.all([
-    shown(page.getByText('Iniciando sincronização...')),
-    shown(page.getByText('Sincronizando CLIENTE 0002 COMERCIO LTDA')),
-    // Within its hour it is asked later, and the server says so.
-    shown(page.getByText(/A SEFAZ permite uma consulta por hora\./)),
-    page.getByRole('button', { name: 'Sincronizar CLIENTE 0002 COMERCIO LTDA' }).click(),
-  ])
+  // On a busy machine it would be gone before anybody has looked.
+  const { promise: seen, resolve: goOn } = Promise.withResolvers<void>()
+  await page.route('**/Empresas/sincronizar?*', (route) => seen.then(() => route.continue()))
+  await page.getByRole('button', { name: 'Sincronizar CLIENTE 0002 COMERCIO LTDA' }).click()
+  await shown(page.getByText('Iniciando sincronização...'))
+  // Within its hour it is asked later, and the server says so.
+  const told = [/^Sincronizando CLIENTE 0002 COMERCIO LTDA/, /A SEFAZ permite uma consulta por hora\./]
+  await Promise.all([...told.map((text) => shown(page.getByText(text))), goOn()])
+  await page.unroute('**/Empresas/sincronizar?*')
   await page.getByText('Iniciando sincronização...').waitFor({ state: 'detached' })
 }
 
