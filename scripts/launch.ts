@@ -72,7 +72,6 @@ export async function launch(
   // Nothing works without one of these, so the program ends with them.
   const deaths: Promise<string>[] = []
   const { masterKey, masterKeyCommand, newMasterKey, newMasterKeyCommand, ...withoutKeys } = config
-  if (!development) for (const key of [masterKey, newMasterKey]) key?.fill(0)
   const startRoles = starter(development ? config : withoutKeys, {
     listening: async () => held?.[Symbol.asyncDispose](),
     reachSigner: signer?.reach,

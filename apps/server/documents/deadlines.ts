@@ -15,6 +15,8 @@ interface DeadlineRule {
 export const ciencia = 210210
 /** The answers of the destinatário of which the last one counts (NT 2020.001). */
 export const conclusive: readonly number[] = [210200, 210220, 210240]
+/** Those that release the whole note: Desconhecimento does not (NT 2014.002). */
+export const releasing: readonly number[] = [ciencia, 210200, 210240]
 /** Prestação em Desacordo and its cancellation. */
 export const disagreement: readonly number[] = [610110, 610111]
 

@@ -13,7 +13,7 @@ export {
   readArrival,
   readPage,
 } from './arrival.ts'
-export { ciencia, conclusive, deadlineOf, deadlines, disagreement, dueUntil } from './deadlines.ts'
+export { ciencia, conclusive, deadlineOf, deadlines, disagreement, dueUntil, releasing } from './deadlines.ts'
 export { proveMissed } from './proving/missed-proofs.ts'
 export { prove } from './proving/prover.ts'
 export { type Rebuilt, rebuildAll, rebuildProjection } from './rebuild.ts'

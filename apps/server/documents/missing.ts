@@ -1,13 +1,12 @@
 import { formatBrasiliaMoment } from '@vigia/contract/text'
-import { ciencia, conclusive, deadlineOf, dueAnswer } from './deadlines.ts'
+import { conclusive, deadlineOf, dueAnswer, releasing } from './deadlines.ts'
 import { type DocumentListRow, eventName } from './rows.ts'
 
 // The authority hands out a note for this long after its authorisation (NT 2014.002).
 const keptMs = 90 * 86_400_000
 const [cancelled, denied] = [3, 9]
-const [confirmation, unknownOperation, notPerformed] = conclusive
-// Desconhecimento does not release the note (NT 2014.002).
-const releasing = { statuses: [5, 6, 8], events: [ciencia, confirmation, notPerformed] }
+const [confirmation, unknownOperation] = conclusive
+const released = { statuses: [5, 6, 8], events: releasing }
 const disowned = { statuses: [4], events: [unknownOperation] }
 
 const lead = 'Só o resumo desta nota chegou: faltam os itens, os impostos e o XML completo.'
@@ -38,7 +37,7 @@ function wayOut(row: DocumentListRow, now: Date): string {
   const due = dueAnswer(row, now)
   if (due?.answer === 'ciencia')
     return `A SEFAZ libera o XML depois que a empresa registra a Ciência da Operação, até ${formatBrasiliaMoment(due.until)}. A Ciência diz apenas que a empresa sabe da nota; a resposta final vem depois.`
-  if (was(releasing, row))
+  if (was(released, row))
     return 'A empresa já respondeu à nota. O XML chega sozinho numa das próximas consultas à SEFAZ, o que pode levar algumas horas.'
   const until = authorized_at && deadlineOf(confirmation!, authorized_at)
   if (until && until < now) return `O prazo para responder à nota terminou, e a SEFAZ não libera mais o XML. ${ask}`
@@ -49,7 +48,7 @@ function wayOut(row: DocumentListRow, now: Date): string {
 }
 
 function was(
-  answer: { statuses: number[]; events: (number | undefined)[] },
+  answer: { statuses: readonly number[]; events: readonly (number | undefined)[] },
   { status, own }: DocumentListRow,
 ): boolean {
   return (

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { ciencia, conclusive } from '../../documents/documents.ts'
+import { releasing } from '../../documents/documents.ts'
 import type { Context } from '../../platform/context.ts'
 import { enterWorkspace } from '../../platform/database.ts'
 import { serviceCodes } from '../../platform/service.ts'
@@ -9,8 +9,6 @@ import { finalRefusals } from '../rules.ts'
 
 type NoteContext = Pick<Context, 'db' | 'config'>
 
-// Desconhecimento does not release the note (NT 2014.002).
-const releasing = [ciencia, ...conclusive.filter((tpEvento) => tpEvento !== 210220)]
 const recipient = 1 << 1
 // Nobody has answered; cancelled; denied.
 const unreleased = [1, 3, 9]
@@ -47,7 +45,7 @@ export async function findNote(
         cross join lateral (
           select max(registered_at) as at from document_event e
            where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
-             and e.tp_evento = any (${releasing}::int[]) and e.rank > 0) e
+             and e.tp_evento = any (${[...releasing]}::int[]) and e.rank > 0) e
         left join unnest(${asked.map(({ chave }) => chave)}::text[], ${asked.map(({ at }) => at)}::timestamptz[],
                          ${asked.map(({ isOver }) => isOver)}::boolean[]) k (chave, at, is_over) on k.chave = d.chave
        where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.type = ${serviceCodes.nfe}::int
