@@ -292,7 +292,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 export { PostgresError } from '@vigia/postgres/postgres'
-export { confirmEmailOf, shareAccount } from './accounts/accounts.ts'
+export { confirmEmailOf, dropSecondFactorOf, shareAccount } from './accounts/accounts.ts'
 export { type AuditCheck, checkAudits } from './audit/audit.ts'
 export { grantPlan, listStopped, wakeStopped, withdrawPlan } from './capture/capture.ts'
 export { checkCompany, checkFile } from './capture/check/check.ts'

@@ -7,7 +7,9 @@ import {
   DeleteAccountForm,
   LoginForm,
   NewPasswordForm,
+  ProofForm,
   RecoveryForm,
+  SecondFactorForm,
   SignUpForm,
 } from './forms.ts'
 import { route } from './route.ts'
@@ -19,7 +21,9 @@ export {
   DeleteAccountForm,
   LoginForm,
   NewPasswordForm,
+  ProofForm,
   RecoveryForm,
+  SecondFactorForm,
   SignUpForm,
 } from './forms.ts'
 
@@ -32,13 +36,14 @@ export const health = route({
   data: z.object({ status: z.literal('ok'), versao: z.string() }),
 })
 
-/** Opens a session (section 7). */
+/** Opens a session (section 7). 403: the password is right, and the account has a second factor of which `codigo` is missing; ours. */
 export const login = route({
   method: 'POST',
   path: '/v1/api/Auth',
   access: 'public',
-  summary: 'Abre uma sessão e devolve o token e o identificador do workspace.',
-  refusals: [401, 429],
+  summary:
+    'Abre uma sessão e devolve o token e o identificador do workspace. Se a conta tem verificação em duas etapas, sem `codigo` responde 403.',
+  refusals: [401, 403, 429],
   body: LoginForm,
   data: z.object({ token: z.string(), wsId: z.string() }),
 })
@@ -49,6 +54,65 @@ export const logout = route({
   path: '/v1/api/Auth/sair',
   access: 'session',
   summary: 'Encerra a sessão do token.',
+  data: z.null(),
+})
+
+/** Proves once more who the person of the session is, which calls that answer 403 ask for; counts for ten minutes in this session. Ours. */
+export const proveIdentity = route({
+  method: 'POST',
+  path: '/v1/api/Auth/confirmar',
+  access: 'session',
+  summary: 'Confirma quem usa esta sessão, pela senha ou por um código; vale por dez minutos para o que responde 403.',
+  refusals: [429],
+  body: ProofForm,
+  data: z.null(),
+})
+
+/** Makes the secret of a second factor; it is on when a code of it was shown. Ours. */
+export const beginSecondFactor = route({
+  method: 'POST',
+  path: '/v1/api/Usuarios/duas-etapas',
+  access: 'session',
+  summary: 'Começa a ligar a verificação em duas etapas: devolve o segredo para o aplicativo autenticador.',
+  refusals: [403, 409],
+  data: z.object({
+    /** Base32, to be typed. */
+    segredo: z.string(),
+    /** `otpauth://`, to be shown as a QR code. */
+    endereco: z.string(),
+  }),
+})
+
+const RecoveryCodes = z.object({ codigos: z.array(z.string()) })
+
+/** Switches the second factor on; the codes are shown this once. Ours. */
+export const confirmSecondFactor = route({
+  method: 'PUT',
+  path: '/v1/api/Usuarios/duas-etapas',
+  access: 'session',
+  summary: 'Liga a verificação em duas etapas com um código do aplicativo e devolve os códigos de recuperação.',
+  refusals: [403, 409],
+  body: SecondFactorForm,
+  data: RecoveryCodes,
+})
+
+/** Makes other codes to be kept; ours. */
+export const renewRecoveryCodes = route({
+  method: 'POST',
+  path: '/v1/api/Usuarios/duas-etapas/codigos',
+  access: 'session',
+  summary: 'Gera outros códigos de recuperação; os anteriores deixam de valer.',
+  refusals: [403, 409],
+  data: RecoveryCodes,
+})
+
+/** Switches the second factor off; ours. */
+export const dropSecondFactor = route({
+  method: 'POST',
+  path: '/v1/api/Usuarios/duas-etapas/desligar',
+  access: 'session',
+  summary: 'Desliga a verificação em duas etapas.',
+  refusals: [403, 409],
   data: z.null(),
 })
 
@@ -111,6 +175,8 @@ export const getAccount = route({
     compartilhada: z.boolean(),
     /** False: certificates are taken and warnings are sent only after the confirmation by the link of the letter. */
     emailConfirmado: z.boolean(),
+    /** The second factor, since when it is on and how many codes for a lost telephone are left; null: it is off. */
+    duasEtapas: z.object({ desde: z.string(), codigosRestantes: z.number() }).nullable(),
     /** The e-mail that the account will have when the link in the letter to it is opened; null: no change was asked for. */
     emailNovo: z.string().nullable(),
     /** When everything of the account is deleted, because somebody asked for that; null: nobody did. */

@@ -131,7 +131,7 @@ export const updateCompany = route({
   path: '/v1/api/Empresas',
   access: 'session',
   summary: 'Altera uma empresa; IdEmpresa e RazaoSocial vêm sempre, e outro campo que não vem fica como está.',
-  refusals: [404, 409],
+  refusals: [403, 404, 409],
   form: EditCompanyForm,
   data: z.null(),
 })
@@ -142,7 +142,7 @@ export const removeCertificate = route({
   path: '/v1/api/Empresas/remover-certificado',
   access: 'session',
   summary: 'Apaga o certificado enviado para a empresa. Sem outro da mesma raiz, a captura dela para.',
-  refusals: [404, 409],
+  refusals: [403, 404, 409],
   query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
   data: z.null(),
 })
@@ -218,7 +218,7 @@ export const createCompany = route({
   path: '/v1/api/Empresas',
   access: 'session',
   summary: 'Cadastra uma empresa pelo certificado digital A1.',
-  refusals: [402, 409],
+  refusals: [402, 403, 409],
   form: NewCompanyForm,
   data: z.object({ idEmpresa: z.string() }),
 })
@@ -266,7 +266,7 @@ export const startBatch = route({
   path: '/v1/api/Empresas/certificados-em-lote',
   access: 'session',
   summary: 'Começa um lote de certificados A1; os arquivos vão depois, até vinte por chamada.',
-  refusals: [409, 429],
+  refusals: [403, 409, 429],
   body: z.object({
     senhas: z
       .string({ error: noPasswords })

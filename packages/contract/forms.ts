@@ -20,6 +20,13 @@ import {
 // Section 5 has its own messages for the login.
 const email = requiredEmail('Email deve ter um formato válido')
 
+// Six digits of a program, or one of the codes that were written down, with the spaces and hyphens that people type.
+const oneTimeCode = z
+  .string('O código deve ser um texto')
+  .trim()
+  .min(6, 'O código tem pelo menos 6 caracteres')
+  .max(40, 'O código tem no máximo 40 caracteres')
+
 /** Login form (sections 3 and 5). */
 export const LoginForm = z.object({
   email,
@@ -28,6 +35,17 @@ export const LoginForm = z.object({
     short: 'Senha deve ter entre 6 e 100 caracteres',
     long: 'Senha deve ter entre 6 e 100 caracteres',
   }),
+  /** Ours: of the second factor, for an account that has one. */
+  codigo: oneTimeCode.optional(),
+})
+
+/** A code of the second factor, to switch it on. */
+export const SecondFactorForm = z.object({ codigo: oneTimeCode })
+
+/** How a person who has entered proves once more to be the account's: by a code where there is a second factor, else by the password. */
+export const ProofForm = z.object({
+  senha: z.string('Senha deve ser um texto').max(400, 'Senha deve ter entre 6 e 100 caracteres').optional(),
+  codigo: oneTimeCode.optional(),
 })
 
 const unknownPlan = 'Tipo de plano deve ser 1 ou 2'

@@ -29,7 +29,7 @@ export const manifestNfe = route({
   path: '/v1/api/DocumentosFiscais/manifestar-nfe',
   access: 'session',
   summary: 'Registra na SEFAZ a manifestação do destinatário das NF-e escolhidas.',
-  refusals: [404, 409],
+  refusals: [403, 404, 409],
   body: ManifestationForm,
   data: outcome,
 })
@@ -40,7 +40,7 @@ export const manifestCte = route({
   path: '/v1/api/DocumentosFiscais/manifestar-cte',
   access: 'session',
   summary: 'Registra na SEFAZ um evento dos CT-e escolhidos.',
-  refusals: [404, 409],
+  refusals: [403, 404, 409],
   body: CteManifestationForm,
   data: outcome,
 })

@@ -25,8 +25,8 @@ export interface RouteDefinition {
   refusals?: readonly RefusalStatus[]
 }
 
-/** 401 of a public call, plan 402, nothing there 404, what stands against it 409, no longer valid 410, too often 429. */
-export type RefusalStatus = 401 | 402 | 404 | 409 | 410 | 429
+/** 401 of a public call, plan 402, the person has to prove who it is 403, nothing there 404, what stands against it 409, no longer valid 410, too often 429. */
+export type RefusalStatus = 401 | 402 | 403 | 404 | 409 | 410 | 429
 
 /** Keeps the literal types of `definition`. */
 export function route<const R extends RouteDefinition>(definition: R): R {

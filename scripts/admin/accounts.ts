@@ -3,6 +3,7 @@ import {
   type Config,
   confirmEmailOf,
   deleteWorkspaceOf,
+  dropSecondFactorOf,
   eraseDue,
   findPlan,
   keepWorkspaceOf,
@@ -12,17 +13,17 @@ import { StartError } from '../lifetime.ts'
 import { moment, printable } from './screen.ts'
 
 const usage =
-  'Use: npm run admin -- conta excluir --email E [--agora] [--fazer], conta manter --email E, ou conta confirmar --email E.'
+  'Use: npm run admin -- conta excluir --email E [--agora] [--fazer], conta manter --email E, conta confirmar --email E, ou conta duas-etapas --email E (desliga).'
 
 /** What `npm run admin -- conta` is asked to do. */
 interface AccountOrder {
-  task: 'delete' | 'keep' | 'confirm'
+  task: 'delete' | 'keep' | 'confirm' | 'second-factor'
   email: string
   now: boolean
   isDone: boolean
 }
 
-/** Deletes an account with its workspace, shows what that would do, takes a request for it back, or confirms its e-mail. */
+/** Deletes an account with its workspace, shows what that would do, takes a request for it back, confirms its e-mail, or switches its second factor off. */
 export async function manageAccounts(config: Config, args: string[]): Promise<void> {
   const order = readAccountOrder(args)
   const { email, now } = order
@@ -42,6 +43,15 @@ export async function manageAccounts(config: Config, args: string[]): Promise<vo
     if (order.task === 'confirm') {
       if (!(await confirmEmailOf(ctx, email))) throw unknown
       return console.log('O e-mail está confirmado: a conta guarda certificados e recebe os avisos.')
+    }
+    if (order.task === 'second-factor') {
+      const wasOn = await dropSecondFactorOf(ctx, email)
+      if (wasOn === null) throw unknown
+      return console.log(
+        wasOn
+          ? 'A verificação em duas etapas foi desligada: a conta entra só com a senha, e foi avisada por e-mail.'
+          : 'A verificação em duas etapas já estava desligada. Nada foi alterado.',
+      )
     }
     const listed = await findPlan(ctx, email)
     if (!listed) throw unknown
@@ -79,6 +89,7 @@ export function readAccountOrder(args: string[]): AccountOrder {
     ['excluir', 'delete'],
     ['manter', 'keep'],
     ['confirmar', 'confirm'],
+    ['duas-etapas', 'second-factor'],
   ])
   const task = tasks.get(words[0])
   if (words.length !== 1 || !task || (task !== 'delete' && (agora || fazer))) throw new StartError(usage)

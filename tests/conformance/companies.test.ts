@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { start as startSimulator } from '@vigia/simulator/start'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Client, type List, type ListRow, newClient } from '../support/client.ts'
 import { type Product, startProduct } from '../support/product.ts'
@@ -34,6 +35,7 @@ interface Detail {
   configuracaoCTe: Record<string, unknown>
   captura: object[]
   cienciaAutomatica: object | null
+  certificado: object | null
 }
 
 function formOf(fields: Fields): FormData {
@@ -46,6 +48,11 @@ const edit = (fields: Fields, client = mine) =>
   client.call('PUT', '/v1/api/Empresas', formOf({ IdEmpresa: companyId, RazaoSocial: 'EMPRESA ALFA LTDA', ...fields }))
 const detail = async (id = companyId) =>
   (await mine.call<Detail>('GET', `/v1/api/Empresas/obter-empresa?id=${id}`)).body.data
+/** Apart from what an hourly review may find out meanwhile. */
+const settings = async () => {
+  const company = await detail()
+  return { ...company, certificado: { ...company.certificado, revogacaoConferidaEm: null } }
+}
 const total = async (query: string) =>
   (await mine.call<List>('GET', `/v1/api/DocumentosFiscais?${query}`)).body.data.totalDeItens
 
@@ -115,7 +122,7 @@ test('the detail answers every field of the specification', async () => {
 })
 
 test('what is changed is answered, and what is not sent stays', async () => {
-  const before = await detail()
+  const before = await settings()
   const { status, body } = await edit({
     RazaoSocial: 'EMPRESA ALFA S.A.',
     Email: 'fiscal@exemplo.com.br',
@@ -128,7 +135,7 @@ test('what is changed is answered, and what is not sent stays', async () => {
     'CertificadoDigital.Senha': '',
   })
   expect([status, body.message, body.data]).toEqual([200, 'Empresa atualizada com sucesso!', null])
-  const after = await detail()
+  const after = await settings()
   expect(after).toEqual({
     ...before,
     razaoSocial: 'EMPRESA ALFA S.A.',
@@ -154,7 +161,7 @@ test('what is changed is answered, and what is not sent stays', async () => {
     cienciaAutomatica: { desde: expect.stringMatching(/Z$/), por: 'Ana Souza' },
   })
   await edit({ RazaoSocial: 'EMPRESA ALFA S.A.' })
-  expect(await detail()).toEqual(after)
+  expect(await settings()).toEqual(after)
   await edit({
     Email: '',
     Uf: '35',
@@ -163,7 +170,41 @@ test('what is changed is answered, and what is not sent stays', async () => {
     'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': 'false',
     'ConfiguracoesCte.Expedidor': 'on',
   })
-  expect(await detail()).toEqual(before)
+  expect(await settings()).toEqual(before)
+})
+
+test('certificates, and answers to more than fifty documents, want a proof of the last ten minutes', async () => {
+  const account = { nome: 'Lia Prado', email: 'lia@exemplo.com.br', senha: 'segredo-da-lia' }
+  const client = await newClient(product, account)
+  const database = new pg.Client({ connectionString: product.databaseUrl })
+  await database.connect()
+  const certificate = await pfx({ cnpj: '11222333000181' })
+  const upload = () => client.call('POST', '/v1/api/Empresas', formOf({ Certificado: certificate, Senha: 'segredo' }))
+  const answer = (count: number) =>
+    client.call('POST', '/v1/api/DocumentosFiscais/manifestar-nfe', {
+      justificativa: 'Compra conhecida',
+      idsDFe: Array.from({ length: count }, (_, index) => `de-ninguem-${index}`),
+      tipoManifestacao: 1,
+    })
+  try {
+    await database.query(`update session set proved_at = now() - interval '11 minutes'`)
+    const refused = [
+      await upload(),
+      await answer(51),
+      await client.call('POST', '/v1/api/Empresas/certificados-em-lote', { senhas: 'segredo', totalDeArquivos: 1 }),
+      await client.call('POST', '/v1/api/Empresas/remover-certificado?id=x'),
+      await edit({ 'CertificadoDigital.Certificado': certificate, 'CertificadoDigital.Senha': 'segredo' }),
+    ]
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403])
+    expect(refused[0]!.body.message).toMatch(/^Para fazer isto, confirme antes que é você/)
+    expect((await answer(50)).status).toBe(404)
+    expect((await client.call('POST', '/v1/api/Auth/confirmar', { senha: account.senha })).status).toBe(200)
+    expect((await upload()).status).toBe(200)
+    expect((await answer(51)).status).toBe(404)
+  } finally {
+    await database.query('update session set proved_at = now()')
+    await database.end()
+  }
 })
 
 test.each([

@@ -33,7 +33,7 @@ type Section = 'params' | 'query' | 'body' | 'form'
 
 // Names of section 7, letter by letter; what begins with + is ours.
 const names: Record<string, Partial<Record<Section, string>>> = {
-  'POST /v1/api/Auth': { body: 'email senha' },
+  'POST /v1/api/Auth': { body: 'email senha +codigo' },
   'POST /v1/api/RecuperarSenha': { body: 'email' },
   'GET /v1/api/RecuperarSenha/{token}': { params: 'token' },
   'POST /v1/api/RecuperarSenha/atualizar-senha': { body: 'urlAcesso senha senhaNovamente' },

@@ -1,8 +1,20 @@
 import { operate, shareAccount } from '@vigia/server/start'
+import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { newClient } from '../support/client.ts'
-import { expectNoSidewaysScroll, focusedText, login, phone, shown, tabTo, textOf, useSite } from './site.ts'
+import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  focusedText,
+  login,
+  phone,
+  query,
+  shown,
+  tabTo,
+  textOf,
+  useSite,
+} from './site.ts'
 
 const site = useSite({ roles: ['api'] })
 const section = (page: Page, name: string) => page.getByRole('region', { name })
@@ -81,6 +93,46 @@ test('the password: messages under the fields, a wrong one stays, and the other 
   await shown(other.getByText('Sessão expirada. Faça login novamente.'))
   await login(other, { email: account.email, senha: 'segredo-novo' })
   await other.waitForURL('**/dashboard')
+})
+
+test('the second factor: switched on by a code, asked at the login, and who one is before it is switched off', async () => {
+  const account = await site.createAccount('Eva')
+  const page = await site.resume(account, '/conta#duas-etapas')
+  const card = section(page, 'Verificação em duas etapas')
+  await card.getByRole('button', { name: 'Ligar' }).click()
+  const dialog = page.getByRole('dialog')
+  await shown(dialog.getByRole('img', { name: 'QR Code para o aplicativo autenticador' }))
+  await expectAccessible(page)
+  const program = new TOTP({ secret: Secret.fromBase32((await textOf(dialog.locator('code'))).replaceAll(' ', '')) })
+  // A code is taken once only; that of the next half minute is taken already.
+  const codeOf = (step: number) => program.generate({ timestamp: Date.now() + step * 30_000 })
+  await dialog.getByLabel(/^2[.] Digite o código/).fill('000000')
+  await dialog.getByRole('button', { name: 'Ligar' }).click()
+  await shown(dialog.getByText(/^O código não confere/))
+  await dialog.getByLabel(/^2[.] Digite o código/).fill(codeOf(0))
+  await dialog.getByRole('button', { name: 'Ligar' }).click()
+  const codes = dialog.getByRole('list', { name: 'Códigos de recuperação' }).getByRole('listitem')
+  await expect.poll(() => codes.count()).toBe(10)
+  const spare = await textOf(codes)
+  await dialog.getByRole('button', { name: 'Já guardei' }).click()
+  await shown(card.getByText(/^Ligada desde .* Restam 10 códigos de recuperação/))
+
+  const other = await site.visit('/login')
+  await login(other, account)
+  const asked = other.getByLabel('Código da verificação em duas etapas')
+  await asked.fill(spare)
+  await other.getByRole('button', { name: 'Entrar' }).click()
+  await other.waitForURL('**/dashboard')
+
+  await query(site.product, `update session set proved_at = now() - interval '11 minutes'`)
+  await card.getByRole('button', { name: 'Desligar' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Desligar' }).click()
+  const proof = page.getByRole('dialog', { name: 'Confirme que é você' })
+  await proof.getByLabel('Código da verificação em duas etapas').fill(codeOf(1))
+  await expectAccessible(page)
+  await proof.getByRole('button', { name: 'Confirmar' }).click()
+  await shown(page.getByText('Verificação em duas etapas desligada.'))
+  await shown(card.getByRole('button', { name: 'Ligar' }))
 })
 
 test('the sessions: this one is marked, one or all others end after a question', async () => {

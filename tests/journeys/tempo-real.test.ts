@@ -238,7 +238,8 @@ describe('what is on the screen', () => {
   async function outlivesMessages(account: Account) {
     await expect.poll(() => query(site.product, 'select from happening'), patience).toEqual([])
     const page = await frozen(account, '/notas-fiscais?periodo=todos')
-    await shown(rowsOf(page))
+    // What the page does later, a call that it repeats for example, happens only while its clock runs.
+    await soon(page, () => rowsOf(page).count()).toBeGreaterThan(1)
     for (const place of [0, 1]) await rowsOf(page).nth(place).getByRole('checkbox').check()
     await page.getByRole('button', { name: 'Manifestar' }).click()
     await page.getByRole('menuitem', { name: 'Ciência' }).click()

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
+import { Secret, TOTP } from 'otpauth'
 import { logIn, type Member, type TwoWorkspaces } from './two-workspaces.ts'
 
 /** What a call takes, each part as it is before it is written into a request. */
@@ -20,6 +21,31 @@ export interface Good extends GoodInput {
 
 /** An account that calls may change and end. */
 export const disposable = { nome: 'Conta Descartável', email: 'descartavel@exemplo.com.br', senha: 'segredo1' }
+
+const careful = { nome: 'Conta Cuidadosa', email: 'cuidadosa@exemplo.com.br', senha: 'segredo1' }
+
+/** A session of an account with a second factor, or without one. */
+async function carefulSession({ product, owner }: TwoWorkspaces, { isOn }: { isOn: boolean }): Promise<string> {
+  const headers = { 'content-type': 'application/json' }
+  await fetch(new URL('/v1/api/Usuarios', product.url), { method: 'POST', headers, body: JSON.stringify(careful) })
+  await owner.query('delete from second_factor f using account a where a.id = f.account_id and a.email = $1', [
+    careful.email,
+  ])
+  const token = await logIn(product, careful)
+  if (isOn)
+    await owner.query(
+      `insert into second_factor (workspace_id, account_id, secret, confirmed_at) select workspace_id, id, '', now() from account where email = $1`,
+      [careful.email],
+    )
+  return token
+}
+
+async function carefulCode({ product }: TwoWorkspaces, token: string): Promise<string> {
+  const url = new URL('/v1/api/Usuarios/duas-etapas', product.url)
+  const response = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` } })
+  const { data } = (await response.json()) as { data: { segredo: string } }
+  return new TOTP({ secret: Secret.fromBase32(data.segredo) }).generate()
+}
 
 export const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
 
@@ -178,6 +204,17 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     token: await logIn(two.product, disposable),
   }),
   'POST /v1/api/Usuarios/manter': async (two) => ({ token: await logIn(two.product, disposable) }),
+  'POST /v1/api/Auth/confirmar': async (two) => ({
+    body: { senha: careful.senha },
+    token: await carefulSession(two, { isOn: false }),
+  }),
+  'POST /v1/api/Usuarios/duas-etapas': async (two) => ({ token: await carefulSession(two, { isOn: false }) }),
+  'PUT /v1/api/Usuarios/duas-etapas': async (two) => {
+    const token = await carefulSession(two, { isOn: false })
+    return { body: { codigo: await carefulCode(two, token) }, token }
+  },
+  'POST /v1/api/Usuarios/duas-etapas/codigos': async (two) => ({ token: await carefulSession(two, { isOn: true }) }),
+  'POST /v1/api/Usuarios/duas-etapas/desligar': async (two) => ({ token: await carefulSession(two, { isOn: true }) }),
   'GET /v1/api/Auth/sessoes': () => ({}),
   'POST /v1/api/Auth/encerrar-sessoes': async (two) => ({
     body: { idSessao: await newSessionOf(two, two.mine) },

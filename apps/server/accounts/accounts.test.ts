@@ -80,6 +80,7 @@ describe('a sign-up', () => {
           celular: digits.join(''),
           compartilhada: false,
           emailConfirmado: true,
+          duasEtapas: null,
           emailNovo: null,
           exclusaoEm: null,
           criadaEm: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),

@@ -12,6 +12,7 @@ import { findUnproved } from './email-proof.ts'
 import { endLinks } from './links.ts'
 import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
 import { hashPassword, lockAccount } from './passwords.ts'
+import { dropSecondFactor, findSecondFactor } from './second-factor.ts'
 import { deleteSessions } from './session-ends.ts'
 import { findAccount } from './sessions.ts'
 import { tokenHash } from './tokens.ts'
@@ -20,6 +21,7 @@ export { confirmEmailOf } from './confirmation.ts'
 export { isWrittenTo, requireProvedEmail } from './email-proof.ts'
 export { accountMails } from './mails.ts'
 export { requirePassword } from './passwords.ts'
+export { requireRecentProof } from './proof.ts'
 export { sessionChannel } from './session-ends.ts'
 export { findSession, listEnded } from './sessions.ts'
 
@@ -119,7 +121,9 @@ export async function getAccount({ db, config }: Pick<Context, 'db' | 'config'>,
       .where('a.workspace_id', '=', workspaceId)
       .where('a.id', '=', accountId)
       .executeTakeFirst()
-    return row && { ...row, proved: (await findUnproved({ db, config }, session)) === null }
+    if (!row) return undefined
+    const proved = (await findUnproved({ db, config }, session)) === null
+    return { ...row, proved, secondFactor: await findSecondFactor({ db }, session) }
   })
   if (!account) throw new AppError('not-found', 'Conta não encontrada.')
   return account
@@ -186,6 +190,17 @@ export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): 
     await endLinks({ db }, account)
   })
   return true
+}
+
+/** Switches the second factor of the account with the e-mail off, for who runs the installation; null: there is no such account. */
+export async function dropSecondFactorOf(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  email: string,
+): Promise<boolean | null> {
+  const account = await findAccount({ db }, email)
+  if (!account) return null
+  const actor = { ...account, accountName: 'Quem administra o sistema' }
+  return inWorkspace({ db }, account.workspaceId, ({ db }) => dropSecondFactor({ db, config }, account, actor))
 }
 
 /** Ends all sessions of a workspace but the one of `keep`. `ctx.db` is a transaction inside the workspace. */

@@ -9,6 +9,12 @@ import { findAccount } from './sessions.ts'
 
 const Occasion = z.object({ at: z.iso.datetime(), address: z.string() })
 
+const SecondFactorOccasion = z.object({
+  at: z.iso.datetime(),
+  address: z.string().optional(),
+  what: z.enum(['ligada', 'desligada', 'codigo-usado', 'codigos-trocados']),
+})
+
 /** The letters about accounts, by kind. None of them names the person: the name was chosen at the sign-up, for which anybody may give any e-mail. */
 export const accountMails: Record<string, MailKind> = {
   'confirmar-email': async (ctx, { id, recipient, payload }) => {
@@ -44,8 +50,42 @@ export const accountMails: Record<string, MailKind> = {
   'senha-alterada': async ({ config }, { payload }) =>
     passwordChanged(config, Occasion.extend({ how: z.enum(['link', 'session']) }).parse(payload)),
 
+  'duas-etapas': async ({ config }, { payload }) => secondFactorChanged(config, SecondFactorOccasion.parse(payload)),
+
   'aparelho-novo': async ({ config }, { payload }) =>
     newDevice(config, Occasion.extend({ device: z.string() }).parse(payload)),
+}
+
+function secondFactorChanged(
+  { productName, publicUrl }: Words,
+  { at, address, what }: z.infer<typeof SecondFactorOccasion>,
+): Letter {
+  const moment = `Em ${formatBrasiliaDayAndTime(new Date(at))}, no horário de Brasília,`
+  const [subject, sentence] = {
+    ligada: [
+      'A verificação em duas etapas foi ligada',
+      'a conta passou a pedir, além da senha, um código do aplicativo autenticador.',
+    ],
+    desligada: ['A verificação em duas etapas foi desligada', 'a conta deixou de pedir um código além da senha.'],
+    'codigo-usado': [
+      'Um código de recuperação foi usado',
+      'alguém que sabia a senha usou um dos códigos de recuperação da conta. Ele não vale mais.',
+    ],
+    'codigos-trocados': [
+      'Há códigos de recuperação novos',
+      'foram gerados outros códigos de recuperação. Os anteriores não valem mais.',
+    ],
+  }[what] as [string, string]
+  return {
+    subject: `${subject} na sua conta no ${productName}`,
+    paragraphs: [
+      `${moment} ${sentence}`,
+      'Se foi você, não é preciso fazer nada.',
+      'Se não foi, troque a senha agora: isso encerra as outras sessões. Suas empresas e seus documentos continuam guardados.',
+    ],
+    button: { label: 'Abrir a minha conta', url: `${publicUrl}/conta` },
+    footnote: address ? `Isso veio do endereço de rede ${address}.` : 'Isso foi feito por quem administra o sistema.',
+  }
 }
 
 type Words = Pick<Context['config'], 'productName' | 'publicUrl'>

@@ -93,7 +93,8 @@ export async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T
 }
 
 const wrongCurrent = 'A senha atual não confere.'
-const currentLimit: Limit = { name: 'senha atual', times: 10, withinMs: 15 * 60_000 }
+/** Tries to prove who one is, of one account. */
+export const currentLimit: Limit = { name: 'senha atual', times: 10, withinMs: 15 * 60_000 }
 
 /** Replaces the password of somebody who knows the old one; only the session that asks stays open. */
 export async function changePassword(

@@ -1,15 +1,20 @@
 import {
+  beginSecondFactor,
   changeEmail,
   changePassword,
   checkRecovery,
   confirmEmail,
+  confirmSecondFactor,
   dropEmailChange,
+  dropSecondFactor,
   endSessions,
   getAccount,
   health,
   listSessions,
   login,
   logout,
+  proveIdentity,
+  renewRecoveryCodes,
   requestRecovery,
   resendConfirmation,
   signUp,
@@ -17,14 +22,17 @@ import {
   updatePassword,
 } from '@vigia/contract/accounts'
 import { handle, weights } from '../http/http.ts'
+import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import * as accounts from './accounts.ts'
 import * as confirmation from './confirmation.ts'
 import * as emailChange from './email-change.ts'
 import * as links from './links.ts'
 import * as passwords from './passwords.ts'
+import { proveAgain, requireRecentProof } from './proof.ts'
 import { requireReady } from './readiness.ts'
 import * as recovery from './recovery.ts'
+import * as secondFactor from './second-factor.ts'
 import * as sessions from './sessions.ts'
 
 export const accountRoutes = [
@@ -40,9 +48,42 @@ export const accountRoutes = [
   }),
 
   handle(login, weights.heavy, async (ctx, { body, caller }) => {
-    const opened = await sessions.logIn(ctx, { email: body.email, password: body.senha }, caller)
+    const credentials = { email: body.email, password: body.senha, code: body.codigo }
+    const opened = await sessions.logIn(ctx, credentials, caller)
     if (!opened) throw new AppError('unauthenticated', 'Credenciais inválidas.')
     return { data: { token: opened.token, wsId: opened.workspacePublicId }, message: 'Login realizado com sucesso!' }
+  }),
+
+  handle(proveIdentity, weights.heavy, async (ctx, { body, session }) => {
+    await proveAgain(ctx, session, { password: body.senha, code: body.codigo })
+    return { data: null, message: 'Confirmado. Vale por dez minutos nesta sessão.' }
+  }),
+
+  handle(beginSecondFactor, async (ctx, { session }) => {
+    requireRecentProof(session)
+    const { secret, uri } = await secondFactor.beginSecondFactor(ctx, session)
+    return { data: { segredo: secret, endereco: uri } }
+  }),
+
+  handle(confirmSecondFactor, async (ctx, { body, session }) => {
+    requireRecentProof(session)
+    const codigos = await secondFactor.confirmSecondFactor(ctx, session, body.codigo)
+    return { data: { codigos }, message: 'Verificação em duas etapas ligada. Guarde os códigos de recuperação.' }
+  }),
+
+  handle(renewRecoveryCodes, async (ctx, { session }) => {
+    requireRecentProof(session)
+    const codigos = await secondFactor.renewRecoveryCodes(ctx, session)
+    return { data: { codigos }, message: 'Códigos novos gerados. Os anteriores deixaram de valer.' }
+  }),
+
+  handle(dropSecondFactor, async (ctx, { session }) => {
+    requireRecentProof(session)
+    const wasOn = await inWorkspace(ctx, session.workspaceId, (ctx) =>
+      secondFactor.dropSecondFactor(ctx, session, session),
+    )
+    if (!wasOn) throw new AppError('conflict', secondFactor.isOff)
+    return { data: null, message: 'Verificação em duas etapas desligada.' }
   }),
 
   handle(logout, async (ctx, { session }) => {
@@ -101,6 +142,10 @@ export const accountRoutes = [
         criadaEm: account.created_at.toISOString(),
         compartilhada: session.shared,
         emailConfirmado: account.proved,
+        duasEtapas: account.secondFactor && {
+          desde: account.secondFactor.since.toISOString(),
+          codigosRestantes: account.secondFactor.codesLeft,
+        },
         emailNovo: account.new_email,
         exclusaoEm: account.erase_at?.toISOString() ?? null,
       },

@@ -9,6 +9,8 @@ import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { isWrittenTo } from './email-proof.ts'
 import { inTurn, matchesPassword } from './passwords.ts'
+import { isLately } from './proof.ts'
+import { findSecondFactor, takeCode, wrongCode } from './second-factor.ts'
 import { deleteSessions } from './session-ends.ts'
 import { createToken, listToken, tokenHash } from './tokens.ts'
 
@@ -37,10 +39,13 @@ export async function findAccount({ db }: WithDatabase, email: string): Promise<
   return rows[0] ?? null
 }
 
-/** Opens a session; null when e-mail and password do not match, after the same time whether or not the e-mail exists. */
+/**
+ * Opens a session; null when e-mail and password do not match, after the same time whether or not the e-mail exists. Who knows the password of an
+ * account with a second factor is asked for a code.
+ */
 export async function logIn(
-  { db, log, config }: Pick<Context, 'db' | 'log' | 'config'>,
-  credentials: { email: string; password: string },
+  { db, log, config, vault }: Pick<Context, 'db' | 'log' | 'config' | 'vault'>,
+  credentials: { email: string; password: string; code?: string | undefined },
   caller: Caller,
 ): Promise<{ token: string; workspacePublicId: string } | null> {
   const email = credentials.email.toLowerCase()
@@ -53,6 +58,8 @@ export async function logIn(
     const account = await findAccount({ db }, email)
     const matches = await matchesPassword({ config }, account?.passwordHash, credentials.password)
     if (account && matches) {
+      await requireCode({ db, config, vault }, account, credentials.code, caller)
+      // Only now: whoever knows the password alone does not get more tries at the code by showing it.
       await forgetTries({ db }, loginLimit, email)
       const token = await openSession({ db, config }, { ...account, email }, caller)
       if (token) return { token, workspacePublicId: account.workspacePublicId }
@@ -127,6 +134,27 @@ async function openSession(
   })
 }
 
+// Refuses who knows the password and does not show a code of the second factor, where there is one.
+async function requireCode(
+  { db, config, vault }: Pick<Context, 'db' | 'config' | 'vault'>,
+  { workspaceId, accountId }: KnownAccount,
+  code: string | undefined,
+  { address }: Caller,
+): Promise<void> {
+  const isRight = await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    if (!(await findSecondFactor({ db }, { workspaceId, accountId }))) return true
+    if (!code)
+      throw new AppError('needs-proof', 'Digite o código do aplicativo autenticador, ou um código de recuperação.')
+    const actor = { workspaceId, accountId, accountName: stranger, address }
+    if (await takeCode({ db, config, vault }, actor, code)) return true
+    await recordAudit({ db }, actor, 'login-recusado', 'Login recusado: a senha conferiu, mas o código não.')
+    return false
+  })
+  if (isRight) return
+  await countTry({ db }, networkLimit, networkOf(address))
+  throw new AppError('unauthenticated', wrongCode)
+}
+
 // Whether one like it opened a session of the account in the last month. Versions change without anybody doing anything, and addresses too.
 async function isKnownDevice(
   { db }: WithDatabase,
@@ -175,7 +203,8 @@ export async function findSession(
 ): Promise<Session | null> {
   const { rows } = await sql<Omit<Session, 'token' | 'address'> & { seenLongAgo: boolean }>`
     select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId",
-           account_name as "accountName", shared, session_public_id as "publicId", expires_at as "expiresAt", seen_at <= now() - interval '1 hour' as "seenLongAgo"
+           account_name as "accountName", shared, session_public_id as "publicId", expires_at as "expiresAt",
+           ${isLately(sql`proved_at`)} as "provedLately", seen_at <= now() - interval '1 hour' as "seenLongAgo"
       from session_for_token(${tokenHash(token)})`.execute(db)
   if (!rows[0]) return null
   const { seenLongAgo, ...found } = rows[0]

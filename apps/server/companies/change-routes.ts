@@ -9,7 +9,7 @@ import {
 import type { RouteInput } from '@vigia/contract/route'
 import { formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
-import { requireProvedEmail } from '../accounts/accounts.ts'
+import { requireProvedEmail, requireRecentProof } from '../accounts/accounts.ts'
 import { handle, type Session, weights } from '../http/http.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
@@ -39,6 +39,7 @@ interface Captures extends CapturesOfCertificates {
 /** The calls that change what is captured of a company. */
 export const companyChangeRoutes = (captures: Captures) => [
   handle(createCompany, weights.heavy, async (ctx, { form, session }) => {
+    requireRecentProof(session)
     await requireProvedEmail(ctx, session)
     const certificate = await companies.openCertificate(session.workspaceId, form.Certificado, form.Senha)
     const proved = await isProved(ctx, certificate)
@@ -51,7 +52,10 @@ export const companyChangeRoutes = (captures: Captures) => [
     const companyId = await companies.getCompanyId(ctx, session.workspaceId, form.IdEmpresa)
     const file = form['CertificadoDigital.Certificado']
     const password = form['CertificadoDigital.Senha'] ?? ''
-    if (file) await requireProvedEmail(ctx, session)
+    if (file) {
+      requireRecentProof(session)
+      await requireProvedEmail(ctx, session)
+    }
     const certificate = file && (await companies.openCertificate(session.workspaceId, file, password))
     const proved = certificate !== undefined && (await isProved(ctx, certificate))
     const isActive = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
@@ -72,6 +76,7 @@ export const companyChangeRoutes = (captures: Captures) => [
   handle(removeCertificate, async (ctx, { query, session }) => {
     const { workspaceId, shared } = session
     if (shared) throw new AppError('conflict', ofEverybody)
+    requireRecentProof(session)
     const companyId = await companies.getCompanyId(ctx, workspaceId, query.id)
     return inWorkspace(ctx, workspaceId, async (ctx) => {
       const company = await lockSettings(ctx, workspaceId, companyId)

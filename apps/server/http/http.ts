@@ -32,6 +32,8 @@ export interface Session {
   /** Names the session to its owner; the token opens it. */
   publicId: string
   expiresAt: Date
+  /** Somebody showed the password of the account, or a code of its second factor, a short while ago. */
+  provedLately: boolean
   token: string
   /** Absent: nothing is kept of where a shared account is used from. */
   address?: string
@@ -434,6 +436,9 @@ async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply
   if (refusal?.retryAfterMs !== undefined)
     void reply.header('retry-after', Math.max(1, Math.ceil(refusal.retryAfterMs / 1000)))
   if (statusCode === 401) void reply.header('www-authenticate', 'Bearer')
+  // RFC 9470, but for its status: who gets a 401 takes the session for ended.
+  if (refusal?.code === 'needs-proof')
+    void reply.header('www-authenticate', 'Bearer error="insufficient_user_authentication", max_age="600"')
   return reply
     .status(statusCode)
     .type('application/json; charset=utf-8')

@@ -162,7 +162,10 @@ export const fieldTexts: Record<string, FieldWords> = {
   prazo: {
     description: `O último instante em que a SEFAZ aceita o evento; de um documento, a próxima resposta cujo prazo ainda corre. Null quando não se conhece prazo. ${instant}`,
   },
-  codigo: { description: 'cStat da SEFAZ, quando ela já respondeu; de um item, o código do produto.' },
+  codigo: {
+    description:
+      'De quem entra, o código da verificação em duas etapas: seis dígitos do aplicativo autenticador, ou um código de recuperação. De um documento, o cStat da SEFAZ, quando ela já respondeu; de um item, o código do produto.',
+  },
   quando: { description: instant },
   documento: { description: 'O documento como a lista o mostra.' },
   chegadaEm: { description: `Quando o documento apareceu aqui. ${instant}` },
@@ -244,6 +247,7 @@ export const statusTexts: Record<number, string> = {
   400: 'A requisição não está certa; `errors` tem uma frase para cada problema.',
   401: 'Sem uma sessão aberta, ou credenciais inválidas.',
   402: 'O plano não permite.',
+  403: 'É preciso confirmar antes quem usa a sessão, em `Auth/confirmar`; no login, falta o `codigo`.',
   404: 'Não existe, ou é de outro workspace.',
   409: 'O que já existe, ou o estado do documento, não permite.',
   410: 'Já não vale: expirou ou foi usado.',

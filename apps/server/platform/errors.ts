@@ -3,6 +3,7 @@ export const errorCodes = {
   'invalid-input': 400,
   unauthenticated: 401,
   'plan-limit': 402,
+  'needs-proof': 403,
   'not-found': 404,
   'wrong-method': 405,
   conflict: 409,

@@ -70,6 +70,21 @@ interface SessionTable {
   address: Optional<string | null>
   agent: Optional<string | null>
   seen_at: Timestamp
+  proved_at: Timestamp
+}
+interface SecondFactorTable {
+  workspace_id: number
+  account_id: number
+  secret: Buffer
+  begun_at: Timestamp
+  confirmed_at: Optional<Date | null>
+  last_step: ColumnType<bigint, number | undefined, number>
+}
+interface RecoveryCodeTable {
+  workspace_id: number
+  account_id: number
+  code_hash: Buffer
+  used_at: Optional<Date | null>
 }
 /** What a link that a mail carries is for. */
 export type LinkPurpose = 'password' | 'email' | 'new-email'
@@ -561,6 +576,8 @@ export interface Tables {
   workspace_directory: WorkspaceDirectoryTable
   token_directory: TokenDirectoryTable
   session: SessionTable
+  second_factor: SecondFactorTable
+  recovery_code: RecoveryCodeTable
   company: CompanyTable
   certificate: CertificateTable
   receipt: ReceiptTable

@@ -16,6 +16,7 @@ export function testSession(workspaceId: number, accountId = 1): Session {
     shared: false,
     publicId: '00000000-0000-4000-8000-000000000000',
     expiresAt: new Date(8.64e15),
+    provedLately: true,
   }
   return { workspaceId, accountId, ...names, token: '', address: testCaller.address }
 }

@@ -20,6 +20,7 @@ import { createLogger } from './log.ts'
 import { migrate } from './migrate.ts'
 import { describeSchema } from './schema.testing.ts'
 import { testCaller } from './testing.ts'
+import { createVault } from './vault.ts'
 
 // A database as 0.1 left it, made by the code of that time: its fourteen migrations and rows in every table. Beside it stands what that code
 // showed of it.
@@ -137,7 +138,10 @@ const plain = (page: object): object =>
 
 test('people log in with the same password, and their sessions and links go on', async () => {
   const config = { sessionMs: 60_000, sessionIdleMs: 60_000, passwordCost: quickPasswords, mail: { from: '' } }
-  const ctx = { db, log, config } as Pick<Context, 'db' | 'log' | 'config'>
+  const ctx = { db, log, config, vault: createVault(randomBytes(32)) } as Pick<
+    Context,
+    'db' | 'log' | 'config' | 'vault'
+  >
   for (const { email, password, token, link, workspaceId } of shown.accounts) {
     expect(await findSession(ctx, token, testCaller)).toMatchObject({ workspaceId })
     expect(await getLink({ db }, passwordLink, link)).toMatchObject({ workspaceId })

@@ -17,7 +17,12 @@ export function workspacePurpose(workspaceId: number): string {
   return `key of workspace ${workspaceId}`
 }
 
-/** The key from which tokens and tickets come. */
+/** What binds the sealed secret of a second factor to its account. */
+export function secondFactorPurpose(workspaceId: number, accountId: number): string {
+  return `second factor of account ${workspaceId}/${accountId}`
+}
+
+/** The key from which tokens and tickets come, and which seals second factors. */
 export const tokens = 'tokens'
 
 /** The keys of the workspaces, unwrapped; `db` belongs to the signer. */
@@ -70,8 +75,8 @@ export function createKeys(db: Database, wrapper: KeyWrapper): Keys {
   }
 }
 
-// A key that was not there before, and how it is kept.
-async function newKey(wrapper: KeyWrapper, purpose: string): Promise<{ vault: Vault; wrapped: Buffer }> {
+/** A key that was not there before, and how it is kept. */
+export async function newKey(wrapper: KeyWrapper, purpose: string): Promise<{ vault: Vault; wrapped: Buffer }> {
   const key = randomBytes(32)
   return { vault: createVault(key), wrapped: await wrapper.wrap(key, purpose) }
 }

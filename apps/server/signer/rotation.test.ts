@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
 import { createVault, type Vault } from '../platform/vault.ts'
-import { keyPurpose, prepareKeys, workspacePurpose } from './keys.ts'
+import { keyPurpose, prepareKeys, secondFactorPurpose, tokens, workspacePurpose } from './keys.ts'
 import { rotateMasterKey } from './rotation.ts'
 import { keyProgram } from './testing.ts'
 import { ensureMasterKey, type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
@@ -107,6 +107,36 @@ describe('with the key in the data directory', () => {
     expect(await opened(old)).toBe('0 of 250')
   })
 
+  test('second factors go on with the programs of their people', async () => {
+    await start(old)
+    const vaultOf = async (masterKey: Buffer) => {
+      const [row] = await query<{ wrapped: Buffer }>('select wrapped from installation_key where purpose = $1', [
+        tokens,
+      ])
+      return createVault(await wrapWithKey(masterKey).unwrap(row!.wrapped, tokens))
+    }
+    const before = await vaultOf(old)
+    const people = await query<{ workspace: number; account: number }>(
+      `insert into account (workspace_id, email, name, password_hash) select id, id || '@exemplo.com.br', 'Ana', '-' from workspace
+       returning workspace_id as workspace, id as account`,
+    )
+    for (const { workspace, account } of people.slice(0, 3))
+      await query('insert into second_factor (workspace_id, account_id, secret) values ($1, $2, $3)', [
+        workspace,
+        account,
+        before.encrypt(`secret of ${account}`, secondFactorPurpose(workspace, account)),
+      ])
+    await rotateMasterKey(config())
+    const after = await vaultOf(await inFile())
+    expect(after.keyId).not.toBe(before.keyId)
+    const kept = await query<{ workspace: number; account: number; secret: Buffer }>(
+      'select workspace_id as workspace, account_id as account, secret from second_factor',
+    )
+    expect(kept).toHaveLength(3)
+    for (const { workspace, account, secret } of kept)
+      expect(after.decrypt(secret, secondFactorPurpose(workspace, account))).toBe(`secret of ${account}`)
+  })
+
   test('a certificate that was removed has no key to seal, and stops nobody', async () => {
     await query(`update certificate set replaced_at = now(), key_encrypted = '', key_id = '' where company_id % 5 = 0`)
     const [row] = await query<{ n: number }>('select count(*)::int as n from certificate where key_id = $1', [''])
@@ -121,6 +151,7 @@ describe('with the key in the data directory', () => {
     'Conferindo o banco',
     'Guardando a chave nova',
     'Selando os certificados',
+    'Selando o resto',
     'Confirmando',
     'Pondo a chave nova',
   ]

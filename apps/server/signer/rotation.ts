@@ -9,7 +9,16 @@ import type { Context } from '../platform/context.ts'
 import { InstallationError } from '../platform/installation.ts'
 import { migrate } from '../platform/migrate.ts'
 import { createVault, type Vault } from '../platform/vault.ts'
-import { inTurns, sealAnew, withOwner, workspacePurpose, writeKeys } from './keys.ts'
+import {
+  inTurns,
+  newKey,
+  sealAnew,
+  secondFactorPurpose,
+  tokens,
+  withOwner,
+  workspacePurpose,
+  writeKeys,
+} from './keys.ts'
 import { type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
 
 type RotationConfig = Pick<
@@ -162,8 +171,8 @@ async function reseal(url: string, from: Master, to: KeyWrapper, step: (text: st
     await requireKnown(client, from, to)
     step('Selando os certificados com a chave nova…')
     const count = await replaceKeys(client, from, to)
-    // The next start makes another.
-    await client.query('delete from installation_key where wrapper_id <> $1', [to.id])
+    step('Selando o resto…')
+    await replaceTokensKey(client, from.wrapper, to)
     step('Confirmando…')
     await client.query('commit')
     return count
@@ -181,6 +190,42 @@ async function requireKnown(client: pg.Client, { wrapper, vault }: Master, to: K
     throw new InstallationError(
       'Há certificados selados com uma chave que não é a de agora nem a nova. Nenhum certificado foi alterado: restaure a chave com que o programa funcionava e rode de novo.',
     )
+}
+
+// With the key of tokens what is sealed with it for good, which only people could make again; other things that it sealed are asked for again.
+async function replaceTokensKey(client: pg.Client, from: KeyWrapper, to: KeyWrapper): Promise<void> {
+  const { rows: keys } = await client.query<{ wrapped: Buffer }>(
+    'delete from installation_key where purpose = $1 and wrapper_id = $2 returning wrapped',
+    [tokens, from.id],
+  )
+  // None when this finishes what an earlier rotation had done.
+  if (!keys[0]) return
+  const before = createVault(await from.unwrap(keys[0].wrapped, tokens))
+  const { vault, wrapped } = await newKey(to, tokens)
+  await client.query('insert into installation_key (purpose, wrapped, wrapper_id) values ($1, $2, $3)', [
+    tokens,
+    wrapped,
+    to.id,
+  ])
+  await sealFactorsAnew(client, before, vault)
+}
+
+async function sealFactorsAnew(client: pg.Client, before: Vault, after: Vault): Promise<void> {
+  const { rows } = await client.query<{ workspace: number; account: number; secret: Buffer }>(
+    'select workspace_id as workspace, account_id as account, secret from second_factor for update',
+  )
+  for (const some of inTurns(rows)) {
+    const sealed = some.map(({ workspace, account, secret }) => {
+      const purpose = secondFactorPurpose(workspace, account)
+      return after.encrypt(before.decrypt(secret, purpose), purpose)
+    })
+    await client.query(
+      `update second_factor f set secret = u.secret
+         from unnest($1::int[], $2::int[], $3::bytea[]) u (workspace, account, secret)
+        where f.workspace_id = u.workspace and f.account_id = u.account`,
+      [some.map(({ workspace }) => workspace), some.map(({ account }) => account), sealed],
+    )
+  }
 }
 
 // New keys, not the old ones wrapped anew: who has an old copy of the database and its master key opens nothing that is sealed from now on.

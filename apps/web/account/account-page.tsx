@@ -12,6 +12,7 @@ import { DeleteAccount } from './delete-account.tsx'
 import { Identity } from './identity.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { PlanCard } from './plan-card.tsx'
+import { SecondFactor } from './second-factor.tsx'
 import { Sessions } from './sessions.tsx'
 
 export function AccountPage() {
@@ -39,6 +40,15 @@ export function AccountPage() {
         <AccountSection id="senha" title="Senha" about="Ao trocar a senha, as outras sessões são encerradas.">
           <LoadedOrNotice error={account.error} retry={account.refetch}>
             <PasswordForm shared={shared} email={account.data?.email} />
+          </LoadedOrNotice>
+        </AccountSection>
+        <AccountSection
+          id="duas-etapas"
+          title="Verificação em duas etapas"
+          about="Um código do celular, além da senha."
+        >
+          <LoadedOrNotice error={account.error} retry={account.refetch}>
+            {account.data && <SecondFactor shared={shared ?? false} state={account.data.duasEtapas ?? null} />}
           </LoadedOrNotice>
         </AccountSection>
         <AccountSection

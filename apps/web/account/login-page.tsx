@@ -30,26 +30,34 @@ interface LoginState {
   recover?: boolean
 }
 
+const wrongCredentials = 'Credenciais inválidas.'
+
 export function LoginPage() {
   const navigate = useNavigate()
   const state: LoginState = useLocation().state ?? {}
   const [sentTo, setSentTo] = useState<string>()
   const submit = useRef<HTMLButtonElement>(null)
-  const { register, handleSubmit, getValues, reset, formState } = useForm({
+  const [needsCode, setNeedsCode] = useState(false)
+  const { register, handleSubmit, getValues, reset, setError, formState } = useForm({
     resolver: zodResolver(LoginForm),
     defaultValues: { email: state.email ?? '', senha: '' },
   })
   const action = useAction(login, {
     errorToast: false,
     onSuccess: ({ data }) => {
-      if (!data?.token) return notifyError('Credenciais inválidas.')
+      if (!data?.token) return notifyError(wrongCredentials)
       openSession({ ...data, email: getValues('email').trim() })
       dismissNotifications()
       notifySuccess('Login realizado com sucesso!')
       // Only after an expired session the person returns to the same screen; otherwise to the dashboard.
       void navigate((state.expired && state.from) || '/dashboard', { replace: true })
     },
-    onError: () => notifyError('Credenciais inválidas.'),
+    onError: (error) => {
+      if (error instanceof ApiError && error.wantsProof) return setNeedsCode(true)
+      const message = actionMessage(error)
+      if (needsCode && message !== wrongCredentials) return setError('codigo', { message }, { shouldFocus: true })
+      notifyError(wrongCredentials)
+    },
   })
   const { errors } = formState
   // After the response the next screen may still be loading.
@@ -75,6 +83,18 @@ export function LoginPage() {
         <Field label="Senha" error={errors.senha?.message}>
           {(control) => <PasswordInput {...control} {...register('senha')} autoComplete="current-password" />}
         </Field>
+        {needsCode && (
+          <Field
+            label="Código da verificação em duas etapas"
+            help="Do aplicativo autenticador, ou um código de recuperação."
+            error={errors.codigo?.message}
+          >
+            {(control) => (
+              // It has just come because a code is wanted.
+              <Input {...control} {...register('codigo')} autoComplete="one-time-code" autoFocus />
+            )}
+          </Field>
+        )}
         <ForgottenPassword
           askedAtOnce={state.recover ?? false}
           readEmail={() => getValues('email')}

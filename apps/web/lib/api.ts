@@ -4,6 +4,7 @@ import { manifestCte, manifestNfe } from '@vigia/contract/manifestation'
 import type { Envelope, RouteData, RouteDefinition, RouteRequest } from '@vigia/contract/route'
 import { getDashboard } from '@vigia/contract/workspace'
 import { recordNoResponse, recordResponse } from './connection.ts'
+import { askForProof } from './proof.ts'
 import { currentSession, expireSession } from './session.ts'
 
 const timeoutMs = 30_000
@@ -26,10 +27,17 @@ export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
   readonly errors: string[]
-  constructor(message: string, status: number, options: { errors?: string[]; cause?: unknown } = {}) {
+  /** The same call succeeds when the person has shown who they are. */
+  readonly wantsProof: boolean
+  constructor(
+    message: string,
+    status: number,
+    options: { errors?: string[]; wantsProof?: boolean; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause })
     this.status = status
     this.errors = options.errors ?? []
+    this.wantsProof = options.wantsProof ?? false
   }
 }
 
@@ -42,11 +50,22 @@ export async function call<R extends RouteDefinition>(
   // Another window may log in as somebody else between two attempts: all attempts use the token of the first.
   const token = currentSession()?.token
   // The specification retries every method, so a POST whose response was lost reaches the server twice.
-  const attempt = () => attemptOnce(route, input, token, options.signal)
+  const attempt = () => withProof(route, () => attemptOnce(route, input, token, options.signal))
   return retried(attempt, options.signal, (error) => {
     const message = `Falha após ${retriesMax + 1} tentativas. Último erro: ${error.message}`
     return new ApiError(message, error.status, { errors: error.errors, cause: error })
   }) as Promise<Envelope<RouteData<R>>>
+}
+
+// What wants a proof of who the person is waits for it, and is sent again.
+async function withProof<T>(route: RouteDefinition, attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await attempt()
+  } catch (error) {
+    const isWanted = error instanceof ApiError && error.wantsProof && route.access === 'session'
+    if (!isWanted || !(await askForProof())) throw error
+    return attempt()
+  }
 }
 
 // What may pass is tried again (section 8); `whenOver` makes the error that the last attempt ends with.
@@ -115,7 +134,9 @@ async function attemptOnce<R extends RouteDefinition>(
     if (response.ok && envelope?.success && envelope.message === '') return { ...envelope, message: usualMessage }
     if (response.ok) return envelope ?? { success: false, message: unreadable + said, data: null, errors: [] }
     const message = envelope?.message || said
-    throw new ApiError(message, response.status, { errors: envelope?.errors ?? [] })
+    // RFC 9470. Other servers may say 403 for reasons of their own.
+    const wantsProof = /insufficient_user_authentication/.test(response.headers.get('www-authenticate') ?? '')
+    throw new ApiError(message, response.status, { errors: envelope?.errors ?? [], wantsProof })
   })
 }
 

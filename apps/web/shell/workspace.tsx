@@ -21,6 +21,7 @@ import { useFeedbackSurvey } from './feedback-survey.ts'
 import { Navigation } from './navigation.tsx'
 import { PaletteOpener } from './palette/opener.tsx'
 import { PlanNotice } from './plan-notice.tsx'
+import { ProofHost } from './proof-host.tsx'
 import { useRealTime } from './real-time.ts'
 import { useScreenPlace } from './screen-place.ts'
 import { readSidebarOpen, sidebarCookie } from './sidebar-state.ts'
@@ -64,6 +65,7 @@ function Layout({ preload, children }: WorkspaceProps) {
       >
         Ir para o conteúdo
       </a>
+      <ProofHost />
       <aside
         aria-label="Navegação"
         className={clsx(

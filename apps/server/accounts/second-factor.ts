@@ -1,0 +1,265 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { Secret, TOTP } from 'otpauth'
+import { recordAudit } from '../audit/audit.ts'
+import type { Session } from '../http/http.ts'
+import { queueMail } from '../mail/mail.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { secondFactorPurpose } from '../signer/keys.ts'
+import { isWrittenTo } from './email-proof.ts'
+
+// Codes by time (RFC 6238), as every authenticator program makes them, and codes that the person keeps for when the telephone is gone.
+
+type Owner = Pick<Session, 'workspaceId' | 'accountId'>
+
+const periodS = 30
+// A telephone's clock may be off, and typing takes its time.
+const stepsOff = 1
+const secretBytes = 20
+const recoveryCodes = 10
+// Base32 of 50 bits, which nobody guesses over the network.
+const recoveryCodeLength = 10
+
+const purposeOf = ({ workspaceId, accountId }: Owner) => secondFactorPurpose(workspaceId, accountId)
+
+/** What the person sees of the second factor. */
+interface SecondFactorState {
+  since: Date
+  codesLeft: number
+}
+
+/** The second factor of the account, or null. `ctx.db` is a transaction inside the workspace. */
+export async function findSecondFactor({ db }: WithDatabase, owner: Owner): Promise<SecondFactorState | null> {
+  const { workspaceId, accountId } = owner
+  const { rows } = await sql<SecondFactorState>`
+    select f.confirmed_at as since,
+           (select count(*)::int from recovery_code c
+             where c.workspace_id = ${workspaceId} and c.account_id = ${accountId} and c.used_at is null) as "codesLeft"
+      from second_factor f
+     where f.workspace_id = ${workspaceId} and f.account_id = ${accountId} and f.confirmed_at is not null`.execute(db)
+  return rows[0] ?? null
+}
+
+/** A code that is not right, or was taken before. */
+export const wrongCode =
+  'O código não confere, ou já foi usado. Espere o próximo do aplicativo autenticador, confira se o relógio do celular está certo e digite-o de novo.'
+
+/**
+ * Takes a code of the second factor of an account that has one: of its program, or one of those that were written down. Returns whether it is right;
+ * none is taken twice. `ctx.db` is a transaction inside the workspace.
+ */
+export async function takeCode(
+  { db, vault, config }: Pick<Context, 'db' | 'vault' | 'config'>,
+  actor: Owner & Pick<Session, 'accountName' | 'address'>,
+  code: string,
+): Promise<boolean> {
+  const digits = code.replace(/\s/g, '')
+  if (/^\d{6}$/.test(digits)) return takeTimedCode({ db, vault, config }, actor, digits, { confirmed: true })
+  const { workspaceId, accountId, address } = actor
+  const { numUpdatedRows } = await db
+    .updateTable('recovery_code')
+    .set({ used_at: sql<Date>`now()` })
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .where('code_hash', '=', hashOf(code))
+    .where('used_at', 'is', null)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  await recordAudit({ db }, actor, 'senha', 'Usou um código de recuperação da verificação em duas etapas.')
+  await writeTo({ db, config }, actor, 'codigo-usado', address)
+  return true
+}
+
+async function takeTimedCode(
+  { db, vault, config }: Pick<Context, 'db' | 'vault' | 'config'>,
+  owner: Owner,
+  digits: string,
+  { confirmed }: { confirmed: boolean },
+): Promise<boolean> {
+  const { workspaceId, accountId } = owner
+  const row = await db
+    .selectFrom('second_factor')
+    .select('secret')
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .where('confirmed_at', confirmed ? 'is not' : 'is', null)
+    .executeTakeFirst()
+  if (!row) return false
+  const totp = generatorOf({ config }, unseal({ vault }, owner, row.secret), '')
+  const timestamp = Date.now()
+  const off = totp.validate({ token: digits, timestamp, window: stepsOff })
+  if (off === null) return false
+  const step = Math.floor(timestamp / 1000 / periodS) + off
+  // Two that come at once with the same code wait for each other here.
+  const { numUpdatedRows } = await db
+    .updateTable('second_factor')
+    .set({ last_step: step, ...(!confirmed && { confirmed_at: sql<Date>`now()` }) })
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .where('last_step', '<', BigInt(step))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+function unseal({ vault }: Pick<Context, 'vault'>, owner: Owner, sealed: Buffer): Secret {
+  try {
+    return Secret.fromBase32(vault.decrypt(sealed, purposeOf(owner)))
+  } catch (cause) {
+    throw new AppError(
+      'unavailable',
+      'Por um problema do sistema, os códigos do aplicativo não podem ser conferidos agora. Nada foi alterado: use um código de recuperação, ou fale com quem cuida do sistema.',
+      { cause },
+    )
+  }
+}
+
+function generatorOf({ config }: Pick<Context, 'config'>, secret: Secret, label: string): TOTP {
+  return new TOTP({ issuer: config.productName, label, secret, period: periodS, digits: 6, algorithm: 'SHA1' })
+}
+
+// Whatever the person makes of upper case, hyphens and letters that look like digits.
+function hashOf(code: string): Buffer {
+  const plain = code.toUpperCase().replace(/[^0-9A-Z]/g, '')
+  return createHash('sha256').update(plain).digest()
+}
+
+const ofAll =
+  'Esta conta é compartilhada: todos entram com a mesma senha, e por isso ela não tem verificação em duas etapas. Nada foi alterado.'
+
+/** Makes a secret for the person's program; nothing changes at the login before a code of it was shown. `uri` is what a program reads from a picture. */
+export async function beginSecondFactor(
+  { db, vault, config }: Pick<Context, 'db' | 'vault' | 'config'>,
+  session: Session,
+): Promise<{ secret: string; uri: string }> {
+  requireOwn(session)
+  const { workspaceId, accountId } = session
+  const secret = new Secret({ buffer: new Uint8Array(randomBytes(secretBytes)).buffer })
+  const email = await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    if (await findSecondFactor({ db }, session))
+      throw new AppError(
+        'conflict',
+        'A verificação em duas etapas já está ligada nesta conta. Nada foi alterado: para trocar de celular, desligue-a e ligue de novo.',
+      )
+    await db
+      .insertInto('second_factor')
+      .values({
+        workspace_id: workspaceId,
+        account_id: accountId,
+        secret: vault.encrypt(secret.base32, purposeOf(session)),
+      })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['workspace_id', 'account_id'])
+          .doUpdateSet(({ ref }) => ({ secret: ref('excluded.secret'), begun_at: sql<Date>`now()` }))
+          .where('second_factor.confirmed_at', 'is', null),
+      )
+      .execute()
+    const account = await db
+      .selectFrom('account')
+      .select('email')
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', accountId)
+      .executeTakeFirstOrThrow()
+    return account.email
+  })
+  return { secret: secret.base32, uri: generatorOf({ config }, secret, email).toString() }
+}
+
+/** Switches the second factor on, by a code that the person's program made; returns the codes to be kept. */
+export async function confirmSecondFactor(
+  { db, vault, config }: Pick<Context, 'db' | 'vault' | 'config'>,
+  session: Session,
+  code: string,
+): Promise<string[]> {
+  requireOwn(session)
+  return inWorkspace({ db }, session.workspaceId, async ({ db }) => {
+    const digits = code.replace(/\s/g, '')
+    if (!(await takeTimedCode({ db, vault, config }, session, digits, { confirmed: false })))
+      throw new AppError('invalid-input', wrongCode)
+    await recordAudit({ db }, session, 'senha', 'Ligou a verificação em duas etapas.')
+    await writeTo({ db, config }, session, 'ligada', session.address)
+    return replaceRecoveryCodes({ db }, session)
+  })
+}
+
+/** Makes new codes to be kept, in the place of all earlier ones. */
+export async function renewRecoveryCodes(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  session: Session,
+): Promise<string[]> {
+  requireOwn(session)
+  return inWorkspace({ db }, session.workspaceId, async ({ db }) => {
+    if (!(await findSecondFactor({ db }, session))) throw new AppError('conflict', isOff)
+    await recordAudit({ db }, session, 'senha', 'Gerou outros códigos de recuperação; os anteriores deixaram de valer.')
+    await writeTo({ db, config }, session, 'codigos-trocados', session.address)
+    return replaceRecoveryCodes({ db }, session)
+  })
+}
+
+/** There is none to change. */
+export const isOff = 'A verificação em duas etapas está desligada nesta conta. Nada foi alterado.'
+
+async function replaceRecoveryCodes({ db }: WithDatabase, { workspaceId, accountId }: Owner): Promise<string[]> {
+  const codes = Array.from({ length: recoveryCodes }, () =>
+    new Secret({ size: secretBytes }).base32.slice(0, recoveryCodeLength),
+  )
+  const own = { workspace_id: workspaceId, account_id: accountId }
+  await db
+    .deleteFrom('recovery_code')
+    .where((where) => where.and(own))
+    .execute()
+  await db
+    .insertInto('recovery_code')
+    .values(codes.map((code) => ({ ...own, code_hash: hashOf(code) })))
+    .execute()
+  return codes.map((code) => `${code.slice(0, 5)}-${code.slice(5)}`)
+}
+
+/** Switches the second factor of an account off; returns whether it was on. `ctx.db` is a transaction inside the workspace. */
+export async function dropSecondFactor(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  owner: Owner,
+  actor: Parameters<typeof recordAudit>[1],
+): Promise<boolean> {
+  const { workspaceId, accountId } = owner
+  const own = { workspace_id: workspaceId, account_id: accountId }
+  await db
+    .deleteFrom('recovery_code')
+    .where((where) => where.and(own))
+    .execute()
+  const removed = await db
+    .deleteFrom('second_factor')
+    .where((where) => where.and(own))
+    .returning('confirmed_at')
+    .execute()
+  if (!removed.some(({ confirmed_at }) => confirmed_at !== null)) return false
+  await recordAudit({ db }, actor, 'senha', 'Desligou a verificação em duas etapas.')
+  await writeTo({ db, config }, owner, 'desligada', actor.address)
+  return true
+}
+
+function requireOwn({ shared }: Session): void {
+  if (shared) throw new AppError('conflict', ofAll)
+}
+
+type Occasion = 'ligada' | 'desligada' | 'codigo-usado' | 'codigos-trocados'
+
+async function writeTo(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  { workspaceId, accountId }: Owner,
+  what: Occasion,
+  address?: string,
+): Promise<void> {
+  const account = await db
+    .selectFrom('account')
+    .select('email')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', accountId)
+    .where(isWrittenTo({ config }))
+    .executeTakeFirst()
+  if (!account) return
+  const payload = { at: new Date().toISOString(), address, what }
+  await queueMail({ db }, { workspaceId, kind: 'duas-etapas', recipient: account.email, payload })
+}
