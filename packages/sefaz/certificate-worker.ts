@@ -19,13 +19,16 @@ declare module 'node-forge' {
 
 export interface PfxInput {
   pfx: Uint8Array<ArrayBuffer>
-  /** UTF-8; erased when the file was opened. */
-  password: Uint8Array<ArrayBuffer>
+  /** One after the other until one opens the file, UTF-8; erased when the file was opened. */
+  passwords: Uint8Array<ArrayBuffer>[]
+  /** After so long no other password is tried. */
+  triesMsMax: number
 }
 
 export type PfxResult =
   | { key: string; certificate: string; chain: string[] }
-  | { problem: 'wrong-password' | 'unreadable' | 'no-key' }
+  | { problem: 'wrong-password'; tried: number }
+  | { problem: 'unreadable' | 'no-key' }
 
 // One way in which a program may have made bytes of the password. Forge itself never gets it: its text could not be erased.
 interface Attempt {
@@ -105,13 +108,29 @@ function leaveToOpenSsl(): never {
 }
 Object.assign(forge.pki, { privateKeyFromAsn1: leaveToOpenSsl, certificateFromAsn1: leaveToOpenSsl })
 
-function openPfx({ pfx, password }: PfxInput): PfxResult {
+function openPfx({ pfx, passwords, triesMsMax }: PfxInput): PfxResult {
+  const until = performance.now() + triesMsMax
   let asn1: forge.asn1.Asn1
   try {
     asn1 = forge.asn1.fromDer(forge.util.createBuffer(Buffer.from(pfx)), { strict: true, parseAllBytes: false })
   } catch {
     return { problem: isCertificateAlone(pfx) ? 'no-key' : 'unreadable' }
   }
+  let tried = 0
+  for (const password of passwords) {
+    if (tried > 0 && performance.now() > until) break
+    tried++
+    const result = openWith(asn1, password)
+    if (!('problem' in result) || result.problem === 'no-key') return result
+    if (result.problem === 'unreadable') return isCertificateAlone(pfx) ? { problem: 'no-key' } : result
+  }
+  return { problem: 'wrong-password', tried }
+}
+
+function openWith(
+  asn1: forge.asn1.Asn1,
+  password: Uint8Array,
+): Exclude<PfxResult, { tried: number }> | { problem: 'wrong-password' } {
   const hasMac = Array.isArray(asn1.value) && asn1.value.length > 2
   let problem: 'wrong-password' | 'unreadable' | undefined
   const attempts = attemptsFor(password)
@@ -134,7 +153,6 @@ function openPfx({ pfx, password }: PfxInput): PfxResult {
     attempt = none
     for (const { wide, plain } of attempts) for (const bytes of [wide, plain]) bytes.fill(0)
   }
-  if (problem === 'unreadable' && isCertificateAlone(pfx)) return { problem: 'no-key' }
   return { problem: problem ?? 'unreadable' }
 }
 
@@ -219,7 +237,7 @@ function chainOf(leaf: X509Certificate, certificates: X509Certificate[]): string
 
 parentPort?.on('message', (input: PfxInput) => {
   const result = openPfx(input)
-  input.password.fill(0)
+  for (const password of input.passwords) password.fill(0)
   parentPort?.postMessage(result)
 })
 parentPort?.postMessage('ready')

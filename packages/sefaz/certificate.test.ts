@@ -170,6 +170,24 @@ test('a state that is none of the 27 is left out', async () => {
   expect((await read(issueTo({ state: undefined }))).uf).toBeUndefined()
 })
 
+describe('of several passwords', () => {
+  const pfx = makePfx({ certificates: [company], key, password })
+
+  test('the first that is right opens the file', async () => {
+    const unreadable = makePfx({ certificates: [company], key, password, macIterations: 2_000_000_000 })
+    expect((await readCertificate(pfx, ['uma', 'açaí', '', password, 'outra'])).cnpj).toBe(cnpj)
+    expect(await problemOf(readCertificate(unreadable, ['uma', password]))).toBe('unreadable')
+  })
+
+  test('it is told how many were tried when none was', async () => {
+    await expect(readCertificate(pfx, ['uma', 'açaí', ''])).rejects.toMatchObject({
+      problem: 'wrong-password',
+      tried: 3,
+    })
+    await expect(readCertificate(pfx, [])).rejects.toMatchObject({ problem: 'wrong-password', tried: 0 })
+  })
+})
+
 describe('a problem has its own text', () => {
   const good = makePfx({ certificates: [company], key, password })
 

@@ -71,29 +71,39 @@ const dateFormat = new Intl.DateTimeFormat('pt-BR', {
 export class CertificateError extends Error {
   override name = 'CertificateError'
   readonly problem: CertificateProblem
+  /** How many passwords were tried, when none was right. */
+  readonly tried: number | undefined
 
-  constructor(problem: CertificateProblem, at?: Date) {
+  constructor(problem: CertificateProblem, { at, tried }: { at?: Date; tried?: number } = {}) {
     super(sentences[problem].replace('{at}', at ? dateFormat.format(at).replace(', ', ' às ') : ''))
     this.problem = problem
+    this.tried = tried
   }
 }
 
 const pfxBytesMax = 100 * 1024
 const openMsMax = 5_000
+// A password costs some milliseconds, unless the file was made to take longer.
+const triesMsMax = 10_000
 // The time to load the code of a thread does not count as work on the file.
 const startMsMax = 60_000
 // DOC-ICP-01.01: 2,048 or 4,096. A larger one makes every connection and signature cost seconds.
 const keyBitsMax = 4_096
 
-/** Opens a .pfx or .p12 file, old or new encryption, and checks that a company can use it now; throws CertificateError (RFC 7292; DOC-ICP-04). */
+/**
+ * Opens a .pfx or .p12 file, old or new encryption, with its password or with the first that is right of several, of which those are tried that
+ * ten seconds are enough for; checks that a company can use it now. Throws CertificateError (RFC 7292; DOC-ICP-04).
+ */
 export async function readCertificate(
   pfx: Uint8Array,
-  password: string,
+  password: string | readonly string[],
   options: { now?: Date } = {},
 ): Promise<Certificate> {
   if (pfx.length > pfxBytesMax) throw new CertificateError('too-large')
-  const opened = await openPfx({ pfx: new Uint8Array(pfx), password: new TextEncoder().encode(password) })
-  if ('problem' in opened) throw new CertificateError(opened.problem)
+  const passwords = [password].flat().map((text) => new TextEncoder().encode(text))
+  if (passwords.length === 0) throw new CertificateError('wrong-password', { tried: 0 })
+  const opened = await openPfx({ pfx: new Uint8Array(pfx), passwords, triesMsMax })
+  if ('problem' in opened) throw new CertificateError(opened.problem, 'tried' in opened ? opened : {})
 
   const leaf = new X509Certificate(opened.certificate)
   if ((leaf.publicKey.asymmetricKeyDetails?.modulusLength ?? 0) > keyBitsMax) throw new CertificateError('huge-key')
@@ -102,8 +112,8 @@ export async function readCertificate(
   const now = options.now ?? new Date()
   const validFrom = leaf.validFromDate
   const validTo = leaf.validToDate
-  if (now > validTo) throw new CertificateError('expired', validTo)
-  if (now < validFrom) throw new CertificateError('not-yet-valid', validFrom)
+  if (now > validTo) throw new CertificateError('expired', { at: validTo })
+  if (now < validFrom) throw new CertificateError('not-yet-valid', { at: validFrom })
   if (!connects(opened)) throw new CertificateError('unsupported')
   return { cnpj, ...holder, serialNumber: leaf.serialNumber, validFrom, validTo, ...opened }
 }
@@ -127,6 +137,7 @@ function openPfx(input: PfxInput): Promise<PfxResult | { problem: 'too-slow' }> 
   return new Promise((resolve, reject) => {
     const rested = takeRested()
     const worker = rested ?? startThread()
+    const msMax = input.passwords.length > 1 ? triesMsMax + openMsMax : openMsMax
     const settle = () => {
       clearTimeout(timer)
       worker.off('message', onMessage).off('error', onError).off('exit', onExit)
@@ -134,7 +145,7 @@ function openPfx(input: PfxInput): Promise<PfxResult | { problem: 'too-slow' }> 
     const onMessage = (result: PfxResult | 'ready') => {
       if (result === 'ready') {
         clearTimeout(timer)
-        timer = setTimeout(onTimeout, openMsMax)
+        timer = setTimeout(onTimeout, msMax)
         return
       }
       settle()
@@ -152,10 +163,10 @@ function openPfx(input: PfxInput): Promise<PfxResult | { problem: 'too-slow' }> 
       void worker.terminate()
       resolve({ problem: 'too-slow' })
     }
-    let timer = setTimeout(onTimeout, rested ? openMsMax : startMsMax)
+    let timer = setTimeout(onTimeout, rested ? msMax : startMsMax)
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
-    // Moved, not copied: the thread erases the password.
-    worker.postMessage(input, [input.pfx.buffer, input.password.buffer])
+    // Moved, not copied: the thread erases the passwords.
+    worker.postMessage(input, [input.pfx.buffer, ...input.passwords.map(({ buffer }) => buffer)])
   })
 }
 

@@ -25,9 +25,6 @@ export async function openCertificate(workspaceId: number, file: File, password:
   return openWithOneOf(workspaceId, new Uint8Array(await file.arrayBuffer()), [password])
 }
 
-// A password costs some milliseconds, unless the file was made to take longer.
-const triesMsMax = 10_000
-
 /** Like `openCertificate`, with the first of `passwords` that opens the file. */
 export async function openWithOneOf(
   workspaceId: number,
@@ -35,20 +32,15 @@ export async function openWithOneOf(
   passwords: readonly string[],
 ): Promise<Certificate> {
   using _ = await opening.take(workspaceId)
-  const until = performance.now() + triesMsMax
-  let tried = 0
-  for (const password of passwords) {
-    if (tried > 0 && performance.now() > until) break
-    tried++
-    try {
-      return await readCertificate(file, password)
-    } catch (cause) {
-      if (!(cause instanceof CertificateError)) throw cause
-      if (cause.problem !== 'wrong-password' || passwords.length === 1)
-        throw new AppError('invalid-input', cause.message, { cause })
-    }
+  try {
+    return await readCertificate(file, passwords)
+  } catch (cause) {
+    if (!(cause instanceof CertificateError)) throw cause
+    const ofList = cause.problem === 'wrong-password' && passwords.length !== 1
+    throw new AppError('invalid-input', ofList ? noneOpens(cause.tried ?? 0, passwords.length) : cause.message, {
+      cause,
+    })
   }
-  throw new AppError('invalid-input', noneOpens(tried, passwords.length))
 }
 
 function noneOpens(tried: number, all: number): string {
