@@ -17,8 +17,6 @@ test('Ctrl+K goes to screens and companies, by the keyboard alone', async () => 
   await shown(palette.getByRole('option', { name: 'Dashboard' }))
   await page.keyboard.type('auditoria')
   await shown(palette.getByRole('option', { name: 'Auditoria' }))
-  await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.waitForURL('**/auditoria')
 

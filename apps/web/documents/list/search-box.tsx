@@ -1,6 +1,8 @@
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { clsx } from 'clsx'
 import { Building2, History, Search, Store } from 'lucide-react'
 import { type ReactNode, useRef, useState } from 'react'
+import { bareCnpj, hasWords, isPartOfCnpj, plain } from '../../lib/matching.ts'
 import { useScreenQuery } from '../../lib/query.ts'
 import { type CompanyRow, suggestionsQuery } from '../../lib/response-adapter.ts'
 import { Input } from '../../ui/form/input.tsx'
@@ -69,7 +71,7 @@ export function SearchBox({ id, kind, companies, text, onText, onChoose }: Searc
         placeholder="Nome, número, valor, chave"
         title="Tecle / para pesquisar. Palavras em qualquer ordem: papelaria sol 1234, R$ 16.471,02, >10000, 15/10, 12.345.678/0001-90, a chave ou parte dela."
         aria-keyshortcuts="/"
-        className="pl-8.5 pointer-fine:pr-8"
+        className={clsx('pl-8.5', text === '' && 'pointer-fine:pr-8')}
         onChange={(event) => {
           onText(event.target.value)
           show()
@@ -163,14 +165,14 @@ function useSuggestions(
     )
   if (now.length < 2) return recent
   const own = (companies.length > 1 ? companies : [])
-    .filter(({ razaoSocial, cnpj }) => plain(razaoSocial).includes(plain(now)) || isPartOf(cnpj, now))
+    .filter(({ razaoSocial, cnpj }) => hasWords(razaoSocial, now) || isPartOfCnpj(cnpj, now))
     .slice(0, 3)
     .map(
       ({ id, razaoSocial, cnpj }): Suggestion => ({
         id: `company-${id}`,
         group: 'Empresas',
         label: razaoSocial,
-        detail: formatCnpj(cnpj.replace(/[./-]/g, '')),
+        detail: formatCnpj(bareCnpj(cnpj)),
         part: { search: '', company: id },
       }),
     )
@@ -188,11 +190,4 @@ function useSuggestions(
 
 function groupsOf(suggestions: Suggestion[]): [Suggestion['group'], Suggestion[]][] {
   return [...Map.groupBy(suggestions, ({ group }) => group)]
-}
-
-const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
-
-function isPartOf(cnpj: string, typed: string): boolean {
-  const bare = typed.replace(/[./-]/g, '').toUpperCase()
-  return /\d/.test(bare) && cnpj.replace(/[./-]/g, '').includes(bare)
 }

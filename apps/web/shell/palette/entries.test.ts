@@ -25,6 +25,16 @@ test('screens are found by their names and by other words for them, with or with
   expect(targets('certificados vencem')).toContain('/empresas?so=certificado')
 })
 
+test('a screen stands before the search for its name; where none is called so, the search is first', () => {
+  expect(targets('Auditoria')[0]).toBe('/auditoria')
+  expect(targets('empresas').slice(0, 3)).toEqual([
+    '/empresas',
+    '/empresas?so=problema',
+    '/notas-fiscais?busca=empresas&periodo=todos',
+  ])
+  expect(targets('frete')[0]).toBe('/notas-fiscais?busca=frete&periodo=todos')
+})
+
 test('companies are found by words in any order and by a part of the CNPJ, and lead to their notes of any month', () => {
   for (const text of ['joao padaria', '12.ABC.345', '12abc'])
     expect(targets(text)).toContain('/notas-fiscais?empresa=a&periodo=todos')

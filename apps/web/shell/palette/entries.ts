@@ -1,5 +1,6 @@
 import { chaveParts, cleanChave, parseChave } from '@vigia/dfe/chave'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { bareCnpj, hasWords, isPartOfCnpj, plain } from '../../lib/matching.ts'
 import type { CompanyRow, SavedView } from '../../lib/response-adapter.ts'
 import { listPaths } from '../saved-views.tsx'
 
@@ -37,11 +38,14 @@ const screens: readonly [label: string, to: string, words: string][] = [
 
 const companiesMax = 5
 
-/** What can be gone to for what was typed, the likeliest first: documents, screens, views, companies, issuers. */
+/**
+ * What can be gone to for what was typed, the likeliest first: documents, screens, views, companies, issuers; the screens before the documents
+ * when one is called so.
+ */
 export function paletteEntries(text: string, { views, companies, issuers }: Sources): PaletteEntry[] {
-  const typed = plain(text)
+  const typed = plain(text.trim())
   const named = views
-    .filter(({ nome }) => hasWords(plain(nome), typed))
+    .filter(({ nome }) => hasWords(nome, typed))
     .map(
       ({ idVisao, tipoDFe, nome, endereco }): PaletteEntry => ({
         id: `view-${idVisao}`,
@@ -53,18 +57,22 @@ export function paletteEntries(text: string, { views, companies, issuers }: Sour
     )
   if (typed === '') return [...screenEntries(''), ...named]
   const own = companies
-    .filter(({ razaoSocial, cnpj }) => hasWords(plain(razaoSocial), typed) || isPartOf(cnpj, typed))
+    .filter(({ razaoSocial, cnpj }) => hasWords(razaoSocial, typed) || isPartOfCnpj(cnpj, typed))
     .slice(0, companiesMax)
+  const found = screenEntries(typed)
+  const isCalledSo = ({ label }: PaletteEntry) => plain(label).startsWith(typed)
+  const documents = documentEntries(text.trim())
   return [
-    ...documentEntries(text.trim()),
-    ...screenEntries(typed),
+    ...(found.some(isCalledSo)
+      ? [...found.filter(isCalledSo), ...found.filter((one) => !isCalledSo(one)), ...documents]
+      : [...documents, ...found]),
     ...named,
     ...own.map(
       ({ id, razaoSocial, cnpj }): PaletteEntry => ({
         id: `company-${id}`,
         group: 'Empresas',
         label: razaoSocial,
-        detail: formatCnpj(bare(cnpj)),
+        detail: formatCnpj(bareCnpj(cnpj)),
         to: inList('notas-fiscais', { empresa: id }),
       }),
     ),
@@ -103,23 +111,11 @@ const cteModels = ['57', '64', '67']
 
 function screenEntries(typed: string): PaletteEntry[] {
   return screens
-    .filter(([label, , words]) => hasWords(`${plain(label)} ${words}`, typed))
+    .filter(([label, , words]) => hasWords(`${label} ${words}`, typed))
     .map(([label, to]) => ({ id: `screen-${to}`, group: 'Telas', label, detail: '', to }))
 }
 
 // Of any month: who names a document does not know of the period of the list.
 function inList(list: string, params: Record<string, string>): string {
   return `/${list}?${new URLSearchParams({ ...params, periodo: 'todos' })}`
-}
-
-const plain = (text: string) => text.trim().normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
-
-const bare = (cnpj: string) => cnpj.replace(/[./-]/g, '').toUpperCase()
-
-function hasWords(text: string, typed: string): boolean {
-  return typed.split(/\s+/).every((word) => text.includes(word))
-}
-
-function isPartOf(cnpj: string, typed: string): boolean {
-  return /\d/.test(typed) && bare(cnpj).includes(bare(typed))
 }

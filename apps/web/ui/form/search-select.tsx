@@ -1,5 +1,6 @@
 import { ChevronDown } from 'lucide-react'
 import { useMemo, useState } from 'react'
+import { hasWords } from '../../lib/matching.ts'
 import { useCombobox } from '../hooks/combobox.ts'
 import { Input } from './input.tsx'
 import { ListOption, listClass } from './list-option.tsx'
@@ -87,8 +88,5 @@ export function SearchSelect({ id, all, value, options, onChange }: SearchSelect
 }
 
 function find(options: SearchSelectProps['options'], typed: string): SearchSelectProps['options'] {
-  const words = plain(typed).split(/\s+/)
-  return options.filter(([, label]) => words.every((word) => plain(label).includes(word))).slice(0, shownMax)
+  return options.filter(([, label]) => hasWords(label, typed)).slice(0, shownMax)
 }
-
-const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
