@@ -140,11 +140,19 @@ test('certificates that are dropped with a list of passwords go on when the page
   await list.dispatchEvent('drop', { dataTransfer })
   await shown(page.getByRole('heading', { name: '2 certificados' }))
   await shown(page.getByText('2 linhas com CNPJ e senha; a linha 4 não foi entendida.'))
+  // Who leaves while the files are on their way is not called back when they have arrived.
+  const left = Promise.withResolvers<void>()
+  await page.route('**/arquivos', async (route) => {
+    await left.promise
+    await route.continue()
+  })
   await page.getByRole('button', { name: 'Salvar Certificados' }).click()
-  await shown(page.getByText(/^Pode fechar esta página|^1 empresa cadastrada/))
+  await shown(page.getByRole('button', { name: 'Enviando 0 de 2...' }))
   await page.getByRole('link', { name: 'Ajuda', exact: true }).click()
   await page.waitForURL('**/help')
+  left.resolve()
   await shown(page.getByText('Certificados conferidos').first())
+  expect(new URL(page.url()).search).toBe('')
   await go(page, '/empresas/nova')
   await page.getByRole('link', { name: /^2 arquivos, / }).click()
   await shown(page.getByText('1 empresa cadastrada, 1 com problema.'))

@@ -145,6 +145,11 @@ async function search(page: Page) {
   expect(page.url()).toContain('busca=nada')
   await page.getByRole('button', { name: 'Limpar busca' }).click()
   await shown(page.getByText('61 empresas', { exact: true }))
+  await field.fill('paranaíba')
+  await shown(page.getByText('1 empresa', { exact: true }))
+  await page.getByRole('navigation').getByRole('link', { name: 'Empresas', exact: true }).click()
+  await shown(page.getByText('61 empresas', { exact: true }))
+  expect(await field.inputValue()).toBe('')
 }
 
 async function sync(page: Page) {

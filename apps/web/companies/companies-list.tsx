@@ -199,7 +199,7 @@ function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps
         <td>
           <Validity company={company} now={now} />
         </td>
-        <td>
+        <td className="[&>span]:align-middle">
           <Activity company={company} />
         </td>
         <td className="print:hidden pr-0! text-right">

@@ -2,7 +2,7 @@ import { formatCount, formatInteger } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Building2, Check, Plus, Search } from 'lucide-react'
 import { type DragEvent, useMemo, useRef, useState } from 'react'
-import { Link, useNavigate, useSearchParams } from 'react-router'
+import { Link, NavigationType, useLocation, useNavigate, useNavigationType, useSearchParams } from 'react-router'
 import { capturesOf, commonCauseOf, isOfAll, isTroubled } from '../lib/capture.ts'
 import { companiesRefreshMs, useCompanies } from '../lib/companies.ts'
 import { useScreenQuery } from '../lib/query.ts'
@@ -178,7 +178,16 @@ function countText(shown: readonly CompanyRow[], chosen: readonly CompanyRow[]):
 // Search, order and filter are kept in the address, so that going back shows the same list.
 function useAddress() {
   const [params, setParams] = useSearchParams()
-  const [text, setText] = useState(params.get('busca') ?? '')
+  const asked = params.get('busca') ?? ''
+  const [text, setText] = useState(asked)
+  const { key } = useLocation()
+  const isLedHere = useNavigationType() !== NavigationType.Replace
+  const [place, setPlace] = useState(key)
+  // What is typed replaces the address; a link or the way back brings another search.
+  if (key !== place) {
+    setPlace(key)
+    if (isLedHere && asked !== text.trim()) setText(asked)
+  }
   const busca = useDebounced(text.trim(), 300)
   const write = (name: string, value: string | null) =>
     setParams(

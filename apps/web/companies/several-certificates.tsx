@@ -3,11 +3,13 @@ import { formatCount, formatInteger } from '@vigia/contract/text'
 import { FileSpreadsheet } from 'lucide-react'
 import { type FormEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { call } from '../lib/api.ts'
+import { notifyError } from '../lib/notify.ts'
 import { actionMessage, dataOf } from '../lib/query.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { PasswordInput } from '../ui/form/password-input.tsx'
 import { Textarea } from '../ui/form/textarea.tsx'
+import { useGone } from '../ui/hooks/gone.ts'
 import { Notice } from '../ui/notice.tsx'
 import { countForCall, readText, sortFiles, toBase64 } from './batch-files.ts'
 
@@ -111,6 +113,7 @@ export function SeveralCertificates({ chosen, onSent, onCancel }: SeveralCertifi
 function useSending(files: readonly File[], onSent: SeveralCertificatesProps['onSent']) {
   const [sent, setSent] = useState<number | null>(null)
   const [problem, setProblem] = useState<string>()
+  const isGone = useGone()
   const begun = useRef<{ id: string; list: string; sent: number }>(undefined)
   useEffect(() => {
     if (sent === null) return
@@ -144,10 +147,12 @@ function useSending(files: readonly File[], onSent: SeveralCertificatesProps['on
         setSent(end)
       }
       setSent(null)
-      onSent(batch.id, list)
+      // Who is on another screen by then stays there: the bell tells the result.
+      if (!isGone()) onSent(batch.id, list)
     } catch (error) {
       setSent(null)
       setProblem(actionMessage(error))
+      if (isGone()) notifyError('Nem todos os certificados foram enviados', { description: actionMessage(error) })
     }
   }
   return { send, sent, problem }
