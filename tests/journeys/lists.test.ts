@@ -245,7 +245,10 @@ const fifty = Array.from({ length: 50 }, (_, index) => ({
 
 test('low rows: eighteen notes in a window of 1366 by 768, remembered; a real table down to 768', async () => {
   const page = await member({ viewport: { width: 1366, height: 768 } })
-  const calls = await respond(page, list, pageOf(fifty, 3))
+  const counted = { totalDePaginas: 3, totalDeItens: 1142, valorTotal: 12891661.26 }
+  const calls = await respond(page, list, {
+    json: success({ items: fifty.map((one) => ({ ...received, ...one })), ...counted }),
+  })
   await go(page, '/notas-fiscais')
   await shown(row(page, 'FORNECEDOR 1 '))
   const inSight = () =>
@@ -263,6 +266,28 @@ test('low rows: eighteen notes in a window of 1366 by 768, remembered; a real ta
     .locator('tbody tr')
     .evaluateAll((rows) => rows.map((one) => one.getBoundingClientRect().height))
   expect(new Set(heights)).toEqual(new Set([36]))
+
+  // The choices over the list go as what opens over a page does.
+  const choices = page.getByRole('button', { name: 'Filtros' })
+  await choices.click()
+  await page.getByLabel('Valor de').focus()
+  await page.keyboard.press('Escape')
+  await page.getByLabel('Valor de').waitFor({ state: 'detached' })
+  expect(await choices.evaluate((button) => button === document.activeElement)).toBe(true)
+  await choices.click()
+  await page.getByRole('heading', { level: 1 }).click()
+  await page.getByLabel('Valor de').waitFor({ state: 'detached' })
+
+  // Under a dialog everything stays where it was, also when somebody has scrolled.
+  await page.evaluate(() => scrollTo(0, 300))
+  await page.keyboard.press('Control+k')
+  await shown(page.getByRole('dialog', { name: 'Busca rápida' }))
+  const tops = await page.evaluate(() =>
+    ['header', 'aside'].map((sticky) => document.querySelector(sticky)?.getBoundingClientRect().top),
+  )
+  expect(tops).toEqual([0, 0])
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog', { name: 'Busca rápida' }).waitFor({ state: 'detached' })
 
   // Paging changes no width, also when the next page has less to show.
   const widths = () =>

@@ -136,7 +136,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
       columnsMenu={
         <>
           {!compact && width >= barMinWidth && (
-            <div className="w-52">
+            <div className="w-52 pointer-fine:[&_select]:h-8">
               <OrderChoice id="list-order" filters={filters} onChange={apply} />
             </div>
           )}

@@ -86,7 +86,12 @@ export function DocumentsTable(list: DocumentsListProps) {
               aria-sort={own === order ? (ascending ? 'ascending' : 'descending') : undefined}
             >
               {own ? (
-                <OrderButton current={own === order} ascending={ascending} onClick={() => onOrder(own)}>
+                <OrderButton
+                  current={own === order}
+                  ascending={ascending}
+                  before={rightAligned.includes(id)}
+                  onClick={() => onOrder(own)}
+                >
                   {label}
                 </OrderButton>
               ) : (
@@ -124,11 +129,13 @@ export function DocumentsTable(list: DocumentsListProps) {
 interface OrderButtonProps {
   current: boolean
   ascending: boolean
+  /** The arrow stands before the word: on its other side the next header would cover it. */
+  before: boolean
   onClick: () => void
   children: string
 }
 
-function OrderButton({ current, ascending, onClick, children }: OrderButtonProps) {
+function OrderButton({ current, ascending, before, onClick, children }: OrderButtonProps) {
   const Arrow = !current ? ArrowUpDown : ascending ? ArrowUp : ArrowDown
   return (
     <button
@@ -141,7 +148,8 @@ function OrderButton({ current, ascending, onClick, children }: OrderButtonProps
       <Arrow
         aria-hidden
         className={clsx(
-          'absolute left-full size-3',
+          'absolute size-3',
+          before ? 'right-full mr-0.5' : 'left-full',
           !current && 'opacity-0 group-hover/order:opacity-55 group-focus-visible/order:opacity-55',
         )}
       />

@@ -1,6 +1,6 @@
 import { clsx } from 'clsx'
 import { SlidersHorizontal } from 'lucide-react'
-import { Suspense, useEffect, useId, useState } from 'react'
+import { Suspense, useEffect, useId, useRef, useState } from 'react'
 import { lazyWithPreload } from '../../lib/lazy.ts'
 import type { CompanyRow } from '../../lib/response-adapter.ts'
 import { Button } from '../../ui/button.tsx'
@@ -50,6 +50,26 @@ export function FilterBar({
   const [text, setText] = useState(filters.search)
   const [more, setMore] = useState(false)
   const id = useId()
+  const form = useRef<HTMLFormElement>(null)
+  const opener = useRef<HTMLButtonElement>(null)
+  const overList = compact && more
+  useEffect(() => {
+    if (!overList) return
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.defaultPrevented) return
+      setMore(false)
+      opener.current?.focus()
+    }
+    const onPointer = ({ target }: PointerEvent) => {
+      if (target instanceof Node && !form.current?.contains(target)) setMore(false)
+    }
+    document.addEventListener('keydown', onKey)
+    document.addEventListener('pointerdown', onPointer)
+    return () => {
+      document.removeEventListener('keydown', onKey)
+      document.removeEventListener('pointerdown', onPointer)
+    }
+  }, [overList])
   useEffect(() => setText(filters.search), [filters.search])
   const change = (part: Partial<Filters>) => onChange({ search: text.trim(), ...part })
   const chosen = [
@@ -60,11 +80,12 @@ export function FilterBar({
   ].filter(Boolean).length
   return (
     <form
+      ref={form}
       aria-label={`Filtrar ${kind.many}`}
       className={clsx(
         'grid',
         compact
-          ? 'relative min-w-140 flex-1 grid-cols-[minmax(8rem,1fr)_auto_13rem_auto] gap-2 pointer-fine:[&_:is(button,input)]:h-8'
+          ? 'relative min-w-140 flex-1 grid-cols-[minmax(8rem,1fr)_auto_13rem_auto] gap-2 pointer-fine:[&_:is(button,input,select)]:h-8'
           : clsx('gap-2.5', narrow ? 'grid-cols-[1fr_auto]' : wideColumns),
       )}
       onSubmit={(event) => {
@@ -102,7 +123,7 @@ export function FilterBar({
         <DateRangePicker id={`${id}-period`} value={filters.period} onChange={(period) => change({ period })} />
       </Labelled>
       {narrow && (
-        <Button variant="outline" aria-expanded={more} onClick={() => setMore(!more)}>
+        <Button ref={opener} variant="outline" aria-expanded={more} onClick={() => setMore(!more)}>
           <SlidersHorizontal aria-hidden className="size-4" />
           Filtros{chosen > 0 && ` (${chosen})`}
         </Button>

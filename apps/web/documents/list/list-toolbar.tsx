@@ -71,12 +71,13 @@ export function ListToolbar({
             {wholeFilter}
           </>
         ) : (
-          <span className={clsx('text-muted', compact && 'max-w-42 text-right text-xs leading-3.5')}>
+          <span className={clsx('text-muted', compact && 'text-right text-xs leading-3.5')}>
             {loading && 'Carregando documentos...'}
             {total && count > 0 && (
               <>
-                {formatCount(count, kind.one, kind.many)} ·{' '}
-                <span className={clsx('font-semibold text-ink', compact && 'inline-block')}>
+                {formatCount(count, kind.one, kind.many)}
+                {compact ? ' ' : ' · '}
+                <span className={clsx('font-semibold text-ink', compact && 'block')}>
                   {formatMoney(total.valorTotal)}
                 </span>
               </>

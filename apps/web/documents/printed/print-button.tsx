@@ -16,13 +16,14 @@ export function PrintButton({ documents, disabled = false, bare = false }: Print
     <Button
       variant="outline"
       size="sm"
-      title={bare ? 'Imprimir' : undefined}
+      title={busy ? 'Preparando a impressão...' : bare ? 'Imprimir' : undefined}
       busy={busy}
       disabled={disabled}
       onClick={() => print(documents)}
     >
-      <Printer aria-hidden className="size-4" />
-      <span className={bare ? 'sr-only' : '@max-[420px]/list:sr-only'}>{busy ? 'Preparando...' : 'Imprimir'}</span>
+      {/* As wide while it is busy: a toolbar that wraps would move the list below it. */}
+      {!busy && <Printer aria-hidden className="size-4" />}
+      <span className={bare ? 'sr-only' : '@max-[420px]/list:sr-only'}>Imprimir</span>
     </Button>
   )
 }
