@@ -54,7 +54,7 @@ export function CompaniesTable({ companies, selection, now }: CompaniesListProps
             key={company.id}
             ref={rows.measure}
             data-index={index}
-            className="[&>tr:last-child>td]:border-line [&>tr:last-child>td]:border-b [&>tr>td]:px-1.5 @max-[880px]/list:[&>tr>td]:text-sm @max-[880px]/list:[&>tr>td]:leading-4"
+            className="[&>tr:last-child>td]:border-line [&>tr:last-child>td]:border-b [&>tr>td]:px-1.5 @max-[880px]/list:[&>tr:first-child>td]:py-1 @max-[880px]/list:[&>tr>td]:text-sm @max-[880px]/list:[&>tr>td]:leading-4"
           >
             <CompanyTableRow
               company={company}

@@ -35,7 +35,8 @@ const skeletonRows = Array.from({ length: 12 }, (_, index) => index)
 const compactSkeletonRows = Array.from({ length: 18 }, (_, index) => index)
 
 // Where the widths of the columns are the least ones.
-const tightClass = '@max-[908px]/list:[&_td]:text-sm @max-[908px]/list:[&_td_.font-mono]:text-[11px]'
+const tightClass =
+  '@max-[908px]/list:[&_th]:text-xs @max-[908px]/list:[&_td]:text-sm @max-[908px]/list:[&_td_.font-mono]:text-[11px]'
 
 // Rows of 36 pixels, of 44 under a finger: two lines, the second in small print, without air around them.
 const compactClass =
@@ -82,7 +83,8 @@ export function DocumentsTable(list: DocumentsListProps) {
             <th
               key={id}
               scope="col"
-              className={clsx(head, rightAligned.includes(id) && 'text-right')}
+              // Its arrow stands over the padding of the next header.
+              className={clsx(head, rightAligned.includes(id) && 'text-right', own === order && 'z-11')}
               aria-sort={own === order ? (ascending ? 'ascending' : 'descending') : undefined}
             >
               {own ? (
