@@ -67,8 +67,7 @@ function Program({ secret, uri, onCodes, onClose }: ProgramProps) {
       </p>
       <QrCode text={uri} />
       <p className="text-muted text-sm">
-        Sem câmera, digite no aplicativo:{' '}
-        <code className="text-ink">{secret.match(/.{1,4}/g)?.join(' ')}</code>{' '}
+        Sem câmera, digite no aplicativo: <code className="text-ink">{secret.match(/.{1,4}/g)?.join(' ')}</code>{' '}
         <CopyButton text={secret} label="Copiar o segredo" />
       </p>
       <Field label="2. Digite o código de seis dígitos que ele mostra" error={formState.errors.codigo?.message}>
