@@ -48,6 +48,7 @@ const slices = [
   'contact',
   'plans',
   'companies',
+  'changes',
   'documents',
   'manifestation',
   'capture',
@@ -75,6 +76,8 @@ const testExceptions: Record<string, string[]> = {
   'apps/server/platform/upgrade.test.ts': ['accounts', 'documents'],
   // A plan has room for a number of documents a month, which are counted as they arrive.
   'apps/server/plans/plans.test.ts': ['documents'],
+  // What changes are documents that arrive, and that are read again.
+  'apps/server/changes/changes.test.ts': ['documents'],
   // A certificate of a test is made where events are signed with one.
   'apps/server/signer/signer.test.ts': ['manifestation'],
   // A form is printed from a document as it arrives.

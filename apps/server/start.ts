@@ -10,6 +10,8 @@ import * as captures from './capture/capture.ts'
 import { completenessRoutes } from './capture/completeness.ts'
 import { captureMails, warnOfCaptures } from './capture/warnings.ts'
 import { askSoon, startCaptureWorker } from './capture/worker.ts'
+import { forgetChanges, leaveGivenVersions } from './changes/changes.ts'
+import { changeRoutes } from './changes/routes.ts'
 import { companyChangeRoutes } from './companies/change-routes.ts'
 import { companyAnnouncements, createRevocationReview } from './companies/companies.ts'
 import { companyRoutes } from './companies/routes.ts'
@@ -82,6 +84,7 @@ export const routes = [
   ...contactRoutes,
   ...companyRoutes,
   ...documentRoutes,
+  ...changeRoutes,
   ...manifestationRoutes,
   ...companyChangeRoutes(captures),
   ...completenessRoutes,
@@ -143,6 +146,7 @@ export async function start(
     // Before anything is asked or sent.
     const lookForRestore = async () => {
       await advanceMark(working)
+      await leaveGivenVersions(working)
       await readBackEvents(working, { registered })
     }
     await lookForRestore()
@@ -168,6 +172,7 @@ export async function start(
       await deleteSettledMails(working)
       await forgetOutbox(config)
       await forgetExports(working)
+      await forgetChanges(working)
     }
     const writers = {
       ...companyAnnouncements,

@@ -253,6 +253,7 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   }),
   'GET /v1/api/Avisos': async (two) => ({ query: { antesDe: await newAnnouncement(two) }, id: 'antesDe' }),
   'POST /v1/api/Avisos/lidos': async (two) => ({ body: { ate: await newAnnouncement(two) }, id: 'ate' }),
+  'GET /v1/api/Alteracoes': () => ({ query: { desde: '0' } }),
   'GET /v1/api/DocumentosFiscais': (two) => ({
     query: {
       TipoDFe: '0',

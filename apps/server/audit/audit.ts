@@ -31,7 +31,7 @@ export async function recordAudit(
   const append = sql`
     select append_audit(${workspaceId}, ${accountId ?? null}, ${accountName}, ${action}, ${description}, ${address ?? null}, ${search})`
   // Entries of a workspace are chained one after the other: begun last, that keeps nobody waiting.
-  beforeCommit({ db }, async () => void (await append.execute(db)))
+  beforeCommit({ db }, { lock: 'audit', workspaceId }, async () => void (await append.execute(db)))
 }
 
 export const auditPageSize = 50

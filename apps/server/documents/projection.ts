@@ -3,11 +3,13 @@ import { eventKind } from '@vigia/dfe/events'
 import type { DocumentFacts, EventFacts } from '@vigia/dfe/read'
 import { rolesOf } from '@vigia/dfe/roles'
 import type { Proof } from '@vigia/sefaz/proof'
+import type { ChangeKind } from '../changes/changes.ts'
 import { searchable } from '../platform/text.ts'
 import type { Arrival } from './arrival.ts'
 import {
   bestCopy,
   bestEvents,
+  cancelled,
   type DisplayedStanding,
   type EventClaim,
   effectOf,
@@ -97,6 +99,8 @@ export interface Changes {
   inserted: number
   /** Summaries that got their complete document. */
   completed: number
+  /** What programs that follow the workspace hear of. */
+  told: { chave: string; kind: ChangeKind }[]
 }
 
 /** What arrivals say of one company, each as a row of its own. */
@@ -133,6 +137,7 @@ export function project(
     moves: [],
     inserted: 0,
     completed: 0,
+    told: [],
   }
   const before = new Map(existing.documents.map((document) => [document.chave, document]))
   const eventsBefore = Map.groupBy(existing.events, ({ chave }) => chave)
@@ -183,14 +188,33 @@ function addDocument(
   else changes.inserted++
   changes.moves.push(moveOf(best, standing, 1))
   if (before && best.complete && !before.complete) changes.completed++
+  for (const kind of changesOf(before, best, standing)) changes.told.push({ chave: best.chave, kind })
 }
 
-const isSame = (a: DisplayedStanding, b: DisplayedStanding) =>
-  a.roles === b.roles &&
-  a.status === b.status &&
-  a.base_status === b.base_status &&
-  a.event_code === b.event_code &&
-  a.event_text === b.event_text
+const authorised = 100
+
+function changesOf(
+  before: ExistingDocument | undefined,
+  { complete }: Pick<DocumentCopy, 'complete'>,
+  standing: DisplayedStanding,
+): ChangeKind[] {
+  const isCancelled = standing.status === cancelled && before?.status !== cancelled
+  if (!before) return isCancelled ? ['new', 'cancelled'] : ['new']
+  const isCompleted = complete && !before.complete
+  // That a summary becomes an authorised note is what its complete XML says.
+  const isStanding = isCompleted
+    ? standing.event_code !== before.event_code && standing.event_code !== authorised
+    : !isShownSame(before, standing)
+  return [
+    ...(isCompleted ? ['completed' as const] : []),
+    ...(isCancelled ? ['cancelled' as const] : isStanding ? ['standing' as const] : []),
+  ]
+}
+
+const isShownSame = (a: DisplayedStanding, b: DisplayedStanding) =>
+  a.roles === b.roles && a.status === b.status && a.event_code === b.event_code && a.event_text === b.event_text
+
+const isSame = (a: DisplayedStanding, b: DisplayedStanding) => isShownSame(a, b) && a.base_status === b.base_status
 
 const moveOf = (
   { issued_at, amount }: Pick<DocumentCopy, 'issued_at' | 'amount'>,

@@ -1,5 +1,6 @@
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
+import { noteChanges } from '../changes/changes.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { holdLock, holdSharedLock } from '../platform/locks.ts'
@@ -165,7 +166,10 @@ async function ingest(
   // As late as possible: threads verify while the transaction does what needs no proof.
   const proofs = await Promise.all(fresh.map(({ proof }) => proof ?? null))
   const changes = project(existing, rowsOf(fresh, to.cnpj, proofs))
-  await writeChanges({ db }, place, changes)
+  const ids = await writeChanges({ db }, place, changes)
+  // What is read again was told when it arrived.
+  const told = again ? [] : changes.told.map(({ chave, kind }) => ({ documentId: ids.get(chave)!, kind }))
+  noteChanges({ db }, to.workspaceId, told)
   return { received: fresh.length, inserted: changes.inserted, completed: changes.completed, conflicts }
 }
 

@@ -139,8 +139,12 @@ export async function addSuppliers(
   if (suppliers.length > 0) await sql`with ${newSuppliers(workspaceId, suppliers)} select`.execute(db)
 }
 
-/** Writes `changes`, the counters included, in one statement. */
-export async function writeChanges({ db }: WithDatabase, place: Place, changes: Changes): Promise<void> {
+/** Writes `changes`, the counters included, in one statement. Returns the id of each document that it wrote, by chave. */
+export async function writeChanges(
+  { db }: WithDatabase,
+  place: Place,
+  changes: Changes,
+): Promise<ReadonlyMap<string, bigint>> {
   const parts = [
     ...(changes.documents.length > 0
       ? [newSuppliers(place.workspaceId, changes.documents), putDocuments(place, changes.documents)]
@@ -150,7 +154,14 @@ export async function writeChanges({ db }: WithDatabase, place: Place, changes: 
     ...(changes.undone.length > 0 ? [putUndone(place, changes.undone)] : []),
     ...(changes.moves.length > 0 ? countMoves(place, changes.moves) : []),
   ]
-  if (parts.length > 0) await sql`with ${sql.join(parts)} select`.execute(db)
+  if (parts.length === 0) return new Map()
+  const written = [
+    ...(changes.documents.length > 0 ? [sql`select id, chave from documents`] : []),
+    ...(changes.standings.length > 0 ? [sql`select id, chave from standings`] : []),
+  ]
+  const { rows } = await sql<{ id: bigint; chave: string }>`
+    with ${sql.join(parts)} ${written.length > 0 ? sql.join(written, sql` union all `) : sql`select`}`.execute(db)
+  return new Map(rows.map(({ id, chave }) => [chave, id]))
 }
 
 const supplierTypes: Types<SupplierName> = { tax_id: 'text', name: 'text', search: 'text' }
@@ -213,14 +224,16 @@ function putDocuments({ workspaceId, companyId, service }: Place, rows: Changes[
       from ${records}
       left join supplier s on s.workspace_id = ${workspaceId} and s.tax_id = r.tax_id and s.name = r.name
       left join new_suppliers n on n.tax_id = r.tax_id and n.name = r.name
-    on conflict (workspace_id, chave, company_id) do update set ${replaced(['supplier_id', ...documentNames])})`
+    on conflict (workspace_id, chave, company_id) do update set ${replaced(['supplier_id', ...documentNames])}
+    returning id, chave)`
 }
 
 function putStandings({ workspaceId, companyId }: Place, rows: Changes['standings']): RawBuilder<unknown> {
   const set = sql.join(standingNames.map((name) => sql`${sql.ref(name)} = ${sql.ref(`r.${name}`)}`))
   return sql`standings as (
     update document d set ${set} from ${recordsOf(rows, { chave: 'text', ...standingTypes })}
-     where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.chave = r.chave)`
+     where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.chave = r.chave
+    returning d.id, d.chave)`
 }
 
 function putEvents({ workspaceId, companyId, service }: Place, rows: readonly EventRow[]): RawBuilder<unknown> {

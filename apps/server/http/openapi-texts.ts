@@ -188,7 +188,17 @@ export const fieldTexts: Record<string, FieldWords> = {
   falta: { description: 'De um resumo, o que falta, até quando e como conseguir; null para um documento completo.' },
   idAviso: { description: 'Identificador do aviso.' },
   lido: { description: 'Esta conta já leu, ou é sobre o que esta sessão fez.' },
-  temMais: { description: 'Há avisos mais antigos.' },
+  temMais: { description: 'Há mais do que esta resposta traz: avisos mais antigos, alterações mais novas.' },
+  desde: {
+    description:
+      'A versao da última chamada: vem o que mudou depois dela. Sem ela, tudo o que está guardado (90 dias); com agora, nenhuma alteração, só a versao de que partir.',
+  },
+  versao: {
+    description: 'Até onde esta resposta vai, para mandar em desde na próxima chamada; de uma alteração, a sua.',
+  },
+  resposta: {
+    description: 'O que a SEFAZ ou o sistema decidiu sobre a manifestação; null nas alterações que não são resposta.',
+  },
   naoLidos: { description: 'Quantos avisos esta conta não leu; 100 quer dizer 100 ou mais.' },
   ids: { description: 'Identificadores de documentos, na ordem da lista.' },
   permitidos: { description: 'Os documentos de que o evento sairia.' },
@@ -234,6 +244,7 @@ export const tagTexts: Record<string, string> = {
   RecuperarSenha: 'Trocar a senha esquecida, pelo link de um e-mail.',
   Dashboard: 'Os números do mês.',
   DocumentosFiscais: 'NF-e e CT-e recebidos: lista, impressão, manifestação.',
+  Alteracoes: 'O que mudou, em ordem, para um programa que acompanha o workspace.',
   Empresas: 'As empresas, os certificados e a captura.',
   Plano: 'O plano, os limites e o uso.',
   Auditoria: 'Quem fez o quê.',

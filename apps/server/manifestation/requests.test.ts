@@ -2,6 +2,7 @@ import { manifestationTypes } from '@vigia/contract/manifestation'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
+import { readChanges } from '../changes/changes.ts'
 import { companyRoutes } from '../companies/routes.ts'
 import { arrive, chaveOf, evento, nfeProc, resNFe } from '../documents/testing.ts'
 import type { Session } from '../http/http.ts'
@@ -218,6 +219,10 @@ describe('a request', () => {
       [210210, 'sending', 'Na fila de envio à SEFAZ.'],
       [210220, 'waiting', 'Na fila de envio à SEFAZ.'],
       [210220, 'waiting', 'Na fila de envio à SEFAZ.'],
+    ])
+    const { changes } = await readChanges(ctx, office.workspaceId, null)
+    expect(changes.filter(({ kind }) => kind === 'answered')).toMatchObject([
+      { answer: { tpEvento: 210210, registered: false } },
     ])
   })
 

@@ -17,6 +17,7 @@ import { correctionsOf } from './corrections.ts'
 import { findHoldups } from './holdups.ts'
 import { type Kind, letterOfCorrection, outgoingText } from './kinds.ts'
 import { judge, rivalsOf, type Verdict } from './rules.ts'
+import { noteSettled } from './settled.ts'
 import { type Candidate, loadCandidates, loadNames, type Named, type Outgoing } from './subjects.ts'
 import { numbersText } from './texts.ts'
 
@@ -252,7 +253,7 @@ async function replaceCiencias(
   const ids = answers.map((answer) => answer.document_id)
   const message = `Substituída pela resposta pedida depois (${eventName('nfe', tpEvento)}): a Ciência não foi enviada.`
   // The pause after 656 or 678 is stored in the waiting row; copy it to the new one.
-  const { rows } = await sql<{ documentId: bigint; cStat: number; nextAt: Date }>`
+  const { rows } = await sql<{ id: bigint; documentId: bigint; cStat: number; nextAt: Date; paused: boolean }>`
     with replaced as (
     update outgoing_event set state = 'rejected', message = ${message}, lease_by = null, lease_until = null,
            c_stat = null, x_motivo = null, answered_at = null
@@ -260,10 +261,11 @@ async function replaceCiencias(
        select id from outgoing_event
         where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and tp_evento = 210210 and state = 'waiting'
           for update skip locked)
-    returning document_id, old.c_stat, old.next_at)
-    select document_id as "documentId", c_stat as "cStat", next_at as "nextAt" from replaced
-     where c_stat in (656, 678) and next_at > now()`.execute(db)
-  for (const { documentId, cStat, nextAt } of rows)
+    returning id, document_id, old.c_stat, old.next_at)
+    select id, document_id as "documentId", c_stat as "cStat", next_at as "nextAt", coalesce(c_stat in (656, 678) and next_at > now(), false) as paused
+      from replaced`.execute(db)
+  noteSettled({ db }, workspaceId, rows)
+  for (const { documentId, cStat, nextAt } of rows.filter(({ paused }) => paused))
     await db
       .updateTable('outgoing_event')
       .set({ c_stat: cStat, next_at: nextAt })

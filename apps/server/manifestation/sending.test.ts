@@ -7,7 +7,7 @@ import { processedEvent, signCteEvent } from '@vigia/sefaz/events'
 import fc from 'fast-check'
 import { type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
 import { runs } from '../../../tests/support/seed.ts'
@@ -58,6 +58,15 @@ afterAll(async () => {
   await owner.end()
   await ctx.db.destroy()
   await database[Symbol.asyncDispose]()
+})
+// Whichever way an event is settled, who follows the workspace hears of it once. What a test settled by itself still has the words of the queue.
+afterEach(async () => {
+  const { rows } = await owner.query<{ id: string; state: string; told: number }>(
+    `select id, state, (select count(*)::int from document_change c
+                         where c.workspace_id = o.workspace_id and c.event_id = o.id) as told
+       from outgoing_event o where message <> '' and message not like 'Na fila%'`,
+  )
+  for (const { state, told } of rows) expect(told, state).toBe(state === 'registered' || state === 'rejected' ? 1 : 0)
 })
 beforeEach(async () => {
   // The application itself may not remove what it noted.

@@ -12,6 +12,7 @@ import type { EventResults } from './announcements.ts'
 import { type Author, writeJournal } from './journal.ts'
 import { type Consequence, letterOfOthers, registrationTime, type Said } from './outcomes.ts'
 import type { Batch } from './queue.ts'
+import { noteSettled } from './settled.ts'
 import type { ReadyEvent } from './signing.ts'
 
 /** What became of one sending. */
@@ -132,6 +133,7 @@ async function writeOutcome(
     .where('lease_by', '=', leaseBy)
     .returning('requested_by as requestedBy')
     .executeTakeFirst()
+  if (row && (state === 'registered' || state === 'rejected')) noteSettled(ctx, workspaceId, [event])
   return row ? { state, requestedBy: row.requestedBy } : null
 }
 

@@ -16,6 +16,7 @@ import { manifestationKinds, outgoingText } from './kinds.ts'
 import { isAboutCertificate, isSignedAnew, overtaken } from './outcomes.ts'
 import type { Batch, QueuedEvent } from './queue.ts'
 import { recipient } from './rules.ts'
+import { noteSettled } from './settled.ts'
 
 /** An event whose signed bytes are stored and that is marked as being sent. */
 export interface ReadyEvent {
@@ -90,7 +91,7 @@ async function readRivals({ db }: Pick<Context, 'db'>, batch: Batch): Promise<Ma
 // are its own.
 async function settleKnown({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
   const fresh = batch.events.filter((event) => !event.isUnknown && event.tpEvento !== 110110)
-  const { rows } = await sql<{ id: bigint }>`
+  const { rows } = await sql<{ id: bigint; documentId: bigint }>`
     update outgoing_event o
        set state = case when k.counts then 'registered' else 'rejected' end,
            message = case when k.counts then 'Já estava registrada: nada precisou ser enviado.' else ${overtaken} end,
@@ -103,14 +104,15 @@ async function settleKnown({ db }: Pick<Context, 'db'>, batch: Batch): Promise<b
                and r.sequence = o.sequence and r.author = o.cnpj and r.rank > 0
              where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[])) k
      where o.workspace_id = ${batch.workspaceId} and o.id = k.id and o.lease_by = ${batch.leaseBy}
-    returning o.id`.execute(db)
+    returning o.id, o.document_id as "documentId"`.execute(db)
+  noteSettled({ db }, batch.workspaceId, rows)
   return rows.map((row) => row.id)
 }
 
 // Checked again after the wait: the document may be cancelled by now, or the switch that requested the event turned off, or the company archived.
 async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
   const fresh = batch.events.filter((event) => !event.isUnknown)
-  const { rows } = await sql<{ id: bigint }>`
+  const { rows } = await sql<{ id: bigint; documentId: bigint }>`
     update outgoing_event o
        set state = 'rejected', lease_by = null, lease_until = null, c_stat = null, x_motivo = null, answered_at = null,
            message = case d.status when 3 then 'O documento foi cancelado antes do envio: nada foi enviado.'
@@ -124,7 +126,8 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
        and d.workspace_id = o.workspace_id and d.id = o.document_id
        and (d.status in (3, 9) or (o.requested_by is null and (not c.active or c.acknowledges_since is null or c.shown_nfe & ${recipient}::int = 0)))
-    returning o.id`.execute(db)
+    returning o.id, o.document_id as "documentId"`.execute(db)
+  noteSettled({ db }, batch.workspaceId, rows)
   return rows.map((row) => row.id)
 }
 
@@ -169,7 +172,7 @@ const onItsWay = (xml: string): Change => ({
 async function changeHeld(
   { db }: Pick<Context, 'db'>,
   { workspaceId, leaseBy }: Batch,
-  { id }: QueuedEvent,
+  { id, documentId }: QueuedEvent,
   change: Change,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
@@ -179,6 +182,7 @@ async function changeHeld(
     .where('id', '=', id)
     .where('lease_by', '=', leaseBy)
     .executeTakeFirst()
+  if (numUpdatedRows === 1n && change.state === 'rejected') noteSettled({ db }, workspaceId, [{ id, documentId }])
   return numUpdatedRows === 1n
 }
 

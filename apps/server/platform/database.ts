@@ -199,16 +199,24 @@ function transact<C extends WithDatabase, T>(
   })
 }
 
-const lastWork = new WeakMap<Database, (() => Promise<void>)[]>()
+/** What the last work of a transaction locks, of one workspace. */
+interface LastLock {
+  lock: 'audit' | 'changes'
+  workspaceId: number
+}
+
+const lastWork = new WeakMap<Database, (LastLock & { work: () => Promise<void> })[]>()
 
 /** Runs `work` in one transaction, which has entered nothing yet; inside a transaction, `work` is part of it. */
 export function inTransaction<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
   if (ctx.db.isTransaction) return work(ctx)
   return ctx.db.transaction().execute(async (db) => {
-    const last: (() => Promise<void>)[] = []
+    const last: (LastLock & { work: () => Promise<void> })[] = []
     lastWork.set(db, last)
     const result = await work({ ...ctx, db })
-    for (const one of last) await one()
+    // All transactions take these locks in one order, so that two never wait for each other.
+    last.sort((a, b) => a.lock.localeCompare(b.lock) || a.workspaceId - b.workspaceId)
+    for (const { work } of last) await work()
     return result
   })
 }
@@ -217,8 +225,8 @@ export function inTransaction<C extends WithDatabase, T>(ctx: C, work: (ctx: C) 
  * Has `work` done as the last thing of the transaction that `ctx.db` is: a lock that it takes is held for a moment only, and nothing waits for
  * another lock meanwhile. By then the transaction may be in another workspace.
  */
-export function beforeCommit({ db }: WithDatabase, work: () => Promise<void>): void {
+export function beforeCommit({ db }: WithDatabase, lock: LastLock, work: () => Promise<void>): void {
   const last = lastWork.get(db)
   if (!last) throw new Error('not in a transaction of inTransaction')
-  last.push(work)
+  last.push({ ...lock, work })
 }

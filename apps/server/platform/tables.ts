@@ -555,6 +555,19 @@ interface OutgoingEventTable {
   answer_xml: Optional<string | null>
   answered_at: Optional<Date | null>
 }
+interface ChangePositionTable {
+  workspace_id: number
+  version: bigint
+  forgotten: Generated<bigint>
+}
+interface DocumentChangeTable {
+  workspace_id: number
+  document_id: bigint
+  version: bigint
+  at: Date
+  event_id: bigint | null
+  kind: number
+}
 interface OutgoingEventCallTable {
   workspace_id: number
   id: Generated<bigint>
@@ -582,6 +595,8 @@ export interface Tables {
   certificate: CertificateTable
   receipt: ReceiptTable
   supplier: SupplierTable
+  change_position: ChangePositionTable
+  document_change: DocumentChangeTable
   document: DocumentTable
   document_event: DocumentEventTable
   document_export: DocumentExportTable
