@@ -10,6 +10,7 @@ import {
   stallAgainAndAgain,
   troubles,
 } from './chaos/faults.ts'
+import { comeAndGo, compareFollowers, newFollowers } from './chaos/followers.ts'
 import { type Installation, install } from './chaos/installation.ts'
 import { askForEvents } from './chaos/people.ts'
 import { type ChaosPlan, readChaosPlan } from './chaos/plan.ts'
@@ -67,6 +68,7 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
   const people = askForEvents(installation, { chance: createChance(seed + 1), everyMs }, calm)
   // The last requests may get their response much later; a failure is thrown where `people` is awaited.
   people.catch(() => {})
+  const followers = newFollowers(installation)
   const happened: Check = { name: 'there was trouble', problems: [] }
   const seen = new Map<string, number>()
   const note: Note = (trouble) => void seen.set(trouble, (seen.get(trouble) ?? 0) + 1)
@@ -98,6 +100,7 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
       killDatabaseNowAndThen(installation.killDatabase, plan, createChance(seed + 6), note, calm),
       setClockAgainAndAgain(database, plan, createChance(seed + 7), note, calm),
       makeTrouble(authority, plan, createChance(seed), calm),
+      comeAndGo(followers, { chance: createChance(seed + 9), everyMs }, calm),
       cancelNotes(installation, { chance: createChance(seed + 3), everyMs: 3 * everyMs }, calm),
     ])
     const counts = await count()
@@ -114,11 +117,17 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
   const late = await tellLost(installation)
   if (late > 0) say(`${late} more while it settled`)
   const outcomes = Map.groupBy(await readOutgoing(database), ({ state, cStat }) => `${state} ${cStat ?? ''}`.trim())
-  const told = [...outcomes].map(([outcome, events]) => `${events.length} ${outcome}`).join(', ')
-  say(`settled; ${requests.length} events were asked for; sent ${told}`)
-  const checks = [happened, ...(await compareAll(installation, plan, requests, pending))]
+  const sent = [...outcomes].map(([outcome, events]) => `${events.length} ${outcome}`).join(', ')
+  say(`settled; ${requests.length} events were asked for; sent ${sent}`)
+  const told = followers.reduce((sum, { read }) => sum + read.length, 0)
+  say(`${told} changes were read meanwhile`)
+  const checks = [
+    happened,
+    ...(await compareAll(installation, plan, requests, pending)),
+    ...(await compareFollowers(installation, followers)),
+  ]
   say('the database is brought back from a copy')
-  return [...checks, ...(await restoreAndCompare(installation, plan, requests))]
+  return [...checks, ...(await restoreAndCompare(installation, plan, requests, followers))]
 }
 
 // The authority cannot know that a worker was killed before it wrote a response down, or that the machine delivered one too late.

@@ -4,6 +4,7 @@ import type { AuthorityCall, AuthorityEvent, AuthorityRow } from './authority.ts
 import { callsWhileBlocked, matchCalls, misread, misuse, overlaps, queriesTooMany, unwritten } from './conversations.ts'
 import { compareList, compareReceipts, compareStatuses } from './documents.ts'
 import { forgotten, registeredTwice, sentAgain, unacknowledged, unwanted, wronglyTold } from './events.ts'
+import { outOfOrder, type ToldChange, toldForNothing, untold } from './followers.ts'
 import type { RegisteredCompany } from './installation.ts'
 import type { SentRequest } from './people.ts'
 import type { LedgerCall, OutgoingEventRow, Receipt } from './records.ts'
@@ -232,6 +233,24 @@ const request: SentRequest = {
   accepted: true,
   message: '',
 }
+
+test('changes that come out of order, twice, not at all or for nothing are found', () => {
+  const told = (versao: number, number: number): ToldChange => ({
+    versao,
+    tipo: 'documento-novo',
+    idEmpresa: 'e',
+    chave: chave(number),
+  })
+  const here = [1, 2].map((number) => `e ${chave(number)}`)
+  const reader = (...read: ToldChange[]) => ({ workspace: 0, read })
+  const good = reader(told(1, 1), told(3, 2))
+  for (const problems of [outOfOrder(good), untold(good, here), toldForNothing(good, here)])
+    expect(problems).toEqual([])
+  expect(outOfOrder(reader(told(2, 1), told(2, 2)))).toHaveLength(1)
+  expect(untold(reader(told(1, 1)), here)).toHaveLength(1)
+  expect(toldForNothing(reader(told(1, 1), told(2, 1)), here)).toHaveLength(1)
+  expect(toldForNothing(reader(told(1, 3)), here)).toHaveLength(1)
+})
 
 describe('events', () => {
   test('what the product says and the authority does not is found', () => {

@@ -168,7 +168,9 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
   }
 }
 
-const endSessions = (name: string) => `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`
+// An autovacuum is not ours to end, and makes way by itself.
+const endSessions = (name: string) =>
+  `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and backend_type = 'client backend'`
 
 async function administer(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: url })

@@ -3,6 +3,7 @@ import type { AuthorityCall, AuthorityEvent, Remote } from './authority.ts'
 import { createChance } from './chance.ts'
 import { type Check, compareDocuments } from './compare.ts'
 import { registeredTwice } from './events.ts'
+import { compareFollowers, type Follower, readToEnd } from './followers.ts'
 import type { Installation, RegisteredCompany } from './installation.ts'
 import { askForEvents, type SentRequest } from './people.ts'
 import type { ChaosPlan } from './plan.ts'
@@ -11,18 +12,21 @@ import { waitUntilQuiet } from './settle.ts'
 
 /**
  * Brings the database back from a copy, after which documents came and events left, and compares what becomes of it. Everything must be settled
- * before; `requests` are the events that were asked for until then.
+ * before; `requests` are the events that were asked for until then, and `followers` have read all that changed.
  */
 export async function restoreAndCompare(
   installation: Installation,
   plan: ChaosPlan,
   requests: readonly SentRequest[],
+  followers: readonly Follower[],
 ): Promise<Check[]> {
   const { authority, database, config } = installation
   const patience = { patienceMs: plan.patienceHours * plan.hourMs, stillMs: 1.5 * plan.hourMs }
   const copy = await installation.copyDatabase()
   const sentInCopy = await countSendings(authority)
   const forgotten = await workOn(installation, plan)
+  // Versions that the copy does not know.
+  await readToEnd(followers)
   const sentSince = await countSendings(authority)
   await copy.bringBack()
 
@@ -48,6 +52,7 @@ export async function restoreAndCompare(
     { name: 'restore: events registered once', problems: registeredTwice(sent) },
     { name: 'restore: events wanted', problems: unasked(sent, all, installation.companies) },
     ...(await compareDocuments(installation, 'restore: ')),
+    ...(await compareFollowers(installation, followers, 'restore: ')),
   ]
 }
 
