@@ -49,6 +49,7 @@ const slices = [
   'plans',
   'companies',
   'changes',
+  'webhooks',
   'documents',
   'manifestation',
   'capture',
@@ -78,6 +79,7 @@ const testExceptions: Record<string, string[]> = {
   'apps/server/plans/plans.test.ts': ['documents'],
   // What changes are documents that arrive, and that are read again.
   'apps/server/changes/changes.test.ts': ['documents'],
+  'apps/server/webhooks/webhooks.test.ts': ['documents'],
   // A certificate of a test is made where events are signed with one.
   'apps/server/signer/signer.test.ts': ['manifestation'],
   // A form is printed from a document as it arrives.

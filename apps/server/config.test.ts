@@ -151,12 +151,19 @@ test('production asks the signer for its keys, and not for what the pages and th
 
 test('lists are separated by commas, and each item is looked at', () => {
   const config = readConfig(
-    { CORS_ORIGINS: 'https://erp.exemplo.com.br, http://localhost:8080', TRUSTED_PROXIES: '10.0.0.0/8,::1,fd00::/8' },
+    {
+      CORS_ORIGINS: 'https://erp.exemplo.com.br, http://localhost:8080',
+      TRUSTED_PROXIES: '10.0.0.0/8,::1,fd00::/8',
+      WEBHOOK_HOSTS: 'erp.interno, 10.0.0.7:8443',
+    },
     '/',
   )
   expect(config.corsOrigins).toEqual(['https://erp.exemplo.com.br', 'http://localhost:8080'])
   expect(config.trustedProxies).toEqual(['10.0.0.0/8', '::1', 'fd00::/8'])
-  expect(readConfig({}, '/')).toMatchObject({ corsOrigins: [], trustedProxies: [] })
+  expect(config.webhookHosts).toEqual(['erp.interno', '10.0.0.7:8443'])
+  for (const host of ['https://erp.interno', 'erp.interno/aviso', 'a@b', 'ERP'])
+    expect(problems({ WEBHOOK_HOSTS: host })[0]).toMatch(/^WEBHOOK_HOSTS /)
+  expect(readConfig({}, '/')).toMatchObject({ corsOrigins: [], trustedProxies: [], webhookHosts: [] })
   for (const origin of ['*', 'exemplo.com.br', 'https://exemplo.com.br/', 'ftp://exemplo.com.br'])
     expect(problems({ CORS_ORIGINS: origin })[0]).toMatch(/^CORS_ORIGINS /)
   for (const network of ['proxy', '10.0.0.0/33', '10.0.0.0/8/8', '::1/129', '10.0.0'])

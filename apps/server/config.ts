@@ -42,6 +42,8 @@ export interface Config {
   survey: { url: string; environmentId: string } | null
   /** Pages of these origins may call the API. */
   corsOrigins: string[]
+  /** Hosts, with their ports, to which a webhook may lead although they are not public. */
+  webhookHosts: string[]
   /** Proxies (addresses or networks) that tell the truth about where a call comes from. */
   trustedProxies: string[]
   /** Threads that lay out documents, at most. */
@@ -135,6 +137,7 @@ const list = (isItem: (text: string) => boolean, message: string) =>
     .transform((items) => items.filter(Boolean))
     .refine((items) => items.every(isItem), message)
 
+const isHost = (text: string) => URL.parse(`http://${text}`)?.host === text
 const isOrigin = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '') && URL.parse(text)?.origin === text
 
 function isNetwork(text: string): boolean {
@@ -229,6 +232,7 @@ const environment = z.object({
     .regex(/^[\w.-]{1,100}$/, 'deve ter só letras, números, ponto e hífen')
     .optional(),
   CORS_ORIGINS: list(isOrigin, 'deve ter endereços como https://erp.exemplo.com.br, separados por vírgula'),
+  WEBHOOK_HOSTS: list(isHost, 'deve ter nomes como erp.interno:8443, separados por vírgula'),
   TRUSTED_PROXIES: list(isNetwork, 'deve ter endereços IP ou redes como 10.0.0.0/8, separados por vírgula'),
   CAPTURE_CONVERSATIONS: z
     .string()
@@ -366,6 +370,7 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
         ? { url: env.SURVEY_URL, environmentId: env.SURVEY_ENVIRONMENT_ID }
         : null,
     corsOrigins: env.CORS_ORIGINS,
+    webhookHosts: env.WEBHOOK_HOSTS,
     trustedProxies: env.TRUSTED_PROXIES,
     printThreads: env.PRINT_THREADS,
     metricsToken: env.METRICS_TOKEN,

@@ -64,6 +64,9 @@ import { connectSigner } from './signer/client.ts'
 import { openSigner } from './signer/in-process.ts'
 import type { Signer } from './signer/signer.ts'
 import { watchSigner } from './signer/watch.ts'
+import { webhookMails } from './webhooks/mails.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
+import { forgetDeliveries, startWebhookWorker } from './webhooks/worker.ts'
 
 export type Role = 'api' | 'worker'
 
@@ -85,6 +88,7 @@ export const routes = [
   ...companyRoutes,
   ...documentRoutes,
   ...changeRoutes,
+  ...webhookRoutes,
   ...manifestationRoutes,
   ...companyChangeRoutes(captures),
   ...completenessRoutes,
@@ -173,6 +177,7 @@ export async function start(
       await forgetOutbox(config)
       await forgetExports(working)
       await forgetChanges(working)
+      await forgetDeliveries(working)
     }
     const writers = {
       ...companyAnnouncements,
@@ -183,6 +188,7 @@ export async function start(
     stack.use(startTeller(working, writers))
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
     stack.use(startExportWorker(working))
+    stack.use(startWebhookWorker(working))
     stack.use(startCertificateWorker(working, captures))
     stack.use(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))
     stack.defer(() => stop.abort())
@@ -190,7 +196,16 @@ export async function start(
     stack.use(startOperatorLetters(working))
     stack.use(watchStorage(working))
     stack.use(watchSigner(working))
-    const mails = [accountMails, deletionMails, planMails, certificateMails, captureMails, contactMails, operatorMails]
+    const mails = [
+      accountMails,
+      deletionMails,
+      planMails,
+      certificateMails,
+      captureMails,
+      webhookMails,
+      contactMails,
+      operatorMails,
+    ]
     stack.use(startMailWorker(working, Object.assign({}, ...mails)))
   }
   const owned = stack.move()

@@ -2,6 +2,18 @@ import { z } from 'zod'
 import { LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
+export {
+  addWebhook,
+  changeKinds,
+  changeWebhook,
+  deliverWebhookAgain,
+  listChanges,
+  listWebhookDeliveries,
+  listWebhooks,
+  removeWebhook,
+  replaceWebhookSecret,
+  testWebhook,
+} from './changes.ts'
 export { type PlanKind, planKinds, trialDays } from './codes.ts'
 
 /** Dashboard of the current month (section 3). `tipoDfe` 0 means NFe, any other value CTe. */
@@ -162,54 +174,6 @@ export const listAudit = route({
   summary: 'Quem fez o quê, quando e de onde, do mais novo ao mais antigo.',
   query: AuditFilter,
   data: z.object({ items: z.array(AuditRow), totalDePaginas: z.number() }),
-})
-
-/** What a change in the change feed is: a document is new, its XML came, its situation or role changed, it was cancelled, an answer was settled. */
-export const changeKinds = ['documento-novo', 'xml-completo', 'situacao', 'cancelamento', 'resposta'] as const
-
-const badVersion = 'desde deve ser a versao de uma chamada anterior, ou agora'
-
-/** What changed in the workspace after a version, in order, at most 500 at a time; ours. */
-export const listChanges = route({
-  method: 'GET',
-  path: '/v1/api/Alteracoes',
-  access: 'session',
-  summary: 'O que mudou no workspace depois de uma versão, em ordem, até 500 alterações de cada vez.',
-  refusals: [410],
-  query: z.object({
-    desde: z
-      .union(
-        [
-          z.literal('agora'),
-          z
-            .string()
-            .regex(/^\d{1,15}$/)
-            .transform(Number),
-        ],
-        { error: badVersion },
-      )
-      .optional(),
-  }),
-  data: z.object({
-    alteracoes: z.array(
-      z.object({
-        versao: z.number(),
-        tipo: z.enum(changeKinds),
-        quando: z.string(),
-        idDfe: z.string(),
-        chave: z.string(),
-        tipoDFe: z.number(),
-        idEmpresa: z.string(),
-        /** Of `resposta`. */
-        resposta: z
-          .object({ tpEvento: z.number(), situacao: z.enum(['registrada', 'recusada']), mensagem: z.string() })
-          .nullable(),
-      }),
-    ),
-    /** To be sent as `desde` of the next call. */
-    versao: z.number(),
-    temMais: z.boolean(),
-  }),
 })
 
 /** Where open pages are told what happens, by the SignalR protocol; every message is named by the workspace (section 8). */

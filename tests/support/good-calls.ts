@@ -135,6 +135,31 @@ async function newAnnouncement({ owner, mine }: TwoWorkspaces): Promise<string> 
   return body.data.items[0]!.idAviso
 }
 
+const webhook = { endereco: 'https://erp.exemplo.com.br/aviso', tipos: ['documento-novo'] }
+
+// There are ten of them at most.
+async function forgetWebhooks({ mine, owner }: TwoWorkspaces): Promise<void> {
+  await owner.query('delete from webhook where workspace_id = (select workspace_id from account where email = $1)', [
+    mine.account.email,
+  ])
+}
+
+async function newWebhook(two: TwoWorkspaces): Promise<string> {
+  await forgetWebhooks(two)
+  const { body } = await two.mine.client.call<{ idWebhook: string }>('POST', '/v1/api/Webhooks', webhook)
+  return body.data.idWebhook
+}
+
+async function newDelivery(two: TwoWorkspaces): Promise<string> {
+  const idWebhook = await newWebhook(two)
+  const { rows } = await two.owner.query<{ id: string }>(
+    `insert into webhook_delivery (workspace_id, webhook_id, kind, body, state)
+     select workspace_id, id, 'teste', '{}', 'failed' from webhook where public_id = $1 returning public_id as id`,
+    [idWebhook],
+  )
+  return rows[0]!.id
+}
+
 // One white point.
 const logo = () =>
   new File(
@@ -254,6 +279,23 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'GET /v1/api/Avisos': async (two) => ({ query: { antesDe: await newAnnouncement(two) }, id: 'antesDe' }),
   'POST /v1/api/Avisos/lidos': async (two) => ({ body: { ate: await newAnnouncement(two) }, id: 'ate' }),
   'GET /v1/api/Alteracoes': () => ({ query: { desde: '0' } }),
+  'GET /v1/api/Webhooks': () => ({}),
+  'POST /v1/api/Webhooks': async (two) => {
+    await forgetWebhooks(two)
+    return { body: { ...webhook, idsEmpresas: [two.mine.companyId] }, id: 'idsEmpresas' }
+  },
+  'PUT /v1/api/Webhooks': async (two) => ({
+    body: { ...webhook, idWebhook: await newWebhook(two), ativo: false },
+    id: 'idWebhook',
+  }),
+  'POST /v1/api/Webhooks/apagar': async (two) => ({ body: { idWebhook: await newWebhook(two) }, id: 'idWebhook' }),
+  'POST /v1/api/Webhooks/trocar-segredo': async (two) => ({
+    body: { idWebhook: await newWebhook(two) },
+    id: 'idWebhook',
+  }),
+  'POST /v1/api/Webhooks/testar': async (two) => ({ body: { idWebhook: await newWebhook(two) }, id: 'idWebhook' }),
+  'GET /v1/api/Webhooks/entregas': async (two) => ({ query: { idWebhook: await newWebhook(two) }, id: 'idWebhook' }),
+  'POST /v1/api/Webhooks/reenviar': async (two) => ({ body: { idEntrega: await newDelivery(two) }, id: 'idEntrega' }),
   'GET /v1/api/DocumentosFiscais': (two) => ({
     query: {
       TipoDFe: '0',

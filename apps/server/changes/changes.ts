@@ -4,12 +4,13 @@ import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { asOperator, beforeCommit, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { findRestore } from '../platform/restore.ts'
+import type { Change, ChangeKind } from './change.ts'
+
+export type { Change, ChangeKind } from './change.ts'
+export { wireOf } from './wire.ts'
 
 // What changed in a workspace, in order: docs/decisions/0033-change-feed.md. Whoever changes a document says so here, in the transaction that does
 // it, and the version is given right before its commit.
-
-/** A document is new, its complete XML came, an event changed what it shows, it was cancelled, an answer of ours to it was settled. */
-export type ChangeKind = 'new' | 'completed' | 'standing' | 'cancelled' | 'answered'
 
 const codes: Record<ChangeKind, number> = { new: 1, completed: 2, standing: 3, cancelled: 4, answered: 5 }
 const kinds = new Map(Object.entries(codes).map(([kind, code]) => [code, kind as ChangeKind]))
@@ -51,19 +52,6 @@ async function write({ db }: WithDatabase, workspaceId: number, noted: readonly 
                               with ordinality n (kind, document_id, event_id, place)`.execute(db)
 }
 
-/** A change of a document, with what the reader needs to fetch it. */
-export interface Change {
-  version: number
-  kind: ChangeKind
-  at: Date
-  documentId: bigint
-  chave: string
-  type: number
-  companyPublicId: string
-  /** Of `answered`. */
-  answer: { tpEvento: number; registered: boolean; message: string } | null
-}
-
 export interface ChangePage {
   changes: Change[]
   /** Up to where this page goes. */
@@ -85,7 +73,7 @@ export async function readChanges(ctx: WithDatabase, workspaceId: number, since:
     if (since !== null && since < forgotten) throw new AppError('gone', tooOld)
     if (since !== null && since > newest) throw new AppError('gone', neverGiven)
     const { rows } = await sql<ChangeRow>`
-      select c.version::float8 as version, c.kind, c.at, c.document_id as "documentId", d.chave, d.type, co.public_id as "companyPublicId",
+      select c.version::float8 as version, c.kind, c.at, c.document_id as "documentId", d.chave, d.type, d.company_id as "companyId", co.public_id as "companyPublicId",
              coalesce(${shownTo('co', 'd')}, false) as shown, o.tp_evento as "tpEvento", o.state, o.message
         from (select * from document_change
                where workspace_id = ${workspaceId} and version > ${since ?? 0} order by version limit ${atOnce + 1}) c
@@ -97,7 +85,7 @@ export async function readChanges(ctx: WithDatabase, workspaceId: number, since:
     const more = rows.length > atOnce
     return {
       changes: page.filter(({ shown }) => shown).map(toChange),
-      version: more ? page.at(-1)!.version : newest,
+      version: more ? page.at(-1)!.version : Math.max(newest, page.at(-1)?.version ?? 0),
       more,
     }
   })

@@ -165,6 +165,8 @@ describe('a deletion', () => {
         sql`insert into manifestation_text (workspace_id, type, choice, text) values (${workspaceId}, 0, 1, 'x')`,
         sql`insert into saved_view (workspace_id, type, name, address, saved_by) values (${workspaceId}, 0, 'x', '', 1)`,
         sql`insert into first_view select workspace_id, 1, 0, id from saved_view`,
+        sql`with w as (insert into webhook (workspace_id, url, kinds, secret, version) values (${workspaceId}, '', '{}', '', 0) returning id)
+          insert into webhook_delivery (workspace_id, webhook_id, kind, body) select ${workspaceId}, id, '', '' from w`,
         sql`insert into announcement_reading select workspace_id, id, 1 from account`,
         sql`insert into token_directory values (${Buffer.from(`${workspaceId}`)}, ${workspaceId}, now())`,
         sql`insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, why)

@@ -189,6 +189,17 @@ export const fieldTexts: Record<string, FieldWords> = {
   idAviso: { description: 'Identificador do aviso.' },
   lido: { description: 'Esta conta já leu, ou é sobre o que esta sessão fez.' },
   temMais: { description: 'Há mais do que esta resposta traz: avisos mais antigos, alterações mais novas.' },
+  tipos: {
+    description:
+      'O que contar: documento-novo, xml-completo, situacao (de um evento), cancelamento, resposta (nossa, decidida).',
+  },
+  idsEmpresas: { description: 'As empresas, até 200; null ou ausente: todas, também as que vierem.' },
+  idWebhook: { description: 'Identificador do webhook.' },
+  ativo: { description: 'false pausa: nada sai, nada se perde. true reativa: o que esperava sai na hora.' },
+  idEntrega: {
+    description: 'Identificador da entrega, o mesmo em cada tentativa (Vigia-Id): quem recebe a reconhece por ele.',
+  },
+  segredo: { description: 'A chave da assinatura (HMAC-SHA256). Só aparece aqui: guarde-a.' },
   desde: {
     description:
       'A versao da última chamada: vem o que mudou depois dela. Sem ela, tudo o que está guardado (90 dias); com agora, nenhuma alteração, só a versao de que partir.',
@@ -244,6 +255,7 @@ export const tagTexts: Record<string, string> = {
   RecuperarSenha: 'Trocar a senha esquecida, pelo link de um e-mail.',
   Dashboard: 'Os números do mês.',
   DocumentosFiscais: 'NF-e e CT-e recebidos: lista, impressão, manifestação.',
+  Webhooks: 'Endereços de outros sistemas que são avisados do que muda.',
   Alteracoes: 'O que mudou, em ordem, para um programa que acompanha o workspace.',
   Empresas: 'As empresas, os certificados e a captura.',
   Plano: 'O plano, os limites e o uso.',

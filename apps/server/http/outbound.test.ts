@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fetchOutside, isPublic, type OutboundError } from './outbound.ts'
+import { fetchOutside, isPublic, type OutboundError, postOutside } from './outbound.ts'
 
 let asked: string[] = []
 const pages: Record<string, RequestListener> = {
@@ -82,6 +82,21 @@ test('what goes on is ended when it is told to stop', async () => {
   await expect.poll(() => asked.includes('/silent')).toBe(true)
   ending.abort()
   await expect(fetched).rejects.toMatchObject({ name: 'OutboundError', problem: 'unreachable' })
+})
+
+test('what is sent has any answer, of which the beginning is read, and goes to public addresses only', async () => {
+  const post = (path: string, exempt = [host]) =>
+    postOutside(`http://${host}${path}`, '{}', { headers: {}, exempt, stop })
+  expect(await post('/gone')).toEqual({ status: 404, text: 'gone' })
+  expect(await post('/elsewhere')).toEqual({ status: 302, text: '' })
+  expect(await post('/endless')).toEqual({ status: 200, text: '' })
+  await expect(post('/cut')).rejects.toMatchObject({ problem: 'unreachable' })
+  asked = []
+  await expect(post('/list', [])).rejects.toMatchObject({ problem: 'not-public' })
+  await expect(postOutside('http://nome.invalid/', '', { headers: {}, exempt: [], stop })).rejects.toMatchObject({
+    problem: 'unreachable',
+  })
+  expect(asked).toEqual([])
 })
 
 test('redirects are not followed, errors not taken for content, and too much is not read', async () => {

@@ -1,4 +1,5 @@
-import { lookup } from 'node:dns'
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
@@ -34,16 +35,67 @@ export async function fetchOutside(
   address: string,
   { exempt, stop }: { exempt: string | null; stop: AbortSignal },
 ): Promise<Buffer> {
+  return reach(
+    address,
+    { exempt: exempt === null ? [] : [exempt], stop, patienceMs, lookup: lookupPublic },
+    get,
+    readBody,
+  )
+}
+
+/** The response of an address that somebody outside wrote: its status, and the beginning of its body as text. */
+export interface OutsideAnswer {
+  status: number
+  text: string
+}
+
+const answerBytesMax = 1_000
+const answerPatienceMs = 10_000
+
+/**
+ * Sends `body` to an address that somebody outside wrote, under the rules of `fetchOutside`, for ten seconds at most, and reads a thousand bytes of
+ * the response at most, whatever its status. Throws OutboundError when there is none. `exempt`: hosts with their ports that may be anywhere.
+ */
+export async function postOutside(
+  address: string,
+  body: string,
+  { headers, exempt, stop }: { headers: Record<string, string>; exempt: readonly string[]; stop: AbortSignal },
+): Promise<OutsideAnswer> {
+  const bytes = Buffer.from(body)
+  const post: Sending = { method: 'POST', headers: { ...headers, 'content-length': String(bytes.length) }, body: bytes }
+  return reach(address, { exempt, stop, patienceMs: answerPatienceMs, lookup: resolvePublic }, post, readBeginning)
+}
+
+interface Sending {
+  method: 'GET' | 'POST'
+  headers: Record<string, string>
+  body?: Buffer
+}
+
+const get: Sending = { method: 'GET', headers: {} }
+
+async function reach<T>(
+  address: string,
+  {
+    exempt,
+    stop,
+    patienceMs,
+    lookup,
+  }: { exempt: readonly string[]; stop: AbortSignal; patienceMs: number; lookup: LookupFunction },
+  sending: Sending,
+  read: (response: IncomingMessage) => Promise<T>,
+): Promise<T> {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
     throw new OutboundError('no-address', 'http or https without a login')
-  const isExempt = url.host === exempt
+  const isExempt = exempt.includes(url.host)
   const literal = url.hostname.replace(/^\[|\]$/g, '')
   // No name is looked up for these.
   if (!isExempt && isIP(literal) && !isPublic(literal)) throw new OutboundError('not-public', url.hostname)
   const patience = AbortSignal.timeout(patienceMs)
+  const signal = AbortSignal.any([patience, stop])
   try {
-    return await readBody(await get(url, AbortSignal.any([patience, stop]), isExempt ? undefined : lookupPublic))
+    return await read(await request(url, sending, signal, isExempt ? undefined : lookup))
   } catch (cause) {
     if (cause instanceof OutboundError) throw cause
     if (patience.aborted) throw new OutboundError('too-slow', url.host, { cause })
@@ -52,12 +104,31 @@ export async function fetchOutside(
 }
 
 // Without an agent there is no connection from before, to an address that was not looked at.
-function get(url: URL, signal: AbortSignal, lookup: LookupFunction | undefined): Promise<IncomingMessage> {
+function request(
+  url: URL,
+  { method, headers, body }: Sending,
+  signal: AbortSignal,
+  lookup: LookupFunction | undefined,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { request } = url.protocol === 'https:' ? https : http
-    const headers = { accept: '*/*', 'accept-encoding': 'identity' }
-    request(url, { agent: false, lookup, signal, headers }, resolve).on('error', reject).end()
+    const all = { accept: '*/*', 'accept-encoding': 'identity', ...headers }
+    request(url, { agent: false, lookup, signal, method, headers: all }, resolve).on('error', reject).end(body)
   })
+}
+
+async function readBeginning(response: IncomingMessage): Promise<OutsideAnswer> {
+  using _ = { [Symbol.dispose]: () => void response.destroy() }
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size >= answerBytesMax) break
+  }
+  const text = Buffer.concat(chunks).subarray(0, answerBytesMax).toString()
+  // PostgreSQL takes no NUL.
+  return { status: response.statusCode!, text: text.replaceAll('\0', '') }
 }
 
 async function readBody(response: IncomingMessage): Promise<Buffer> {
@@ -76,13 +147,37 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
 // The connection goes to one of the addresses that are handed back, and to no other.
 const lookupPublic: LookupFunction = (host, options, callback) => {
   lookup(host, { ...options, all: true }, (error, found) => {
-    if (error) return callback(error, [])
-    const open = found.filter(({ address }) => isPublic(address))
-    const [first] = open
-    if (!first) return callback(new OutboundError('not-public', host), [])
-    if (options.all) callback(null, open)
-    else callback(null, first.address, first.family)
+    if (error) callback(error, [])
+    else handBack(host, found, options, callback)
   })
+}
+
+const resolver = new Resolver({ timeout: 2_000, tries: 2 })
+
+// Asks the name servers itself: a lookup of the system holds one of the few threads of the process for as long as a name server likes.
+const resolvePublic: LookupFunction = (host, options, callback) => {
+  if (/(^|\.)localhost\.?$/i.test(host)) return callback(new OutboundError('not-public', host), [])
+  void Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]).then(([four, six]) => {
+    const found = [
+      ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
+      ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
+    ]
+    if (found.length === 0) callback(new OutboundError('unreachable', `${host} has no address`), [])
+    else handBack(host, found, options, callback)
+  })
+}
+
+const handBack = (
+  host: string,
+  found: readonly LookupAddress[],
+  { all }: LookupOptions,
+  callback: Parameters<LookupFunction>[2],
+): void => {
+  const open = found.filter(({ address }) => isPublic(address))
+  const [first] = open
+  if (!first) callback(new OutboundError('not-public', host), [])
+  else if (all) callback(null, open)
+  else callback(null, first.address, first.family)
 }
 
 /** Whether an IP address is one of the public internet (IANA special-purpose registries). */

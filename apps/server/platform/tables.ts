@@ -568,6 +568,45 @@ interface DocumentChangeTable {
   event_id: bigint | null
   kind: number
 }
+interface WebhookTable {
+  workspace_id: number
+  id: Generated<number>
+  public_id: Generated<string>
+  url: string
+  kinds: string[]
+  company_ids: number[] | null
+  secret: Buffer
+  old_secret: Optional<Buffer | null>
+  old_until: Optional<Date | null>
+  created_at: Timestamp
+  version: bigint
+  fed_at: Timestamp
+  paused_at: Optional<Date | null>
+  problem: Optional<string | null>
+  failures: Optional<number>
+  rest_until: Timestamp
+}
+interface WebhookDeliveryTable {
+  workspace_id: number
+  id: Generated<bigint>
+  public_id: Generated<string>
+  webhook_id: number
+  version: bigint | null
+  document_id: bigint | null
+  kind: string
+  body: string
+  created_at: Timestamp
+  state: Optional<'waiting' | 'delivered' | 'failed'>
+  next_at: Timestamp
+  lease_until: Optional<Date | null>
+  attempts: Optional<number>
+  failing_since: Optional<Date | null>
+  tried_at: Optional<Date | null>
+  duration_ms: Optional<number | null>
+  status: Optional<number | null>
+  answer: Optional<string | null>
+  problem: Optional<string | null>
+}
 interface OutgoingEventCallTable {
   workspace_id: number
   id: Generated<bigint>
@@ -597,6 +636,8 @@ export interface Tables {
   supplier: SupplierTable
   change_position: ChangePositionTable
   document_change: DocumentChangeTable
+  webhook: WebhookTable
+  webhook_delivery: WebhookDeliveryTable
   document: DocumentTable
   document_event: DocumentEventTable
   document_export: DocumentExportTable

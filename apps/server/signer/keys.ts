@@ -22,7 +22,12 @@ export function secondFactorPurpose(workspaceId: number, accountId: number): str
   return `second factor of account ${workspaceId}/${accountId}`
 }
 
-/** The key from which tokens and tickets come, and which seals second factors. */
+/** What binds the sealed secrets of webhooks to their workspace. */
+export function webhookPurpose(workspaceId: number): string {
+  return `webhook ${workspaceId}`
+}
+
+/** The key from which tokens and tickets come, and which seals second factors and secrets of webhooks. */
 export const tokens = 'tokens'
 
 /** The keys of the workspaces, unwrapped; `db` belongs to the signer. */
@@ -116,7 +121,7 @@ async function hasKeysOfAnother(client: pg.Client, wrapper: KeyWrapper, sealedWi
   return rows[0]!.otherwise
 }
 
-// One of another master key is replaced: nothing is sealed with that, and links that came from it last an hour at most.
+// One of another master key, which is lost, is replaced: links that came from it last an hour at most, and second factors and webhooks need other secrets.
 async function ensureInstallationKey(client: pg.Client, wrapper: KeyWrapper): Promise<void> {
   const { rowCount } = await client.query('select from installation_key where purpose = $1 and wrapper_id = $2', [
     tokens,

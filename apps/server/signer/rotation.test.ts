@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
 import { createVault, type Vault } from '../platform/vault.ts'
-import { keyPurpose, prepareKeys, secondFactorPurpose, tokens, workspacePurpose } from './keys.ts'
+import { keyPurpose, prepareKeys, secondFactorPurpose, tokens, webhookPurpose, workspacePurpose } from './keys.ts'
 import { rotateMasterKey } from './rotation.ts'
 import { keyProgram } from './testing.ts'
 import { ensureMasterKey, type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
@@ -107,14 +107,13 @@ describe('with the key in the data directory', () => {
     expect(await opened(old)).toBe('0 of 250')
   })
 
+  const vaultOf = async (masterKey: Buffer) => {
+    const [row] = await query<{ wrapped: Buffer }>('select wrapped from installation_key where purpose = $1', [tokens])
+    return createVault(await wrapWithKey(masterKey).unwrap(row!.wrapped, tokens))
+  }
+
   test('second factors go on with the programs of their people', async () => {
     await start(old)
-    const vaultOf = async (masterKey: Buffer) => {
-      const [row] = await query<{ wrapped: Buffer }>('select wrapped from installation_key where purpose = $1', [
-        tokens,
-      ])
-      return createVault(await wrapWithKey(masterKey).unwrap(row!.wrapped, tokens))
-    }
     const before = await vaultOf(old)
     const people = await query<{ workspace: number; account: number }>(
       `insert into account (workspace_id, email, name, password_hash) select id, id || '@exemplo.com.br', 'Ana', '-' from workspace
@@ -135,6 +134,25 @@ describe('with the key in the data directory', () => {
     expect(kept).toHaveLength(3)
     for (const { workspace, account, secret } of kept)
       expect(after.decrypt(secret, secondFactorPurpose(workspace, account))).toBe(`secret of ${account}`)
+  })
+
+  test('secrets of webhooks are sealed with the new key of tokens', async () => {
+    await start(old)
+    const [place] = await query<{ id: number }>('select min(id) as id from workspace')
+    const purpose = webhookPurpose(place!.id)
+    const before = (await vaultOf(old)).encrypt('whsec_x', purpose)
+    await query(`insert into webhook (workspace_id, url, kinds, secret, version) values ($1, 'x', '{}', $2, 0)`, [
+      place!.id,
+      before,
+    ])
+    await rotateMasterKey(config())
+    const [row] = await query<{ secret: Buffer; old_secret: null }>('select secret, old_secret from webhook')
+    const after = await vaultOf(await inFile())
+    expect(after.decrypt(row!.secret, purpose)).toBe('whsec_x')
+    expect(row!.old_secret).toBeNull()
+    expect(() => after.decrypt(before, purpose)).toThrow()
+    await start(await inFile())
+    expect((await vaultOf(await inFile())).keyId).toBe(after.keyId)
   })
 
   test('a certificate that was removed has no key to seal, and stops nobody', async () => {

@@ -15,6 +15,7 @@ import {
   sealAnew,
   secondFactorPurpose,
   tokens,
+  webhookPurpose,
   withOwner,
   workspacePurpose,
   writeKeys,
@@ -208,6 +209,7 @@ async function replaceTokensKey(client: pg.Client, from: KeyWrapper, to: KeyWrap
     to.id,
   ])
   await sealFactorsAnew(client, before, vault)
+  await sealWebhooksAnew(client, before, vault)
 }
 
 async function sealFactorsAnew(client: pg.Client, before: Vault, after: Vault): Promise<void> {
@@ -225,6 +227,22 @@ async function sealFactorsAnew(client: pg.Client, before: Vault, after: Vault): 
         where f.workspace_id = u.workspace and f.account_id = u.account`,
       [some.map(({ workspace }) => workspace), some.map(({ account }) => account), sealed],
     )
+  }
+}
+
+async function sealWebhooksAnew(client: pg.Client, before: Vault, after: Vault): Promise<void> {
+  const { rows } = await client.query<{ workspace: number; id: number; secret: Buffer; old: Buffer | null }>(
+    'select workspace_id as workspace, id, secret, old_secret as old from webhook',
+  )
+  for (const { workspace, id, ...sealed } of rows) {
+    const purpose = webhookPurpose(workspace)
+    const again = (secret: Buffer | null) => secret && after.encrypt(before.decrypt(secret, purpose), purpose)
+    await client.query('update webhook set secret = $3, old_secret = $4 where workspace_id = $1 and id = $2', [
+      workspace,
+      id,
+      again(sealed.secret),
+      again(sealed.old),
+    ])
   }
 }
 

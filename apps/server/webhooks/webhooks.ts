@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { recordAudit } from '../audit/audit.ts'
+import { newestVersion } from '../changes/changes.ts'
+import { getCompanyId } from '../companies/companies.ts'
+import type { Session } from '../http/http.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { webhookPurpose } from '../signer/keys.ts'
+
+/** What a person chooses of an address that is told what changes. */
+export interface WebhookChoice {
+  url: string
+  /** Names of the contract. */
+  kinds: readonly string[]
+  /** Public ids; null: all, those that come later too. */
+  companies: readonly string[] | null
+}
+
+/** An address as its workspace sees it: without its secret. */
+export interface Webhook {
+  publicId: string
+  url: string
+  kinds: string[]
+  companies: string[] | null
+  createdAt: Date
+  pausedAt: Date | null
+  problem: string | null
+  /** Until when the secret before signs too. */
+  oldUntil: Date | null
+  waiting: number
+}
+
+export const webhooksMax = 10
+const oldSecretHours = 24
+const companiesMax = 200
+
+const newSecret = () => `whsec_${randomBytes(32).toString('base64url')}`
+
+export async function listWebhooks(ctx: WithDatabase, workspaceId: number): Promise<Webhook[]> {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<Webhook>`
+      select w.public_id as "publicId", w.url, w.kinds, w.created_at as "createdAt", w.paused_at as "pausedAt", w.problem,
+             case when w.old_until > now() then w.old_until end as "oldUntil",
+             case when w.company_ids is not null
+                  then array(select c.public_id::text from company c where c.workspace_id = w.workspace_id and c.id = any (w.company_ids) order by c.id)
+                   end as companies,
+             (select count(*)::int from webhook_delivery d
+               where d.workspace_id = w.workspace_id and d.webhook_id = w.id and d.state = 'waiting') as waiting
+        from webhook w where w.workspace_id = ${workspaceId} order by w.id`.execute(db)
+    return rows
+  })
+}
+
+/** Adds an address, which is told what changes from now on. Returns its secret, which nobody is shown again. */
+export async function addWebhook(
+  ctx: Pick<Context, 'db' | 'config' | 'vault'>,
+  session: Session,
+  choice: WebhookChoice,
+): Promise<{ publicId: string; secret: string }> {
+  const { workspaceId } = session
+  requireAddress(ctx, choice.url)
+  const secret = newSecret()
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    // Two that are added at once take turns, and the second one counts the first.
+    await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute()
+    const { n } = await db
+      .selectFrom('webhook')
+      .select(sql<number>`count(*)::int`.as('n'))
+      .where('workspace_id', '=', workspaceId)
+      .executeTakeFirstOrThrow()
+    if (n >= webhooksMax)
+      throw new AppError(
+        'conflict',
+        `Já há ${webhooksMax} webhooks. Este não foi criado; apague um que não usa mais e tente de novo.`,
+      )
+    const { public_id } = await db
+      .insertInto('webhook')
+      .values({
+        workspace_id: workspaceId,
+        url: choice.url,
+        kinds: [...choice.kinds],
+        company_ids: await companyIdsOf({ db }, workspaceId, choice.companies),
+        secret: ctx.vault.encrypt(secret, webhookPurpose(workspaceId)),
+        version: BigInt(await newestVersion({ db }, workspaceId)),
+      })
+      .returning('public_id')
+      .executeTakeFirstOrThrow()
+    await recordAudit({ db }, session, 'conta', `Criou um webhook para ${new URL(choice.url).host}.`)
+    return { publicId: public_id, secret }
+  })
+}
+
+/** Changes an address; `active` false pauses it, true has all that waits leave at once. */
+export async function changeWebhook(
+  ctx: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  publicId: string,
+  { active, ...choice }: WebhookChoice & { active: boolean },
+): Promise<void> {
+  const { workspaceId } = session
+  requireAddress(ctx, choice.url)
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { id, pausedAt } = await lockWebhook({ db }, workspaceId, publicId)
+    const companyIds = await companyIdsOf({ db }, workspaceId, choice.companies)
+    await sql`
+      update webhook
+         set url = ${choice.url}, kinds = ${choice.kinds}::text[], company_ids = ${companyIds}::int[],
+             paused_at = case when ${active} then null else coalesce(paused_at, now()) end,
+             problem = case when ${active} then null else problem end
+       where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
+    if (active && pausedAt !== null) await resume({ db }, workspaceId, id)
+    const what = active === (pausedAt === null) ? 'Mudou' : active ? 'Reativou' : 'Pausou'
+    await recordAudit({ db }, session, 'conta', `${what} o webhook para ${new URL(choice.url).host}.`)
+  })
+}
+
+// What is not kept any more cannot be told.
+async function resume({ db }: WithDatabase, workspaceId: number, id: number): Promise<void> {
+  await sql`
+    update webhook w set failures = 0, rest_until = '-infinity',
+           version = greatest(w.version, (select p.forgotten from change_position p where p.workspace_id = w.workspace_id))
+     where w.workspace_id = ${workspaceId} and w.id = ${id}`.execute(db)
+  await sql`
+    update webhook_delivery set next_at = now(), failures = 0, failing_since = null
+     where workspace_id = ${workspaceId} and webhook_id = ${id} and state = 'waiting'`.execute(db)
+}
+
+export async function removeWebhook(ctx: WithDatabase, session: Session, publicId: string): Promise<void> {
+  const { workspaceId } = session
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { id, url } = await lockWebhook({ db }, workspaceId, publicId)
+    await db.deleteFrom('webhook').where('workspace_id', '=', workspaceId).where('id', '=', id).execute()
+    await recordAudit({ db }, session, 'conta', `Apagou o webhook para ${new URL(url).host}.`)
+  })
+}
+
+/** Gives an address another secret; the one before signs beside it for a day. */
+export async function replaceSecret(
+  ctx: Pick<Context, 'db' | 'vault'>,
+  session: Session,
+  publicId: string,
+): Promise<string> {
+  const { workspaceId } = session
+  const secret = newSecret()
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { id, url } = await lockWebhook({ db }, workspaceId, publicId)
+    await sql`
+      update webhook set old_secret = secret, old_until = now() + ${oldSecretHours} * interval '1 hour',
+             secret = ${ctx.vault.encrypt(secret, webhookPurpose(workspaceId))}
+       where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
+    await recordAudit({ db }, session, 'conta', `Trocou o segredo do webhook para ${new URL(url).host}.`)
+  })
+  return secret
+}
+
+/** The webhook with that public id, locked until the transaction ends. `ctx.db` is inside the workspace. */
+export async function lockWebhook(
+  { db }: WithDatabase,
+  workspaceId: number,
+  publicId: string,
+): Promise<{ id: number; url: string; pausedAt: Date | null }> {
+  const row = await db
+    .selectFrom('webhook')
+    .select(['id', 'url', 'paused_at as pausedAt'])
+    .where('workspace_id', '=', workspaceId)
+    // As a text: what is no id of ours is not found either.
+    .where(sql<string>`public_id::text`, '=', publicId)
+    .forUpdate()
+    .executeTakeFirst()
+  if (!row) throw new AppError('not-found', 'Webhook não encontrado.')
+  return row
+}
+
+async function companyIdsOf(
+  ctx: WithDatabase,
+  workspaceId: number,
+  companies: readonly string[] | null,
+): Promise<number[] | null> {
+  if (companies === null) return null
+  if (companies.length > companiesMax)
+    throw new AppError('invalid-input', `Escolha até ${companiesMax} empresas, ou todas.`)
+  const ids: number[] = []
+  for (const one of companies) ids.push(await getCompanyId(ctx, workspaceId, one))
+  return ids
+}
+
+// Where it leads is looked at again when a connection is made.
+function requireAddress({ config }: Pick<Context, 'config'>, text: string): void {
+  const url = URL.parse(text)
+  const isAllowed =
+    url && (url.protocol === 'https:' || (url.protocol === 'http:' && config.webhookHosts.includes(url.host)))
+  if (!isAllowed || url.username || url.password)
+    throw new AppError(
+      'invalid-input',
+      'O endereço do webhook deve começar por https:// e não levar usuário nem senha.',
+    )
+}

@@ -1,0 +1,64 @@
+import { startJobs } from '../jobs/jobs.ts'
+import type { Context } from '../platform/context.ts'
+import {
+  claimDelivery,
+  claimFeeding,
+  deliveriesAtOnce,
+  type FedWebhook,
+  feed,
+  type HeldDelivery,
+  readMessage,
+  releaseDelivery,
+  settleDelivery,
+} from './deliveries.ts'
+import { send } from './sending.ts'
+
+export { forgetDeliveries } from './deliveries.ts'
+
+const idleMs = 500
+const afterFailureMs = 60_000
+
+/** Makes deliveries of what changes and sends them, until disposed. */
+export function startWebhookWorker(ctx: Context): AsyncDisposable {
+  const feeding = startJobs<FedWebhook>(
+    {
+      name: 'webhook',
+      claim: () => claimFeeding(ctx),
+      run: (webhook) => feed(ctx, webhook),
+      describe: ({ workspaceId, id }) => ({ workspaceId, webhook: id }),
+      concurrency: 2,
+      idleMs,
+    },
+    ctx.log,
+  )
+  const sending = startJobs<HeldDelivery>(
+    {
+      name: 'webhook delivery',
+      claim: () => claimDelivery(ctx),
+      run: (held, signal) => deliver(ctx, held, signal),
+      postpone: (held) => releaseDelivery(ctx, held, afterFailureMs),
+      describe: ({ workspaceId, id }) => ({ workspaceId, delivery: String(id) }),
+      concurrency: deliveriesAtOnce,
+      idleMs,
+    },
+    ctx.log,
+  )
+  return {
+    [Symbol.asyncDispose]: async () =>
+      void (await Promise.all([feeding, sending].map((one) => one[Symbol.asyncDispose]()))),
+  }
+}
+
+/** Tries a delivery once. What the end of this process interrupted is tried again by another. */
+export async function deliver(ctx: Context, held: HeldDelivery, signal: AbortSignal): Promise<void> {
+  const message = await readMessage(ctx, held)
+  if (!message) return
+  let attempt: Awaited<ReturnType<typeof send>>
+  try {
+    attempt = await send(ctx, message, signal)
+  } catch (error) {
+    if (!signal.aborted) throw error
+    return releaseDelivery(ctx, held)
+  }
+  await settleDelivery(ctx, held, attempt)
+}

@@ -1,0 +1,206 @@
+import { z } from 'zod'
+import { flag } from './fields.ts'
+import { route } from './route.ts'
+
+// How other programs hear of what changes in a workspace; all of it ours.
+
+/** What a change in the change feed is: a document is new, its XML came, its situation or role changed, it was cancelled, an answer was settled. */
+export const changeKinds = ['documento-novo', 'xml-completo', 'situacao', 'cancelamento', 'resposta'] as const
+
+const badVersion = 'desde deve ser a versao de uma chamada anterior, ou agora'
+
+/** What changed in the workspace after a version, in order, at most 500 at a time; ours. */
+export const listChanges = route({
+  method: 'GET',
+  path: '/v1/api/Alteracoes',
+  access: 'session',
+  summary: 'O que mudou no workspace depois de uma versão, em ordem, até 500 alterações de cada vez.',
+  refusals: [410],
+  query: z.object({
+    desde: z
+      .union(
+        [
+          z.literal('agora'),
+          z
+            .string()
+            .regex(/^\d{1,15}$/)
+            .transform(Number),
+        ],
+        { error: badVersion },
+      )
+      .optional(),
+  }),
+  data: z.object({
+    alteracoes: z.array(
+      z.object({
+        versao: z.number(),
+        tipo: z.enum(changeKinds),
+        quando: z.string(),
+        idDfe: z.string(),
+        chave: z.string(),
+        tipoDFe: z.number(),
+        idEmpresa: z.string(),
+        /** Of `resposta`. */
+        resposta: z
+          .object({ tpEvento: z.number(), situacao: z.enum(['registrada', 'recusada']), mensagem: z.string() })
+          .nullable(),
+      }),
+    ),
+    /** To be sent as `desde` of the next call. */
+    versao: z.number(),
+    temMais: z.boolean(),
+  }),
+})
+
+const whichWebhook = z
+  .string({ error: 'Informe o webhook.' })
+  .min(1, 'Informe o webhook.')
+  .max(100, 'Informe o webhook.')
+const whichDelivery = z
+  .string({ error: 'Informe a entrega.' })
+  .min(1, 'Informe a entrega.')
+  .max(100, 'Informe a entrega.')
+const webhookShape = {
+  endereco: z
+    .string({ error: 'Informe o endereço do webhook.' })
+    .trim()
+    .min(1, 'Informe o endereço do webhook.')
+    .max(2000, 'O endereço do webhook deve ter no máximo 2000 caracteres'),
+  tipos: z
+    .array(z.enum(changeKinds, { error: 'Tipo de alteração desconhecido' }), {
+      error: 'Escolha os tipos de alteração.',
+    })
+    .min(1, 'Escolha pelo menos um tipo de alteração.')
+    .max(changeKinds.length, 'Há tipos de alteração repetidos'),
+  idsEmpresas: z
+    .array(z.string().max(100))
+    .min(1, 'Escolha pelo menos uma empresa, ou todas.')
+    .max(200, 'Escolha até 200 empresas, ou todas.')
+    .nullish(),
+}
+
+/** The addresses of the workspace; ours. */
+export const listWebhooks = route({
+  method: 'GET',
+  path: '/v1/api/Webhooks',
+  access: 'session',
+  summary: 'Os webhooks do workspace: endereços de outros sistemas que recebem o que muda.',
+  data: z.object({
+    webhooks: z.array(
+      z.object({
+        idWebhook: z.string(),
+        endereco: z.string(),
+        tipos: z.array(z.string()),
+        /** Null: all. */
+        idsEmpresas: z.array(z.string()).nullable(),
+        criadoEm: z.string(),
+        ativo: z.boolean(),
+        pausadoEm: z.string().nullable(),
+        problema: z.string().nullable(),
+        segredoAnteriorAte: z.string().nullable(),
+        entregasEsperando: z.number(),
+      }),
+    ),
+  }),
+})
+
+/** Adds an address; the secret is shown this once. Ours. */
+export const addWebhook = route({
+  method: 'POST',
+  path: '/v1/api/Webhooks',
+  access: 'session',
+  summary: 'Cria um webhook, que recebe o que mudar a partir de agora. O segredo só aparece nesta resposta.',
+  refusals: [404, 409],
+  body: z.object(webhookShape),
+  data: z.object({ idWebhook: z.string(), segredo: z.string() }),
+})
+
+/** Changes, pauses or resumes one; ours. */
+export const changeWebhook = route({
+  method: 'PUT',
+  path: '/v1/api/Webhooks',
+  access: 'session',
+  summary: 'Muda um webhook, pausa ou reativa. Reativado, o que esperava sai na hora.',
+  refusals: [404, 409],
+  body: z.object({
+    ...webhookShape,
+    idWebhook: whichWebhook,
+    ativo: flag('ativo'),
+  }),
+  data: z.null(),
+})
+
+/** Removes one with its deliveries; ours. */
+export const removeWebhook = route({
+  method: 'POST',
+  path: '/v1/api/Webhooks/apagar',
+  access: 'session',
+  summary: 'Apaga um webhook, com as entregas.',
+  refusals: [404, 409],
+  body: z.object({ idWebhook: whichWebhook }),
+  data: z.null(),
+})
+
+/** Gives one another secret; ours. */
+export const replaceWebhookSecret = route({
+  method: 'POST',
+  path: '/v1/api/Webhooks/trocar-segredo',
+  access: 'session',
+  summary: 'Troca o segredo de um webhook. O anterior também assina por 24 horas; o novo só aparece nesta resposta.',
+  refusals: [404, 409],
+  body: z.object({ idWebhook: whichWebhook }),
+  data: z.object({ segredo: z.string() }),
+})
+
+/** Sends one a message that says nothing; ours. */
+export const testWebhook = route({
+  method: 'POST',
+  path: '/v1/api/Webhooks/testar',
+  access: 'session',
+  summary: 'Envia uma mensagem de teste ao webhook, mesmo pausado. O resultado fica nas entregas.',
+  refusals: [404, 409, 429],
+  body: z.object({ idWebhook: whichWebhook }),
+  data: z.object({ idEntrega: z.string() }),
+})
+
+/** What was and will be delivered to one, the newest first, fifty at a time; ours. */
+export const listWebhookDeliveries = route({
+  method: 'GET',
+  path: '/v1/api/Webhooks/entregas',
+  access: 'session',
+  summary: 'As entregas de um webhook dos últimos 30 dias, da mais nova à mais antiga, 50 de cada vez.',
+  refusals: [404],
+  query: z.object({ idWebhook: whichWebhook, antesDe: z.string().optional() }),
+  data: z.object({
+    entregas: z.array(
+      z.object({
+        idEntrega: z.string(),
+        tipo: z.string(),
+        situacao: z.enum(['esperando', 'entregue', 'falhou']),
+        /** As it was sent, or will be. */
+        corpo: z.string(),
+        criadaEm: z.string(),
+        proximaTentativa: z.string().nullable(),
+        tentativas: z.number(),
+        tentadaEm: z.string().nullable(),
+        duracaoMs: z.number().nullable(),
+        status: z.number().nullable(),
+        /** Its first thousand bytes. */
+        respostaRecebida: z.string().nullable(),
+        problema: z.string().nullable(),
+      }),
+    ),
+    temMais: z.boolean(),
+  }),
+})
+
+/** Delivers something again; ours. */
+export const deliverWebhookAgain = route({
+  method: 'POST',
+  path: '/v1/api/Webhooks/reenviar',
+  access: 'session',
+  summary: 'Envia uma entrega outra vez, a mesma mensagem com o mesmo idEntrega.',
+  refusals: [404, 409, 429],
+  body: z.object({ idEntrega: whichDelivery }),
+  data: z.null(),
+})
