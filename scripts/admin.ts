@@ -72,7 +72,7 @@ wake [--cstat CÓDIGO [--fazer]]
   as capturas paradas por código; com --cstat, o que seria feito com as de um código; com --fazer também, acorda todas elas,
   espalhadas por uma hora e nenhuma antes de a SEFAZ permitir.
 
-auditoria verificar
+auditoria verificar (ou: audit verify)
   Com o programa no ar ou parado. Cada registro traz um resumo (SHA-256) de si e do anterior: um registro alterado, incluído ou tirado do
   meio é apontado. Guarde o último resumo de cada espaço de trabalho em outro lugar: ele mostra depois se os últimos foram cortados.
 
@@ -98,7 +98,9 @@ const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> =
 const withWords = ['auditoria', 'conta', 'emails', 'notify', 'plano', 'restauracao', 'wake']
 
 await live(async () => {
-  const [command, ...rest] = process.argv.slice(2)
+  const [typed, ...rest] = process.argv.slice(2)
+  // `audit verify` is what other programs call it.
+  const command = typed === 'audit' ? 'auditoria' : typed
   const named = command !== undefined && Object.hasOwn(tasks, command)
   if ((command === '--help' && rest.length === 0) || (named && rest.includes('--help'))) return console.log(help)
   const task = named && (rest.length === 0 || withWords.includes(command)) ? tasks[command] : undefined

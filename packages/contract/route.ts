@@ -20,7 +20,13 @@ export interface RouteDefinition {
   /** Shape of `data` in the envelope; absent for calls that answer bytes. */
   data?: z.ZodType
   /** The answer is not an envelope but bytes of this media type. */
-  produces?: 'application/pdf' | 'application/xml' | 'application/zip' | 'application/x-pkcs12' | 'image/png'
+  produces?:
+    | 'application/pdf'
+    | 'application/xml'
+    | 'application/zip'
+    | 'application/x-pkcs12'
+    | 'image/png'
+    | 'text/csv'
   /** Refusals (HTTP status) that its caller must reckon with, besides those that follow from the shape of the call. */
   refusals?: readonly RefusalStatus[]
 }

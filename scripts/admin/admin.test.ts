@@ -47,6 +47,10 @@ test.each(['', '__proto__', 'toString --help', 'contatos todos'])('"%s" is no ta
   )
 })
 
+test.each(['auditoria', 'audit conferir'])('"%s" says how to check the audit', async (line) => {
+  expect((await run(line)).said).toMatch(/^\nUse: npm run admin -- auditoria verificar\./)
+})
+
 test('messages are shown with who wrote them, the suspects marked', () => {
   expect(describeMessages([])).toContain('Nenhuma mensagem')
   expect(describeMessages([message])).toBe('\n31/07/2026 10:12  Conceição\n  conceicao@x.example\n  | Um\n  | dois')

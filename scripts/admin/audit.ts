@@ -4,7 +4,8 @@ import { moment } from './screen.ts'
 
 /** Checks that no entry of the audit was changed, added or removed behind the program. */
 export async function checkAuditChains(config: Config, args: string[]): Promise<void> {
-  if (args.length !== 1 || args[0] !== 'verificar') throw new StartError('Use: npm run admin -- auditoria verificar.')
+  if (args.length !== 1 || !['verificar', 'verify'].includes(args[0]!))
+    throw new StartError('Use: npm run admin -- auditoria verificar.')
   const broken: string[] = []
   await operate(config, async (ctx) => {
     for await (const check of checkAudits(ctx)) {

@@ -323,6 +323,7 @@ const beginnings = {
   'application/zip': 'PK',
   'application/x-pkcs12': '0',
   'image/png': '\ufffdPNG',
+  'text/csv': '"registro";',
 }
 
 test.each(all)('%s answers a good call as its description says', async (name, route) => {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { expectNoSidewaysScroll, phone, query, shown, tabTo, textOf, useSite } from './site.ts'
 
@@ -29,6 +30,17 @@ test('who did what, when and from where, by kind, words and days, all in the add
   expect(await textOf(rows.nth(1))).toContain('Alguém sem loginEntrada recusada')
   expect(await textOf(rows.nth(2))).toContain(`Conta criada para ${account.email}`)
 
+  await page.getByRole('button', { name: 'Conferir a cadeia' }).click()
+  await shown(page.getByRole('status').filter({ hasText: 'A cadeia confere: 3 registros até' }))
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Exportar tudo em CSV' }).click()
+  const file = await downloading
+  expect(file.suggestedFilename()).toMatch(/^Auditoria \d{4}-\d\d-\d\d às \d\dh\d\d\.csv$/)
+  expect(await readFile(await file.path(), 'utf8')).toMatch(/^\ufeff"registro";[\s\S]*"Entrou\."/)
+  // Who took it away is written down too.
+  await page.reload()
+  await expect.poll(() => rows.count()).toBe(4)
+
   await page.getByLabel('Ação', { exact: true }).selectOption({ label: 'Entrada recusada' })
   await expect.poll(() => rows.count()).toBe(1)
   expect(page.url()).toContain('?acao=login-recusado')
@@ -44,19 +56,19 @@ test('who did what, when and from where, by kind, words and days, all in the add
   expect(await page.getByLabel('Pesquisar').inputValue()).toBe('NÃO CONFERIU')
   await page.goForward()
   await page.getByRole('button', { name: 'Limpar filtros' }).click()
-  await expect.poll(() => rows.count()).toBe(3)
+  await expect.poll(() => rows.count()).toBe(4)
 
   await page.getByLabel('Período').click()
   await page.getByRole('button', { name: 'Últimos 7 dias' }).click()
   await expect.poll(() => page.url()).toMatch(/\?de=\d{4}-\d\d-\d\d&ate=\d{4}-\d\d-\d\d$/)
-  await expect.poll(() => rows.count()).toBe(3)
+  await expect.poll(() => rows.count()).toBe(4)
   await page.goto(`${site.product.url}/auditoria?de=2020-01-01&ate=2020-01-02`)
   await shown(page.getByText('Nenhum registro com estes filtros'))
   expect(await textOf(page.getByLabel('Período'))).toBe('01/01/2020 – 02/01/2020')
   await page.goto(`${site.product.url}/auditoria?pagina=9`)
   await shown(page.getByText('Esta página não existe mais'))
   await page.getByRole('button', { name: 'Ir para a primeira página' }).click()
-  await expect.poll(() => rows.count()).toBe(3)
+  await expect.poll(() => rows.count()).toBe(4)
 
   // When older entries were not looked at, the server says so.
   const sentence = 'A busca olhou os 100.000 registros mais recentes do período.'
@@ -84,6 +96,10 @@ test('fifty a page; on a phone each entry is an item; a failure says so and can 
   const items = page.getByRole('list', { name: /^Registros/ }).getByRole('listitem')
   await expect.poll(() => items.count()).toBe(50)
   await shown(page.getByText('Página 1 de 3'))
+  await expectNoSidewaysScroll(page)
+  // Nobody chained these entries.
+  await page.getByRole('button', { name: 'Conferir a cadeia' }).click()
+  await shown(page.getByRole('alert').filter({ hasText: 'A cadeia está quebrada em 100 ou mais pontos' }))
   await expectNoSidewaysScroll(page)
   await page.getByLabel('Período').click()
   const period = page.getByRole('dialog', { name: 'Período' })

@@ -276,6 +276,13 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
       DataAte: '2099-12-31T23:59:59',
     },
   }),
+  'GET /v1/api/Auditoria/conferencia': () => ({}),
+  'POST /v1/api/Auditoria/exportar': () => ({}),
+  'GET /v1/api/Auditoria/exportacao/{bilhete}': async ({ product, mine }) => {
+    const headers = { authorization: `Bearer ${mine.token}` }
+    const response = await fetch(`${product.url}/v1/api/Auditoria/exportar`, { method: 'POST', headers })
+    return { params: { bilhete: ticketOf(((await response.json()) as { data: { endereco: string } }).data) } }
+  },
   'GET /v1/api/Avisos': async (two) => ({ query: { antesDe: await newAnnouncement(two) }, id: 'antesDe' }),
   'POST /v1/api/Avisos/lidos': async (two) => ({ body: { ate: await newAnnouncement(two) }, id: 'ate' }),
   'GET /v1/api/Alteracoes': () => ({ query: { desde: '0' } }),

@@ -1,15 +1,26 @@
-import { auditActions } from '@vigia/contract/workspace'
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdtempDisposable, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { auditActions, checkAuditChain } from '@vigia/contract/workspace'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { createPublicIds } from '../platform/ids.ts'
 import { newWorkspace, testCaller, testSession } from '../platform/testing.ts'
+import { createVault } from '../platform/vault.ts'
 import { type AuditQuery, auditPageSize, recordAudit, searchAudit, searchedMax } from './audit.ts'
 import { checkAudit } from './check.ts'
+import { linkAudit, openAudit } from './export.ts'
 import { auditRoutes } from './routes.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -191,6 +202,8 @@ describe('the chain', () => {
       unchained: 0,
       broken: [],
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      last: { id: expect.any(BigInt), at: expect.any(Date) },
+      more: false,
     })
   })
 
@@ -220,6 +233,54 @@ describe('the chain', () => {
     expect(await brokenAt()).toEqual([await idOf('três')])
   })
 
+  test('is checked in parts that together find the same', async () => {
+    for (let n = 0; n < 7; n++) await record('login', `${n}`)
+    await asOwner("update audit set actor = 'x' where workspace_id = $1 and description in ('2', '3')", [workspaceId])
+    const whole = await checkAudit({ db }, workspaceId)
+    expect(whole.broken.map(({ description }) => description)).toEqual(['2', '3'])
+    const parts = []
+    for (let after = 0n, more = true; more; ) {
+      const part = await checkAudit({ db }, workspaceId, { after, entriesMax: 3 })
+      parts.push(part)
+      after = part.last!.id
+      more = part.more
+    }
+    expect(parts.map(({ entries }) => entries)).toEqual([3, 3, 1])
+    expect(parts.flatMap(({ broken }) => broken)).toEqual(whole.broken)
+    expect(parts.at(-1)).toMatchObject({ digest: whole.digest, last: whole.last })
+  })
+
+  test('is told on the page as far as the caller may see, and a bounded number of times', async () => {
+    await record('login', 'um')
+    await record('empresa', 'dois')
+    await asOwner("update audit set actor = 'x' where workspace_id = $1 and description = 'dois'", [workspaceId])
+    const ids = createPublicIds(randomBytes(16))
+    const { run } = auditRoutes.find(({ route }) => route.path === checkAuditChain.path)!
+    const ask = (query: object) =>
+      run(
+        { db, ids } as Context,
+        { params: undefined, query, body: undefined, form: undefined },
+        testSession(workspaceId),
+        testCaller,
+      )
+    const at = expect.stringMatching(/^\d{4}-.*Z$/)
+    expect(await ask({})).toEqual({
+      data: {
+        registros: 2,
+        semResumo: 0,
+        quebrados: [{ quando: at, usuario: 'x', acao: 'empresa', descricao: 'dois', endereco: null }],
+        ate: at,
+        ultimoResumo: expect.stringMatching(/^[0-9a-f]{64}$/),
+        proximo: null,
+      },
+    })
+    const first = await idOf('um')
+    expect(await ask({ depoisDe: ids.encode(workspaceId, first) })).toMatchObject({ data: { registros: 1 } })
+    await expect(ask({ depoisDe: ids.encode(workspaceId + 1, first) })).rejects.toMatchObject({ code: 'not-found' })
+    for (let n = 2; n < 50; n++) await ask({})
+    await expect(ask({})).rejects.toMatchObject({ code: 'too-many' })
+  })
+
   test('begins after the entries of older versions', async () => {
     await asOwner(
       "insert into audit (workspace_id, actor, action, description, search) values ($1, 'Ana', 'login', 'antes', '')",
@@ -246,5 +307,101 @@ describe('the chain', () => {
     })
     await expect(undone).rejects.toThrow('undone')
     expect(await found({})).toHaveLength(2)
+  })
+})
+
+describe('the CSV', () => {
+  // Whoever has nothing but the file and the recipe.
+  async function recompute(csv: string): Promise<string[]> {
+    const recipe = readFileSync(new URL('../../../docs/security.md', import.meta.url), 'utf8')
+    await using folder = await mkdtempDisposable(path.join(tmpdir(), 'chain-'))
+    const [program, file] = [path.join(folder.path, 'chain.mjs'), path.join(folder.path, 'Auditoria.csv')]
+    await writeFile(program, /```js\n([\s\S]*?)```/.exec(recipe)![1]!)
+    await writeFile(file, csv)
+    const { stdout } = await promisify(execFile)(process.execPath, [program, file])
+    return stdout.trim().split('\n')
+  }
+
+  const vault = createVault(randomBytes(32))
+  const tickets = () => linkAudit({ vault }, testSession(workspaceId, 7)).ticket
+  const download = async (ticket = tickets()) =>
+    (await buffer((await openAudit({ db, vault }, ticket, testCaller)).content)).toString()
+
+  test('is the whole chain, which a stranger recomputes from it alone and finds what was changed', async () => {
+    await asOwner(
+      "insert into audit (workspace_id, actor, action, description, search) values ($1, 'Ana', 'login', 'antes', '')",
+      [workspaceId],
+    )
+    const texts = [
+      '=1+1',
+      "'=1",
+      '@SUM(A1)',
+      '\t-1',
+      '＝1',
+      'um "texto"; de\r\nduas linhas',
+      'ção \u2028 \u{1f600} \x7f \\ /',
+      '"\r\n"',
+    ]
+    await inWorkspace({ db }, workspaceId, async ({ db }) => {
+      for (const one of texts)
+        await recordAudit({ db }, { workspaceId, accountId: 7, accountName: one, address: '::1' }, 'empresa', one)
+    })
+    // More than one page of the stream.
+    await inWorkspace({ db }, workspaceId, ({ db }) =>
+      sql`select append_audit(${workspaceId}, null, 'Ana', 'login', n::text, null, '') from generate_series(1, 1100) n`.execute(
+        db,
+      ),
+    )
+    const csv = await download()
+    // Every cell in quotes, and none that a spreadsheet calculates with.
+    expect(csv.replace(/"(?:[^"]|"")*"/g, 'x')).toMatch(/^\ufeff(x(;x){8}\r\n)+$/)
+    expect(csv.match(/"(?:[^"]|"")*"/g)!.filter((cell) => /^"[=+\-@\t\r\n＝]/.test(cell))).toEqual([])
+    const count = texts.length + 1100 + 1
+    const { digest } = await checkAudit({ db }, workspaceId)
+    expect(await recompute(csv)).toEqual([`${count} chained, last digest ${digest}`])
+    expect(csv).toContain('"leitura";"Baixou a auditoria inteira, com a cadeia."')
+
+    const [said] = await recompute(csv.replace('"empresa";"\'=1+1"', '"empresa";"\'=1+2"'))
+    expect(said).toBe('line 2 was changed or put in, or one before it is missing')
+    await asOwner("update audit set description = 'outro' where workspace_id = $1 and description = '600'", [
+      workspaceId,
+    ])
+    expect(await recompute(await download())).toEqual([
+      `line ${texts.length + 601} was changed or put in, or one before it is missing`,
+      expect.stringContaining(`${count + 1} chained`),
+    ])
+  })
+
+  test('comes for who has a link, three times within two minutes, and is of one workspace', async () => {
+    await record('login', 'Entrou.')
+    const ticket = tickets()
+    const mine = workspaceId
+    workspaceId = await newWorkspace(db)
+    await record('login', 'De outros.')
+    const csv = await download(ticket)
+    expect(csv).toContain('Entrou.')
+    expect(csv).not.toContain('De outros.')
+    await download(ticket)
+    await download(ticket)
+    await expect(download(ticket)).rejects.toMatchObject({ code: 'too-many' })
+    await expect(download(ticket.slice(0, -2))).rejects.toMatchObject({ code: 'not-found' })
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      const early = linkAudit({ vault }, testSession(mine))
+      vi.setSystemTime(early.validUntil)
+      await expect(download(early.ticket)).rejects.toMatchObject({ code: 'gone' })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('is not begun a third time while two people take it, and a reader who leaves makes room', async () => {
+    await record('login', 'Entrou.')
+    const { content } = await openAudit({ db, vault }, tickets(), testCaller)
+    const waiting = [tickets(), tickets()].map((ticket) => openAudit({ db, vault }, ticket, testCaller))
+    await expect(Promise.race(waiting)).rejects.toMatchObject({ code: 'too-many' })
+    content.destroy()
+    const next = await Promise.any(waiting)
+    expect((await buffer(next.content)).toString()).toContain('Entrou.')
   })
 })

@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
 import { beforeCommit, readWorkspace } from '../platform/database.ts'
 import { likeLiteral, searchable } from '../platform/text.ts'
+import type { AuditEntry } from './check.ts'
 
 export { type AuditCheck, checkAudits } from './check.ts'
 
@@ -46,14 +47,6 @@ export interface AuditQuery {
   from?: string
   to?: string
   page: number
-}
-
-interface AuditEntry {
-  at: Date
-  actor: string
-  action: AuditAction
-  description: string
-  address: string | null
 }
 
 interface AuditRecords {

@@ -133,7 +133,11 @@ export const fieldTexts: Record<string, FieldWords> = {
   pdf: { description: 'Leva DANFE e DACTE, de até 5.000 documentos. Não vindo, não leva.' },
   planilha: { description: 'Leva uma planilha com uma linha por documento. Não vindo, leva.' },
   antesDe: { description: 'O `idAviso` do último aviso da página anterior; sem ele, os mais novos.' },
-  bilhete: { description: 'O fim do endereço que exportar, imprimir ou link devolveu; vale por dez minutos.' },
+  depoisDe: { description: 'O `proximo` da parte anterior; sem ele, do primeiro registro em diante.' },
+  bilhete: {
+    description:
+      'O fim do endereço que exportar, imprimir ou link devolveu; vale por dez minutos, o da auditoria por dois.',
+  },
 
   wsId: { description: 'Identificador do workspace.' },
   chave: { description: 'Chave de acesso, 44 posições; desde 2026 pode ter letras.' },

@@ -18,6 +18,7 @@ import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pagination } from '../ui/pagination.tsx'
 import { DateRangePicker } from '../ui/period/date-range-picker.tsx'
+import { ChainButtons, ChainResult, useChainCheck } from './audit-chain.tsx'
 import { type AuditFilters, actionNames, readAuditFilters, toAuditQuery, writeAuditFilters } from './audit-filter.ts'
 import { AuditItems, AuditTable } from './audit-list.tsx'
 
@@ -30,6 +31,7 @@ export function AuditPage() {
   const filters = readAuditFilters(params)
   const audit = useAudit(filters)
   const { data, error } = audit
+  const chain = useChainCheck()
   const apply = (part: Partial<AuditFilters>) => {
     setParams(writeAuditFilters({ ...filters, page: 1, ...part }))
     if (part.page) window.scrollTo(0, 0)
@@ -40,7 +42,11 @@ export function AuditPage() {
       title="Auditoria"
       site={productName}
       subtitle="Quem fez o quê, quando e de onde. Nada daqui pode ser mudado ou apagado."
+      action={<ChainButtons check={chain.check} />}
     >
+      <div className="mb-5 empty:hidden">
+        <ChainResult {...chain} />
+      </div>
       <section ref={frame} aria-label="Registros">
         <AuditFilterBar filters={filters} onApply={apply} />
         <p role="status" className="sr-only">

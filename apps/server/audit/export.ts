@@ -1,0 +1,171 @@
+import { Readable } from 'node:stream'
+import { writeBrasiliaTime } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import type { Caller, Session } from '../http/http.ts'
+import { countTry, type Limit } from '../http/throttle.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { createPlaces } from '../platform/places.ts'
+import { recordAudit } from './audit.ts'
+
+// A browser saves a large file only when it follows a link, and a link carries no token: the ticket says who wanted it.
+interface Ticket {
+  workspaceId: number
+  accountId: number
+  accountName: string
+  /** Nothing is kept of where a shared account is used from. */
+  shared: boolean
+  validUntil: number
+}
+
+const purpose = 'ticket of the audit'
+const linkLifeMs = 2 * 60_000
+
+/** A link to the whole audit of the workspace of `session`, for two minutes. */
+export function linkAudit(
+  { vault }: Pick<Context, 'vault'>,
+  { workspaceId, accountId, accountName, shared }: Session,
+): { ticket: string; validUntil: Date; fileName: string } {
+  const now = Date.now()
+  const ticket: Ticket = { workspaceId, accountId, accountName, shared, validUntil: now + linkLifeMs }
+  return {
+    ticket: vault.encrypt(JSON.stringify(ticket), purpose).toString('base64url'),
+    validUntil: new Date(ticket.validUntil),
+    fileName: nameAt(new Date(now)),
+  }
+}
+
+function nameAt(at: Date): string {
+  return `Auditoria ${writeBrasiliaTime(at).slice(0, 16).replace('T', ' às ').replace(':', 'h')}.csv`
+}
+
+function open({ vault }: Pick<Context, 'vault'>, ticket: string): Ticket | null {
+  if (!/^[\w-]{40,2000}$/.test(ticket)) return null
+  try {
+    // Written by this file, in this shape.
+    return JSON.parse(vault.decrypt(Buffer.from(ticket, 'base64url'), purpose)) as Ticket
+  } catch {
+    return null
+  }
+}
+
+// A browser that breaks off tries again; a link that leaks is worth nothing afterwards.
+const fetches: Limit = { name: 'audit-export', times: 3, withinMs: linkLifeMs }
+const downloading = createPlaces({
+  all: 8,
+  each: 1,
+  waiting: 1,
+  full: 'A auditoria desta conta já está sendo baixada. Os registros estão seguros: espere o download terminar e exporte de novo.',
+})
+const downloadMsMax = 3_600_000
+
+/**
+ * The whole audit that a ticket stands for, as CSV, up to the entry that says who took it. Never a part of it: what a filter leaves out could not be
+ * told from what somebody removed.
+ */
+export async function openAudit(
+  ctx: Pick<Context, 'db' | 'vault'>,
+  ticket: string,
+  { address }: Pick<Caller, 'address'>,
+): Promise<{ content: Readable; fileName: string }> {
+  const opened = open(ctx, ticket)
+  if (!opened)
+    throw new AppError(
+      'not-found',
+      'Este link não existe. Os registros estão seguros: exporte de novo na página Auditoria.',
+    )
+  const { workspaceId, accountId, accountName, shared, validUntil } = opened
+  if (validUntil <= Date.now())
+    throw new AppError(
+      'gone',
+      'Este link valia por dois minutos, que já passaram. Os registros estão seguros: exporte de novo na página Auditoria.',
+    )
+  await countTry(ctx, fetches, ticket)
+  await using stack = new AsyncDisposableStack()
+  stack.use(await downloading.take(workspaceId))
+  const reader = { workspaceId, accountId, accountName, address: shared ? undefined : address }
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    recordAudit({ db }, reader, 'leitura', 'Baixou a auditoria inteira, com a cadeia.'),
+  )
+  const content = Readable.from(writeAudit(ctx, workspaceId), { objectMode: false })
+  const limit = setTimeout(() => content.destroy(new Error('a download took too long')), downloadMsMax)
+  const held = stack.move()
+  content.once('close', () => {
+    clearTimeout(limit)
+    void held.disposeAsync()
+  })
+  return { content, fileName: nameAt(new Date()) }
+}
+
+const columns = [
+  'registro',
+  'quando',
+  'quem',
+  'acao',
+  'descricao',
+  'endereco',
+  'resumo anterior',
+  'resumo',
+  'conteudo',
+] as const
+const batchSize = 1_000
+
+interface ChainedRow {
+  id: bigint
+  when: string
+  actor: string
+  action: string
+  description: string
+  address: string | null
+  digest: string | null
+  /** What the digest is of, without the digest of the entry before. */
+  rest: string
+}
+
+/**
+ * The chain of a workspace as CSV, oldest first. `conteudo` is, letter by letter, what `resumo` is the SHA-256 of: so no rule of escaping stands
+ * between the file and the digest. It begins with a bracket, with which no spreadsheet calculates.
+ */
+async function* writeAudit(ctx: WithDatabase, workspaceId: number): AsyncGenerator<Buffer> {
+  const { rows: ends } = await readWorkspace(ctx, workspaceId, ({ db }) =>
+    sql<{ id: bigint | null }>`select max(id) as id from audit where workspace_id = ${workspaceId}`.execute(db),
+  )
+  const end = ends[0]?.id ?? 0n
+  yield Buffer.from(`\ufeff${line(columns)}`)
+  let n = 0
+  let previous = ''
+  // Each batch in a transaction of its own: who downloads slowly keeps no connection.
+  for (let last = 0n; last < end; ) {
+    const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
+      sql<ChainedRow>`
+        select id, to_char(at at time zone 'America/Sao_Paulo', 'YYYY-MM-DD"T"HH24:MI:SS.US')
+                   || to_char((at at time zone 'America/Sao_Paulo') - (at at time zone 'UTC'), 'HH24:MI') as when,
+               actor, action, description, address, encode(hash, 'hex') as digest,
+               json_build_array(workspace_id, (extract(epoch from at) * 1000000)::bigint, account_id, actor, action, description, address)::text as rest
+          from audit where workspace_id = ${workspaceId} and id > ${last} and id <= ${end} order by id limit ${batchSize}`.execute(
+        db,
+      ),
+    )
+    if (rows.length === 0) return
+    let text = ''
+    for (const { id, when, actor, action, description, address, digest, rest } of rows) {
+      n++
+      const shown = [when, actor, action, description, address ?? ''].map(asText)
+      const content = `[${previous === '' ? 'null' : `"${previous}"`}, ${rest.slice(1)}`
+      text += line([String(n), ...shown, previous, digest ?? '', content])
+      previous = digest ?? previous
+      last = id
+    }
+    yield Buffer.from(text)
+  }
+}
+
+function line(cells: readonly string[]): string {
+  return `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(';')}\r\n`
+}
+
+// An apostrophe in front of what a spreadsheet would calculate with, and of an apostrophe, so that it can be taken away again.
+function asText(cell: string): string {
+  return /^[=+\-@＝＋－＠'\t\r\n]/.test(cell) ? `'${cell}` : cell
+}
