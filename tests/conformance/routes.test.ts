@@ -4,6 +4,7 @@ import type { Envelope, RouteDefinition } from '@vigia/contract/route'
 import { routes } from '@vigia/server/start'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Description } from '../support/description.ts'
+import { callGenerated } from '../support/generated-client.ts'
 import { digest, disposable, type Good, type GoodInput, goodCalls, newSessionOf } from '../support/good-calls.ts'
 import { logIn, startTwoWorkspaces, type TwoWorkspaces } from '../support/two-workspaces.ts'
 
@@ -344,4 +345,20 @@ test.each(all)('%s answers a good call as its description says', async (name, ro
   expect(envelope).toEqual({ success: true, message: expect.stringMatching(/\S/), errors: [] })
   // Parsing drops what the contract does not name.
   expect(route.data!.parse(data)).toStrictEqual(data)
+})
+
+test('a client that a tool of others made from the description compiles and does its work', async () => {
+  const response = await fetch(new URL('/docs/json', two.product.url))
+  const seen = await callGenerated((await response.json()) as object, String(two.product.url), two.mine.account)
+  expect(seen).toEqual({
+    signUp: true,
+    errors: [],
+    company: expect.stringContaining('EMPRESA ALFA'),
+    listed: true,
+    due: true,
+    xml: true,
+    pdf: '%PDF-',
+    csv: '"registro"',
+    refusals: [401, 400, 404, 400, 400].map((status) => [false, status, true]),
+  })
 })

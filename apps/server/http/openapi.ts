@@ -124,7 +124,7 @@ function describeSuccess(route: RouteDefinition): Json {
       success: { const: true },
       message: { type: 'string' },
       data: route.data ? toSchema(route.data, 'output') : { type: 'null' },
-      errors: { type: 'array', maxItems: 0 },
+      errors: { type: 'array', maxItems: 0, items: { type: 'string' } },
     },
     additionalProperties: false,
   }
