@@ -110,7 +110,7 @@ export const addWebhook = route({
   path: '/v1/api/Webhooks',
   access: 'session',
   summary: 'Cria um webhook, que recebe o que mudar a partir de agora. O segredo só aparece nesta resposta.',
-  refusals: [404, 409],
+  refusals: [403, 404, 409],
   body: z.object(webhookShape),
   data: z.object({ idWebhook: z.string(), segredo: z.string() }),
 })
@@ -121,7 +121,7 @@ export const changeWebhook = route({
   path: '/v1/api/Webhooks',
   access: 'session',
   summary: 'Muda um webhook, pausa ou reativa. Reativado, o que esperava sai na hora.',
-  refusals: [404, 409],
+  refusals: [403, 404, 409],
   body: z.object({
     ...webhookShape,
     idWebhook: whichWebhook,
@@ -147,7 +147,7 @@ export const replaceWebhookSecret = route({
   path: '/v1/api/Webhooks/trocar-segredo',
   access: 'session',
   summary: 'Troca o segredo de um webhook. O anterior também assina por 24 horas; o novo só aparece nesta resposta.',
-  refusals: [404, 409],
+  refusals: [403, 404, 409],
   body: z.object({ idWebhook: whichWebhook }),
   data: z.object({ segredo: z.string() }),
 })

@@ -173,7 +173,7 @@ test('what is changed is answered, and what is not sent stays', async () => {
   expect(await settings()).toEqual(before)
 })
 
-test('certificates, and answers to more than fifty documents, want a proof of the last ten minutes', async () => {
+test('certificates, webhooks, and answers to more than fifty documents want a proof of the last ten minutes', async () => {
   const account = { nome: 'Lia Prado', email: 'lia@exemplo.com.br', senha: 'segredo-da-lia' }
   const client = await newClient(product, account)
   const database = new pg.Client({ connectionString: product.databaseUrl })
@@ -194,8 +194,9 @@ test('certificates, and answers to more than fifty documents, want a proof of th
       await client.call('POST', '/v1/api/Empresas/certificados-em-lote', { senhas: 'segredo', totalDeArquivos: 1 }),
       await client.call('POST', '/v1/api/Empresas/remover-certificado?id=x'),
       await edit({ 'CertificadoDigital.Certificado': certificate, 'CertificadoDigital.Senha': 'segredo' }),
+      await client.call('POST', '/v1/api/Webhooks/trocar-segredo', { idWebhook: 'x' }),
     ]
-    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403])
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403])
     expect(refused[0]!.body.message).toMatch(/^Para fazer isto, confirme antes que é você/)
     expect((await answer(50)).status).toBe(404)
     expect((await client.call('POST', '/v1/api/Auth/confirmar', { senha: account.senha })).status).toBe(200)
