@@ -44,7 +44,11 @@ export const SecondFactorForm = z.object({ codigo: oneTimeCode })
 
 /** How a person who has entered proves once more to be the account's: by a code where there is a second factor, else by the password. */
 export const ProofForm = z.object({
-  senha: z.string('Senha deve ser um texto').max(400, 'Senha deve ter entre 6 e 100 caracteres').optional(),
+  senha: z
+    .string('Senha deve ser um texto')
+    .min(1, 'Digite a senha da conta')
+    .max(400, 'Senha deve ter entre 6 e 100 caracteres')
+    .optional(),
   codigo: oneTimeCode.optional(),
 })
 

@@ -12,7 +12,7 @@ import { findUnproved } from './email-proof.ts'
 import { endLinks } from './links.ts'
 import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
 import { hashPassword, lockAccount } from './passwords.ts'
-import { dropSecondFactor, findSecondFactor } from './second-factor.ts'
+import { dropSecondFactor, findSecondFactor, removeSecondFactor } from './second-factor.ts'
 import { deleteSessions } from './session-ends.ts'
 import { findAccount } from './sessions.ts'
 import { tokenHash } from './tokens.ts'
@@ -21,7 +21,7 @@ export { confirmEmailOf } from './confirmation.ts'
 export { isWrittenTo, requireProvedEmail } from './email-proof.ts'
 export { accountMails } from './mails.ts'
 export { requirePassword } from './passwords.ts'
-export { requireRecentProof } from './proof.ts'
+export { requireProofOfFactor, requireRecentProof } from './proof.ts'
 export { sessionChannel } from './session-ends.ts'
 export { findSession, listEnded } from './sessions.ts'
 
@@ -187,6 +187,7 @@ export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): 
       .set({ address: null, agent: null })
       .where((where) => where.and(own))
       .execute()
+    await removeSecondFactor({ db }, account)
     await endLinks({ db }, account)
   })
   return true

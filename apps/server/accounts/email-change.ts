@@ -10,6 +10,7 @@ import { isWrittenTo } from './email-proof.ts'
 import { createLink, endLinks, getLink, type LinkKind } from './links.ts'
 import { refuseOwnEmail } from './password-rules.ts'
 import { lockAccount, requirePassword } from './passwords.ts'
+import { requireProofOfFactor } from './proof.ts'
 import { findAccount } from './sessions.ts'
 
 const hourMs = 3_600_000
@@ -42,6 +43,7 @@ export async function requestEmailChange(
       'conflict',
       'Esta conta é compartilhada: todos entram com o mesmo e-mail, e por isso ele não pode ser trocado. Nada foi alterado. Para ter uma conta só sua, crie uma.',
     )
+  await requireProofOfFactor({ db }, session)
   await requirePassword({ db, config }, session, password, 'Troca de e-mail recusada: a senha atual não conferiu.')
   const { workspaceId, accountId } = session
   const recipient = email.toLowerCase()

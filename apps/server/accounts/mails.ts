@@ -69,7 +69,7 @@ function secondFactorChanged(
     desligada: ['A verificação em duas etapas foi desligada', 'a conta deixou de pedir um código além da senha.'],
     'codigo-usado': [
       'Um código de recuperação foi usado',
-      'alguém que sabia a senha usou um dos códigos de recuperação da conta. Ele não vale mais.',
+      'alguém usou um dos códigos de recuperação da conta. Ele não vale mais.',
     ],
     'codigos-trocados': [
       'Há códigos de recuperação novos',
@@ -81,9 +81,14 @@ function secondFactorChanged(
     paragraphs: [
       `${moment} ${sentence}`,
       'Se foi você, não é preciso fazer nada.',
-      'Se não foi, troque a senha agora: isso encerra as outras sessões. Suas empresas e seus documentos continuam guardados.',
+      what === 'ligada'
+        ? 'Se não foi, fale com a gente agora: sem o código você não entra. Suas empresas e seus documentos continuam guardados.'
+        : 'Se não foi, troque a senha agora: isso encerra as outras sessões. Suas empresas e seus documentos continuam guardados.',
     ],
-    button: { label: 'Abrir a minha conta', url: `${publicUrl}/conta` },
+    button:
+      what === 'ligada'
+        ? { label: 'Fale com a Gente', url: `${publicUrl}/#contato` }
+        : { label: 'Abrir a minha conta', url: `${publicUrl}/conta` },
     footnote: address ? `Isso veio do endereço de rede ${address}.` : 'Isso foi feito por quem administra o sistema.',
   }
 }

@@ -13,6 +13,8 @@ import { isWrittenTo, prove } from './email-proof.ts'
 import { endLinks } from './links.ts'
 import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
 import type { PasswordTask } from './password-worker.ts'
+import { requireProofOfFactor } from './proof.ts'
+import { removeSecondFactor } from './second-factor.ts'
 import { deleteSessions } from './session-ends.ts'
 import { tokenHash } from './tokens.ts'
 
@@ -93,8 +95,7 @@ export async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T
 }
 
 const wrongCurrent = 'A senha atual não confere.'
-/** Tries to prove who one is, of one account. */
-export const currentLimit: Limit = { name: 'senha atual', times: 10, withinMs: 15 * 60_000 }
+const currentLimit: Limit = { name: 'senha atual', times: 10, withinMs: 15 * 60_000 }
 
 /** Replaces the password of somebody who knows the old one; only the session that asks stays open. */
 export async function changePassword(
@@ -108,6 +109,7 @@ export async function changePassword(
       'conflict',
       'Esta conta é compartilhada: todos entram com a mesma senha, e por isso ela não pode ser trocada. Nada foi alterado. Para ter uma senha só sua, crie uma conta.',
     )
+  await requireProofOfFactor({ db }, session)
   refuseGuessable({ config }, password)
   const who = `${session.workspaceId}/${session.accountId}`
   const changed = await inTurn(`account ${who}`, async () => {
@@ -189,8 +191,10 @@ export async function replacePassword(
     .set({ password_hash: passwordHash, new_email: null })
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', accountId)
-    .returning(['name', 'email', isWrittenTo({ config }).as('writtenTo')])
+    .returning(['name', 'email', 'email_proved_at', isWrittenTo({ config }).as('writtenTo')])
     .executeTakeFirstOrThrow()
+  // Somebody else may have signed up with the e-mail of this person, and would keep them out.
+  if (how === 'link' && account.email_proved_at === null) await removeSecondFactor({ db }, owner)
   await endLinks({ db }, owner, how === 'link' ? undefined : ['password', 'new-email'])
   const others = keep === undefined ? sql`true` : sql`token_hash <> ${tokenHash(keep)}`
   await deleteSessions({ db }, workspaceId, sql`account_id = ${accountId} and ${others}`)

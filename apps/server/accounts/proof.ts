@@ -1,13 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
-import { recordAudit } from '../audit/audit.ts'
 import type { Session } from '../http/http.ts'
-import { countTry, forgetTries } from '../http/throttle.ts'
-import type { Context } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { currentLimit, inTurn, requirePassword } from './passwords.ts'
-import { findSecondFactor, takeCode, wrongCode } from './second-factor.ts'
-import { tokenHash } from './tokens.ts'
+import { findSecondFactor } from './second-factor.ts'
 
 // What could be used against a company is not done for a session alone, which somebody may have found open: its person shows once more the
 // password, or a code of the second factor where there is one.
@@ -26,42 +22,8 @@ export function requireRecentProof({ shared, provedLately }: Pick<Session, 'shar
   )
 }
 
-/** Takes the password of the account as a proof, or a code where it has a second factor; counts for ten minutes in this session. */
-export async function proveAgain(
-  ctx: Pick<Context, 'db' | 'config' | 'vault'>,
-  session: Session,
-  { password, code }: { password?: string | undefined; code?: string | undefined },
-): Promise<void> {
-  const { workspaceId } = session
-  const factor = await inWorkspace(ctx, workspaceId, (ctx) => findSecondFactor(ctx, session))
-  if (factor) await requireCode(ctx, session, code)
-  else await requirePassword(ctx, session, password ?? '', 'Confirmação recusada: a senha não conferiu.')
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    db
-      .updateTable('session')
-      .set({ proved_at: sql<Date>`now()` })
-      .where('workspace_id', '=', workspaceId)
-      .where('token_hash', '=', tokenHash(session.token))
-      .execute(),
-  )
-}
-
-async function requireCode(
-  ctx: Pick<Context, 'db' | 'config' | 'vault'>,
-  session: Session,
-  code: string | undefined,
-): Promise<void> {
-  if (!code) throw new AppError('invalid-input', 'Esta conta tem verificação em duas etapas: digite um código.')
-  const { workspaceId, accountId } = session
-  const who = `${workspaceId}/${accountId}`
-  const isRight = await inTurn(`account ${who}`, async () => {
-    await countTry(ctx, currentLimit, who)
-    return inWorkspace(ctx, workspaceId, async (inside) => {
-      const taken = await takeCode(inside, session, code)
-      if (!taken) await recordAudit(inside, session, 'senha', 'Confirmação recusada: o código não conferiu.')
-      return taken
-    })
-  })
-  if (!isRight) throw new AppError('invalid-input', wrongCode)
-  await forgetTries(ctx, currentLimit, who)
+/** The same, for what asks for the password itself: it is not enough where there is a second factor. */
+export async function requireProofOfFactor({ db }: WithDatabase, session: Session): Promise<void> {
+  const factor = await inWorkspace({ db }, session.workspaceId, (ctx) => findSecondFactor(ctx, session))
+  if (factor) requireRecentProof(session)
 }

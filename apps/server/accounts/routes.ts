@@ -29,7 +29,7 @@ import * as confirmation from './confirmation.ts'
 import * as emailChange from './email-change.ts'
 import * as links from './links.ts'
 import * as passwords from './passwords.ts'
-import { proveAgain, requireRecentProof } from './proof.ts'
+import { requireRecentProof } from './proof.ts'
 import { requireReady } from './readiness.ts'
 import * as recovery from './recovery.ts'
 import * as secondFactor from './second-factor.ts'
@@ -55,7 +55,7 @@ export const accountRoutes = [
   }),
 
   handle(proveIdentity, weights.heavy, async (ctx, { body, session }) => {
-    await proveAgain(ctx, session, { password: body.senha, code: body.codigo })
+    await sessions.proveAgain(ctx, session, { password: body.senha, code: body.codigo })
     return { data: null, message: 'Confirmado. Vale por dez minutos nesta sessão.' }
   }),
 

@@ -67,7 +67,7 @@ describe('switching it on', () => {
         `select encode(secret, 'escape') as text from second_factor union all select encode(code_hash, 'escape') from recovery_code`,
       ),
     )
-    for (const secret of [segredo, ...codigos, ...codigos.map((code) => code.replace('-', ''))])
+    for (const secret of [segredo, ...codigos, ...codigos.map((code) => code.replaceAll('-', ''))])
       expect(kept).not.toContain(secret)
   })
 })
@@ -99,7 +99,7 @@ describe('the login', () => {
 
   test('takes a code that was written down instead, once, as it is typed, and says so in a letter', async () => {
     const ana = await protectedPerson()
-    const typed = ana.codigos[3]!.toLowerCase().replace('-', ' ')
+    const typed = ana.codigos[3]!.toLowerCase().replaceAll('-', ' ').replaceAll('o', '0').replaceAll('b', '8')
     expect((await accounts.logIn({ ...ana, codigo: typed })).status).toBe(200)
     expect((await accounts.logIn({ ...ana, codigo: typed })).status).toBe(401)
     expect((await accounts.letter('duas-etapas', ana.email))?.subject).toMatch(/^Um código de recuperação foi usado/)
@@ -108,13 +108,18 @@ describe('the login', () => {
     )
   })
 
-  test('ten wrong codes block the e-mail like ten wrong passwords, whatever the password alone was shown for', async () => {
+  test('ten wrong codes are enough, whatever is done with the password meanwhile', async () => {
     const ana = await protectedPerson()
+    const wrong = codeOf(ana.segredo, 40)
     for (let tries = 0; tries < 5; tries++) {
-      expect((await accounts.logIn({ ...ana, codigo: codeOf(ana.segredo, 40) })).status).toBe(401)
-      expect((await accounts.logIn(ana)).status).toBe(403)
+      expect((await accounts.logIn({ ...ana, codigo: wrong })).status).toBe(401)
+      expect((await prove(ana.token, { codigo: wrong })).status).toBe(200)
     }
+    const own = { email: ana.email, senhaAtual: ana.senha }
+    await accounts.call('POST', '/v1/api/Usuarios/trocar-email', { token: ana.token, json: own })
+    await accounts.rows(`delete from throttle where count < 10`)
     expect((await accounts.logIn({ ...ana, codigo: codeOf(ana.segredo) })).status).toBe(429)
+    expect((await prove(ana.token, { codigo: codeOf(ana.segredo) })).status).toBe(429)
   })
 
   test('after a lost key of the installation the codes that were written down still open it', async () => {
@@ -156,9 +161,52 @@ describe('a proof in a session', () => {
 
   test('is refused after ten tries', async () => {
     const ana = await protectedPerson()
+    await forgetProofs()
     for (let tries = 0; tries < 10; tries++) await prove(ana.token, { codigo: '000000' })
     expect((await prove(ana.token, { codigo: codeOf(ana.segredo) })).status).toBe(429)
   })
+})
+
+test('whoever knows the password of an account with a second factor changes neither it nor the e-mail without a code', async () => {
+  const ana = await protectedPerson()
+  await forgetProofs()
+  const calls = () =>
+    Promise.all([
+      accounts.call('POST', '/v1/api/Usuarios/trocar-email', {
+        token: ana.token,
+        json: { email: newPerson().email, senhaAtual: ana.senha },
+      }),
+      accounts.call('PUT', '/v1/api/Usuarios/senha', {
+        token: ana.token,
+        json: { senhaAtual: ana.senha, senha: 'outro-segredo', senhaNovamente: 'outro-segredo' },
+      }),
+    ])
+  expect((await calls()).map(({ status }) => status)).toEqual([403, 403])
+  await prove(ana.token, { codigo: codeOf(ana.segredo) })
+  expect((await calls()).map(({ status }) => status)).toEqual([200, 200])
+})
+
+test('a link of a letter takes it off while nobody had confirmed the e-mail, and leaves it afterwards', async () => {
+  for (const [proved, status] of [
+    [false, 200],
+    [true, 403],
+  ] as const) {
+    const ana = await protectedPerson()
+    await accounts.rows(`update account set email_proved_at = ${proved ? 'now()' : 'null'} where email = $1`, ana.email)
+    await accounts.call('POST', '/v1/api/RecuperarSenha', { json: { email: ana.email } })
+    const link = (await accounts.letter('recuperar-senha', ana.email))!.button!.url
+    const json = { urlAcesso: link, senha: 'outro-segredo', senhaNovamente: 'outro-segredo' }
+    expect((await accounts.call('POST', '/v1/api/RecuperarSenha/atualizar-senha', { json })).status).toBe(200)
+    expect((await accounts.logIn({ ...ana, senha: 'outro-segredo' })).status).toBe(status)
+  }
+})
+
+test('of other sessions it ends what the password had proved', async () => {
+  const ana = await accounts.enter()
+  const other = (await accounts.logIn(ana)).envelope.data.token as string
+  const { segredo } = (await accounts.call('POST', path, { token: ana.token })).envelope.data
+  await accounts.call('PUT', path, { token: ana.token, json: { codigo: codeOf(segredo) } })
+  expect((await accounts.call('POST', `${path}/desligar`, { token: other })).status).toBe(403)
 })
 
 test('new codes take the place of the old ones', async () => {

@@ -19,8 +19,8 @@ const periodS = 30
 const stepsOff = 1
 const secretBytes = 20
 const recoveryCodes = 10
-// Base32 of 50 bits, which nobody guesses over the network.
-const recoveryCodeLength = 10
+// Base32 of 80 bits, in groups of four.
+const recoveryCodeLength = 16
 
 const purposeOf = ({ workspaceId, accountId }: Owner) => secondFactorPurpose(workspaceId, accountId)
 
@@ -85,6 +85,8 @@ async function takeTimedCode(
     .where('workspace_id', '=', workspaceId)
     .where('account_id', '=', accountId)
     .where('confirmed_at', confirmed ? 'is not' : 'is', null)
+    // Another secret does not take its place meanwhile.
+    .forUpdate()
     .executeTakeFirst()
   if (!row) return false
   const totp = generatorOf({ config }, unseal({ vault }, owner, row.secret), '')
@@ -119,9 +121,14 @@ function generatorOf({ config }: Pick<Context, 'config'>, secret: Secret, label:
   return new TOTP({ issuer: config.productName, label, secret, period: periodS, digits: 6, algorithm: 'SHA1' })
 }
 
-// Whatever the person makes of upper case, hyphens and letters that look like digits.
+const lookalikes: Record<string, string> = { '0': 'O', '1': 'I', '8': 'B' }
+
+// Whatever the person makes of upper case, hyphens, and letters that look like digits: Base32 has no 0, 1 and 8.
 function hashOf(code: string): Buffer {
-  const plain = code.toUpperCase().replace(/[^0-9A-Z]/g, '')
+  const plain = code
+    .toUpperCase()
+    .replace(/[^0-9A-Z]/g, '')
+    .replace(/[018]/g, (digit) => lookalikes[digit]!)
   return createHash('sha256').update(plain).digest()
 }
 
@@ -175,9 +182,22 @@ export async function confirmSecondFactor(
 ): Promise<string[]> {
   requireOwn(session)
   return inWorkspace({ db }, session.workspaceId, async ({ db }) => {
+    if (await findSecondFactor({ db }, session))
+      throw new AppError(
+        'conflict',
+        'A verificação em duas etapas já está ligada nesta conta. Se você não viu os códigos de recuperação, gere outros.',
+      )
     const digits = code.replace(/\s/g, '')
     if (!(await takeTimedCode({ db, vault, config }, session, digits, { confirmed: false })))
       throw new AppError('invalid-input', wrongCode)
+    // What the password alone proved elsewhere does not switch it off again.
+    await db
+      .updateTable('session')
+      .set({ proved_at: new Date(0) })
+      .where('workspace_id', '=', session.workspaceId)
+      .where('account_id', '=', session.accountId)
+      .where('public_id', '<>', session.publicId)
+      .execute()
     await recordAudit({ db }, session, 'senha', 'Ligou a verificação em duas etapas.')
     await writeTo({ db, config }, session, 'ligada', session.address)
     return replaceRecoveryCodes({ db }, session)
@@ -214,7 +234,7 @@ async function replaceRecoveryCodes({ db }: WithDatabase, { workspaceId, account
     .insertInto('recovery_code')
     .values(codes.map((code) => ({ ...own, code_hash: hashOf(code) })))
     .execute()
-  return codes.map((code) => `${code.slice(0, 5)}-${code.slice(5)}`)
+  return codes.map((code) => code.match(/.{4}/g)!.join('-'))
 }
 
 /** Switches the second factor of an account off; returns whether it was on. `ctx.db` is a transaction inside the workspace. */
@@ -223,7 +243,14 @@ export async function dropSecondFactor(
   owner: Owner,
   actor: Parameters<typeof recordAudit>[1],
 ): Promise<boolean> {
-  const { workspaceId, accountId } = owner
+  if (!(await removeSecondFactor({ db }, owner))) return false
+  await recordAudit({ db }, actor, 'senha', 'Desligou a verificação em duas etapas.')
+  await writeTo({ db, config }, owner, 'desligada', actor.address)
+  return true
+}
+
+/** Takes the second factor from an account without a word; returns whether it was on. `ctx.db` is a transaction inside the workspace. */
+export async function removeSecondFactor({ db }: WithDatabase, { workspaceId, accountId }: Owner): Promise<boolean> {
   const own = { workspace_id: workspaceId, account_id: accountId }
   await db
     .deleteFrom('recovery_code')
@@ -234,10 +261,7 @@ export async function dropSecondFactor(
     .where((where) => where.and(own))
     .returning('confirmed_at')
     .execute()
-  if (!removed.some(({ confirmed_at }) => confirmed_at !== null)) return false
-  await recordAudit({ db }, actor, 'senha', 'Desligou a verificação em duas etapas.')
-  await writeTo({ db, config }, owner, 'desligada', actor.address)
-  return true
+  return removed.some(({ confirmed_at }) => confirmed_at !== null)
 }
 
 function requireOwn({ shared }: Session): void {

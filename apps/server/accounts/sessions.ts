@@ -8,7 +8,7 @@ import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { isWrittenTo } from './email-proof.ts'
-import { inTurn, matchesPassword } from './passwords.ts'
+import { inTurn, matchesPassword, requirePassword } from './passwords.ts'
 import { isLately } from './proof.ts'
 import { findSecondFactor, takeCode, wrongCode } from './second-factor.ts'
 import { deleteSessions } from './session-ends.ts'
@@ -59,7 +59,6 @@ export async function logIn(
     const matches = await matchesPassword({ config }, account?.passwordHash, credentials.password)
     if (account && matches) {
       await requireCode({ db, config, vault }, account, credentials.code, caller)
-      // Only now: whoever knows the password alone does not get more tries at the code by showing it.
       await forgetTries({ db }, loginLimit, email)
       const token = await openSession({ db, config }, { ...account, email }, caller)
       if (token) return { token, workspacePublicId: account.workspacePublicId }
@@ -136,23 +135,62 @@ async function openSession(
 
 // Refuses who knows the password and does not show a code of the second factor, where there is one.
 async function requireCode(
-  { db, config, vault }: Pick<Context, 'db' | 'config' | 'vault'>,
+  ctx: Pick<Context, 'db' | 'config' | 'vault'>,
   { workspaceId, accountId }: KnownAccount,
   code: string | undefined,
   { address }: Caller,
 ): Promise<void> {
-  const isRight = await inWorkspace({ db }, workspaceId, async ({ db }) => {
-    if (!(await findSecondFactor({ db }, { workspaceId, accountId }))) return true
-    if (!code)
-      throw new AppError('needs-proof', 'Digite o código do aplicativo autenticador, ou um código de recuperação.')
-    const actor = { workspaceId, accountId, accountName: stranger, address }
-    if (await takeCode({ db, config, vault }, actor, code)) return true
-    await recordAudit({ db }, actor, 'login-recusado', 'Login recusado: a senha conferiu, mas o código não.')
-    return false
-  })
-  if (isRight) return
-  await countTry({ db }, networkLimit, networkOf(address))
+  const actor = { workspaceId, accountId, accountName: stranger, address }
+  if (!(await inWorkspace(ctx, workspaceId, (ctx) => findSecondFactor(ctx, actor)))) return
+  if (!code)
+    throw new AppError('needs-proof', 'Digite o código do aplicativo autenticador, ou um código de recuperação.')
+  if (await tryCode(ctx, actor, code, 'Login recusado: a senha conferiu, mas o código não.')) return
+  await countTry(ctx, networkLimit, networkOf(address))
   throw new AppError('unauthenticated', wrongCode)
+}
+
+// Nothing but a right code sets it back: whoever knows the password as well has no more tries.
+const codeLimit: Limit = { name: 'código', times: 10, withinMs: 15 * 60_000 }
+
+async function tryCode(
+  ctx: Pick<Context, 'db' | 'config' | 'vault'>,
+  actor: Parameters<typeof takeCode>[1],
+  code: string,
+  refused: string,
+): Promise<boolean> {
+  const who = `${actor.workspaceId}/${actor.accountId}`
+  await countTry(ctx, codeLimit, who)
+  const isRight = await inWorkspace(ctx, actor.workspaceId, async (ctx) => {
+    const taken = await takeCode(ctx, actor, code)
+    if (!taken) await recordAudit(ctx, actor, 'login-recusado', refused)
+    return taken
+  })
+  if (isRight) await forgetTries(ctx, codeLimit, who)
+  return isRight
+}
+
+/** Takes the password of the account as a proof, or a code where it has a second factor; counts for ten minutes in this session. */
+export async function proveAgain(
+  ctx: Pick<Context, 'db' | 'config' | 'vault'>,
+  session: Session,
+  { password, code }: { password?: string | undefined; code?: string | undefined },
+): Promise<void> {
+  const { workspaceId } = session
+  if (await inWorkspace(ctx, workspaceId, (ctx) => findSecondFactor(ctx, session))) {
+    if (!code) throw new AppError('invalid-input', 'Esta conta tem verificação em duas etapas: digite um código.')
+    const isRight = await tryCode(ctx, session, code, 'Confirmação recusada: o código não conferiu.')
+    // A call whose response was lost comes again, with a code that it has used.
+    if (!isRight && session.provedLately) return
+    if (!isRight) throw new AppError('invalid-input', wrongCode)
+  } else await requirePassword(ctx, session, password ?? '', 'Confirmação recusada: a senha não conferiu.')
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .updateTable('session')
+      .set({ proved_at: sql<Date>`now()` })
+      .where('workspace_id', '=', workspaceId)
+      .where('token_hash', '=', tokenHash(session.token))
+      .execute(),
+  )
 }
 
 // Whether one like it opened a session of the account in the last month. Versions change without anybody doing anything, and addresses too.

@@ -61,6 +61,8 @@ export const companyChangeRoutes = (captures: Captures) => [
     const isActive = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
       const { db } = ctx
       const before = await lockSettings({ db }, session.workspaceId, companyId)
+      // From then on events leave in the company's name.
+      if (changeOf(form).acknowledges && !before.acknowledges) requireRecentProof(session)
       const company = await companies.updateCompany(ctx, session, companyId, changeOf(form), certificate)
       // First, because it locks the capture lines of the whole base, of which the others are part.
       if (certificate) await captures.resume({ db }, session.workspaceId, company.cnpj, { proved })

@@ -1,6 +1,12 @@
 import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import { sql } from 'kysely'
-import { endAllSessions, isWrittenTo, removeAccounts, requirePassword } from '../accounts/accounts.ts'
+import {
+  endAllSessions,
+  isWrittenTo,
+  removeAccounts,
+  requirePassword,
+  requireProofOfFactor,
+} from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
 import { leaveLines, stopWithoutCertificate } from '../capture/capture.ts'
 import { destroyKeys } from '../companies/companies.ts'
@@ -29,6 +35,7 @@ export async function askForDeletion(
   password: string,
 ): Promise<Date> {
   if (session.shared) throw new AppError('conflict', ofAllVisitors)
+  await requireProofOfFactor(ctx, session)
   await requirePassword(ctx, session, password, 'Exclusão da conta recusada: a senha atual não conferiu.')
   return mark(ctx, session.workspaceId, { actor: session, days: waitDays, keep: session.token })
 }

@@ -87,7 +87,7 @@ export async function addCors(app: FastifyInstance, { corsOrigins }: Pick<Config
     origin: [...corsOrigins],
     methods: ['GET', 'HEAD', 'POST', 'PUT'],
     allowedHeaders: ['Authorization', 'Content-Type', 'Accept'],
-    exposedHeaders: ['x-request-id', 'retry-after'],
+    exposedHeaders: ['x-request-id', 'retry-after', 'www-authenticate'],
     maxAge: 600,
     strictPreflight: false,
   })

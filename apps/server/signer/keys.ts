@@ -114,9 +114,11 @@ export async function prepareKeys(url: string, wrapper: KeyWrapper, sealedWith: 
 async function hasKeysOfAnother(client: pg.Client, wrapper: KeyWrapper, sealedWith: Vault | null): Promise<boolean> {
   const { rows } = await client.query<{ otherwise: boolean }>(
     `select exists (select from workspace_key where wrapper_id <> $1)
+            or (exists (select from installation_key where purpose = $3 and wrapper_id <> $1)
+                and (exists (select from second_factor) or exists (select from webhook)))
             or exists (select from certificate c where replaced_at is null and key_id <> coalesce($2, '')
                           and not exists (select from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id)) as otherwise`,
-    [wrapper.id, sealedWith?.keyId],
+    [wrapper.id, sealedWith?.keyId, tokens],
   )
   return rows[0]!.otherwise
 }

@@ -125,9 +125,21 @@ describe('with the key in the data directory', () => {
         account,
         before.encrypt(`secret of ${account}`, secondFactorPurpose(workspace, account)),
       ])
+    const [lost] = people.slice(3)
+    const stranger = Buffer.from('sealed with a key that was lost')
+    await query('insert into second_factor (workspace_id, account_id, secret) values ($1, $2, $3)', [
+      lost!.workspace,
+      lost!.account,
+      stranger,
+    ])
     await rotateMasterKey(config())
     const after = await vaultOf(await inFile())
     expect(after.keyId).not.toBe(before.keyId)
+    const [unopened] = await query<{ secret: Buffer }>(
+      'delete from second_factor where account_id = $1 returning secret',
+      [lost!.account],
+    )
+    expect(unopened!.secret).toEqual(stranger)
     const kept = await query<{ workspace: number; account: number; secret: Buffer }>(
       'select workspace_id as workspace, account_id as account, secret from second_factor',
     )

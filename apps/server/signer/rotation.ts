@@ -168,7 +168,9 @@ async function reseal(url: string, from: Master, to: KeyWrapper, step: (text: st
     await client.query('begin')
     // A process that starts meanwhile waits here, then finds that its key is the old one and refuses to start; one that was overlooked
     // cannot seal with the old key.
-    await client.query('lock table certificate, workspace_key, installation_key in access exclusive mode')
+    await client.query(
+      'lock table certificate, workspace_key, installation_key, second_factor, webhook in access exclusive mode',
+    )
     await requireKnown(client, from, to)
     step('Selando os certificados com a chave nova…')
     const count = await replaceKeys(client, from, to)
@@ -212,38 +214,50 @@ async function replaceTokensKey(client: pg.Client, from: KeyWrapper, to: KeyWrap
   await sealWebhooksAnew(client, before, vault)
 }
 
+// What a key that was lost had sealed stays as it is: its people make another.
+function sealedAgain(sealed: Buffer, before: Vault, after: Vault, purpose: string): Buffer {
+  try {
+    return after.encrypt(before.decrypt(sealed, purpose), purpose)
+  } catch {
+    return sealed
+  }
+}
+
 async function sealFactorsAnew(client: pg.Client, before: Vault, after: Vault): Promise<void> {
   const { rows } = await client.query<{ workspace: number; account: number; secret: Buffer }>(
-    'select workspace_id as workspace, account_id as account, secret from second_factor for update',
+    'select workspace_id as workspace, account_id as account, secret from second_factor',
   )
-  for (const some of inTurns(rows)) {
-    const sealed = some.map(({ workspace, account, secret }) => {
-      const purpose = secondFactorPurpose(workspace, account)
-      return after.encrypt(before.decrypt(secret, purpose), purpose)
-    })
+  for (const some of inTurns(rows))
     await client.query(
       `update second_factor f set secret = u.secret
          from unnest($1::int[], $2::int[], $3::bytea[]) u (workspace, account, secret)
         where f.workspace_id = u.workspace and f.account_id = u.account`,
-      [some.map(({ workspace }) => workspace), some.map(({ account }) => account), sealed],
+      [
+        some.map(({ workspace }) => workspace),
+        some.map(({ account }) => account),
+        some.map(({ workspace, account, secret }) =>
+          sealedAgain(secret, before, after, secondFactorPurpose(workspace, account)),
+        ),
+      ],
     )
-  }
 }
 
 async function sealWebhooksAnew(client: pg.Client, before: Vault, after: Vault): Promise<void> {
   const { rows } = await client.query<{ workspace: number; id: number; secret: Buffer; old: Buffer | null }>(
     'select workspace_id as workspace, id, secret, old_secret as old from webhook',
   )
-  for (const { workspace, id, ...sealed } of rows) {
-    const purpose = webhookPurpose(workspace)
-    const again = (secret: Buffer | null) => secret && after.encrypt(before.decrypt(secret, purpose), purpose)
-    await client.query('update webhook set secret = $3, old_secret = $4 where workspace_id = $1 and id = $2', [
-      workspace,
-      id,
-      again(sealed.secret),
-      again(sealed.old),
-    ])
-  }
+  for (const some of inTurns(rows))
+    await client.query(
+      `update webhook w set secret = u.secret, old_secret = u.old
+         from unnest($1::int[], $2::int[], $3::bytea[], $4::bytea[]) u (workspace, id, secret, old)
+        where w.workspace_id = u.workspace and w.id = u.id`,
+      [
+        some.map(({ workspace }) => workspace),
+        some.map(({ id }) => id),
+        some.map(({ workspace, secret }) => sealedAgain(secret, before, after, webhookPurpose(workspace))),
+        some.map(({ workspace, old }) => old && sealedAgain(old, before, after, webhookPurpose(workspace))),
+      ],
+    )
 }
 
 // New keys, not the old ones wrapped anew: who has an old copy of the database and its master key opens nothing that is sealed from now on.

@@ -47,7 +47,8 @@ export function AccountPage() {
           title="Verificação em duas etapas"
           about="Um código do celular, além da senha."
         >
-          <LoadedOrNotice error={account.error} retry={account.refetch}>
+          {/* Codes are shown once: a refresh that fails does not take them away. */}
+          <LoadedOrNotice error={account.data ? null : account.error} retry={account.refetch}>
             {account.data && <SecondFactor shared={shared ?? false} state={account.data.duasEtapas ?? null} />}
           </LoadedOrNotice>
         </AccountSection>

@@ -55,7 +55,8 @@ export function LoginPage() {
     onError: (error) => {
       if (error instanceof ApiError && error.wantsProof) return setNeedsCode(true)
       const message = actionMessage(error)
-      if (needsCode && message !== wrongCredentials) return setError('codigo', { message }, { shouldFocus: true })
+      const isOfCode = needsCode && error instanceof ApiError && error.status === 401 && message !== wrongCredentials
+      if (isOfCode) return setError('codigo', { message }, { shouldFocus: true })
       notifyError(wrongCredentials)
     },
   })
@@ -73,7 +74,7 @@ export function LoginPage() {
           {(control) => (
             <Input
               {...control}
-              {...register('email')}
+              {...register('email', { onChange: () => setNeedsCode(false) })}
               type="email"
               autoComplete="username"
               placeholder="voce@empresa.com.br"
@@ -91,7 +92,12 @@ export function LoginPage() {
           >
             {(control) => (
               // It has just come because a code is wanted.
-              <Input {...control} {...register('codigo')} autoComplete="one-time-code" autoFocus />
+              <Input
+                {...control}
+                {...register('codigo', { shouldUnregister: true })}
+                autoComplete="one-time-code"
+                autoFocus
+              />
             )}
           </Field>
         )}
@@ -116,6 +122,7 @@ export function LoginPage() {
       {site.demo && (
         <DemoAccount
           onUse={() => {
+            setNeedsCode(false)
             reset({ ...site.demo })
             submit.current?.focus()
           }}

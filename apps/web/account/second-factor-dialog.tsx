@@ -3,7 +3,8 @@ import { confirmSecondFactor, SecondFactorForm } from '@vigia/contract/accounts'
 import { encodeQR } from 'qr'
 import { useMemo, useState } from 'react'
 import { useForm } from 'react-hook-form'
-import { actionMessage, useAction } from '../lib/query.ts'
+import { ApiError } from '../lib/api.ts'
+import { actionMessage, queryClient, useAction } from '../lib/query.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -43,6 +44,9 @@ export function SecondFactorDialog({ begin, onClose }: SecondFactorDialogProps) 
   )
 }
 
+// The response to the first attempt was lost.
+const isOnAlready = (error: Error) => error instanceof ApiError && error.status === 409
+
 interface ProgramProps {
   secret: string
   uri: string
@@ -56,8 +60,13 @@ function Program({ secret, uri, onCodes, onClose }: ProgramProps) {
     defaultValues: { codigo: '' },
   })
   const action = useAction(confirmSecondFactor, {
-    errorToast: false,
+    errorToast: (error) => isOnAlready(error),
     onSuccess: ({ data }) => data && onCodes(data.codigos),
+    onError: (error) => {
+      if (!isOnAlready(error)) return
+      void queryClient.invalidateQueries()
+      onClose()
+    },
   })
   return (
     <form className="grid gap-4" noValidate onSubmit={handleSubmit((body) => action.mutate({ body }))}>

@@ -1,7 +1,8 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { ProofForm, proveIdentity } from '@vigia/contract/accounts'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
+import { errorMessage } from '../lib/api.ts'
 import { settleProof } from '../lib/proof.ts'
 import { actionMessage, useAction, useScreenQuery } from '../lib/query.ts'
 import { accountQuery } from '../lib/response-adapter.ts'
@@ -30,17 +31,37 @@ export function ProofDialog({ open }: { open: boolean }) {
 function Proof() {
   const account = useScreenQuery(accountQuery, {})
   const byCode = Boolean(account.data?.duasEtapas)
-  const { register, handleSubmit, formState, setFocus } = useForm({ resolver: zodResolver(ProofForm) })
-  const action = useAction(proveIdentity, { errorToast: false, onSuccess: () => settleProof(true) })
+  const [cameLate] = useState(account.isPending)
+  const { register, handleSubmit, formState, setFocus } = useForm({
+    resolver: zodResolver(ProofForm),
+    shouldUnregister: true,
+  })
+  const action = useAction(proveIdentity, {
+    errorToast: false,
+    onSuccess: () => settleProof(true),
+    // The second factor may have been switched on meanwhile.
+    onError: () => void account.refetch(),
+  })
   const field = byCode ? 'codigo' : 'senha'
-  const isKnown = !account.isPending
+  const isKnown = account.data !== undefined
   useEffect(() => {
-    if (isKnown) setFocus(field)
-  }, [isKnown, field, setFocus])
+    if (isKnown && cameLate) setFocus(field)
+  }, [isKnown, cameLate, field, setFocus])
   const error = formState.errors[field]?.message
   return (
     <form className="grid gap-4 px-5 py-4" noValidate onSubmit={handleSubmit((body) => action.mutate({ body }))}>
       {action.error && <Notice tone="error" title={actionMessage(action.error)} />}
+      {account.error && !isKnown && (
+        <Notice
+          tone="error"
+          title={`Erro ao carregar dados: ${errorMessage(account.error)}`}
+          action={
+            <Button variant="outline" size="sm" onClick={() => void account.refetch()}>
+              Tentar novamente
+            </Button>
+          }
+        />
+      )}
       {/* Password managers look for whose password it is. */}
       <input type="text" name="username" autoComplete="username" value={account.data?.email ?? ''} readOnly hidden />
       {isKnown && byCode && (
@@ -49,12 +70,14 @@ function Proof() {
           help="Do aplicativo autenticador, ou um código de recuperação."
           error={error}
         >
-          {(control) => <Input {...control} {...register('codigo')} autoComplete="one-time-code" />}
+          {(control) => <Input {...control} {...register('codigo')} data-initial-focus autoComplete="one-time-code" />}
         </Field>
       )}
       {isKnown && !byCode && (
         <Field label="Senha da conta" error={error}>
-          {(control) => <PasswordInput {...control} {...register('senha')} autoComplete="current-password" />}
+          {(control) => (
+            <PasswordInput {...control} {...register('senha')} data-initial-focus autoComplete="current-password" />
+          )}
         </Field>
       )}
       <div className="flex flex-wrap justify-end gap-2">

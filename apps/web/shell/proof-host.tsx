@@ -1,6 +1,7 @@
-import { Suspense, useState } from 'react'
+import { Suspense, useEffect, useState } from 'react'
 import { lazyWithPreload } from '../lib/lazy.ts'
-import { useProofWanted } from '../lib/proof.ts'
+import { settleProof, useProofWanted } from '../lib/proof.ts'
+import { whenIdle } from '../lib/query.ts'
 
 const ProofDialog = lazyWithPreload(() => import('./proof-dialog.tsx').then((module) => module.ProofDialog))
 
@@ -9,5 +10,9 @@ export function ProofHost() {
   const wanted = useProofWanted()
   const [needed, setNeeded] = useState(false)
   if (wanted && !needed) setNeeded(true)
+  // Without a connection it could not be loaded any more.
+  useEffect(() => whenIdle(ProofDialog.preload), [])
+  // Whoever logs in next is not asked for what this person had begun.
+  useEffect(() => () => settleProof(false), [])
   return <Suspense>{needed && <ProofDialog open={wanted} />}</Suspense>
 }
