@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fetchOutside, isPublic, type OutboundError, postOutside } from './outbound.ts'
 
@@ -82,6 +82,21 @@ test('what goes on is ended when it is told to stop', async () => {
   await expect.poll(() => asked.includes('/silent')).toBe(true)
   ending.abort()
   await expect(fetched).rejects.toMatchObject({ name: 'OutboundError', problem: 'unreachable' })
+})
+
+test('who answers that the protocol changes is not waited for', async () => {
+  const tcp = createTcpServer((socket) => {
+    socket
+      .on('error', () => {})
+      .once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'))
+  })
+  await once(tcp.listen(0, '127.0.0.1'), 'listening')
+  using _ = { [Symbol.dispose]: () => void tcp.close() }
+  const switching = `localhost:${(tcp.address() as AddressInfo).port}`
+  expect(await problemOf(`http://${switching}/`, switching)).toBe('unreachable')
+  await expect(
+    postOutside(`http://${switching}/`, '{}', { headers: {}, exempt: [switching], stop }),
+  ).rejects.toMatchObject({ problem: 'unreachable' })
 })
 
 test('what is sent has any answer, of which the beginning is read, and goes to public addresses only', async () => {

@@ -113,7 +113,11 @@ function request(
   return new Promise((resolve, reject) => {
     const { request } = url.protocol === 'https:' ? https : http
     const all = { accept: '*/*', 'accept-encoding': 'identity', ...headers }
-    request(url, { agent: false, lookup, signal, method, headers: all }, resolve).on('error', reject).end(body)
+    request(url, { agent: false, lookup, signal, method, headers: all }, resolve)
+      .on('error', reject)
+      // After a 101, which nobody asked for, there is neither a response nor an error.
+      .on('close', () => reject(new Error('closed without a response')))
+      .end(body)
   })
 }
 
