@@ -152,7 +152,9 @@ export async function leaveGivenVersions(ctx: Pick<Context, 'db'>): Promise<void
   // No workspace has had as many changes as milliseconds have passed, and a later restore is found later.
   const floor = restore.foundAt.getTime()
   await asOperator(ctx, ({ db }) =>
-    sql`insert into change_position as p (workspace_id, version) select id, ${floor} from workspace
+    sql`insert into change_position as p (workspace_id, version)
+        select w.id, ${floor} from workspace w left join change_position q on q.workspace_id = w.id
+         where q.version is null or q.version < ${floor} order by w.id
         on conflict (workspace_id) do update set version = excluded.version where p.version < excluded.version`.execute(
       db,
     ),
