@@ -31,13 +31,17 @@ export async function findUnproved(
   return account?.email ?? null
 }
 
-/** Refuses what only an account with a confirmed e-mail may do. */
-export async function requireProvedEmail({ db, config }: Pick<Context, 'db' | 'config'>, owner: Owner): Promise<void> {
+/** Refuses what only an account with a confirmed e-mail may do; `deed` and `nothing` name it, and what did not happen. */
+export async function requireProvedEmail(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  owner: Owner,
+  { deed, nothing } = { deed: 'guardar um certificado digital', nothing: 'Nada foi guardado.' },
+): Promise<void> {
   const unproved = await inWorkspace({ db }, owner.workspaceId, ({ db }) => findUnproved({ db, config }, owner))
   if (unproved === null) return
   throw new AppError(
     'conflict',
-    'Antes de guardar um certificado digital, confirme o e-mail desta conta: abra o link da mensagem que enviamos, ou peça outra em "Enviar de novo", no alto da página. Nada foi guardado.',
+    `Antes de ${deed}, confirme o e-mail desta conta: abra o link da mensagem que enviamos, ou peça outra em "Enviar de novo", no alto da página. ${nothing}`,
   )
 }
 

@@ -8,7 +8,7 @@ import {
   replaceWebhookSecret,
   testWebhook,
 } from '@vigia/contract/workspace'
-import { requireRecentProof } from '../accounts/accounts.ts'
+import { requireProvedEmail, requireRecentProof } from '../accounts/accounts.ts'
 import { handle, type Session } from '../http/http.ts'
 import { AppError } from '../platform/errors.ts'
 import { type Delivery, deliverAgain, deliverTest, listDeliveries } from './deliveries.ts'
@@ -27,7 +27,9 @@ export const webhookRoutes = [
     data: { webhooks: (await listWebhooks(ctx, session.workspaceId)).map(toWebhook) },
   })),
   handle(add, async (ctx, { body, session }) => {
-    const { publicId, secret } = await addWebhook(ctx, provedKeeperOf(session), toChoice(body))
+    const keeper = provedKeeperOf(session)
+    await requireProvedEmail(ctx, keeper, outside)
+    const { publicId, secret } = await addWebhook(ctx, keeper, toChoice(body))
     return { data: { idWebhook: publicId, segredo: secret } }
   }),
   handle(change, async (ctx, { body, session }) => {
@@ -41,9 +43,11 @@ export const webhookRoutes = [
   handle(replaceWebhookSecret, async (ctx, { body, session }) => ({
     data: { segredo: await replaceSecret(ctx, provedKeeperOf(session), body.idWebhook) },
   })),
-  handle(testWebhook, async (ctx, { body, session }) => ({
-    data: { idEntrega: await deliverTest(ctx, keeperOf(session), body.idWebhook) },
-  })),
+  handle(testWebhook, async (ctx, { body, session }) => {
+    const keeper = keeperOf(session)
+    await requireProvedEmail(ctx, keeper, outside)
+    return { data: { idEntrega: await deliverTest(ctx, keeper, body.idWebhook) } }
+  }),
   handle(listWebhookDeliveries, async (ctx, { query, session }) => {
     const { deliveries, more } = await listDeliveries(ctx, session.workspaceId, query.idWebhook, query.antesDe)
     return { data: { entregas: deliveries.map(toDelivery), temMais: more } }
@@ -56,6 +60,9 @@ export const webhookRoutes = [
 
 const ofEverybody =
   'Esta conta é compartilhada: não envia nada a outros sistemas. Nada foi alterado. Para ter os seus webhooks, crie uma conta.'
+
+// Whoever that is who wrote the e-mail, has nothing sent to addresses of others.
+const outside = { deed: 'enviar avisos a outros sistemas', nothing: 'Nada foi enviado, e nenhum webhook foi criado.' }
 
 // Who may have a workspace tell other programs: whoever has a session of their own.
 function keeperOf(session: Session): Session {
