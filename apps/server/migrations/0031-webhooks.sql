@@ -17,6 +17,7 @@ create table webhook (
   -- Null: it is told. Otherwise nothing leaves until a person wants it again.
   paused_at timestamptz,
   problem text,                     -- for the person: why
+  delivered_at timestamptz,         -- the last time that it took a change
   -- Attempts in a row that failed, whichever the delivery, and until when nothing leaves because of that.
   failures int not null default 0,
   rest_until timestamptz not null default '-infinity',

@@ -583,6 +583,7 @@ interface WebhookTable {
   fed_at: Timestamp
   paused_at: Optional<Date | null>
   problem: Optional<string | null>
+  delivered_at: Optional<Date | null>
   failures: Optional<number>
   rest_until: Timestamp
 }

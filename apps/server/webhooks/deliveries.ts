@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type Change, readChanges, wireOf } from '../changes/changes.ts'
 import type { Session } from '../http/http.ts'
 import { countTry } from '../http/throttle.ts'
@@ -10,7 +10,7 @@ import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { webhookPurpose } from '../signer/keys.ts'
 import type { Attempt, Message } from './sending.ts'
-import { lockWebhook } from './webhooks.ts'
+import { byHand, holdDeliveries, lockWebhook, uuidOf } from './webhooks.ts'
 
 // More of them than this do not wait for one address: what comes after stays in the change feed until some have left.
 const waitingMax = 500
@@ -18,8 +18,9 @@ const feedPauseMs = 200
 // Of all workspaces in one process, and of one workspace.
 export const deliveriesAtOnce = 16
 const placesOfEach = 4
-// An attempt takes ten seconds at most.
+// An attempt takes ten seconds at most, and one that does not end is given up while the lease lasts.
 const leaseMs = 60_000
+export const attemptMsMax = 30_000
 const hourMs = 3_600_000
 const waitsMs = [10_000, 60_000, 300_000, 1_800_000, 2 * hourMs, 6 * hourMs, 12 * hourMs, 24 * hourMs]
 const restMsMax = 300_000
@@ -57,8 +58,11 @@ const goneText =
   'O que mudou enquanto ele esteve parado já não está guardado por inteiro. Reative-o e leia os documentos pelas listas.'
 
 /** Makes deliveries of what changed since those that are there, each once, whoever does the same meanwhile. */
-export async function feed(ctx: Pick<Context, 'db' | 'ids'>, { workspaceId, id }: FedWebhook): Promise<void> {
-  await inWorkspace(ctx, workspaceId, async ({ db, ids }) => {
+export async function feed(
+  ctx: Pick<Context, 'db' | 'ids' | 'config'>,
+  { workspaceId, id }: FedWebhook,
+): Promise<void> {
+  await inWorkspace(ctx, workspaceId, async ({ db, ids, config }) => {
     const webhook = await db
       .selectFrom('webhook')
       .select(['version', 'kinds', 'company_ids as companyIds'])
@@ -72,12 +76,7 @@ export async function feed(ctx: Pick<Context, 'db' | 'ids'>, { workspaceId, id }
       if (error instanceof AppError && error.code === 'gone') return null
       throw error
     })
-    if (page === null) {
-      await sql`update webhook set paused_at = now(), problem = ${goneText} where workspace_id = ${workspaceId} and id = ${id}`.execute(
-        db,
-      )
-      return
-    }
+    if (page === null) return pauseWebhook({ db, config }, workspaceId, id, goneText, { behind: true })
     const wanted = page.changes
       .map((change) => ({ change, wire: wireOf({ ids }, workspaceId, change) }))
       .filter(
@@ -118,22 +117,23 @@ export interface HeldDelivery {
 
 /** The next delivery: of one document one after the other, of one workspace a few at once, and none to an address that rests. */
 export async function claimDelivery(ctx: WithDatabase): Promise<HeldDelivery | null> {
-  const lane = {
+  // Who has the fewest under way is served first: slow receivers of a few workspaces would otherwise take every place that becomes free.
+  const lanes = Array.from({ length: placesOfEach }, (_, underWay) => ({
     due: sql`d.state = 'waiting' and d.next_at <= now()
       and exists (select from webhook w where w.workspace_id = d.workspace_id and w.id = d.webhook_id
                                           and (d.version is null or (w.paused_at is null and w.rest_until <= now())))
       and not exists (select from webhook_delivery e
                        where e.workspace_id = d.workspace_id and e.webhook_id = d.webhook_id and e.document_id = d.document_id
                          and e.id < d.id and e.state = 'waiting')
-      and (select count(*) from webhook_delivery o where o.workspace_id = d.workspace_id and o.lease_until > now()) < ${placesOfEach}`,
+      and (select count(*) from webhook_delivery o where o.workspace_id = d.workspace_id and o.lease_until > now()) = ${underWay}`,
     order: sql`d.next_at, d.id`,
     set: sql`attempts = attempts + 1`,
-  }
+  }))
   return asOperator(ctx, async ({ db }) => {
-    const claimed = await claimRows<HeldDelivery, typeof lane>(db, {
+    const claimed = await claimRows<HeldDelivery, (typeof lanes)[number]>(db, {
       table: sql`webhook_delivery d`,
       key: ['workspace_id', 'id'],
-      lanes: [lane],
+      lanes,
       leaseMs,
       returning: sql`workspace_id as "workspaceId", id, lease_until::text as lease`,
     })
@@ -179,15 +179,30 @@ export async function releaseDelivery(
   { workspaceId, id, lease }: HeldDelivery,
   waitMs = 0,
 ): Promise<void> {
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    sql`update webhook_delivery set lease_until = null, attempts = attempts - 1, next_at = ${fromNow(waitMs)}
-         where workspace_id = ${workspaceId} and id = ${id} and lease_until = ${lease}::timestamptz`.execute(db),
-  )
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const isPaused = await lockWebhookOf({ db }, workspaceId, id)
+    await sql`update webhook_delivery set lease_until = null, attempts = attempts - 1, next_at = ${nextAt(isPaused, fromNow(waitMs))}
+               where workspace_id = ${workspaceId} and id = ${id} and lease_until = ${lease}::timestamptz`.execute(db)
+  })
 }
 
+// Locks the webhook of a delivery, before the delivery, in the order in which everybody locks them. Returns whether it is paused.
+async function lockWebhookOf({ db }: WithDatabase, workspaceId: number, id: bigint): Promise<boolean> {
+  const { rows } = await sql<{ paused: boolean }>`
+    select paused_at is not null as paused from webhook
+     where workspace_id = ${workspaceId}
+       and id = (select webhook_id from webhook_delivery where workspace_id = ${workspaceId} and id = ${id})
+       for no key update`.execute(db)
+  return rows[0]?.paused ?? false
+}
+
+// What waits for an address that is paused is not due, but for a test.
+const nextAt = (isPaused: boolean, time: RawBuilder<Date>) =>
+  sql`case when ${isPaused} and version is not null then 'infinity' else ${time} end`
+
 /**
- * Writes down what an attempt came to. One that failed is tried again, later each time; after three days, or when the address says that it is gone,
- * the address is paused and the people of the workspace are told.
+ * Writes down what an attempt came to. One that failed is tried again, later each time. After three days in which the address took nothing, or when
+ * it says that it is gone, it is paused and the people of the workspace are told; when it took others meanwhile, this one alone has failed.
  */
 export async function settleDelivery(
   ctx: Pick<Context, 'db' | 'config'>,
@@ -195,29 +210,28 @@ export async function settleDelivery(
   { delivered, status, answer, problem, durationMs }: Attempt,
 ): Promise<void> {
   await inWorkspace(ctx, workspaceId, async (ctx) => {
-    // Before the delivery, in the order in which everybody locks them.
-    await sql`
-      select from webhook
-       where workspace_id = ${workspaceId}
-         and id = (select webhook_id from webhook_delivery where workspace_id = ${workspaceId} and id = ${id})
-         for no key update`.execute(ctx.db)
+    const isPaused = await lockWebhookOf(ctx, workspaceId, id)
+    const isExhausted = sql`failing_since < now() - ${patienceDays} * interval '1 day'`
+    const othersWereTaken = sql`exists (select from webhook w where w.workspace_id = d.workspace_id and w.id = d.webhook_id and w.delivered_at > d.failing_since)`
+    const wait = sql<Date>`now() + (${waitsMs}::bigint[])[least(failures + 1, ${waitsMs.length})] * interval '1 ms'`
     const { rows } = await sql<{ webhookId: number; isTest: boolean; exhausted: boolean }>`
-      update webhook_delivery
+      update webhook_delivery d
          set lease_until = null, tried_at = now(), status = ${status}, answer = ${answer}, problem = ${problem}, duration_ms = ${durationMs},
              failures = case when ${delivered} then 0 else failures + 1 end,
              failing_since = case when ${delivered} then null else coalesce(failing_since, now()) end,
-             state = case when ${delivered} then 'delivered' when version is null then 'failed' else 'waiting' end,
-             next_at = now() + (${waitsMs}::bigint[])[least(failures + 1, ${waitsMs.length})] * interval '1 ms'
+             state = case when ${delivered} then 'delivered' when version is null then 'failed'
+                          when ${status !== 410} and ${isExhausted} and ${othersWereTaken} then 'failed' else 'waiting' end,
+             next_at = ${nextAt(isPaused, wait)}
        where workspace_id = ${workspaceId} and id = ${id} and lease_until = ${lease}::timestamptz
-      returning webhook_id as "webhookId", version is null as "isTest", failing_since < now() - ${patienceDays} * interval '1 day' as exhausted`.execute(
+      returning webhook_id as "webhookId", version is null as "isTest", state = 'waiting' and ${isExhausted} as exhausted`.execute(
       ctx.db,
     )
     const [row] = rows
     if (!row || row.isTest) return
     const { webhookId } = row
     if (delivered)
-      await sql`update webhook set failures = 0, rest_until = '-infinity'
-                 where workspace_id = ${workspaceId} and id = ${webhookId} and failures > 0`.execute(ctx.db)
+      await sql`update webhook set delivered_at = now(), failures = 0, rest_until = '-infinity'
+                 where workspace_id = ${workspaceId} and id = ${webhookId}`.execute(ctx.db)
     else if (row.exhausted || status === 410) await pauseWebhook(ctx, workspaceId, webhookId, problem ?? '')
     else
       await sql`
@@ -232,6 +246,8 @@ async function pauseWebhook(
   workspaceId: number,
   webhookId: number,
   problem: string,
+  /** What the letter has to say besides. */
+  why: { behind?: boolean } = {},
 ): Promise<void> {
   const { rows } = await sql<{ publicId: string; pausedAt: Date }>`
     update webhook set paused_at = now(), problem = ${problem}
@@ -239,8 +255,9 @@ async function pauseWebhook(
     returning public_id as "publicId", paused_at as "pausedAt"`.execute(ctx.db)
   const [paused] = rows
   if (!paused) return
+  await holdDeliveries(ctx, workspaceId, webhookId)
   const key = `webhook/${paused.publicId}/${paused.pausedAt.toISOString()}`
-  await warn(ctx, workspaceId, { key, kind: 'webhook-pausado', payload: { webhook: paused.publicId } })
+  await warn(ctx, workspaceId, { key, kind: 'webhook-pausado', payload: { webhook: paused.publicId, ...why } })
 }
 
 /** A delivery as its workspace sees it. */
@@ -271,7 +288,7 @@ export async function listDeliveries(
 ): Promise<{ deliveries: Delivery[]; more: boolean }> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows: found } = await sql<{ id: number; paused: boolean }>`
-      select id, paused_at is not null as paused from webhook where workspace_id = ${workspaceId} and public_id::text = ${webhook}`.execute(
+      select id, paused_at is not null as paused from webhook where workspace_id = ${workspaceId} and public_id = ${uuidOf(webhook)}::uuid`.execute(
       db,
     )
     if (!found[0]) throw new AppError('not-found', 'Webhook não encontrado.')
@@ -289,21 +306,22 @@ export async function listDeliveries(
 
 async function findDelivery({ db }: WithDatabase, workspaceId: number, publicId: string): Promise<{ id: bigint }> {
   const { rows } = await sql<{ id: bigint }>`
-    select id from webhook_delivery where workspace_id = ${workspaceId} and public_id::text = ${publicId}`.execute(db)
+    select id from webhook_delivery where workspace_id = ${workspaceId} and public_id = ${uuidOf(publicId)}::uuid`.execute(
+    db,
+  )
   if (!rows[0]) throw new AppError('not-found', 'Entrega não encontrada.')
   return rows[0]
 }
-
-const byHand = { name: 'webhook', times: 60, withinMs: hourMs }
 
 /** Delivers something again, as the same message, whatever became of it before. */
 export async function deliverAgain(ctx: WithDatabase, { workspaceId }: Session, publicId: string): Promise<void> {
   const { id } = await readWorkspace(ctx, workspaceId, (ctx) => findDelivery(ctx, workspaceId, publicId))
   await countTry(ctx, byHand, String(workspaceId))
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    sql`update webhook_delivery set state = 'waiting', next_at = now(), failures = 0, failing_since = null
-         where workspace_id = ${workspaceId} and id = ${id}`.execute(db),
-  )
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const isPaused = await lockWebhookOf({ db }, workspaceId, id)
+    await sql`update webhook_delivery set state = 'waiting', next_at = ${nextAt(isPaused, fromNow(0))}, failures = 0, failing_since = null
+               where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
+  })
 }
 
 export const testKind = 'teste'

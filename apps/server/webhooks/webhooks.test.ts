@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { addWebhook as addRoute, testWebhook as testRoute } from '@vigia/contract/workspace'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
@@ -15,10 +16,19 @@ import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
-import { claimDelivery, claimFeeding, deliverAgain, deliverTest, feed, listDeliveries } from './deliveries.ts'
+import {
+  claimDelivery,
+  claimFeeding,
+  deliverAgain,
+  deliverTest,
+  feed,
+  listDeliveries,
+  releaseDelivery,
+} from './deliveries.ts'
 import { webhookMails } from './mails.ts'
+import { webhookRoutes } from './routes.ts'
 import { signatureOf } from './sending.ts'
-import { addWebhook, changeWebhook, listWebhooks, replaceSecret, webhooksMax } from './webhooks.ts'
+import { addWebhook, byHand, changeWebhook, listWebhooks, replaceSecret, webhooksMax } from './webhooks.ts'
 import { deliver, startWebhookWorker } from './worker.ts'
 
 interface Received {
@@ -307,6 +317,114 @@ test('a workspace has four deliveries under way at most', async () => {
   expect(held).toHaveLength(4)
   await deliver(ctx, held[0]!, signal)
   expect(await claimDelivery(ctx)).not.toBeNull()
+})
+
+test('who has the fewest under way is served first', async () => {
+  await add()
+  await arriveHere(...[1, 2, 3].map(note))
+  await owner.query(`update webhook set fed_at = '-infinity'`)
+  await feed(ctx, (await claimFeeding(ctx))!)
+  const first = session.workspaceId
+  session = await newSession()
+  companyId = (await insertCompany(ctx.db, session.workspaceId, { cnpj })).id
+  await add()
+  await arriveHere(note(1))
+  await owner.query(`update webhook set fed_at = '-infinity'`)
+  for (let one = await claimFeeding(ctx); one; one = await claimFeeding(ctx)) await feed(ctx, one)
+  const served = []
+  for (let one = await claimDelivery(ctx); one; one = await claimDelivery(ctx)) served.push(one.workspaceId)
+  expect(served).toEqual([first, session.workspaceId, first, first])
+})
+
+test('one that is always refused fails alone when others are taken, and is sent again when a person wants it', async () => {
+  const { publicId } = await add()
+  respond = ({ message }) => ({ status: message.alteracao!.chave === chaveOf({ number: 1 }) ? 400 : 200 })
+  await arriveHere(note(1))
+  await work()
+  await arriveHere(note(2), cancellation(1))
+  await rest()
+  await work()
+  expect(told()).toContainEqual(['documento-novo', 2])
+  await owner.query(
+    `update webhook_delivery set failing_since = now() - interval '73 hours' where state = 'waiting' and failures > 0`,
+  )
+  await pass()
+  await work()
+  expect(await listWebhooks(ctx, session.workspaceId)).toMatchObject([{ pausedAt: null }])
+  const refused = (await deliveries(publicId)).at(-1)!
+  expect(refused).toMatchObject({ state: 'failed', status: 400 })
+  respond = () => ({ status: 200 })
+  await deliverAgain(ctx, session, refused.publicId)
+  await pass()
+  await work()
+  expect(await deliveries(publicId)).toMatchObject([1, 2, 3].map(() => ({ state: 'delivered' })))
+})
+
+test('what waits for an address that is paused is not due, whoever holds or wants it, until the address is wanted again', async () => {
+  const { publicId } = await add()
+  await arriveHere(note(1), note(2), note(3))
+  await owner.query(`update webhook set fed_at = '-infinity'`)
+  await feed(ctx, (await claimFeeding(ctx))!)
+  const [released, refused] = [(await claimDelivery(ctx))!, (await claimDelivery(ctx))!]
+  await changeWebhook(ctx, session, publicId, { ...choice, url, active: false })
+  await releaseDelivery(ctx, released)
+  respond = () => ({ status: 500 })
+  await deliver(ctx, refused, signal)
+  await deliverAgain(ctx, session, (await deliveries(publicId))[0]!.publicId)
+  const { rows } = await owner.query(`select next_at = 'infinity' as held from webhook_delivery`)
+  expect(rows).toEqual([1, 2, 3].map(() => ({ held: true })))
+  respond = () => ({ status: 200 })
+  await changeWebhook(ctx, session, publicId, { ...choice, url, active: true })
+  await work()
+  expect(await deliveries(publicId)).toMatchObject([1, 2, 3].map(() => ({ state: 'delivered' })))
+})
+
+test('switching it off and on does not take away all waits as often as one likes', async () => {
+  const { publicId } = await add()
+  const turn = (active: boolean) => changeWebhook(ctx, session, publicId, { ...choice, url, active })
+  for (let n = 0; n < byHand.times; n++) {
+    await turn(false)
+    await turn(true)
+  }
+  await turn(false)
+  await expect(turn(true)).rejects.toMatchObject({ code: 'too-many' })
+})
+
+test('an address that is behind what is kept is paused, and its people are told that something is missing', async () => {
+  const { publicId } = await add()
+  await arriveHere(note(1))
+  await owner.query('update change_position set forgotten = version where workspace_id = $1', [session.workspaceId])
+  await work()
+  expect(await listWebhooks(ctx, session.workspaceId)).toMatchObject([{ pausedAt: expect.any(Date) }])
+  const { rows } = await owner.query('select kind, payload from mail where workspace_id = $1', [session.workspaceId])
+  expect(rows).toEqual([{ kind: 'webhook-pausado', payload: { webhook: publicId, behind: true } }])
+  const mail = { id: 1n, workspaceId: session.workspaceId, recipient: '', payload: rows[0].payload }
+  const { paragraphs } = (await webhookMails['webhook-pausado']!(ctx, mail))!
+  expect(paragraphs[1]).toContain('não será avisado de uma parte do que mudou')
+})
+
+test('what is no id is not found', async () => {
+  const { publicId } = await add()
+  await expect(deliveries('x')).rejects.toMatchObject({ code: 'not-found' })
+  await expect(listDeliveries(ctx, session.workspaceId, publicId, 'x')).rejects.toMatchObject({ code: 'not-found' })
+  await expect(replaceSecret(ctx, session, 'x')).rejects.toMatchObject({ code: 'not-found' })
+})
+
+test('nothing is sent to others before the e-mail of the account is confirmed', async () => {
+  const { publicId } = await add()
+  await owner.query('update account set email_proved_at = null where workspace_id = $1', [session.workspaceId])
+  const asked = { ...ctx, config: { ...ctx.config, mail: { ...ctx.config.mail, smtpUrl: 'smtp://127.0.0.1:1' } } }
+  const run = (path: unknown, body: object) =>
+    webhookRoutes.find(({ route }) => route === path)!.run(asked, { body, query: {} } as never, session, {} as never)
+  for (const tried of [
+    run(addRoute, { endereco: url, tipos: all, idsEmpresas: null }),
+    run(testRoute, { idWebhook: publicId }),
+  ])
+    await expect(tried).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(/^Antes de enviar avisos a outros sistemas, confirme o e-mail/),
+    })
+  expect(await deliveries(publicId)).toEqual([])
 })
 
 test('a test says nothing, is tried once, and leaves also while paused; a delivery is made again as the same message', async () => {

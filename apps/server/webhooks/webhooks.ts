@@ -4,6 +4,7 @@ import { recordAudit } from '../audit/audit.ts'
 import { newestVersion } from '../changes/changes.ts'
 import { getCompanyId } from '../companies/companies.ts'
 import type { Session } from '../http/http.ts'
+import { countTry } from '../http/throttle.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -34,6 +35,8 @@ export interface Webhook {
 
 export const webhooksMax = 10
 const oldSecretHours = 24
+/** What a person has sent outside the order of the feed, in a workspace. */
+export const byHand = { name: 'webhook', times: 60, withinMs: 3_600_000 }
 const companiesMax = 200
 
 const newSecret = () => `whsec_${randomBytes(32).toString('base64url')}`
@@ -110,10 +113,23 @@ export async function changeWebhook(
              paused_at = case when ${active} then null else coalesce(paused_at, now()) end,
              problem = case when ${active} then null else problem end
        where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
-    if (active && pausedAt !== null) await resume({ db }, workspaceId, id)
+    if (active && pausedAt !== null) {
+      // It takes away every wait.
+      await countTry({ db }, byHand, String(workspaceId))
+      await resume({ db }, workspaceId, id)
+    } else if (!active) await holdDeliveries({ db }, workspaceId, id)
     const what = active === (pausedAt === null) ? 'Mudou' : active ? 'Reativou' : 'Pausou'
     await recordAudit({ db }, session, 'conta', `${what} o webhook para ${new URL(choice.url).host}.`)
   })
+}
+
+/** What waits for an address that was paused is not due, and claims do not walk over it. `ctx.db` is inside the workspace. */
+export async function holdDeliveries({ db }: WithDatabase, workspaceId: number, id: number): Promise<void> {
+  await sql`
+    update webhook_delivery set next_at = 'infinity'
+     where workspace_id = ${workspaceId} and webhook_id = ${id} and state = 'waiting' and version is not null`.execute(
+    db,
+  )
 }
 
 // What is not kept any more cannot be told.
@@ -155,6 +171,11 @@ export async function replaceSecret(
   return secret
 }
 
+const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** A public id for the index; null, which no row has, for what is none. */
+export const uuidOf = (publicId: string): string | null => (uuidShape.test(publicId) ? publicId : null)
+
 /** The webhook with that public id, locked until the transaction ends. `ctx.db` is inside the workspace. */
 export async function lockWebhook(
   { db }: WithDatabase,
@@ -165,8 +186,7 @@ export async function lockWebhook(
     .selectFrom('webhook')
     .select(['id', 'url', 'paused_at as pausedAt'])
     .where('workspace_id', '=', workspaceId)
-    // As a text: what is no id of ours is not found either.
-    .where(sql<string>`public_id::text`, '=', publicId)
+    .where('public_id', '=', sql<string>`${uuidOf(publicId)}::uuid`)
     .forUpdate()
     .executeTakeFirst()
   if (!row) throw new AppError('not-found', 'Webhook não encontrado.')

@@ -1,6 +1,7 @@
 import { startJobs } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import {
+  attemptMsMax,
   claimDelivery,
   claimFeeding,
   deliveriesAtOnce,
@@ -55,10 +56,18 @@ export async function deliver(ctx: Context, held: HeldDelivery, signal: AbortSig
   if (!message) return
   let attempt: Awaited<ReturnType<typeof send>>
   try {
-    attempt = await send(ctx, message, signal)
+    attempt = await withinLease(send(ctx, message, signal))
   } catch (error) {
     if (!signal.aborted) throw error
     return releaseDelivery(ctx, held)
   }
   await settleDelivery(ctx, held, attempt)
+}
+
+// Whatever becomes of a connection, its place comes back while this process still holds the delivery.
+async function withinLease<T>(sent: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error('an attempt did not end')), attemptMsMax)
+  using _ = { [Symbol.dispose]: () => clearTimeout(timer) }
+  return await Promise.race([sent, late.promise])
 }
