@@ -1,5 +1,5 @@
 import { type Announcement, operate, readConfig, start as startServer, tellWorkspace } from '@vigia/server/start'
-import type { BrowserContextOptions, Page, WebSocketRoute } from 'playwright-core'
+import type { BrowserContextOptions, Locator, Page, WebSocketRoute } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { newClient } from '../support/client.ts'
 import { rowsOf } from './captured.ts'
@@ -80,6 +80,11 @@ const soon = <T>(page: Page, look: () => Promise<T> | T) =>
     },
     { timeout: 30_000, interval: 50 },
   )
+
+/** What React shows a moment later, and what the page does again, comes only while its clock runs. */
+async function comes(page: Page, what: Locator): Promise<void> {
+  await soon(page, () => what.isVisible()).toBe(true)
+}
 
 // A page opens its channel when the screen has had this much time to load.
 const screenFirstMs = 2_000
@@ -219,8 +224,8 @@ describe('what is on the screen', () => {
       await frozen(account, '/notas-fiscais?periodo=todos'),
       await frozen(account, '/dashboard'),
     ]
-    await shown(list.getByText('Nenhuma nota fiscal por enquanto'))
-    await shown(list.getByRole('link', { name: 'Cadastrar empresa' }))
+    await comes(list, list.getByText('Nenhuma nota fiscal por enquanto'))
+    await comes(list, list.getByRole('link', { name: 'Cadastrar empresa' }))
     await client.register(bakery.cnpj, bakery.nome)
     await client.captured({ timeoutMs: 60_000 })
     for (const [page, news] of [
@@ -238,8 +243,7 @@ describe('what is on the screen', () => {
   async function outlivesMessages(account: Account) {
     await expect.poll(() => query(site.product, 'select from happening'), patience).toEqual([])
     const page = await frozen(account, '/notas-fiscais?periodo=todos')
-    // What the page does later, a call that it repeats for example, happens only while its clock runs.
-    await soon(page, () => rowsOf(page).count()).toBeGreaterThan(1)
+    await comes(page, rowsOf(page).nth(1))
     for (const place of [0, 1]) await rowsOf(page).nth(place).getByRole('checkbox').check()
     await page.getByRole('button', { name: 'Manifestar' }).click()
     await page.getByRole('menuitem', { name: 'Ciência' }).click()
@@ -253,7 +257,7 @@ describe('what is on the screen', () => {
     await tell(page, ...Array.from({ length: 12 }, (_, index) => ({ header: `Aviso ${index}` })))
     await soon(page, () => reads).toBe(1)
     expect(await text.inputValue()).toBe('Compra conhecida')
-    await shown(page.getByText('Documentos selecionados: 2'))
+    await comes(page, page.getByText('Documentos selecionados: 2'))
     expect(reads).toBe(1)
     // No message covers what is being written.
     await page.clock.runFor(2_000)
@@ -296,7 +300,7 @@ describe('the connection', () => {
     const headers = { authorization: `Bearer ${token}` }
     await fetch(`${site.product.url}/v1/api/Auth/sair`, { method: 'POST', headers })
     await soon(page, () => new URL(page.url()).pathname).toBe('/login')
-    await shown(page.getByText('Sessão expirada. Faça login novamente.'))
+    await comes(page, page.getByText('Sessão expirada. Faça login novamente.'))
   })
 
   test('a server that restarts is found again, and what was missed is told once', async () => {

@@ -114,16 +114,30 @@ export async function prepareKeys(url: string, wrapper: KeyWrapper, sealedWith: 
 async function hasKeysOfAnother(client: pg.Client, wrapper: KeyWrapper, sealedWith: Vault | null): Promise<boolean> {
   const { rows } = await client.query<{ otherwise: boolean }>(
     `select exists (select from workspace_key where wrapper_id <> $1)
-            or (exists (select from installation_key where purpose = $3 and wrapper_id <> $1)
-                and (exists (select from second_factor) or exists (select from webhook)))
             or exists (select from certificate c where replaced_at is null and key_id <> coalesce($2, '')
                           and not exists (select from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id)) as otherwise`,
-    [wrapper.id, sealedWith?.keyId, tokens],
+    [wrapper.id, sealedWith?.keyId],
   )
-  return rows[0]!.otherwise
+  return rows[0]!.otherwise || ((await hasTokensOfAnother(client, wrapper)) && (await sealsWithTokens(client)))
 }
 
-// One of another master key, which is lost, is replaced: links that came from it last an hour at most, and second factors and webhooks need other secrets.
+async function hasTokensOfAnother(client: pg.Client, wrapper: KeyWrapper): Promise<boolean> {
+  const { rowCount } = await client.query('select from installation_key where purpose = $1 and wrapper_id <> $2', [
+    tokens,
+    wrapper.id,
+  ])
+  return rowCount === 1
+}
+
+// Only people could make again what the key of tokens seals for good.
+async function sealsWithTokens(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ any: boolean }>(
+    'select exists (select from second_factor) or exists (select from webhook) as any',
+  )
+  return rows[0]!.any
+}
+
+// One of another master key is replaced: nothing is sealed with that, and links that came from it last an hour at most.
 async function ensureInstallationKey(client: pg.Client, wrapper: KeyWrapper): Promise<void> {
   const { rowCount } = await client.query('select from installation_key where purpose = $1 and wrapper_id = $2', [
     tokens,
