@@ -9,6 +9,7 @@ const page = (ids: string, totalDeItens: number | null, emitente = 'antes') => (
 
 test.each([
   ['nothing came', page('cba', 3), page('cba', 3), true, 0],
+  ['the first ones came', page('', 0), page('cba', 3), true, 0],
   ['two came', page('cba', 3), page('edcba', 5), true, 2],
   ['more came than fit on a page', page('cba', 3), page('zyx', 40), true, 37],
   ['some were pushed to the second page', page('cba', 9), page('edc', 11), false, 2],

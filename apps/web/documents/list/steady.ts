@@ -9,6 +9,8 @@ interface ListPage {
 
 /** How many documents of `next` are not in `shown`, when it has grown; 0 when nobody needs to be asked before it is shown. */
 export function countNews(shown: ListPage, next: ListPage, isFirst: boolean): number {
+  // Where there is no row, none moves.
+  if (shown.items.length === 0) return 0
   const known = new Set(shown.items.map(({ idDfe }) => idDfe))
   const fresh = next.items.filter(({ idDfe }) => !known.has(idDfe)).length
   const [before, now] = [shown.totalDeItens, next.totalDeItens]
