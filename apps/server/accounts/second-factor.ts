@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { recordAudit } from '../audit/audit.ts'
@@ -142,7 +142,7 @@ export async function beginSecondFactor(
 ): Promise<{ secret: string; uri: string }> {
   requireOwn(session)
   const { workspaceId, accountId } = session
-  const secret = new Secret({ buffer: new Uint8Array(randomBytes(secretBytes)).buffer })
+  const secret = new Secret({ size: secretBytes })
   const email = await inWorkspace({ db }, workspaceId, async ({ db }) => {
     if (await findSecondFactor({ db }, session))
       throw new AppError(

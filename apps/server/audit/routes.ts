@@ -7,7 +7,7 @@ import { auditPageSize, searchAudit, searchedMax } from './audit.ts'
 import { type AuditEntry, checkAudit } from './check.ts'
 import { linkAudit, openAudit } from './export.ts'
 
-// A part takes the database about half a second; fifty of them are two and a half million entries.
+// Fifty parts are two and a half million entries.
 const checkedAtOnce = 50_000
 const checks: Limit = { name: 'audit-check', times: 50, withinMs: 10 * 60_000 }
 const exportsOfAudit: Limit = { name: 'audit-link', times: 20, withinMs: 3_600_000 }

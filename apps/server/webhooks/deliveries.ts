@@ -328,10 +328,9 @@ export const testKind = 'teste'
 
 /** Sends a message that says nothing; also to an address that is paused. Returns its id. */
 export async function deliverTest(ctx: WithDatabase, { workspaceId }: Session, webhook: string): Promise<string> {
-  await readWorkspace(ctx, workspaceId, (ctx) => listDeliveries(ctx, workspaceId, webhook))
-  await countTry(ctx, byHand, String(workspaceId))
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     const { id } = await lockWebhook({ db }, workspaceId, webhook)
+    await countTry({ db }, byHand, String(workspaceId))
     const row = rowOf(workspaceId, id, testKind, { alteracao: null })
     await db.insertInto('webhook_delivery').values(row).execute()
     return row.public_id
