@@ -170,17 +170,17 @@ describe('a proof in a session', () => {
 test('whoever knows the password of an account with a second factor changes neither it nor the e-mail without a code', async () => {
   const ana = await protectedPerson()
   await forgetProofs()
-  const calls = () =>
-    Promise.all([
-      accounts.call('POST', '/v1/api/Usuarios/trocar-email', {
-        token: ana.token,
-        json: { email: newPerson().email, senhaAtual: ana.senha },
-      }),
-      accounts.call('PUT', '/v1/api/Usuarios/senha', {
-        token: ana.token,
-        json: { senhaAtual: ana.senha, senha: 'outro-segredo', senhaNovamente: 'outro-segredo' },
-      }),
-    ])
+  // One after the other: the second changes the password that the first shows.
+  const calls = async () => [
+    await accounts.call('POST', '/v1/api/Usuarios/trocar-email', {
+      token: ana.token,
+      json: { email: newPerson().email, senhaAtual: ana.senha },
+    }),
+    await accounts.call('PUT', '/v1/api/Usuarios/senha', {
+      token: ana.token,
+      json: { senhaAtual: ana.senha, senha: 'outro-segredo', senhaNovamente: 'outro-segredo' },
+    }),
+  ]
   expect((await calls()).map(({ status }) => status)).toEqual([403, 403])
   await prove(ana.token, { codigo: codeOf(ana.segredo) })
   expect((await calls()).map(({ status }) => status)).toEqual([200, 200])
