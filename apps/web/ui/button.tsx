@@ -1,6 +1,6 @@
 import { cva, type VariantProps } from 'class-variance-authority'
 import { LoaderCircle } from 'lucide-react'
-import type { ComponentProps } from 'react'
+import type { ComponentProps, MouseEvent } from 'react'
 
 /** The look of a button, for links that lead somewhere and must look like one. */
 export const buttonClass = cva(
@@ -25,21 +25,28 @@ export const buttonClass = cva(
 )
 
 interface ButtonProps extends ComponentProps<'button'>, VariantProps<typeof buttonClass> {
-  /** Shows that the action is running; the button stays and ignores a second press. */
+  /** Shows that the action is running; the button stays, with the focus that it has, and ignores a second press. */
   busy?: boolean
 }
 
-export function Button({ variant, size, busy = false, className, children, disabled, type, ...rest }: ButtonProps) {
+export function Button({ variant, size, busy = false, className, children, type, onClick, ...rest }: ButtonProps) {
   return (
     <button
       type={type ?? 'button'}
       className={buttonClass({ variant, size, className })}
-      disabled={disabled || busy}
+      // Not disabled, which would take the focus away from whoever pressed it by the keyboard.
+      aria-disabled={busy || undefined}
       aria-busy={busy || undefined}
+      onClick={busy ? ignore : onClick}
       {...rest}
     >
       {busy && <LoaderCircle aria-hidden className="size-4 animate-spin" />}
       {children}
     </button>
   )
+}
+
+// Of a form too: Enter in a field presses its button.
+function ignore(event: MouseEvent): void {
+  event.preventDefault()
 }
