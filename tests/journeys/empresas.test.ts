@@ -24,7 +24,7 @@ async function office(name: string, count: number): Promise<Account> {
   return account
 }
 
-const names = (page: Page) => page.locator('tbody td:first-child p.font-semibold').allTextContents()
+const names = (page: Page) => page.locator('tbody > tr:first-child > td:first-child a').allTextContents()
 const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name })
 const card = (page: Page, label: string) => page.locator('dl > div').filter({ hasText: label })
 
@@ -262,10 +262,9 @@ async function byKeyboard(page: Page) {
   await tabTo(page, /^Buscar por nome/)
   await page.keyboard.type('cliente 0002')
   await shown(page.getByText('1 empresa', { exact: true }))
-  await tabTo(page, /^Selecionar CLIENTE 0002/)
-  await page.keyboard.press('Space')
+  await tabTo(page, /^CLIENTE 0002/)
+  await page.keyboard.press('x')
   await shown(page.getByText('1 selecionada de 1 empresa'))
-  await tabTo(page, /^Editar CLIENTE 0002/)
   await page.keyboard.press('Enter')
   await page.waitForURL('**/empresas/editar/*')
 }

@@ -45,6 +45,25 @@ test('j and k go through the rows, x selects, and "?" tells so and turns them of
   await shown(page.getByText('1 selecionada'))
 })
 
+test('in Empresas Tab stops once in each row, and the same keys go through them', async () => {
+  const page = await open('/empresas')
+  const name = page.getByRole('link', { name: bakery.nome, exact: true })
+  await shown(name)
+  await page.keyboard.press('j')
+  expect(await focusedText(page)).toBe(bakery.nome)
+  await page.keyboard.press('x')
+  await shown(page.getByText('1 selecionada de 1 empresa'))
+  await page.keyboard.press('ArrowRight')
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '')
+  expect(await focused()).toBe(`Sincronizar ${bakery.nome}`)
+  await page.keyboard.press('Tab')
+  expect(await focused()).not.toMatch(bakery.nome)
+  await page.keyboard.press('Shift+Tab')
+  expect(await focusedText(page)).toBe(bakery.nome)
+  await page.keyboard.press('Enter')
+  await shown(page.getByRole('heading', { name: 'Editar Empresa' }))
+})
+
 test('what a list shows is kept under a name, stands in the navigation, and goes after a question', async () => {
   const page = await open('/notas-fiscais?periodo=todos&status=2&ordem=valor')
   await shown(rowsOf(page).first())

@@ -5,6 +5,7 @@ import { notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import type { CompanyDetail } from '../lib/response-adapter.ts'
 import { Button } from '../ui/button.tsx'
+import { besideLink } from '../ui/hooks/row-keys.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { syncButtonId } from './sync-button.tsx'
@@ -55,6 +56,7 @@ export function ReactivateButton({ id, razaoSocial, bare = false }: ArchivedProp
       size={bare ? 'icon' : 'sm'}
       aria-label={`Reativar ${razaoSocial}`}
       title={bare ? 'Reativar' : undefined}
+      tabIndex={bare ? besideLink : undefined}
       busy={action.isPending}
       onClick={() => action.mutate({ query: { id } })}
     >

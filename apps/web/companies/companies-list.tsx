@@ -9,6 +9,7 @@ import type { CompanyRow } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
+import { besideLink } from '../ui/hooks/row-keys.ts'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { ReactivateButton } from './archiving.tsx'
 import { ServiceState, Validity } from './row-parts.tsx'
@@ -41,6 +42,7 @@ export function CompaniesTable({ companies, selection, now }: CompaniesListProps
     <table
       ref={table}
       aria-label="Empresas"
+      aria-describedby="row-keys"
       aria-rowcount={rows.partial ? ids.length + 1 : undefined}
       className="w-full table-fixed border-separate border-spacing-0 text-left"
     >
@@ -53,6 +55,7 @@ export function CompaniesTable({ companies, selection, now }: CompaniesListProps
           <tbody
             key={company.id}
             ref={rows.measure}
+            data-row
             data-index={index}
             className="[&>tr:last-child>td]:border-line [&>tr:last-child>td]:border-b [&>tr>td]:px-1.5 @max-[880px]/list:[&>tr:first-child>td]:py-1 @max-[880px]/list:[&>tr>td]:text-sm @max-[880px]/list:[&>tr>td]:leading-4"
           >
@@ -174,16 +177,15 @@ function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps
             <Checkbox
               bare
               className={clsx(markClass, 'shrink-0')}
+              tabIndex={besideLink}
               label={`Selecionar ${company.razaoSocial}`}
               checked={chosen}
               onChange={() => selection.toggle(company.id)}
             />
-            <p
+            <CompanyLink
+              company={company}
               className="min-w-0 break-words font-semibold @max-[880px]/list:line-clamp-2 @min-[880px]/list:truncate @max-[880px]/list:leading-4"
-              title={[company.razaoSocial, monthText(company)].filter(Boolean).join(' · ')}
-            >
-              {company.razaoSocial}
-            </p>
+            />
             <p className="ml-auto shrink-0 text-muted text-sm tabular-nums @max-[1100px]/list:hidden">
               {monthText(company)}
             </p>
@@ -252,6 +254,7 @@ function Problems({ company, problems, id }: ProblemsProps) {
           key={providencia}
           to={to(company)}
           state={{ list: search }}
+          tabIndex={besideLink}
           aria-label={`${words}: ${company.razaoSocial}`}
           className={buttonClass({ variant: 'outline', size: 'sm', className: 'pointer-fine:-my-1 pointer-fine:h-7' })}
         >
@@ -276,7 +279,12 @@ export function CompaniesItems({ companies, selection, now }: CompaniesListProps
   const ids = (companies ?? noCompanies).map(({ id }) => id)
   const rows = useWindowRows(list, ids, 168)
   return (
-    <ul ref={list} aria-label="Empresas" style={{ paddingTop: rows.before, paddingBottom: Math.max(0, rows.after) }}>
+    <ul
+      ref={list}
+      aria-label="Empresas"
+      aria-describedby="row-keys"
+      style={{ paddingTop: rows.before, paddingBottom: Math.max(0, rows.after) }}
+    >
       {rows.indexes.map((index) => {
         const company = companies?.[index]
         if (!company) return null
@@ -284,6 +292,7 @@ export function CompaniesItems({ companies, selection, now }: CompaniesListProps
           <li
             key={company.id}
             ref={rows.measure}
+            data-row
             data-index={index}
             aria-setsize={rows.partial ? ids.length : undefined}
             aria-posinset={rows.partial ? index + 1 : undefined}
@@ -312,12 +321,13 @@ function CompanyItem({ company, selection, now }: CompanyItemProps) {
         <Checkbox
           bare
           className={markClass}
+          tabIndex={besideLink}
           label={`Selecionar ${company.razaoSocial}`}
           checked={selection.ids.has(company.id)}
           onChange={() => selection.toggle(company.id)}
         />
         <div className="min-w-0 flex-1">
-          <p className="line-clamp-3 break-words font-semibold">{company.razaoSocial}</p>
+          <CompanyLink company={company} className="line-clamp-3 break-words font-semibold" />
           <div className="mt-0.5 flex flex-wrap items-center gap-x-3 gap-y-0.5 text-muted text-sm tabular-nums">
             {formatCnpj(company.cnpj)}
             <Activity company={company} />
@@ -355,6 +365,20 @@ function CompanyItem({ company, selection, now }: CompanyItemProps) {
   )
 }
 
+function CompanyLink({ company, className }: { company: CompanyRow; className: string }) {
+  const { search } = useLocation()
+  return (
+    <Link
+      to={`/empresas/editar/${company.id}`}
+      state={{ list: search }}
+      title={[company.razaoSocial, monthText(company)].filter(Boolean).join(' · ')}
+      className={className}
+    >
+      {company.razaoSocial}
+    </Link>
+  )
+}
+
 /** `reasons` is the id of the list of its problems, which are solved by editing the company. */
 function CompanyActions({ company, reasons }: { company: CompanyRow; reasons?: string | undefined }) {
   const { search } = useLocation()
@@ -365,6 +389,7 @@ function CompanyActions({ company, reasons }: { company: CompanyRow; reasons?: s
         to={`/empresas/editar/${company.id}`}
         // 'Voltar' leads back to the same list.
         state={{ list: search }}
+        tabIndex={besideLink}
         aria-label={`Editar ${company.razaoSocial}`}
         aria-describedby={reasons}
         title="Editar"

@@ -15,6 +15,7 @@ import { Select } from '../ui/form/select.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
 import { useDebounced } from '../ui/hooks/debounce.ts'
 import { useNarrow } from '../ui/hooks/narrow.ts'
+import { useRowKeys } from '../ui/hooks/row-keys.ts'
 import { Notice, TextNotice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { BulkSyncButton, BulkSyncResult, useBulkSync } from './bulk-sync.tsx'
@@ -38,6 +39,7 @@ export function CompaniesPage() {
   const frame = useRef<HTMLElement>(null)
   const narrow = useNarrow(frame, tableMinWidth)
   const now = useNow()
+  useRowKeys()
   const { text, busca, view, search, choose } = useAddress()
   const all = useCompanies({ errorToast: true })
   const found = useScreenQuery(
@@ -139,7 +141,12 @@ export function CompaniesPage() {
                 onClear={() => (busca ? search('') : choose({ narrowing: null }))}
               />
             ) : (
-              <List companies={shown} selection={selection} now={now} />
+              <>
+                <p hidden id="row-keys">
+                  As setas levam de uma empresa a outra e, na linha, a selecionar, sincronizar e editar.
+                </p>
+                <List companies={shown} selection={selection} now={now} />
+              </>
             )}
           </div>
         )}

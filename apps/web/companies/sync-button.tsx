@@ -6,6 +6,7 @@ import { notifyBeginning, notifyError, notifyInfo } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import type { CompanyRow } from '../lib/response-adapter.ts'
 import { buttonClass } from '../ui/button.tsx'
+import { besideLink } from '../ui/hooks/row-keys.ts'
 
 /** Shown when a refusal gives no reason (section 8). */
 export const tryLater = 'Tente novamente mais tarde'
@@ -32,8 +33,11 @@ export function SyncButton({ company }: { company: CompanyRow }) {
       type="button"
       aria-label={`Sincronizar ${company.razaoSocial}`}
       title="Sincronizar"
-      disabled={action.isPending}
+      // Not disabled: the focus would be lost.
+      aria-disabled={action.isPending || undefined}
+      tabIndex={besideLink}
       onClick={() => {
+        if (action.isPending) return
         begun.current = Date.now()
         notifyBeginning('Iniciando sincronização...', { description: `Sincronizando ${company.razaoSocial}`, id })
         action.mutate({ query: { idEmpresa: company.id } })

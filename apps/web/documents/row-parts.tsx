@@ -4,9 +4,9 @@ import { type ChangeEvent, useId } from 'react'
 import type { DocumentRow } from '../lib/response-adapter.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
+import { besideLink } from '../ui/hooks/row-keys.ts'
 import { describeDeadline } from './deadlines.ts'
 import type { DocumentKind } from './kinds.ts'
-import { besideLink } from './list/row-keys.ts'
 
 /** What a row needs to be selected and opened; the functions keep their identity, so that only rows that changed are rendered again. */
 export interface RowProps {

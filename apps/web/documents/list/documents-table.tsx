@@ -7,12 +7,12 @@ import type { DocumentRow } from '../../lib/response-adapter.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Checkbox } from '../../ui/form/checkbox.tsx'
 import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
+import { besideLink } from '../../ui/hooks/row-keys.ts'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { OpenLink } from '../place.tsx'
 import { DeadlineText, DoubtMark, meantForRow, OnItsWay, type RowProps, SelectBox, ViewButton } from '../row-parts.tsx'
 import { StatusBadge } from '../status-marks.tsx'
 import { columns as allColumns, type ColumnId, type ShownColumn } from './columns.ts'
-import { besideLink } from './row-keys.ts'
 
 export interface DocumentsListProps extends Omit<RowProps, 'row' | 'arrived' | 'selected'> {
   /** Undefined while the first page is loading. */

@@ -23,6 +23,16 @@ const keys: readonly [string, readonly [keys: string[], does: string][]][] = [
       [['Enter'], 'Abrir o documento'],
     ],
   ],
+  [
+    'Em Empresas',
+    [
+      [['j'], 'Próxima empresa'],
+      [['k'], 'Empresa anterior'],
+      [['x'], 'Selecionar a empresa'],
+      [['←', '→'], 'Selecionar, sincronizar e editar, na linha'],
+      [['Enter'], 'Abrir a empresa'],
+    ],
+  ],
 ]
 
 /** The keys that do something, behind "?". */

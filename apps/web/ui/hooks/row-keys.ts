@@ -1,16 +1,16 @@
 import { useEffect } from 'react'
-import { useScreenKeys } from '../../ui/hooks/screen-keys.ts'
+import { useScreenKeys } from './screen-keys.ts'
 
 const rowSelector = '[data-row]'
 const rowSteps: Partial<Record<string, number>> = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 }
 const controlSteps: Partial<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 }
 
-/** Of what is in a row, Tab stops at the link to its document; what has this index is reached by the arrow keys. */
+/** Of what is in a row, Tab stops at its first link; what has this index is reached by the arrow keys. */
 export const besideLink = -1
 
 /**
  * Tab stops once in each row. The arrow keys go to the other controls of the row and to the rows around it, j and k go from row to row, and x
- * selects the row that has the focus; Enter opens it, being a link.
+ * selects the row that has the focus; Enter opens it, being a link. Rows are marked `data-row`.
  */
 export function useRowKeys(): void {
   useScreenKeys((key) => {
@@ -36,7 +36,7 @@ export function useRowKeys(): void {
     const onBlur = ({ target, relatedTarget }: FocusEvent) => {
       const row = rowOf(target)
       if (row === rowOf(relatedTarget)) return
-      for (const control of controlsOf(row)) control.tabIndex = isLink(control) ? 0 : besideLink
+      for (const control of controlsOf(row)) control.tabIndex = control === linkOf(row) ? 0 : besideLink
     }
     document.addEventListener('keydown', onKey)
     document.addEventListener('focusin', onFocus)
@@ -64,19 +64,19 @@ function goToRow(row: Element | null, key: string): boolean {
   if (!next) return false
   const controls = controlsOf(next)
   const place = key.startsWith('Arrow') ? placeIn(row) : -1
-  const target = controls[place] ?? controls.find(isLink)
+  const target = controls[place] ?? linkOf(next)
   target?.focus({ preventScroll: true })
   next.scrollIntoView({ block: 'nearest' })
   return true
 }
 
 const rowOf = (target: EventTarget | null) => (target instanceof Element ? target.closest(rowSelector) : null)
-const isLink = (control: Element) => control instanceof HTMLAnchorElement
+const linkOf = (row: Element | null) => row?.querySelector('a') ?? null
 
 function placeIn(row: Element | null): number {
   return controlsOf(row).findIndex((control) => control.matches(':focus'))
 }
 
 function controlsOf(row: Element | null): HTMLElement[] {
-  return [...(row?.querySelectorAll<HTMLElement>('a, button, input:not(:disabled)') ?? [])]
+  return [...(row?.querySelectorAll<HTMLElement>('a, button:not(:disabled), input:not(:disabled)') ?? [])]
 }
