@@ -14,6 +14,8 @@ const CaptureState = z.object({
   proximaConsulta: z.string().nullable(),
   ultimoNsu: z.string(),
   maxNsu: z.string(),
+  /** Ours: when the authority last answered for this company; null: not yet. An ISO 8601 instant. */
+  ultimaResposta: z.string().nullable(),
   /** Ours: all that is wrong is wrong for every company alike, and here in words; null: nothing is, or there is something of its own. */
   causaComum: z.string().nullable(),
   /** Ours: what of the company a person has to see to for the capture to go on; null: nothing of it. */

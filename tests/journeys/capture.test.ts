@@ -33,10 +33,17 @@ test('by keyboard alone: register a company, follow its first capture until it i
     })
     .toBe('100')
   await shown(page.getByText(/^Próxima consulta às \d\d:\d\d · posição [\d.]+ de [\d.]+$/))
-  await page.getByRole('button', { name: 'Escolher o que capturar' }).click()
+  await shown(page.getByText(/^\d+ notas fiscais chegaram até agora$/))
+  await page.getByRole('link', { name: 'Escolher o que capturar' }).click()
+  await shown(page.getByRole('heading', { name: 'Editar Empresa' }))
   const choice = page.getByRole('switch', { name: 'Manifestar Ciência Automaticamente' })
   expect(await choice.getAttribute('aria-checked')).toBe('false')
   await expect.poll(() => choice.evaluate((element) => element === document.activeElement)).toBe(true)
+
+  await page.getByRole('button', { name: /^Avisos/ }).click()
+  await page.getByRole('dialog', { name: 'Avisos' }).getByRole('link', { name: 'Empresa cadastrada' }).click()
+  await page.getByRole('dialog', { name: 'Avisos' }).waitFor({ state: 'detached' })
+  await page.waitForURL(/\/empresas\/editar\/[^#]*$/)
 
   await completude(page)
   await page.locator('#conteudo').focus()

@@ -115,7 +115,7 @@ async function findTrouble(ctx: Pick<Context, 'db' | 'config' | 'storage'>, work
 function toRow(company: ListedCompany, trouble: Trouble): CompanyRow {
   const lastSuccess = (service: ServiceCode) => {
     const line = company.lines.find((line) => line.service === service)
-    return line?.proved ? (line.last_success_at?.toISOString() ?? null) : null
+    return line ? lastResponse(line) : null
   }
   return {
     id: company.public_id,
@@ -223,7 +223,11 @@ function toCapture(
   const lateSince = isLate ? line.late_since : null
   const byHand = automatic ? [] : [notAutomatic]
   const servico = serviceOf(line.service)
-  const positions = { ultimoNsu: nsuText(line.last_nsu), maxNsu: nsuText(line.max_nsu) }
+  const positions = {
+    ultimoNsu: nsuText(line.last_nsu),
+    maxNsu: nsuText(line.max_nsu),
+    ultimaResposta: lastResponse(line),
+  }
   const cause = { causaComum: null, providencia: null }
   if (archived_at || line.paused) {
     const estado = 'parada'
@@ -232,7 +236,7 @@ function toCapture(
     return { servico, estado, mensagem, ...told }
   }
   // A workspace whose certificate is not proved does not learn what other workspaces captured for the same CNPJ, nor when.
-  const nothing = { proximaConsulta: null, ultimoNsu: nsuText(0n), maxNsu: nsuText(0n) }
+  const nothing = { proximaConsulta: null, ultimoNsu: nsuText(0n), maxNsu: nsuText(0n), ultimaResposta: null }
   if (storage && line.state !== 'stopped') {
     const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
     const sentence = storageSentence(storage)
@@ -268,6 +272,11 @@ function toCapture(
     causaComum: isOutageAlone ? outageSentence(outage) : null,
     providencia: isOfCertificate ? 'certificado' : null,
   }
+}
+
+// What came for a certificate of another workspace is not told before one's own is proved.
+function lastResponse({ proved, last_success_at }: ListedLine): string | null {
+  return proved ? (last_success_at?.toISOString() ?? null) : null
 }
 
 function unprovedState(

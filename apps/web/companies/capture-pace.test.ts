@@ -9,6 +9,7 @@ const capture = (part: Partial<Capture>): Capture => ({
   proximaConsulta: null,
   ultimoNsu: '400',
   maxNsu: '1000',
+  ultimaResposta: '2026-03-09T12:00:00Z',
   causaComum: null,
   providencia: null,
   ...part,
@@ -34,7 +35,7 @@ test('a capture that waits for its hour is not moving, and one without documents
   const later = new Date(Date.now() + 3_600_000).toISOString()
   const done = capture({ estado: 'aguardando', ultimoNsu: '1000', proximaConsulta: later })
   const empty = capture({ estado: 'aguardando', ultimoNsu: '0', maxNsu: '0', proximaConsulta: later })
-  const first = { ...empty, proximaConsulta: new Date().toISOString() }
+  const first = { ...empty, ultimaResposta: null }
   expect(isMoving([done, empty])).toBe(false)
   expect(isMoving([done, first])).toBe(true)
   expect(isMoving([capture({}), done])).toBe(true)

@@ -33,9 +33,8 @@ export function isMoving(captures: readonly Capture[]): boolean {
 }
 
 /** The authority has not responded about the CNPJ yet. */
-export function isUnheard({ estado, maxNsu, ultimoNsu, proximaConsulta }: Capture): boolean {
-  const isDue = proximaConsulta === null || Date.parse(proximaConsulta) < Date.now() + 60_000
-  return estado === 'aguardando' && Number(maxNsu) === 0 && Number(ultimoNsu) === 0 && isDue
+export function isUnheard({ estado, ultimaResposta }: Capture): boolean {
+  return estado === 'aguardando' && ultimaResposta === null
 }
 
 /** The authority responded that it has nothing for the CNPJ. */

@@ -8,99 +8,71 @@ import { type CompanyDetail, documentsQuery } from '../lib/response-adapter.ts'
 import { useNow } from '../ui/hooks/clock.ts'
 import { Progress } from '../ui/progress.tsx'
 import { StateMark } from '../ui/state-mark.tsx'
-import { cienciaId } from './automatic-ciencia.tsx'
 import { durationText, isMoving, isNothingThere, isUnheard, remainingMs, type Sighting } from './capture-pace.ts'
 import { captureHeading, validityOf } from './work-list.ts'
 
 const names = { nfe: 'NF-e', cte: 'CT-e' } as const
 const lists = { nfe: ['/notas-fiscais', 'Ver notas fiscais'], cte: ['/cte', 'Ver CT-e'] } as const
 
-interface CapturePanelProps {
-  companyId: string
-  company: CompanyDetail
-  /** It has just been registered. */
-  isNew: boolean
-}
-
-/** What is being captured for a company, and, right after its registration, what to expect. */
-export function CapturePanel({ companyId, company, isNew }: CapturePanelProps) {
-  const now = useNow(1_000)
-  const captures = capturesOf({ ...company, validadeCertificadoA1: validityOf(company) }, now)
-  const moving = isMoving(captures)
-  if (company.captura === null && captures.length === 0 && !isNew) return null
+/** What is being captured for a company. */
+export function CapturePanel({ companyId, company }: { companyId: string; company: CompanyDetail }) {
+  const captures = useCaptures(company)
+  if (company.captura === null && captures.length === 0) return null
   return (
     <section aria-labelledby={captureHeading} className="ledger pt-4">
       <h2 id={captureHeading} tabIndex={-1} className="text-lg outline-none">
-        {isNew ? (moving ? 'Primeira captura em andamento' : 'Primeira captura') : 'Captura'}
+        Captura
       </h2>
-      {isNew && (
-        <FirstWords moving={moving} acknowledges={company.configuracaoNFe.manifestarCienciaAutomaticamente === true} />
-      )}
-      {company.captura?.length === 0 && <p className="mt-2 text-muted">Nada é capturado para esta empresa.</p>}
+      <ServiceCaptures companyId={companyId} captures={captures} />
+    </section>
+  )
+}
+
+/** The captures of a company, as they are this second. */
+export function useCaptures(company: CompanyDetail): Capture[] {
+  const now = useNow(1_000)
+  return capturesOf({ ...company, validadeCertificadoA1: validityOf(company) }, now)
+}
+
+interface ServiceCapturesProps {
+  companyId: string
+  captures: readonly Capture[]
+  /** The first one: also how far it is when it is whole, and what it has brought. */
+  first?: boolean
+}
+
+/** How far the capture of each service is, and what it says. */
+export function ServiceCaptures({ companyId, captures, first = false }: ServiceCapturesProps) {
+  const now = useNow(1_000)
+  return (
+    <>
+      {captures.length === 0 && <p className="mt-2 text-muted">Nada é capturado para esta empresa.</p>}
       <div className="mt-3 grid gap-x-10 gap-y-5 @min-[720px]:grid-cols-2">
         {captures.map((capture) => (
-          <ServiceCapture
-            key={capture.servico}
-            companyId={companyId}
-            capture={capture}
-            unheard={isUnheard(capture)}
-            isNew={isNew}
-            now={now}
-          />
+          <ServiceCapture key={capture.servico} companyId={companyId} capture={capture} first={first} now={now} />
         ))}
       </div>
       <p aria-live="polite" className="sr-only">
         {captures.map(spoken).join(' ')}
       </p>
-    </section>
+    </>
   )
-}
-
-function FirstWords({ moving, acknowledges }: { moving: boolean; acknowledges: boolean }) {
-  return (
-    <div className="mt-1 grid max-w-[75ch] gap-2">
-      <p>
-        {moving && <span className="font-semibold">Você pode fechar esta página: a captura continua sem ela. </span>}
-        Ela pode trazer até cerca de três meses de documentos, ou nada, se o CNPJ ainda não usava o serviço da SEFAZ. O
-        que passou de três meses já saiu de lá.
-      </p>
-      <p>
-        Tudo o que a SEFAZ entregar é guardado. A Ciência automática está{' '}
-        {acknowledges ? 'ligada' : 'desligada: nenhuma resposta é enviada em seu nome'}.{' '}
-        <button
-          type="button"
-          onClick={showChoice}
-          className="rounded-control font-semibold text-brand underline underline-offset-3"
-        >
-          Escolher o que capturar
-        </button>
-      </p>
-    </div>
-  )
-}
-
-function showChoice() {
-  const choice = document.getElementById(cienciaId)
-  choice?.scrollIntoView({ block: 'center' })
-  choice?.querySelector('button')?.focus({ preventScroll: true })
 }
 
 interface ServiceCaptureProps {
   companyId: string
   capture: Capture
-  /** The authority has not responded yet. */
-  unheard: boolean
-  isNew: boolean
+  first: boolean
   now: Date
 }
 
-function ServiceCapture({ companyId, capture, unheard, isNew, now }: ServiceCaptureProps) {
+function ServiceCapture({ companyId, capture, first, now }: ServiceCaptureProps) {
   const left = useRemaining(capture, now)
   const lamp = lampOf(capture)
   const percent = percentOf(capture)
   const name = names[capture.servico]
   const [address, words] = lists[capture.servico]
-  const whole = percent === 100 && !isNew
+  const whole = percent === 100 && !first
   return (
     <div>
       <p className="flex items-center gap-2 font-semibold">
@@ -113,7 +85,7 @@ function ServiceCapture({ companyId, capture, unheard, isNew, now }: ServiceCapt
           <Progress label={`Captura de ${name}`} percent={percent} />
         </div>
       )}
-      {!unheard && (
+      {!isUnheard(capture) && (
         <p className="mt-1.5 text-muted tabular-nums">
           {captureSentence(capture, now)}
           {Number(capture.maxNsu) > 0 &&
@@ -137,7 +109,7 @@ function ServiceCapture({ companyId, capture, unheard, isNew, now }: ServiceCapt
           {capture.mensagem}
         </p>
       )}
-      {isNew && <ComeSoFar companyId={companyId} capture={capture} />}
+      {first && <ComeSoFar companyId={companyId} capture={capture} />}
       {Number(capture.ultimoNsu) > 0 && (
         <Link
           to={`${address}?empresa=${companyId}&periodo=todos`}

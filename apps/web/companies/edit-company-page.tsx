@@ -18,6 +18,7 @@ import { isMoving } from './capture-pace.ts'
 import { CapturePanel } from './capture-panel.tsx'
 import { CompanyEditor } from './company-editor.tsx'
 import { Completeness } from './completeness.tsx'
+import { FirstCapture } from './first-capture.tsx'
 import { LogoSection } from './logo-section.tsx'
 import { validityOf } from './work-list.ts'
 
@@ -31,10 +32,11 @@ export function EditCompanyPage() {
   const state: { created?: boolean; list?: string } | null = location.state
   const back = `/empresas${state?.list ?? ''}`
   const data = company.isPlaceholderData ? undefined : company.data
+  const isNew = state?.created === true && company.data?.ativa !== false
   const notFound = isEmpty(company.error) || (company.error instanceof ApiError && company.error.status === 404)
   return (
     <Page
-      title="Editar Empresa"
+      title={isNew ? 'Primeira captura' : 'Editar Empresa'}
       site={productName}
       subtitle={
         <span className="block max-w-[70ch] break-words">
@@ -49,8 +51,10 @@ export function EditCompanyPage() {
     >
       {notFound ? (
         <NotFound />
+      ) : data && isNew ? (
+        <FirstCapture companyId={id} company={data} back={back} />
       ) : data ? (
-        <LoadedCompany key={id} id={id} company={data} isNew={state?.created === true} back={back} />
+        <LoadedCompany key={id} id={id} company={data} back={back} />
       ) : company.error ? (
         <Notice
           tone="error"
@@ -73,11 +77,10 @@ export function EditCompanyPage() {
 interface LoadedCompanyProps {
   id: string
   company: CompanyDetail
-  isNew: boolean
   back: string
 }
 
-function LoadedCompany({ id, company, isNew, back }: LoadedCompanyProps) {
+function LoadedCompany({ id, company, back }: LoadedCompanyProps) {
   const now = useNow()
   const revoked = company.certificado?.revogadoEm
   return (
@@ -97,7 +100,7 @@ function LoadedCompany({ id, company, isNew, back }: LoadedCompanyProps) {
         )
       )}
       {company.ativa === false && <ArchivedNotice id={id} razaoSocial={company.razaoSocial} />}
-      {company.ativa !== false && <CapturePanel companyId={id} company={company} isNew={isNew} />}
+      {company.ativa !== false && <CapturePanel companyId={id} company={company} />}
       <CompanyEditor companyId={id} company={company} back={back} now={now} />
       {company.temLogo !== null && <LogoSection companyId={id} company={company} hasLogo={company.temLogo} />}
       <Completeness companyId={id} company={company.razaoSocial} />

@@ -15,6 +15,7 @@ function company(id: string, part: Partial<CompanyRow> = {}, estado: State = 'ag
     proximaConsulta: null,
     ultimoNsu: '1',
     maxNsu: '1',
+    ultimaResposta: null,
     causaComum: null,
     providencia: null,
   }

@@ -21,6 +21,7 @@ function company(id: string, validity: string | null, state: CompanyRow['captura
     proximaConsulta: null,
     ultimoNsu: '0',
     maxNsu: '0',
+    ultimaResposta: null,
     causaComum: null,
     providencia: null,
   } as const

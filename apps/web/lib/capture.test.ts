@@ -14,6 +14,7 @@ const capture = (part: Partial<Told>): Told => ({
   proximaConsulta: at(12, 40),
   ultimoNsu: '000000000000100',
   maxNsu: '000000000000100',
+  ultimaResposta: null,
   causaComum: null,
   providencia: null,
   ...part,

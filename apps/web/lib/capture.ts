@@ -73,7 +73,14 @@ const endedCertificate =
   'O certificado digital venceu. Os documentos já guardados estão seguros; envie um certificado novo para a captura continuar.'
 
 function stopped(servico: Capture['servico'], mensagem: string): Capture {
-  return { servico, ...withoutCapture(mensagem), proximaConsulta: null, ultimoNsu: '', maxNsu: '' }
+  return {
+    servico,
+    ...withoutCapture(mensagem),
+    proximaConsulta: null,
+    ultimoNsu: '',
+    maxNsu: '',
+    ultimaResposta: null,
+  }
 }
 
 function withoutCapture(mensagem: string) {
