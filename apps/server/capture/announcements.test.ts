@@ -36,6 +36,19 @@ const told = (workspaceId: number, what = 'captura-concluida') =>
   toldOf(ctx, { ...captureAnnouncements, ...documentAnnouncements }, workspaceId, what)
 
 describe('documents that arrive', () => {
+  test('lead to the list in which they are', () => {
+    const item = (companyPublicId: string, service: 'nfe' | 'cte') => ({
+      companyId: 1,
+      company: 'E',
+      companyPublicId,
+      payload: { service, inserted: 1, completed: 0, more: false },
+    })
+    const linkOf = (...items: ReturnType<typeof item>[]) =>
+      captureAnnouncements['captura-concluida']!.write(items)?.link
+    expect(linkOf(item('a', 'cte'), item('a', 'cte'))).toBe('/cte?empresa=a&periodo=todos&ordem=chegada')
+    expect(linkOf(item('a', 'nfe'), item('b', 'cte'))).toBe('/notas-fiscais?periodo=todos&ordem=chegada')
+  })
+
   test('in several pages are announced together when the run ends', async () => {
     const { workspaceId } = await newCompany(ctx)
     const line = await claim()
@@ -158,6 +171,7 @@ describe('the state of a capture', () => {
     const items = [...Array(1000).keys()].map((companyId) => ({
       companyId,
       company: `E${companyId}`,
+      companyPublicId: `${companyId}`,
       payload: {
         service: 'nfe',
         before: companyId < 990 ? 'waiting' : 'failed',
@@ -169,6 +183,8 @@ describe('the state of a capture', () => {
       kind: 'alert',
       header: 'Captura com problemas',
       body: '3 empresas com bloqueio da SEFAZ e 987 empresas com falha: E0, E1 e mais 988 empresas. Os documentos já guardados estão seguros; o motivo e o que fazer estão em Empresas. 10 outras voltaram ao normal.',
+      link: '/empresas?so=problema',
     })
+    expect(captureAnnouncements['captura-estado']!.write(items.slice(0, 1))?.link).toBe('/empresas/editar/0')
   })
 })

@@ -1,5 +1,5 @@
 import { endSentence, formatCount, formatInteger, formatList } from '@vigia/contract/text'
-import { named, type TopicItem, type Writer } from '../notifications/notifications.ts'
+import { companyScreen, listScreen, named, type TopicItem, type Writer } from '../notifications/notifications.ts'
 import type { Service } from '../platform/service.ts'
 import type { Decision } from './rules.ts'
 
@@ -38,7 +38,9 @@ const arrived: Writer = {
     )
     const last = new Map(items.map(({ companyId, payload }) => [companyId, (payload as Arrived).more]))
     const goesOn = [...last.values()].some(Boolean)
-    return { kind: 'sucesso', header: goesOn ? 'Captura em andamento' : 'Captura concluída', body }
+    const header = goesOn ? 'Captura em andamento' : 'Captura concluída'
+    const list = nfe + completed === 0 ? '/cte' : '/notas-fiscais'
+    return { kind: 'sucesso', header, body, link: listScreen(list, items, { ordem: 'chegada' }) }
   },
 }
 
@@ -59,6 +61,7 @@ const stateTexts: Readonly<Record<Exclude<Decision['state'], 'waiting'>, { heade
 interface StateChange extends Changed {
   companyId: number | null
   company: string | null
+  companyPublicId: string | null
 }
 
 const changed: Writer = {
@@ -76,6 +79,7 @@ const changed: Writer = {
       kind: 'sucesso',
       header: 'Captura normalizada',
       body: `A captura${services} de ${whose} voltou ao normal e continua de onde estava. Nenhum documento guardado se perdeu.`,
+      link: companyScreen(recovered, '/empresas'),
     }
   },
 }
@@ -83,13 +87,15 @@ const changed: Writer = {
 // Each company and service with its last state. A line that is back in the state announced last is left out.
 function lastOf(items: readonly TopicItem[]): StateChange[] {
   const lines = new Map<string, StateChange>()
-  for (const { companyId, company, payload } of items) {
+  for (const { payload, ...item } of items) {
     const change = payload as Changed
-    const key = `${companyId} ${change.service}`
-    lines.set(key, { ...change, before: lines.get(key)?.before ?? change.before, companyId, company })
+    const key = `${item.companyId} ${change.service}`
+    lines.set(key, { ...change, ...item, before: lines.get(key)?.before ?? change.before })
   }
   return [...lines.values()].filter(({ before, state }) => before !== state)
 }
+
+const troubledList = '/empresas?so=problema'
 
 function tellTrouble(troubled: readonly StateChange[], recovered: readonly StateChange[]): ReturnType<Writer['write']> {
   const [first] = troubled as [StateChange]
@@ -103,6 +109,7 @@ function tellTrouble(troubled: readonly StateChange[], recovered: readonly State
       kind,
       header: stateTexts[state].header,
       body: `${first.company} (${services}): ${reassured(first.message)}`,
+      link: companyScreen(troubled, troubledList),
     }
   const kinds = Object.entries(stateTexts).flatMap(([name, { many }]) => {
     const count = new Set(troubled.filter((line) => line.state === name).map(({ companyId }) => companyId)).size
@@ -114,6 +121,7 @@ function tellTrouble(troubled: readonly StateChange[], recovered: readonly State
     kind,
     header: 'Captura com problemas',
     body: `${formatList(kinds)}: ${named(troubled.map(({ company }) => company))}. Os documentos já guardados estão seguros; o motivo e o que fazer estão em Empresas.${again}`,
+    link: companyScreen(troubled, troubledList),
   }
 }
 

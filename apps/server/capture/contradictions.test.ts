@@ -262,7 +262,7 @@ describe('other bytes for a position', () => {
     const chave = expect.stringMatching(/^\d{44}$/)
     expect(happened).toEqual([{ payload: { service: 'nfe', conflicts: 1, first: [{ nsu: '2', chave }] } }])
     const { body } = captureAnnouncements['captura-divergencia']!.write(
-      happened.map(({ payload }) => ({ companyId, company: 'Padaria', payload })),
+      happened.map(({ payload }) => ({ companyId, company: 'Padaria', companyPublicId: null, payload })),
     )!
     expect(body).toMatch(/\(NF-e\) de Padaria: posição 2, chave \d{44}\. Nada foi trocado nem perdido/)
     await page(138, 4, [altered, note(4)])

@@ -4,9 +4,15 @@ import { companyAnnouncements } from './announcements.ts'
 const company = (name: string, cnpj = '44555666000181') => ({
   companyId: 1,
   company: name,
+  companyPublicId: name,
   payload: { cnpj, by: 'Ana' },
 })
 const write = companyAnnouncements['empresa-cadastrada']!.write
+
+test('one leads to its page, several to the list', () => {
+  expect(write([company('A')])?.link).toBe('/empresas/editar/A')
+  expect(write([company('A'), company('A')])?.link).toBe('/empresas')
+})
 
 test('a new company is told with who registered it, several with the first names', () => {
   expect(write([company('PADARIA SOL LTDA')])?.body).toBe(

@@ -1,6 +1,6 @@
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
-import { named, type Writer } from '../notifications/notifications.ts'
+import { companyScreen, named, type Writer } from '../notifications/notifications.ts'
 
 /** A company was registered. */
 export interface Registered {
@@ -18,11 +18,13 @@ const registered: Writer = {
         kind: 'sucesso',
         header: 'Empresa cadastrada',
         body: `${first!.company} (${formatCnpj(cnpj)}) foi cadastrada por ${by}. A primeira captura começa em instantes.`,
+        link: companyScreen(items, '/empresas'),
       }
     return {
       kind: 'sucesso',
       header: 'Empresas cadastradas',
       body: `${formatCount(items.length, 'empresa foi cadastrada', 'empresas foram cadastradas')}: ${named(items.map(({ company }) => company))}. As primeiras capturas começam em instantes.`,
+      link: '/empresas',
     }
   },
 }
@@ -57,6 +59,7 @@ const batchEnded: Writer = {
       kind: failed + missing > 0 ? 'alert' : 'sucesso',
       header: 'Certificados conferidos',
       body: `Do que ${whose} enviou: ${what || 'nenhum arquivo'}. O resultado de cada arquivo está em Empresas, Nova Empresa.`,
+      link: '/empresas/nova',
     }
   },
 }
@@ -81,12 +84,14 @@ const ending: Writer = {
     const revoked = certificates.filter((one) => one.revoked).length
     const ended = certificates.filter((one) => one.ended && !one.revoked).length
     const kind = ended + revoked > 0 ? 'error' : 'alert'
+    const link = '/empresas?so=certificado'
     const whatToDo = 'Os documentos guardados continuam seguros. Renove-o e envie o arquivo novo na página da empresa.'
     if (certificates.length === 1 && first.revoked)
       return {
         kind,
         header: 'Certificado digital revogado',
         body: `O certificado de ${whoseText(first)} foi revogado pela autoridade certificadora em ${first.revoked} e não é mais usado. Os documentos guardados continuam seguros. Emita outro e envie o arquivo na página da empresa.`,
+        link,
       }
     if (certificates.length === 1)
       return {
@@ -95,6 +100,7 @@ const ending: Writer = {
         body: first.ended
           ? `O certificado de ${whoseText(first)} venceu, e a captura parou. ${whatToDo}`
           : `O certificado de ${whoseText(first)} ${first.when}. Depois disso a captura para. ${whatToDo}`,
+        link,
       }
     const soon = certificates.length - ended - revoked
     const what = [
@@ -108,6 +114,7 @@ const ending: Writer = {
       kind,
       header: 'Certificados digitais',
       body: `${what}: ${named(certificates.map(({ company }) => company))}. Os documentos guardados continuam seguros. Veja cada um em Empresas.`,
+      link,
     }
   },
 }

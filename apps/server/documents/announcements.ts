@@ -1,5 +1,5 @@
 import { formatCount, formatInteger } from '@vigia/contract/text'
-import { named, type Writer } from '../notifications/notifications.ts'
+import { listScreen, named, type Writer } from '../notifications/notifications.ts'
 
 /** An export, or a print of many documents, can be fetched. */
 export interface Ready {
@@ -31,26 +31,32 @@ const ready: Writer = {
 
 /** Who issued a note has cancelled it although the company had confirmed it. */
 export interface Cancelled {
+  /** Missing in those of earlier versions. */
+  chave?: string
   number: number
   issuer: string
 }
+
+const cancelledStatus = '3'
 
 const cancelled: Writer = {
   topic: 'documento',
   write(items) {
     const [first] = items
-    const { number, issuer } = first!.payload as Cancelled
+    const { chave, number, issuer } = first!.payload as Cancelled
     const whatToDo = 'A confirmação continua guardada. Se a operação aconteceu, fale com quem emitiu.'
     if (items.length === 1)
       return {
         kind: 'alert',
         header: 'Nota confirmada foi cancelada',
         body: `A NF-e ${number} de ${issuer}, que ${first!.company} já tinha confirmado, foi cancelada por quem a emitiu. ${whatToDo}`,
+        link: listScreen('/notas-fiscais', items, chave ? { busca: chave } : { status: cancelledStatus }),
       }
     return {
       kind: 'alert',
       header: 'Notas confirmadas foram canceladas',
       body: `${formatInteger(items.length)} NF-e já confirmadas por ${named(items.map(({ company }) => company))} foram canceladas por quem as emitiu. Elas estão em Notas Fiscais, com status Cancelada.`,
+      link: listScreen('/notas-fiscais', items, { status: cancelledStatus }),
     }
   },
 }

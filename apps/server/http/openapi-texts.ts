@@ -140,6 +140,9 @@ export const fieldTexts: Record<string, FieldWords> = {
   },
 
   wsId: { description: 'Identificador do workspace.' },
+  tela: {
+    description: 'Caminho da tela que mostra do que o aviso trata; null quando nenhuma mostra mais do que o texto.',
+  },
   chave: { description: 'Chave de acesso, 44 posições; desde 2026 pode ter letras.' },
   valor: {
     description: 'Valor em reais: vNF da NF-e, vTPrest do CT-e, vProd de um item; depois de um rótulo, as palavras.',
@@ -162,6 +165,9 @@ export const fieldTexts: Record<string, FieldWords> = {
     description: 'O que uma pessoa precisa resolver para a captura da empresa continuar; null quando não há.',
   },
   maxNsu: { description: 'Última posição (NSU) que a SEFAZ anunciou, 15 dígitos.' },
+  ultimaResposta: {
+    description: `Quando a SEFAZ respondeu pela última vez; null antes da primeira resposta. ${instant}`,
+  },
   validadeCertificadoA1: { description: `Até quando vale o certificado que seria usado. ${instant}` },
   prazo: {
     description: `O último instante em que a SEFAZ aceita o evento; de um documento, a próxima resposta cujo prazo ainda corre. Null quando não se conhece prazo. ${instant}`,

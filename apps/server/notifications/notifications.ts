@@ -5,16 +5,9 @@ import { queueMail } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
 import { holdLock } from '../platform/locks.ts'
+import type { TopicItem } from './texts.ts'
 
-export { named } from './texts.ts'
-
-/** One of several happenings that become one announcement. */
-export interface TopicItem {
-  companyId: number | null
-  /** Its name, when there is a company. */
-  company: string | null
-  payload: unknown
-}
+export { companyScreen, listScreen, named, type TopicItem } from './texts.ts'
 
 /** Writes the text for all that happened of one kind. */
 export interface Writer {
@@ -75,6 +68,8 @@ export interface Announcement {
   kind: MessageKind
   header: string
   body: string
+  /** Path of the screen that shows it; undefined: none shows more than the text. */
+  link?: string
   /** After this time it is no longer sent to sessions that missed it. */
   usefulMs?: number
 }

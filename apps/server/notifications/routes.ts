@@ -16,6 +16,7 @@ export const notificationRoutes = [
           tipo: one.kind,
           titulo: one.header,
           texto: one.body,
+          tela: one.link,
           lido: one.read,
         })),
         temMais: hasMore,

@@ -32,7 +32,8 @@ const writers: Writers = {
     write: (items) => {
       const sum = items.reduce((total, { payload }) => total + (payload as { n: number }).n, 0)
       const companies = new Set(items.map(({ company }) => company))
-      return { kind: 'sucesso', header: 'Novidades', body: `${sum} de ${companies.size}: ${items[0]!.company}` }
+      const link = `/empresas/editar/${items[0]!.companyPublicId}`
+      return { kind: 'sucesso', header: 'Novidades', body: `${sum} de ${companies.size}: ${items[0]!.company}`, link }
     },
   },
   last: { topic: 'aviso', write: () => ({ kind: 'alert', header: 'Fim', body: 'Fim' }) },
@@ -98,6 +99,17 @@ test('a thousand companies at once are one announcement, and what comes within t
     await vi.waitFor(async () => expect(await told(office)).toHaveLength(3), patience)
   }
   expect((await told(office)).at(-1)?.body).toBe('20 de 20: EMPRESA 1')
+})
+
+test('what is announced keeps the way to the screen that shows it', async () => {
+  const office = await newWorkspace(ctx.db)
+  const [company] = await newCompanies(office, 1)
+  await happen(office, 'news', company)
+  await tellTogether(ctx, { workspaceId: office, what: 'news' }, writers.news!)
+  const { rows } = await inWorkspace(ctx, office, ({ db }) =>
+    sql`select link = '/empresas/editar/' || (select public_id from company) as leads from announcement`.execute(db),
+  )
+  expect(rows).toEqual([{ leads: true }])
 })
 
 test('a company whose run goes on waits, the others do not wait for it', async () => {

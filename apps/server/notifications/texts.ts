@@ -1,6 +1,36 @@
 import { formatCount, formatList } from '@vigia/contract/text'
 
+/** One of several happenings that become one announcement. */
+export interface TopicItem {
+  companyId: number | null
+  /** Its name and public id, when there is a company. */
+  company: string | null
+  companyPublicId: string | null
+  payload: unknown
+}
+
 const namedMax = 2
+
+/** The path of the screen of the one company that all items are about, or of `several`. */
+export function companyScreen(items: readonly Pick<TopicItem, 'companyPublicId'>[], several: string): string {
+  const one = onlyCompany(items)
+  return one ? `/empresas/editar/${one}` : several
+}
+
+/** The path of a list of documents of any date, narrowed to the one company that all items are about. */
+export function listScreen(
+  list: '/notas-fiscais' | '/cte',
+  items: readonly Pick<TopicItem, 'companyPublicId'>[],
+  narrowing: Readonly<Record<string, string>>,
+): string {
+  const one = onlyCompany(items)
+  return `${list}?${new URLSearchParams({ ...(one && { empresa: one }), periodo: 'todos', ...narrowing })}`
+}
+
+function onlyCompany(items: readonly Pick<TopicItem, 'companyPublicId'>[]): string | null {
+  const [first, ...others] = new Set(items.map(({ companyPublicId }) => companyPublicId))
+  return others.length === 0 ? (first ?? null) : null
+}
 
 /** The first names, and how many companies there are besides. */
 export function named(companies: Iterable<string | null>): string {

@@ -143,6 +143,7 @@ interface AnnouncementTable {
   kind: 'sucesso' | 'error' | 'alert'
   header: string
   body: string
+  link: Optional<string | null>
   useless_at: Optional<Date | null>
   session_id: Optional<string | null>
 }

@@ -2,6 +2,7 @@ import { formatMoment, formatRelative } from '@vigia/contract/text'
 import { type AnnouncementRow, readAnnouncements } from '@vigia/contract/workspace'
 import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
+import { Link } from 'react-router'
 import { call } from '../lib/api.ts'
 import { loadFailure, queryClient, useScreenQuery } from '../lib/query.ts'
 import { announcementsQuery } from '../lib/response-adapter.ts'
@@ -36,14 +37,14 @@ export function BellPanel({ trigger, open, onOpenChange }: BellPanelProps) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
       <section aria-label="Lista de avisos" tabIndex={0} className="overflow-y-auto focus-visible:-outline-offset-2">
         <MadeFiles />
-        <Announcements />
+        <Announcements onFollow={() => onOpenChange(false)} />
       </section>
     </Popover>
   )
 }
 
 // They are marked as read at once; what was new when the panel opened still looks so until it closes.
-function Announcements() {
+function Announcements({ onFollow }: Pick<PageProps, 'onFollow'>) {
   const { data, error, refetch, isFetching } = useAnnouncements()
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
   const unread = data?.items.filter(({ idAviso, lido }) => !lido && !fresh.has(idAviso)) ?? []
@@ -71,7 +72,7 @@ function Announcements() {
         Nada por enquanto. Aqui fica o que aconteceu: capturas, respostas da SEFAZ, certificados perto do fim.
       </p>
     )
-  return <Page {...data} fresh={fresh} />
+  return <Page {...data} fresh={fresh} onFollow={onFollow} />
 }
 
 async function markRead(ate: string): Promise<void> {
@@ -88,9 +89,11 @@ interface PageProps {
   items: readonly AnnouncementRow[]
   temMais: boolean
   fresh: ReadonlySet<string>
+  /** Somebody goes to what an announcement is about. */
+  onFollow: () => void
 }
 
-function Page({ items, temMais, fresh }: PageProps) {
+function Page({ items, temMais, fresh, onFollow }: PageProps) {
   const now = useNow()
   const [more, setMore] = useState(false)
   const last = items.at(-1)?.idAviso
@@ -98,10 +101,16 @@ function Page({ items, temMais, fresh }: PageProps) {
     <>
       <ul>
         {items.map((one) => (
-          <Announcement key={one.idAviso} announcement={one} fresh={fresh.has(one.idAviso)} now={now} />
+          <Announcement
+            key={one.idAviso}
+            announcement={one}
+            fresh={fresh.has(one.idAviso)}
+            now={now}
+            onFollow={onFollow}
+          />
         ))}
       </ul>
-      {temMais && more && last && <Older before={last} fresh={fresh} />}
+      {temMais && more && last && <Older before={last} fresh={fresh} onFollow={onFollow} />}
       {temMais && !more && (
         <div className="p-2">
           <Button variant="ghost" size="sm" className="w-full" onClick={() => setMore(true)}>
@@ -113,9 +122,9 @@ function Page({ items, temMais, fresh }: PageProps) {
   )
 }
 
-function Older({ before, fresh }: { before: string; fresh: ReadonlySet<string> }) {
+function Older({ before, ...page }: Pick<PageProps, 'fresh' | 'onFollow'> & { before: string }) {
   const { data, error, refetch } = useScreenQuery(announcementsQuery, { query: { antesDe: before } })
-  if (data) return <Page {...data} fresh={fresh} />
+  if (data) return <Page {...data} {...page} />
   if (!error) return <Waiting />
   return (
     <div className="p-2">
@@ -142,21 +151,31 @@ const marks = {
   alert: { Icon: TriangleAlert, tone: 'text-warning' },
 } as const
 
-interface AnnouncementProps {
+interface AnnouncementProps extends Pick<PageProps, 'onFollow'> {
   announcement: AnnouncementRow
   fresh: boolean
   now: Date
 }
 
-function Announcement({ announcement: { tipo, titulo, texto, quando }, fresh, now }: AnnouncementProps) {
+function Announcement({ announcement, fresh, now, onFollow }: AnnouncementProps) {
+  const { tipo, titulo, texto, tela, quando } = announcement
   const { Icon, tone } = marks[tipo]
   return (
-    <li className={`flex gap-2.5 border-line border-b px-4 py-2.5 last:border-b-0 ${fresh ? 'bg-brand-soft' : ''}`}>
+    <li
+      className={`relative flex gap-2.5 border-line border-b px-4 py-2.5 last:border-b-0 ${fresh ? 'bg-brand-soft' : ''}`}
+    >
       <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${tone}`} />
       <div className="min-w-0 flex-1 break-words">
         <p className={fresh ? 'font-semibold' : ''}>
           {fresh && <span className="sr-only">Não lido: </span>}
-          {titulo}
+          {tela ? (
+            // All of it can be pressed.
+            <Link to={tela} onClick={onFollow} className="after:absolute after:inset-0">
+              {titulo}
+            </Link>
+          ) : (
+            titulo
+          )}
         </p>
         {texto && <p className="text-sm">{texto}</p>}
         <p className="mt-0.5 text-muted text-sm" title={formatMoment(quando, now)}>
