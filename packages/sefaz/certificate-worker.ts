@@ -137,7 +137,7 @@ interface Mac {
   digest: Buffer
 }
 
-const macAlgorithms: readonly Mac['algorithm'][] = ['sha1', 'sha256', 'sha384', 'sha512']
+const macBytes = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 }
 
 // By which a wrong password is told without forge, which reads and checks the whole file for each; null: it is of another kind (RFC 7292 section 4).
 function macOf(asn1: forge.asn1.Asn1): Mac | null {
@@ -149,9 +149,11 @@ function macOf(asn1: forge.asn1.Asn1): Mac | null {
     const [identifier, digest] = digestInfo!.value as forge.asn1.Asn1[]
     const [oid] = identifier!.value as forge.asn1.Asn1[]
     const name: unknown = forge.pki.oids[forge.asn1.derToOid(bytesOf(oid).toString('latin1'))]
-    const algorithm = macAlgorithms.find((one) => one === name)
+    const algorithm = (Object.keys(macBytes) as Mac['algorithm'][]).find((one) => one === name)
     const count = iterations ? Number.parseInt(bytesOf(iterations).toString('hex'), 16) : 1
     if (!algorithm || !(count >= 1 && count <= iterationsMax)) return null
+    // Its length decides how much is derived.
+    if (bytesOf(digest).length !== macBytes[algorithm]) return null
     return {
       algorithm,
       salt: bytesOf(salt).toString('latin1'),
@@ -189,6 +191,8 @@ function openWith(
   password: Uint8Array,
 ): Exclude<PfxResult, { tried: number }> | { problem: 'wrong-password' } {
   const hasMac = Array.isArray(asn1.value) && asn1.value.length > 2
+  // What was confirmed is not derived once more.
+  const opening = mac ? { ...asn1, value: (asn1.value as forge.asn1.Asn1[]).slice(0, 2) } : asn1
   let problem: 'wrong-password' | 'unreadable' | undefined
   const attempts = attemptsFor(password)
   try {
@@ -200,7 +204,7 @@ function openWith(
       hasDecrypted = false
       let isOpened = false
       try {
-        const opened = forge.pkcs12.pkcs12FromAsn1(asn1, false, '')
+        const opened = forge.pkcs12.pkcs12FromAsn1(opening, false, '')
         isOpened = true
         return pairUp(opened)
       } catch (error) {

@@ -23,9 +23,7 @@ test('by keyboard alone: register a company, follow its first capture until it i
   await page.keyboard.press('Enter')
   await page.waitForURL('**/empresas/editar/*')
   await shown(page.getByRole('heading', { name: /^Primeira captura/ }))
-  await shown(
-    page.getByText(/^Ela pode trazer até cerca de três meses de documentos, ou nada|três meses de documentos/),
-  )
+  await shown(page.getByText(/A primeira captura pode trazer até cerca de três meses de documentos, ou nada/))
   await shown(page.getByText(/A Ciência automática está desligada: nenhuma resposta é enviada em seu nome\./))
   await expect
     .poll(() => page.getByRole('progressbar', { name: 'Captura de NF-e' }).getAttribute('aria-valuenow'), {
@@ -34,11 +32,17 @@ test('by keyboard alone: register a company, follow its first capture until it i
     .toBe('100')
   await shown(page.getByText(/^Próxima consulta às \d\d:\d\d · posição [\d.]+ de [\d.]+$/))
   await shown(page.getByText(/^\d+ notas fiscais chegaram até agora$/))
-  await page.getByRole('link', { name: 'Escolher o que capturar' }).click()
+  await page.getByRole('link', { name: 'Configurar a Ciência' }).click()
   await shown(page.getByRole('heading', { name: 'Editar Empresa' }))
   const choice = page.getByRole('switch', { name: 'Manifestar Ciência Automaticamente' })
   expect(await choice.getAttribute('aria-checked')).toBe('false')
   await expect.poll(() => choice.evaluate((element) => element === document.activeElement)).toBe(true)
+  const seen = () =>
+    choice.evaluate((element) => {
+      const { left, top, width, height } = element.getBoundingClientRect()
+      return element.contains(document.elementFromPoint(left + width / 2, top + height / 2))
+    })
+  await expect.poll(seen).toBe(true)
 
   await page.getByRole('button', { name: /^Avisos/ }).click()
   await page.getByRole('dialog', { name: 'Avisos' }).getByRole('link', { name: 'Empresa cadastrada' }).click()

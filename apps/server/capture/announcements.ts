@@ -150,7 +150,10 @@ const conflicting: Writer = {
     const count = all.reduce((total, one) => total + one.conflicts, 0)
     const services = formatList([...new Set(all.map(({ service }) => families[service]))])
     const whose = named(items.map(({ company }) => company))
+    const [one, ...others] = all.flatMap(({ service, first = [] }) => first.map(({ chave }) => ({ service, chave })))
+    const list = one?.service === 'cte' ? '/cte' : '/notas-fiscais'
     return {
+      ...(one?.chave && others.length === 0 && { link: listScreen(list, items, { busca: one.chave }) }),
       kind: 'alert',
       header: 'Documentos com dois conteúdos',
       body: `${endSentence(`A SEFAZ entregou outro conteúdo para ${formatCount(count, 'posição que já estava guardada', 'posições que já estavam guardadas')} (${services}) de ${whose}${positions(all)}`)} Nada foi trocado nem perdido: os dois estão guardados. Confira com quem emitiu qual deles vale.`,

@@ -67,6 +67,8 @@ const batchEnded: Writer = {
 /** A certificate ends soon, has ended or was revoked. */
 export interface Ending {
   company: string
+  /** Its public id; missing in those of earlier versions. */
+  companyPublicId?: string
   /** How many companies use it. */
   companies: number
   /** "vence em 7 dias". */
@@ -84,7 +86,8 @@ const ending: Writer = {
     const revoked = certificates.filter((one) => one.revoked).length
     const ended = certificates.filter((one) => one.ended && !one.revoked).length
     const kind = ended + revoked > 0 ? 'error' : 'alert'
-    const link = '/empresas?so=certificado'
+    const { companyPublicId: one } = first
+    const link = certificates.length === 1 && one ? `/empresas/editar/${one}#certificado` : '/empresas?so=certificado'
     const whatToDo = 'Os documentos guardados continuam seguros. Renove-o e envie o arquivo novo na página da empresa.'
     if (certificates.length === 1 && first.revoked)
       return {

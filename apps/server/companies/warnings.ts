@@ -45,6 +45,7 @@ export async function warnOfCertificates(ctx: Pick<Context, 'db' | 'config'>, wo
       })
       const payload: Ending = {
         company: companies[0]!.name,
+        companyPublicId: companies[0]!.publicId,
         companies: companies.length,
         when: endsIn(nights),
         ended: daysLeft <= 0,

@@ -1,2 +1,2 @@
 -- Which screen shows what an announcement is about: its path in the browser. Null: none.
-alter table announcement add link text;
+alter table announcement add link text check (link ~ '^/[^/\\]');

@@ -20,7 +20,7 @@ export function AutomaticCiencia({ control, companyId, company }: AutomaticCienc
   const { field } = useController({ control, name: 'ConfiguracoesNfe.ManifestarCienciaAutomaticamente' })
   const { cienciaAutomatica: wanted } = company
   return (
-    <div id={cienciaId} className="rounded border border-line bg-surface px-4 py-3">
+    <div id={cienciaId} className="scroll-mt-16 rounded border border-line bg-surface px-4 py-3">
       <Switch
         ref={field.ref}
         label="Manifestar Ciência Automaticamente"

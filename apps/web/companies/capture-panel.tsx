@@ -23,7 +23,7 @@ export function CapturePanel({ companyId, company }: { companyId: string; compan
       <h2 id={captureHeading} tabIndex={-1} className="text-lg outline-none">
         Captura
       </h2>
-      <ServiceCaptures companyId={companyId} captures={captures} />
+      <ServiceCaptures companyId={companyId} company={company} captures={captures} />
     </section>
   )
 }
@@ -36,17 +36,18 @@ export function useCaptures(company: CompanyDetail): Capture[] {
 
 interface ServiceCapturesProps {
   companyId: string
+  company: Pick<CompanyDetail, 'captura'>
   captures: readonly Capture[]
   /** The first one: also how far it is when it is whole, and what it has brought. */
   first?: boolean
 }
 
 /** How far the capture of each service is, and what it says. */
-export function ServiceCaptures({ companyId, captures, first = false }: ServiceCapturesProps) {
+export function ServiceCaptures({ companyId, company, captures, first = false }: ServiceCapturesProps) {
   const now = useNow(1_000)
   return (
     <>
-      {captures.length === 0 && <p className="mt-2 text-muted">Nada é capturado para esta empresa.</p>}
+      {company.captura?.length === 0 && <p className="mt-2 text-muted">Nada é capturado para esta empresa.</p>}
       <div className="mt-3 grid gap-x-10 gap-y-5 @min-[720px]:grid-cols-2">
         {captures.map((capture) => (
           <ServiceCapture key={capture.servico} companyId={companyId} capture={capture} first={first} now={now} />
@@ -68,7 +69,7 @@ interface ServiceCaptureProps {
 
 function ServiceCapture({ companyId, capture, first, now }: ServiceCaptureProps) {
   const left = useRemaining(capture, now)
-  const lamp = lampOf(capture)
+  const lamp = isUnheard(capture) ? 'unlit' : lampOf(capture)
   const percent = percentOf(capture)
   const name = names[capture.servico]
   const [address, words] = lists[capture.servico]

@@ -184,6 +184,7 @@ function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps
             />
             <CompanyLink
               company={company}
+              reasons={problems.length > 0 ? reasons : undefined}
               className="min-w-0 break-words font-semibold @max-[880px]/list:line-clamp-2 @min-[880px]/list:truncate @max-[880px]/list:leading-4"
             />
             <p className="ml-auto shrink-0 text-muted text-sm tabular-nums @max-[1100px]/list:hidden">
@@ -365,14 +366,22 @@ function CompanyItem({ company, selection, now }: CompanyItemProps) {
   )
 }
 
-function CompanyLink({ company, className }: { company: CompanyRow; className: string }) {
+interface CompanyLinkProps {
+  company: CompanyRow
+  /** Id of the list of its problems. */
+  reasons?: string | undefined
+  className: string
+}
+
+function CompanyLink({ company, reasons, className }: CompanyLinkProps) {
   const { search } = useLocation()
   return (
     <Link
       to={`/empresas/editar/${company.id}`}
       state={{ list: search }}
       title={[company.razaoSocial, monthText(company)].filter(Boolean).join(' · ')}
-      className={className}
+      aria-describedby={reasons}
+      className={clsx(className, 'hover:underline')}
     >
       {company.razaoSocial}
     </Link>

@@ -31,7 +31,7 @@ import {
   toFields,
   toUpdate,
 } from './company-form.ts'
-import { useUnsaved } from './unsaved.ts'
+import { decided, useUnsaved } from './unsaved.ts'
 import { certificateSection, validityOf } from './work-list.ts'
 
 interface CompanyEditorProps {
@@ -137,7 +137,7 @@ export function CompanyEditor({ companyId, company, back, now }: CompanyEditorPr
           <p aria-live="polite" className="mr-auto text-muted max-sm:not-empty:basis-full">
             {isDirty && 'Há alterações que não foram salvas.'}
           </p>
-          <Link to={back} className={buttonClass({ variant: 'outline' })}>
+          <Link to={back} {...decided} className={buttonClass({ variant: 'outline' })}>
             Cancelar
           </Link>
           <Button type="submit" busy={action.isPending}>

@@ -1,6 +1,7 @@
 import { formatInstantDate } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { SearchX } from 'lucide-react'
+import { useEffect, useRef } from 'react'
 import { Link, useLocation, useParams } from 'react-router'
 import { ApiError, errorMessage } from '../lib/api.ts'
 import { hasEnded } from '../lib/capture.ts'
@@ -20,6 +21,7 @@ import { CompanyEditor } from './company-editor.tsx'
 import { Completeness } from './completeness.tsx'
 import { FirstCapture } from './first-capture.tsx'
 import { LogoSection } from './logo-section.tsx'
+import { decided } from './unsaved.ts'
 import { validityOf } from './work-list.ts'
 
 const refreshMs = (company: CompanyDetail | undefined) =>
@@ -32,8 +34,9 @@ export function EditCompanyPage() {
   const state: { created?: boolean; list?: string } | null = location.state
   const back = `/empresas${state?.list ?? ''}`
   const data = company.isPlaceholderData ? undefined : company.data
-  const isNew = state?.created === true && company.data?.ativa !== false
   const notFound = isEmpty(company.error) || (company.error instanceof ApiError && company.error.status === 404)
+  const isNew = state?.created === true && !notFound && company.data?.ativa !== false
+  useFocusAfter(isNew)
   return (
     <Page
       title={isNew ? 'Primeira captura' : 'Editar Empresa'}
@@ -44,7 +47,7 @@ export function EditCompanyPage() {
         </span>
       }
       action={
-        <Link to={back} className={buttonClass({ variant: 'outline' })}>
+        <Link to={back} {...decided} className={buttonClass({ variant: 'outline' })}>
           Voltar
         </Link>
       }
@@ -52,7 +55,7 @@ export function EditCompanyPage() {
       {notFound ? (
         <NotFound />
       ) : data && isNew ? (
-        <FirstCapture companyId={id} company={data} back={back} />
+        <FirstCapture companyId={id} company={data} list={state?.list} />
       ) : data ? (
         <LoadedCompany key={id} id={id} company={data} back={back} />
       ) : company.error ? (
@@ -72,6 +75,16 @@ export function EditCompanyPage() {
       )}
     </Page>
   )
+}
+
+// What was pressed there goes with the page of the first capture.
+function useFocusAfter(first: boolean) {
+  const was = useRef(first)
+  useEffect(() => {
+    if (was.current && !first && document.activeElement === document.body)
+      document.getElementById('conteudo')?.focus({ preventScroll: true })
+    was.current = first
+  }, [first])
 }
 
 interface LoadedCompanyProps {

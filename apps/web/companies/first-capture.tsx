@@ -8,42 +8,43 @@ import { ServiceCaptures, useCaptures } from './capture-panel.tsx'
 interface FirstCaptureProps {
   companyId: string
   company: CompanyDetail
-  /** Where 'Voltar' leads afterwards. */
-  back: string
+  /** The search of the list of companies to which 'Voltar' leads afterwards. */
+  list: string | undefined
 }
 
 /** What somebody sees who has just registered a company: what to expect, how far it is, what has come, and where to go on. */
-export function FirstCapture({ companyId, company, back }: FirstCaptureProps) {
+export function FirstCapture({ companyId, company, list }: FirstCaptureProps) {
   const captures = useCaptures(company)
   const moving = isMoving(captures)
-  const has = captures.some(({ ultimoNsu }) => Number(ultimoNsu) > 0)
+  const brought = captures.filter(({ ultimoNsu }) => Number(ultimoNsu) > 0).map(({ servico }) => servico)
+  const documents = brought.length === 1 && brought[0] === 'cte' ? '/cte' : '/notas-fiscais'
   const acknowledges = company.configuracaoNFe.manifestarCienciaAutomaticamente === true
   const edit = (hash?: string) => ({
     to: { hash: hash ?? '' },
-    state: { list: back.replace('/empresas', '') },
+    state: { list },
     replace: true,
   })
   return (
     <div className="ledger @container grid gap-5 pt-4">
       <div className="grid max-w-[75ch] gap-2">
         <p>
-          {moving && <span className="font-semibold">Você pode fechar esta página: a captura continua sem ela. </span>}
-          Ela pode trazer até cerca de três meses de documentos, ou nada, se o CNPJ ainda não usava o serviço da SEFAZ.
-          O que passou de três meses já saiu de lá.
+          {moving && <span className="font-semibold">Você pode fechar esta página: a captura continua sem ela. </span>}A
+          primeira captura pode trazer até cerca de três meses de documentos, ou nada, se o CNPJ ainda não usava o
+          serviço da SEFAZ. O que passou de três meses já saiu de lá.
         </p>
         <p>
           Tudo o que a SEFAZ entregar é guardado. A Ciência automática está{' '}
           {acknowledges ? 'ligada' : 'desligada: nenhuma resposta é enviada em seu nome'}.{' '}
           <Link {...edit(cienciaId)} className="rounded-control font-semibold text-brand underline underline-offset-3">
-            Escolher o que capturar
+            Configurar a Ciência
           </Link>
         </p>
       </div>
-      <ServiceCaptures companyId={companyId} captures={captures} first />
+      <ServiceCaptures companyId={companyId} company={company} captures={captures} first />
       <div className="flex flex-wrap gap-3">
         <Link
-          to={`/notas-fiscais?empresa=${companyId}&periodo=todos`}
-          className={buttonClass({ variant: has && !moving ? 'primary' : 'outline' })}
+          to={`${documents}?empresa=${companyId}&periodo=todos`}
+          className={buttonClass({ variant: brought.length > 0 && !moving ? 'primary' : 'outline' })}
         >
           Ver os documentos desta empresa
         </Link>

@@ -11,6 +11,7 @@ import { Button, buttonClass } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
 import { PasswordInput } from '../ui/form/password-input.tsx'
+import { useGone } from '../ui/hooks/gone.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { sortFiles } from './batch-files.ts'
@@ -78,6 +79,7 @@ function droppedFiles(state: unknown): Chosen | undefined {
 
 function OneCertificate({ onSeveral }: { onSeveral: (files: File[]) => void }) {
   const navigate = useNavigate()
+  const isGone = useGone()
   const [file, setFile] = useState<File>()
   const [fileError, setFileError] = useState<string>()
   const [processing, setProcessing] = useState(false)
@@ -115,8 +117,9 @@ function OneCertificate({ onSeveral }: { onSeveral: (files: File[]) => void }) {
     setPasswordError(ofBranch ? undefined : problem?.message)
     if (!form.success) return
     const onSuccess = ({ data }: { data: { idEmpresa?: string } | null }) => {
-      dismissNotifications()
+      if (!isGone()) dismissNotifications()
       notifySuccess('Empresa cadastrada com sucesso!')
+      if (isGone()) return
       void navigate(data?.idEmpresa ? `/empresas/editar/${data.idEmpresa}` : '/empresas', { state: { created: true } })
     }
     action.mutate({ form: form.data }, { onSuccess })
@@ -150,7 +153,7 @@ function OneCertificate({ onSeveral }: { onSeveral: (files: File[]) => void }) {
                 value={password}
                 autoComplete="off"
                 autoFocus
-                disabled={action.isPending}
+                readOnly={action.isPending}
                 onChange={(event) => {
                   setPassword(event.target.value)
                   setPasswordError(undefined)

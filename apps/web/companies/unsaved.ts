@@ -2,12 +2,11 @@ import { useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { notifyInfo } from '../lib/notify.ts'
 
-// Where 'Voltar' and 'Cancelar' of the page lead: whoever presses them has already decided, and is not asked.
-const wayOut = '/empresas'
+/** For links by which the page is left on purpose: whoever presses them has already decided, and is not asked. */
+export const decided = { 'data-decided': true }
 
 /**
- * Asks before unsaved changes are lost: when a link of the application is followed, unless it leads to the list of companies, and when the
- * page is closed. A toast says when changes were discarded. `wanted` is where the person wants to go, until that is decided.
+ * Asks before unsaved changes are lost: when a link of the application is followed, unless it is one of those, and when the page is closed. A toast says when changes were discarded. `wanted` is where the person wants to go, until that is decided.
  */
 export function useUnsaved(dirty: boolean, saving: boolean) {
   const navigate = useNavigate()
@@ -19,7 +18,7 @@ export function useUnsaved(dirty: boolean, saving: boolean) {
       const link = event.target instanceof Element ? event.target.closest('a') : null
       const leads = link?.origin === location.origin && link.pathname !== location.pathname && !link.download
       const elsewhere = event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey
-      if (!leads || elsewhere || link.pathname === wayOut || (link.target && link.target !== '_self')) return
+      if (!leads || elsewhere || 'decided' in link.dataset || (link.target && link.target !== '_self')) return
       event.preventDefault()
       event.stopPropagation()
       setWanted(link.pathname + link.search + link.hash)

@@ -1,5 +1,6 @@
 import { formatMoment, formatRelative } from '@vigia/contract/text'
 import { type AnnouncementRow, readAnnouncements } from '@vigia/contract/workspace'
+import { clsx } from 'clsx'
 import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'react-router'
@@ -162,7 +163,11 @@ function Announcement({ announcement, fresh, now, onFollow }: AnnouncementProps)
   const { Icon, tone } = marks[tipo]
   return (
     <li
-      className={`relative flex gap-2.5 border-line border-b px-4 py-2.5 last:border-b-0 ${fresh ? 'bg-brand-soft' : ''}`}
+      className={clsx(
+        'relative flex gap-2.5 border-line border-b px-4 py-2.5 last:border-b-0',
+        fresh && 'bg-brand-soft',
+        tela && 'group hover:bg-sunken',
+      )}
     >
       <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${tone}`} />
       <div className="min-w-0 flex-1 break-words">
@@ -170,7 +175,7 @@ function Announcement({ announcement, fresh, now, onFollow }: AnnouncementProps)
           {fresh && <span className="sr-only">Não lido: </span>}
           {tela ? (
             // All of it can be pressed.
-            <Link to={tela} onClick={onFollow} className="after:absolute after:inset-0">
+            <Link to={tela} onClick={onFollow} className="after:absolute after:inset-0 group-hover:underline">
               {titulo}
             </Link>
           ) : (
@@ -178,7 +183,7 @@ function Announcement({ announcement, fresh, now, onFollow }: AnnouncementProps)
           )}
         </p>
         {texto && <p className="text-sm">{texto}</p>}
-        <p className="mt-0.5 text-muted text-sm" title={formatMoment(quando, now)}>
+        <p className="relative z-1 mt-0.5 w-fit text-muted text-sm" title={formatMoment(quando, now)}>
           {formatRelative(quando, now)}
         </p>
       </div>

@@ -60,7 +60,7 @@ function goToRow(row: Element | null, key: string): boolean {
   const step = rowSteps[key]
   if (step === undefined) return false
   const rows = [...document.querySelectorAll(rowSelector)]
-  const next = rows[row ? rows.indexOf(row) + step : step > 0 ? 0 : rows.length - 1]
+  const next = row ? rows[rows.indexOf(row) + step] : rowInSight(rows, step)
   if (!next) return false
   const controls = controlsOf(next)
   const place = key.startsWith('Arrow') ? placeIn(row) : -1
@@ -69,6 +69,15 @@ function goToRow(row: Element | null, key: string): boolean {
   next.scrollIntoView({ block: 'nearest' })
   return true
 }
+
+// The first that is seen going down, the last going up: more are rendered than fit.
+function rowInSight(rows: readonly Element[], step: number): Element | undefined {
+  if (step < 0) return rows.findLast((row) => row.getBoundingClientRect().bottom <= window.innerHeight) ?? rows.at(-1)
+  return rows.find((row) => row.getBoundingClientRect().top >= covered(row)) ?? rows[0]
+}
+
+// By the header of the page and that of the list, which stay where they are.
+const covered = (row: Element) => Number.parseFloat(getComputedStyle(row).scrollMarginTop) || 0
 
 const rowOf = (target: EventTarget | null) => (target instanceof Element ? target.closest(rowSelector) : null)
 const linkOf = (row: Element | null) => row?.querySelector('a') ?? null
