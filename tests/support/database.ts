@@ -12,7 +12,7 @@ interface TestDatabase {
 export async function createDatabase(): Promise<TestDatabase> {
   const server = inject('postgresUrl')
   const name = `test_${randomBytes(6).toString('hex')}`
-  await execute(server, `create database ${name} template template`)
+  await execute(server, `create database ${name} template template strategy file_copy`)
   return {
     url: new URL(`/${name}`, server).href,
     [Symbol.asyncDispose]: () => dropDatabase(server, name),

@@ -100,6 +100,10 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
   const authorIsFree = sql`not exists (select 1 from outgoing_event b
                       where b.cnpj = o.cnpj and b.type = o.type and b.state in ('waiting', 'sending') and b.lease_until > now())`
   return inCapture(ctx, async ({ db }) => {
+    // Mostly nothing is due, and to plan the statement of the claim costs more than to look.
+    const { rows } = await sql`
+      select 1 from outgoing_event where state in ('waiting', 'sending') and next_at <= now() limit 1`.execute(db)
+    if (rows.length === 0) return null
     // One claim at a time: two would not see each other's authors.
     await holdLock({ db }, 'eventClaims')
     const claim = async (due: RawBuilder<unknown>, rowsMax: number) => {
