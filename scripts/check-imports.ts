@@ -44,6 +44,7 @@ const slices = [
   ...foundation,
   'audit',
   'accounts',
+  'keys',
   'notifications',
   'contact',
   'plans',

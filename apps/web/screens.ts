@@ -28,6 +28,9 @@ export const workspaceScreens = [
   ),
   screen('/help', () => import('./help/help-page.tsx').then((module) => module.HelpPage)),
   screen('/conta', () => import('./account/account-page.tsx').then((module) => module.AccountPage)),
+  screen('/integracoes', () =>
+    import('./integrations/integrations-page.tsx').then((module) => module.IntegrationsPage),
+  ),
   screen('/auditoria', () => import('./account/audit-page.tsx').then((module) => module.AuditPage)),
 ]
 

@@ -1,11 +1,13 @@
 import { z } from 'zod'
+import { changeKinds } from './codes.ts'
 import { flag } from './fields.ts'
+import { WebhookForm } from './forms.ts'
 import { route } from './route.ts'
 
-// How other programs hear of what changes in a workspace; all of it ours.
+export { changeKinds } from './codes.ts'
+export { WebhookForm } from './forms.ts'
 
-/** What a change in the change feed is: a document is new, its XML came, its situation or role changed, it was cancelled, an answer was settled. */
-export const changeKinds = ['documento-novo', 'xml-completo', 'situacao', 'cancelamento', 'resposta'] as const
+// How other programs hear of what changes in a workspace; all of it ours.
 
 const badVersion = 'desde deve ser a versao de uma chamada anterior, ou agora'
 
@@ -14,6 +16,7 @@ export const listChanges = route({
   method: 'GET',
   path: '/v1/api/Alteracoes',
   access: 'session',
+  scope: 'documentos:ler',
   summary: 'O que mudou no workspace depois de uma versão, em ordem, até 500 alterações de cada vez.',
   refusals: [410],
   query: z.object({
@@ -60,25 +63,6 @@ const whichDelivery = z
   .string({ error: 'Informe a entrega.' })
   .min(1, 'Informe a entrega.')
   .max(100, 'Informe a entrega.')
-const webhookShape = {
-  endereco: z
-    .string({ error: 'Informe o endereço do webhook.' })
-    .trim()
-    .min(1, 'Informe o endereço do webhook.')
-    .max(2000, 'O endereço do webhook deve ter no máximo 2000 caracteres'),
-  tipos: z
-    .array(z.enum(changeKinds, { error: 'Tipo de alteração desconhecido' }), {
-      error: 'Escolha os tipos de alteração.',
-    })
-    .min(1, 'Escolha pelo menos um tipo de alteração.')
-    .max(changeKinds.length, 'Há tipos de alteração repetidos'),
-  idsEmpresas: z
-    .array(z.string().max(100))
-    .min(1, 'Escolha pelo menos uma empresa, ou todas.')
-    .max(200, 'Escolha até 200 empresas, ou todas.')
-    .nullish(),
-}
-
 /** The addresses of the workspace; ours. */
 export const listWebhooks = route({
   method: 'GET',
@@ -111,7 +95,7 @@ export const addWebhook = route({
   access: 'session',
   summary: 'Cria um webhook, que recebe o que mudar a partir de agora. O segredo só aparece nesta resposta.',
   refusals: [403, 404, 409],
-  body: z.object(webhookShape),
+  body: WebhookForm,
   data: z.object({ idWebhook: z.string(), segredo: z.string() }),
 })
 
@@ -123,7 +107,7 @@ export const changeWebhook = route({
   summary: 'Muda um webhook, pausa ou reativa. Reativado, o que esperava sai na hora.',
   refusals: [403, 404, 409],
   body: z.object({
-    ...webhookShape,
+    ...WebhookForm.shape,
     idWebhook: whichWebhook,
     ativo: flag('ativo'),
   }),

@@ -100,6 +100,7 @@ export const workspaceScenes: Scene[] = [
     path: '/conta',
     shows: (page) => page.getByRole('region', { name: 'Seu plano' }),
   },
+  { name: 'integrations', who: 'office', path: '/integracoes', shows: heading('Integrações') },
   {
     name: 'audit',
     who: 'office',

@@ -208,6 +208,21 @@ test('certificates, webhooks, and answers to more than fifty documents want a pr
   }
 })
 
+test('a key that manages companies does not have them answer by themselves, unless it may answer', async () => {
+  const choice = { nome: 'Cadastro', permissoes: ['empresas:ler', 'empresas:gerir'] }
+  const { body } = await mine.call<{ chave: string }>('POST', '/v1/api/Chaves', choice)
+  const change = (fields: Fields) =>
+    fetch(new URL('/v1/api/Empresas', product.url), {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${body.data.chave}` },
+      body: formOf({ IdEmpresa: companyId, RazaoSocial: 'EMPRESA ALFA LTDA', ...fields }),
+    })
+  expect((await change({})).status).toBe(200)
+  const refused = await change({ 'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': 'true' })
+  expect(refused.status).toBe(403)
+  expect(await refused.text()).toContain('não tem a permissão documentos:responder')
+})
+
 test.each([
   ['TipoDFe=0', 'ConfiguracoesNfe', ['Emitente', 'Destinatario', 'Transportador', 'Terceiro'], [0, 1, 2, 3]],
   [

@@ -1,12 +1,20 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Envelope, RouteDefinition } from '@vigia/contract/route'
+import { type Envelope, type RouteDefinition, scopes } from '@vigia/contract/route'
 import { routes } from '@vigia/server/start'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Description } from '../support/description.ts'
 import { callGenerated } from '../support/generated-client.ts'
-import { digest, disposable, type Good, type GoodInput, goodCalls, newSessionOf } from '../support/good-calls.ts'
-import { logIn, startTwoWorkspaces, type TwoWorkspaces } from '../support/two-workspaces.ts'
+import {
+  digest,
+  disposable,
+  type Good,
+  type GoodInput,
+  goodCalls,
+  newKey,
+  newSessionOf,
+} from '../support/good-calls.ts'
+import { logIn, type Member, startTwoWorkspaces, type TwoWorkspaces } from '../support/two-workspaces.ts'
 
 // A walk over everything that the server answers, and over the table of section 7 of the specification.
 
@@ -212,6 +220,35 @@ describe('without a session', () => {
   })
 })
 
+const asked = all.filter(([, { access }]) => access === 'session')
+
+test.each(asked)(
+  '%s lets in no key but one with its scope, and that in its own workspace only',
+  async (name, route) => {
+    const { scope } = route
+    const keyWith = async (member: Member, granted: readonly string[]) =>
+      bearer({ token: (await newKey(two, member, granted)).chave })
+    const others = scopes.filter((one) => one !== scope)
+    const refusal = await send(route, {}, await keyWith(two.mine, others))
+    expectFailure(refusal, 403, name)
+    expect(refusal.body.message).toContain(scope ? `não tem a permissão ${scope}` : 'só de pessoas')
+    if (!scope) return
+    const fitting = await keyWith(two.mine, [scope])
+    // A call without its fields is let in, and refused for that.
+    if (route.method !== 'GET') {
+      expect([400, 404]).toContain((await send(route, {}, fitting)).status)
+      return
+    }
+    const input = await goodFor(name)
+    expect((await send(route, input, fitting)).status).toBe(200)
+    // What names something is below.
+    if (input.id !== undefined) return
+    const { text } = await send(route, input, await keyWith(two.theirs, scopes))
+    const { companyId, company, nfe, cte } = two.mine
+    for (const own of [companyId, company.nome, ...nfe, ...cte]) expect(text, name).not.toContain(own)
+  },
+)
+
 function replaceId(input: Good, value: string): GoodInput {
   const put = <T>(fields: Record<string, T> | undefined): Record<string, T> | undefined =>
     fields && input.id! in fields
@@ -220,24 +257,21 @@ function replaceId(input: Good, value: string): GoodInput {
   return { params: put(input.params), query: put(input.query), body: put(input.body), form: put(input.form) }
 }
 
-test.each(all.filter(([, { access }]) => access === 'session'))(
-  '%s does not tell ids of others from ids of nobody',
-  async (name, route) => {
-    const input = await goodFor(name)
-    if (input.id === undefined) return
-    const { mine, theirs } = two
-    const documents = [...theirs.nfe.slice(0, 2), ...theirs.cte.slice(0, 2)]
-    const foreign = /dfe$/i.test(input.id) ? documents : [theirs.companyId, await newSessionOf(two, theirs)]
-    const nobodys = [crypto.randomUUID(), 'A'.repeat(22), '1', mine.nfe[0]!.toLowerCase(), '../x', ' ']
-    const answers = new Set<string>()
-    for (const value of [...foreign, ...nobodys]) {
-      const answer = await send(route, replaceId(input, value), bearer())
-      expectFailure(answer, 404, value)
-      answers.add(answer.text)
-    }
-    expect(answers.size).toBe(1)
-  },
-)
+test.each(asked)('%s does not tell ids of others from ids of nobody', async (name, route) => {
+  const input = await goodFor(name)
+  if (input.id === undefined) return
+  const { mine, theirs } = two
+  const documents = [...theirs.nfe.slice(0, 2), ...theirs.cte.slice(0, 2)]
+  const foreign = /dfe$/i.test(input.id) ? documents : [theirs.companyId, await newSessionOf(two, theirs)]
+  const nobodys = [crypto.randomUUID(), 'A'.repeat(22), '1', mine.nfe[0]!.toLowerCase(), '../x', ' ']
+  const answers = new Set<string>()
+  for (const value of [...foreign, ...nobodys]) {
+    const answer = await send(route, replaceId(input, value), bearer())
+    expectFailure(answer, 404, value)
+    answers.add(answer.text)
+  }
+  expect(answers.size).toBe(1)
+})
 
 const badTexts = [
   '',

@@ -48,6 +48,7 @@ const screens: Record<string, string[]> = {
     '/empresas/nova',
     '/help',
     '/conta',
+    '/integracoes',
     '/auditoria',
   ],
 }

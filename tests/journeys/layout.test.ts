@@ -96,6 +96,7 @@ test("the header: 'Sistema' with the name of the product, 'Usuário' and 'Sair';
     '/conta#plano',
     '/conta#senha',
     '/conta#sessoes',
+    '/integracoes',
     '/auditoria',
   ])
   await expect.poll(() => textOf(items.nth(1))).toMatch(/^PlanoTeste até \d\d\/\d\d\/\d{4}$/)

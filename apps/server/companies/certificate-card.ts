@@ -39,10 +39,9 @@ export async function readCertificateCard(
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<CertificateSummary & { id: number }>`
       select k.id, k.holder_name, k.holder_cnpj, k.issuer, k.valid_from, k.valid_to, k.revoked_at, k.revocation_checked_at,
-             k.revocation_problem, k.company_id <> c.id as of_another, a.name as uploaded_by, k.uploaded_at
+             k.revocation_problem, k.company_id <> c.id as of_another, author_name(c.workspace_id, k.uploaded_by) as uploaded_by, k.uploaded_at
         from company c
         join ${usedCertificates(workspaceId)} k on k.base = left(c.cnpj, 8)
-        left join account a on a.workspace_id = c.workspace_id and a.id = k.uploaded_by
        where c.workspace_id = ${workspaceId} and c.id = ${companyId}`.execute(db)
     const [found] = rows
     if (!found) return null

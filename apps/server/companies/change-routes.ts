@@ -11,6 +11,7 @@ import { formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
 import { requireProvedEmail, requireRecentProof } from '../accounts/accounts.ts'
 import { handle, type Session, weights } from '../http/http.ts'
+import { requireScope } from '../http/keys.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inTransaction, inWorkspace } from '../platform/database.ts'
@@ -62,7 +63,10 @@ export const companyChangeRoutes = (captures: Captures) => [
       const { db } = ctx
       const before = await lockSettings({ db }, session.workspaceId, companyId)
       // From then on events leave in the company's name.
-      if (changeOf(form).acknowledges && !before.acknowledges) requireRecentProof(session)
+      if (changeOf(form).acknowledges && !before.acknowledges) {
+        requireRecentProof(session)
+        requireScope(session, 'documentos:responder')
+      }
       const company = await companies.updateCompany(ctx, session, companyId, changeOf(form), certificate)
       // First, because it locks the capture lines of the whole base, of which the others are part.
       if (certificate) await captures.resume({ db }, session.workspaceId, company.cnpj, { proved })

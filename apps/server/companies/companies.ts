@@ -279,10 +279,8 @@ export async function getCompany({ db }: Pick<Context, 'db'>, workspaceId: numbe
   const id = await getCompanyId({ db }, workspaceId, publicId)
   return readWorkspace({ db }, workspaceId, async ({ db }) => ({
     ...(await selectCompanies(db, workspaceId)
-      .leftJoin('account as a', (join) =>
-        join.onRef('a.workspace_id', '=', 'c.workspace_id').onRef('a.id', '=', 'c.acknowledges_by'),
-      )
-      .select(['c.email', 'c.uf', 'c.shown_nfe', 'c.shown_cte', 'c.acknowledges_since', 'a.name as acknowledges_by'])
+      .select(['c.email', 'c.uf', 'c.shown_nfe', 'c.shown_cte', 'c.acknowledges_since'])
+      .select(sql<string | null>`author_name(c.workspace_id, c.acknowledges_by)`.as('acknowledges_by'))
       .select(hasLogo)
       .where('c.id', '=', id)
       .executeTakeFirstOrThrow()),

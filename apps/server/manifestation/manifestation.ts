@@ -35,10 +35,8 @@ export async function acknowledgePending(
     await enterWorkspace({ db }, workspaceId)
     const company = await db
       .selectFrom('company as c')
-      .leftJoin('account as a', (join) =>
-        join.onRef('a.workspace_id', '=', 'c.workspace_id').onRef('a.id', '=', 'c.acknowledges_by'),
-      )
-      .select(['c.cnpj', 'c.active', 'c.shown_nfe', 'c.acknowledges_since', 'a.name'])
+      .select(['c.cnpj', 'c.active', 'c.shown_nfe', 'c.acknowledges_since'])
+      .select(sql<string | null>`author_name(c.workspace_id, c.acknowledges_by)`.as('name'))
       .where('c.workspace_id', '=', workspaceId)
       .where('c.id', '=', companyId)
       .executeTakeFirst()

@@ -202,7 +202,7 @@ async function place(
   const placed: Placed[] = []
   const rows = []
   const decisions = await decideRequests({ db }, session, { kind, justification, corrections }, candidates, now)
-  const why = `Pedida por ${await nameOf({ db }, session)} em ${formatBrasiliaMoment(now)}.`
+  const why = `Pedida por ${session.accountName} em ${formatBrasiliaMoment(now)}.`
   for (const decision of decisions) {
     const { candidate } = decision
     const before = 'before' in decision ? decision.before : null
@@ -317,16 +317,6 @@ function alreadyAsked(
   // The last letter counts: repeating its text changes nothing, however late, unless another letter came in between.
   const standing = counting.findLast((event) => event.tpEvento === tpEvento)
   return sameText(last) && standing?.sequence === last.sequence ? last.id : null
-}
-
-async function nameOf({ db }: Pick<Context, 'db'>, session: Session): Promise<string> {
-  const { name } = await db
-    .selectFrom('account')
-    .select('name')
-    .where('workspace_id', '=', session.workspaceId)
-    .where('id', '=', session.accountId)
-    .executeTakeFirstOrThrow()
-  return name
 }
 
 const lookEveryMs = 150

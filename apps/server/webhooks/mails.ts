@@ -23,7 +23,7 @@ const paused: MailKind = async (ctx, { workspaceId, payload }) => {
       subject: 'Um webhook foi pausado',
       paragraphs: [
         `Um endereço que recebe avisos do que muda no seu workspace (webhook) ficou para trás e foi pausado. ${row.problem ?? ''}`.trim(),
-        `Nenhum documento se perdeu, mas o outro sistema não será avisado de uma parte do que mudou: as alterações são guardadas por ${keptDays} dias. Peça a quem cuida dele que reative o webhook (PUT /v1/api/Webhooks, com ativo true) e leia os documentos pelas listas. Quando ele for reativado, o que já esperava sai na ordem (${waiting}).`,
+        `Nenhum documento se perdeu, mas o outro sistema não será avisado de uma parte do que mudou: as alterações são guardadas por ${keptDays} dias. Peça a quem cuida dele que reative o webhook em Integrações e leia os documentos pelas listas. Quando ele for reativado, o que já esperava sai na ordem (${waiting}).`,
       ],
       footnote: whyReceived(ctx.config),
     }
@@ -31,7 +31,7 @@ const paused: MailKind = async (ctx, { workspaceId, payload }) => {
     subject: 'Um webhook foi pausado',
     paragraphs: [
       `Um endereço que recebe avisos do que muda no seu workspace (webhook) não os aceita há ${patienceDays} dias, ou disse que já não existe, e foi pausado. ${row.problem ?? ''}`.trim(),
-      `Nada se perdeu: ${waiting}, e o que mudar até lá também. Peça a quem cuida do outro sistema que o conserte e reative o webhook (PUT /v1/api/Webhooks, com ativo true): tudo sai na ordem.`,
+      `Nada se perdeu: ${waiting}, e o que mudar até lá também. Peça a quem cuida do outro sistema que o conserte e reative o webhook em Integrações: tudo sai na ordem.`,
     ],
     footnote: whyReceived(ctx.config),
   }

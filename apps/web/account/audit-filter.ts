@@ -15,6 +15,7 @@ export const actionNames: Readonly<Record<AuditAction, string>> = {
   login: 'Entrada',
   'login-recusado': 'Entrada recusada',
   sessao: 'Sessão',
+  chave: 'Chave de API',
   senha: 'Senha',
   empresa: 'Empresa',
   certificado: 'Certificado',

@@ -25,6 +25,9 @@ import {
   getDashboard,
   getPlan,
   listAnnouncements,
+  listKeys,
+  listWebhookDeliveries,
+  listWebhooks,
 } from '@vigia/contract/workspace'
 import { ApiError } from './api.ts'
 
@@ -66,6 +69,9 @@ export const previewQuery = ownQuery(previewManifestation, { permitidos: [], imp
 export const exportsQuery = ownQuery(listExports, [])
 export const batchesQuery = ownQuery(listBatches, [])
 export const batchQuery = ownQuery(getBatch, { totalDeArquivos: 0, arquivos: [], encerrado: false })
+export const keysQuery = ownQuery(listKeys, { chaves: [] })
+export const webhooksQuery = ownQuery(listWebhooks, { webhooks: [] })
+export const deliveriesQuery = ownQuery(listWebhookDeliveries, { entregas: [] })
 export const healthQuery = query(health, (data) => data)
 
 type OrNull<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | null }

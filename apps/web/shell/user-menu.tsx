@@ -1,4 +1,4 @@
-import { CircleUserRound, Gauge, History, KeyRound, Monitor, Moon, ScrollText, Sun } from 'lucide-react'
+import { CircleUserRound, Gauge, History, KeyRound, Monitor, Moon, Plug, ScrollText, Sun } from 'lucide-react'
 import { planSituation } from '../lib/plan-situation.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { planQuery } from '../lib/response-adapter.ts'
@@ -18,6 +18,7 @@ const links = [
   { to: '/conta#plano', label: 'Plano', Icon: Gauge },
   { to: '/conta#senha', label: 'Senha', Icon: KeyRound },
   { to: '/conta#sessoes', label: 'Sessões', Icon: History },
+  { to: '/integracoes', label: 'Integrações', Icon: Plug },
   { to: '/auditoria', label: 'Auditoria', Icon: ScrollText },
 ] as const
 

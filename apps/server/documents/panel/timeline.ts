@@ -1,5 +1,6 @@
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
+import { sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
 import { type Service, serviceOf } from '../../platform/service.ts'
 import { eventId } from '../files.ts'
@@ -46,19 +47,8 @@ export async function readTimeline(db: Database, workspaceId: number, subject: T
     .execute()
   const sent = await db
     .selectFrom('outgoing_event as o')
-    .leftJoin('account as a', (join) =>
-      join.onRef('a.workspace_id', '=', 'o.workspace_id').onRef('a.id', '=', 'o.requested_by'),
-    )
-    .select([
-      'o.tp_evento',
-      'o.sequence',
-      'o.state',
-      'o.message',
-      'o.justification',
-      'o.why',
-      'o.requested_by',
-      'a.name',
-    ])
+    .select(['o.tp_evento', 'o.sequence', 'o.state', 'o.message', 'o.justification', 'o.why', 'o.requested_by'])
+    .select(sql<string | null>`author_name(o.workspace_id, o.requested_by)`.as('name'))
     .select(['o.requested_at', 'o.answered_at', 'o.registered_at', 'o.protocol'])
     .where('o.workspace_id', '=', workspaceId)
     .where('o.company_id', '=', company_id)

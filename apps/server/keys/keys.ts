@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto'
+import { scopes as allScopes, type Scope } from '@vigia/contract/route'
+import { formatBrasiliaDay, formatList } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import { listToken, tokenHash } from '../accounts/accounts.ts'
+import { recordAudit } from '../audit/audit.ts'
+import type { Session } from '../http/http.ts'
+import { type Keys, keyStart } from '../http/keys.ts'
+import { countTry, type Limit } from '../http/throttle.ts'
+import type { WithDatabase } from '../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { noteCall } from './uses.ts'
+
+export { recordUses } from './uses.ts'
+
+/** Keys that a workspace has at once. */
+export const keysMax = 20
+// A removed key leaves a row.
+const madeLimit: Limit = { name: 'chave de API', times: 60, withinMs: 24 * 3_600_000 }
+// Of the 64 characters that nobody guesses, as many as tell one key from another.
+const startLength = keyStart.length + 8
+
+/** A key as the people of its workspace see it. */
+export interface ApiKey {
+  publicId: string
+  name: string
+  start: string
+  scopes: string[]
+  createdAt: Date
+  createdBy: string | null
+  expiresAt: Date | null
+  expired: boolean
+  usedAt: Date | null
+}
+
+export async function listKeys(ctx: WithDatabase, workspaceId: number): Promise<ApiKey[]> {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<ApiKey>`
+      select public_id as "publicId", name, start, scopes, created_at as "createdAt", author_name(workspace_id, created_by) as "createdBy",
+             expires_at as "expiresAt", coalesce(expires_at <= now(), false) as expired, used_at as "usedAt"
+        from api_key where workspace_id = ${workspaceId} and token_hash is not null order by id`.execute(db)
+    return rows
+  })
+}
+
+/** Makes a key, which nobody is shown again; without `days` it is good until it is removed. */
+export async function addKey(
+  { db }: WithDatabase,
+  session: Session,
+  { name, scopes, days }: { name: string; scopes: readonly Scope[]; days: number | null },
+): Promise<{ publicId: string; key: string }> {
+  const { workspaceId, accountId } = session
+  await countTry({ db }, madeLimit, String(workspaceId))
+  const key = `${keyStart}${randomBytes(32).toString('hex')}`
+  const start = key.slice(0, startLength)
+  const granted = allScopes.filter((scope) => scopes.includes(scope))
+  return inWorkspace({ db }, workspaceId, async ({ db }) => {
+    await lockKeys({ db }, workspaceId)
+    const { n } = await db
+      .selectFrom('api_key')
+      .select(sql<number>`count(*)::int`.as('n'))
+      .where('workspace_id', '=', workspaceId)
+      .where('token_hash', 'is not', null)
+      .executeTakeFirstOrThrow()
+    if (n >= keysMax)
+      throw new AppError(
+        'conflict',
+        `Já há ${keysMax} chaves de API. Esta não foi criada; apague uma que não usa mais e tente de novo.`,
+      )
+    await refuseTaken({ db }, workspaceId, name)
+    const expiresAt = days === null ? null : sql<Date>`now() + ${days} * interval '1 day'`
+    const row = await db
+      .insertInto('api_key')
+      .values({
+        workspace_id: workspaceId,
+        name,
+        scopes: granted,
+        start,
+        token_hash: tokenHash(key),
+        created_by: accountId,
+        expires_at: expiresAt,
+      })
+      .returning(['public_id as publicId', 'expires_at as expiresAt'])
+      .executeTakeFirstOrThrow()
+    await listToken({ db }, workspaceId, key, expiresAt ?? sql<Date>`'infinity'`)
+    const until = row.expiresAt ? `válida até ${formatBrasiliaDay(row.expiresAt)}` : 'sem validade'
+    const what = `Criou a chave de API “${name}” (${start}…), ${until}, que pode: ${formatList(granted)}.`
+    await recordAudit({ db }, session, 'chave', what)
+    return { publicId: row.publicId, key }
+  })
+}
+
+export async function renameKey({ db }: WithDatabase, session: Session, publicId: string, name: string): Promise<void> {
+  const { workspaceId } = session
+  await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    await lockKeys({ db }, workspaceId)
+    const before = await getKey({ db }, workspaceId, publicId)
+    if (before.name === name) return
+    await refuseTaken({ db }, workspaceId, name, before.id)
+    await db
+      .updateTable('api_key')
+      .set({ name })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', before.id)
+      .execute()
+    const what = `Mudou o nome da chave de API “${before.name}” (${before.start}…) para “${name}”.`
+    await recordAudit({ db }, session, 'chave', what)
+  })
+}
+
+/** Removes a key: from the end of the transaction on nobody comes in with it. */
+export async function removeKey({ db }: WithDatabase, session: Session, publicId: string): Promise<void> {
+  const { workspaceId } = session
+  await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    await lockKeys({ db }, workspaceId)
+    const { id, name, start } = await getKey({ db }, workspaceId, publicId)
+    await forget({ db }, workspaceId, id)
+    await recordAudit({ db }, session, 'chave', `Apagou a chave de API “${name}” (${start}…).`)
+  })
+}
+
+/** Removes all keys of a workspace. `ctx.db` is a transaction inside the workspace. */
+export async function removeAllKeys({ db }: WithDatabase, workspaceId: number): Promise<void> {
+  await lockKeys({ db }, workspaceId)
+  await forget({ db }, workspaceId, null)
+}
+
+async function forget({ db }: WithDatabase, workspaceId: number, id: number | null): Promise<void> {
+  const { rows } = await sql<{ hash: Buffer }>`
+    with ended as (select id, token_hash from api_key
+                    where workspace_id = ${workspaceId} and token_hash is not null and (${id}::int is null or id = ${id}))
+    update api_key k set token_hash = null from ended where k.workspace_id = ${workspaceId} and k.id = ended.id
+    returning ended.token_hash as hash`.execute(db)
+  if (rows.length === 0) return
+  const hashes = rows.map(({ hash }) => hash)
+  await db
+    .deleteFrom('token_directory')
+    .where('workspace_id', '=', workspaceId)
+    .where('token_hash', 'in', hashes)
+    .execute()
+}
+
+// Changes of the keys of a workspace take turns.
+async function lockKeys({ db }: WithDatabase, workspaceId: number): Promise<void> {
+  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute()
+}
+
+// In the audit the name says which key it was.
+async function refuseTaken({ db }: WithDatabase, workspaceId: number, name: string, but = 0): Promise<void> {
+  const { rows } = await sql`
+    select from api_key where workspace_id = ${workspaceId} and token_hash is not null and lower(name) = lower(${name}) and id <> ${but}`.execute(
+    db,
+  )
+  if (rows.length > 0)
+    throw new AppError(
+      'conflict',
+      `Já há uma chave de API com o nome “${name}”. Nada foi alterado; escolha outro nome.`,
+    )
+}
+
+const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+async function getKey({ db }: WithDatabase, workspaceId: number, publicId: string) {
+  const row = uuidShape.test(publicId)
+    ? await db
+        .selectFrom('api_key')
+        .select(['id', 'name', 'start'])
+        .where('workspace_id', '=', workspaceId)
+        .where('public_id', '=', publicId)
+        .where('token_hash', 'is not', null)
+        .executeTakeFirst()
+    : undefined
+  if (!row) throw new AppError('not-found', 'Chave de API não encontrada.')
+  return row
+}
+
+/** How the server lets keys in: see docs/decisions/0037-api-keys.md. */
+export const keys: Keys = {
+  find: async ({ db }, token, caller) => {
+    const { rows } = await sql<{
+      workspaceId: number
+      workspacePublicId: string
+      accountId: number
+      accountName: string
+      publicId: string
+      scopes: string[]
+      expiresAt: Date | null
+    }>`
+      select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", key_id as "accountId", author as "accountName",
+             key_public_id as "publicId", scopes, expires_at as "expiresAt"
+        from key_for_token(${tokenHash(token)})`.execute(db)
+    const [found] = rows
+    return (
+      (found && {
+        ...found,
+        expiresAt: found.expiresAt ?? new Date(8.64e15),
+        shared: false,
+        // Nobody sits before a program: whoever made the key proved it then.
+        provedLately: true,
+        token,
+        address: caller.address,
+      }) ??
+      null
+    )
+  },
+  note: noteCall,
+}

@@ -1,0 +1,51 @@
+import { addKey as add, listKeys as list, removeKey as remove, renameKey as rename } from '@vigia/contract/workspace'
+import { requireProvedEmail, requireRecentProof } from '../accounts/accounts.ts'
+import { handle, type Session } from '../http/http.ts'
+import type { Context } from '../platform/context.ts'
+import { AppError } from '../platform/errors.ts'
+import { type ApiKey, addKey, listKeys, removeKey, renameKey } from './keys.ts'
+
+export const keyRoutes = [
+  handle(list, async (ctx, { session }) => ({
+    data: { chaves: (await listKeys(ctx, session.workspaceId)).map(toKey) },
+  })),
+  handle(add, async (ctx, { body, session }) => {
+    await requireKeeper(ctx, session)
+    const choice = { name: body.nome, scopes: body.permissoes, days: body.validadeEmDias ?? null }
+    const { publicId, key } = await addKey(ctx, session, choice)
+    return { data: { idChave: publicId, chave: key } }
+  }),
+  handle(rename, async (ctx, { body, session }) => {
+    await requireKeeper(ctx, session)
+    await renameKey(ctx, session, body.idChave, body.nome)
+    return { data: null }
+  }),
+  handle(remove, async (ctx, { body, session }) => {
+    await requireKeeper(ctx, session)
+    await removeKey(ctx, session, body.idChave)
+    return { data: null, message: 'Chave de API apagada: ninguém entra mais com ela.' }
+  }),
+]
+
+const ofEverybody =
+  'Esta conta é compartilhada: não tem chaves de API. Nada foi alterado. Para ter as suas, crie uma conta.'
+const deed = { deed: 'criar ou mudar chaves de API', nothing: 'Nada foi alterado.' }
+
+// Who may open the workspace to programs: its person, who has just proved to be that.
+async function requireKeeper(ctx: Pick<Context, 'db' | 'config'>, session: Session): Promise<void> {
+  if (session.shared) throw new AppError('conflict', ofEverybody)
+  requireRecentProof(session)
+  await requireProvedEmail(ctx, session, deed)
+}
+
+const toKey = ({ publicId, name, start, scopes, createdAt, createdBy, expiresAt, expired, usedAt }: ApiKey) => ({
+  idChave: publicId,
+  nome: name,
+  inicio: start,
+  permissoes: scopes,
+  criadaEm: createdAt.toISOString(),
+  criadaPor: createdBy,
+  validaAte: expiresAt?.toISOString() ?? null,
+  vencida: expired,
+  usadaEm: usedAt?.toISOString() ?? null,
+})

@@ -1,0 +1,54 @@
+import { KeyForm, renameKey } from '@vigia/contract/workspace'
+import { useState } from 'react'
+import { actionMessage, useAction } from '../lib/query.ts'
+import { Button } from '../ui/button.tsx'
+import { Field } from '../ui/form/field.tsx'
+import { Input } from '../ui/form/input.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Dialog } from '../ui/overlay/dialog.tsx'
+import { problemsOf } from './checks.ts'
+import type { Key } from './rows.ts'
+
+interface RenameKeyDialogProps {
+  apiKey: Key
+  onClose: () => void
+}
+
+/** Gives a key another name. */
+export function RenameKeyDialog({ apiKey, onClose }: RenameKeyDialogProps) {
+  const [nome, setNome] = useState(apiKey.nome)
+  const [problem, setProblem] = useState('')
+  const action = useAction(renameKey, { errorToast: false, onSuccess: onClose })
+  const save = () => {
+    const { nome: found = '' } = problemsOf(KeyForm.pick({ nome: true }), { nome })
+    setProblem(found)
+    if (found === '') action.mutate({ body: { idChave: apiKey.idChave, nome } })
+  }
+  return (
+    <Dialog open onClose={onClose} title="Mudar o nome da chave">
+      <form
+        noValidate
+        className="grid gap-4 px-5 py-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          save()
+        }}
+      >
+        <Field label="Nome" required error={problem} help="O que já está na auditoria fica com o nome de antes.">
+          {(control) => (
+            <Input {...control} value={nome} maxLength={60} onChange={({ target }) => setNome(target.value)} />
+          )}
+        </Field>
+        {action.error && <Notice tone="error" title={actionMessage(action.error)} />}
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button variant="outline" onClick={onClose}>
+            Cancelar
+          </Button>
+          <Button type="submit" busy={action.isPending}>
+            Salvar
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,145 @@
+import { addWebhook, changeKinds, changeWebhook, WebhookForm } from '@vigia/contract/workspace'
+import { useState } from 'react'
+import { useCompanies } from '../lib/companies.ts'
+import { actionMessage, useAction } from '../lib/query.ts'
+import { Button } from '../ui/button.tsx'
+import { Checkbox } from '../ui/form/checkbox.tsx'
+import { Field } from '../ui/form/field.tsx'
+import { Input } from '../ui/form/input.tsx'
+import { Select } from '../ui/form/select.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Dialog } from '../ui/overlay/dialog.tsx'
+import { problemsOf } from './checks.ts'
+import { Choices } from './choices.tsx'
+import type { Webhook } from './rows.ts'
+import { ShownOnce } from './shown-once.tsx'
+import { kindLabel } from './words.ts'
+
+interface WebhookDialogProps {
+  /** Null: a new one. */
+  webhook: Webhook | null
+  onClose: () => void
+  onMade: (secret: string) => void
+}
+
+/** Asks where a webhook leads, and what it is told of which companies. */
+export function WebhookDialog({ webhook, onClose, onMade }: WebhookDialogProps) {
+  const [endereco, setEndereco] = useState(webhook?.endereco ?? 'https://')
+  const [tipos, setTipos] = useState<readonly string[]>(webhook?.tipos ?? changeKinds)
+  const [chosen, setChosen] = useState<readonly string[] | null>(webhook?.idsEmpresas ?? null)
+  const [problems, setProblems] = useState<Record<string, string>>({})
+  const add = useAction(addWebhook, { errorToast: false, onSuccess: ({ data }) => data && onMade(data.segredo) })
+  const change = useAction(changeWebhook, { errorToast: false, onSuccess: onClose })
+  const action = webhook ? change : add
+  const save = () => {
+    const choice = { endereco, tipos: [...tipos], idsEmpresas: chosen && [...chosen] }
+    const { data: body } = WebhookForm.safeParse(choice)
+    setProblems(problemsOf(WebhookForm, choice))
+    if (!body) return
+    if (webhook) change.mutate({ body: { ...body, idWebhook: webhook.idWebhook, ativo: webhook.ativo } })
+    else add.mutate({ body })
+  }
+  return (
+    <Dialog open onClose={onClose} title={webhook ? 'Mudar o webhook' : 'Novo webhook'}>
+      <form
+        noValidate
+        className="grid gap-4 overflow-y-auto px-5 py-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          save()
+        }}
+      >
+        <Field
+          label="Endereço"
+          required
+          error={problems.endereco}
+          help="O que o outro sistema informou para receber avisos. Começa por https://."
+        >
+          {(control) => (
+            <Input
+              {...control}
+              type="url"
+              inputMode="url"
+              value={endereco}
+              spellCheck={false}
+              autoComplete="off"
+              onChange={({ target }) => setEndereco(target.value)}
+            />
+          )}
+        </Field>
+        <Choices legend="Avisar quando" error={problems.tipos}>
+          {changeKinds.map((kind) => (
+            <Checkbox
+              key={kind}
+              label={kindLabel(kind)}
+              checked={tipos.includes(kind)}
+              onChange={({ target }) =>
+                setTipos(target.checked ? [...tipos, kind] : tipos.filter((one) => one !== kind))
+              }
+            />
+          ))}
+        </Choices>
+        <Field label="De quais empresas" error={chosen === null ? undefined : problems.idsEmpresas}>
+          {(control) => (
+            <Select
+              {...control}
+              value={chosen === null ? 'todas' : 'escolhidas'}
+              onChange={({ target }) => setChosen(target.value === 'todas' ? null : [])}
+            >
+              <option value="todas">Todas, também as que vierem depois</option>
+              <option value="escolhidas">Só as que eu escolher</option>
+            </Select>
+          )}
+        </Field>
+        {chosen && <CompanyChoices chosen={chosen} onChange={setChosen} />}
+        {action.error && <Notice tone="error" title={actionMessage(action.error)} />}
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button variant="outline" onClick={onClose}>
+            Cancelar
+          </Button>
+          <Button type="submit" busy={action.isPending}>
+            {webhook ? 'Salvar' : 'Criar webhook'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+interface CompanyChoicesProps {
+  chosen: readonly string[]
+  onChange: (chosen: readonly string[]) => void
+}
+
+function CompanyChoices({ chosen, onChange }: CompanyChoicesProps) {
+  const { data: companies = [] } = useCompanies()
+  return (
+    <fieldset className="max-h-48 overflow-y-auto rounded-control border border-line px-3 py-1.5">
+      <legend className="sr-only">Empresas</legend>
+      {companies.map(({ id, razaoSocial }) => (
+        <Checkbox
+          key={id}
+          label={<span className="min-w-0 break-words">{razaoSocial}</span>}
+          checked={chosen.includes(id)}
+          onChange={({ target }) => onChange(target.checked ? [...chosen, id] : chosen.filter((one) => one !== id))}
+        />
+      ))}
+      {companies.length === 0 && <p className="py-1 text-muted">Nenhuma empresa cadastrada.</p>}
+    </fieldset>
+  )
+}
+
+/** Shows the secret of a webhook, once. */
+export function SecretDialog({ secret, onClose }: { secret: string; onClose: () => void }) {
+  return (
+    <Dialog open onClose={onClose} title="O segredo do webhook">
+      <div className="overflow-y-auto px-5 py-4">
+        <ShownOnce label="Segredo" text={secret} lost="Se o perder, troque-o por outro." onClose={onClose}>
+          <p>
+            Informe-o ao outro sistema. Com ele, quem recebe confere a assinatura de cada aviso e sabe que veio daqui.
+          </p>
+        </ShownOnce>
+      </div>
+    </Dialog>
+  )
+}

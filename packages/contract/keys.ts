@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { KeyForm, keyName } from './forms.ts'
+import { route } from './route.ts'
+
+export { KeyForm, keyDaysMax } from './forms.ts'
+
+// Keys with which other programs make calls; all of it ours. None of these calls can be made with one.
+
+/** The API keys of the workspace, the newest first; ours. */
+export const listKeys = route({
+  method: 'GET',
+  path: '/v1/api/Chaves',
+  access: 'session',
+  summary: 'As chaves de API do workspace, com as quais outros sistemas fazem chamadas.',
+  data: z.object({
+    chaves: z.array(
+      z.object({
+        idChave: z.string(),
+        nome: z.string(),
+        /** How the key begins. */
+        inicio: z.string(),
+        permissoes: z.array(z.string()),
+        criadaEm: z.string(),
+        criadaPor: z.string().nullable(),
+        validaAte: z.string().nullable(),
+        vencida: z.boolean(),
+        /** Kept to the hour. */
+        usadaEm: z.string().nullable(),
+      }),
+    ),
+  }),
+})
+
+/** Makes a key, which is shown this once; ours. */
+export const addKey = route({
+  method: 'POST',
+  path: '/v1/api/Chaves',
+  access: 'session',
+  summary: 'Cria uma chave de API. A chave só aparece nesta resposta.',
+  refusals: [409],
+  body: KeyForm,
+  data: z.object({ idChave: z.string(), chave: z.string() }),
+})
+
+const whichKey = z
+  .string({ error: 'Informe a chave de API.' })
+  .min(1, 'Informe a chave de API.')
+  .max(100, 'Informe a chave de API.')
+
+/** Gives a key another name; ours. */
+export const renameKey = route({
+  method: 'PUT',
+  path: '/v1/api/Chaves',
+  access: 'session',
+  summary: 'Muda o nome de uma chave de API.',
+  refusals: [404, 409],
+  body: z.object({ idChave: whichKey, nome: keyName }),
+  data: z.null(),
+})
+
+/** Removes a key, with which nothing can be done from then on; ours. */
+export const removeKey = route({
+  method: 'POST',
+  path: '/v1/api/Chaves/apagar',
+  access: 'session',
+  summary: 'Apaga uma chave de API, que deixa de valer na hora.',
+  refusals: [404, 409],
+  body: z.object({ idChave: whichKey }),
+  data: z.null(),
+})
