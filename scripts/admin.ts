@@ -50,7 +50,7 @@ conta excluir --email E [--agora] [--fazer]
 conta manter --email E
 conta confirmar --email E
   Com o programa no ar ou parado. Sem --fazer, diz o que seria apagado. Com --fazer, as chaves privadas dos certificados são apagadas na
-  hora, e o resto em sete dias: até lá, conta manter desfaz o pedido, como a própria pessoa em “Minha conta”. Com --agora também, tudo é
+  hora, e o resto em trinta dias: até lá, conta manter desfaz o pedido, como a própria pessoa em “Minha conta”. Com --agora também, tudo é
   apagado já, sem volta. O que outras contas guardam do mesmo CNPJ fica. Cópias de segurança ainda têm os dados: quem restaurar uma
   precisa excluir a conta de novo. Confirmar diz, no lugar do link que a pessoa recebe, que o e-mail é dela: só quando ela não o recebe e
   você sabe quem ela é.

@@ -23,6 +23,8 @@ test.each(['', 'excluir', 'apagar --email a@b.example', 'manter --email a@b.exam
 
 test('what would be deleted is told first', () => {
   const listed = { name: 'Ana\x1b[2J', emails: ['ana@x.example'], companies: 1 }
-  expect(describePlan(listed, false)).toMatch(/Ana\uFFFD\[2J\), 1 empresa\n[\s\S]*em sete dias[\s\S]*Nada foi alterado/)
+  expect(describePlan(listed, false)).toMatch(
+    /Ana\uFFFD\[2J\), 1 empresa\n[\s\S]*em trinta dias[\s\S]*Nada foi alterado/,
+  )
   expect(describePlan(listed, true)).toContain('sem volta')
 })

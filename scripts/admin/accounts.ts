@@ -106,7 +106,7 @@ export function describePlan(
   now: boolean,
 ): string {
   const keys = 'as chaves privadas dos certificados são apagadas na hora'
-  const rest = now ? 'tudo o resto também, sem volta' : 'tudo o resto em sete dias; até lá dá para desfazer'
+  const rest = now ? 'tudo o resto também, sem volta' : 'tudo o resto em trinta dias; até lá dá para desfazer'
   return [
     printable(
       `${emails.join(', ')}  (${name.replaceAll('\n', ' ')}), ${companies} ${companies === 1 ? 'empresa' : 'empresas'}`,

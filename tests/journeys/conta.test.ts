@@ -188,6 +188,21 @@ test('a shared account says so before anybody types', async () => {
   await expectNoSidewaysScroll(page)
 })
 
+test('everything is asked for beside the deletion, which leads there and says how long it waits', async () => {
+  const account = await site.createAccount('Eva')
+  const page = await site.resume(account, '/conta#excluir')
+  await shown(section(page, 'Excluir a conta').getByText(/^Em 30 dias: empresas, documentos/))
+  await section(page, 'Excluir a conta').getByRole('link', { name: 'Antes, leve tudo' }).click()
+  await expect.poll(() => focusedText(page)).toBe('Sair com tudo')
+  const everything = section(page, 'Sair com tudo')
+  await everything.getByRole('button', { name: 'Sair com tudo' }).click()
+  await shown(page.getByText(/^O arquivo com tudo está a caminho/))
+  // No worker makes it here.
+  await shown(everything.getByRole('button', { name: 'Juntando tudo...' }))
+  await shown(everything.getByText(/^0 de 0 arquivos da SEFAZ/))
+  await expectAccessible(page)
+})
+
 test('by keyboard alone', async () => {
   const account = await site.createAccount('Dora')
   const page = await site.resume(account, '/conta')

@@ -16,7 +16,7 @@ const pages = [
       /operador e fazemos/,
       /até 15 dias/,
       /onde você os corrige/,
-      /ainda não há um botão/,
+      /“Sair com tudo” junta num arquivo/,
       /só\s+para demonstração/,
       /serve a todas as que cadastraram esse CNPJ/,
       /ANPD/,

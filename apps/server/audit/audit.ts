@@ -6,6 +6,7 @@ import { beforeCommit, readWorkspace } from '../platform/database.ts'
 import { likeLiteral, searchable } from '../platform/text.ts'
 import type { AuditEntry } from './check.ts'
 
+export { writeAudit } from './chain.ts'
 export { type AuditCheck, checkAudits } from './check.ts'
 
 /** Who did something: a session, or somebody without one. */

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream'
 import { writeBrasiliaTime } from '@vigia/contract/text'
-import { sql } from 'kysely'
 import type { Caller, Session } from '../http/http.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { createPlaces } from '../platform/places.ts'
 import { recordAudit } from './audit.ts'
+import { writeAudit } from './chain.ts'
 
 // A browser saves a large file only when it follows a link, and a link carries no token: the ticket says who wanted it.
 interface Ticket {
@@ -96,76 +96,4 @@ export async function openAudit(
     void held.disposeAsync()
   })
   return { content, fileName: nameAt(new Date()) }
-}
-
-const columns = [
-  'registro',
-  'quando',
-  'quem',
-  'acao',
-  'descricao',
-  'endereco',
-  'resumo anterior',
-  'resumo',
-  'conteudo',
-] as const
-const batchSize = 1_000
-
-interface ChainedRow {
-  id: bigint
-  when: string
-  actor: string
-  action: string
-  description: string
-  address: string | null
-  digest: string | null
-  /** What the digest is of, without the digest of the entry before. */
-  rest: string
-}
-
-/**
- * The chain of a workspace as CSV, oldest first. `conteudo` is, letter by letter, what `resumo` is the SHA-256 of: so no rule of escaping stands
- * between the file and the digest. It begins with a bracket, with which no spreadsheet calculates.
- */
-async function* writeAudit(ctx: WithDatabase, workspaceId: number): AsyncGenerator<Buffer> {
-  const { rows: ends } = await readWorkspace(ctx, workspaceId, ({ db }) =>
-    sql<{ id: bigint | null }>`select max(id) as id from audit where workspace_id = ${workspaceId}`.execute(db),
-  )
-  const end = ends[0]?.id ?? 0n
-  yield Buffer.from(`\ufeff${line(columns)}`)
-  let n = 0
-  let previous = ''
-  // Each batch in a transaction of its own: who downloads slowly keeps no connection.
-  for (let last = 0n; last < end; ) {
-    const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
-      sql<ChainedRow>`
-        select id, to_char(at at time zone 'America/Sao_Paulo', 'YYYY-MM-DD"T"HH24:MI:SS.US')
-                   || to_char((at at time zone 'America/Sao_Paulo') - (at at time zone 'UTC'), 'HH24:MI') as when,
-               actor, action, description, address, encode(hash, 'hex') as digest,
-               json_build_array(workspace_id, (extract(epoch from at) * 1000000)::bigint, account_id, actor, action, description, address)::text as rest
-          from audit where workspace_id = ${workspaceId} and id > ${last} and id <= ${end} order by id limit ${batchSize}`.execute(
-        db,
-      ),
-    )
-    if (rows.length === 0) return
-    let text = ''
-    for (const { id, when, actor, action, description, address, digest, rest } of rows) {
-      n++
-      const shown = [when, actor, action, description, address ?? ''].map(asText)
-      const content = `[${previous === '' ? 'null' : `"${previous}"`}, ${rest.slice(1)}`
-      text += line([String(n), ...shown, previous, digest ?? '', content])
-      previous = digest ?? previous
-      last = id
-    }
-    yield Buffer.from(text)
-  }
-}
-
-function line(cells: readonly string[]): string {
-  return `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(';')}\r\n`
-}
-
-// An apostrophe in front of what a spreadsheet would calculate with, and of an apostrophe, so that it can be taken away again.
-function asText(cell: string): string {
-  return /^[=+\-@＝＋－＠'\t\r\n]/.test(cell) ? `'${cell}` : cell
 }

@@ -6,6 +6,8 @@ export interface Ready {
   documents: number
   by: string
   printed: boolean
+  /** It is everything that the workspace keeps; absent: of a version that did not know that. */
+  leaving?: boolean
 }
 
 const where = 'O arquivo fica um dia no sino; depois, basta pedir de novo.'
@@ -13,12 +15,18 @@ const where = 'O arquivo fica um dia no sino; depois, basta pedir de novo.'
 const ready: Writer = {
   topic: 'exportacao',
   write(items) {
-    const { documents, by, printed } = items.at(-1)!.payload as Ready
+    const { documents, by, printed, leaving } = items.at(-1)!.payload as Ready
     if (items.length > 1)
       return {
         kind: 'sucesso',
         header: 'Arquivos prontos',
         body: `${formatCount(items.length, 'exportação ou impressão está pronta', 'exportações e impressões estão prontas')}. Os arquivos ficam um dia no sino; depois, basta pedir de novo.`,
+      }
+    if (leaving)
+      return {
+        kind: 'sucesso',
+        header: 'O arquivo com tudo está pronto',
+        body: `O arquivo com tudo o que a conta guarda, pedido por ${by}, está pronto. Ele fica três dias no sino.`,
       }
     const what = printed ? 'A impressão' : 'A exportação'
     return {

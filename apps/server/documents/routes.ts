@@ -20,14 +20,22 @@ import {
   selectionMax,
   suggestIssuers,
   type TimelineEntry,
+  takeEverything,
 } from '@vigia/contract/documents'
-import { formatCount } from '@vigia/contract/text'
+import { formatCount, formatInteger } from '@vigia/contract/text'
 import type { z } from 'zod'
 import { getCompanyId } from '../companies/companies.ts'
 import { handle, weights } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
-import { openExport, type PreparedExport, prepareExport, readExports, renewLink } from './export/exports.ts'
+import {
+  openExport,
+  type PreparedExport,
+  prepareExport,
+  prepareLeaving,
+  readExports,
+  renewLink,
+} from './export/exports.ts'
 import { getXml } from './files.ts'
 import { type Criteria, countOutside, type Order, pageSize, searchDocuments, selectIds } from './list.ts'
 import { getDetails } from './panel/details.ts'
@@ -121,6 +129,13 @@ export const documentRoutes = [
     const documents = filtro ? await criteriaOf(ctx, session.workspaceId, filtro) : idsDFe
     return toPrepared(await prepareExport(ctx, session, { contents: null, documents }))
   }),
+  handle(takeEverything, weights.heavy, async (ctx, { body, session }) => {
+    const { files, receipts } = await prepareLeaving(ctx, session, body)
+    return {
+      data: { totalDeArquivos: files, totalDeItens: receipts },
+      message: `${files === 1 ? 'O arquivo com tudo está' : `Tudo está em ${formatInteger(files)} arquivos, que estão`} a caminho. Acompanhe no sino, de onde você baixa quando ficar pronto: fica lá por três dias.`,
+    }
+  }),
   handle(listExports, async (ctx, { session }) => ({
     data: (await readExports(ctx, session.workspaceId)).map((one) => ({
       id: one.id,
@@ -133,17 +148,18 @@ export const documentRoutes = [
       pedidaPor: one.requestedBy,
       pedidaEm: one.requestedAt.toISOString(),
       problema: one.problem,
+      tudo: one.leaving,
     })),
   })),
   handle(linkExport, async (ctx, { params, session }) => ({
-    data: toLink(await renewLink(ctx, session.workspaceId, params.id)),
+    data: toLink(await renewLink(ctx, session, params.id)),
   })),
 
   handle(downloadExport, weights.none, (ctx, { params, caller }) => openExport(ctx, params.bilhete, 'zip', caller)),
   handle(downloadPrint, weights.none, async (ctx, { params, caller }) => {
     // The browser shows it, so that it can be printed.
-    const { content } = await openExport(ctx, params.bilhete, 'pdf', caller)
-    return { content, framed: true }
+    const { fileName: _, ...file } = await openExport(ctx, params.bilhete, 'pdf', caller)
+    return { ...file, framed: true }
   }),
 
   handle(printDanfe, weights.heavy, async (ctx, { params, session }) => {

@@ -10,7 +10,8 @@ import type { Ready } from './announcements.ts'
 import { zip } from './export/archive.ts'
 import { type Kept, notMade } from './export/exports.ts'
 import { exportFiles, printedForms } from './export/files.ts'
-import { isWithinRoom } from './export/keeping.ts'
+import { isLeaving, isWithinRoom } from './export/keeping.ts'
+import { leavingFiles } from './export/leaving-files.ts'
 import { readInBatches } from './export/rows.ts'
 import { missingText, newTally, type Tally } from './export/texts.ts'
 
@@ -38,30 +39,39 @@ interface HeldExport {
   request: Kept
 }
 
-/** Makes the exports that people want, one of each workspace at a time, until disposed. */
+/**
+ * Makes the exports that people want, one of each workspace at a time, until disposed. Archives of everything have a place of their own: one may
+ * take hours, and other exports do not wait for it.
+ */
 export function startExportWorker(ctx: Context): AsyncDisposable {
-  return startJobs<HeldExport>(
-    {
-      name: 'export',
-      claim: () => claimExport(ctx),
-      run: (job, signal) => makeExport(ctx, job, signal),
-      postpone: (job) => letGo(ctx, job),
-      describe: ({ workspaceId, id }) => ({ workspaceId, export: String(id) }),
-      concurrency: atOnce,
-      idleMs,
-    },
-    ctx.log,
-  )
+  const workers = new AsyncDisposableStack()
+  for (const leaving of [false, true])
+    workers.use(
+      startJobs<HeldExport>(
+        {
+          name: leaving ? 'leaving' : 'export',
+          claim: () => claimExport(ctx, leaving),
+          run: (job, signal) => makeExport(ctx, job, signal),
+          postpone: (job) => letGo(ctx, job),
+          describe: ({ workspaceId, id }) => ({ workspaceId, export: String(id) }),
+          concurrency: leaving ? 1 : atOnce,
+          idleMs,
+        },
+        ctx.log,
+      ),
+    )
+  return workers
 }
 
-async function claimExport(ctx: Pick<Context, 'db'>): Promise<HeldExport | null> {
+async function claimExport(ctx: Pick<Context, 'db'>, leaving: boolean): Promise<HeldExport | null> {
   const lane = {
-    due: sql`state = 'waiting' and not exists (
-      select from document_export o where o.workspace_id = document_export.workspace_id and o.lease_until > now())`,
+    due: sql`state = 'waiting' and ${isLeaving} = ${leaving} and not exists (
+      select from document_export o
+       where o.workspace_id = document_export.workspace_id and o.lease_until > now() and (o.request -> 'leaving' is not null) = ${leaving})`,
     // Who was served longest ago: a workspace that asks for ten waits with each for those that had none.
     order: sql`(
       select max(o.lease_until) from document_export o
-       where o.workspace_id = document_export.workspace_id and o.lease_until > now() - interval '1 hour') nulls first, requested_at`,
+       where o.workspace_id = document_export.workspace_id and o.lease_until > now() - interval '1 hour') nulls first, requested_at, id`,
     set: sql`attempt = attempt + 1, done = 0, parts = 0, bytes = 0`,
   }
   return asOperator(ctx, async ({ db }) => {
@@ -85,7 +95,8 @@ async function makeExport(ctx: Context, job: HeldExport, signal: AbortSignal): P
     const printed = job.request.contents !== null || tally.pdf > 0
     await file.finish({ state: printed ? 'ready' : 'failed', problem: missingText(tally) })
   } catch (error) {
-    if (error === tooLarge) return file.finish({ state: 'failed', problem: tooLargeText })
+    if (error === tooLarge)
+      return file.finish({ state: 'failed', problem: job.request.leaving ? leavingTooLargeText : tooLargeText })
     if (error !== noSpace && !isDiskFull(error)) throw error
     if (error !== noSpace) ctx.storage.noteFailure(error)
     ctx.log.error({ workspaceId: job.workspaceId, export: String(job.id) }, 'too little space is free for an export')
@@ -95,7 +106,7 @@ async function makeExport(ctx: Context, job: HeldExport, signal: AbortSignal): P
 
 function contentOf(
   ctx: Context,
-  { workspaceId, request: { criteria, ids = [], contents, filter, fileName, requestedBy } }: HeldExport,
+  { workspaceId, request: { criteria, ids = [], contents, filter, fileName, requestedBy, leaving } }: HeldExport,
   tally: Tally,
   ended: AbortSignal,
 ): AsyncIterable<Uint8Array> {
@@ -110,6 +121,10 @@ function contentOf(
   }
   const made = `${formatBrasiliaMoment(at)} (horário de Brasília), por ${requestedBy}`
   const { productName } = ctx.config
+  if (leaving) {
+    const task = { workspaceId, volume: leaving, logoOf, productName, made, at, tally }
+    return zip((abandoned) => leavingFiles({ ...task, abandoned: AbortSignal.any([abandoned, ended]) }, ctx))
+  }
   const task = { contents, role: criteria?.role, logoOf, productName, filter, made, at, tally }
   return zip((abandoned) => exportFiles({ ...task, rows: rowsUntil(AbortSignal.any([abandoned, ended])) }, ctx))
 }
@@ -144,7 +159,7 @@ async function startFile(ctx: Context, job: HeldExport, tally: Tally): Promise<F
         ctx,
         sql`lease_until = ${fromNow(leaseMs)}, parts = ${parts + 1}, bytes = bytes + ${content.length}`,
       )
-      if (!(await isWithinRoom(ctx, workspaceId))) throw tooLarge
+      if (!(await isWithinRoom(ctx, workspaceId, { leaving: request.leaving !== undefined }))) throw tooLarge
       await ctx.db.insertInto('export_part').values(row).execute()
       return next
     })
@@ -168,7 +183,12 @@ async function startFile(ctx: Context, job: HeldExport, tally: Tally): Promise<F
         // When a lease ended tells when the workspace was served.
         await change(ctx, sql`lease_until = now(), state = ${state}, problem = ${problem}${dropped}`)
         if (state === 'failed') await dropParts(ctx, job)
-        const payload: Ready = { documents: total, by: request.requestedBy, printed: request.contents === null }
+        const payload: Ready = {
+          documents: total,
+          by: request.requestedBy,
+          printed: request.contents === null,
+          leaving: request.leaving !== undefined,
+        }
         if (state === 'ready') await announce(ctx, workspaceId, { what: 'exportacao-pronta', payload })
       })
     },
@@ -182,6 +202,9 @@ async function dropParts({ db }: Pick<Context, 'db'>, { workspaceId, id }: HeldE
 const tooLarge = new Error('an export is larger than what its workspace may keep')
 const tooLargeText =
   'Este arquivo passa do espaço de 1 GB que a conta tem para exportações e impressões. Seus documentos estão seguros: escolha um período menor e peça de novo.'
+
+const leavingTooLargeText =
+  'Este arquivo passa do espaço de 20 GB que a conta tem para levar tudo de uma vez. Seus documentos estão seguros: peça sem PDF, ou exporte por período nas listas.'
 
 const noSpace = new Error('too little space is free')
 const noSpaceText =

@@ -1,5 +1,5 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { DeleteAccountForm, deleteAccount, keepAccount } from '@vigia/contract/accounts'
+import { DeleteAccountForm, deleteAccount, deletionDays, keepAccount } from '@vigia/contract/accounts'
 import { formatBrasiliaDayAndTime } from '@vigia/contract/text'
 import { useForm } from 'react-hook-form'
 import { Link } from 'react-router'
@@ -25,19 +25,11 @@ export function DeleteAccount({ shared, at, onChange }: DeleteAccountProps) {
   return at ? <Pending at={at} onChange={onChange} /> : <Request onChange={onChange} />
 }
 
-const linkClass = 'font-semibold text-brand underline underline-offset-3'
-
-function Exports() {
+function Everything({ children }: { children: string }) {
   return (
-    <>
-      <Link to="/notas-fiscais" className={linkClass}>
-        Exportar NF-e
-      </Link>{' '}
-      ou{' '}
-      <Link to="/cte" className={linkClass}>
-        CT-e
-      </Link>
-    </>
+    <Link to="/conta#sair-com-tudo" className="font-semibold text-brand underline underline-offset-3">
+      {children}
+    </Link>
   )
 }
 
@@ -58,7 +50,8 @@ function Pending({ at, onChange }: Pick<DeleteAccountProps, 'onChange'> & { at: 
         </Button>
       }
     >
-      As chaves dos certificados já foram apagadas. Os documentos estão guardados até lá: <Exports />.
+      As chaves dos certificados já foram apagadas. Todo o resto está guardado até lá:{' '}
+      <Everything>Sair com tudo</Everything>.
     </Notice>
   )
 }
@@ -90,11 +83,15 @@ function Request({ onChange }: Pick<DeleteAccountProps, 'onChange'>) {
           não saem mais, e as outras sessões terminam.
         </li>
         <li>
-          Em sete dias: empresas, documentos, eventos, auditoria e o seu cadastro são apagados para sempre. Até lá você
-          pode desistir aqui mesmo.
+          Em {deletionDays} dias: empresas, documentos, eventos, auditoria e o seu cadastro são apagados para sempre.
+          Até lá você pode desistir aqui mesmo.
         </li>
         <li>
-          A lei manda guardar os documentos fiscais por pelo menos cinco anos. Antes de excluir: <Exports />.
+          Depois só resta conosco um número sem nome, com datas e quantidades, e as cópias de segurança até vencerem.
+        </li>
+        <li>
+          A lei manda a empresa, e não nós, guardar os documentos fiscais por pelo menos cinco anos.{' '}
+          <Everything>Antes, leve tudo</Everything>.
         </li>
       </ul>
       {action.error && !isWrong(action.error) && (

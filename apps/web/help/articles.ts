@@ -29,7 +29,7 @@ export const questions: readonly Article[] = [
     body: [
       'O armazenamento é ilimitado e vitalício: sem limite de quantidade e sem data para apagar. O XML fica guardado exatamente como a SEFAZ entregou. Quando o teste ou o plano termina, nada novo chega, mas o que já chegou continua disponível para consulta, impressão e exportação.',
       'A SEFAZ guarda cada documento por cerca de 90 dias. Uma empresa que não é capturada nesse tempo perde o que passou.',
-      'Quem quer apagar tudo exclui a conta no fim de “Minha conta”: as chaves dos certificados somem na hora, e o resto em sete dias, em que dá para desistir. Exporte os documentos antes.',
+      'Para ir embora, ou apagar tudo, veja “Como saio, com tudo ou apagando tudo?”.',
     ],
     keywords: 'armazenamento ilimitado vitalicio espaco nuvem cinco anos apagar excluir backup prazo retencao',
     link: { to: '/conta#plano', words: 'Ver o seu plano' },
@@ -62,7 +62,7 @@ export const questions: readonly Article[] = [
     body: [
       'Sim. Na lista de notas ou de CTe, filtre o que precisa, selecione documentos ou o filtro inteiro e escolha Exportar. Você recebe um ZIP com os XML, os PDF e uma planilha, em pastas por empresa, mês e tipo.',
       'Na planilha os valores são números, as datas são datas e as chaves são texto. De cada vez vão até 100.000 documentos, ou 5.000 quando se levam os PDF. Você pode sair da tela: o arquivo fica um dia no sino.',
-      'Imprimir junta o DANFE ou o DACTE de cada documento escolhido num só PDF, com um marcador para cada um, e abre a impressão do navegador. De cada vez vão até 500.',
+      'Imprimir junta o DANFE ou o DACTE de cada documento escolhido num só PDF, com um marcador para cada um, e abre a impressão do navegador. De cada vez vão até 500. Para levar tudo o que a conta guarda, com PDF de até 50.000 documentos, há “Sair com tudo” em “Minha conta”.',
     ],
     keywords: 'imprimir impressao papel zip lote baixar download xml pdf planilha excel fechamento mes contador todos',
     link: { to: '/notas-fiscais', words: 'Ir para a lista de notas' },
@@ -324,6 +324,19 @@ export const situations: readonly Article[] = [
     ],
     keywords: 'cancelamento cancelada 101 110111 estorno devolucao',
     link: { to: '/notas-fiscais?status=3', words: 'Ver as notas canceladas neste mês' },
+  },
+  {
+    id: 'sair',
+    title: 'Como saio, com tudo ou apagando tudo?',
+    body: [
+      '“Sair com tudo”, em “Minha conta”, junta num ZIP o que a conta guarda: cada XML como a SEFAZ o entregou, também os escondidos e os que não conseguimos ler, os eventos, planilhas, a auditoria e as configurações; com PDF se você quiser. Acima de 100.000 arquivos são vários ZIP, que se extraem na mesma pasta. Ficam três dias no sino, e um download cortado continua de onde parou. Dá para pedir três vezes por dia, também com o teste ou o plano terminado, e enquanto uma exclusão espera.',
+      'Excluir a conta apaga na hora as chaves privadas dos certificados e encerra as outras sessões; a captura para. Empresas, documentos, eventos, auditoria e o seu cadastro são apagados trinta dias depois, e até lá você desiste em “Minha conta”. A conta é de uma pessoa só, e por isso excluí-la apaga também os dados da pessoa.',
+      'Depois só resta conosco um número sem nome, com as datas e quantas empresas e documentos eram, e as cópias de segurança de quem opera o sistema, até vencerem. O que outra conta com o mesmo CNPJ recebeu é dela, e na SEFAZ os documentos continuam registrados.',
+      'A lei manda a empresa, e não nós, guardar os documentos fiscais por pelo menos cinco anos: por isso, antes de excluir, leve tudo. As chaves privadas nunca saem daqui; o arquivo .pfx continua com você.',
+    ],
+    keywords:
+      'sair tudo ir embora cancelar exclusao excluir apagar conta portabilidade lgpd backup copia desistir trinta dias levar retencao',
+    link: { to: '/conta#sair-com-tudo', words: 'Sair com tudo' },
   },
 ]
 

@@ -36,6 +36,8 @@ describe('the search finds', () => {
     ['o que é NSU?', 'nsu'],
     ['tentativas', 'tentativas'],
     ['exportar zip', 'exportacao'],
+    ['excluir a conta', 'sair'],
+    ['sair com tudo', 'sair'],
     ['cadastrar empresa', 'adicionar-empresa'],
     ['sino', 'avisos'],
     ['sefaz fora do ar', 'sefaz-fora'],

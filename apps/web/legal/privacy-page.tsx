@@ -1,3 +1,4 @@
+import { deletionDays } from '@vigia/contract/accounts'
 import { shownIfSet, shownIfUnset } from '../lib/site.ts'
 import { LegalFrame, Lines } from './frame.tsx'
 import type { LegalSite } from './site.ts'
@@ -34,7 +35,10 @@ const bases = [
 ] as const
 
 const terms = [
-  ['Conta, empresas, documentos', 'Enquanto a conta existir. Nada é apagado por idade: é o que o produto promete.'],
+  [
+    'Conta, empresas, documentos',
+    `Enquanto a conta existir, e ${deletionDays} dias depois do pedido de exclusão. Nada é apagado por idade: é o que o produto promete.`,
+  ],
   ['Certificados', 'Enquanto a conta existir; um certificado retirado deixa de ser usado na hora.'],
   ['Registro de atos', 'Enquanto a conta existir; ninguém o altera pela aplicação, e uma alteração por fora é notada.'],
   ['Cadastro sem empresa e sem e-mail confirmado', '30 dias: talvez o e-mail seja de outra pessoa.'],
@@ -138,11 +142,12 @@ export function PrivacyPage({ site: { productName, contactEmail, pesquisa, priva
                 dias. Nome, e-mail e celular estão em “Minha conta”, onde você os corrige.
               </p>
               <p>
-                Em “Minha conta” você exclui a conta: as chaves dos certificados são apagadas na hora, e o resto em sete
-                dias, em que dá para desistir. Isso leva junto os documentos, que a empresa deve guardar por pelo menos
-                cinco anos: exporte-os antes, nas listas. Fica anotado apenas que uma conta foi excluída, quando e de
-                que tamanho, sem dados de pessoas. Cópias de segurança ainda têm os dados até serem substituídas. Dito
-                com franqueza: ainda não há um botão que exporte tudo de uma vez.
+                Em “Minha conta” você exclui a conta: as chaves dos certificados são apagadas na hora, e o resto, com o
+                seu cadastro, em {deletionDays} dias, em que dá para desistir. Isso leva junto os documentos, que a
+                empresa, e não nós, deve guardar por pelo menos cinco anos: antes, no mesmo lugar, “Sair com tudo” junta
+                num arquivo o que a conta guarda, inclusive os seus dados. Fica anotado apenas que uma conta foi
+                excluída, quando e de que tamanho, sem dados de pessoas. Cópias de segurança ainda têm os dados até
+                serem substituídas.
               </p>
               <p>
                 Se os seus dados estão na nota de uma empresa que usa o {productName}, quem decide é ela: peça a ela, ou

@@ -13,7 +13,7 @@ const quietMs = 30_000
 const shownFirst = 3
 const isUnderWay = ({ situacao }: ExportItem) => situacao === 'na-fila' || situacao === 'em-andamento'
 
-/** What was exported or printed within a day: how far it is, and the file. */
+/** What was exported or printed and is kept: how far it is, and the file. */
 export function MadeFiles() {
   const { data = [] } = useScreenQuery(
     exportsQuery,
@@ -35,7 +35,7 @@ export function MadeFiles() {
       </ul>
       {shown.length < data.length && (
         <Button variant="ghost" size="sm" className="mt-1 w-full" onClick={() => setAll(true)}>
-          Mostrar {formatCount(data.length, 'arquivo', 'arquivos')} do último dia
+          Mostrar {formatCount(data.length, 'arquivo', 'arquivos')}
         </Button>
       )}
     </section>
@@ -72,16 +72,18 @@ function MadeFile({ item }: { item: ExportItem }) {
   )
 }
 
-function stateOf({ situacao, feitos, total, bytes, pedidaPor }: ExportItem): string {
+function stateOf({ situacao, feitos, total, bytes, pedidaPor, tudo }: ExportItem): string {
+  const by = `${tudo ? 'pedido' : 'pedida'} por ${pedidaPor}`
+  const all = tudo ? formatCount(total, 'arquivo', 'arquivos') : formatCount(total, 'documento', 'documentos')
   switch (situacao) {
     case 'na-fila':
-      return `Na fila · pedida por ${pedidaPor}`
+      return `Na fila · ${by}`
     case 'em-andamento':
-      return `${formatInteger(feitos)} de ${formatCount(total, 'documento', 'documentos')} · pedida por ${pedidaPor}`
+      return `${formatInteger(feitos)} de ${all} · ${by}`
     case 'falhou':
-      return `Não foi feita · pedida por ${pedidaPor}`
+      return `Não ${tudo ? 'foi feito' : 'foi feita'} · ${by}`
     case 'pronta':
-      return `${formatCount(total, 'documento', 'documentos')}, ${sizeText(bytes)} · pedida por ${pedidaPor}`
+      return `${tudo ? '' : `${all}, `}${sizeText(bytes)} · ${by}`
   }
 }
 

@@ -5,7 +5,8 @@ import { ZipFile } from 'yazl'
 export interface Entry {
   /** With its folders, separated by slashes. */
   name: string
-  content: Uint8Array
+  /** Bytes, or what makes them while they are taken. */
+  content: Uint8Array | AsyncIterable<Uint8Array>
   at: Date
   /** Its content is compressed already. */
   stored?: boolean
@@ -60,15 +61,22 @@ async function* bytesOf(entries: AsyncIterable<Entry>, abandoned: AbortSignal): 
 
 async function fill(file: ZipFile, output: Readable, entries: AsyncIterable<Entry>): Promise<void> {
   let goOn = () => {}
+  const written: unknown[] = []
+  const { entries: pending } = file as ZipFile & { entries: unknown[] }
   output.once('close', () => goOn())
   for await (const { name, content, at, stored = false } of entries) {
     if (output.destroyed) return
     await new Promise<void>((resolve) => {
       goOn = resolve
-      file.addReadStreamLazy(name, { mtime: at, compress: !stored, size: content.length }, handOver(content, resolve))
+      const size = content instanceof Uint8Array ? { size: content.length } : {}
+      file.addReadStreamLazy(name, { mtime: at, compress: !stored, ...size }, handOver(content, resolve))
       keepNameAlone(file)
     })
+    // The library looks for the next entry from the first one on, each time: with a hundred thousand that would be minutes.
+    for (const entry of pending.splice(0, pending.length - 1)) written.push(entry)
   }
+  for (const entry of pending.splice(0)) written.push(entry)
+  for (const entry of written) pending.push(entry)
   file.end()
 }
 
@@ -84,9 +92,9 @@ function keepNameAlone(file: ZipFile): void {
 type Give = (error: unknown, source: Readable) => void
 
 // The library keeps this function, and all that it knows, until the end of the ZIP; what `addBuffer` is given it keeps in any case.
-function handOver(content: Uint8Array, taken: () => void): (give: Give) => void {
+function handOver(content: Entry['content'], taken: () => void): (give: Give) => void {
   let held: { source: Readable; taken: () => void } | null = {
-    source: Readable.from([content], { objectMode: false }),
+    source: Readable.from(content instanceof Uint8Array ? [content] : content, { objectMode: false }),
     taken,
   }
   return (give) => {

@@ -57,7 +57,7 @@ export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 
     await sheet?.add(lines)
   }
   if (sheet) yield { name: 'planilha.xlsx', content: await sheet.end(), at, stored: true }
-  yield { name: 'leia-me.txt', content: Buffer.from(readMe(task, tally)), at }
+  yield { name: 'leia-me.txt', content: readMe(task, tally), at }
 }
 
 /** The printed forms of documents, one after the other; what has none is a line of `tally`. */
@@ -80,9 +80,11 @@ export async function* printedForms(
 // Threads lay out the next documents while earlier ones are written. This is how many may wait, however long the export.
 const aheadMax = 4
 
+/** A printed form under way. */
 type Pdf = Promise<Uint8Array> | undefined
 
-function* printAhead(
+/** Rows with their printed forms, of which a few are always under way. */
+export function* printAhead(
   rows: readonly ExportRow[],
   withPdf: boolean,
   logoOf: ExportTask['logoOf'],
@@ -106,13 +108,20 @@ function* printAhead(
   }
 }
 
-function folderOf({ company, cnpj }: ExportRow): string {
+/** The folder of a company. */
+export function folderOf({ company, cnpj }: Pick<ExportRow, 'company' | 'cnpj'>): string {
   return `${safeName(company) || 'Empresa'} (${cnpj})`
 }
 
 type File = Omit<Entry, 'at'>
 
-async function filesOf(
+/** Where the files of a document are. */
+export function placeOf({ issued_at, type }: Pick<ExportRow, 'issued_at' | 'type'>, folder: string): string {
+  return `${folder}/${issued_at.slice(0, 7)}/${families[serviceOf(type)]}`
+}
+
+/** The files of one document; what has none is a line of `tally`. */
+export async function filesOf(
   row: ExportRow,
   pdf: Pdf,
   folder: string,
@@ -125,7 +134,7 @@ async function filesOf(
   const doubt = doubtOf(row.proof)
   if (doubt) tally.doubts.push(problemOf(row, doubt))
   if (!withXml && !withPdf) return { entries: [], problem: row.complete ? '' : onlySummary }
-  const place = `${folder}/${row.issued_at.slice(0, 7)}/${families[family]}`
+  const place = placeOf(row, folder)
   const short = (entries: File[], problem: string) => {
     tally.problems.push(problemOf(row, problem))
     return { entries, problem }
@@ -166,13 +175,16 @@ async function formOf(row: ExportRow, pdf: Pdf, log: Context['log']): Promise<Ui
   }
 }
 
-function problemOf({ type, number, issuer, chave }: ExportRow, what: string): string {
+/** What is missing of a document, or does not verify, as one line. */
+export function problemOf({ type, number, issuer, chave }: ExportRow, what: string): string {
   return `${families[serviceOf(type)]} ${number} de ${issuer.replace(/\s+/g, ' ')} (${chave}): ${what}`
 }
 
-const onlySummary = 'Só o resumo chegou até agora.'
+/** What is said of a document that has not arrived as a whole. */
+export const onlySummary = 'Só o resumo chegou até agora.'
 
-const columns: SpreadsheetColumn[] = [
+/** Of the spreadsheet of documents. */
+export const columns: SpreadsheetColumn[] = [
   { title: 'Tipo', width: 7, kind: 'text' },
   { title: 'Número', width: 11, kind: 'whole' },
   { title: 'Série', width: 7, kind: 'whole' },
@@ -192,7 +204,8 @@ const columns: SpreadsheetColumn[] = [
   { title: 'Assinatura, protocolo e chave', width: 40, kind: 'text' },
 ]
 
-function lineOf(row: ExportRow, role: number | undefined, file: string, problem: string): string[] {
+/** A document in the spreadsheet; `role`: that was asked for. */
+export function lineOf(row: ExportRow, role: number | undefined, file: string, problem: string): string[] {
   const family = serviceOf(row.type)
   return [
     families[family],

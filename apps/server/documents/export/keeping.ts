@@ -5,34 +5,45 @@ import { asOperator, inWorkspace } from '../../platform/database.ts'
 // Of a workspace, for a day.
 export const keptMax = 30
 const keptBytesMax = 1024 ** 3
+// What archives of everything take beside the exports.
+const leavingBytesMax = 20 * keptBytesMax
 // Megabytes.
 const partsAtOnce = 32
 const exportsAtOnce = 100
 
 // Nobody makes it now.
 const isFree = sql`(lease_until is null or lease_until < now())`
-const isOld = sql`requested_at < now() - interval '1 day'`
+/** Whether it is an archive of everything. */
+export const isLeaving = sql<boolean>`(request -> 'leaving' is not null)`
+/** Whether it is still kept: a day; of everything three, because so much may take a day to fetch. */
+export const isKept = sql<boolean>`(requested_at > now() - case when ${isLeaving} then interval '3 days' else interval '1 day' end)`
 
 /** Deletes what the workspace may not keep beside `more` exports that are still to come. */
 export async function makeRoom({ db }: Pick<Context, 'db'>, workspaceId: number, more = 0): Promise<void> {
   await sql`
     delete from document_export using (
       select id as old, row_number() over newest as n, sum(bytes) over newest as upto
-        from document_export where workspace_id = ${workspaceId} window newest as (order by id desc)) k
+        from document_export where workspace_id = ${workspaceId} and not ${isLeaving} window newest as (order by id desc)) k
      where workspace_id = ${workspaceId} and id = old and ${isFree}
-       and (${isOld} or n + ${more}::int > ${keptMax} or upto > ${keptBytesMax})`.execute(db)
+       and (not ${isKept} or n + ${more}::int > ${keptMax} or upto > ${keptBytesMax})`.execute(db)
 }
 
-/** Whether the workspace keeps no more bytes than it may, perhaps after older exports made room. */
-export async function isWithinRoom(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<boolean> {
+/** Whether the workspace keeps no more bytes than it may, perhaps after older exports made room; archives of everything count apart. */
+export async function isWithinRoom(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  { leaving }: { leaving: boolean },
+): Promise<boolean> {
   const isWithin = async () => {
     const { rows } = await sql<{ within: boolean }>`
-      select coalesce(sum(bytes), 0) <= ${keptBytesMax} as within from document_export where workspace_id = ${workspaceId}`.execute(
+      select coalesce(sum(bytes), 0) <= ${leaving ? leavingBytesMax : keptBytesMax} as within from document_export
+       where workspace_id = ${workspaceId} and ${isLeaving} = ${leaving} and ${leaving ? isKept : sql`true`}`.execute(
       ctx.db,
     )
     return rows[0]!.within
   }
   if (await isWithin()) return true
+  if (leaving) return false
   await makeRoom(ctx, workspaceId)
   return isWithin()
 }
@@ -42,7 +53,7 @@ export async function forgetExports(ctx: Pick<Context, 'db'>): Promise<void> {
   for (;;) {
     const { rows } = await asOperator(ctx, ({ db }) =>
       sql<{ workspaceId: number; id: bigint }>`
-        select workspace_id as "workspaceId", id from document_export where ${isFree} and ${isOld} limit ${exportsAtOnce}`.execute(
+        select workspace_id as "workspaceId", id from document_export where ${isFree} and not ${isKept} limit ${exportsAtOnce}`.execute(
         db,
       ),
     )
@@ -56,7 +67,7 @@ async function forgetSome(ctx: Pick<Context, 'db'>, workspaceId: number, id: big
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     // Locked: no worker begins it meanwhile.
     const { rows } = await sql`
-      select from document_export where workspace_id = ${workspaceId} and id = ${id} and ${isFree} and ${isOld} for update`.execute(
+      select from document_export where workspace_id = ${workspaceId} and id = ${id} and ${isFree} and not ${isKept} for update`.execute(
       db,
     )
     if (!rows[0]) return false

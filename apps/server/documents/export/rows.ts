@@ -11,6 +11,8 @@ export interface ExportRow {
   id: bigint
   type: number
   company_id: number
+  /** Of the receipt that holds the best bytes of it. */
+  nsu: bigint
   company: string
   cnpj: string
   number: number
@@ -34,13 +36,13 @@ export interface ExportRow {
   cancelledAt: Date | null
 }
 
-/** Which documents: those that criteria find, or these. */
-export type ExportChoice = { criteria: Criteria } | { ids: bigint[] }
+/** Which documents: those that criteria find, these, or all of them, whatever the switches hide. */
+export type ExportChoice = { criteria: Criteria } | { ids: bigint[] } | 'everything'
 
 const batchSize = 100
 
 /**
- * The chosen documents that are there and shown at this moment, newest first, in batches. Each batch is a short transaction of its own: who
+ * The chosen documents that are there and shown at this moment, newest first (everything: by id), in batches. Each batch is a short transaction of its own: who
  * downloads slowly keeps no connection. Throws at the next batch when `abandoned`.
  */
 export async function* readInBatches(
@@ -55,6 +57,16 @@ export async function* readInBatches(
       const hiding = await readHiding({ db }, workspaceId)
       return readBatch(db, all([await batch(db), ...shownConditions(hiding, 'd')]), withContent)
     })
+  }
+  if (choice === 'everything') {
+    for (let last = 0n; ; ) {
+      abandoned?.throwIfAborted()
+      const after = sql`d.workspace_id = ${workspaceId} and d.id > ${last}`
+      const rows = await readWorkspace(ctx, workspaceId, ({ db }) => readBatch(db, after, withContent, sql`d.id`))
+      if (rows.length > 0) yield rows
+      if (rows.length < batchSize) return
+      last = rows.at(-1)!.id
+    }
   }
   if ('ids' in choice) {
     for (let from = 0; from < choice.ids.length; from += batchSize) {
@@ -78,12 +90,31 @@ export async function* readInBatches(
   }
 }
 
-async function readBatch(db: Database, condition: RawBuilder<unknown>, withContent: boolean): Promise<ExportRow[]> {
+/** The documents of these chaves that these companies have, a hundred at most, without content; `ctx.db` is a transaction inside the workspace. */
+export async function readByChave(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  wanted: readonly { companyId: number; chave: string }[],
+): Promise<ExportRow[]> {
+  const [companyIds, chaves] = [wanted.map(({ companyId }) => companyId), wanted.map(({ chave }) => chave)]
+  const condition = sql`
+    d.workspace_id = ${workspaceId} and (d.company_id, d.chave) in (select * from unnest(${companyIds}::int[], ${chaves}::text[]))`
+  return readBatch(db, condition, false)
+}
+
+const newestFirst = sql`d.issued_at desc, d.id desc`
+
+async function readBatch(
+  db: Database,
+  condition: RawBuilder<unknown>,
+  withContent: boolean,
+  order: RawBuilder<unknown> = newestFirst,
+): Promise<ExportRow[]> {
   // The documents of the batch first, so that the rest is looked up for these only.
   const { rows } = await sql<ExportRow>`
     with d as materialized (
-      select d.* from document d where ${condition} order by d.issued_at desc, d.id desc limit ${batchSize})
-    select d.id, d.type, d.company_id, c.name as company, c.cnpj, d.number, d.series, d.chave, s.name as issuer, s.tax_id, d.amount,
+      select d.* from document d where ${condition} order by ${order} limit ${batchSize})
+    select d.id, d.type, d.company_id, d.nsu, c.name as company, c.cnpj, d.number, d.series, d.chave, s.name as issuer, s.tax_id, d.amount,
            d.issued_at, d.created_at, d.roles, d.status, d.base_status, d.event_code, d.event_text, d.complete, d.proof,
            r.content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt"
       from d
@@ -94,6 +125,6 @@ async function readBatch(db: Database, condition: RawBuilder<unknown>, withConte
         select e.protocol, e.registered_at from document_event e
          where d.status = 3 and e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.status = 3
          order by e.registered_at desc limit 1) e on true
-     order by d.issued_at desc, d.id desc`.execute(db)
+     order by ${order}`.execute(db)
   return rows
 }

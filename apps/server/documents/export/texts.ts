@@ -98,7 +98,7 @@ interface Heading {
 }
 
 /** The text that explains a ZIP: what is in here, where from, and what is missing and why. */
-export function readMe({ productName, filter, made, contents }: Heading, tally: Tally): string {
+export function readMe({ productName, filter, made, contents }: Heading, tally: Tally): Buffer {
   const { documents, xml, summaries, pdf, problems, doubts } = tally
   const { xml: withXml, pdf: withPdf, planilha } = contents
   const withFiles = withXml || withPdf
@@ -126,15 +126,20 @@ export function readMe({ productName, filter, made, contents }: Heading, tally: 
     ...(planilha ? ['- planilha.xlsx: uma linha por documento.'] : []),
     '',
     'O QUE FALTA',
-    ...missing(summaries, contents, problems),
+    ...missingLines(summaries, contents, problems),
     ...(doubts.length > 0 ? ['', 'O QUE NÃO CONFERE', ...doubts.map((doubt) => `- ${doubt}`)] : []),
     '',
   ]
-  // As every editor of Windows, old ones too, reads it.
-  return `\uFEFF${lines.join('\r\n')}`
+  return textFile(lines)
 }
 
-function missing(summaries: number, { xml, pdf }: ExportContents, problems: string[]): string[] {
+/** Lines as every editor of Windows, old ones too, reads them. */
+export function textFile(lines: readonly string[]): Buffer {
+  return Buffer.from(`\uFEFF${lines.join('\r\n')}`)
+}
+
+/** What is not in a ZIP and why, one line each. */
+export function missingLines(summaries: number, { xml, pdf }: ExportContents, problems: string[]): string[] {
   const what = and([xml ? 'o XML completo' : '', pdf ? 'o DANFE' : ''].filter(Boolean))
   const rest =
     what && summaries > 0

@@ -1,0 +1,387 @@
+import { deletionDays } from '@vigia/contract/accounts'
+import { exportMax } from '@vigia/contract/documents'
+import { formatCount } from '@vigia/contract/text'
+import { planKinds } from '@vigia/contract/workspace'
+import { roleNames } from '@vigia/dfe/roles'
+import { unzipDocument } from '@vigia/sefaz/distribution'
+import { type RawBuilder, sql } from 'kysely'
+import { writeAudit } from '../../audit/audit.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
+import { readWorkspace } from '../../platform/database.ts'
+import { nsuText, serviceOf } from '../../platform/service.ts'
+import { type Arrival, readPage } from '../arrival.ts'
+import { xmlName } from '../files.ts'
+import type { Entry } from './archive.ts'
+import { columns, filesOf, folderOf, lineOf, onlySummary, placeOf, printAhead } from './files.ts'
+import { type ExportRow, readByChave, readInBatches } from './rows.ts'
+import { startSpreadsheet } from './spreadsheet.ts'
+import { families, missingLines, type Tally, textFile } from './texts.ts'
+
+/** A receipt by its place: company, service and NSU as text. */
+export type Place = [companyId: number, service: number, nsu: string]
+
+/** One file of everything that a workspace has: all receipts, or those of a range, so that no file has more entries than memory is meant for. */
+export interface Volume {
+  pdf: boolean
+  /** Counts from 1. */
+  number: number
+  of: number
+  /** Receipts after this one; null: from the first one on. */
+  after: Place | null
+  /** Up to this one; null: to the last one. */
+  upto: Place | null
+}
+
+interface LeavingTask {
+  workspaceId: number
+  volume: Volume
+  logoOf: (taxId: string) => Promise<Uint8Array | undefined>
+  productName: string
+  made: string
+  at: Date
+  /** Filled as it goes on; counts receipts as documents. */
+  tally: Tally
+  abandoned: AbortSignal
+}
+
+type LeavingContext = Pick<Context, 'db' | 'log' | 'printer'>
+
+/** What a volume has besides the documents themselves. */
+interface Rest {
+  events: number
+  versions: number
+  unread: number
+}
+
+/**
+ * The files of a volume: every receipt as it arrived, whatever the switches hide and whether or not it could be read; the first volume also has
+ * spreadsheets, audit and settings.
+ */
+export async function* leavingFiles(task: LeavingTask, ctx: LeavingContext): AsyncGenerator<Entry> {
+  const { volume, at, workspaceId } = task
+  const rest: Rest = { events: 0, versions: 0, unread: 0 }
+  for await (const receipts of readReceipts(ctx, task)) yield* filesOfReceipts(receipts, task, rest, ctx)
+  if (volume.number === 1) {
+    yield* spreadsheets(task, ctx)
+    yield { name: 'Auditoria/auditoria.csv', content: writeAudit(ctx, workspaceId), at }
+    yield { name: 'Auditoria/COMO-CONFERIR.txt', content: textFile(recipe), at }
+    const settings = await readWorkspace(ctx, workspaceId, (ctx) => readSettings(ctx, workspaceId))
+    const json = JSON.stringify({ feitoEm: at.toISOString(), ...settings }, null, 2)
+    yield { name: 'Configurações/configuracoes.json', content: Buffer.from(`${json}\n`), at }
+  }
+  const name = volume.number === 1 ? 'LEIA-ME.txt' : `LEIA-ME-${volume.number}.txt`
+  yield { name, content: textFile(readMeOf(task, rest)), at }
+}
+
+interface Receipt {
+  companyId: number
+  company: string
+  cnpj: string
+  service: number
+  nsu: bigint
+  schema: string
+  problem: string | null
+  content: Buffer
+}
+
+const batchSize = 100
+
+// Each batch is a short transaction of its own.
+async function* readReceipts(
+  ctx: WithDatabase,
+  { workspaceId, volume: { after, upto }, abandoned }: LeavingTask,
+): AsyncGenerator<Receipt[]> {
+  const place = ([companyId, service, nsu]: Place) => sql`(${companyId}::int, ${service}::smallint, ${nsu}::bigint)`
+  const until = upto ? sql`(company_id, service, nsu) <= ${place(upto)}` : sql`true`
+  for (let last = after; ; ) {
+    abandoned.throwIfAborted()
+    const since: RawBuilder<unknown> = last ? sql`(company_id, service, nsu) > ${place(last)}` : sql`true`
+    const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
+      sql<Receipt>`
+        with r as materialized (
+          select * from receipt where workspace_id = ${workspaceId} and ${since} and ${until}
+           order by company_id, service, nsu limit ${batchSize})
+        select c.id as "companyId", c.name as company, c.cnpj, r.service, r.nsu, r.schema, r.problem, r.content
+          from r join company c on c.workspace_id = r.workspace_id and c.id = r.company_id
+         order by r.company_id, r.service, r.nsu`.execute(db),
+    )
+    const end = rows.at(-1)
+    if (!end) return
+    yield rows
+    last = [end.companyId, end.service, String(end.nsu)]
+  }
+}
+
+async function* filesOfReceipts(
+  receipts: Receipt[],
+  { workspaceId, volume: { pdf }, logoOf, tally, at }: LeavingTask,
+  rest: Rest,
+  ctx: LeavingContext,
+): AsyncGenerator<Entry> {
+  const arrivals = await readPage(receipts)
+  const documents = await documentsOf(ctx, workspaceId, receipts, arrivals)
+  const best: ExportRow[] = []
+  for (const [index, receipt] of receipts.entries()) {
+    tally.documents++
+    const { facts } = arrivals[index]!
+    const document = facts && documents.get(keyOf(receipt.companyId, facts.chave))
+    if (facts?.kind === 'document' && document?.nsu === receipt.nsu)
+      best.push({ ...document, content: receipt.content })
+    else yield { ...restOf(receipt, arrivals[index]!, document, rest, tally), at }
+  }
+  for (const [row, printed] of printAhead(best, pdf, logoOf, ctx)) {
+    const { entries } = await filesOf(row, printed, folderOf(row), { xml: true, pdf, planilha: false }, tally, ctx)
+    for (const entry of entries) yield { ...entry, at }
+  }
+}
+
+const keyOf = (companyId: number, chave: string) => `${companyId}/${chave}`
+
+// What the list has of the documents that the receipts are, or are about.
+async function documentsOf(
+  ctx: WithDatabase,
+  workspaceId: number,
+  receipts: readonly Receipt[],
+  arrivals: readonly Arrival[],
+): Promise<Map<string, ExportRow>> {
+  const wanted = receipts.flatMap(({ companyId, service }, index) => {
+    const facts = arrivals[index]!.facts
+    return facts?.type === serviceOf(service) ? [{ companyId, chave: facts.chave }] : []
+  })
+  if (wanted.length === 0) return new Map()
+  const rows = await readWorkspace(ctx, workspaceId, (ctx) => readByChave(ctx, workspaceId, wanted))
+  return new Map(rows.map((row) => [keyOf(row.company_id, row.chave), row]))
+}
+
+// An event, an earlier version of a document, or what could not be read. The NSU tells one file from another.
+function restOf(
+  receipt: Receipt,
+  arrival: Arrival,
+  document: ExportRow | null | undefined,
+  rest: Rest,
+  tally: Tally,
+): Omit<Entry, 'at'> {
+  const { service, schema } = receipt
+  const { facts } = arrival
+  const nsu = `NSU${receipt.nsu < 0n ? receipt.nsu : nsuText(receipt.nsu)}`
+  const folder = folderOf(receipt)
+  const file = openedOf(receipt, arrival)
+  if (file.isOpen && facts?.kind === 'event' && facts.type === serviceOf(service)) {
+    rest.events++
+    const { chave, tpEvento, nSeqEvento } = facts
+    // An event may come before its document, whose chave has year and month.
+    const issued_at = document?.issued_at ?? `20${chave.slice(2, 4)}-${chave.slice(4, 6)}`
+    const place = placeOf({ issued_at, type: service }, folder)
+    return { name: `${place}/Eventos/${chave}-${tpEvento}-${nSeqEvento}-${nsu}.xml`, content: file.content }
+  }
+  if (file.isOpen && facts?.kind === 'document' && document) {
+    rest.versions++
+    const name = xmlName({ ...document, complete: facts.complete }).replace(/\.xml$/, `-${nsu}.xml`)
+    return { name: `${placeOf(document, folder)}/Outras versões/${name}`, content: file.content }
+  }
+  rest.unread++
+  const name = `${folder}/Não lidos/${families[serviceOf(service)]}-${nsu}.${file.isOpen ? 'xml' : 'xml.gz'}`
+  const why = receipt.problem ?? arrival.problem ?? 'Não está na lista de documentos.'
+  tally.problems.push(`${name} (${schema}): guardado como chegou. ${why}`)
+  return { name, content: file.content }
+}
+
+function openedOf({ content }: Receipt, { xml }: Arrival): { content: Buffer; isOpen: boolean } {
+  if (xml) return { content: xml, isOpen: true }
+  try {
+    return { content: unzipDocument(content), isOpen: true }
+  } catch {
+    return { content, isOpen: false }
+  }
+}
+
+// Several: one is held as a whole until it ends.
+async function* spreadsheets(
+  { workspaceId, productName, made, at, abandoned }: LeavingTask,
+  ctx: LeavingContext,
+): AsyncGenerator<Entry> {
+  const head = [`Documentos fiscais · ${productName}`, 'Todos os documentos', `Exportado em ${made}`]
+  let sheet: ReturnType<typeof startSpreadsheet> | null = null
+  let lines = 0
+  let number = 0
+  const finish = async (open: NonNullable<typeof sheet>): Promise<Entry> => {
+    sheet = null
+    lines = 0
+    number++
+    return { name: `Planilhas/documentos-${number}.xlsx`, content: await open.end(), at, stored: true }
+  }
+  for await (const rows of readInBatches(ctx, workspaceId, 'everything', { withContent: false, abandoned })) {
+    sheet ??= startSpreadsheet(head, columns, at)
+    await sheet.add(
+      rows.map((row) =>
+        lineOf(row, undefined, `${placeOf(row, folderOf(row))}/${xmlName(row)}`, row.complete ? '' : onlySummary),
+      ),
+    )
+    lines += rows.length
+    if (lines >= exportMax.documents) yield await finish(sheet)
+  }
+  if (sheet) yield await finish(sheet)
+}
+
+const rolesIn = (mask: number) => roleNames.filter((_, role) => (mask & (1 << role)) !== 0)
+
+// No password, no key, no secret of a webhook.
+async function readSettings({ db }: WithDatabase, workspaceId: number) {
+  const workspace = await db
+    .selectFrom('workspace')
+    .select(['name', 'plan', 'created_at', 'trial_until', 'paid_from', 'paid_until'])
+    .where('id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  const accounts = await db
+    .selectFrom('account')
+    .select(['name', 'email', 'phone', 'created_at'])
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('id')
+    .execute()
+  const companies = await db
+    .selectFrom('company as c')
+    .leftJoin('certificate as k', (join) =>
+      join
+        .onRef('k.workspace_id', '=', 'c.workspace_id')
+        .onRef('k.company_id', '=', 'c.id')
+        .on('k.replaced_at', 'is', null),
+    )
+    .select(['c.id', 'c.name', 'c.cnpj', 'c.uf', 'c.email', 'c.created_at', 'c.archived_at', 'c.automatic'])
+    .select(['c.shown_nfe', 'c.shown_cte', 'c.acknowledges_since'])
+    .select(['k.holder_name', 'k.holder_cnpj', 'k.issuer', 'k.serial_number', 'k.valid_from', 'k.valid_to'])
+    .where('c.workspace_id', '=', workspaceId)
+    .orderBy('c.id')
+    .execute()
+  const views = await db
+    .selectFrom('saved_view')
+    .select(['type', 'name', 'address', 'saved_at'])
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('id')
+    .execute()
+  const texts = await db
+    .selectFrom('manifestation_text')
+    .select(['type', 'choice', 'text'])
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('kept_at')
+    .execute()
+  const webhooks = await db
+    .selectFrom('webhook')
+    .select(['url', 'kinds', 'company_ids', 'created_at', 'paused_at'])
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('id')
+    .execute()
+  const cnpjs = new Map(companies.map(({ id, cnpj }) => [id, cnpj]))
+  const { name, plan, created_at, trial_until, paid_from, paid_until } = workspace
+  return {
+    conta: {
+      nome: name,
+      plano: planKinds[plan as keyof typeof planKinds]?.name ?? String(plan),
+      criadaEm: created_at,
+      testeAte: trial_until,
+      pagaDesde: paid_from,
+      pagaAte: paid_until,
+    },
+    pessoas: accounts.map((one) => ({
+      nome: one.name,
+      email: one.email,
+      celular: one.phone,
+      criadaEm: one.created_at,
+    })),
+    empresas: companies.map((one) => ({
+      razaoSocial: one.name,
+      cnpj: one.cnpj,
+      uf: one.uf,
+      email: one.email,
+      cadastradaEm: one.created_at,
+      arquivadaEm: one.archived_at,
+      sincronizacaoAutomatica: one.automatic,
+      mostraNFe: rolesIn(one.shown_nfe),
+      mostraCTe: rolesIn(one.shown_cte),
+      cienciaAutomaticaDesde: one.acknowledges_since,
+      certificado: one.serial_number && {
+        titular: one.holder_name,
+        cnpj: one.holder_cnpj,
+        emissor: one.issuer,
+        numeroDeSerie: one.serial_number,
+        validoDe: one.valid_from,
+        validoAte: one.valid_to,
+      },
+    })),
+    visoes: views.map((one) => ({
+      tipo: families[serviceOf(one.type)],
+      nome: one.name,
+      endereco: one.address,
+      guardadaEm: one.saved_at,
+    })),
+    justificativas: texts.map((one) => ({
+      tipo: families[serviceOf(one.type)],
+      tipoManifestacao: one.choice,
+      texto: one.text,
+    })),
+    webhooks: webhooks.map((one) => ({
+      url: one.url,
+      tipos: one.kinds,
+      empresas: one.company_ids?.map((id) => cnpjs.get(id) ?? null) ?? 'todas',
+      criadoEm: one.created_at,
+      pausadoEm: one.paused_at,
+    })),
+  }
+}
+
+const recipe = [
+  'Como conferir a auditoria',
+  '',
+  'auditoria.csv é a cadeia inteira: UTF-8, células entre aspas, separadas por ponto e vírgula.',
+  '- resumo é o SHA-256, em hexadecimal, dos bytes UTF-8 da célula conteudo, letra por letra.',
+  '- conteudo é uma lista JSON: o resumo anterior (ou null), o número da conta aqui dentro, o momento em microssegundos desde 1970 (UTC), o número da pessoa, quem, ação, descrição e endereço.',
+  '- resumo anterior é o resumo da linha de cima; na primeira linha, vazio.',
+  '- Linhas sem resumo, no começo, são de antes de haver a cadeia.',
+  'Se uma linha não confere, ela foi mudada ou posta depois, ou falta a anterior. Guarde o arquivo como veio: uma planilha que o salva de novo escreve de outro jeito.',
+]
+
+function readMeOf({ productName, made, volume, tally }: LeavingTask, { events, versions, unread }: Rest): string[] {
+  const { number, of, pdf } = volume
+  const { xml, summaries, pdf: printed, problems, doubts } = tally
+  const isFirst = number === 1
+  return [
+    `Tudo o que o ${productName} guarda desta conta`,
+    '',
+    `Feito em ${made}`,
+    ...(of > 1 ? [`Arquivo ${number} de ${of}. Extraia todos na mesma pasta: juntos são uma coisa só.`] : []),
+    '',
+    'O QUE ESTÁ AQUI',
+    'Pastas: empresa (CNPJ) / ano e mês da emissão / NF-e ou CT-e. O nome de cada arquivo começa com a chave de acesso.',
+    `- ${formatCount(xml, 'documento', 'documentos')} em XML, exatamente como a SEFAZ entregou${
+      summaries > 0 ? `; de ${formatCount(summaries, 'nota', 'notas')}, só o resumo (…-resNFe.xml)` : ''
+    }. Também os que as suas preferências escondem da lista.`,
+    ...(pdf ? [`- ${formatCount(printed, 'PDF', 'PDF')} (DANFE ou DACTE).`] : []),
+    `- Eventos: ${formatCount(events, 'XML', 'XML')} (cancelamentos, manifestações e outros).`,
+    `- Outras versões: ${formatCount(versions, 'XML', 'XML')} que depois chegaram mais completos ou de novo, como os resumos.`,
+    ...(unread > 0
+      ? [
+          `- Não lidos, na pasta da empresa: ${formatCount(unread, 'arquivo', 'arquivos')} que guardamos como chegaram e não conseguimos ler (os .gz, nem abrir).`,
+        ]
+      : []),
+    ...(isFirst
+      ? [
+          '- Planilhas: uma linha por documento, com o lugar do XML.',
+          '- Auditoria: quem fez o quê, e como conferir que nada foi mudado.',
+          '- Configurações/configuracoes.json: pessoas, empresas com suas preferências, visões, justificativas e webhooks.',
+        ]
+      : ['- Planilhas, auditoria e configurações estão no arquivo 1.']),
+    '',
+    'O QUE FALTA',
+    ...missingLines(summaries, { xml: true, pdf, planilha: false }, problems),
+    ...(doubts.length > 0 ? ['', 'O QUE NÃO CONFERE', ...doubts.map((doubt) => `- ${doubt}`)] : []),
+    '',
+    'O QUE NUNCA ESTÁ AQUI',
+    '- As chaves privadas dos certificados: elas não saem do sistema, e a exclusão da conta as apaga na hora. O arquivo .pfx continua com você.',
+    '- Senhas, códigos de verificação e segredos de webhooks.',
+    '',
+    'O QUE FICA, SE VOCÊ EXCLUIR A CONTA',
+    `- Conosco: tudo, por ${deletionDays} dias, para você poder desistir. Depois, só um número sem nome, com as datas e quantas empresas e documentos eram; e as cópias de segurança de quem opera o sistema, até vencerem.`,
+    '- Na SEFAZ: as notas, os conhecimentos e os eventos continuam registrados. Para buscar de novo, ela entrega só cerca de 90 dias.',
+    '- Com a empresa: a lei manda guardar os documentos fiscais por pelo menos cinco anos (CTN, art. 173, 174 e 195). Guarde este arquivo.',
+    '',
+  ]
+}

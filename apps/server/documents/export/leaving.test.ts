@@ -1,0 +1,364 @@
+import type { AddressInfo } from 'node:net'
+import { type ExportItem, exportMax } from '@vigia/contract/documents'
+import { unzipDocument } from '@vigia/sefaz/distribution'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createDatabase } from '../../../../tests/support/database.ts'
+import { readZip } from '../../../../tests/support/zip.ts'
+import { recordAudit } from '../../audit/audit.ts'
+import { readConfig } from '../../config.ts'
+import { serveRoutes } from '../../http/http.ts'
+import type { Context } from '../../platform/context.ts'
+import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { createPublicIds } from '../../platform/ids.ts'
+import { createLogger } from '../../platform/log.ts'
+import { insertAccount, insertCompany, newWorkspace, roomyStorage, testSession } from '../../platform/testing.ts'
+import { createVault } from '../../platform/vault.ts'
+import { createPrinter } from '../../print/printer.ts'
+import { testSigner } from '../../signer/testing.ts'
+import { type Arrival, receive } from '../documents.ts'
+import { documentRoutes } from '../routes.ts'
+import { arrive, chaveOf, corrupted, cteChaveOf, cteProc, evento, nfeProc, resNFe } from '../testing.ts'
+import { startExportWorker } from '../worker.ts'
+import { forgetExports } from './keeping.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let ctx: Context
+let owner: pg.Client
+let app: Awaited<ReturnType<typeof serveRoutes>>
+let url: string
+let workspaceId: number
+let worker: AsyncDisposable
+let provedLately = true
+beforeAll(async () => {
+  database = await createDatabase()
+  owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  ctx = {
+    db: openDatabase(database.url),
+    config: readConfig({}, '/'),
+    log: createLogger('silent'),
+    vault: createVault(Buffer.alloc(32, 7)),
+    signer: testSigner(database.url),
+    ids: createPublicIds(Buffer.alloc(16, 7)),
+    printer: createPrinter(),
+    storage: roomyStorage,
+  }
+  app = await serveRoutes(ctx, documentRoutes, async () => ({ ...testSession(workspaceId), provedLately }))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  worker = startExportWorker(ctx)
+  url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  // A client may hold one that it never used.
+  app.server.closeAllConnections()
+  await app.close()
+  await worker[Symbol.asyncDispose]()
+  await owner.end()
+  await ctx.db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  workspaceId = await newWorkspace(ctx.db)
+  provedLately = true
+})
+const { documents: filled } = exportMax
+afterEach(() => {
+  exportMax.documents = filled
+  vi.useRealTimers()
+})
+
+const cnpj = '12ABC34501DE35'
+const folder = `SOL (${cnpj})`
+
+const store = (companyId: number, service: 'nfe' | 'cte', arrivals: Arrival[]) =>
+  inWorkspace(ctx, workspaceId, (ctx) => receive(ctx, { workspaceId, companyId, cnpj }, service, arrivals))
+
+const note = (number: number) => nfeProc({ number, recipient: cnpj })
+
+async function call<T>(method: 'GET' | 'POST', url: string, payload?: object) {
+  const headers = { authorization: `Bearer ${'x'.repeat(43)}` }
+  const response = await app.inject({ method, url, headers, ...(payload && { payload }) })
+  return { status: response.statusCode, body: response.json() as { data: T; message: string } }
+}
+
+const ask = (body: { pdf?: boolean } = {}) =>
+  call<{ totalDeArquivos: number }>('POST', '/v1/api/DocumentosFiscais/sair-com-tudo', body)
+const list = async () => (await call<ExportItem[]>('GET', '/v1/api/DocumentosFiscais/exportacoes')).body.data
+const link = (id: string) => call<{ endereco: string }>('POST', `/v1/api/DocumentosFiscais/exportacoes/${id}/link`)
+
+/** The files that are made of everything, in their order. */
+async function made(): Promise<ExportItem[]> {
+  await expect
+    .poll(async () => new Set((await list()).map(({ situacao }) => situacao)), { timeout: 20_000 })
+    .toEqual(new Set(['pronta']))
+  return (await list()).reverse()
+}
+
+async function addressOf(): Promise<string> {
+  const [file] = await made()
+  return url + (await link(file!.id)).body.data.endereco
+}
+
+const download = async (address: string, headers: Record<string, string> = {}) => {
+  const response = await fetch(address, { headers })
+  const bytes = Buffer.from(await response.arrayBuffer())
+  return { status: response.status, headers: response.headers, bytes }
+}
+
+async function everything(body: { pdf?: boolean } = {}): Promise<Map<string, Buffer>> {
+  const { status, body: answer } = await ask(body)
+  expect(status, answer.message).toBe(200)
+  return readZip((await download(await addressOf())).bytes)
+}
+
+async function receipts(): Promise<string[]> {
+  const { rows } = await owner.query('select content from receipt where workspace_id = $1', [workspaceId])
+  return rows.map(({ content }) => {
+    try {
+      return unzipDocument(content).toString('base64')
+    } catch {
+      return content.toString('base64')
+    }
+  })
+}
+
+describe('everything', () => {
+  test('is each receipt byte for byte, also hidden, earlier and unreadable ones, with what stands around them', async () => {
+    const { id } = await insertCompany(ctx.db, workspaceId, { cnpj, name: 'SOL' })
+    const { email } = await insertAccount(ctx.db, workspaceId)
+    await store(id, 'nfe', [
+      arrive(1, resNFe({ number: 1 })),
+      arrive(2, note(1)),
+      arrive(3, evento(110111, { number: 1 })),
+      arrive(4, evento(110110, { number: 9 })),
+      arrive(5, resNFe({ number: 2 })),
+      arrive(6, `<nfeProc>sem nota</nfeProc>`),
+      corrupted(7),
+    ])
+    await store(id, 'cte', [arrive(1, cteProc({ payer: cnpj }))])
+    await inWorkspace(ctx, workspaceId, ({ db }) => recordAudit({ db }, testSession(workspaceId), 'login', 'Entrou.'))
+    await owner.query('update company set shown_nfe = 0 where id = $1', [id])
+    await owner.query(
+      `insert into webhook (workspace_id, url, kinds, secret, version) values ($1, 'https://a.example/', '{}', 'segredo', 0)`,
+      [workspaceId],
+    )
+    const files = await everything({ pdf: true })
+    const nsu = (n: number) => `NSU${String(n).padStart(15, '0')}`
+    const [one, two, nine] = [1, 2, 9].map((number) => chaveOf({ number }))
+    const month = `${folder}/2026-11`
+    expect([...files.keys()].sort()).toEqual(
+      [
+        `${month}/NF-e/${one}-procNFe.xml`,
+        `${month}/NF-e/${one}-DANFE.pdf`,
+        `${month}/NF-e/Outras versões/${one}-resNFe-${nsu(1)}.xml`,
+        `${month}/NF-e/Eventos/${one}-110111-1-${nsu(3)}.xml`,
+        `${month}/NF-e/Eventos/${nine}-110110-1-${nsu(4)}.xml`,
+        `${month}/NF-e/${two}-resNFe.xml`,
+        `${folder}/Não lidos/NF-e-${nsu(6)}.xml`,
+        `${folder}/Não lidos/NF-e-${nsu(7)}.xml.gz`,
+        `${month}/CT-e/${cteChaveOf()}-procCTe.xml`,
+        `${month}/CT-e/${cteChaveOf()}-DACTE.pdf`,
+        'Planilhas/documentos-1.xlsx',
+        'Auditoria/auditoria.csv',
+        'Auditoria/COMO-CONFERIR.txt',
+        'Configurações/configuracoes.json',
+        'LEIA-ME.txt',
+      ].sort(),
+    )
+    const kept = [...files].filter(([name]) => /\.xml(\.gz)?$/.test(name)).map(([, bytes]) => bytes.toString('base64'))
+    expect(kept.sort()).toEqual((await receipts()).sort())
+    const text = files.get('LEIA-ME.txt')!.toString()
+    for (const words of [
+      '- 3 documentos em XML',
+      '- Eventos: 2 XML',
+      '- Outras versões: 1 XML',
+      '2 arquivos que guard',
+    ])
+      expect(text).toContain(words)
+    expect(text).toContain(`- ${folder}/Não lidos/NF-e-${nsu(7)}.xml.gz (`)
+    const settings = files.get('Configurações/configuracoes.json')!.toString()
+    expect(JSON.parse(settings)).toMatchObject({
+      pessoas: [{ email }],
+      empresas: [{ cnpj, mostraNFe: [] }],
+      webhooks: [{ url: 'https://a.example/', empresas: 'todas' }],
+    })
+    expect(settings).not.toMatch(/segredo|password|secret/i)
+    const audit = files.get('Auditoria/auditoria.csv')!.toString()
+    expect(audit.trim().split('\r\n')).toHaveLength(3)
+    expect(audit).toMatch(
+      /"Entrou\."[\s\S]*Pediu o arquivo com tudo o que a conta guarda, com PDF: 8 arquivos recebidos/,
+    )
+    const sheet = readZip(files.get('Planilhas/documentos-1.xlsx')!).get('xl/worksheets/sheet1.xml')!.toString()
+    for (const [name] of files) if (/proc(NFe|CTe)\.xml$/.test(name)) expect(sheet).toContain(name)
+  })
+
+  test('is in several files when one would be too long, and in one when there is nothing', async () => {
+    const empty = await everything()
+    expect([...empty.keys()]).toContain('Auditoria/auditoria.csv')
+    const { id } = await insertCompany(ctx.db, workspaceId, { cnpj, name: 'SOL' })
+    await store(
+      id,
+      'nfe',
+      [1, 2, 3, 4].map((n) => arrive(n, note(n))),
+    )
+    await store(id, 'cte', [arrive(1, cteProc({ payer: cnpj })), arrive(2, cteProc({ number: 2, payer: cnpj }))])
+    exportMax.documents = 2
+    expect((await ask()).body.data).toEqual({ totalDeArquivos: 3, totalDeItens: 6 })
+    const parts = await made()
+    expect(parts.map(({ nome, total, feitos }) => [nome.slice(-12), total, feitos])).toEqual(
+      [1, 2, 3].map((n) => [`(${n} de 3).zip`, 2, 2]),
+    )
+    const names = new Map<string, number>()
+    for (const { id } of parts) {
+      const { bytes } = await download(url + (await link(id)).body.data.endereco)
+      for (const name of readZip(bytes).keys()) names.set(name, (names.get(name) ?? 0) + 1)
+    }
+    // Together they are one thing: nothing is there twice, nor overwrites another.
+    expect([...names.values()].every((times) => times === 1)).toBe(true)
+    expect([...names.keys()].filter((name) => name.endsWith('.xml'))).toHaveLength(6)
+    expect([...names.keys()].filter((name) => name.startsWith('Planilhas'))).toHaveLength(1)
+    expect([...names.keys()].filter((name) => name.startsWith('LEIA-ME'))).toHaveLength(3)
+  })
+
+  test('is made while a deletion waits and after trial and plan have ended', async () => {
+    await owner.query(
+      `update workspace set erase_at = now() + interval '3 days', trial_until = now() - interval '9 days', paused_at = now() where id = $1`,
+      [workspaceId],
+    )
+    expect((await everything()).size).toBeGreaterThan(3)
+  })
+
+  test('is for who proved to be a person of the workspace, and to no other', async () => {
+    provedLately = false
+    expect(await ask()).toMatchObject({ status: 403 })
+    provedLately = true
+    await ask()
+    const [file] = await made()
+    provedLately = false
+    expect(await link(file!.id)).toMatchObject({ status: 403 })
+    provedLately = true
+    workspaceId = await newWorkspace(ctx.db)
+    expect(await link(file!.id)).toMatchObject({ status: 404 })
+    expect(await list()).toEqual([])
+  })
+
+  test('is made one at a time, three times a day, replaces the last one, and stays three days', async () => {
+    await worker[Symbol.asyncDispose]()
+    const answers = await Promise.all([ask(), ask()])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    worker = startExportWorker(ctx)
+    const [first] = await made()
+    for (let time = 0; time < 2; time++) {
+      expect(await ask()).toMatchObject({ status: 200 })
+      await made()
+    }
+    expect(await list()).toHaveLength(1)
+    expect((await list())[0]!.id).not.toBe(first!.id)
+    expect(await ask()).toMatchObject({ status: 429 })
+    const age = (hours: number) =>
+      owner.query(
+        `update document_export set requested_at = now() - $2 * interval '1 hour' where workspace_id = $1 and requested_at > '-infinity'`,
+        [workspaceId, hours],
+      )
+    await age(71)
+    await forgetExports(ctx)
+    expect(await list()).toHaveLength(1)
+    await age(73)
+    await forgetExports(ctx)
+    expect((await owner.query('select from document_export where workspace_id = $1', [workspaceId])).rows).toEqual([])
+  })
+
+  test('with PDFs of too many documents is refused, without them not', async () => {
+    await owner.query(
+      `insert into count_year (workspace_id, type, year, company_id, roles, status, n, amount) values ($1, 0, '2025-01-01', 1, 2, 2, $2, 0)`,
+      [workspaceId, exportMax.leavingPdf + 1],
+    )
+    expect(await ask({ pdf: true })).toMatchObject({ status: 409, body: { message: expect.stringMatching(/sem PDF/) } })
+    expect(await ask()).toMatchObject({ status: 200 })
+    await made()
+  })
+
+  test('is begun anew when its worker was cut off, and never half of it looks whole', async () => {
+    await ask()
+    const whole = readZip((await download(await addressOf())).bytes).size
+    await owner.query(
+      `update document_export set state = 'waiting', parts = 1, lease_until = now() + interval '1 hour' where workspace_id = $1`,
+      [workspaceId],
+    )
+    await owner.query(`update export_part set content = 'half' where workspace_id = $1`, [workspaceId])
+    expect((await list())[0]).toMatchObject({ situacao: 'em-andamento' })
+    await owner.query('update document_export set lease_until = now() where workspace_id = $1', [workspaceId])
+    expect(readZip((await download(await addressOf())).bytes).size).toBe(whole)
+  })
+})
+
+describe('a download that was cut off', () => {
+  const size = 3_000_000
+  // Parts of different lengths, and none of them compresses to nothing on the way.
+  const fill = async (times = 1) => {
+    await owner.query('delete from export_part where workspace_id = $1', [workspaceId])
+    await owner.query(
+      `insert into export_part (workspace_id, export_id, n, content)
+       select workspace_id, id, n, convert_to(repeat(md5(n::text), $2 * (array[31250, 40000, 22500])[n + 1]), 'UTF8')
+         from document_export, generate_series(0, 2) n where workspace_id = $1`,
+      [workspaceId, times],
+    )
+    await owner.query('update document_export set bytes = $2, parts = 3 where workspace_id = $1', [
+      workspaceId,
+      times * size,
+    ])
+  }
+  let address: string
+  let tag: string
+  let bytes: Buffer
+  beforeEach(async () => {
+    await ask()
+    address = await addressOf()
+    await fill()
+    const first = await download(address)
+    bytes = first.bytes
+    tag = first.headers.get('etag')!
+    expect([first.status, bytes.length, first.headers.get('content-length')]).toEqual([200, size, String(size)])
+  })
+
+  test('goes on from any byte, long after the link has ended, for who has the beginning', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    vi.setSystemTime(Date.now() + 5 * 3_600_000)
+    for (const from of [1, 999_999, 1_000_000, 2_280_000, size - 1]) {
+      const rest = await download(address, { range: `bytes=${from}-`, 'if-range': tag })
+      expect([rest.status, rest.headers.get('content-range')]).toEqual([206, `bytes ${from}-${size - 1}/${size}`])
+      expect(rest.bytes.equals(bytes.subarray(from)), String(from)).toBe(true)
+    }
+    expect(await download(address, { range: `bytes=${size}-`, 'if-range': tag })).toMatchObject({ status: 416 })
+    const others: Record<string, string>[] = [{}, { 'if-range': '"another"' }, { 'if-match': `W/${tag}` }]
+    for (const headers of others)
+      expect(await download(address, { range: 'bytes=5-', ...headers })).toMatchObject({ status: 410 })
+  })
+
+  test('goes on with a new link too, at once, and counts as fetched only there', async () => {
+    const [file] = await list()
+    const another = url + (await link(file!.id)).body.data.endereco
+    expect(await download(another, { range: 'bytes=7-' })).toMatchObject({ status: 206 })
+    for (let time = 0; time < 4; time++)
+      expect(await download(another, { range: 'bytes=7-', 'if-range': tag })).toMatchObject({ status: 206 })
+    // The server may not have noticed that the first connection is dead.
+    // More than a connection takes at once.
+    await fill(12)
+    await expect.poll(async () => (await fetch(another, { method: 'HEAD' })).status).toBe(200)
+    const stuck = await fetch(another)
+    expect(stuck.status).toBe(200)
+    expect(await download(another, { range: 'bytes=7-', 'if-range': tag })).toMatchObject({ status: 206 })
+    await expect(stuck.arrayBuffer()).rejects.toThrow()
+  })
+
+  test('begins anew when the file was made anew, instead of joining halves of two', async () => {
+    await owner.query('delete from export_part where workspace_id = $1', [workspaceId])
+    const again = await download(address, { range: 'bytes=7-', 'if-range': tag })
+    expect(again.status).toBe(200)
+    expect(readZip(again.bytes).has('LEIA-ME.txt')).toBe(true)
+    const after = await download(address, { range: 'bytes=7-', 'if-range': tag })
+    expect(after.status).toBe(200)
+    expect(after.headers.get('etag')).not.toBe(tag)
+  })
+})
