@@ -34,6 +34,8 @@ import { describeApi } from './http/openapi.ts'
 import { serveSite, siteSettings } from './http/site.ts'
 import { refuseWhileStarting } from './http/starting.ts'
 import { repeat } from './jobs/jobs.ts'
+import { keys, recordUses } from './keys/keys.ts'
+import { keyRoutes } from './keys/routes.ts'
 import { operatorMails, startOperatorLetters, watchStorage } from './mail/operator.ts'
 import { deleteSettledMails } from './mail/queue.ts'
 import { forgetOutbox } from './mail/transport.ts'
@@ -88,6 +90,7 @@ export const routes = [
   ...companyRoutes,
   ...documentRoutes,
   ...changeRoutes,
+  ...keyRoutes,
   ...webhookRoutes,
   ...manifestationRoutes,
   ...companyChangeRoutes(captures),
@@ -134,7 +137,7 @@ export async function start(
     step('Abrindo a API e o site…')
     const serving = withPool('api')
     const hub = openHub(serving, databaseUrl, findSession)
-    const app = await serveRoutes(serving, routes, findSession, hub)
+    const app = await serveRoutes(serving, routes, findSession, { guest: hub, keys })
     stack.defer(() => closeSoon(app, hub))
     const contract = routes.map(({ route }) => route)
     await serveDocs(app, describeApi(contract, config.productName))
@@ -187,6 +190,7 @@ export async function start(
     }
     stack.use(startTeller(working, writers))
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
+    stack.use(repeat(usesEveryMs, () => recordUses(working), working.log))
     stack.use(startExportWorker(working))
     stack.use(startWebhookWorker(working))
     stack.use(startCertificateWorker(working, captures))
@@ -291,6 +295,7 @@ async function openStorage(config: Config, stack: AsyncDisposableStack, options:
 
 const tidyUpEveryMs = 6 * 3_600_000
 const markEveryMs = 60_000
+const usesEveryMs = 5 * 60_000
 const proveEveryMs = 60_000
 const eraseEveryMs = 60_000
 const closingMs = 5_000

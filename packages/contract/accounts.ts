@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { deletionDays } from './codes.ts'
 import {
   AccountForm,
   ChangeEmailForm,
@@ -7,6 +8,7 @@ import {
   DeleteAccountForm,
   LoginForm,
   NewPasswordForm,
+  PasskeyForm,
   ProofForm,
   RecoveryForm,
   SecondFactorForm,
@@ -14,6 +16,7 @@ import {
 } from './forms.ts'
 import { route } from './route.ts'
 
+export { deletionDays } from './codes.ts'
 export {
   AccountForm,
   ChangeEmailForm,
@@ -21,6 +24,7 @@ export {
   DeleteAccountForm,
   LoginForm,
   NewPasswordForm,
+  PasskeyForm,
   ProofForm,
   RecoveryForm,
   SecondFactorForm,
@@ -57,14 +61,111 @@ export const logout = route({
   data: z.null(),
 })
 
+const base64url = (bytesMax: number) =>
+  z
+    .string()
+    .max(Math.ceil((bytesMax * 4) / 3), 'A passkey é grande demais')
+    .regex(/^[\w-]*={0,2}$/, 'A passkey não está em base64url')
+
+// Of a credential of WebAuthn, as browsers and libraries write it in JSON (level 3, section 5.1).
+const credential = {
+  id: base64url(1_023),
+  rawId: base64url(1_023),
+  type: z.literal('public-key'),
+  authenticatorAttachment: z.enum(['platform', 'cross-platform']).optional().catch(undefined),
+  clientExtensionResults: z.object({}).default({}),
+}
+
+/** What an authenticator made: `RegistrationResponseJSON` of WebAuthn. */
+export const PasskeyRegistration = z.object({
+  ...credential,
+  response: z.object({
+    clientDataJSON: base64url(4_096),
+    attestationObject: base64url(16_384),
+    transports: z.array(z.string().max(40)).max(10).optional(),
+  }),
+})
+export type PasskeyRegistration = z.output<typeof PasskeyRegistration>
+
+/** What an authenticator signed: `AuthenticationResponseJSON` of WebAuthn. */
+export const PasskeyAnswer = z.object({
+  ...credential,
+  response: z.object({
+    clientDataJSON: base64url(4_096),
+    authenticatorData: base64url(4_096),
+    signature: base64url(4_096),
+    userHandle: base64url(64).optional(),
+  }),
+})
+export type PasskeyAnswer = z.output<typeof PasskeyAnswer>
+
 /** Proves once more who the person of the session is, which calls that answer 403 ask for; counts for ten minutes in this session. Ours. */
 export const proveIdentity = route({
   method: 'POST',
   path: '/v1/api/Auth/confirmar',
   access: 'session',
-  summary: 'Confirma quem usa esta sessão, pela senha ou por um código; vale por dez minutos para o que responde 403.',
+  summary:
+    'Confirma quem usa esta sessão, pela senha, por um código ou por uma passkey; vale por dez minutos para o que responde 403.',
   refusals: [429],
-  body: ProofForm,
+  body: ProofForm.extend({ passkey: PasskeyAnswer.optional() }),
+  data: z.null(),
+})
+
+/** What a browser needs to ask for a passkey, as WebAuthn names it: `PublicKeyCredentialRequestOptionsJSON`; ours. */
+export const challengePasskey = route({
+  method: 'POST',
+  path: '/v1/api/Auth/desafio',
+  access: 'public',
+  summary: 'Devolve o desafio que uma passkey assina, para entrar ou para confirmar quem usa a sessão.',
+  refusals: [409],
+  data: z.looseObject({ challenge: z.string(), rpId: z.string() }),
+})
+
+/** Opens a session by a passkey alone; ours. */
+export const loginByPasskey = route({
+  method: 'POST',
+  path: '/v1/api/Auth/passkey',
+  access: 'public',
+  summary: 'Abre uma sessão com uma passkey, que assina o desafio.',
+  refusals: [401, 409, 429],
+  body: z.object({ resposta: PasskeyAnswer }),
+  data: z.object({ token: z.string(), wsId: z.string(), email: z.string() }),
+})
+
+/** What a browser needs to make a passkey: `PublicKeyCredentialCreationOptionsJSON`; ours. */
+export const beginPasskey = route({
+  method: 'POST',
+  path: '/v1/api/Usuarios/passkeys/desafio',
+  access: 'session',
+  summary: 'Começa a cadastrar uma passkey: devolve o que o navegador precisa para criá-la.',
+  refusals: [403, 409],
+  data: z.looseObject({
+    challenge: z.string(),
+    rp: z.looseObject({ name: z.string() }),
+    user: z.looseObject({ id: z.string(), name: z.string(), displayName: z.string() }),
+    pubKeyCredParams: z.array(z.looseObject({ alg: z.number(), type: z.literal('public-key') })),
+  }),
+})
+
+/** Keeps a passkey that the browser made; ours. */
+export const addPasskey = route({
+  method: 'POST',
+  path: '/v1/api/Usuarios/passkeys',
+  access: 'session',
+  summary: 'Guarda a passkey que o navegador criou.',
+  refusals: [403, 409],
+  body: PasskeyForm.extend({ resposta: PasskeyRegistration }),
+  data: z.null(),
+})
+
+/** Removes a passkey of the account; ours. */
+export const removePasskey = route({
+  method: 'POST',
+  path: '/v1/api/Usuarios/passkeys/remover',
+  access: 'session',
+  summary: 'Remove uma passkey da conta.',
+  refusals: [403, 404],
+  body: z.object({ idPasskey: z.string({ error: 'Informe a passkey.' }).min(1, 'Informe a passkey.') }),
   data: z.null(),
 })
 
@@ -177,6 +278,12 @@ export const getAccount = route({
     emailConfirmado: z.boolean(),
     /** The second factor, since when it is on and how many codes for a lost telephone are left; null: it is off. */
     duasEtapas: z.object({ desde: z.string(), codigosRestantes: z.number() }).nullable(),
+    /** Its passkeys, the oldest first; null: the address of the product allows none. */
+    passkeys: z
+      .array(
+        z.object({ idPasskey: z.string(), nome: z.string(), criadaEm: z.string(), usadaEm: z.string().nullable() }),
+      )
+      .nullable(),
     /** The e-mail that the account will have when the link in the letter to it is opened; null: no change was asked for. */
     emailNovo: z.string().nullable(),
     /** When everything of the account is deleted, because somebody asked for that; null: nobody did. */
@@ -236,12 +343,12 @@ export const resendConfirmation = route({
   data: z.null(),
 })
 
-/** Destroys the private keys at once, and everything else of the account after seven days; ours. */
+/** Destroys the private keys at once, and everything else of the account after thirty days; ours. */
 export const deleteAccount = route({
   method: 'POST',
   path: '/v1/api/Usuarios/excluir',
   access: 'session',
-  summary: 'Pede a exclusão da conta: apaga as chaves privadas agora e o resto em sete dias.',
+  summary: `Pede a exclusão da conta: apaga as chaves privadas agora e o resto em ${deletionDays} dias.`,
   refusals: [409, 429],
   body: DeleteAccountForm,
   data: z.object({ exclusaoEm: z.string() }),

@@ -42,6 +42,9 @@ export function statusTone(codigoEvento: number): 'green' | 'red' | 'blue' | 'ye
 /** Days of trial after the sign-up (section 9). */
 export const trialDays = 7
 
+/** Days in which the deletion of an account can be taken back. */
+export const deletionDays = 30
+
 /** A plan of section 9; null: without limit. */
 export interface PlanKind {
   name: string
@@ -74,3 +77,6 @@ export const manifestationTypes: { nfe: readonly Code[]; cte: readonly Code[] } 
 
 /** Characters that the form takes as a justificativa (section 5). */
 export const justificationMax = 200
+
+/** What a change in the change feed is: a document is new, its XML came, its situation or role changed, it was cancelled, an answer was settled. */
+export const changeKinds = ['documento-novo', 'xml-completo', 'situacao', 'cancelamento', 'resposta'] as const

@@ -110,6 +110,7 @@ export const listDocuments = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais',
   access: 'session',
+  scope: 'documentos:ler',
   summary: 'Lista os documentos fiscais do filtro, 50 por página, do mais novo ao mais antigo ou em outra ordem.',
   refusals: [404],
   query: DocumentQuery,
@@ -132,6 +133,7 @@ export const selectDocuments = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/selecao',
   access: 'session',
+  scope: 'documentos:ler',
   summary: `Os identificadores de todos os documentos do filtro, até ${selectionMax.toLocaleString('pt-BR')}.`,
   refusals: [404, 409],
   query: SelectionQuery,
@@ -143,6 +145,7 @@ export const countOutsidePeriod = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/fora-do-periodo',
   access: 'session',
+  scope: 'documentos:ler',
   summary: 'Quantos documentos o filtro acharia fora do período dele, por mês de emissão, do mais novo ao mais antigo.',
   refusals: [404],
   query: DocumentFilter,
@@ -157,6 +160,7 @@ export const suggestIssuers = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/sugestoes',
   access: 'session',
+  scope: 'documentos:ler',
   summary: 'Até seis emitentes cujo nome, CNPJ ou CPF tem todas as palavras escritas.',
   query: z.object({ TipoDFe: filterShape.TipoDFe, CampoPesquisa: filterShape.CampoPesquisa }),
   data: z.object({ emitentes: z.array(z.object({ nome: z.string(), cnpjCpf: z.string() })) }),
@@ -231,6 +235,7 @@ export const getDocument = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/detalhes/{idDfe}',
   access: 'session',
+  scope: 'documentos:ler',
   summary: 'O conteúdo de um documento, o histórico dele e os documentos que ele cita.',
   refusals: [404],
   params: documentParams,
@@ -242,14 +247,18 @@ export const downloadXml = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/xml/{idDfe}',
   access: 'session',
+  scope: 'documentos:ler',
   summary: 'O XML de um documento como a SEFAZ o entregou; o do resumo, enquanto só ele chegou.',
   refusals: [404],
   params: documentParams,
   produces: 'application/xml',
 })
 
-/** Documents that one export holds at most; with PDFs fewer, because each is laid out anew; and those of one print. */
-export const exportMax = { documents: 100_000, withPdf: 5_000, printed: 500 }
+/**
+ * Documents that one export holds at most; with PDFs fewer, because each is laid out anew; those of one print; and those of which an archive of
+ * everything has PDFs.
+ */
+export const exportMax = { documents: 100_000, withPdf: 5_000, printed: 500, leavingPdf: 50_000 }
 
 const chosenShape = {
   filtro: DocumentFilter.optional(),
@@ -286,6 +295,7 @@ export const exportDocuments = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/exportar',
   access: 'session',
+  scope: 'exportar',
   summary:
     'Começa um ZIP com XML, PDF e planilha dos documentos; `endereco` entrega o que fica pronto, vale por dez minutos e dispensa o token.',
   refusals: [404, 409, 429],
@@ -298,10 +308,23 @@ export const printDocuments = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/imprimir',
   access: 'session',
+  scope: 'exportar',
   summary: `Começa um PDF com o DANFE ou o DACTE de cada documento, até ${exportMax.printed}, com um marcador para cada um; \`endereco\` como em exportar.`,
   refusals: [404, 409, 429],
   body: z.object(chosenShape).refine(oneChoice, noChoice),
   data: Prepared,
+})
+
+/** Begins an archive of everything that the workspace keeps; ours. */
+export const takeEverything = route({
+  method: 'POST',
+  path: '/v1/api/DocumentosFiscais/sair-com-tudo',
+  access: 'session',
+  summary:
+    'Começa o arquivo com tudo o que a conta guarda: XML, eventos, planilhas, auditoria e configurações, com PDF ou sem. Aparece em `exportacoes` por três dias.',
+  refusals: [403, 409, 429],
+  body: z.object({ pdf: flag('pdf').default(false) }),
+  data: z.object({ totalDeArquivos: z.number().describe('Quantos ZIP.'), totalDeItens: z.number() }),
 })
 
 /** An export, or a print of many documents. */
@@ -317,6 +340,7 @@ export const ExportItem = z.object({
   pedidaPor: z.string(),
   pedidaEm: z.string(),
   problema: z.string().nullable().describe('Por que falhou, ou o que não está no arquivo, uma frase por linha.'),
+  tudo: z.boolean().describe('É o arquivo com tudo, ou uma parte dele; `total` conta o que a SEFAZ entregou.'),
 })
 /** What the browser receives as an export. */
 export type ExportItem = z.output<typeof ExportItem>
@@ -326,7 +350,9 @@ export const listExports = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/exportacoes',
   access: 'session',
-  summary: 'As exportações e impressões do último dia, da mais nova à mais antiga, e em que ponto estão.',
+  scope: 'exportar',
+  summary:
+    'As exportações e impressões do último dia, e de três dias o arquivo com tudo, da mais nova à mais antiga, e em que ponto estão.',
   data: z.array(ExportItem),
 })
 
@@ -335,8 +361,9 @@ export const linkExport = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/exportacoes/{id}/link',
   access: 'session',
-  summary: 'Um novo endereço de uma exportação ou impressão do último dia.',
-  refusals: [404],
+  scope: 'exportar',
+  summary: 'Um novo endereço de uma exportação ou impressão que ainda está guardada.',
+  refusals: [403, 404],
   params: z.object({ id: z.string() }),
   data: z.object(fileLink),
 })
@@ -346,7 +373,8 @@ export const downloadExport = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/exportacao/{bilhete}',
   access: 'public',
-  summary: 'O ZIP que `exportar` começou; espera pelo que ainda não está pronto.',
+  summary:
+    'O ZIP que `exportar` começou; espera pelo que ainda não está pronto. O que está pronto tem `ETag`, e um download cortado continua com `Range` e `If-Range`.',
   refusals: [404, 409, 410, 429],
   params: z.object({ bilhete: z.string() }),
   produces: 'application/zip',
@@ -368,6 +396,7 @@ export const printDanfe = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/danfe/{idDfe}',
   access: 'session',
+  scope: 'documentos:ler',
   summary: 'DANFE de uma NF-e completa, em PDF.',
   refusals: [404, 409],
   params: documentParams,
@@ -379,6 +408,7 @@ export const printDacte = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/dacte/{idDfe}',
   access: 'session',
+  scope: 'documentos:ler',
   summary: 'DACTE de um CT-e, em PDF.',
   refusals: [404, 409],
   params: documentParams,
@@ -390,6 +420,7 @@ export const printDocumentEvent = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/evento/{idDfe}/{idEvento}',
   access: 'session',
+  scope: 'documentos:ler',
   summary: 'Um evento registrado de um documento (Carta de Correção, cancelamento ou outro), em PDF.',
   refusals: [404, 409],
   params: z.object({ idDfe: z.string(), idEvento: z.string() }),

@@ -1,7 +1,7 @@
 import { parseCnpj } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
 import { z } from 'zod'
-import { justificationMax, manifestationTypes } from './codes.ts'
+import { changeKinds, justificationMax, manifestationTypes } from './codes.ts'
 import {
   emailShape,
   flag,
@@ -14,6 +14,7 @@ import {
   requiredEmail,
   wholeNumber,
 } from './fields.ts'
+import { scopes } from './route.ts'
 
 // What people fill in, apart from the calls that carry it: a page that shows no form does not load the means to check one.
 
@@ -50,6 +51,13 @@ export const ProofForm = z.object({
     .max(400, 'Senha deve ter entre 6 e 100 caracteres')
     .optional(),
   codigo: oneTimeCode.optional(),
+})
+
+/** How a person calls a passkey of theirs. */
+export const PasskeyForm = z.object({
+  nome: line('Nome', 'Dê um nome à passkey')
+    .min(1, 'Dê um nome à passkey')
+    .max(60, 'O nome tem no máximo 60 caracteres'),
 })
 
 const unknownPlan = 'Tipo de plano deve ser 1 ou 2'
@@ -282,4 +290,46 @@ export const SaveViewForm = z.object({
     .max(2000, 'endereco deve ter no máximo 2000 caracteres')
     .regex(/^[\w.~%=&+*-]*$/, 'endereco deve ser a consulta do endereço da lista, como status=1&ordem=valor'),
   inicial: flag('inicial'),
+})
+
+const noKeyName = 'Dê um nome à chave: o do sistema que vai usá-la'
+const noScope = 'Escolha pelo menos uma permissão'
+/** The longest time for which an API key is good when it is not good forever. */
+export const keyDaysMax = 3 * 365
+const badKeyDays = `A validade deve ser de 1 a ${keyDaysMax} dias`
+
+/** How an API key is called; ours. */
+export const keyName = line('Nome da chave', noKeyName)
+  .min(1, noKeyName)
+  .max(60, 'O nome da chave deve ter no máximo 60 caracteres')
+
+/** A new API key; ours. */
+export const KeyForm = z.object({
+  nome: keyName,
+  permissoes: z
+    .array(z.enum(scopes, { error: 'Permissão desconhecida' }), { error: noScope })
+    .min(1, noScope)
+    .max(scopes.length, 'Há permissões repetidas'),
+  /** Absent: until it is removed. */
+  validadeEmDias: numberBetween(1, keyDaysMax, badKeyDays).nullish(),
+})
+
+/** An address that is told what changes; ours. */
+export const WebhookForm = z.object({
+  endereco: z
+    .string({ error: 'Informe o endereço do webhook.' })
+    .trim()
+    .min(1, 'Informe o endereço do webhook.')
+    .max(2000, 'O endereço do webhook deve ter no máximo 2000 caracteres'),
+  tipos: z
+    .array(z.enum(changeKinds, { error: 'Tipo de alteração desconhecido' }), {
+      error: 'Escolha os tipos de alteração.',
+    })
+    .min(1, 'Escolha pelo menos um tipo de alteração.')
+    .max(changeKinds.length, 'Há tipos de alteração repetidos'),
+  idsEmpresas: z
+    .array(z.string().max(100))
+    .min(1, 'Escolha pelo menos uma empresa, ou todas.')
+    .max(200, 'Escolha até 200 empresas, ou todas.')
+    .nullish(),
 })

@@ -3,12 +3,18 @@ import type { z } from 'zod'
 /** Who may call a route: everybody, or only the holder of a session token. */
 export type Access = 'public' | 'session'
 
+/** What an API key may be allowed; each lets a program make the calls that name it. */
+export const scopes = ['documentos:ler', 'documentos:responder', 'empresas:ler', 'empresas:gerir', 'exportar'] as const
+export type Scope = (typeof scopes)[number]
+
 /** A call of section 7 of the specification, described once for server and browser. */
 export interface RouteDefinition {
   method: 'GET' | 'POST' | 'PUT'
   /** Path with `{name}` for parameters, as printed in the specification. */
   path: string
   access: Access
+  /** What an API key needs to make the call; without one it is for people only. */
+  scope?: Scope
   /** One Portuguese sentence for the reader of the API. */
   summary: string
   params?: z.ZodType

@@ -13,8 +13,10 @@ export {
   removeWebhook,
   replaceWebhookSecret,
   testWebhook,
+  WebhookForm,
 } from './changes.ts'
 export { type PlanKind, planKinds, trialDays } from './codes.ts'
+export { addKey, KeyForm, keyDaysMax, listKeys, removeKey, renameKey } from './keys.ts'
 
 /** Dashboard of the current month (section 3). `tipoDfe` 0 means NFe, any other value CTe. */
 export const Dashboard = z.object({
@@ -77,6 +79,7 @@ export const getDashboard = route({
   method: 'GET',
   path: '/v1/api/Dashboard',
   access: 'session',
+  scope: 'documentos:ler',
   summary: 'Números do mês, documentos por empresa e últimos documentos de hoje.',
   data: Dashboard,
 })
@@ -129,6 +132,7 @@ export const auditActions = [
   'login',
   'login-recusado',
   'sessao',
+  'chave',
   'senha',
   'empresa',
   'certificado',

@@ -35,7 +35,14 @@ interface Row {
   cnpj: string
   ultimaSincronizacaoNFe: string
   ultimaSincronizacaoCTe: string
-  captura: { estado: string; mensagem: string; proximaConsulta: string | null; ultimoNsu: string; maxNsu: string }[]
+  captura: {
+    estado: string
+    mensagem: string
+    proximaConsulta: string | null
+    ultimoNsu: string
+    maxNsu: string
+    ultimaResposta: string | null
+  }[]
 }
 
 beforeAll(async () => {
@@ -90,7 +97,10 @@ async function register(client: Client, { cnpj, nome, uf }: typeof company) {
   return client.call<{ idEmpresa: string }>('POST', '/v1/api/Empresas', form)
 }
 
-const timeless = ({ ultimaSincronizacaoNFe, ultimaSincronizacaoCTe, ...row }: Row) => row
+const timeless = ({ ultimaSincronizacaoNFe, ultimaSincronizacaoCTe, captura, ...row }: Row) => ({
+  ...row,
+  captura: captura.map(({ ultimaResposta, ...capture }) => capture),
+})
 
 let companyId: string
 

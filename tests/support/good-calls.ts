@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { scopes } from '@vigia/contract/route'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import { Secret, TOTP } from 'otpauth'
+import { createAuthenticator } from './authenticator.ts'
 import { logIn, type Member, type TwoWorkspaces } from './two-workspaces.ts'
 
 /** What a call takes, each part as it is before it is written into a request. */
@@ -45,6 +47,23 @@ async function carefulCode({ product }: TwoWorkspaces, token: string): Promise<s
   const response = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` } })
   const { data } = (await response.json()) as { data: { segredo: string } }
   return new TOTP({ secret: Secret.fromBase32(data.segredo) }).generate()
+}
+
+async function challengeOf({ product }: TwoWorkspaces, token?: string): Promise<{ challenge: string }> {
+  const path = token ? '/v1/api/Usuarios/passkeys/desafio' : '/v1/api/Auth/desafio'
+  const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
+  const response = await fetch(new URL(path, product.url), { method: 'POST', headers })
+  return ((await response.json()) as { data: { challenge: string } }).data
+}
+
+async function passkeyOf(two: TwoWorkspaces, token: string) {
+  const device = createAuthenticator({ origin: two.product.config.publicUrl })
+  await fetch(new URL('/v1/api/Usuarios/passkeys', two.product.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify({ nome: 'Celular', resposta: device.register(await challengeOf(two, token)) }),
+  })
+  return device
 }
 
 export const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
@@ -133,6 +152,30 @@ async function newAnnouncement({ owner, mine }: TwoWorkspaces): Promise<string> 
   )
   const { body } = await mine.client.call<{ items: { idAviso: string }[] }>('GET', '/v1/api/Avisos')
   return body.data.items[0]!.idAviso
+}
+
+// There are twenty of them at most, and sixty are made in a day.
+async function forgetKeys({ owner }: TwoWorkspaces): Promise<void> {
+  await owner.query('delete from api_key')
+  await owner.query('delete from throttle')
+}
+
+/** A new key of a member, with every scope unless told otherwise. */
+export async function newKey(
+  { owner }: TwoWorkspaces,
+  { account }: Member,
+  granted: readonly string[] = scopes,
+): Promise<{ idChave: string; chave: string }> {
+  const chave = `vigia_${randomBytes(32).toString('hex')}`
+  const { rows } = await owner.query<{ id: string }>(
+    `with made as (
+       insert into api_key (workspace_id, name, scopes, start, token_hash, created_by)
+       select workspace_id, gen_random_uuid()::text, $3, 'vigia_', $2, id from account where email = $1 returning public_id, workspace_id),
+     listed as (insert into token_directory (token_hash, workspace_id, kept_until) select $2, workspace_id, 'infinity' from made)
+     select public_id as id from made`,
+    [account.email, digest(chave), granted],
+  )
+  return { idChave: rows[0]!.id, chave }
 }
 
 const webhook = { endereco: 'https://erp.exemplo.com.br/aviso', tipos: ['documento-novo'] }
@@ -233,6 +276,27 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { senha: careful.senha },
     token: await carefulSession(two, { isOn: false }),
   }),
+  'POST /v1/api/Auth/desafio': () => ({}),
+  'POST /v1/api/Auth/passkey': async (two) => ({
+    body: { resposta: (await passkeyOf(two, await carefulSession(two, { isOn: false }))).sign(await challengeOf(two)) },
+  }),
+  'POST /v1/api/Usuarios/passkeys/desafio': async (two) => ({
+    token: await carefulSession(two, { isOn: false }),
+  }),
+  'POST /v1/api/Usuarios/passkeys': async (two) => {
+    const token = await carefulSession(two, { isOn: false })
+    const made = createAuthenticator({ origin: two.product.config.publicUrl }).register(await challengeOf(two, token))
+    return { body: { nome: 'Celular', resposta: made }, token }
+  },
+  'POST /v1/api/Usuarios/passkeys/remover': async (two) => {
+    const token = await carefulSession(two, { isOn: false })
+    await passkeyOf(two, token)
+    const { rows } = await two.owner.query<{ id: string }>(
+      'select p.public_id as id from passkey p join account a on a.id = p.account_id where a.email = $1',
+      [careful.email],
+    )
+    return { body: { idPasskey: rows[0]!.id }, token, id: 'idPasskey' }
+  },
   'POST /v1/api/Usuarios/duas-etapas': async (two) => ({ token: await carefulSession(two, { isOn: false }) }),
   'PUT /v1/api/Usuarios/duas-etapas': async (two) => {
     const token = await carefulSession(two, { isOn: false })
@@ -286,6 +350,19 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'GET /v1/api/Avisos': async (two) => ({ query: { antesDe: await newAnnouncement(two) }, id: 'antesDe' }),
   'POST /v1/api/Avisos/lidos': async (two) => ({ body: { ate: await newAnnouncement(two) }, id: 'ate' }),
   'GET /v1/api/Alteracoes': () => ({ query: { desde: '0' } }),
+  'GET /v1/api/Chaves': () => ({}),
+  'POST /v1/api/Chaves': async (two) => {
+    await forgetKeys(two)
+    return { body: { nome: 'ERP', permissoes: ['documentos:ler'], validadeEmDias: 90 } }
+  },
+  'PUT /v1/api/Chaves': async (two) => ({
+    body: { idChave: (await newKey(two, two.mine)).idChave, nome: 'Outro nome' },
+    id: 'idChave',
+  }),
+  'POST /v1/api/Chaves/apagar': async (two) => ({
+    body: { idChave: (await newKey(two, two.mine)).idChave },
+    id: 'idChave',
+  }),
   'GET /v1/api/Webhooks': () => ({}),
   'POST /v1/api/Webhooks': async (two) => {
     await forgetWebhooks(two)
@@ -359,6 +436,11 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { idsDFe: [await complete(two, 2)] },
     id: 'idsDFe',
   }),
+  'POST /v1/api/DocumentosFiscais/sair-com-tudo': async ({ owner }) => {
+    await owner.query('delete from throttle')
+    await owner.query("delete from document_export where request ? 'leaving'")
+    return { body: { pdf: false } }
+  },
   'GET /v1/api/DocumentosFiscais/exportacoes': () => ({}),
   'POST /v1/api/DocumentosFiscais/exportacoes/{id}/link': async (two) => ({
     params: { id: (await newExport(two)).idExportacao },

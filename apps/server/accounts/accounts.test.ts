@@ -81,6 +81,7 @@ describe('a sign-up', () => {
           compartilhada: false,
           emailConfirmado: true,
           duasEtapas: null,
+          passkeys: [],
           emailNovo: null,
           exclusaoEm: null,
           criadaEm: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),

@@ -10,6 +10,7 @@ import { AppError } from '../platform/errors.ts'
 import { queueConfirmation } from './confirmation.ts'
 import { findUnproved } from './email-proof.ts'
 import { endLinks } from './links.ts'
+import { findPasskeys, removePasskeys } from './passkeys.ts'
 import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
 import { hashPassword, lockAccount } from './passwords.ts'
 import { dropSecondFactor, findSecondFactor, removeSecondFactor } from './second-factor.ts'
@@ -24,6 +25,7 @@ export { requirePassword } from './passwords.ts'
 export { requireProofOfFactor, requireRecentProof } from './proof.ts'
 export { sessionChannel } from './session-ends.ts'
 export { findSession, listEnded } from './sessions.ts'
+export { listToken, tokenHash } from './tokens.ts'
 
 const networkLimit: Limit = { name: 'cadastro', times: 300, withinMs: 3_600_000 }
 // Whoever has many networks: each sign-up sends a letter of ours to an address that somebody typed.
@@ -123,7 +125,8 @@ export async function getAccount({ db, config }: Pick<Context, 'db' | 'config'>,
       .executeTakeFirst()
     if (!row) return undefined
     const proved = (await findUnproved({ db, config }, session)) === null
-    return { ...row, proved, secondFactor: await findSecondFactor({ db }, session) }
+    const secondFactor = await findSecondFactor({ db }, session)
+    return { ...row, proved, secondFactor, passkeys: await findPasskeys({ db }, session) }
   })
   if (!account) throw new AppError('not-found', 'Conta não encontrada.')
   return account
@@ -188,6 +191,7 @@ export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): 
       .where((where) => where.and(own))
       .execute()
     await removeSecondFactor({ db }, account)
+    await removePasskeys({ db }, account)
     await endLinks({ db }, account)
   })
   return true

@@ -12,7 +12,7 @@ const Occasion = z.object({ at: z.iso.datetime(), address: z.string() })
 const SecondFactorOccasion = z.object({
   at: z.iso.datetime(),
   address: z.string().optional(),
-  what: z.enum(['ligada', 'desligada', 'codigo-usado', 'codigos-trocados']),
+  what: z.enum(['ligada', 'desligada', 'codigo-usado', 'codigos-trocados', 'passkey-cadastrada', 'passkey-removida']),
 })
 
 /** The letters about accounts, by kind. None of them names the person: the name was chosen at the sign-up, for which anybody may give any e-mail. */
@@ -75,6 +75,11 @@ function secondFactorChanged(
       'Há códigos de recuperação novos',
       'foram gerados outros códigos de recuperação. Os anteriores não valem mais.',
     ],
+    'passkey-cadastrada': [
+      'Uma passkey foi cadastrada',
+      'a conta passou a aceitar uma passkey, que entra sem a senha.',
+    ],
+    'passkey-removida': ['Uma passkey foi removida', 'uma passkey da conta deixou de valer.'],
   }[what] as [string, string]
   return {
     subject: `${subject} na sua conta no ${productName}`,
@@ -83,7 +88,9 @@ function secondFactorChanged(
       'Se foi você, não é preciso fazer nada.',
       what === 'ligada'
         ? 'Se não foi, fale com a gente agora: sem o código você não entra. Suas empresas e seus documentos continuam guardados.'
-        : 'Se não foi, troque a senha agora: isso encerra as outras sessões. Suas empresas e seus documentos continuam guardados.',
+        : what === 'passkey-cadastrada'
+          ? 'Se não foi, remova-a agora em "Minha conta" e troque a senha: quem a tem entra sem ela. Suas empresas e seus documentos continuam guardados.'
+          : 'Se não foi, troque a senha agora: isso encerra as outras sessões. Suas empresas e seus documentos continuam guardados.',
     ],
     button:
       what === 'ligada'

@@ -11,6 +11,7 @@ import { defaultPrintThreads } from '../print/printer.ts'
 import { createThreads, ThreadError } from '../print/threads.ts'
 import { isWrittenTo, prove } from './email-proof.ts'
 import { endLinks } from './links.ts'
+import { removePasskeys } from './passkeys.ts'
 import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
 import type { PasswordTask } from './password-worker.ts'
 import { requireProofOfFactor } from './proof.ts'
@@ -194,7 +195,10 @@ export async function replacePassword(
     .returning(['name', 'email', 'email_proved_at', isWrittenTo({ config }).as('writtenTo')])
     .executeTakeFirstOrThrow()
   // Somebody else may have signed up with the e-mail of this person, and would keep them out.
-  if (how === 'link' && account.email_proved_at === null) await removeSecondFactor({ db }, owner)
+  if (how === 'link' && account.email_proved_at === null) {
+    await removeSecondFactor({ db }, owner)
+    await removePasskeys({ db }, owner)
+  }
   await endLinks({ db }, owner, how === 'link' ? undefined : ['password', 'new-email'])
   const others = keep === undefined ? sql`true` : sql`token_hash <> ${tokenHash(keep)}`
   await deleteSessions({ db }, workspaceId, sql`account_id = ${accountId} and ${others}`)

@@ -1,5 +1,8 @@
 import {
+  addPasskey,
+  beginPasskey,
   beginSecondFactor,
+  challengePasskey,
   changeEmail,
   changePassword,
   checkRecovery,
@@ -12,8 +15,10 @@ import {
   health,
   listSessions,
   login,
+  loginByPasskey,
   logout,
   proveIdentity,
+  removePasskey,
   renewRecoveryCodes,
   requestRecovery,
   resendConfirmation,
@@ -28,12 +33,14 @@ import * as accounts from './accounts.ts'
 import * as confirmation from './confirmation.ts'
 import * as emailChange from './email-change.ts'
 import * as links from './links.ts'
+import * as passkeys from './passkeys.ts'
 import * as passwords from './passwords.ts'
 import { requireRecentProof } from './proof.ts'
 import { requireReady } from './readiness.ts'
 import * as recovery from './recovery.ts'
 import * as secondFactor from './second-factor.ts'
 import * as sessions from './sessions.ts'
+import * as webauthn from './webauthn.ts'
 
 export const accountRoutes = [
   handle(health, weights.none, async (ctx) => {
@@ -55,8 +62,35 @@ export const accountRoutes = [
   }),
 
   handle(proveIdentity, weights.heavy, async (ctx, { body, session }) => {
-    await sessions.proveAgain(ctx, session, { password: body.senha, code: body.codigo })
+    if (body.passkey) {
+      await webauthn.requirePasskey(ctx, session, body.passkey)
+      await sessions.noteProof(ctx, session)
+    } else await sessions.proveAgain(ctx, session, { password: body.senha, code: body.codigo })
     return { data: null, message: 'Confirmado. Vale por dez minutos nesta sessão.' }
+  }),
+
+  handle(challengePasskey, async (ctx) => ({ data: await webauthn.challengeForPasskey(ctx) })),
+
+  handle(loginByPasskey, weights.heavy, async (ctx, { body, caller }) => {
+    const { token, workspacePublicId, email } = await webauthn.logInWithPasskey(ctx, body.resposta, caller)
+    return { data: { token, wsId: workspacePublicId, email }, message: 'Login realizado com sucesso!' }
+  }),
+
+  handle(beginPasskey, async (ctx, { session }) => {
+    requireRecentProof(session)
+    return { data: await webauthn.challengeForRegistration(ctx, session) }
+  }),
+
+  handle(addPasskey, async (ctx, { body, session }) => {
+    requireRecentProof(session)
+    await webauthn.addPasskey(ctx, session, body.nome, body.resposta)
+    return { data: null, message: 'Passkey cadastrada. Da próxima vez, entre com ela.' }
+  }),
+
+  handle(removePasskey, async (ctx, { body, session }) => {
+    requireRecentProof(session)
+    await passkeys.removePasskey(ctx, session, body.idPasskey)
+    return { data: null, message: 'Passkey removida. Apague-a também no aparelho.' }
   }),
 
   handle(beginSecondFactor, async (ctx, { session }) => {
@@ -146,6 +180,14 @@ export const accountRoutes = [
           desde: account.secondFactor.since.toISOString(),
           codigosRestantes: account.secondFactor.codesLeft,
         },
+        passkeys: webauthn.hasPasskeys(ctx)
+          ? account.passkeys.map(({ publicId, name, createdAt, usedAt }) => ({
+              idPasskey: publicId,
+              nome: name,
+              criadaEm: createdAt.toISOString(),
+              usadaEm: usedAt?.toISOString() ?? null,
+            }))
+          : null,
         emailNovo: account.new_email,
         exclusaoEm: account.erase_at?.toISOString() ?? null,
       },

@@ -68,7 +68,7 @@ export async function takeCode(
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
   await recordAudit({ db }, actor, 'senha', 'Usou um código de recuperação da verificação em duas etapas.')
-  await writeTo({ db, config }, actor, 'codigo-usado', address)
+  await tellOfFactor({ db, config }, actor, 'codigo-usado', address)
   return true
 }
 
@@ -199,7 +199,7 @@ export async function confirmSecondFactor(
       .where('public_id', '<>', session.publicId)
       .execute()
     await recordAudit({ db }, session, 'senha', 'Ligou a verificação em duas etapas.')
-    await writeTo({ db, config }, session, 'ligada', session.address)
+    await tellOfFactor({ db, config }, session, 'ligada', session.address)
     return replaceRecoveryCodes({ db }, session)
   })
 }
@@ -213,7 +213,7 @@ export async function renewRecoveryCodes(
   return inWorkspace({ db }, session.workspaceId, async ({ db }) => {
     if (!(await findSecondFactor({ db }, session))) throw new AppError('conflict', isOff)
     await recordAudit({ db }, session, 'senha', 'Gerou outros códigos de recuperação; os anteriores deixaram de valer.')
-    await writeTo({ db, config }, session, 'codigos-trocados', session.address)
+    await tellOfFactor({ db, config }, session, 'codigos-trocados', session.address)
     return replaceRecoveryCodes({ db }, session)
   })
 }
@@ -245,7 +245,7 @@ export async function dropSecondFactor(
 ): Promise<boolean> {
   if (!(await removeSecondFactor({ db }, owner))) return false
   await recordAudit({ db }, actor, 'senha', 'Desligou a verificação em duas etapas.')
-  await writeTo({ db, config }, owner, 'desligada', actor.address)
+  await tellOfFactor({ db, config }, owner, 'desligada', actor.address)
   return true
 }
 
@@ -268,9 +268,10 @@ function requireOwn({ shared }: Session): void {
   if (shared) throw new AppError('conflict', ofAll)
 }
 
-type Occasion = 'ligada' | 'desligada' | 'codigo-usado' | 'codigos-trocados'
+type Occasion = 'ligada' | 'desligada' | 'codigo-usado' | 'codigos-trocados' | 'passkey-cadastrada' | 'passkey-removida'
 
-async function writeTo(
+/** Writes to the person of an account of a change in how it is entered. `ctx.db` is a transaction inside the workspace. */
+export async function tellOfFactor(
   { db, config }: Pick<Context, 'db' | 'config'>,
   { workspaceId, accountId }: Owner,
   what: Occasion,

@@ -7,6 +7,7 @@ import { queueMail } from '../mail/mail.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { uuidOf } from '../platform/text.ts'
 import { isWrittenTo } from './email-proof.ts'
 import { inTurn, matchesPassword, requirePassword } from './passwords.ts'
 import { isLately } from './proof.ts'
@@ -20,10 +21,12 @@ const sharedSessionsMax = 1_000
 
 /** Failed logins with an e-mail. */
 export const loginLimit: Limit = { name: 'login', times: 10, withinMs: 15 * 60_000 }
-const networkLimit: Limit = { name: 'login de endereço', times: 50, withinMs: 15 * 60_000 }
+/** Failed logins from a network. */
+export const networkLimit: Limit = { name: 'login de endereço', times: 50, withinMs: 15 * 60_000 }
 const entranceLimit: Limit = { name: 'entrada', times: 300, withinMs: 15 * 60_000 }
 
-interface KnownAccount {
+/** An account that somebody may be about to enter. */
+export interface KnownAccount {
   workspaceId: number
   workspacePublicId: string
   accountId: number
@@ -71,11 +74,12 @@ export async function logIn(
   return inTurn(`network ${network}`, () => inTurn(`e-mail ${email}`, check))
 }
 
-// Null: the password was replaced while it was being checked.
-async function openSession(
+/** Opens a session for who has proved to be the account's person; null: the password was replaced meanwhile. `sentence` is for the audit. */
+export async function openSession(
   { db, config }: Pick<Context, 'db' | 'config'>,
   { workspaceId, accountId, passwordHash, email }: KnownAccount & { email: string },
   caller: Caller,
+  sentence = 'Entrou.',
 ): Promise<string | null> {
   const token = createToken()
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
@@ -128,7 +132,7 @@ async function openSession(
       .execute()
     await endOldest({ db }, { workspaceId, accountId }, account.shared ? sharedSessionsMax : sessionsMax)
     const actor = { workspaceId, accountId, accountName: account.name, address: from?.address }
-    await recordAudit({ db }, actor, 'login', 'Entrou.')
+    await recordAudit({ db }, actor, 'login', sentence)
     return token
   })
 }
@@ -183,12 +187,17 @@ export async function proveAgain(
     if (!isRight && session.provedLately) return
     if (!isRight) throw new AppError('invalid-input', wrongCode)
   } else await requirePassword(ctx, session, password ?? '', 'Confirmação recusada: a senha não conferiu.')
+  await noteProof(ctx, session)
+}
+
+/** Notes that the person of the session has just proved to be the account's. */
+export async function noteProof(ctx: WithDatabase, { workspaceId, token }: Session): Promise<void> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     db
       .updateTable('session')
       .set({ proved_at: sql<Date>`now()` })
       .where('workspace_id', '=', workspaceId)
-      .where('token_hash', '=', tokenHash(session.token))
+      .where('token_hash', '=', tokenHash(token))
       .execute(),
   )
 }
@@ -314,8 +323,6 @@ export async function listEnded(
   return publicIds.filter((publicId) => !known.has(publicId))
 }
 
-const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /** Ends the session `publicId` of the account or, when none is named, all but the one that asks. Returns how many ended. */
 export async function endSessions(
   { db }: WithDatabase,
@@ -327,7 +334,7 @@ export async function endSessions(
       'conflict',
       'Esta conta é compartilhada, e as outras sessões são de outras pessoas: nenhuma foi encerrada. Para encerrar a sua, use "Sair".',
     )
-  if (publicId !== undefined && !uuidShape.test(publicId)) throw unknownSession()
+  if (publicId !== undefined && uuidOf(publicId) === null) throw unknownSession()
   return inWorkspace({ db }, session.workspaceId, async ({ db }) => {
     const which = publicId === undefined ? sql`public_id <> ${session.publicId}` : sql`public_id = ${publicId}`
     const open = sql`account_id = ${session.accountId} and expires_at > now() and ${which}`

@@ -6,6 +6,7 @@ import { recordAudit } from '../audit/audit.ts'
 import { addCertificate, changeLines, linesOf, newCompany, openInstallation, ours, pause } from '../capture/testing.ts'
 import { receive } from '../documents/documents.ts'
 import { arrive, chaveOf, evento, nfeProc } from '../documents/testing.ts'
+import { addKey, keys, listKeys } from '../keys/keys.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { insertAccount, newWorkspace, testSession } from '../platform/testing.ts'
 import { askForDeletion, deleteWorkspaceOf, eraseDue, eraseUnused, keepAccount } from './deletion.ts'
@@ -100,8 +101,10 @@ describe('asking for it', () => {
   test('destroys the keys at once, stops the captures, tells the person, and deletes nothing else yet', async () => {
     const office = await newOffice()
     await keep(office, [1])
+    await addKey(ctx, office.session, { name: 'ERP', scopes: ['exportar'], days: null })
     const at = await askForDeletion(ctx, office.session, password)
-    expect(Math.round((at.getTime() - Date.now()) / 3_600_000)).toBe(7 * 24)
+    expect(await listKeys(ctx, office.workspaceId)).toEqual([])
+    expect(Math.round((at.getTime() - Date.now()) / 3_600_000)).toBe(30 * 24)
     expect(await keysOf(office)).toEqual([''])
     expect(await leftOf(office)).not.toHaveProperty('workspace_key')
     for (const line of await linesOf(ctx)) expect(line).toMatchObject({ state: 'stopped', next_at: null })
@@ -127,6 +130,12 @@ describe('asking for it', () => {
   test('can be taken back until the time is over', async () => {
     const office = await newOffice()
     expect(await keepAccount(ctx, office.session)).toBe(false)
+    await addKey(ctx, office.session, { name: 'ERP', scopes: ['exportar'], days: null })
+    const call = { method: 'GET', path: '/v1/api/Dashboard' } as const
+    const { rows } = await owner.query<{ id: number }>('select id from api_key where workspace_id = $1', [
+      office.workspaceId,
+    ])
+    await keys.note(ctx, { ...office.session, accountId: rows[0]!.id }, call, true)
     await askForDeletion(ctx, office.session, password)
     expect(await keepAccount(ctx, office.session)).toBe(true)
     expect(await eraseDue(ctx)).toBe(0)
@@ -161,6 +170,7 @@ describe('a deletion', () => {
         sql`insert into announcement (workspace_id, topic, kind, header, body) values (${workspaceId}, 'aviso', 'alert', 'x', 'x')`,
         sql`insert into session (workspace_id, token_hash, account_id, expires_at) values (${workspaceId}, ${Buffer.from(`${workspaceId}`)}, ${office.id}, now() + interval '1 day')`,
         sql`insert into mail_link (workspace_id, token_hash, account_id, purpose, expires_at) values (${workspaceId}, ${Buffer.from(`${workspaceId}`)}, ${office.id}, 'password', now())`,
+        sql`insert into passkey (workspace_id, account_id, digest, credential_id, public_key, counter, transports, name) values (${workspaceId}, ${office.id}, '', '', '', 0, '{}', 'x')`,
         sql`insert into announcement_position select s.workspace_id, s.public_id, 1 from session s`,
         sql`insert into manifestation_text (workspace_id, type, choice, text) values (${workspaceId}, 0, 1, 'x')`,
         sql`insert into saved_view (workspace_id, type, name, address, saved_by) values (${workspaceId}, 0, 'x', '', 1)`,

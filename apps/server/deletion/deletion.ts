@@ -1,3 +1,4 @@
+import { deletionDays } from '@vigia/contract/accounts'
 import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import {
@@ -11,14 +12,12 @@ import { recordAudit } from '../audit/audit.ts'
 import { leaveLines, stopWithoutCertificate } from '../capture/capture.ts'
 import { destroyKeys } from '../companies/companies.ts'
 import type { Session } from '../http/http.ts'
+import { removeAllKeys } from '../keys/keys.ts'
 import { queueMail } from '../mail/mail.ts'
 import { findWorkspaceOf } from '../plans/plans.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-
-/** How long a deletion can be taken back. */
-const waitDays = 7
 
 const ofAllVisitors =
   'Esta conta é compartilhada por todos os visitantes, e por isso não pode ser excluída. Nada foi alterado.'
@@ -27,7 +26,7 @@ type Actor = Parameters<typeof recordAudit>[1]
 
 /**
  * Asks for the deletion of the session's account, which is that of its workspace: the private keys are destroyed now, everything else after
- * seven days. Returns when; a second request changes nothing of that.
+ * thirty days. Returns when; a second request changes nothing of that.
  */
 export async function askForDeletion(
   ctx: Pick<Context, 'db' | 'config'>,
@@ -37,7 +36,7 @@ export async function askForDeletion(
   if (session.shared) throw new AppError('conflict', ofAllVisitors)
   await requireProofOfFactor(ctx, session)
   await requirePassword(ctx, session, password, 'Exclusão da conta recusada: a senha atual não conferiu.')
-  return mark(ctx, session.workspaceId, { actor: session, days: waitDays, keep: session.token })
+  return mark(ctx, session.workspaceId, { actor: session, days: deletionDays, keep: session.token })
 }
 
 const operator = 'Quem administra o sistema'
@@ -50,7 +49,7 @@ export async function deleteWorkspaceOf(
 ): Promise<Date | null> {
   const workspaceId = await findWorkspaceOf(ctx, email)
   if (workspaceId === null) return null
-  return mark(ctx, workspaceId, { actor: { workspaceId, accountName: operator }, days: now ? 0 : waitDays })
+  return mark(ctx, workspaceId, { actor: { workspaceId, accountName: operator }, days: now ? 0 : deletionDays })
 }
 
 async function mark(
@@ -66,6 +65,7 @@ async function mark(
       .returning(sql<Date>`erase_at`.as('eraseAt'))
       .executeTakeFirstOrThrow()
     await endAllSessions({ db }, workspaceId, keep)
+    await removeAllKeys({ db }, workspaceId)
     const keys = await destroyKeys({ db }, workspaceId)
     await stopWithoutCertificate({ db }, workspaceId, null)
     const destroyed = `${formatCount(keys, 'chave privada de certificado foi apagada', 'chaves privadas de certificados foram apagadas')}`
@@ -172,6 +172,7 @@ async function erase(
     // Certificates may have been uploaded since.
     await destroyKeys({ db }, id)
     await stopWithoutCertificate({ db }, id, null)
+    await removeAllKeys({ db }, id)
     const emails = await removeAccounts({ db }, id)
     if (emails.length > 0) await db.deleteFrom('mail').where('recipient', 'in', emails).execute()
   })

@@ -8,7 +8,7 @@ export const deletionRoutes = [
     const at = await deletion.askForDeletion(ctx, session, body.senhaAtual)
     return {
       data: { exclusaoEm: at.toISOString() },
-      message: `As chaves dos certificados foram apagadas, e a conta será excluída em ${formatBrasiliaMoment(at)}. Até lá você pode exportar os documentos ou manter a conta.`,
+      message: `As chaves dos certificados foram apagadas, e a conta será excluída em ${formatBrasiliaMoment(at)}. Até lá você pode levar tudo ou manter a conta.`,
     }
   }),
 

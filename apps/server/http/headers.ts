@@ -87,7 +87,10 @@ export async function addCors(app: FastifyInstance, { corsOrigins }: Pick<Config
     origin: [...corsOrigins],
     methods: ['GET', 'HEAD', 'POST', 'PUT'],
     allowedHeaders: ['Authorization', 'Content-Type', 'Accept'],
-    exposedHeaders: ['x-request-id', 'retry-after', 'www-authenticate'],
+    exposedHeaders: [
+      ...['x-request-id', 'retry-after', 'www-authenticate'],
+      ...['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'],
+    ],
     maxAge: 600,
     strictPreflight: false,
   })

@@ -12,40 +12,16 @@ import { createPlaces, type Places } from '../platform/places.ts'
 import { sendText } from './encoding.ts'
 import { addCors, addHeaders, closedPolicy, framedPolicy } from './headers.ts'
 import { fieldCharactersMax, parseJson, readInput } from './input.ts'
+import { admitKey, type Keys, keyStart } from './keys.ts'
+import type { Authenticate, Caller, Session } from './session.ts'
 import { networkOf } from './throttle.ts'
 
-/** Where a call comes from. */
-export interface Caller {
-  address: string
-  /** As the program calls itself; empty when it says nothing. */
-  agent: string
-}
-
-/** The client of a request. */
-export interface Session {
-  workspaceId: number
-  workspacePublicId: string
-  accountId: number
-  accountName: string
-  /** Its account is used by many. */
-  shared: boolean
-  /** Names the session to its owner; the token opens it. */
-  publicId: string
-  expiresAt: Date
-  /** Somebody showed the password of the account, or a code of its second factor, a short while ago. */
-  provedLately: boolean
-  token: string
-  /** Absent: nothing is kept of where a shared account is used from. */
-  address?: string
-}
-
-/** The session that a token opened, or null when it has ended. */
-export type Authenticate = (ctx: Context, token: string, caller: Caller) => Promise<Session | null>
+export type { Authenticate, Caller, Session } from './session.ts'
 
 type SessionOf<R extends RouteDefinition> = R['access'] extends 'session' ? Session : null
 
 /** A response without an envelope. */
-interface FileResponse {
+export interface FileResponse {
   /** A stream is read as fast as the caller takes it, and destroyed when the caller leaves. */
   content: Uint8Array | Readable
   /** Absent: it is shown, not saved. */
@@ -54,6 +30,8 @@ interface FileResponse {
   keepable?: boolean
   /** A page of ours shows it in a frame. */
   framed?: boolean
+  /** Of a stream: the file that it is the end of, from this byte on. Whoever loses the connection can go on with it later. */
+  whole?: { bytes: number; tag: string; from: number }
 }
 
 type RouteResponse<R extends RouteDefinition> = R['produces'] extends string
@@ -133,12 +111,12 @@ const ofWorkspaces = 'Há chamadas demais desta conta ao mesmo tempo. Nada foi p
 const ofStrangers =
   'Há chamadas demais deste endereço ao mesmo tempo. Nada foi perdido nem alterado; tente de novo em instantes.'
 
-/** A Fastify server of `handlers`, in which `guest` serves its own path; call `listen` or `inject` on it. */
+/** A Fastify server of `handlers`, in which `guest` serves its own path, and `keys` open calls too; call `listen` or `inject` on it. */
 export async function serveRoutes(
   ctx: Context,
   handlers: Handled[],
   authenticate: Authenticate,
-  guest?: Guest,
+  { guest, keys }: { guest?: Guest; keys?: Keys } = {},
 ): Promise<FastifyInstance> {
   const app = Fastify({
     logger: false,
@@ -201,7 +179,7 @@ export async function serveRoutes(
     session: createPlaces({ ...callsAtOnce, full: ofWorkspaces }),
     public: createPlaces({ ...callsAtOnce, all: 8, full: ofStrangers }),
   }
-  for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, places })
+  for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, keys, places })
   return app
 }
 
@@ -242,15 +220,25 @@ function addRoute(
   app: FastifyInstance,
   ctx: Context,
   { route, run, weigh }: Handled,
-  { authenticate, places }: { authenticate: Authenticate; places: Record<'session' | 'public', Places> },
+  {
+    authenticate,
+    keys,
+    places,
+  }: { authenticate: Authenticate; keys: Keys | undefined; places: Record<'session' | 'public', Places> },
 ): void {
   const sessions = new WeakMap<FastifyRequest, Session>()
   app.route({
     method: route.method,
     url: fastifyPath(route),
     // Before the body is read: without a session no body is read.
-    onRequest: async (request) => {
-      if (route.access === 'session') sessions.set(request, await requireSession(ctx, request, authenticate))
+    onRequest: async (request, reply) => {
+      if (route.access !== 'session') return
+      const token = bearerOf(request)
+      const session =
+        keys && token.startsWith(keyStart)
+          ? await admitKey(ctx, keys, route, { token, caller: callerOf(request), reply })
+          : await requireSession(ctx, request, authenticate)
+      sessions.set(request, session)
     },
     handler: async (request, reply) => {
       const input = await readInput(route, request)
@@ -292,7 +280,7 @@ function sendFile(
   { log }: Pick<Context, 'log'>,
   request: FastifyRequest,
   reply: FastifyReply,
-  { content, fileName, keepable = false, framed = false }: FileResponse,
+  { content, fileName, keepable = false, framed = false, whole }: FileResponse,
 ): FastifyReply {
   // Of documents no copy stays on a machine that others use; programs that keep their own ask by the tag.
   void reply.header('cache-control', 'private, no-store')
@@ -306,7 +294,9 @@ function sendFile(
     }
     return reply.send(Buffer.from(content.buffer, content.byteOffset, content.length))
   }
-  if (request.method === 'HEAD') {
+  // Who only asks does not get the tag, by which a download goes on.
+  const isEmpty = whole && request.method !== 'HEAD' ? describePart(reply, whole) : false
+  if (request.method === 'HEAD' || isEmpty) {
     // The library would read it to the end although no client takes it.
     content.destroy()
     return reply.send()
@@ -317,6 +307,18 @@ function sendFile(
   )
   reply.raw.setTimeout(stalledMs)
   return reply.send(content)
+}
+
+// What the client needs in order to go on later (RFC 9110 §14, §15.3.7, §15.5.17). Returns whether there is nothing left to send.
+function describePart(reply: FastifyReply, { bytes, tag, from }: NonNullable<FileResponse['whole']>): boolean {
+  void reply.headers({ 'accept-ranges': 'bytes', etag: tag })
+  if (from >= bytes && from > 0) {
+    void reply.status(416).headers({ 'content-range': `bytes */${bytes}`, 'content-length': 0 })
+    return true
+  }
+  void reply.header('content-length', bytes - from)
+  if (from > 0) void reply.status(206).header('content-range', `bytes ${from}-${bytes - 1}/${bytes}`)
+  return false
 }
 
 // Proxies that compress on the way make a tag weak (RFC 9110 §13.1.2).
@@ -383,7 +385,16 @@ export function rawCaller(
 function callerOf(request: FastifyRequest): Caller {
   // A proxy may pass on anything as the address that it saw.
   const address = isIP(request.ip ?? '') ? request.ip : (request.socket.remoteAddress ?? '')
-  return { address, agent: (request.headers['user-agent'] ?? '').slice(0, 200) }
+  const continues = continuationOf(request)
+  return { address, agent: (request.headers['user-agent'] ?? '').slice(0, 200), ...(continues && { continues }) }
+}
+
+// Of ranges only the one of a download that goes on; others may be ignored (RFC 9110 §14.2).
+function continuationOf({ headers }: FastifyRequest): Caller['continues'] {
+  const [, from] = /^bytes=(\d{1,15})-$/.exec(headers.range ?? '') ?? []
+  if (from === undefined || Number(from) === 0) return undefined
+  const tag = headers['if-range'] ?? headers['if-match'] ?? null
+  return { from: Number(from), tag: tag === null ? null : String(tag) }
 }
 
 function isReadable(url: string): boolean {
@@ -439,6 +450,7 @@ async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply
   // RFC 9470, but for its status: who gets a 401 takes the session for ended.
   if (refusal?.code === 'needs-proof')
     void reply.header('www-authenticate', 'Bearer error="insufficient_user_authentication", max_age="600"')
+  if (refusal?.code === 'forbidden') void reply.header('www-authenticate', 'Bearer error="insufficient_scope"')
   return reply
     .status(statusCode)
     .type('application/json; charset=utf-8')

@@ -20,8 +20,20 @@ export const fieldTexts: Record<string, FieldWords> = {
   },
   senhaAtual: { description: 'A senha em uso.' },
   senhaNovamente: { description: 'A nova senha outra vez.' },
-  nome: { description: 'Nome da pessoa ou da visão; de uma exportação ou de um certificado, o do arquivo.' },
+  nome: {
+    description: 'Nome da pessoa, da visão ou da chave de API; de uma exportação ou de um certificado, o do arquivo.',
+  },
   celular: { description: 'Celular com DDD, 10 ou 11 dígitos; a máscara é ignorada.' },
+  idChave: { description: 'A chave de API, como a lista delas a dá.' },
+  permissoes: {
+    description:
+      'O que a chave de API pode: documentos:ler (listas, detalhes, XML, PDF, Alteracoes), documentos:responder (manifestações), empresas:ler, empresas:gerir (cadastro e certificados), exportar.',
+  },
+  validadeEmDias: { description: 'Por quantos dias a chave de API vale, até 1095. Não vindo, até ser apagada.' },
+  inicio: { description: 'O começo da chave de API, para reconhecê-la.' },
+  criadaPor: { description: 'Quem criou a chave de API; null se não tem mais conta.' },
+  validaAte: { description: 'Até quando a chave de API vale; null: até ser apagada.' },
+  usadaEm: { description: 'Quando a chave de API foi usada por último, com a precisão de uma hora; null: nunca.' },
   tipoPlano: { description: '1 Básico, 2 Profissional; num cadastro, 1 quando não vem.' },
   urlAcesso: { description: 'O token do link recebido por e-mail, ou o link inteiro.' },
   token: { description: 'O token: do link recebido por e-mail ou, na resposta do login, o da sessão.' },
@@ -130,7 +142,7 @@ export const fieldTexts: Record<string, FieldWords> = {
       'Tudo o que o filtro da lista encontra: até 100.000 documentos numa exportação, 500 numa impressão. Ou ele, ou idsDFe.',
   },
   xml: { description: 'Leva os XML, como a SEFAZ os entregou. Não vindo, leva.' },
-  pdf: { description: 'Leva DANFE e DACTE, de até 5.000 documentos. Não vindo, não leva.' },
+  pdf: { description: 'Leva DANFE e DACTE, de até 5.000 documentos; com tudo, de até 50.000. Não vindo, não leva.' },
   planilha: { description: 'Leva uma planilha com uma linha por documento. Não vindo, leva.' },
   antesDe: { description: 'O `idAviso` do último aviso da página anterior; sem ele, os mais novos.' },
   depoisDe: { description: 'O `proximo` da parte anterior; sem ele, do primeiro registro em diante.' },
@@ -143,6 +155,24 @@ export const fieldTexts: Record<string, FieldWords> = {
   tela: {
     description: 'Caminho da tela que mostra do que o aviso trata; null quando nenhuma mostra mais do que o texto.',
   },
+  challenge: { description: 'O desafio a assinar, em base64url: vale cinco minutos e uma vez.' },
+  rpId: { description: 'O nome do site a que a passkey pertence.' },
+  passkeys: { description: 'As passkeys da conta; null quando o endereço do sistema não as permite.' },
+  idPasskey: { description: 'Identificador da passkey.' },
+  rawId: { description: 'Da credencial (WebAuthn): o mesmo que id.' },
+  type: { description: 'Da credencial (WebAuthn): sempre public-key.' },
+  authenticatorAttachment: {
+    description: 'Da credencial (WebAuthn): se o aparelho é o próprio (platform) ou outro (cross-platform).',
+  },
+  clientExtensionResults: { description: 'Da credencial (WebAuthn); não é usado.' },
+  response: { description: 'O que o aparelho respondeu, em base64url (WebAuthn).' },
+  clientDataJSON: { description: 'O que o navegador mandou assinar: desafio e origem.' },
+  authenticatorData: { description: 'O que o aparelho diz: site, presença, desbloqueio e contador.' },
+  signature: { description: 'A assinatura do aparelho.' },
+  userHandle: { description: 'O identificador da conta no aparelho; não é usado.' },
+  attestationObject: { description: 'A chave pública que o aparelho criou.' },
+  transports: { description: 'Como se chega ao aparelho (WebAuthn).' },
+  passkey: { description: 'O que a passkey assinou: AuthenticationResponseJSON (WebAuthn).' },
   chave: { description: 'Chave de acesso, 44 posições; desde 2026 pode ter letras.' },
   valor: {
     description: 'Valor em reais: vNF da NF-e, vTPrest do CT-e, vProd de um item; depois de um rótulo, as palavras.',
@@ -166,7 +196,7 @@ export const fieldTexts: Record<string, FieldWords> = {
   },
   maxNsu: { description: 'Última posição (NSU) que a SEFAZ anunciou, 15 dígitos.' },
   ultimaResposta: {
-    description: `Quando a SEFAZ respondeu pela última vez; null antes da primeira resposta. ${instant}`,
+    description: `Quando a SEFAZ respondeu pela última vez pelo CNPJ; null antes disso, e até o certificado ser aceito. ${instant}`,
   },
   validadeCertificadoA1: { description: `Até quando vale o certificado que seria usado. ${instant}` },
   prazo: {
@@ -265,6 +295,7 @@ export const tagTexts: Record<string, string> = {
   RecuperarSenha: 'Trocar a senha esquecida, pelo link de um e-mail.',
   Dashboard: 'Os números do mês.',
   DocumentosFiscais: 'NF-e e CT-e recebidos: lista, impressão, manifestação.',
+  Chaves: 'Chaves de API, com as quais outros sistemas fazem chamadas.',
   Webhooks: 'Endereços de outros sistemas que são avisados do que muda.',
   Alteracoes: 'O que mudou, em ordem, para um programa que acompanha o workspace.',
   Empresas: 'As empresas, os certificados e a captura.',
@@ -278,9 +309,9 @@ export const tagTexts: Record<string, string> = {
 export const statusTexts: Record<number, string> = {
   200: 'Deu certo.',
   400: 'A requisição não está certa; `errors` tem uma frase para cada problema.',
-  401: 'Sem uma sessão aberta, ou credenciais inválidas.',
+  401: 'Sem uma sessão aberta nem uma chave de API que valha, ou credenciais inválidas.',
   402: 'O plano não permite.',
-  403: 'É preciso confirmar antes quem usa a sessão, em `Auth/confirmar`; no login, falta o `codigo`.',
+  403: 'É preciso confirmar antes quem usa a sessão, em `Auth/confirmar`; no login, falta o `codigo`; a chave de API não tem a permissão, ou a chamada é só de pessoas.',
   404: 'Não existe, ou é de outro workspace.',
   409: 'O que já existe, ou o estado do documento, não permite.',
   410: 'Já não vale: expirou ou foi usado.',
@@ -290,11 +321,19 @@ export const statusTexts: Record<number, string> = {
   503: 'Sobrecarga ou manutenção; a mesma chamada pode dar certo daqui a pouco.',
 }
 
+/** What the headers about the number of calls of a key say. */
+export const rateTexts: Record<string, string> = {
+  'ratelimit-limit': 'Quantas chamadas a chave pode fazer em um minuto.',
+  'ratelimit-remaining': 'Quantas ainda pode fazer neste minuto.',
+  'ratelimit-reset': 'Em quantos segundos a conta recomeça.',
+}
+
 /** What holds for every call. */
 export const introduction = `Captura, guarda e mostra as NF-e e os CT-e emitidos contra as empresas do workspace.
 
 - **Envelope.** Toda resposta em JSON tem \`success\`, \`message\`, \`data\` e \`errors\`; uma falha tem também \`statusCode\`. As mensagens são em português, para mostrar às pessoas.
 - **Sessão.** \`POST /v1/api/Auth\` devolve o token, que vai em \`Authorization: Bearer …\`. Ela vale até sair, até a senha mudar ou até o prazo.
+- **Chave de API.** Um programa usa no lugar da sessão uma chave, \`Authorization: Bearer vigia_…\`, que as pessoas criam em Integrações. Cada chamada que a aceita diz de qual permissão ela precisa (\`chave\`); as outras respondem 403. São 120 chamadas por minuto e chave.
 - **Identificadores** são textos sem significado; os de outro workspace não existem (404).
 - **Parâmetros** vazios contam como omitidos; um parâmetro repetido ou desconhecido e um campo repetido são 400.
 - **Números, true e false** valem também como texto: \`"1"\` é \`1\`.

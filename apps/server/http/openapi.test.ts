@@ -54,7 +54,8 @@ test('every field of a request has words', () => {
 
 test('a session is asked for where it is needed, and its absence is an answer there', () => {
   for (const { route, operation } of operations) {
-    expect(operation.security, route.path).toEqual(route.access === 'session' ? [{ sessao: [] }] : [])
+    const key = route.scope ? [{ chave: [route.scope] }] : []
+    expect(operation.security, route.path).toEqual(route.access === 'session' ? [{ sessao: [] }, ...key] : [])
     if (route.access === 'session') expect(Object.keys(operation.responses)).toContain('401')
   }
 })

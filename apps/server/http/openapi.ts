@@ -1,6 +1,6 @@
 import type { RouteDefinition } from '@vigia/contract/route'
 import { z } from 'zod'
-import { fieldTexts, introduction, statusTexts, tagTexts } from './openapi-texts.ts'
+import { fieldTexts, introduction, rateTexts, statusTexts, tagTexts } from './openapi-texts.ts'
 
 type Json = Record<string, unknown>
 
@@ -30,10 +30,23 @@ export function describeApi(routes: readonly RouteDefinition[], productName: str
     tags: [...used].map((name) => ({ name, ...(tagTexts[name] ? { description: tagTexts[name] } : {}) })),
     paths,
     components: {
-      securitySchemes: { sessao: { type: 'http', scheme: 'bearer', description: 'O token que o login devolve.' } },
+      securitySchemes: {
+        sessao: { type: 'http', scheme: 'bearer', description: 'O token que o login devolve.' },
+        chave: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Uma chave de API (`vigia_…`). As chamadas que a aceitam dizem a permissão de que ela precisa.',
+        },
+      },
       schemas: { Falha: failure },
       headers: {
         'x-request-id': { description: 'O código desta requisição.', schema: { type: 'string', format: 'uuid' } },
+        ...Object.fromEntries(
+          Object.entries(rateTexts).map(([name, description]) => [
+            name,
+            { description: `${description} Só em chamadas com uma chave de API.`, schema: { type: 'integer' } },
+          ]),
+        ),
       },
       responses: Object.fromEntries(
         Object.keys(statusTexts)
@@ -67,6 +80,8 @@ function describeFailure(status: number): Json {
   }
 }
 
+const ref = (name: string) => ({ [name]: { $ref: `#/components/headers/${name}` } })
+const limited = Object.assign({}, ...Object.keys(rateTexts).map(ref)) as Json
 const identified = { 'x-request-id': { $ref: '#/components/headers/x-request-id' } }
 
 function describeRoute(route: RouteDefinition): Json {
@@ -75,7 +90,10 @@ function describeRoute(route: RouteDefinition): Json {
     operationId: operationId(route),
     tags: [tagOf(route)],
     summary: route.summary,
-    security: route.access === 'session' ? [{ sessao: [] }] : [],
+    security: [
+      ...(route.access === 'session' ? [{ sessao: [] }] : []),
+      ...(route.scope ? [{ chave: [route.scope] }] : []),
+    ],
     ...parametersOf(route),
     ...(body
       ? {
@@ -130,7 +148,7 @@ function describeSuccess(route: RouteDefinition): Json {
   }
   return {
     description: statusTexts[200],
-    headers: identified,
+    headers: { ...identified, ...(route.scope ? limited : {}) },
     content: route.produces
       ? { [route.produces]: { schema: { type: 'string', format: 'binary' } } }
       : { 'application/json': { schema } },
@@ -141,7 +159,7 @@ function describeSuccess(route: RouteDefinition): Json {
 function statusesOf(route: RouteDefinition): number[] {
   const statuses = new Set<number>([...(route.refusals ?? []), 500, 503])
   if (route.method !== 'GET' || route.params || route.query) statuses.add(400)
-  if (route.access === 'session') statuses.add(401).add(429)
+  if (route.access === 'session') statuses.add(401).add(403).add(429)
   if (route.method !== 'GET') statuses.add(413)
   return [...statuses].sort()
 }

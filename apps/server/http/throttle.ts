@@ -40,7 +40,12 @@ export async function mayTry(ctx: WithDatabase, limit: Limit, who: string): Prom
   return (await addTry(ctx, limit, who)).count <= limit.times
 }
 
-async function addTry({ db }: WithDatabase, limit: Limit, who: string): Promise<{ count: number; leftMs: number }> {
+/** Counts one try of `who`; tells how many there were, one too many at most, and after how long they are counted anew. */
+export async function addTry(
+  { db }: WithDatabase,
+  limit: Limit,
+  who: string,
+): Promise<{ count: number; leftMs: number }> {
   const { rows } = await sql<{ count: number; leftMs: number }>`
     insert into throttle as t (key, count, until)
     values (${keyOf(limit, who)}, 1, now() + ${limit.withinMs} * interval '1 ms')

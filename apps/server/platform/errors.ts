@@ -4,6 +4,7 @@ export const errorCodes = {
   unauthenticated: 401,
   'plan-limit': 402,
   'needs-proof': 403,
+  forbidden: 403,
   'not-found': 404,
   'wrong-method': 405,
   conflict: 409,

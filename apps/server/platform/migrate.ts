@@ -198,7 +198,7 @@ async function grantSigner(client: pg.Client): Promise<void> {
 // Where functions with the rights of the owner look before a workspace is known, or for all workspaces together.
 const lookedUp = [
   ...['account_directory', 'workspace_directory', 'token_directory'],
-  ...['account', 'workspace', 'session', 'mail_link'],
+  ...['account', 'workspace', 'session', 'mail_link', 'api_key', 'passkey'],
   // Of the installation; a deletion takes out those of a workspace.
   'mail',
 ]

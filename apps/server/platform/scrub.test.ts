@@ -36,6 +36,11 @@ describe('never in a line', () => {
     )
   })
 
+  test('an API key', () => {
+    const key = `vigia_${randomBytes(32).toString('hex')}`
+    expect(logged((log) => log.info({ url: `/x?chave=${key}` }, key))).not.toContain(key.slice(0, 14))
+  })
+
   test('a token, in a header, an address or alone', () => {
     fc.assert(
       fc.property(token, (secret) => {

@@ -23,6 +23,8 @@ const patterns: [RegExp, string][] = [
   [/\/(atualizar-senha|RecuperarSenha)\/(?!atualizar-senha|[:{])[^\s/?#"']+/gi, '/$1/[oculto]'],
   // 32 random bytes: tokens of sessions and links. A chave has 44 characters, a digest 64.
   [/(?<![\w-])(?=[\w-]{0,42}[a-z])(?=[\w-]{0,42}[A-Z])[\w-]{43}(?![\w-])/g, '[token]'],
+  // A key for programs.
+  [/vigia_[0-9a-f]{64}/g, '[chave de API]'],
   // The domain stays: what goes wrong with mail goes wrong by domain.
   [/(?<![^\s@/<>"'(),;:[\]])[^\s@/<>"'(),;:[\]]+@(?=[^\s@/<>"'(),;:[\]]+\.)/g, '***@'],
   // Eleven digits that stand alone, bare or masked.

@@ -46,6 +46,19 @@ interface AccountTable {
   new_email: Optional<string | null>
   new_email_until: Optional<Date | null>
 }
+interface PasskeyTable {
+  workspace_id: number
+  account_id: number
+  digest: Buffer
+  public_id: Generated<string>
+  credential_id: string
+  public_key: Buffer
+  counter: bigint
+  transports: string[]
+  name: string
+  created_at: Timestamp
+  used_at: Optional<Date | null>
+}
 interface AccountDirectoryTable {
   email: string
   workspace_id: number
@@ -201,6 +214,29 @@ interface AuditTable {
   address: string | null
   search: string
   hash: Optional<Buffer | null>
+}
+interface ApiKeyTable {
+  workspace_id: number
+  id: Generated<number>
+  public_id: Generated<string>
+  name: string
+  author: GeneratedAlways<string>
+  scopes: string[]
+  start: string
+  token_hash: Buffer | null
+  created_at: Timestamp
+  created_by: number
+  expires_at: Date | null
+  used_at: Optional<Date | null>
+}
+interface ApiKeyUseTable {
+  workspace_id: number
+  key_id: number
+  hour: Date
+  call: string
+  times: number
+  refused: number
+  address: string
 }
 interface CompanyTable {
   workspace_id: number
@@ -631,7 +667,10 @@ export interface Tables {
   token_directory: TokenDirectoryTable
   session: SessionTable
   second_factor: SecondFactorTable
+  passkey: PasskeyTable
   recovery_code: RecoveryCodeTable
+  api_key: ApiKeyTable
+  api_key_use: ApiKeyUseTable
   company: CompanyTable
   certificate: CertificateTable
   receipt: ReceiptTable

@@ -144,6 +144,11 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     call: `select workspace_id, account_id from session_for_token('live') union all select 0, 0 from session_for_token('ended')`,
     gives: [{ workspace_id: theirs, account_id: 7 }],
   },
+  key_for_token: {
+    why: 'before a key is found no workspace is known; one key, to who has it',
+    call: `select workspace_id, key_id from key_for_token('key') union all select 0, 0 from key_for_token('over')`,
+    gives: [{ workspace_id: theirs, key_id: -8 }],
+  },
   link_for_token: {
     why: 'whoever comes with a link has no session; one link, to who has its token',
     call: `select workspace_id, account_id from link_for_token('link') union all select 0, 0 from link_for_token('x')`,
@@ -174,6 +179,11 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     call: 'select erase_line((select id from capture_line))',
     gives: /capture line .* is in use/,
   },
+  account_for_passkey: {
+    why: 'who shows a passkey has not named an account; a signature of it decides',
+    call: `select account_id, email, public_key::text from account_for_passkey('passkey')`,
+    gives: [{ account_id: 7, email: 'ana@exemplo.com.br', public_key: '\\x6b6579' }],
+  },
   advance_mark: {
     why: 'belongs to the installation',
     call: 'select mark::int from advance_mark(41)',
@@ -195,13 +205,20 @@ test('of another workspace a function with the rights of its owner gives only wh
     insert into session (workspace_id, token_hash, account_id, expires_at) values (${theirs}, 'live', 7, now() + interval '1 day'),
                                                                                   (${theirs}, 'ended', 7, now());
     insert into mail_link (workspace_id, token_hash, account_id, purpose, expires_at) values (${theirs}, 'link', 7, 'password', now());
-    insert into token_directory select token_hash, ${theirs}, now() + interval '1 day' from (select token_hash from session union all select token_hash from mail_link) t;
+    insert into passkey (workspace_id, account_id, digest, credential_id, public_key, counter, transports, name) values (${theirs}, 7, 'passkey', '', 'key', 0, '{}', 'x');
+    insert into token_directory values ('passkey', ${theirs}, 'infinity');
+    insert into api_key (workspace_id, id, name, scopes, start, token_hash, created_by, expires_at)
+      values (${theirs}, -8, 'ERP', '{documentos:ler}', 'vigia_', 'key', 7, null), (${theirs}, -9, 'Velha', '{}', 'vigia_', 'over', 7, now());
+    insert into token_directory select token_hash, ${theirs}, now() + interval '1 day'
+      from (select token_hash from session union all select token_hash from mail_link union all select token_hash from api_key) t;
     insert into certificate (workspace_id, company_id, holder_cnpj, holder_name, issuer, serial_number, valid_from, valid_to, certificate_pem, chain_pem, key_encrypted, key_id, uploaded_by)
       select workspace_id, id, cnpj, 'x', 'x', '1', now(), now(), 'x', '{}', 'x', 'key', 7 from company where workspace_id = ${theirs};
     insert into receipt (workspace_id, company_id, service, codec, nsu, schema, unread, content) values (${theirs}, 5, 0, 0, 1, 'x', false, 'x')`)
   const kept = async () => {
     const rows: unknown[] = []
-    for (const table of ['workspace', 'account', 'session', 'mail_link', 'token_directory', 'certificate', 'receipt'])
+    for (const table of [
+      ...['workspace', 'account', 'session', 'mail_link', 'api_key', 'token_directory', 'certificate', 'receipt'],
+    ])
       rows.push(...(await owner.query(`select t.* from ${table} t order by t.*::text`)).rows)
     return rows.filter(
       (row) => !Buffer.from('ended').equals((row as { token_hash?: Buffer }).token_hash ?? Buffer.of()),

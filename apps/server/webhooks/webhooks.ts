@@ -8,6 +8,7 @@ import { countTry } from '../http/throttle.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { uuidOf } from '../platform/text.ts'
 import { webhookPurpose } from '../signer/keys.ts'
 
 /** What a person chooses of an address that is told what changes. */
@@ -170,11 +171,6 @@ export async function replaceSecret(
   })
   return secret
 }
-
-const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-/** A public id for the index; null, which no row has, for what is none. */
-export const uuidOf = (publicId: string): string | null => (uuidShape.test(publicId) ? publicId : null)
 
 /** The webhook with that public id, locked until the transaction ends. `ctx.db` is inside the workspace. */
 export async function lockWebhook(

@@ -10,10 +10,12 @@ import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { DeleteAccount } from './delete-account.tsx'
 import { Identity } from './identity.tsx'
+import { Passkeys } from './passkeys.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { PlanCard } from './plan-card.tsx'
 import { SecondFactor } from './second-factor.tsx'
 import { Sessions } from './sessions.tsx'
+import { TakeEverything } from './take-everything.tsx'
 
 export function AccountPage() {
   const account = useScreenQuery(accountQuery, {})
@@ -52,6 +54,11 @@ export function AccountPage() {
             {account.data && <SecondFactor shared={shared ?? false} state={account.data.duasEtapas ?? null} />}
           </LoadedOrNotice>
         </AccountSection>
+        <AccountSection id="passkeys" title="Passkeys" about="Entrar sem digitar a senha.">
+          <LoadedOrNotice error={account.data ? null : account.error} retry={account.refetch}>
+            {account.data && <Passkeys shared={shared ?? false} passkeys={account.data.passkeys ?? null} />}
+          </LoadedOrNotice>
+        </AccountSection>
         <AccountSection
           id="sessoes"
           title="Sessões"
@@ -61,6 +68,9 @@ export function AccountPage() {
         </AccountSection>
         <AccountSection id="tema" title="Tema" about="Vale para este navegador.">
           <ThemeChoice />
+        </AccountSection>
+        <AccountSection id="sair-com-tudo" title="Sair com tudo" about="Tudo o que a conta guarda, num arquivo.">
+          <TakeEverything />
         </AccountSection>
         <AccountSection id="excluir" title="Excluir a conta" about="Com tudo o que ela guarda.">
           <LoadedOrNotice error={account.error} retry={account.refetch}>

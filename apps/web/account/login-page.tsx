@@ -1,11 +1,13 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { LoginForm, login } from '@vigia/contract/accounts'
+import { LoginForm, login, loginByPasskey } from '@vigia/contract/accounts'
+import { KeyRound } from 'lucide-react'
 import { Suspense, useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { ApiError } from '../lib/api.ts'
 import { lazyWithPreload } from '../lib/lazy.ts'
 import { dismissNotifications, notifyError, notifySuccess } from '../lib/notify.ts'
+import { arePasskeysHere, askForPasskey } from '../lib/passkeys.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import { openSession, useSession } from '../lib/session.ts'
 import { site } from '../lib/site.ts'
@@ -42,15 +44,18 @@ export function LoginPage() {
     resolver: zodResolver(LoginForm),
     defaultValues: { email: state.email ?? '', senha: '' },
   })
+  const enter = (session: Parameters<typeof openSession>[0]) => {
+    openSession(session)
+    dismissNotifications()
+    notifySuccess('Login realizado com sucesso!')
+    // Only after an expired session the person returns to the same screen; otherwise to the dashboard.
+    void navigate((state.expired && state.from) || '/dashboard', { replace: true })
+  }
   const action = useAction(login, {
     errorToast: false,
     onSuccess: ({ data }) => {
       if (!data?.token) return notifyError(wrongCredentials)
-      openSession({ ...data, email: getValues('email').trim() })
-      dismissNotifications()
-      notifySuccess('Login realizado com sucesso!')
-      // Only after an expired session the person returns to the same screen; otherwise to the dashboard.
-      void navigate((state.expired && state.from) || '/dashboard', { replace: true })
+      enter({ ...data, email: getValues('email').trim() })
     },
     onError: (error) => {
       if (error instanceof ApiError && error.wantsProof) return setNeedsCode(true)
@@ -59,6 +64,11 @@ export function LoginPage() {
       if (isOfCode) return setError('codigo', { message }, { shouldFocus: true })
       notifyError(wrongCredentials)
     },
+  })
+  const byPasskey = useAction(loginByPasskey, {
+    errorToast: false,
+    onSuccess: ({ data }) => data && enter(data),
+    onError: (error) => notifyError(actionMessage(error)),
   })
   const { errors } = formState
   // After the response the next screen may still be loading.
@@ -112,6 +122,17 @@ export function LoginPage() {
         <Button ref={submit} type="submit" size="lg" busy={entering}>
           {entering ? 'Entrando...' : 'Entrar'}
         </Button>
+        {arePasskeysHere() && (
+          <Button
+            variant="outline"
+            size="lg"
+            busy={byPasskey.isPending}
+            onClick={() => byPasskey.mutate(async () => ({ body: { resposta: await askForPasskey() } }))}
+          >
+            <KeyRound aria-hidden className="size-4" />
+            Usar passkey
+          </Button>
+        )}
       </form>
       <p className="mt-6 text-muted">
         Ainda não tem conta?{' '}

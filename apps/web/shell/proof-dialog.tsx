@@ -3,6 +3,7 @@ import { ProofForm, proveIdentity } from '@vigia/contract/accounts'
 import { useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { errorMessage } from '../lib/api.ts'
+import { arePasskeysHere, askForPasskey } from '../lib/passkeys.ts'
 import { settleProof } from '../lib/proof.ts'
 import { actionMessage, useAction, useScreenQuery } from '../lib/query.ts'
 import { accountQuery } from '../lib/response-adapter.ts'
@@ -81,6 +82,16 @@ function Proof() {
         </Field>
       )}
       <div className="flex flex-wrap justify-end gap-2">
+        {account.data?.passkeys && account.data.passkeys.length > 0 && arePasskeysHere() && (
+          <Button
+            variant="outline"
+            className="mr-auto"
+            busy={action.isPending}
+            onClick={() => action.mutate(async () => ({ body: { passkey: await askForPasskey() } }))}
+          >
+            Usar passkey
+          </Button>
+        )}
         <Button variant="outline" onClick={() => settleProof(false)}>
           Cancelar
         </Button>

@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import { recordAudit } from '../audit/audit.ts'
+import type { Session } from '../http/http.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { uuidOf } from '../platform/text.ts'
+import { tellOfFactor } from './second-factor.ts'
+
+type Owner = Pick<Session, 'workspaceId' | 'accountId'>
+
+/** Removes a passkey of the account of the session. */
+export async function removePasskey(
+  ctx: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  publicId: string,
+): Promise<void> {
+  await inWorkspace(ctx, session.workspaceId, async ({ db }) => {
+    const [removed] = await db
+      .deleteFrom('passkey')
+      .where('workspace_id', '=', session.workspaceId)
+      .where('account_id', '=', session.accountId)
+      .where('public_id', '=', sql<string>`${uuidOf(publicId)}::uuid`)
+      .returning(['name', 'digest'])
+      .execute()
+    if (!removed) throw new AppError('not-found', 'Esta passkey não existe ou já foi removida.')
+    await unlist({ db }, [removed.digest])
+    await recordAudit({ db }, session, 'senha', `Removeu a passkey “${removed.name}”.`)
+    await tellOfFactor({ db, config: ctx.config }, session, 'passkey-removida', session.address)
+  })
+}
+
+/** Removes all passkeys of an account without a word. `ctx.db` is a transaction inside the workspace. */
+export async function removePasskeys({ db }: WithDatabase, { workspaceId, accountId }: Owner): Promise<void> {
+  const removed = await db
+    .deleteFrom('passkey')
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .returning('digest')
+    .execute()
+  await unlist(
+    { db },
+    removed.map(({ digest }) => digest),
+  )
+}
+
+async function unlist({ db }: WithDatabase, digests: readonly Buffer[]): Promise<void> {
+  await sql`delete from token_directory where token_hash = any (${digests}::bytea[])`.execute(db)
+}
+
+/** The passkeys of an account, the oldest first. `ctx.db` is a transaction inside the workspace. */
+export async function findPasskeys({ db }: WithDatabase, { workspaceId, accountId }: Owner) {
+  return db
+    .selectFrom('passkey')
+    .select(['public_id as publicId', 'credential_id as credentialId', 'transports', 'name', 'created_at as createdAt'])
+    .select('used_at as usedAt')
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .orderBy('created_at')
+    .orderBy('public_id')
+    .execute()
+}

@@ -1,0 +1,297 @@
+import { randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
+import type { PasskeyAnswer, PasskeyRegistration } from '@vigia/contract/accounts'
+import { sql } from 'kysely'
+import { recordAudit } from '../audit/audit.ts'
+import type { Caller, Session } from '../http/http.ts'
+import { countTry, type Limit, mayTry, networkOf, requireUnderLimit } from '../http/throttle.ts'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { findPasskeys } from './passkeys.ts'
+import { tellOfFactor } from './second-factor.ts'
+import { type KnownAccount, networkLimit, openSession } from './sessions.ts'
+import { tokenHash } from './tokens.ts'
+
+// Keys that a telephone, a computer or a stick keeps for one account, and uses only after its person has unlocked it (WebAuthn level 3). One opens
+// a session alone: who has it and could unlock it has shown both.
+
+type WithOrigin = Pick<Context, 'config'>
+
+const passkeysMax = 20
+// For the person to find the finger, or the stick.
+const patienceMs = 5 * 60_000
+
+// Ed25519, ES256 and RS256: what authenticators make (COSE).
+const supportedAlgorithmIDs = [-8, -7, -257]
+
+// Its code takes a tenth of a second to load, which nobody waits for who uses none.
+const webauthn = () => import('@simplewebauthn/server')
+
+const isOfferedAt = (url: URL) =>
+  (url.protocol === 'https:' || url.hostname === 'localhost') && isIP(url.hostname.replace(/[[\]]/g, '')) === 0
+
+/** Whether browsers allow passkeys at the address of the product: they want a name, and HTTPS but on this machine. */
+export function hasPasskeys({ config }: WithOrigin): boolean {
+  return isOfferedAt(new URL(config.publicUrl))
+}
+
+function requireOffered({ config }: WithOrigin): URL {
+  const url = new URL(config.publicUrl)
+  if (!isOfferedAt(url))
+    throw new AppError(
+      'conflict',
+      'Passkeys funcionam só quando o sistema é aberto por um nome, com https. Nada foi alterado: use a senha.',
+    )
+  return url
+}
+
+type Purpose = 'entrar' | 'cadastrar'
+
+const randomLength = 16
+const sealLength = 16
+
+// Says itself when it was made and for what, so that nothing is kept of those that nobody uses.
+function makeChallenge({ vault }: Pick<Context, 'vault'>, purpose: Purpose, now = Date.now()): string {
+  const time = Buffer.alloc(8)
+  time.writeBigInt64BE(BigInt(now))
+  const plain = Buffer.concat([time, randomBytes(randomLength)])
+  return Buffer.concat([plain, sealOf({ vault }, purpose, plain)]).toString('base64url')
+}
+
+const sealOf = ({ vault }: Pick<Context, 'vault'>, purpose: Purpose, plain: Buffer) =>
+  vault.derive(`passkey ${purpose} ${plain.toString('base64url')}`).subarray(0, sealLength)
+
+const once: Limit = { name: 'desafio', times: 1, withinMs: 2 * patienceMs }
+
+/** Whether a challenge is one of ours, of the last minutes, and used for the first time. */
+async function takeChallenge(
+  ctx: Pick<Context, 'db' | 'vault'>,
+  purpose: Purpose,
+  challenge: string,
+): Promise<boolean> {
+  const bytes = Buffer.from(challenge, 'base64url')
+  const plain = bytes.subarray(0, 8 + randomLength)
+  if (bytes.length !== 8 + randomLength + sealLength) return false
+  if (!sealOf(ctx, purpose, plain).equals(bytes.subarray(plain.length))) return false
+  const age = Date.now() - Number(plain.readBigInt64BE())
+  return Math.abs(age) < patienceMs && (await mayTry(ctx, once, bytes.toString('base64url')))
+}
+
+const tooLate =
+  'O pedido de passkey expirou ou já foi usado. Nada foi alterado; tente de novo e confirme no aparelho em até cinco minutos.'
+const unknown = 'Esta passkey não abre nenhuma conta daqui: talvez ela tenha sido removida. Entre com e-mail e senha.'
+
+/** What a browser needs to ask for any passkey of this product. */
+export async function challengeForPasskey(ctx: Pick<Context, 'config' | 'vault'>) {
+  const { hostname } = requireOffered(ctx)
+  const { generateAuthenticationOptions } = await webauthn()
+  const options = await generateAuthenticationOptions({
+    rpID: hostname,
+    challenge: Buffer.from(makeChallenge(ctx, 'entrar'), 'base64url'),
+    timeout: patienceMs,
+    userVerification: 'required',
+  })
+  return { ...options, rpId: hostname }
+}
+
+/** What a browser needs to make a passkey for the account of the session. */
+export async function challengeForRegistration(ctx: Pick<Context, 'db' | 'config' | 'vault'>, session: Session) {
+  const { hostname } = requireOffered(ctx)
+  requireOwn(session)
+  const { email, known } = await readWorkspace(ctx, session.workspaceId, async ({ db }) => {
+    const account = await db
+      .selectFrom('account')
+      .select('email')
+      .where('workspace_id', '=', session.workspaceId)
+      .where('id', '=', session.accountId)
+      .executeTakeFirstOrThrow()
+    return { email: account.email, known: await findPasskeys({ db }, session) }
+  })
+  requireRoom(known.length)
+  const { generateRegistrationOptions } = await webauthn()
+  const { rp, user, pubKeyCredParams, ...options } = await generateRegistrationOptions({
+    rpName: ctx.config.productName,
+    rpID: hostname,
+    userName: email,
+    userDisplayName: session.accountName,
+    // The same for all passkeys of the account: a device keeps one of them. It tells nothing of the account.
+    userID: new Uint8Array(ctx.vault.derive(`passkey user ${session.workspaceId}/${session.accountId}`)),
+    challenge: Buffer.from(makeChallenge(ctx, 'cadastrar'), 'base64url'),
+    timeout: patienceMs,
+    attestationType: 'none',
+    supportedAlgorithmIDs,
+    excludeCredentials: known.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  })
+  return { ...options, rp: { ...rp }, user: { ...user }, pubKeyCredParams: pubKeyCredParams.map((one) => ({ ...one })) }
+}
+
+const ofAll =
+  'Esta conta é compartilhada: todos entram com a mesma senha, e por isso ela não tem passkeys. Nada foi alterado.'
+
+function requireOwn({ shared }: Pick<Session, 'shared'>): void {
+  if (shared) throw new AppError('conflict', ofAll)
+}
+
+function requireRoom(count: number): void {
+  if (count >= passkeysMax)
+    throw new AppError('conflict', `Esta conta já tem ${passkeysMax} passkeys. Nada foi alterado: remova uma antes.`)
+}
+
+const notTaken =
+  'Não conseguimos conferir a passkey que o aparelho criou. Nada foi alterado; tente de novo e, se acontecer outra vez, use outro aparelho ou navegador.'
+
+// Nothing is asked of the maker of a device. To check what somebody sends all the same would fetch whatever address its certificates name.
+async function refuseAttestation({ response: { attestationObject } }: PasskeyRegistration): Promise<void> {
+  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
+  try {
+    const decoded = decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, 'base64url')))
+    if (decoded.get('fmt') === 'none') return
+  } catch (cause) {
+    throw new AppError('invalid-input', notTaken, { cause })
+  }
+  throw new AppError('invalid-input', notTaken)
+}
+
+/** Takes a passkey that the browser made for the account of the session. */
+export async function addPasskey(
+  ctx: Pick<Context, 'db' | 'config' | 'vault'>,
+  session: Session,
+  name: string,
+  response: PasskeyRegistration,
+): Promise<void> {
+  const { hostname, origin } = requireOffered(ctx)
+  requireOwn(session)
+  await refuseAttestation(response)
+  const { verifyRegistrationResponse } = await webauthn()
+  let late = false
+  const verified = await verifyRegistrationResponse({
+    response,
+    expectedChallenge: async (challenge) => {
+      late = !(await takeChallenge(ctx, 'cadastrar', challenge))
+      return !late
+    },
+    expectedOrigin: origin,
+    expectedRPID: hostname,
+    requireUserVerification: true,
+    supportedAlgorithmIDs,
+  }).catch((cause: unknown) => {
+    throw new AppError('invalid-input', late ? tooLate : notTaken, { cause })
+  })
+  if (!verified.verified) throw new AppError('invalid-input', notTaken)
+  const { credential } = verified.registrationInfo
+  await inWorkspace(ctx, session.workspaceId, async ({ db }) => {
+    // Locked: of two that come at once one is counted before the other.
+    await sql`select from account where workspace_id = ${session.workspaceId} and id = ${session.accountId} for update`.execute(
+      db,
+    )
+    requireRoom((await findPasskeys({ db }, session)).length)
+    const { numInsertedOrUpdatedRows } = await db
+      .insertInto('passkey')
+      .values({
+        workspace_id: session.workspaceId,
+        account_id: session.accountId,
+        digest: tokenHash(credential.id),
+        credential_id: credential.id,
+        public_key: Buffer.from(credential.publicKey),
+        counter: BigInt(credential.counter),
+        transports: (credential.transports ?? []).slice(0, 10),
+        name,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst()
+    // A call whose response was lost comes again.
+    if (numInsertedOrUpdatedRows === 0n) return
+    const { rows } = await sql`
+      insert into token_directory (token_hash, workspace_id, kept_until)
+      values (${tokenHash(credential.id)}, ${session.workspaceId}, 'infinity') on conflict do nothing returning 1`.execute(
+      db,
+    )
+    // An authenticator that gives its key the name of another one.
+    if (rows.length === 0) throw new AppError('invalid-input', notTaken)
+    await recordAudit({ db }, session, 'senha', `Cadastrou a passkey “${name}”.`)
+    await tellOfFactor({ db, config: ctx.config }, session, 'passkey-cadastrada', session.address)
+  })
+}
+
+/** The account whose passkey signed; throws when none did. What is signed is taken once. */
+async function checkPasskey(ctx: Pick<Context, 'db' | 'config' | 'vault'>, response: PasskeyAnswer) {
+  const { hostname, origin } = requireOffered(ctx)
+  const digest = tokenHash(response.id)
+  const { rows } = await sql<
+    KnownAccount & { email: string; credentialId: string; publicKey: Buffer; counter: bigint }
+  >`
+    select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId", email,
+           password_hash as "passwordHash", shared, credential_id as "credentialId", public_key as "publicKey", counter
+      from account_for_passkey(${digest})`.execute(ctx.db)
+  const [known] = rows
+  if (!known) throw new AppError('unauthenticated', unknown)
+  const { credentialId, publicKey, counter, ...account } = known
+  const { verifyAuthenticationResponse } = await webauthn()
+  let late = false
+  const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+    response,
+    expectedChallenge: async (challenge) => {
+      late = !(await takeChallenge(ctx, 'entrar', challenge))
+      return !late
+    },
+    expectedOrigin: origin,
+    expectedRPID: hostname,
+    requireUserVerification: true,
+    credential: { id: credentialId, publicKey: new Uint8Array(publicKey), counter: Number(counter) },
+  }).catch((cause: unknown) => {
+    throw new AppError('unauthenticated', late ? tooLate : unknown, { cause })
+  })
+  if (!verified) throw new AppError('unauthenticated', unknown)
+  const { numUpdatedRows } = await inWorkspace(ctx, account.workspaceId, ({ db }) =>
+    db
+      .updateTable('passkey')
+      .set({ counter: BigInt(authenticationInfo.newCounter), used_at: sql<Date>`now()` })
+      .where('workspace_id', '=', account.workspaceId)
+      .where('digest', '=', digest)
+      .executeTakeFirst(),
+  )
+  // It was removed in this moment.
+  if (numUpdatedRows === 0n) throw new AppError('unauthenticated', unknown)
+  return account
+}
+
+/** Opens a session with a passkey alone; throws when it opens none. */
+export async function logInWithPasskey(
+  ctx: Pick<Context, 'db' | 'config' | 'vault'>,
+  response: PasskeyAnswer,
+  caller: Caller,
+): Promise<{ token: string; workspacePublicId: string; email: string }> {
+  const network = networkOf(caller.address)
+  await requireUnderLimit(ctx, networkLimit, network)
+  try {
+    const account = await checkPasskey(ctx, response)
+    const token = await openSession(ctx, account, caller, 'Entrou com uma passkey.')
+    // The password was replaced in this moment.
+    if (!token) throw new AppError('unauthenticated', tooLate)
+    return { token, workspacePublicId: account.workspacePublicId, email: account.email }
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unauthenticated') await countTry(ctx, networkLimit, network)
+    throw error
+  }
+}
+
+const proofLimit: Limit = { name: 'passkey', times: 30, withinMs: 15 * 60_000 }
+
+/** Refuses a proof by a passkey that is not of the account of the session. */
+export async function requirePasskey(
+  ctx: Pick<Context, 'db' | 'config' | 'vault'>,
+  session: Session,
+  response: PasskeyAnswer,
+): Promise<void> {
+  await countTry(ctx, proofLimit, `${session.workspaceId}/${session.accountId}`)
+  const { workspaceId, accountId } = await checkPasskey(ctx, response).catch((error: unknown) => {
+    // The session is not over.
+    if (error instanceof AppError && error.code === 'unauthenticated')
+      throw new AppError('invalid-input', error.message, { cause: error })
+    throw error
+  })
+  if (workspaceId !== session.workspaceId || accountId !== session.accountId)
+    throw new AppError('invalid-input', 'Esta passkey é de outra conta. Nada foi alterado.')
+}

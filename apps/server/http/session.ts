@@ -1,0 +1,33 @@
+import type { Context } from '../platform/context.ts'
+
+/** Where a call comes from. */
+export interface Caller {
+  address: string
+  /** As the program calls itself; empty when it says nothing. */
+  agent: string
+  /** It has so many bytes of a file already, and wants the rest; `tag`: the name of those bytes, if it tells one. */
+  continues?: { from: number; tag: string | null }
+}
+
+/** The client of a request. */
+export interface Session {
+  workspaceId: number
+  workspacePublicId: string
+  accountId: number
+  accountName: string
+  /** Its account is used by many. */
+  shared: boolean
+  /** Names the session to its owner; the token opens it. */
+  publicId: string
+  expiresAt: Date
+  /** Somebody showed the password of the account, or a code of its second factor, a short while ago. */
+  provedLately: boolean
+  token: string
+  /** Absent: nothing is kept of where a shared account is used from. */
+  address?: string
+  /** Of an API key: what it may do. Then no person is there: `accountId` and `accountName` are those of the key. Absent: a person. */
+  scopes?: readonly string[]
+}
+
+/** The session that a token opened, or null when it has ended. */
+export type Authenticate = (ctx: Context, token: string, caller: Caller) => Promise<Session | null>

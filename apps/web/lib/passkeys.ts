@@ -1,0 +1,45 @@
+import { beginPasskey, challengePasskey, type PasskeyAnswer, type PasskeyRegistration } from '@vigia/contract/accounts'
+import { call } from './api.ts'
+import { dataOf } from './query.ts'
+
+// Passkeys of this browser and of the devices that it reaches. Their code is loaded by whoever uses one.
+
+const library = () => import('@simplewebauthn/browser')
+
+/** Whether this browser can use passkeys at this address, which has to be a name. */
+export function arePasskeysHere(): boolean {
+  return window.isSecureContext && 'PublicKeyCredential' in window && !/^[\d.]+$|^\[/.test(location.hostname)
+}
+
+/** No passkey came of it; `message` is for the person. */
+export class PasskeyError extends Error {
+  override name = 'PasskeyError'
+}
+
+/** Asks for a passkey; throws PasskeyError when the person or the device gives none. */
+export async function askForPasskey(): Promise<PasskeyAnswer> {
+  const [{ startAuthentication }, envelope] = await Promise.all([library(), call(challengePasskey, {})])
+  const optionsJSON = dataOf(envelope) as Parameters<typeof startAuthentication>[0]['optionsJSON']
+  return (await startAuthentication({ optionsJSON }).catch(fail)) as PasskeyAnswer
+}
+
+/** Has a passkey made for the account of the session; throws PasskeyError when none is. */
+export async function makePasskey(): Promise<PasskeyRegistration> {
+  const [{ startRegistration }, envelope] = await Promise.all([library(), call(beginPasskey, {})])
+  const optionsJSON = dataOf(envelope) as Parameters<typeof startRegistration>[0]['optionsJSON']
+  return (await startRegistration({ optionsJSON }).catch(fail)) as PasskeyRegistration
+}
+
+const words: Partial<Record<string, string>> = {
+  InvalidStateError: 'Este aparelho já tem uma passkey desta conta.',
+  NotAllowedError: 'Nenhuma passkey foi usada: o pedido foi cancelado, ou o tempo acabou.',
+  AbortError: 'Nenhuma passkey foi usada: o pedido foi cancelado, ou o tempo acabou.',
+}
+
+function fail(cause: unknown): never {
+  const name = cause instanceof Error ? cause.name : ''
+  throw new PasskeyError(
+    words[name] ?? 'Este aparelho ou navegador não conseguiu usar uma passkey. Entre com a senha.',
+    { cause },
+  )
+}
