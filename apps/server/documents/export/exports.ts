@@ -433,7 +433,7 @@ export async function openExport(
   const from = whole && continues && (continues.tag ?? whole.tag) === whole.tag ? continues.from : 0
   const place = whole && (await placeIn(ctx, opened, from))
   const content = streamOf((abandoned) => {
-    const bytes = partsOf(ctx, opened, abandoned, place ? { ...place, attempt: whole.attempt } : undefined)
+    const bytes = partsOf(ctx, opened, abandoned, place ? { ...place, ...whole } : undefined)
     return goesOn ? bytes : fetched(ctx, opened, bytes)
   })
   breakOff = () => content.destroy()
@@ -454,6 +454,7 @@ async function hasBegun(ctx: Pick<Context, 'db'>, ticket: Ticket, tag: string | 
 /** A file that is ready, with the name of its bytes: made anew, it has another one. */
 interface Whole {
   bytes: number
+  parts: number
   attempt: number
   tag: string
 }
@@ -462,9 +463,9 @@ async function findWhole(ctx: Pick<Context, 'db'>, ticket: Ticket): Promise<Whol
   const found = await findKept(ctx, ticket)
   // A viewer in a browser would ask for a PDF in many small pieces, each of them a download.
   if (found?.state !== 'ready' || found.form !== 'zip' || !found.request.secret) return null
-  const { bytes, attempt, request } = found
+  const { bytes, parts, attempt, request } = found
   const digest = createHash('sha256').update(`${request.secret} ${attempt}`).digest('base64url')
-  return { bytes, attempt, tag: `"${digest.slice(0, 22)}"` }
+  return { bytes, parts, attempt, tag: `"${digest.slice(0, 22)}"` }
 }
 
 // The part in which a byte stands, and how many stand before it there; null when parts are missing: a crash of the database emptied their table.
@@ -522,7 +523,7 @@ async function* partsOf(
   ctx: Pick<Context, 'db'>,
   { workspaceId, id }: Ticket,
   abandoned: AbortSignal,
-  begin?: { n: number; skip: number; attempt: number },
+  begin?: { n: number; skip: number; attempt: number; parts: number },
 ): AsyncGenerator<Buffer> {
   let attempt = begin?.attempt
   let skip = begin?.skip ?? 0
@@ -543,6 +544,8 @@ async function* partsOf(
       if (skip < row.content.length) yield row.content.subarray(skip)
       skip = 0
       n++
+      // Nothing that happens to the file afterwards breaks off who has all of it.
+      if (n === begin?.parts) return
     } else if (row.state === 'ready') {
       if (n === row.parts) return
       // A crash of the database emptied the table of parts.
