@@ -25,7 +25,7 @@ const patienceMs = 5 * 60_000
 // Ed25519, ES256 and RS256: what authenticators make (COSE).
 const supportedAlgorithmIDs = [-8, -7, -257]
 
-// Its code takes a tenth of a second to load, which nobody waits for who uses none.
+// Nobody waits for its code who uses none.
 const webauthn = () => import('@simplewebauthn/server')
 
 const isOfferedAt = (url: URL) =>
@@ -52,9 +52,9 @@ const randomLength = 16
 const sealLength = 16
 
 // Says itself when it was made and for what, so that nothing is kept of those that nobody uses.
-function makeChallenge({ vault }: Pick<Context, 'vault'>, purpose: Purpose, now = Date.now()): string {
+function makeChallenge({ vault }: Pick<Context, 'vault'>, purpose: Purpose): string {
   const time = Buffer.alloc(8)
-  time.writeBigInt64BE(BigInt(now))
+  time.writeBigInt64BE(BigInt(Date.now()))
   const plain = Buffer.concat([time, randomBytes(randomLength)])
   return Buffer.concat([plain, sealOf({ vault }, purpose, plain)]).toString('base64url')
 }
