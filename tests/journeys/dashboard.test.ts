@@ -134,10 +134,14 @@ test('three questions: is it capturing, what needs a person, what came; every nu
 
   await opensItsList(page, client)
   await page.goBack()
-  const entry = activity.getByRole('link').first()
-  await shown(entry)
-  const chave = /[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.exec(await textOf(latest))?.[0]
-  await entry.click()
+  const entry = activity.getByRole('listitem').first()
+  await shown(entry.getByRole('link'))
+  // Read and pressed at once: another may arrive in between and be the first.
+  const text = await entry.evaluate((item) => {
+    item.querySelector('a')?.click()
+    return item.textContent
+  })
+  const chave = /[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.exec(text)?.[0]
   await page.waitForURL(/documento=/)
   await expect
     .poll(async () =>
