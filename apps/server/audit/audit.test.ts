@@ -13,10 +13,12 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
+import type { Session } from '../http/http.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
-import { newWorkspace, testCaller, testSession } from '../platform/testing.ts'
+import { createLogger } from '../platform/log.ts'
+import { newWorkspace, openTestSession, testCaller, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { type AuditQuery, auditPageSize, recordAudit, searchAudit, searchedMax } from './audit.ts'
 import { checkAudit } from './check.ts'
@@ -323,9 +325,14 @@ describe('the CSV', () => {
   }
 
   const vault = createVault(randomBytes(32))
-  const tickets = () => linkAudit({ vault }, testSession(workspaceId, 7)).ticket
+  const log = createLogger('silent')
+  let session: Session
+  beforeEach(async () => {
+    session = await openTestSession(db, workspaceId)
+  })
+  const tickets = () => linkAudit({ vault }, session).ticket
   const download = async (ticket = tickets()) =>
-    (await buffer((await openAudit({ db, vault }, ticket, testCaller)).content)).toString()
+    (await buffer((await openAudit({ db, vault, log }, ticket, testCaller)).content)).toString()
 
   test('is the whole chain, which a stranger recomputes from it alone and finds what was changed', async () => {
     await asOwner(
@@ -375,7 +382,6 @@ describe('the CSV', () => {
   test('comes for who has a link, three times within two minutes, and is of one workspace', async () => {
     await record('login', 'Entrou.')
     const ticket = tickets()
-    const mine = workspaceId
     workspaceId = await newWorkspace(db)
     await record('login', 'De outros.')
     const csv = await download(ticket)
@@ -387,7 +393,7 @@ describe('the CSV', () => {
     await expect(download(ticket.slice(0, -2))).rejects.toMatchObject({ code: 'not-found' })
     vi.useFakeTimers({ toFake: ['Date'] })
     try {
-      const early = linkAudit({ vault }, testSession(mine))
+      const early = linkAudit({ vault }, session)
       vi.setSystemTime(early.validUntil)
       await expect(download(early.ticket)).rejects.toMatchObject({ code: 'gone' })
     } finally {
@@ -395,10 +401,16 @@ describe('the CSV', () => {
     }
   })
 
+  test('is for as long as the login lasts that asked for it', async () => {
+    const ticket = tickets()
+    await asOwner('delete from session where workspace_id = $1', [workspaceId])
+    await expect(download(ticket)).rejects.toMatchObject({ code: 'gone' })
+  })
+
   test('is not begun a third time while two people take it, and a reader who leaves makes room', async () => {
     await record('login', 'Entrou.')
-    const { content } = await openAudit({ db, vault }, tickets(), testCaller)
-    const waiting = [tickets(), tickets()].map((ticket) => openAudit({ db, vault }, ticket, testCaller))
+    const { content } = await openAudit({ db, vault, log }, tickets(), testCaller)
+    const waiting = [tickets(), tickets()].map((ticket) => openAudit({ db, vault, log }, ticket, testCaller))
     await expect(Promise.race(waiting)).rejects.toMatchObject({ code: 'too-many' })
     content.destroy()
     const next = await Promise.any(waiting)

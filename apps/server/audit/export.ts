@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { writeBrasiliaTime } from '@vigia/contract/text'
+import { endWithHolder, requireHolder } from '../http/holder.ts'
 import type { Caller, Session } from '../http/http.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
 import type { Context } from '../platform/context.ts'
@@ -14,6 +15,8 @@ interface Ticket {
   workspaceId: number
   accountId: number
   accountName: string
+  /** Of the session that asked. */
+  publicId: string
   /** Nothing is kept of where a shared account is used from. */
   shared: boolean
   validUntil: number
@@ -25,10 +28,10 @@ const linkLifeMs = 2 * 60_000
 /** A link to the whole audit of the workspace of `session`, for two minutes. */
 export function linkAudit(
   { vault }: Pick<Context, 'vault'>,
-  { workspaceId, accountId, accountName, shared }: Session,
+  { workspaceId, accountId, accountName, publicId, shared }: Session,
 ): { ticket: string; validUntil: Date; fileName: string } {
   const now = Date.now()
-  const ticket: Ticket = { workspaceId, accountId, accountName, shared, validUntil: now + linkLifeMs }
+  const ticket: Ticket = { workspaceId, accountId, accountName, publicId, shared, validUntil: now + linkLifeMs }
   return {
     ticket: vault.encrypt(JSON.stringify(ticket), purpose).toString('base64url'),
     validUntil: new Date(ticket.validUntil),
@@ -65,7 +68,7 @@ const downloadMsMax = 3_600_000
  * told from what somebody removed.
  */
 export async function openAudit(
-  ctx: Pick<Context, 'db' | 'vault'>,
+  ctx: Pick<Context, 'db' | 'vault' | 'log'>,
   ticket: string,
   { address }: Pick<Caller, 'address'>,
 ): Promise<{ content: Readable; fileName: string }> {
@@ -81,6 +84,7 @@ export async function openAudit(
       'gone',
       'Este link valia por dois minutos, que já passaram. Os registros estão seguros: exporte de novo na página Auditoria.',
     )
+  await requireHolder(ctx, opened)
   await countTry(ctx, fetches, ticket)
   await using stack = new AsyncDisposableStack()
   stack.use(await downloading.take(workspaceId))
@@ -89,6 +93,7 @@ export async function openAudit(
     recordAudit({ db }, reader, 'leitura', 'Baixou a auditoria inteira, com a cadeia.'),
   )
   const content = Readable.from(writeAudit(ctx, workspaceId), { objectMode: false })
+  stack.use(endWithHolder(ctx, opened, content))
   const limit = setTimeout(() => content.destroy(new Error('a download took too long')), downloadMsMax)
   const held = stack.move()
   content.once('close', () => {

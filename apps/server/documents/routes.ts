@@ -28,14 +28,9 @@ import { getCompanyId } from '../companies/companies.ts'
 import { handle, weights } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
-import {
-  openExport,
-  type PreparedExport,
-  prepareExport,
-  prepareLeaving,
-  readExports,
-  renewLink,
-} from './export/exports.ts'
+import { openExport } from './export/downloads.ts'
+import { type PreparedExport, prepareExport, readExports, renewLink } from './export/exports.ts'
+import { prepareLeaving } from './export/leaving.ts'
 import { getXml } from './files.ts'
 import { type Criteria, countOutside, type Order, pageSize, searchDocuments, selectIds } from './list.ts'
 import { getDetails } from './panel/details.ts'

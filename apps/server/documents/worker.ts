@@ -6,14 +6,14 @@ import { claimRows, fromNow, LeaseLost, startJobs } from '../jobs/jobs.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
+import { pause } from '../platform/pause.ts'
 import type { Ready } from './announcements.ts'
 import { zip } from './export/archive.ts'
-import { type Kept, notMade } from './export/exports.ts'
 import { exportFiles, printedForms } from './export/files.ts'
-import { isLeaving, isWithinRoom } from './export/keeping.ts'
+import { isLeaving, isWithinRoom, type Kept } from './export/keeping.ts'
 import { leavingFiles } from './export/leaving-files.ts'
 import { readInBatches } from './export/rows.ts'
-import { missingText, newTally, type Tally } from './export/texts.ts'
+import { missingText, newTally, notMade, type Tally } from './export/texts.ts'
 
 export { forgetExports } from './export/keeping.ts'
 
@@ -90,8 +90,7 @@ async function makeExport(ctx: Context, job: HeldExport, signal: AbortSignal): P
   const tally = newTally()
   const file = await startFile(ctx, job, tally)
   try {
-    // When this process ends, another one begins anew.
-    for await (const bytes of contentOf(ctx, job, tally, signal)) await file.add(bytes, signal)
+    await storeAll(file, (ended) => contentOf(ctx, job, tally, ended), signal)
     const printed = job.request.contents !== null || tally.pdf > 0
     await file.finish({ state: printed ? 'ready' : 'failed', problem: missingText(tally) })
   } catch (error) {
@@ -102,6 +101,41 @@ async function makeExport(ctx: Context, job: HeldExport, signal: AbortSignal): P
     ctx.log.error({ workspaceId: job.workspaceId, export: String(job.id) }, 'too little space is free for an export')
     await file.finish({ state: 'failed', problem: noSpaceText })
   }
+}
+
+// When this process ends, another one begins anew.
+async function storeAll(
+  file: FileInTheMaking,
+  make: (ended: AbortSignal) => AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  // Nothing more is read for a file that cannot be stored, or that another process has taken over.
+  const stop = new AbortController()
+  const bytes = make(AbortSignal.any([signal, stop.signal]))[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = bytes.next()
+      // A spreadsheet has no bytes until its last row, which may be minutes.
+      while (!(await isSettled(next, partMs))) await file.keep()
+      const { value, done } = await next
+      if (done) return
+      await file.add(value, signal)
+    }
+  } finally {
+    stop.abort()
+    await bytes.return?.().catch(() => {})
+  }
+}
+
+// Whether it is over within `ms`, well or not.
+async function isSettled(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const waiting = new AbortController()
+  const settled = work.then(
+    () => true,
+    () => true,
+  )
+  const late = pause(ms, waiting.signal).then(() => false)
+  return Promise.race([settled, late]).finally(() => waiting.abort())
 }
 
 function contentOf(
@@ -130,6 +164,8 @@ function contentOf(
 }
 
 interface FileInTheMaking {
+  /** Renews the lease, and tells how far it is. */
+  keep(): Promise<void>
   add(bytes: Uint8Array, signal: AbortSignal): Promise<void>
   finish(end: { state: 'ready' | 'failed'; problem: string | null }): Promise<void>
 }
@@ -170,6 +206,9 @@ async function startFile(ctx: Context, job: HeldExport, tally: Tally): Promise<F
   }
   await inWorkspace(ctx, workspaceId, (ctx) => dropParts(ctx, job))
   return {
+    async keep() {
+      lease = await inWorkspace(ctx, workspaceId, (ctx) => change(ctx, sql`lease_until = ${fromNow(leaseMs)}`))
+    },
     async add(bytes, signal) {
       signal.throwIfAborted()
       waiting.push(bytes)

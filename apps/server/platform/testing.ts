@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Caller, Session } from '../http/http.ts'
 import type { Database } from './context.ts'
@@ -19,6 +19,22 @@ export function testSession(workspaceId: number, accountId = 1): Session {
     provedLately: true,
   }
   return { workspaceId, accountId, ...names, token: '', address: testCaller.address }
+}
+
+/** A session that is open, of an account of its own. */
+export async function openTestSession(db: Database, workspaceId: number): Promise<Session> {
+  const { id } = await insertAccount(db, workspaceId)
+  const publicId = await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const values = {
+      workspace_id: workspaceId,
+      account_id: id,
+      token_hash: randomBytes(32),
+      expires_at: sql<Date>`now() + interval '1 day'`,
+    }
+    const row = await db.insertInto('session').values(values).returning('public_id').executeTakeFirstOrThrow()
+    return row.public_id
+  })
+  return { ...testSession(workspaceId, id), publicId }
 }
 
 /** A workspace of its own for a test, with nothing in it. */

@@ -1,67 +1,35 @@
-import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { type ExportItem, exportMax } from '@vigia/contract/documents'
 import { sql } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { readConfig } from '../../config.ts'
-import { serveRoutes } from '../../http/http.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
-import { createPublicIds } from '../../platform/ids.ts'
-import { createLogger } from '../../platform/log.ts'
-import { newWorkspace, roomyStorage, testSession } from '../../platform/testing.ts'
+import { newWorkspace, roomyStorage } from '../../platform/testing.ts'
 import { createVault } from '../../platform/vault.ts'
 import { createPrinter } from '../../print/printer.ts'
-import { testSigner } from '../../signer/testing.ts'
-import { type Arrival, receive } from '../documents.ts'
-import { documentRoutes } from '../routes.ts'
 import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfce, nfeProc, resNFe } from '../testing.ts'
-import { startExportWorker } from '../worker.ts'
 import { zip } from './archive.ts'
 import { exportFiles } from './files.ts'
 import { forgetExports } from './keeping.ts'
 import { readInBatches } from './rows.ts'
+import { type Exports, openExports } from './testing.ts'
 import { newTally } from './texts.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
+let exports: Exports
 let ctx: Context
 let owner: pg.Client
-let app: Awaited<ReturnType<typeof serveRoutes>>
 let url: string
 let workspaceId: number
-let worker: AsyncDisposable
 beforeAll(async () => {
-  database = await createDatabase()
-  owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
-  ctx = {
-    db: openDatabase(database.url),
-    config: readConfig({}, '/'),
-    log: createLogger('silent'),
-    vault: createVault(Buffer.alloc(32, 7)),
-    signer: testSigner(database.url),
-    ids: createPublicIds(Buffer.alloc(16, 7)),
-    printer: createPrinter(),
-    storage: roomyStorage,
-  }
-  app = await serveRoutes(ctx, documentRoutes, async () => testSession(workspaceId))
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  worker = startExportWorker(ctx)
-  url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  exports = await openExports()
+  ;({ ctx, owner, url } = exports)
 })
-afterAll(async () => {
-  // A client may hold one that it never used.
-  app.server.closeAllConnections()
-  await app.close()
-  await worker[Symbol.asyncDispose]()
-  await owner.end()
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+afterAll(() => exports[Symbol.asyncDispose]())
 beforeEach(async () => {
-  workspaceId = await newWorkspace(ctx.db)
+  workspaceId = await exports.enter()
 })
 afterEach(() => void vi.useRealTimers())
 
@@ -78,37 +46,17 @@ async function newCompany(name: string, of = cnpj): Promise<{ id: number; public
   )
 }
 
-const store = (companyId: number, service: 'nfe' | 'cte', arrivals: Arrival[], of = cnpj) =>
-  inWorkspace(ctx, workspaceId, (ctx) => receive(ctx, { workspaceId, companyId, cnpj: of }, service, arrivals))
-
+const store: Exports['store'] = (...about) => exports.store(...about)
 const note = (number: number, more = {}) => nfeProc({ number, recipient: cnpj, ...more })
 
-async function ask(body: object) {
-  const response = await app.inject({
-    method: 'POST',
-    url: '/v1/api/DocumentosFiscais/exportar',
-    headers: { authorization: `Bearer ${'x'.repeat(43)}` },
-    payload: body,
-  })
-  return { status: response.statusCode, body: response.json() }
-}
-
-async function call<T>(method: 'GET' | 'POST', url: string, payload?: object) {
-  const headers = { authorization: `Bearer ${'x'.repeat(43)}` }
-  const response = await app.inject({ method, url, headers, ...(payload && { payload }) })
-  return { status: response.statusCode, body: response.json() as { data: T; message: string } }
-}
+const ask = (body: object) => exports.call<{ endereco: string }>('POST', '/v1/api/DocumentosFiscais/exportar', body)
+const call: Exports['call'] = (...about) => exports.call(...about)
+const download: Exports['download'] = (...about) => exports.download(...about)
 
 async function linkOf(body: object): Promise<string> {
   const answer = await ask(body)
   expect(answer, answer.body.message).toMatchObject({ status: 200 })
   return answer.body.data.endereco
-}
-
-async function download(address: string) {
-  const response = await fetch(url + address)
-  const bytes = Buffer.from(await response.arrayBuffer())
-  return { status: response.status, headers: response.headers, bytes }
 }
 
 async function exported(body: object): Promise<Map<string, Buffer>> {
@@ -435,7 +383,7 @@ describe('the request', () => {
     const { id, publicId } = await newCompany('SOL')
     await store(id, 'nfe', [arrive(1, note(1))])
     const theirs = await idOf(chaveOf())
-    workspaceId = await newWorkspace(ctx.db)
+    workspaceId = await exports.enter()
     const mine = await newCompany('LUA')
     await store(mine.id, 'nfe', [arrive(1, note(1)), arrive(2, note(2))])
     const own = await idOf(chaveOf({ number: 2 }))
@@ -476,7 +424,7 @@ describe('the link', () => {
   }
 
   test('tells nothing, needs no token, and works until somebody has fetched it three times', async () => {
-    expect(address).toMatch(/^\/v1\/api\/DocumentosFiscais\/exportacao\/[\w-]{60,120}$/)
+    expect(address).toMatch(/^\/v1\/api\/DocumentosFiscais\/exportacao\/[\w-]{60,200}$/)
     for (let time = 0; time < 3; time++) {
       await expect.poll(() => statusOf(address)).toBe(200)
       expect((await download(address)).bytes.length).toBeGreaterThan(1_000)
@@ -546,7 +494,7 @@ describe('the link', () => {
 
   test('of another workspace is nobody’s', async () => {
     const [{ id }] = (await call<[ExportItem]>('GET', '/v1/api/DocumentosFiscais/exportacoes')).body.data
-    workspaceId = await newWorkspace(ctx.db)
+    workspaceId = await exports.enter()
     expect((await call('POST', `/v1/api/DocumentosFiscais/exportacoes/${id}/link`)).status).toBe(404)
     expect((await call<ExportItem[]>('GET', '/v1/api/DocumentosFiscais/exportacoes')).body.data).toEqual([])
   })
@@ -579,13 +527,13 @@ describe('a worker', () => {
 
   // A worker with `more` in the place of the usual one.
   const workingWith = async (more: Partial<Context>, work: () => Promise<void>) => {
-    await worker[Symbol.asyncDispose]()
-    worker = startExportWorker({ ...ctx, ...more })
+    await exports.stopWorker()
+    exports.startWorker(more)
     try {
       await work()
     } finally {
-      await worker[Symbol.asyncDispose]()
-      worker = startExportWorker(ctx)
+      await exports.stopWorker()
+      exports.startWorker()
     }
   }
   const fails = async () => {
@@ -613,7 +561,7 @@ describe('a worker', () => {
     }
   })
 
-  const held = async () => {
+  const partsHeld = async () => {
     const { rows } = await owner.query('select count(*)::int as n from export_part where workspace_id = $1', [
       workspaceId,
     ])
@@ -652,38 +600,38 @@ describe('a worker', () => {
       [workspaceId],
     )
     await forgetExports(ctx)
-    expect(await held()).toBeGreaterThan(100)
+    expect(await partsHeld()).toBeGreaterThan(100)
     await owner.query(`update document_export set requested_at = now() - interval '25 hours' where workspace_id = $1`, [
       workspaceId,
     ])
     await forgetExports(ctx)
-    expect(await held()).toBe(0)
+    expect(await partsHeld()).toBe(0)
     expect((await owner.query('select from document_export where workspace_id = $1', [workspaceId])).rows).toEqual([])
   })
 
   test('drops the parts of what cannot be made, and lets older files make room', async () => {
-    await worker[Symbol.asyncDispose]()
+    await exports.stopWorker()
     const old = await keep(1024 ** 3)
     await linkOf(all)
-    worker = startExportWorker(ctx)
+    exports.startWorker()
     await expect.poll(async () => (await state())?.situacao).toBe('pronta')
     expect((await owner.query('select from document_export where id = $1', [old])).rows).toEqual([])
-    await worker[Symbol.asyncDispose]()
+    await exports.stopWorker()
     const { rows } = await owner.query(
       `update document_export set state = 'waiting' where workspace_id = $1 returning id`,
       [workspaceId],
     )
-    expect(await held()).toBeGreaterThan(0)
+    expect(await partsHeld()).toBeGreaterThan(0)
     await keep(1024 ** 3)
-    worker = startExportWorker(ctx)
+    exports.startWorker()
     const failed = async () =>
       (await owner.query('select problem, bytes from document_export where id = $1', [rows[0].id])).rows[0]
     await expect.poll(failed).toEqual({ problem: expect.stringMatching(/1 GB.*seguros/), bytes: '0' })
-    expect(await held()).toBe(0)
+    expect(await partsHeld()).toBe(0)
   })
 
   test('serves a workspace that had none before others that asked for many', async () => {
-    await worker[Symbol.asyncDispose]()
+    await exports.stopWorker()
     await owner.query(`
       create table begun (n int generated always as identity, workspace_id int);
       create function note_begun() returns trigger language plpgsql security definer as
@@ -703,7 +651,7 @@ describe('a worker', () => {
     for (let minutes = 30; minutes > 27; minutes--) for (const of of many) await ask(of, minutes)
     await ask(few, 1)
     await owner.query('delete from document_export where id = $1', [pattern])
-    worker = startExportWorker(ctx)
+    exports.startWorker()
     const begun = async () =>
       (await owner.query('select workspace_id from begun order by n')).rows.map((row) => row.workspace_id)
     await expect.poll(async () => (await begun()).length, { timeout: 20_000 }).toBe(7)
@@ -711,6 +659,36 @@ describe('a worker', () => {
     expect(new Set(order.slice(0, 2))).toEqual(new Set(many))
     expect(order[2]).toBe(few)
     await owner.query('drop table begun; drop function note_begun cascade')
+  })
+
+  // Forms that are laid out only when somebody says so.
+  const held = () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const printer: Context['printer'] = {
+      ...ctx.printer,
+      print: (order, options) => promise.then(() => ctx.printer.print(order, options)),
+    }
+    return { printer, release: resolve }
+  }
+
+  test('keeps its lease while no byte comes, and tells how far it is', async () => {
+    const { printer, release } = held()
+    await workingWith({ printer }, async () => {
+      await linkOf({ ...all, xml: false, pdf: true, planilha: true })
+      const lease = async () => {
+        const { rows } = await owner.query(
+          'select lease_until, bytes, done from document_export where workspace_id = $1',
+          [workspaceId],
+        )
+        return rows[0]
+      }
+      await expect.poll(async () => (await lease()).lease_until).not.toBeNull()
+      const first = (await lease()).lease_until
+      await expect.poll(async () => (await lease()).lease_until > first, { timeout: 20_000 }).toBe(true)
+      expect(await lease()).toMatchObject({ bytes: '0', done: 1 })
+      release()
+      await expect.poll(async () => (await state())?.situacao).toBe('pronta')
+    })
   })
 
   test('lets a workspace have ten in the queue', async () => {
@@ -802,8 +780,31 @@ async function begin(address: string) {
   const abandoning = new AbortController()
   const response = await fetch(url + address, { signal: abandoning.signal })
   expect(response.status).toBe(200)
-  await response.body!.getReader().read()
-  return { abandon: () => abandoning.abort() }
+  const reader = response.body!.getReader()
+  await reader.read()
+  const rest = async () => {
+    // As slowly as it takes for somebody to notice that it has to end.
+    for (let end = false; !end; await setTimeout(50)) end = (await reader.read()).done
+  }
+  return { abandon: () => abandoning.abort(), rest }
+}
+
+// A link to a file that is ready and more than a connection takes at once.
+async function largeFile(): Promise<string> {
+  const link = await linkOf(all)
+  const ready = `select from document_export where workspace_id = $1 and state = 'ready'`
+  await expect.poll(async () => (await owner.query(ready, [workspaceId])).rowCount).toBe(1)
+  await owner.query(
+    `insert into export_part (workspace_id, export_id, n, content)
+     select workspace_id, id, n, $2 from document_export, generate_series(parts, 40) n where workspace_id = $1`,
+    [workspaceId, Buffer.alloc(1 << 20, 1)],
+  )
+  await owner.query(
+    `update document_export e set parts = 41, bytes = (select sum(length(content)) from export_part p where p.export_id = e.id)
+      where workspace_id = $1`,
+    [workspaceId],
+  )
+  return link
 }
 
 const statusOf = async (address: string) => (await fetch(url + address, { method: 'HEAD' })).status
@@ -820,7 +821,7 @@ describe('a long download', () => {
   })
 
   test('keeps no connection while nobody takes what there is', async () => {
-    const db = openDatabase(database.url, { connections: 1 })
+    const db = openDatabase(exports.database.url, { connections: 1 })
     let rows = 0
     for await (const batch of readInBatches({ db }, workspaceId, { criteria: { type: 0 } }, { withContent: true })) {
       rows += batch.length
@@ -831,12 +832,34 @@ describe('a long download', () => {
   })
 
   test('leaves its own link none until it ends', async () => {
-    const link = await linkOf(all)
+    const link = await largeFile()
     const first = await begin(link)
     expect(await download(link)).toMatchObject({ status: 409 })
     first.abandon()
     await expect.poll(() => statusOf(link)).toBe(200)
   })
+
+  test.each(['login', 'key'])(
+    'ends within seconds when the %s ends that asked for it, and its link too',
+    async (who) => {
+      const { publicId } = exports.session
+      if (who === 'key')
+        await owner.query(
+          `insert into api_key (workspace_id, public_id, name, scopes, start, token_hash, created_by)
+         select $1, gen_random_uuid(), 'ERP', '{exportar}', 'vigia_00000000', '0', 1`,
+          [workspaceId],
+        )
+      const { rows } = await owner.query('select public_id from api_key where workspace_id = $1', [workspaceId])
+      exports.session = { ...exports.session, publicId: rows[0]?.public_id ?? publicId }
+      const link = await largeFile()
+      const { rest } = await begin(link)
+      await owner.query('delete from session where workspace_id = $1 and public_id = $2', [workspaceId, publicId])
+      await owner.query('update api_key set token_hash = null where workspace_id = $1', [workspaceId])
+      await expect(rest()).rejects.toThrow()
+      const { status, bytes } = await download(link)
+      expect([status, JSON.parse(bytes.toString()).message]).toEqual([410, expect.stringMatching(/terminou.*guardado/)])
+    },
+  )
 
   test('that breaks off is not read on', async () => {
     const seen = { batches: 0, ended: false }

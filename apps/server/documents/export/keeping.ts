@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Context } from '../../platform/context.ts'
-import { asOperator, inWorkspace } from '../../platform/database.ts'
+import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
+import type { Criteria } from '../list.ts'
+import type { Volume } from './leaving-files.ts'
+import type { ExportContents } from './texts.ts'
 
 // Of a workspace, for a day.
 export const keptMax = 30
@@ -17,6 +21,43 @@ const isFree = sql`(lease_until is null or lease_until < now())`
 export const isLeaving = sql<boolean>`(request -> 'leaving' is not null)`
 /** Whether it is still kept: a day; of everything three, because so much may take a day to fetch. */
 export const isKept = sql<boolean>`(requested_at > now() - case when ${isLeaving} then interval '3 days' else interval '1 day' end)`
+
+/** What the row keeps of a request; numbers of documents as text. */
+export interface Kept {
+  criteria?: Criteria
+  ids?: string[]
+  contents: ExportContents | null
+  filter: string
+  fileName: string
+  requestedBy: string
+  /** Nothing is kept of where a shared account is used from. */
+  shared: boolean
+  /** Everything, or a part of it: `contents`, `filter` and the rest only name it. */
+  leaving?: Volume
+  /** Of this the name of its bytes is made, which only who began to fetch them knows. Absent: asked for before there was one. */
+  secret?: string
+  /** Downloads that began, by link, each link named by its end. */
+  fetched?: Record<string, number>
+}
+
+/** A new secret of a row. */
+export const newSecret = () => randomBytes(16).toString('base64url')
+
+/** The row of an export that is still kept. */
+export async function findKept(ctx: Pick<Context, 'db'>, { workspaceId, id }: { workspaceId: number; id: bigint }) {
+  const row = await readWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .selectFrom('document_export')
+      .select(['request', 'form', 'state', 'parts', 'problem', 'attempt'])
+      .select(sql<number>`bytes::float8`.as('bytes'))
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', id)
+      .where(isKept)
+      .executeTakeFirst(),
+  )
+  // Written by this file, in this shape.
+  return row && { ...row, request: row.request as Kept }
+}
 
 /** Deletes what the workspace may not keep beside `more` exports that are still to come. */
 export async function makeRoom({ db }: Pick<Context, 'db'>, workspaceId: number, more = 0): Promise<void> {

@@ -1,66 +1,28 @@
-import type { AddressInfo } from 'node:net'
 import { type ExportItem, exportMax } from '@vigia/contract/documents'
 import { unzipDocument } from '@vigia/sefaz/distribution'
-import pg from 'pg'
+import { sql } from 'kysely'
+import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { recordAudit } from '../../audit/audit.ts'
-import { readConfig } from '../../config.ts'
-import { serveRoutes } from '../../http/http.ts'
 import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
-import { createPublicIds } from '../../platform/ids.ts'
-import { createLogger } from '../../platform/log.ts'
-import { insertAccount, insertCompany, newWorkspace, roomyStorage, testSession } from '../../platform/testing.ts'
-import { createVault } from '../../platform/vault.ts'
-import { createPrinter } from '../../print/printer.ts'
-import { testSigner } from '../../signer/testing.ts'
-import { type Arrival, receive } from '../documents.ts'
-import { documentRoutes } from '../routes.ts'
+import { asOperator, inWorkspace } from '../../platform/database.ts'
+import { insertCompany, testSession } from '../../platform/testing.ts'
 import { arrive, chaveOf, corrupted, cteChaveOf, cteProc, evento, nfeProc, resNFe } from '../testing.ts'
-import { startExportWorker } from '../worker.ts'
 import { forgetExports } from './keeping.ts'
+import { type Exports, openExports } from './testing.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
+let exports: Exports
 let ctx: Context
 let owner: pg.Client
-let app: Awaited<ReturnType<typeof serveRoutes>>
-let url: string
 let workspaceId: number
-let worker: AsyncDisposable
-let provedLately = true
 beforeAll(async () => {
-  database = await createDatabase()
-  owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
-  ctx = {
-    db: openDatabase(database.url),
-    config: readConfig({}, '/'),
-    log: createLogger('silent'),
-    vault: createVault(Buffer.alloc(32, 7)),
-    signer: testSigner(database.url),
-    ids: createPublicIds(Buffer.alloc(16, 7)),
-    printer: createPrinter(),
-    storage: roomyStorage,
-  }
-  app = await serveRoutes(ctx, documentRoutes, async () => ({ ...testSession(workspaceId), provedLately }))
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  worker = startExportWorker(ctx)
-  url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  exports = await openExports()
+  ;({ ctx, owner } = exports)
 })
-afterAll(async () => {
-  // A client may hold one that it never used.
-  app.server.closeAllConnections()
-  await app.close()
-  await worker[Symbol.asyncDispose]()
-  await owner.end()
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+afterAll(() => exports[Symbol.asyncDispose]())
 beforeEach(async () => {
-  workspaceId = await newWorkspace(ctx.db)
-  provedLately = true
+  workspaceId = await exports.enter()
 })
 const { documents: filled } = exportMax
 afterEach(() => {
@@ -71,17 +33,11 @@ afterEach(() => {
 const cnpj = '12ABC34501DE35'
 const folder = `SOL (${cnpj})`
 
-const store = (companyId: number, service: 'nfe' | 'cte', arrivals: Arrival[]) =>
-  inWorkspace(ctx, workspaceId, (ctx) => receive(ctx, { workspaceId, companyId, cnpj }, service, arrivals))
-
+const store: Exports['store'] = (...about) => exports.store(...about)
 const note = (number: number) => nfeProc({ number, recipient: cnpj })
 
-async function call<T>(method: 'GET' | 'POST', url: string, payload?: object) {
-  const headers = { authorization: `Bearer ${'x'.repeat(43)}` }
-  const response = await app.inject({ method, url, headers, ...(payload && { payload }) })
-  return { status: response.statusCode, body: response.json() as { data: T; message: string } }
-}
-
+const call: Exports['call'] = (...about) => exports.call(...about)
+const download: Exports['download'] = (...about) => exports.download(...about)
 const ask = (body: { pdf?: boolean } = {}) =>
   call<{ totalDeArquivos: number }>('POST', '/v1/api/DocumentosFiscais/sair-com-tudo', body)
 const list = async () => (await call<ExportItem[]>('GET', '/v1/api/DocumentosFiscais/exportacoes')).body.data
@@ -97,13 +53,7 @@ async function made(): Promise<ExportItem[]> {
 
 async function addressOf(): Promise<string> {
   const [file] = await made()
-  return url + (await link(file!.id)).body.data.endereco
-}
-
-const download = async (address: string, headers: Record<string, string> = {}) => {
-  const response = await fetch(address, { headers })
-  const bytes = Buffer.from(await response.arrayBuffer())
-  return { status: response.status, headers: response.headers, bytes }
+  return (await link(file!.id)).body.data.endereco
 }
 
 async function everything(body: { pdf?: boolean } = {}): Promise<Map<string, Buffer>> {
@@ -126,7 +76,6 @@ async function receipts(): Promise<string[]> {
 describe('everything', () => {
   test('is each receipt byte for byte, also hidden, earlier and unreadable ones, with what stands around them', async () => {
     const { id } = await insertCompany(ctx.db, workspaceId, { cnpj, name: 'SOL' })
-    const { email } = await insertAccount(ctx.db, workspaceId)
     await store(id, 'nfe', [
       arrive(1, resNFe({ number: 1 })),
       arrive(2, note(1)),
@@ -179,7 +128,7 @@ describe('everything', () => {
     expect(text).toContain(`- ${folder}/Não lidos/NF-e-${nsu(7)}.xml.gz (`)
     const settings = files.get('Configurações/configuracoes.json')!.toString()
     expect(JSON.parse(settings)).toMatchObject({
-      pessoas: [{ email }],
+      pessoas: [{ nome: exports.session.accountName }],
       empresas: [{ cnpj, mostraNFe: [] }],
       webhooks: [{ url: 'https://a.example/', empresas: 'todas' }],
     })
@@ -211,7 +160,7 @@ describe('everything', () => {
     )
     const names = new Map<string, number>()
     for (const { id } of parts) {
-      const { bytes } = await download(url + (await link(id)).body.data.endereco)
+      const { bytes } = await download((await link(id)).body.data.endereco)
       for (const name of readZip(bytes).keys()) names.set(name, (names.get(name) ?? 0) + 1)
     }
     // Together they are one thing: nothing is there twice, nor overwrites another.
@@ -230,24 +179,24 @@ describe('everything', () => {
   })
 
   test('is for who proved to be a person of the workspace, and to no other', async () => {
-    provedLately = false
+    exports.session.provedLately = false
     expect(await ask()).toMatchObject({ status: 403 })
-    provedLately = true
+    exports.session.provedLately = true
     await ask()
     const [file] = await made()
-    provedLately = false
+    exports.session.provedLately = false
     expect(await link(file!.id)).toMatchObject({ status: 403 })
-    provedLately = true
-    workspaceId = await newWorkspace(ctx.db)
+    exports.session.provedLately = true
+    workspaceId = await exports.enter()
     expect(await link(file!.id)).toMatchObject({ status: 404 })
     expect(await list()).toEqual([])
   })
 
   test('is made one at a time, three times a day, replaces the last one, and stays three days', async () => {
-    await worker[Symbol.asyncDispose]()
+    await exports.stopWorker()
     const answers = await Promise.all([ask(), ask()])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
-    worker = startExportWorker(ctx)
+    exports.startWorker()
     const [first] = await made()
     for (let time = 0; time < 2; time++) {
       expect(await ask()).toMatchObject({ status: 200 })
@@ -277,6 +226,32 @@ describe('everything', () => {
     expect(await ask({ pdf: true })).toMatchObject({ status: 409, body: { message: expect.stringMatching(/sem PDF/) } })
     expect(await ask()).toMatchObject({ status: 200 })
     await made()
+  })
+
+  test('ends with its workspace, and hinders nobody afterwards', async () => {
+    const { id } = await insertCompany(ctx.db, workspaceId, { cnpj, name: 'SOL' })
+    await store(id, 'nfe', [arrive(1, note(1))])
+    const { promise, resolve } = Promise.withResolvers<void>()
+    await exports.stopWorker()
+    exports.startWorker({
+      printer: { ...ctx.printer, print: (...about) => promise.then(() => ctx.printer.print(...about)) },
+    })
+    await ask({ pdf: true })
+    await expect.poll(async () => (await list())[0]?.situacao).toBe('em-andamento')
+    const gone = workspaceId
+    await owner.query("update workspace set erase_at = now() - interval '1 hour' where id = $1", [gone])
+    const eraseSome = () =>
+      asOperator(ctx, (operating) =>
+        inWorkspace(operating, gone, ({ db }) =>
+          sql<{ more: boolean }>`select erase_workspace(${gone}, 5000) as more`.execute(db),
+        ),
+      )
+    while ((await eraseSome()).rows[0]!.more);
+    resolve()
+    workspaceId = await exports.enter()
+    expect((await everything()).size).toBeGreaterThan(3)
+    for (const table of ['document_export', 'export_part'])
+      expect((await owner.query(`select from ${table} where workspace_id = $1`, [gone])).rows, table).toEqual([])
   })
 
   test('is begun anew when its worker was cut off, and never half of it looks whole', async () => {
@@ -338,18 +313,23 @@ describe('a download that was cut off', () => {
 
   test('goes on with a new link too, at once, and counts as fetched only there', async () => {
     const [file] = await list()
-    const another = url + (await link(file!.id)).body.data.endereco
+    const another = (await link(file!.id)).body.data.endereco
     expect(await download(another, { range: 'bytes=7-' })).toMatchObject({ status: 206 })
     for (let time = 0; time < 4; time++)
       expect(await download(another, { range: 'bytes=7-', 'if-range': tag })).toMatchObject({ status: 206 })
     // The server may not have noticed that the first connection is dead.
     // More than a connection takes at once.
     await fill(12)
-    await expect.poll(async () => (await fetch(another, { method: 'HEAD' })).status).toBe(200)
-    const stuck = await fetch(another)
+    await expect.poll(async () => (await fetch(exports.url + another, { method: 'HEAD' })).status).toBe(200)
+    const stuck = await fetch(exports.url + another)
     expect(stuck.status).toBe(200)
     expect(await download(another, { range: 'bytes=7-', 'if-range': tag })).toMatchObject({ status: 206 })
     await expect(stuck.arrayBuffer()).rejects.toThrow()
+  })
+
+  test('goes on for nobody who only asks whether it is there', async () => {
+    const response = await fetch(exports.url + address, { method: 'HEAD' })
+    expect([response.status, response.headers.get('etag')]).toEqual([200, null])
   })
 
   test('begins anew when the file was made anew, instead of joining halves of two', async () => {

@@ -150,3 +150,6 @@ export function missingLines(summaries: number, { xml, pdf }: ExportContents, pr
   const all = [...rest, ...problems].map((line) => `- ${line}`)
   return all.length > 0 ? all : ['Nada.']
 }
+
+/** Why an export failed, when nobody knows more. */
+export const notMade = 'Não conseguimos montar este arquivo. Seus documentos estão seguros: peça de novo.'

@@ -1,0 +1,237 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import { endWithHolder, requireHolder } from '../../http/holder.ts'
+import type { Caller, FileResponse } from '../../http/http.ts'
+import { countTry, type Limit } from '../../http/throttle.ts'
+import type { Context } from '../../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import { pause } from '../../platform/pause.ts'
+import { createPlaces } from '../../platform/places.ts'
+import { noteRead } from '../reads.ts'
+import { streamOf } from './archive.ts'
+import { findKept, type Kept } from './keeping.ts'
+import { notMade } from './texts.ts'
+import { type Form, notThere, openTicket, type Ticket } from './tickets.ts'
+
+// One that is stuck costs a batch of rows.
+const downloading = createPlaces({
+  all: 32,
+  each: 2,
+  waiting: 5,
+  full: 'Já há downloads demais desta conta em andamento. Seus documentos estão seguros: espere um deles terminar e abra o link de novo.',
+})
+const downloadMsMax = 3_600_000
+// A browser that breaks off tries again.
+const fetchesMax = 3
+// How each link that is being fetched is broken off.
+const fetchedNow = new Map<string, () => void>()
+// A line that breaks every minute is still got through.
+const continuations: Limit = { name: 'export-continued', times: 200, withinMs: 3_600_000 }
+// Between two looks for the next part of an export that is being made.
+const partPauseMs = 250
+// Clients and proxies wait half a minute for the head of a response.
+const beginningMsMax = 20_000
+const never = new AbortController().signal
+
+/**
+ * The file of an export, also while it is being made. Refuses tickets that are not ours, those whose time is over, those that somebody is
+ * fetching, and those that were fetched three times, to the end or not: a link that leaks is worth nothing afterwards. A client that was cut off
+ * and tells the name of the bytes it has goes on as long as the file is kept. All of it ends with the session or key that asked for the link.
+ */
+export async function openExport(
+  ctx: Pick<Context, 'db' | 'vault' | 'log'>,
+  ticket: string,
+  form: Form,
+  { address, continues }: Pick<Caller, 'address' | 'continues'>,
+): Promise<FileResponse & { fileName: string }> {
+  const opened = openTicket(ctx, ticket)
+  if (!opened) throw notThere()
+  const { workspaceId, id } = opened
+  const goesOn = continues !== undefined && (await hasBegun(ctx, opened, continues.tag))
+  if (!goesOn && opened.validUntil <= new Date())
+    throw new AppError(
+      'gone',
+      'O link desta exportação valia por dez minutos, que já passaram. Seus documentos estão seguros: baixe pelo sino, ou exporte de novo.',
+    )
+  await requireHolder(ctx, opened)
+  const key = `${workspaceId}/${id}/${opened.validUntil.getTime()}`
+  if (goesOn) {
+    await countTry(ctx, continuations, key)
+    // Nobody may have noticed yet that the client has left.
+    fetchedNow.get(key)?.()
+  } else if (fetchedNow.has(key))
+    throw new AppError('conflict', 'Esta exportação está sendo baixada agora. Seus documentos estão seguros.')
+  await using stack = new AsyncDisposableStack()
+  let breakOff = () => {}
+  const fetching = () => breakOff()
+  fetchedNow.set(key, fetching)
+  stack.defer(() => {
+    if (fetchedNow.get(key) === fetching) fetchedNow.delete(key)
+  })
+  stack.use(await downloading.take(workspaceId))
+  const found = await findKept(ctx, opened)
+  if (found?.form !== form || (!goesOn && fetchesOf(found.request, opened) >= fetchesMax)) throw notThere()
+  const { fileName, requestedBy, shared } = found.request
+  await requireBeginning(ctx, opened)
+  // The link asks for no session: it is known who got it.
+  const reader = { workspaceId, accountName: requestedBy, address: shared ? undefined : address }
+  if (!goesOn)
+    await noteRead(
+      ctx,
+      reader,
+      form === 'zip' ? `Baixou a exportação “${fileName}”.` : `Abriu a impressão “${fileName}”.`,
+    )
+  const whole = await findWhole(ctx, opened)
+  const from = whole && continues && (continues.tag ?? whole.tag) === whole.tag ? continues.from : 0
+  const place = whole && (await placeIn(ctx, opened, from))
+  const content = streamOf((abandoned) => {
+    const bytes = partsOf(ctx, opened, abandoned, place ? { ...place, ...whole } : undefined)
+    return goesOn ? bytes : fetched(ctx, opened, bytes)
+  })
+  breakOff = () => content.destroy()
+  stack.use(endWithHolder(ctx, opened, content))
+  const limit = setTimeout(() => content.destroy(new Error('a download took too long')), downloadMsMax)
+  const held = stack.move()
+  content.once('close', () => {
+    clearTimeout(limit)
+    void held.disposeAsync()
+  })
+  return { content, fileName, ...(whole && place && { whole: { bytes: whole.bytes, tag: whole.tag, from } }) }
+}
+
+// Whether a client has the beginning of these bytes: nobody else knows their name.
+async function hasBegun(ctx: Pick<Context, 'db'>, ticket: Ticket, tag: string | null): Promise<boolean> {
+  return tag !== null && (await findWhole(ctx, ticket))?.tag === tag
+}
+
+/** A file that is ready, with the name of its bytes: made anew, it has another one. */
+interface Whole {
+  bytes: number
+  parts: number
+  attempt: number
+  tag: string
+}
+
+async function findWhole(ctx: Pick<Context, 'db'>, ticket: Ticket): Promise<Whole | null> {
+  const found = await findKept(ctx, ticket)
+  // A viewer in a browser would ask for a PDF in many small pieces, each of them a download.
+  if (found?.state !== 'ready' || found.form !== 'zip' || !found.request.secret) return null
+  const { bytes, parts, attempt, request } = found
+  const digest = createHash('sha256').update(`${request.secret} ${attempt}`).digest('base64url')
+  return { bytes, parts, attempt, tag: `"${digest.slice(0, 22)}"` }
+}
+
+// The part in which a byte stands, and how many stand before it there; null when parts are missing: a crash of the database emptied their table.
+async function placeIn(
+  ctx: Pick<Context, 'db'>,
+  { workspaceId, id }: Ticket,
+  from: number,
+): Promise<{ n: number; skip: number } | null> {
+  const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
+    sql<{ n: number; skip: number; isWhole: boolean }>`
+      with part as materialized (
+        select n, length(content) as size, sum(length(content)) over (order by n) as upto
+          from export_part where workspace_id = ${workspaceId} and export_id = ${id})
+      select n, (${from}::bigint - upto + size)::float8 as skip,
+             (select sum(size) from part) = (
+               select bytes from document_export where workspace_id = ${workspaceId} and id = ${id}) as "isWhole"
+        from part where upto > ${from}::bigint or n = (select max(n) from part) order by n limit 1`.execute(db),
+  )
+  const [row] = rows
+  return row?.isWhole ? { n: row.n, skip: row.skip } : null
+}
+
+// What fails before its first byte can be told in words.
+async function requireBeginning(ctx: Pick<Context, 'db'>, ticket: Ticket): Promise<void> {
+  const until = performance.now() + beginningMsMax
+  for (;;) {
+    const found = await findKept(ctx, ticket)
+    if (!found) throw notThere()
+    if (found.state === 'failed') throw new AppError('conflict', found.problem ?? notMade)
+    if (found.state === 'ready' || found.parts > 0) return
+    if (performance.now() > until)
+      throw new AppError(
+        'conflict',
+        'Este arquivo ainda está na fila. Ele continua a ser feito: acompanhe no sino e baixe-o quando estiver pronto.',
+      )
+    await pause(partPauseMs, never)
+  }
+}
+
+// Counted before the first byte leaves: whoever breaks off just before the end has the file too. Nobody takes bytes for a HEAD.
+async function* fetched(
+  ctx: Pick<Context, 'db'>,
+  ticket: Ticket,
+  bytes: AsyncGenerator<Buffer>,
+): AsyncGenerator<Buffer> {
+  await noteFetch(ctx, ticket)
+  yield* bytes
+}
+
+// Each part in a transaction of its own: who downloads slowly keeps no connection. `begin`: of the file that was promised, and no other.
+async function* partsOf(
+  ctx: Pick<Context, 'db'>,
+  { workspaceId, id }: Ticket,
+  abandoned: AbortSignal,
+  begin?: { n: number; skip: number; attempt: number; parts: number },
+): AsyncGenerator<Buffer> {
+  let attempt = begin?.attempt
+  let skip = begin?.skip ?? 0
+  for (let n = begin?.n ?? 0; ; ) {
+    const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
+      sql<{ state: string; attempt: number; parts: number; content: Buffer | null }>`
+        select e.state, e.attempt, e.parts, p.content
+          from document_export e
+          left join export_part p on p.workspace_id = e.workspace_id and p.export_id = e.id and p.n = ${n}
+         where e.workspace_id = ${workspaceId} and e.id = ${id}`.execute(db),
+    )
+    const [row] = rows
+    if (!row || row.state === 'failed') throw new Error('an export failed while it was fetched')
+    // The beginning that has left is not of this file.
+    if ((begin || n > 0) && row.attempt !== attempt) throw new Error('an export began anew while it was fetched')
+    attempt = row.attempt
+    if (row.content && n < row.parts) {
+      if (skip < row.content.length) yield row.content.subarray(skip)
+      skip = 0
+      n++
+      // Nothing that happens to the file afterwards breaks off who has all of it.
+      if (n === begin?.parts) return
+    } else if (row.state === 'ready') {
+      if (n === row.parts) return
+      // A crash of the database emptied the table of parts.
+      await makeAnew(ctx, workspaceId, id)
+    } else await pause(partPauseMs, abandoned)
+    abandoned.throwIfAborted()
+  }
+}
+
+async function makeAnew(ctx: Pick<Context, 'db'>, workspaceId: number, id: bigint): Promise<void> {
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .updateTable('document_export')
+      .set({ state: 'waiting', parts: 0, bytes: 0n, done: 0 })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', id)
+      .where('state', '=', 'ready')
+      .execute(),
+  )
+}
+
+function fetchesOf({ fetched = {} }: Kept, { validUntil }: Ticket): number {
+  return fetched[validUntil.getTime()] ?? 0
+}
+
+async function noteFetch(ctx: Pick<Context, 'db'>, { workspaceId, id, validUntil }: Ticket): Promise<void> {
+  const link = String(validUntil.getTime())
+  const before = sql`coalesce((request -> 'fetched' ->> ${link})::int, 0)`
+  const { numAffectedRows } = await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`
+      update document_export
+         set request = jsonb_set(request, '{fetched}', coalesce(request -> 'fetched', '{}') ||
+               jsonb_build_object(${link}::text, ${before} + 1))
+       where workspace_id = ${workspaceId} and id = ${id} and ${before} < ${fetchesMax}`.execute(db),
+  )
+  // Another process was quicker.
+  if (!numAffectedRows) throw new Error('an export was fetched by others meanwhile, or dropped')
+}

@@ -1,0 +1,99 @@
+import { exportMax } from '@vigia/contract/documents'
+import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import { requireRecentProof } from '../../accounts/accounts.ts'
+import { recordAudit } from '../../audit/audit.ts'
+import type { Session } from '../../http/http.ts'
+import { countTry, type Limit } from '../../http/throttle.ts'
+import type { Context } from '../../platform/context.ts'
+import { inWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import { isLeaving, type Kept, newSecret } from './keeping.ts'
+import type { Place } from './leaving-files.ts'
+
+const leavingAtMost: Limit = { name: 'leaving', times: 3, withinMs: 24 * 3_600_000 }
+
+const ofAllVisitors =
+  'Esta conta é compartilhada por todos os visitantes, e por isso ninguém leva tudo dela. Nada foi feito: exporte das listas os documentos que quiser.'
+
+/**
+ * Has an archive of everything made that the workspace keeps, in as many files as it takes; they replace the last one. Refuses a second one while one
+ * is made, more than three a day, and PDFs of more documents than can be laid out in a reasonable time. Neither plan nor a deletion that
+ * waits stands against it.
+ */
+export async function prepareLeaving(
+  ctx: Pick<Context, 'db'>,
+  session: Session,
+  { pdf }: { pdf: boolean },
+): Promise<{ files: number; receipts: number }> {
+  requireRecentProof(session)
+  const { workspaceId, accountId, accountName: requestedBy, shared } = session
+  if (shared) throw new AppError('conflict', ofAllVisitors)
+  const now = new Date()
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    // Two that ask at once take turns, and the second one finds the first.
+    await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute()
+    const { rows: waiting } = await sql`
+      select from document_export where workspace_id = ${workspaceId} and ${isLeaving} and state = 'waiting' limit 1`.execute(
+      db,
+    )
+    if (waiting.length > 0)
+      throw new AppError(
+        'conflict',
+        'O arquivo com tudo já está sendo feito. Acompanhe no sino e baixe-o quando estiver pronto.',
+      )
+    const { receipts, documents, ends } = await measure({ db }, workspaceId)
+    if (pdf && documents > exportMax.leavingPdf)
+      throw new AppError(
+        'conflict',
+        `Com PDF, o arquivo com tudo alcança até ${formatInteger(exportMax.leavingPdf)} documentos, e são ${formatInteger(documents)}. Nada foi feito: leve tudo sem PDF, que o XML é o documento, e exporte das listas os PDF de que precisa.`,
+      )
+    await countTry({ db }, leavingAtMost, String(workspaceId))
+    // Their bytes go piece by piece: there may be twenty gigabytes of them.
+    await sql`
+      update document_export set requested_at = '-infinity' where workspace_id = ${workspaceId} and ${isLeaving}`.execute(
+      db,
+    )
+    const made = writeBrasiliaTime(now).slice(0, 16).replace('T', ' às ').replace(':', 'h')
+    const of = ends.length + 1
+    for (let number = 1; number <= of; number++) {
+      const leaving = { pdf, number, of, after: ends[number - 2] ?? null, upto: ends[number - 1] ?? null }
+      const kept: Kept = {
+        leaving,
+        contents: { xml: true, pdf, planilha: true },
+        filter: 'tudo',
+        fileName: `Tudo ${made}${of > 1 ? ` (${number} de ${of})` : ''}.zip`,
+        requestedBy,
+        shared,
+        secret: newSecret(),
+      }
+      const total = number < of ? exportMax.documents : receipts - exportMax.documents * (of - 1)
+      await db
+        .insertInto('document_export')
+        .values({ workspace_id: workspaceId, account_id: accountId, form: 'zip', total, request: JSON.stringify(kept) })
+        .execute()
+    }
+    await recordAudit(
+      { db },
+      session,
+      'exportacao',
+      `Pediu o arquivo com tudo o que a conta guarda${pdf ? ', com PDF' : ''}: ${formatCount(receipts, 'arquivo recebido da SEFAZ', 'arquivos recebidos da SEFAZ')}, planilhas, auditoria e configurações.`,
+    )
+    return { files: of, receipts }
+  })
+}
+
+// How much there is, and the last receipt of each file but the last one.
+async function measure({ db }: Pick<Context, 'db'>, workspaceId: number) {
+  const { rows: counts } = await sql<{ receipts: number; documents: number }>`
+    select (select count(*)::int from receipt where workspace_id = ${workspaceId}) as receipts,
+           (select coalesce(sum(n), 0)::int from count_year where workspace_id = ${workspaceId}) as documents`.execute(
+    db,
+  )
+  const { rows } = await sql<{ companyId: number; service: number; nsu: string }>`
+    select company_id as "companyId", service, nsu::text
+      from (select company_id, service, nsu, row_number() over (order by company_id, service, nsu) as n
+              from receipt where workspace_id = ${workspaceId}) r
+     where n % ${exportMax.documents} = 0 and n < ${counts[0]!.receipts} order by n`.execute(db)
+  return { ...counts[0]!, ends: rows.map(({ companyId, service, nsu }): Place => [companyId, service, nsu]) }
+}

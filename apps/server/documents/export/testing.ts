@@ -1,0 +1,88 @@
+import type { AddressInfo } from 'node:net'
+import pg from 'pg'
+import { createDatabase } from '../../../../tests/support/database.ts'
+import { readConfig } from '../../config.ts'
+import { type Session, serveRoutes } from '../../http/http.ts'
+import type { Context } from '../../platform/context.ts'
+import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { createPublicIds } from '../../platform/ids.ts'
+import { createLogger } from '../../platform/log.ts'
+import { newWorkspace, openTestSession, roomyStorage } from '../../platform/testing.ts'
+import { createVault } from '../../platform/vault.ts'
+import { createPrinter } from '../../print/printer.ts'
+import { testSigner } from '../../signer/testing.ts'
+import { type Arrival, receive } from '../documents.ts'
+import { documentRoutes } from '../routes.ts'
+import { startExportWorker } from '../worker.ts'
+
+export type Exports = Awaited<ReturnType<typeof openExports>>
+
+/** The calls about documents over loopback, with a worker that makes exports, on a database of their own; `owner` sees all of its rows. */
+export async function openExports() {
+  const database = await createDatabase()
+  const owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  const ctx: Context = {
+    db: openDatabase(database.url),
+    config: readConfig({}, '/'),
+    log: createLogger('silent'),
+    vault: createVault(Buffer.alloc(32, 7)),
+    signer: testSigner(database.url),
+    ids: createPublicIds(Buffer.alloc(16, 7)),
+    printer: createPrinter(),
+    storage: roomyStorage,
+  }
+  let session: Session
+  const app = await serveRoutes(ctx, documentRoutes, async () => session)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  let worker: AsyncDisposable = startExportWorker(ctx)
+
+  return {
+    database,
+    ctx,
+    owner,
+    url,
+    /** Makes all calls from now on in a workspace of its own, with a login of its own. Returns its number. */
+    async enter(): Promise<number> {
+      const workspaceId = await newWorkspace(ctx.db)
+      session = await openTestSession(ctx.db, workspaceId)
+      return workspaceId
+    },
+    /** Of the calls; changes count from the next one on. */
+    get session(): Session {
+      return session
+    },
+    set session(other: Session) {
+      session = other
+    },
+    stopWorker: () => worker[Symbol.asyncDispose](),
+    /** In the place of one that was stopped. */
+    startWorker(more: Partial<Context> = {}): void {
+      worker = startExportWorker({ ...ctx, ...more })
+    },
+    store: (companyId: number, service: 'nfe' | 'cte', arrivals: Arrival[], cnpj = '12ABC34501DE35') =>
+      inWorkspace(ctx, session.workspaceId, (ctx) =>
+        receive(ctx, { workspaceId: session.workspaceId, companyId, cnpj }, service, arrivals),
+      ),
+    async call<T>(method: 'GET' | 'POST', path: string, payload?: object) {
+      const headers = { authorization: `Bearer ${'x'.repeat(43)}` }
+      const response = await app.inject({ method, url: path, headers, ...(payload && { payload }) })
+      return { status: response.statusCode, body: response.json() as { data: T; message: string } }
+    },
+    async download(address: string, headers: Record<string, string> = {}) {
+      const response = await fetch(url + address, { headers })
+      const bytes = Buffer.from(await response.arrayBuffer())
+      return { status: response.status, headers: response.headers, bytes }
+    },
+    async [Symbol.asyncDispose]() {
+      // A client may hold one that it never used.
+      app.server.closeAllConnections()
+      await app.close()
+      await worker[Symbol.asyncDispose]()
+      await owner.end()
+      await ctx.db.destroy()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}

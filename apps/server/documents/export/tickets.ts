@@ -1,0 +1,56 @@
+import type { Holder } from '../../http/holder.ts'
+import type { Context } from '../../platform/context.ts'
+import { AppError } from '../../platform/errors.ts'
+
+/** A ZIP, or the printed forms as one PDF. */
+export type Form = 'zip' | 'pdf'
+
+/** A link to an export, for the client that has it and for a while. */
+export interface Link {
+  /** Opaque, and only this installation can make one. */
+  ticket: string
+  form: Form
+  validUntil: Date
+}
+
+/** What a link stands for, and who asked for it. */
+export interface Ticket extends Holder {
+  id: bigint
+  validUntil: Date
+}
+
+const purpose = 'ticket of an export'
+const linkLifeMs = 10 * 60_000
+
+/** A link to an export for `holder`, from now on. */
+export function linkTo(
+  { vault }: Pick<Context, 'vault'>,
+  { workspaceId, publicId }: Holder,
+  { id, form }: { id: bigint; form: Form },
+): Link {
+  const validUntil = new Date(Date.now() + linkLifeMs)
+  const plain = `${workspaceId}/${id}/${validUntil.getTime()}/${publicId}`
+  return { ticket: vault.encrypt(plain, purpose).toString('base64url'), form, validUntil }
+}
+
+/** What a ticket of ours stands for; null: it is none. */
+export function openTicket({ vault }: Pick<Context, 'vault'>, ticket: string): Ticket | null {
+  if (!/^[\w-]{40,200}$/.test(ticket)) return null
+  let plain: string
+  try {
+    plain = vault.decrypt(Buffer.from(ticket, 'base64url'), purpose)
+  } catch {
+    return null
+  }
+  const [workspaceId = '', id = '', validUntil = '', publicId] = plain.split('/')
+  // Of an earlier version.
+  if (!publicId) return null
+  return { workspaceId: Number(workspaceId), publicId, id: BigInt(id), validUntil: new Date(Number(validUntil)) }
+}
+
+/** The refusal of a link that leads nowhere, or not any more. */
+export const notThere = () =>
+  new AppError(
+    'not-found',
+    'Exportação não encontrada, ou já baixada: cada link serve para poucos downloads. Seus documentos estão seguros: exporte de novo.',
+  )
