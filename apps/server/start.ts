@@ -35,6 +35,7 @@ import { serveSite, siteSettings } from './http/site.ts'
 import { refuseWhileStarting } from './http/starting.ts'
 import { repeat } from './jobs/jobs.ts'
 import { keys, recordUses } from './keys/keys.ts'
+import { keyMails } from './keys/mails.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { operatorMails, startOperatorLetters, watchStorage } from './mail/operator.ts'
 import { deleteSettledMails } from './mail/queue.ts'
@@ -207,6 +208,7 @@ export async function start(
       certificateMails,
       captureMails,
       webhookMails,
+      keyMails,
       contactMails,
       operatorMails,
     ]

@@ -25,7 +25,11 @@ export async function findUnproved(
     .selectFrom('account')
     .select('email')
     .where('workspace_id', '=', workspaceId)
-    .where('id', '=', accountId)
+    // Of a key: who made it.
+    .where(
+      sql<boolean>`id = case when ${accountId}::int < 0
+        then (select created_by from api_key where workspace_id = ${workspaceId} and id = ${accountId}) else ${accountId} end`,
+    )
     .where('email_proved_at', 'is', null)
     .executeTakeFirst()
   return account?.email ?? null

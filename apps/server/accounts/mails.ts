@@ -1,4 +1,4 @@
-import { formatBrasiliaDayAndTime } from '@vigia/contract/text'
+import { formatBrasiliaDayAndTime, formatList } from '@vigia/contract/text'
 import { z } from 'zod'
 import type { Letter, MailKind } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
@@ -14,6 +14,11 @@ const SecondFactorOccasion = z.object({
   address: z.string().optional(),
   what: z.enum(['ligada', 'desligada', 'codigo-usado', 'codigos-trocados', 'passkey-cadastrada', 'passkey-removida']),
 })
+
+const WaysIn = z
+  .object({ passkeys: z.array(z.string()), keys: z.array(z.string()) })
+  .default({ passkeys: [], keys: [] })
+const PasswordOccasion = Occasion.extend({ how: z.enum(['link', 'session']), closed: WaysIn, open: WaysIn })
 
 /** The letters about accounts, by kind. None of them names the person: the name was chosen at the sign-up, for which anybody may give any e-mail. */
 export const accountMails: Record<string, MailKind> = {
@@ -47,8 +52,7 @@ export const accountMails: Record<string, MailKind> = {
     return link && recoveryLink(ctx.config, link, occasion)
   },
 
-  'senha-alterada': async ({ config }, { payload }) =>
-    passwordChanged(config, Occasion.extend({ how: z.enum(['link', 'session']) }).parse(payload)),
+  'senha-alterada': async ({ config }, { payload }) => passwordChanged(config, PasswordOccasion.parse(payload)),
 
   'duas-etapas': async ({ config }, { payload }) => secondFactorChanged(config, SecondFactorOccasion.parse(payload)),
 
@@ -205,7 +209,7 @@ function recoveryLink(
 
 function passwordChanged(
   { productName, publicUrl }: Words,
-  { at, address, how }: z.infer<typeof Occasion> & { how: 'link' | 'session' },
+  { at, address, how, closed, open }: z.infer<typeof PasswordOccasion>,
 ): Letter {
   const by = {
     link: 'com o link enviado a este e-mail. Todas as sessões abertas foram encerradas.',
@@ -215,12 +219,29 @@ function passwordChanged(
     subject: `A senha da sua conta no ${productName} foi trocada`,
     paragraphs: [
       `A senha foi trocada em ${formatBrasiliaDayAndTime(new Date(at))}, no horário de Brasília, ${by}`,
-      'Se foi você, não é preciso fazer nada.',
-      'Se não foi, abra a tela de login agora e use "Esqueceu sua senha?": a senha nova encerra as sessões de quem entrou. Suas empresas e seus documentos continuam guardados.',
+      ...(waysText(closed)
+        ? [
+            `Com isso deixaram de valer: ${waysText(closed)}. Se eram suas, cadastre as passkeys e crie as chaves de novo.`,
+          ]
+        : []),
+      ...(waysText(open)
+        ? [
+            `Continuam valendo: ${waysText(open)}. Apague em "Minha conta" e em Integrações o que você não reconhece: a senha nova não impede quem as tem.`,
+          ]
+        : []),
+      `Se foi você, ${waysText(open) ? 'não é preciso fazer mais nada' : 'não é preciso fazer nada'}.`,
+      'Se não foi, abra a tela de login agora e use "Esqueceu sua senha?": a senha nova encerra as sessões de quem entrou, remove as passkeys e apaga as chaves de API dos últimos 30 dias. Suas empresas e seus documentos continuam guardados.',
     ],
     button: { label: 'Abrir a tela de login', url: `${publicUrl}/login` },
     footnote: `A troca veio do endereço de rede ${address}.`,
   }
+}
+
+function waysText({ passkeys, keys }: z.infer<typeof WaysIn>): string {
+  return formatList([
+    ...(passkeys.length > 0 ? [`passkeys: ${passkeys.map((name) => `“${name}”`).join(', ')}`] : []),
+    ...(keys.length > 0 ? [`chaves de API: ${keys.join(', ')}`] : []),
+  ])
 }
 
 function newDevice(

@@ -30,18 +30,19 @@ export async function removePasskey(
   })
 }
 
-/** Removes all passkeys of an account without a word. `ctx.db` is a transaction inside the workspace. */
-export async function removePasskeys({ db }: WithDatabase, { workspaceId, accountId }: Owner): Promise<void> {
+/** Removes all passkeys of an account without a word; returns their names. `ctx.db` is a transaction inside the workspace. */
+export async function removePasskeys({ db }: WithDatabase, { workspaceId, accountId }: Owner): Promise<string[]> {
   const removed = await db
     .deleteFrom('passkey')
     .where('workspace_id', '=', workspaceId)
     .where('account_id', '=', accountId)
-    .returning('digest')
+    .returning(['name', 'digest'])
     .execute()
   await unlist(
     { db },
     removed.map(({ digest }) => digest),
   )
+  return removed.map(({ name }) => name)
 }
 
 async function unlist({ db }: WithDatabase, digests: readonly Buffer[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import type { Config } from '../config.ts'
@@ -11,13 +12,12 @@ import { defaultPrintThreads } from '../print/printer.ts'
 import { createThreads, ThreadError } from '../print/threads.ts'
 import { isWrittenTo, prove } from './email-proof.ts'
 import { endLinks } from './links.ts'
-import { removePasskeys } from './passkeys.ts'
 import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
 import type { PasswordTask } from './password-worker.ts'
 import { requireProofOfFactor } from './proof.ts'
-import { removeSecondFactor } from './second-factor.ts'
 import { deleteSessions } from './session-ends.ts'
 import { tokenHash } from './tokens.ts'
+import { closeWaysIn, listWaysIn, type WaysIn } from './ways-in.ts'
 
 type WithCost = Pick<Context, 'config'>
 
@@ -179,6 +179,13 @@ export function lockAccount({ db }: Pick<Context, 'db'>, { workspaceId, accountI
     .executeTakeFirst()
 }
 
+function andClosed({ passkeys, keys }: WaysIn): string {
+  return [
+    ...(passkeys.length > 0 ? [`; passkeys removidas: ${formatList(passkeys.map((name) => `“${name}”`))}`] : []),
+    ...(keys.length > 0 ? [`; chaves de API apagadas: ${formatList(keys)}`] : []),
+  ].join('')
+}
+
 /** Replaces the password in the transaction that holds the account; ends its links and its sessions, but for the one of `keep`. */
 export async function replacePassword(
   { db, config }: Pick<Context, 'db' | 'config'>,
@@ -194,22 +201,21 @@ export async function replacePassword(
     .where('id', '=', accountId)
     .returning(['name', 'email', 'email_proved_at', isWrittenTo({ config }).as('writtenTo')])
     .executeTakeFirstOrThrow()
-  // Somebody else may have signed up with the e-mail of this person, and would keep them out.
-  if (how === 'link' && account.email_proved_at === null) {
-    await removeSecondFactor({ db }, owner)
-    await removePasskeys({ db }, owner)
-  }
+  const wasProved = account.email_proved_at !== null
+  const closed = how === 'link' ? await closeWaysIn({ db }, owner, { wasProved }) : { passkeys: [], keys: [] }
   await endLinks({ db }, owner, how === 'link' ? undefined : ['password', 'new-email'])
   const others = keep === undefined ? sql`true` : sql`token_hash <> ${tokenHash(keep)}`
   await deleteSessions({ db }, workspaceId, sql`account_id = ${accountId} and ${others}`)
   const sentence = {
-    link: 'Senha trocada pelo link enviado por e-mail; todas as sessões foram encerradas.',
+    link: `Senha trocada pelo link enviado por e-mail; todas as sessões foram encerradas${andClosed(closed)}.`,
     session: 'Senha trocada com a senha atual; as outras sessões foram encerradas.',
   }[how]
   await recordAudit({ db }, { workspaceId, accountId, accountName: account.name, address }, 'senha', sentence)
   // Whoever had the link reads the mailbox.
   if (how === 'link') await prove({ db }, owner)
-  const payload = { at: new Date().toISOString(), address, how }
+  // Their names were typed by who had the account before: perhaps a stranger, who would write to this person with them.
+  const ways = wasProved ? { closed, open: await listWaysIn({ db }, owner) } : {}
+  const payload = { at: new Date().toISOString(), address, how, ...ways }
   if (how === 'link' || account.writtenTo)
     await queueMail({ db }, { workspaceId, kind: 'senha-alterada', recipient: account.email, payload })
   return account

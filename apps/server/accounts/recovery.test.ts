@@ -191,6 +191,68 @@ describe('a link', () => {
     expect((await check(theirs.token)).status).toBe(200)
   })
 
+  const addWays = async (email: string) => {
+    await accounts.rows(
+      `insert into passkey (workspace_id, account_id, digest, credential_id, public_key, counter, transports, name)
+       select workspace_id, id, sha256(email::bytea), email, '', 0, '{}', 'Celular' from account where email = $1`,
+      email,
+    )
+    await accounts.rows(
+      `with made as (
+         insert into api_key (workspace_id, name, scopes, start, token_hash, created_by, created_at)
+         select workspace_id, name, '{documentos:ler}', start, sha256((email || name)::bytea), id, now() - days * interval '1 day'
+           from (select a.workspace_id, a.id, a.email, k.* from account a,
+                        (values ('ERP', 'vigia_aaaaaaaa', 31), ('Novo', 'vigia_bbbbbbbb', 29)) k (name, start, days)
+                  where a.email = $1) a
+         returning workspace_id, token_hash)
+       insert into token_directory (token_hash, workspace_id, kept_until) select token_hash, workspace_id, 'infinity' from made`,
+      email,
+    )
+  }
+  const waysOf = async (email: string) => {
+    const [found] = await accounts.rows(
+      `select (select count(*)::int from passkey p where p.account_id = a.id) as passkeys,
+              array(select name from api_key k where k.created_by = a.id and token_hash is not null) as keys,
+              (select count(*)::int from token_directory t where t.workspace_id = a.workspace_id and kept_until = 'infinity') as listed
+         from account a where email = $1`,
+      email,
+    )
+    return found
+  }
+  const told = async (email: string) => (await accounts.letter('senha-alterada', email))!.paragraphs.join('\n')
+
+  test('removes the passkeys and the API keys of the last thirty days, and tells of those and of what stays', async () => {
+    const { email } = await accounts.enter()
+    await accounts.rows('update account set email_proved_at = now() where email = $1', email)
+    await addWays(email)
+    await update((await newLink(email)).token)
+    expect(await waysOf(email)).toEqual({ passkeys: 0, keys: ['ERP'], listed: 1 })
+    const letter = await told(email)
+    expect(letter).toContain('deixaram de valer: passkeys: “Celular” e chaves de API: “Novo” (vigia_bbbbbbbb…).')
+    expect(letter).toContain('Continuam valendo: chaves de API: “ERP” (vigia_aaaaaaaa…).')
+    expect((await accounts.auditEntries(email)).map(({ description }) => description)).toContain(
+      'Senha trocada pelo link enviado por e-mail; todas as sessões foram encerradas; passkeys removidas: “Celular”; chaves de API apagadas: “Novo” (vigia_bbbbbbbb…).',
+    )
+  })
+
+  test('leaves nothing to who signed up with the e-mail of somebody else, and repeats no word of theirs', async () => {
+    const { email } = await accounts.enter()
+    await addWays(email)
+    await update((await newLink(email)).token)
+    expect(await waysOf(email)).toEqual({ passkeys: 0, keys: [], listed: 0 })
+    expect(await told(email)).not.toMatch(/Celular|ERP|Novo/)
+  })
+
+  test('is one thing, a change by who knows the password another: nothing goes, and the letter tells what there is', async () => {
+    const person = await accounts.enter()
+    await accounts.rows('update account set email_proved_at = now() where email = $1', person.email)
+    await addWays(person.email)
+    const json = { senhaAtual: person.senha, senha: 'senha-escolhida', senhaNovamente: 'senha-escolhida' }
+    expect((await accounts.call('PUT', '/v1/api/Usuarios/senha', { token: person.token, json })).status).toBe(200)
+    expect(await waysOf(person.email)).toEqual({ passkeys: 1, keys: ['ERP', 'Novo'], listed: 2 })
+    expect(await told(person.email)).toContain('Continuam valendo: passkeys: “Celular” e chaves de API: “ERP”')
+  })
+
   test('tells unknown from expired from used', async () => {
     const { email } = await accounts.enter()
     const { token } = await newLink(email)

@@ -62,6 +62,19 @@ describe('a passkey', () => {
     expect((await begin(token)).excludeCredentials).toEqual([])
   })
 
+  test('that is removed while somebody enters with it opens nothing', async () => {
+    const { ana, device } = await personWithPasskey()
+    const signed = device.sign(await challenge())
+    await accounts.rows('begin')
+    await accounts.rows('delete from passkey where account_id = (select id from account where email = $1)', ana.email)
+    const entering = enterWith(signed)
+    // It has found the passkey, and waits to note its use.
+    const waiting = () => accounts.rows('select from pg_locks where not granted')
+    await expect.poll(async () => (await waiting()).length).toBe(1)
+    await accounts.rows('commit')
+    expect((await entering).status).toBe(401)
+  })
+
   test('proves who uses a session, of its own account only', async () => {
     const { ana, device } = await personWithPasskey()
     const { device: other } = await personWithPasskey()

@@ -1,4 +1,5 @@
 import type { RouteDefinition } from '@vigia/contract/route'
+import { formatInteger } from '@vigia/contract/text'
 import type { FastifyReply } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Context } from '../platform/context.ts'
@@ -24,6 +25,8 @@ export interface Keys {
 export const keyStart = 'vigia_'
 const keyShape = /^vigia_[0-9a-f]{64}$/
 const callLimit: Limit = { name: 'chamadas de uma chave', times: 120, withinMs: 60_000 }
+// What these do leaves entries of the audit, which are kept for good.
+const changeLimit: Limit = { name: 'mudanças de uma chave', times: 1_000, withinMs: 3_600_000 }
 
 // Calls of a workspace are counted one after the other: they write the same rows, and each waits with a connection that all share.
 const counting = createPlaces({
@@ -58,6 +61,11 @@ export async function admitKey(
   if (count > callLimit.times) refusedUntil.set(who, Date.now() + leftMs)
   if (count > callLimit.times) throw new AppError('too-many', tooManyCalls, { retryAfterMs: leftMs })
   const mayCall = route.scope !== undefined && mayDo(key, route.scope)
+  if (mayCall && route.method !== 'GET') {
+    const changes = await addTry(ctx, changeLimit, who)
+    if (changes.count > changeLimit.times)
+      throw new AppError('too-many', tooManyChanges, { retryAfterMs: changes.leftMs })
+  }
   // What cannot be written down is not done.
   await keys.note(ctx, key, route, mayCall)
   if (!route.scope) throw new AppError('forbidden', onlyPeople)
@@ -68,6 +76,7 @@ export async function admitKey(
 const unknownKey =
   'Esta chave de API não existe, foi apagada ou venceu. Nada foi lido nem alterado; crie outra em Integrações.'
 const tooManyCalls = `Esta chave de API já fez ${callLimit.times} chamadas em um minuto. Nada foi lido nem alterado; espere o tempo de Retry-After e repita a chamada.`
+const tooManyChanges = `Esta chave de API já fez ${formatInteger(changeLimit.times)} chamadas que mudam algo em uma hora. Nada foi alterado; ler continua possível. Espere o tempo de Retry-After, ou mande mais em cada chamada.`
 const onlyPeople = 'Esta chamada é só de pessoas com login: chaves de API não a fazem. Nada foi lido nem alterado.'
 
 const mayDo = ({ scopes }: Session, scope: string) => scopes === undefined || scopes.includes(scope)

@@ -6,6 +6,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createDatabase } from '../../../tests/support/database.ts'
+import { requireProvedEmail } from '../accounts/accounts.ts'
 import { readConfig } from '../config.ts'
 import { handle, type Session, serveRoutes } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
@@ -13,6 +14,7 @@ import { enterWorkspace, inWorkspace, openDatabase } from '../platform/database.
 import { createLogger } from '../platform/log.ts'
 import { insertAccount, newWorkspace, testSession } from '../platform/testing.ts'
 import { addKey, keys, keysMax, listKeys, recordUses, removeAllKeys } from './keys.ts'
+import { keyMails } from './mails.ts'
 import { keyRoutes } from './routes.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -28,6 +30,9 @@ const shape = { access: 'session', summary: 'Uma chamada.', data } as const
 const read = route({ ...shape, method: 'GET', path: '/v1/api/Leitura', scope: 'documentos:ler' })
 const write = route({ ...shape, method: 'POST', path: '/v1/api/Escrita', scope: 'empresas:gerir', body: z.object({}) })
 const ofPeople = route({ ...shape, method: 'GET', path: '/v1/api/Pessoas' })
+const slow = route({ ...shape, method: 'GET', path: '/v1/api/Lenta', scope: 'documentos:ler' })
+const personToken = 'pessoa'.repeat(5)
+let gate = Promise.withResolvers<void>()
 const letIn = <R extends RouteDefinition>(one: R) =>
   handle(one, async (_, { session }) => {
     seen.push(session as Session)
@@ -43,7 +48,13 @@ beforeAll(async () => {
     config: readConfig({ PORT: '0' }, '/'),
     log: createLogger('silent'),
   } as Context
-  app = await serveRoutes(ctx, [letIn(read), letIn(write), letIn(ofPeople)], async () => null, { keys })
+  const waiting = handle(slow, async (_, { session }) => {
+    seen.push(session)
+    await gate.promise
+    return { data: { ok: true } }
+  })
+  const authenticate = async (_: Context, token: string) => (token === personToken ? session : null)
+  app = await serveRoutes(ctx, [letIn(read), letIn(write), letIn(ofPeople), waiting], authenticate, { keys })
 })
 afterAll(async () => {
   await app.close()
@@ -139,6 +150,46 @@ describe('a key', () => {
     expect(rows).toEqual([])
   })
 
+  test('takes the places of its workspace, like its people', async () => {
+    gate = Promise.withResolvers()
+    const { key } = await newKey()
+    const slowOnes = Array.from({ length: 4 }, () => call(key, slow))
+    await expect.poll(() => seen.length).toBe(4)
+    const person = call(personToken, read)
+    const own = session
+    session = testSession(await newWorkspace(ctx.db), (await insertAccount(ctx.db, own.workspaceId)).id)
+    expect((await call((await newKey()).key)).status).toBe(200)
+    expect(seen.map(({ workspaceId }) => workspaceId)).toEqual([...Array(4).fill(own.workspaceId), session.workspaceId])
+    gate.resolve()
+    expect((await person).status).toBe(200)
+    expect((await Promise.all(slowOnes)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  })
+
+  test('lets nobody in when the time of its workspace is over', async () => {
+    const { key } = await newKey()
+    const erase = (when: string) =>
+      owner.query(`update workspace set erase_at = now() + $2::interval where id = $1`, [session.workspaceId, when])
+    await erase('1 day')
+    expect((await call(key)).status).toBe(200)
+    await erase('-1 second')
+    expect((await call(key)).status).toBe(401)
+  })
+
+  // What is counted within the hour.
+  const countHour = (count: number) =>
+    owner.query("update throttle set count = $1 where until > now() + interval '5 minutes'", [count])
+
+  test('changes something a thousand times an hour, and reads on', async () => {
+    const { key } = await newKey({ scopes: ['documentos:ler', 'empresas:gerir'] })
+    await call(key, write)
+    await countHour(999)
+    expect((await call(key, write)).status).toBe(200)
+    const refused = await call(key, write)
+    expect(refused).toMatchObject({ status: 429, message: expect.stringContaining('1.000 chamadas que mudam algo') })
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(60)
+    expect((await call(key)).status).toBe(200)
+  })
+
   test('makes 120 calls a minute, is told so, and others go on', async () => {
     const [{ key }, { key: other }] = [await newKey(), await newKey()]
     expect((await call(key)).headers).toMatchObject({ 'ratelimit-limit': '120', 'ratelimit-remaining': '119' })
@@ -180,6 +231,16 @@ describe('in the audit', () => {
     ])
     await endHour()
     expect(await audit()).toHaveLength(3)
+  })
+
+  test('the changes of a key are entries a hundred times an hour, and then a count', async () => {
+    const { key } = await newKey({ scopes: ['empresas:gerir'] })
+    await call(key, write)
+    await owner.query("update throttle set count = 99 where until > now() + interval '5 minutes'")
+    for (let n = 0; n < 3; n++) await call(key, write)
+    expect(await audit()).toHaveLength(3)
+    await endHour()
+    expect((await audit()).at(-1)!.description).toMatch(/^Chamou POST \/v1\/api\/Escrita 2 vezes, na hora/)
   })
 
   test('each call that changes something is one, also when the key is removed afterwards', async () => {
@@ -242,6 +303,33 @@ describe('people', () => {
     for (const [path, body] of changes) await expect(run(path, body)).rejects.toThrow('confirme o e-mail')
     ctx.config = { ...ctx.config, mail }
     expect(await listKeys(ctx, session.workspaceId)).toHaveLength(1)
+  })
+
+  test('get a letter of each key that is made, which tells what it may do and where it is removed', async () => {
+    await newKey({ name: 'ERP', scopes: ['documentos:ler', 'exportar'], days: 30 })
+    const { rows } = await owner.query('select recipient, payload from mail where workspace_id = $1 and kind = $2', [
+      session.workspaceId,
+      'chave-criada',
+    ])
+    const { rows: accounts } = await owner.query('select email from account where id = $1', [session.accountId])
+    expect(rows).toMatchObject([{ recipient: accounts[0].email }])
+    const letter = (await keyMails['chave-criada']!(ctx, { id: 1n, workspaceId: null, ...rows[0] }))!
+    expect(letter.paragraphs[0]).toMatch(
+      /criou a chave de API “ERP”, que começa por vigia_\w{8}, válida até [\d/]+\. Com ela um programa pode, sem senha nem código: ler os documentos e exportar documentos\.$/,
+    )
+    expect(letter.button!.url).toMatch(/\/integracoes#chaves$/)
+    expect(letter.footnote).toContain('127.0.0.1')
+    expect(JSON.stringify(rows)).not.toMatch(/vigia_\w{9}/)
+  })
+
+  test('who made a key have a confirmed e-mail for what the key does too', async () => {
+    await newKey()
+    const { rows } = await owner.query('select id from api_key where workspace_id = $1', [session.workspaceId])
+    const key = { workspaceId: session.workspaceId, accountId: rows[0].id as number }
+    const asked = { ...ctx, config: { ...ctx.config, mail: { ...ctx.config.mail, smtpUrl: 'smtp://127.0.0.1:1' } } }
+    await expect(requireProvedEmail(asked, key)).rejects.toThrow('confirme o e-mail')
+    await owner.query('update account set email_proved_at = now() where id = $1', [session.accountId])
+    await requireProvedEmail(asked, key)
   })
 
   test('have twenty at most', async () => {

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { scopes as allScopes, type Scope } from '@vigia/contract/route'
 import { formatBrasiliaDay, formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
-import { listToken, tokenHash } from '../accounts/accounts.ts'
+import { isWrittenTo, listToken, tokenHash } from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
 import type { Session } from '../http/http.ts'
 import { type Keys, keyStart } from '../http/keys.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
-import type { WithDatabase } from '../platform/context.ts'
+import { queueMail } from '../mail/mail.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { noteCall } from './uses.ts'
@@ -44,9 +45,9 @@ export async function listKeys(ctx: WithDatabase, workspaceId: number): Promise<
   })
 }
 
-/** Makes a key, which nobody is shown again; without `days` it is good until it is removed. */
+/** Makes a key, which nobody is shown again, and tells its maker by letter; without `days` it is good until it is removed. */
 export async function addKey(
-  { db }: WithDatabase,
+  { db, config }: Pick<Context, 'db' | 'config'>,
   session: Session,
   { name, scopes, days }: { name: string; scopes: readonly Scope[]; days: number | null },
 ): Promise<{ publicId: string; key: string }> {
@@ -87,6 +88,17 @@ export async function addKey(
     const until = row.expiresAt ? `válida até ${formatBrasiliaDay(row.expiresAt)}` : 'sem validade'
     const what = `Criou a chave de API “${name}” (${start}…), ${until}, que pode: ${formatList(granted)}.`
     await recordAudit({ db }, session, 'chave', what)
+    const account = await db
+      .selectFrom('account')
+      .select('email')
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', accountId)
+      .where(isWrittenTo({ config }))
+      .executeTakeFirst()
+    if (account) {
+      const payload = { at: new Date().toISOString(), address: session.address, name, start, scopes: granted, until }
+      await queueMail({ db }, { workspaceId, kind: 'chave-criada', recipient: account.email, payload })
+    }
     return { publicId: row.publicId, key }
   })
 }

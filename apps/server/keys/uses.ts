@@ -3,12 +3,16 @@ import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import type { Session } from '../http/http.ts'
+import { type Limit, mayTry } from '../http/throttle.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
 
+// Calls that change something, of a key: what comes after these is counted like reading.
+const eachByItself: Limit = { name: 'chamadas de uma chave na auditoria', times: 100, withinMs: 3_600_000 }
+
 /**
- * Writes down that a key called `route`: what changes something as an entry of the audit, everything else as a count, which becomes an entry
- * when its hour is over.
+ * Writes down that a key called `route`: what changes something as an entry of the audit, the first hundred times within an hour; everything else as
+ * a count, which becomes an entry when its hour is over.
  */
 export async function noteCall(
   { db }: WithDatabase,
@@ -24,7 +28,8 @@ export async function noteCall(
        where workspace_id = ${workspaceId} and id = ${id} and coalesce(used_at <= now() - interval '1 hour', true)`.execute(
       db,
     )
-    if (wasLetIn && method !== 'GET') return recordAudit({ db }, key, 'chave', `Chamou ${call}.`)
+    if (wasLetIn && method !== 'GET' && (await mayTry({ db }, eachByItself, `${workspaceId}/${id}`)))
+      return recordAudit({ db }, key, 'chave', `Chamou ${call}.`)
     const times = wasLetIn ? 1 : 0
     await sql`
       insert into api_key_use as u (workspace_id, key_id, hour, call, times, refused, address)

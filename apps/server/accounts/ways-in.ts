@@ -1,0 +1,61 @@
+import { sql } from 'kysely'
+import type { Session } from '../http/http.ts'
+import type { WithDatabase } from '../platform/context.ts'
+import { removePasskeys } from './passkeys.ts'
+import { removeSecondFactor } from './second-factor.ts'
+
+// Besides the password: passkeys, and the API keys that the account has made.
+
+type Owner = Pick<Session, 'workspaceId' | 'accountId'>
+
+/** Passkeys and API keys of an account, each as its person knows it. */
+export interface WaysIn {
+  passkeys: string[]
+  keys: string[]
+}
+
+// Whoever knew of an intruder reacts within this time, and most keys of programs in use are older.
+const recently = sql<Date>`now() - interval '30 days'`
+
+/**
+ * Closes what somebody else may have opened while the password was known to them: all passkeys, and the API keys of the last thirty days. Of an account
+ * whose e-mail nobody had confirmed, which somebody else may have made: all keys, and the second factor. Returns what was closed. `ctx.db` is a transaction
+ * inside the workspace.
+ */
+export async function closeWaysIn(
+  { db }: WithDatabase,
+  owner: Owner,
+  { wasProved }: { wasProved: boolean },
+): Promise<WaysIn> {
+  if (!wasProved) await removeSecondFactor({ db }, owner)
+  const { workspaceId, accountId } = owner
+  const passkeys = await removePasskeys({ db }, owner)
+  const { rows } = await sql<NamedKey>`
+    select name, start from end_keys_made_by(${workspaceId}, ${accountId}, ${wasProved ? recently : sql`'-infinity'::timestamptz`})`.execute(
+    db,
+  )
+  return { passkeys, keys: rows.map(nameOf) }
+}
+
+/** What is open. `ctx.db` is a transaction inside the workspace. */
+export async function listWaysIn({ db }: WithDatabase, { workspaceId, accountId }: Owner): Promise<WaysIn> {
+  const passkeys = await db
+    .selectFrom('passkey')
+    .select('name')
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .orderBy('created_at')
+    .execute()
+  const { rows } = await sql<NamedKey>`
+    select name, start from api_key
+     where workspace_id = ${workspaceId} and created_by = ${accountId} and token_hash is not null
+       and (expires_at is null or expires_at > now()) order by created_at`.execute(db)
+  return { passkeys: passkeys.map(({ name }) => name), keys: rows.map(nameOf) }
+}
+
+interface NamedKey {
+  name: string
+  start: string
+}
+
+const nameOf = ({ name, start }: NamedKey) => `“${name}” (${start}…)`
