@@ -71,7 +71,7 @@ export async function callGenerated(
   account: { email: string; senha: string },
 ): Promise<unknown> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'vigia-client-'))
-  const generated = await generateApi({ spec: description, output: false, silent: true } as never)
+  const generated = await generateApi({ spec: description, output: false, silent: true })
   const options = {
     target: 'es2024',
     module: 'nodenext',

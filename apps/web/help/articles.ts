@@ -6,6 +6,8 @@ export interface Article {
   /** The code of the authority, said after the words. */
   code?: string
   body: readonly string[]
+  /** Lines of a program, shown as they are below the words. */
+  program?: string
   /** Other words that people look for. */
   keywords?: string
   link?: { to: string; words: string }
@@ -337,6 +339,40 @@ export const situations: readonly Article[] = [
     keywords:
       'sair tudo ir embora cancelar exclusao excluir apagar conta portabilidade lgpd backup copia desistir trinta dias levar retencao',
     link: { to: '/conta#sair-com-tudo', words: 'Sair com tudo' },
+  },
+  {
+    id: 'integracoes',
+    title: 'Como ligo o ERP ou outro sistema?',
+    body: [
+      'Em Integrações, crie uma chave de API para cada sistema e marque só o que ele precisa: ler documentos, responder, ler ou gerir empresas, exportar. A chave aparece uma vez; quem cuida do outro sistema a guarda na configuração dele e a envia no cabeçalho Authorization: Bearer vigia_… de cada chamada. O login e a senha não saem daqui, e um e-mail avisa você de cada chave criada.',
+      'Para acompanhar o que muda, o outro sistema chama GET /v1/api/Alteracoes: guarda a versao que veio e a envia como desde na chamada seguinte, logo em seguida enquanto temMais for verdadeiro. Nada falta e nada se repete, mesmo que ele fique dias parado: as alterações ficam guardadas por 90 dias. Para começar de agora, desde=agora.',
+      'Cada chave faz até 120 chamadas por minuto, e delas até 1.000 por hora que mudam algo; RateLimit-Remaining diz quantas faltam, e 429 com Retry-After pede que espere. São até 20 chaves. O que elas fazem está na auditoria. Apagar uma chave em Integrações vale na hora, e um download que ela começou para em segundos.',
+    ],
+    keywords:
+      'api chave integracao integrar erp sistema programa automatizar token alteracoes limite permissao desenvolvedor',
+    link: { to: '/integracoes', words: 'Criar uma chave' },
+  },
+  {
+    id: 'webhooks',
+    title: 'Como outro sistema é avisado na hora (webhook) e confere a assinatura?',
+    body: [
+      'Em Integrações, informe o endereço https do outro sistema, o que ele quer saber e de quais empresas. Cada aviso é um POST com idEntrega, tipo e alteracao; o documento ele busca com uma chave, pelo idDfe. Ele responde 2xx em até dez segundos e trabalha depois. Sem isso tentamos de novo, cada vez mais tarde, por três dias; então o webhook para, você recebe um e-mail e, ao reativar, tudo sai na ordem. São até dez endereços.',
+      'Quem recebe confere Vigia-Signature sobre os bytes como chegaram, antes de ler o JSON, e recusa um Vigia-Timestamp de mais de cinco minutos. Depois de Trocar segredo vêm duas assinaturas, separadas por vírgula, por 24 horas. O mesmo aviso pode chegar duas vezes, com o mesmo Vigia-Id. Em Node.js:',
+    ],
+    program: `import { createHmac, timingSafeEqual } from 'node:crypto'
+
+// segredo: o texto inteiro, com whsec_; corpo: os bytes como chegaram.
+function confere(cabecalhos, corpo, segredo) {
+  const momento = cabecalhos['vigia-timestamp']
+  if (!(Math.abs(Date.now() / 1000 - Number(momento)) < 300)) return false
+  const certa = createHmac('sha256', segredo).update(momento + '.').update(corpo).digest()
+  return cabecalhos['vigia-signature'].split(',').some((uma) => {
+    const dada = Buffer.from(uma.trim().replace('v1=', ''), 'hex')
+    return dada.length === certa.length && timingSafeEqual(dada, certa)
+  })
+}`,
+    keywords: 'webhook aviso assinatura hmac segredo callback integracao entrega reenviar endereco erp sistema',
+    link: { to: '/integracoes#webhooks', words: 'Criar um webhook' },
   },
 ]
 

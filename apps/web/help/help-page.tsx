@@ -236,7 +236,7 @@ function Foldables({ title, articles }: { title: string; articles: readonly Arti
   )
 }
 
-function ArticleBody({ article: { body, link }, terms }: { article: Article; terms: readonly string[] }) {
+function ArticleBody({ article: { body, program, link }, terms }: { article: Article; terms: readonly string[] }) {
   return (
     <div className="mt-1 grid gap-2">
       {body.map((paragraph) => (
@@ -244,6 +244,12 @@ function ArticleBody({ article: { body, link }, terms }: { article: Article; ter
           <Marked text={paragraph} terms={terms} />
         </p>
       ))}
+      {program && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: with the keyboard it is scrolled.
+        <pre tabIndex={0} className="overflow-x-auto rounded-control bg-sunken px-3 py-2 text-sm">
+          <code>{program}</code>
+        </pre>
+      )}
       {link && (
         <p>
           <Link to={link.to} className="font-semibold text-brand underline underline-offset-3">

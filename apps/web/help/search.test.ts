@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { exportMax } from '@vigia/contract/documents'
 import { describe, expect, test } from 'vitest'
 import { type Article, questions, situations, words } from './articles.ts'
@@ -42,6 +43,8 @@ describe('the search finds', () => {
     ['sino', 'avisos'],
     ['sefaz fora do ar', 'sefaz-fora'],
     ['confirmar e-mail', 'confirmar-email'],
+    ['chave de api', 'integracoes'],
+    ['webhook', 'webhooks'],
   ])('%s', (text, id) => {
     expect(first(text)).toBe(id)
   })
@@ -82,10 +85,37 @@ test('every article has its own id and a link that exists', () => {
   const all = library.flatMap(([, articles]) => articles)
   expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
   const places = all.flatMap(({ link }) => (link ? [link.to.replace(/[?#].*/, '')] : []))
-  const screens = ['/dashboard', '/notas-fiscais', '/cte', '/empresas', '/empresas/nova', '/conta', '/auditoria']
+  const screens = [
+    '/dashboard',
+    '/notas-fiscais',
+    '/cte',
+    '/empresas',
+    '/empresas/nova',
+    '/conta',
+    '/auditoria',
+    '/integracoes',
+  ]
   expect(places.filter((place) => !screens.includes(place))).toEqual([])
   expect(questions).toHaveLength(5)
   expect(guides).toHaveLength(2)
+})
+
+test('the program that checks a signature takes what is sent, and nothing else', async () => {
+  const { program } = situations.find(({ id }) => id === 'webhooks')!
+  const source = `${program}\nexport { confere }`
+  const { confere } = await import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(source)}`)
+  const [secret, body] = ['whsec_segredo', Buffer.from('{"tipo":"teste"}')]
+  const signed = (seconds = Math.floor(Date.now() / 1000), by = secret) => {
+    const digest = createHmac('sha256', by).update(`${seconds}.${body}`).digest('hex')
+    return { 'vigia-timestamp': String(seconds), 'vigia-signature': `v1=${digest}` }
+  }
+  expect(confere(signed(), body, secret)).toBe(true)
+  const both = [signed(undefined, 'whsec_outro'), signed()].map((one) => one['vigia-signature']).join(', ')
+  expect(confere({ ...signed(), 'vigia-signature': both }, body, secret)).toBe(true)
+  expect(confere(signed(), Buffer.from('{"tipo":"outro"}'), secret)).toBe(false)
+  expect(confere(signed(undefined, 'whsec_outro'), body, secret)).toBe(false)
+  expect(confere(signed(Math.floor(Date.now() / 1000) - 600), body, secret)).toBe(false)
+  expect(confere({ ...signed(), 'vigia-timestamp': 'x' }, body, secret)).toBe(false)
 })
 
 test('the limits of an export are those of the server', () => {

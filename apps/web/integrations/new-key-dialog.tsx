@@ -1,16 +1,15 @@
 import { type Scope, scopes } from '@vigia/contract/route'
 import { addKey, KeyForm } from '@vigia/contract/workspace'
 import { useState } from 'react'
-import { actionMessage, useAction } from '../lib/query.ts'
-import { Button } from '../ui/button.tsx'
+import { useAction } from '../lib/query.ts'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
 import { Select } from '../ui/form/select.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { problemsOf } from './checks.ts'
 import { Choices } from './choices.tsx'
+import { DialogForm, toggle } from './form.tsx'
 import { ShownOnce } from './shown-once.tsx'
 import { scopeWords } from './words.ts'
 
@@ -27,10 +26,10 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<string | null>(null)
   return (
     <Dialog open onClose={onClose} title={made === null ? 'Nova chave de API' : 'A chave está pronta'}>
-      <div className="overflow-y-auto px-5 py-4">
-        {made === null ? (
-          <NewKeyForm onMade={setMade} onClose={onClose} />
-        ) : (
+      {made === null ? (
+        <NewKeyForm onMade={setMade} onClose={onClose} />
+      ) : (
+        <div className="overflow-y-auto px-5 py-4">
           <ShownOnce label="Chave de API" text={made} lost="Se a perder, crie outra e apague esta." onClose={onClose}>
             <p>
               Guarde-a na configuração do outro sistema, nunca em e-mail nem no código. Em cada chamada ele a envia no
@@ -38,8 +37,8 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
             </p>
             <p>Quem tem a chave faz o que ela permite. Se ela vazar, apague-a aqui.</p>
           </ShownOnce>
-        )}
-      </div>
+        </div>
+      )}
     </Dialog>
   )
 }
@@ -57,14 +56,7 @@ function NewKeyForm({ onMade, onClose }: { onMade: (key: string) => void; onClos
     if (Object.keys(found).length === 0) action.mutate({ body })
   }
   return (
-    <form
-      noValidate
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault()
-        save()
-      }}
-    >
+    <DialogForm save="Criar chave" busy={action.isPending} error={action.error} onSave={save} onCancel={onClose}>
       <Field
         label="Nome"
         required
@@ -81,9 +73,7 @@ function NewKeyForm({ onMade, onClose }: { onMade: (key: string) => void; onClos
             key={scope}
             className="items-start! py-1"
             checked={permissoes.includes(scope)}
-            onChange={({ target }) =>
-              setPermissoes(target.checked ? [...permissoes, scope] : permissoes.filter((one) => one !== scope))
-            }
+            onChange={({ target }) => setPermissoes(toggle(permissoes, scope, target.checked))}
             label={
               <span className="-mt-0.5 min-w-0">
                 <span className="font-semibold">{scopeWords[scope].label}</span>{' '}
@@ -105,15 +95,6 @@ function NewKeyForm({ onMade, onClose }: { onMade: (key: string) => void; onClos
           </Select>
         )}
       </Field>
-      {action.error && <Notice tone="error" title={actionMessage(action.error)} />}
-      <div className="flex flex-wrap justify-end gap-2">
-        <Button variant="outline" onClick={onClose}>
-          Cancelar
-        </Button>
-        <Button type="submit" busy={action.isPending}>
-          Criar chave
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   )
 }

@@ -1,12 +1,11 @@
 import { KeyForm, renameKey } from '@vigia/contract/workspace'
 import { useState } from 'react'
-import { actionMessage, useAction } from '../lib/query.ts'
-import { Button } from '../ui/button.tsx'
+import { useAction } from '../lib/query.ts'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { problemsOf } from './checks.ts'
+import { DialogForm } from './form.tsx'
 import type { Key } from './rows.ts'
 
 interface RenameKeyDialogProps {
@@ -26,29 +25,13 @@ export function RenameKeyDialog({ apiKey, onClose }: RenameKeyDialogProps) {
   }
   return (
     <Dialog open onClose={onClose} title="Mudar o nome da chave">
-      <form
-        noValidate
-        className="grid gap-4 px-5 py-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          save()
-        }}
-      >
+      <DialogForm save="Salvar" busy={action.isPending} error={action.error} onSave={save} onCancel={onClose}>
         <Field label="Nome" required error={problem} help="O que já está na auditoria fica com o nome de antes.">
           {(control) => (
             <Input {...control} value={nome} maxLength={60} onChange={({ target }) => setNome(target.value)} />
           )}
         </Field>
-        {action.error && <Notice tone="error" title={actionMessage(action.error)} />}
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button variant="outline" onClick={onClose}>
-            Cancelar
-          </Button>
-          <Button type="submit" busy={action.isPending}>
-            Salvar
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   )
 }

@@ -1,16 +1,15 @@
 import { addWebhook, changeKinds, changeWebhook, WebhookForm } from '@vigia/contract/workspace'
 import { useState } from 'react'
-import { useCompanies } from '../lib/companies.ts'
-import { actionMessage, useAction } from '../lib/query.ts'
-import { Button } from '../ui/button.tsx'
+import { useAction } from '../lib/query.ts'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
 import { Select } from '../ui/form/select.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { problemsOf } from './checks.ts'
 import { Choices } from './choices.tsx'
+import { CompanyChoices } from './company-choices.tsx'
+import { DialogForm, toggle } from './form.tsx'
 import type { Webhook } from './rows.ts'
 import { ShownOnce } from './shown-once.tsx'
 import { kindLabel } from './words.ts'
@@ -41,13 +40,12 @@ export function WebhookDialog({ webhook, onClose, onMade }: WebhookDialogProps) 
   }
   return (
     <Dialog open onClose={onClose} title={webhook ? 'Mudar o webhook' : 'Novo webhook'}>
-      <form
-        noValidate
-        className="grid gap-4 overflow-y-auto px-5 py-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          save()
-        }}
+      <DialogForm
+        save={webhook ? 'Salvar' : 'Criar webhook'}
+        busy={action.isPending}
+        error={action.error}
+        onSave={save}
+        onCancel={onClose}
       >
         <Field
           label="Endereço"
@@ -73,9 +71,7 @@ export function WebhookDialog({ webhook, onClose, onMade }: WebhookDialogProps) 
               key={kind}
               label={kindLabel(kind)}
               checked={tipos.includes(kind)}
-              onChange={({ target }) =>
-                setTipos(target.checked ? [...tipos, kind] : tipos.filter((one) => one !== kind))
-              }
+              onChange={({ target }) => setTipos(toggle(tipos, kind, target.checked))}
             />
           ))}
         </Choices>
@@ -92,40 +88,8 @@ export function WebhookDialog({ webhook, onClose, onMade }: WebhookDialogProps) 
           )}
         </Field>
         {chosen && <CompanyChoices chosen={chosen} onChange={setChosen} />}
-        {action.error && <Notice tone="error" title={actionMessage(action.error)} />}
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button variant="outline" onClick={onClose}>
-            Cancelar
-          </Button>
-          <Button type="submit" busy={action.isPending}>
-            {webhook ? 'Salvar' : 'Criar webhook'}
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
-  )
-}
-
-interface CompanyChoicesProps {
-  chosen: readonly string[]
-  onChange: (chosen: readonly string[]) => void
-}
-
-function CompanyChoices({ chosen, onChange }: CompanyChoicesProps) {
-  const { data: companies = [] } = useCompanies()
-  return (
-    <fieldset className="max-h-48 overflow-y-auto rounded-control border border-line px-3 py-1.5">
-      <legend className="sr-only">Empresas</legend>
-      {companies.map(({ id, razaoSocial }) => (
-        <Checkbox
-          key={id}
-          label={<span className="min-w-0 break-words">{razaoSocial}</span>}
-          checked={chosen.includes(id)}
-          onChange={({ target }) => onChange(target.checked ? [...chosen, id] : chosen.filter((one) => one !== id))}
-        />
-      ))}
-      {companies.length === 0 && <p className="py-1 text-muted">Nenhuma empresa cadastrada.</p>}
-    </fieldset>
   )
 }
 
