@@ -19,6 +19,7 @@ const programs: Record<string, string> = {
   print: '../packages/print/print.bench.ts',
   idle: '../apps/server/capture/idle.bench.ts',
   list: '../apps/server/documents/list.bench.ts',
+  leaving: '../apps/server/documents/leaving.bench.ts',
   api: './api.ts',
   users: './users.ts',
   neighbours: './neighbours.ts',
