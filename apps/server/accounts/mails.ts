@@ -200,6 +200,7 @@ function recoveryLink(
     paragraphs: [
       'Alguém pediu para trocar a senha da conta com este e-mail. Se foi você, abra o endereço abaixo.',
       `O link vale até ${formatBrasiliaDayAndTime(expiresAt)}, no horário de Brasília, e uma vez só.`,
+      'Com a senha nova todas as sessões são encerradas, as passkeys são removidas e as chaves de API que você criou nos últimos 30 dias são apagadas: se alguém mais entrou na conta, fica de fora.',
       'Se não foi você, não é preciso fazer nada: a senha continua a mesma, e só quem recebe este e-mail pode usar o link.',
     ],
     button: { label: 'Criar senha nova', url: `${publicUrl}/atualizar-senha/${token}` },
