@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { execute } from '../../support/database.ts'
 import { shown, textOf, useSite } from '../site.ts'
 
 const site = useSite()
@@ -49,4 +50,32 @@ test('a webhook is added, and a test shows what became of it', async () => {
   await shown(delivery.getByText(/^1 tentativa · /))
   await delivery.getByRole('button', { name: 'Reenviar' }).click()
   await shown(delivery.getByText(/^2 tentativas · /))
+})
+
+test('a webhook is for some of many companies, which are searched for', async () => {
+  const account = await site.createAccount('Carla')
+  await execute(
+    site.product.databaseUrl,
+    `insert into company (workspace_id, cnpj, name, search, uf)
+     select a.workspace_id, lpad(i::text, 12, '0') || '00', 'FILIAL ' || i || ' LTDA', 'filial ' || i || ' ltda', 35
+       from account a, generate_series(1, 60) i where a.email = '${account.email}'`,
+  )
+  const page = await site.resume(account, '/integracoes')
+  await page.getByRole('button', { name: 'Novo webhook' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Endereço' }).fill('https://127.0.0.1/aviso')
+  await dialog.getByRole('combobox', { name: 'De quais empresas' }).selectOption('escolhidas')
+  await shown(dialog.getByText('E mais 10: busque pelo nome.'))
+  const search = dialog.getByRole('searchbox', { name: 'Buscar empresa por nome, CNPJ...' })
+  await search.fill('filial 57')
+  await dialog.getByRole('checkbox', { name: 'FILIAL 57 LTDA' }).check()
+  await search.fill('00.000.000/0043-00')
+  await dialog.getByRole('checkbox', { name: 'FILIAL 43 LTDA' }).check()
+  await search.fill('girafa')
+  await shown(dialog.getByText('Nenhuma empresa com isso no nome ou no CNPJ.'))
+  await shown(dialog.getByText('2 empresas escolhidas'))
+  await search.press('Enter')
+  await dialog.getByRole('button', { name: 'Criar webhook' }).click()
+  await dialog.getByRole('button', { name: 'Já guardei' }).click()
+  await shown(page.getByRole('listitem').getByText(/ · 2 empresas/))
 })

@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import { ZipFile } from 'yazl'
 
 /** A file of a ZIP. */
@@ -44,7 +45,7 @@ export function zip(entries: (abandoned: AbortSignal) => AsyncIterable<Entry>): 
 async function* bytesOf(entries: AsyncIterable<Entry>, abandoned: AbortSignal): AsyncGenerator<Buffer> {
   const file = new ZipFile()
   const output = file.outputStream
-  if (!(output instanceof Readable)) throw new TypeError('the ZIP is not a stream of this Node')
+  if (!(output instanceof PassThrough)) throw new TypeError('the ZIP is not a stream of this Node')
   file.on('error', (error: Error) => output.destroy(error))
   abandoned.addEventListener('abort', () => output.destroy(), { once: true })
   const filling = fill(file, output, entries)
@@ -59,10 +60,23 @@ async function* bytesOf(entries: AsyncIterable<Entry>, abandoned: AbortSignal): 
   }
 }
 
-async function fill(file: ZipFile, output: Readable, entries: AsyncIterable<Entry>): Promise<void> {
+// What the library keeps of an entry, and of the file.
+interface Written {
+  utf8FileName: Buffer
+  state: number
+  getCentralDirectoryRecord(): Buffer
+}
+interface Inside {
+  entries: Written[]
+  outputStreamCursor: number
+  offsetOfStartOfCentralDirectory: number
+}
+
+async function fill(file: ZipFile, output: PassThrough, entries: AsyncIterable<Entry>): Promise<void> {
   let goOn = () => {}
-  const written: unknown[] = []
-  const { entries: pending } = file as ZipFile & { entries: unknown[] }
+  const written: Written[] = []
+  const inside = file as unknown as Inside
+  const { entries: pending } = inside
   output.once('close', () => goOn())
   for await (const { name, content, at, stored = false } of entries) {
     if (output.destroyed) return
@@ -75,15 +89,41 @@ async function fill(file: ZipFile, output: Readable, entries: AsyncIterable<Entr
     // The library looks for the next entry from the first one on, each time: with a hundred thousand that would be minutes.
     for (const entry of pending.splice(0, pending.length - 1)) written.push(entry)
   }
+  // The last one asks for its content before it has written it.
+  while (pending[0] && pending[0].state < doneState) {
+    if (output.destroyed) return
+    await setTimeout(1)
+  }
   for (const entry of pending.splice(0)) written.push(entry)
+  // The library would write the list of all entries in one go: a second for a hundred thousand, in which everybody else waits.
+  const begin = inside.outputStreamCursor
+  for (let from = 0; from < written.length; from += listedAtOnce) {
+    const part = written.slice(from, from + listedAtOnce).map((entry) => entry.getCentralDirectoryRecord())
+    const records = Buffer.concat(part)
+    inside.outputStreamCursor += records.length
+    await new Promise<void>((resolve) => {
+      goOn = resolve
+      if (output.write(records)) setImmediate(resolve)
+      else output.once('drain', resolve)
+    })
+    if (output.destroyed) return
+  }
   for (const entry of written) pending.push(entry)
+  // All that it still writes is where the list begins and ends.
+  pending.forEach = () => {
+    inside.offsetOfStartOfCentralDirectory = begin
+  }
   file.end()
 }
+
+// Of an entry whose bytes have been written.
+const doneState = 3
+const listedAtOnce = 1_000
 
 // The library keeps the names until the end, and Node cuts short buffers from slabs of 64 kB: each name would hold whatever else was cut
 // from its slab, which is about as much as the whole ZIP.
 function keepNameAlone(file: ZipFile): void {
-  const entry = (file as ZipFile & { entries: { utf8FileName: Buffer }[] }).entries.at(-1)!
+  const entry = (file as unknown as Inside).entries.at(-1)!
   const alone = Buffer.alloc(entry.utf8FileName.length)
   alone.set(entry.utf8FileName)
   entry.utf8FileName = alone

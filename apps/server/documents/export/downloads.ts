@@ -180,8 +180,9 @@ async function* partsOf(
   let skip = begin?.skip ?? 0
   for (let n = begin?.n ?? 0; ; ) {
     const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
-      sql<{ state: string; attempt: number; parts: number; content: Buffer | null }>`
-        select e.state, e.attempt, e.parts, p.content
+      // As bytes they would come in hexadecimal: three times as long to read.
+      sql<{ state: string; attempt: number; parts: number; base64: string | null }>`
+        select e.state, e.attempt, e.parts, encode(p.content, 'base64') as base64
           from document_export e
           left join export_part p on p.workspace_id = e.workspace_id and p.export_id = e.id and p.n = ${n}
          where e.workspace_id = ${workspaceId} and e.id = ${id}`.execute(db),
@@ -191,8 +192,9 @@ async function* partsOf(
     // The beginning that has left is not of this file.
     if ((begin || n > 0) && row.attempt !== attempt) throw new Error('an export began anew while it was fetched')
     attempt = row.attempt
-    if (row.content && n < row.parts) {
-      if (skip < row.content.length) yield row.content.subarray(skip)
+    if (row.base64 !== null && n < row.parts) {
+      const content = Buffer.from(row.base64, 'base64')
+      if (skip < content.length) yield content.subarray(skip)
       skip = 0
       n++
       // Nothing that happens to the file afterwards breaks off who has all of it.

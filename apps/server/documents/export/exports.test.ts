@@ -516,11 +516,11 @@ describe('a worker', () => {
     }
     await owner.query('delete from export_part where workspace_id = $1', [workspaceId])
     expect(await again()).toBe(readZip(whole).size)
+    await owner.query(`update export_part set content = 'half' where workspace_id = $1`, [workspaceId])
     await owner.query(
       `update document_export set state = 'waiting', parts = 1, lease_until = now() - interval '1 s' where workspace_id = $1`,
       [workspaceId],
     )
-    await owner.query(`update export_part set content = 'half' where workspace_id = $1`, [workspaceId])
     await expect.poll(async () => (await state())?.situacao).toBe('pronta')
     expect(await again()).toBe(readZip(whole).size)
   })
