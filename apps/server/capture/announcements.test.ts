@@ -46,7 +46,7 @@ describe('documents that arrive', () => {
     const linkOf = (...items: ReturnType<typeof item>[]) =>
       captureAnnouncements['captura-concluida']!.write(items)?.link
     expect(linkOf(item('a', 'cte'), item('a', 'cte'))).toBe('/cte?empresa=a&periodo=todos&ordem=chegada')
-    expect(linkOf(item('a', 'nfe'), item('b', 'cte'))).toBe('/notas-fiscais?periodo=todos&ordem=chegada')
+    expect(linkOf(item('a', 'nfe'), item('b', 'cte'))).toBe('/dashboard')
   })
 
   test('in several pages are announced together when the run ends', async () => {

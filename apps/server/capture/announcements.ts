@@ -39,8 +39,11 @@ const arrived: Writer = {
     const last = new Map(items.map(({ companyId, payload }) => [companyId, (payload as Arrived).more]))
     const goesOn = [...last.values()].some(Boolean)
     const header = goesOn ? 'Captura em andamento' : 'Captura concluída'
-    const list = nfe + completed === 0 ? '/cte' : '/notas-fiscais'
-    return { kind: 'sucesso', header, body, link: listScreen(list, items, { ordem: 'chegada' }) }
+    const isMixed = nfe + completed > 0 && cte > 0
+    const list = cte > 0 ? '/cte' : '/notas-fiscais'
+    // The dashboard begins with what came of both, and leads to either list.
+    const link = isMixed ? '/dashboard' : listScreen(list, items, { ordem: 'chegada' })
+    return { kind: 'sucesso', header, body, link }
   },
 }
 
