@@ -22,6 +22,7 @@ interface BellPanelProps extends TriggerProps {
 
 /** What the workspace was told in the last month. Whoever opens it has read what it shows. */
 export function BellPanel({ trigger, open, onOpenChange }: BellPanelProps) {
+  const followed = useRef(false)
   return (
     // Toasts stay free under it.
     <Popover
@@ -29,6 +30,12 @@ export function BellPanel({ trigger, open, onOpenChange }: BellPanelProps) {
       label="Avisos"
       open={open}
       onOpenChange={onOpenChange}
+      keepsFocus={() => {
+        const goes = followed.current
+        followed.current = false
+        if (goes) focusScreen()
+        return goes
+      }}
       className="flex max-h-[max(14rem,calc(var(--radix-popover-content-available-height)-9rem))] w-100 flex-col"
     >
       <div className="border-line border-b px-4 py-2.5">
@@ -38,10 +45,23 @@ export function BellPanel({ trigger, open, onOpenChange }: BellPanelProps) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
       <section aria-label="Lista de avisos" tabIndex={0} className="overflow-y-auto focus-visible:-outline-offset-2">
         <MadeFiles />
-        <Announcements onFollow={() => onOpenChange(false)} />
+        <Announcements
+          onFollow={() => {
+            followed.current = true
+            onOpenChange(false)
+          }}
+        />
       </section>
     </Popover>
   )
+}
+
+// Also when the link leads to the screen that is here already, with another query: nothing else would tell that it changed.
+function focusScreen() {
+  const main = document.getElementById('conteudo')
+  // A part that the address names has it by now.
+  if (!main || (main !== document.activeElement && main.contains(document.activeElement))) return
+  main.focus({ preventScroll: true })
 }
 
 // They are marked as read at once; what was new when the panel opened still looks so until it closes.
