@@ -39,11 +39,11 @@ const arrived: Writer = {
     const last = new Map(items.map(({ companyId, payload }) => [companyId, (payload as Arrived).more]))
     const goesOn = [...last.values()].some(Boolean)
     const header = goesOn ? 'Captura em andamento' : 'Captura concluída'
-    const isMixed = nfe + completed > 0 && cte > 0
-    const list = cte > 0 ? '/cte' : '/notas-fiscais'
-    // The dashboard begins with what came of both, and leads to either list.
-    const link = isMixed ? '/dashboard' : listScreen(list, items, { ordem: 'chegada' })
-    return { kind: 'sucesso', header, body, link }
+    const [link, otherLink] = [
+      ...(nfe + completed > 0 ? (['/notas-fiscais'] as const) : []),
+      ...(cte > 0 ? (['/cte'] as const) : []),
+    ].map((list) => listScreen(list, items, { ordem: 'chegada' }))
+    return { kind: 'sucesso', header, body, ...(link && { link }), ...(otherLink && { otherLink }) }
   },
 }
 

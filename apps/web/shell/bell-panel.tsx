@@ -179,7 +179,7 @@ interface AnnouncementProps extends Pick<PageProps, 'onFollow'> {
 }
 
 function Announcement({ announcement, fresh, now, onFollow }: AnnouncementProps) {
-  const { tipo, titulo, texto, tela, quando } = announcement
+  const { tipo, titulo, texto, tela, outraTela, quando } = announcement
   const { Icon, tone } = marks[tipo]
   return (
     <li
@@ -203,6 +203,15 @@ function Announcement({ announcement, fresh, now, onFollow }: AnnouncementProps)
           )}
         </p>
         {texto && <p className="text-sm">{texto}</p>}
+        {tela && outraTela && (
+          <p className="relative z-1 mt-0.5 flex w-fit gap-4 text-sm">
+            {[tela, outraTela].map((path) => (
+              <Link key={path} to={path} onClick={onFollow} className="min-h-6 text-brand underline underline-offset-3">
+                {path.startsWith('/cte') ? 'Ver CT-e' : 'Ver notas fiscais'}
+              </Link>
+            ))}
+          </p>
+        )}
         <p className="relative z-1 mt-0.5 w-fit text-muted text-sm" title={formatMoment(quando, now)}>
           {formatRelative(quando, now)}
         </p>
