@@ -181,21 +181,23 @@ interface AnnouncementProps extends Pick<PageProps, 'onFollow'> {
 function Announcement({ announcement, fresh, now, onFollow }: AnnouncementProps) {
   const { tipo, titulo, texto, tela, outraTela, quando } = announcement
   const { Icon, tone } = marks[tipo]
+  // Of two screens each has words of its own.
+  const only = outraTela ? null : tela
   return (
     <li
       className={clsx(
         'relative flex gap-2.5 border-line border-b px-4 py-2.5 last:border-b-0',
         fresh && 'bg-brand-soft',
-        tela && 'group hover:bg-sunken',
+        only && 'group hover:bg-sunken',
       )}
     >
       <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${tone}`} />
       <div className="min-w-0 flex-1 break-words">
         <p className={fresh ? 'font-semibold' : ''}>
           {fresh && <span className="sr-only">Não lido: </span>}
-          {tela ? (
+          {only ? (
             // All of it can be pressed.
-            <Link to={tela} onClick={onFollow} className="after:absolute after:inset-0 group-hover:underline">
+            <Link to={only} onClick={onFollow} className="after:absolute after:inset-0 group-hover:underline">
               {titulo}
             </Link>
           ) : (
