@@ -181,7 +181,7 @@ test('a newcomer tries everything with the certificate of a made-up company', as
   await shown(first)
   // Whoever has left it does not get it again.
   await page.getByRole('link', { name: 'Ver os documentos desta empresa' }).click()
-  await page.waitForURL('**/notas-fiscais?*')
+  await shown(page.getByRole('heading', { name: 'Notas Fiscais', exact: true }))
   await page.goBack()
   await shown(page.getByRole('heading', { name: 'Editar Empresa' }))
 })
