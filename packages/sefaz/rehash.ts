@@ -22,9 +22,11 @@ export function rehash(algorithm: string, digest: Buffer, rounds: number): Buffe
     w[15] = 32 * size
     nextDigest(words)
   }
-  w.fill(0)
   const result = Buffer.alloc(digest.length)
   for (let at = 0; at < size; at++) result.writeInt32BE(words[at]!, 4 * at)
+  // They are made of a password.
+  w.fill(0)
+  words.fill(0)
   return result
 }
 
