@@ -250,6 +250,8 @@ export const AnnouncementRow = z.object({
   texto: z.string(),
   /** Path of the screen that shows what it is about; null: none shows more than the text. */
   tela: z.string().nullable(),
+  /** Path of another screen, where one does not show all of it. */
+  outraTela: z.string().nullable(),
   /** The account that asks has read it, or it is about what was done in the session that asks. */
   lido: z.boolean(),
 })

@@ -48,6 +48,8 @@ test('by keyboard alone: register a company, follow its first capture until it i
   await page.getByRole('dialog', { name: 'Avisos' }).getByRole('link', { name: 'Empresa cadastrada' }).click()
   await page.getByRole('dialog', { name: 'Avisos' }).waitFor({ state: 'detached' })
   await page.waitForURL(/\/empresas\/editar\/[^#]*$/)
+  // It is the screen that was here already.
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('conteudo')
 
   await completude(page)
   await page.locator('#conteudo').focus()

@@ -175,7 +175,15 @@ test('a newcomer tries everything with the certificate of a made-up company', as
   await save(page).click()
   await shown(page.getByText('Empresa cadastrada com sucesso!'))
   await page.waitForURL('**/empresas/editar/*')
-  await shown(page.getByRole('heading', { name: /^Primeira captura/ }))
+  const first = page.getByRole('heading', { name: /^Primeira captura/ })
+  await shown(first)
+  await page.reload()
+  await shown(first)
+  // Whoever has left it does not get it again.
+  await page.getByRole('link', { name: 'Ver os documentos desta empresa' }).click()
+  await shown(page.getByRole('heading', { name: 'Notas Fiscais', exact: true }))
+  await page.goBack()
+  await shown(page.getByRole('heading', { name: 'Editar Empresa' }))
 })
 
 test('on a phone nothing sticks out; one password serves all files, and what is no certificate is told before', async () => {

@@ -43,10 +43,18 @@ describe('documents that arrive', () => {
       companyPublicId,
       payload: { service, inserted: 1, completed: 0, more: false },
     })
-    const linkOf = (...items: ReturnType<typeof item>[]) =>
-      captureAnnouncements['captura-concluida']!.write(items)?.link
-    expect(linkOf(item('a', 'cte'), item('a', 'cte'))).toBe('/cte?empresa=a&periodo=todos&ordem=chegada')
-    expect(linkOf(item('a', 'nfe'), item('b', 'cte'))).toBe('/notas-fiscais?periodo=todos&ordem=chegada')
+    const linksOf = (...items: ReturnType<typeof item>[]) => {
+      const { link, otherLink } = captureAnnouncements['captura-concluida']!.write(items)!
+      return [link, otherLink]
+    }
+    expect(linksOf(item('a', 'cte'), item('a', 'cte'))).toEqual([
+      '/cte?empresa=a&periodo=todos&ordem=chegada',
+      undefined,
+    ])
+    expect(linksOf(item('a', 'nfe'), item('b', 'cte'))).toEqual([
+      '/notas-fiscais?periodo=todos&ordem=chegada',
+      '/cte?periodo=todos&ordem=chegada',
+    ])
   })
 
   test('in several pages are announced together when the run ends', async () => {

@@ -39,8 +39,11 @@ const arrived: Writer = {
     const last = new Map(items.map(({ companyId, payload }) => [companyId, (payload as Arrived).more]))
     const goesOn = [...last.values()].some(Boolean)
     const header = goesOn ? 'Captura em andamento' : 'Captura concluída'
-    const list = nfe + completed === 0 ? '/cte' : '/notas-fiscais'
-    return { kind: 'sucesso', header, body, link: listScreen(list, items, { ordem: 'chegada' }) }
+    const [link, otherLink] = [
+      ...(nfe + completed > 0 ? (['/notas-fiscais'] as const) : []),
+      ...(cte > 0 ? (['/cte'] as const) : []),
+    ].map((list) => listScreen(list, items, { ordem: 'chegada' }))
+    return { kind: 'sucesso', header, body, ...(link && { link }), ...(otherLink && { otherLink }) }
   },
 }
 

@@ -40,10 +40,13 @@ export { createRevocationReview } from './revocation.ts'
 export {
   type Hiding,
   hidesAnything,
+  hidingOf,
   type RoleSwitch,
   readHiding,
+  type SwitchedOff,
   shownConditions,
   shownTo,
+  switchedOff,
 } from './switches.ts'
 
 /** What the captures of a company say that stopped because it has no certificate at all. */

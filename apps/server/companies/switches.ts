@@ -31,12 +31,35 @@ export interface Hiding {
 
 /** What the switches of a workspace's companies hide: nothing when all are on. `ctx.db` is a transaction inside the workspace. */
 export async function readHiding({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<Hiding[]> {
-  const { rows } = await sql<Hiding>`
-    select s.type, s.roles, array_agg(c.id) as "companyIds"
-      from company c, lateral (values (${serviceCodes.nfe}::int, c.shown_nfe), (${serviceCodes.cte}::int, c.shown_cte)) s (type, roles)
-     where c.workspace_id = ${workspaceId} and s.roles <> ${everyRole}
-     group by s.type, s.roles`.execute(db)
-  return rows
+  const { rows } = await sql<{ switched: SwitchedOff[] | null }>`
+    select ${switchedOff(workspaceId)} as switched`.execute(db)
+  return hidingOf(rows[0]?.switched ?? null)
+}
+
+/** A company that hides something: its id, and the roles that it shows of NF-e and of CT-e. */
+export type SwitchedOff = readonly [companyId: number, nfe: number, cte: number]
+
+/** What `hidingOf` makes `readHiding` of, to stand inside another query: `SwitchedOff[]`, or null. */
+export function switchedOff(workspaceId: number): RawBuilder<unknown> {
+  return sql`(
+    select json_agg(json_build_array(id, shown_nfe, shown_cte)) filter (where shown_nfe <> ${everyRole} or shown_cte <> ${everyRole})
+      from company where workspace_id = ${workspaceId})`
+}
+
+export function hidingOf(companies: readonly SwitchedOff[] | null): Hiding[] {
+  const all = (companies ?? []).flatMap(([id, nfe, cte]) => [
+    { id, type: serviceCodes.nfe, roles: nfe },
+    { id, type: serviceCodes.cte, roles: cte },
+  ])
+  const hiding = Map.groupBy(
+    all.filter(({ roles }) => roles !== everyRole),
+    ({ type, roles }) => `${type} ${roles}`,
+  )
+  return [...hiding.values()].map((same) => ({
+    type: same[0]!.type,
+    roles: same[0]!.roles,
+    companyIds: same.map(({ id }) => id),
+  }))
 }
 
 /** Whether `readHiding` would find anything, to stand inside another query. */

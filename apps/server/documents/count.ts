@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Hiding, hidesAnything, readHiding } from '../companies/companies.ts'
+import { type Hiding, hidingOf, type SwitchedOff, switchedOff } from '../companies/companies.ts'
 import { all, type FilterQuery, kindConditions, placeConditions, withinRange } from './filter.ts'
 
 // How many documents a filter finds, stretch by stretch of their issue dates. Whole years, months and days come from the counters; only
@@ -32,16 +32,12 @@ export async function countAll(query: FilterQuery): Promise<{ stretches: Stretch
     return { stretches, hiding: query.hiding }
   }
   const spans = decompose(from, until)
-  const counted = await count(query, spans)
-  // The count, and whether anything is hidden, come from one query: most workspaces hide nothing.
-  const hiding = counted.hides ? await hidingOf(query) : []
+  // The count, and what is hidden, come from one query: most workspaces hide nothing, and then it is the only one.
+  const counted = await count(query, spans, { withSwitches: true })
+  const hiding = hidingOf(counted.switched).filter(({ type }) => type === query.filter.type)
   const shown = { ...query, hiding }
   const { stretches } = hiding.length > 0 ? await count(shown, spans) : counted
   return { stretches: await withoutDayCounters(shown, spans, stretches), hiding }
-}
-
-async function hidingOf({ db, workspaceId, filter }: FilterQuery): Promise<Hiding[]> {
-  return (await readHiding({ db }, workspaceId)).filter(({ type }) => type === filter.type)
 }
 
 // No day found: either the workspace is small and has no day counters, or there are no documents.
@@ -84,7 +80,7 @@ function endOf(unit: Unit, time: string): string {
 }
 
 interface CountedRow {
-  hides: boolean | null
+  switched: SwitchedOff[] | null
   unit: Unit | 'time'
   start: string
   until: string | null
@@ -93,14 +89,23 @@ interface CountedRow {
   walked: number
 }
 
-async function count(query: FilterQuery, spans: Span[]): Promise<{ stretches: Stretch[]; hides: boolean }> {
-  if (spans.length === 0) return { stretches: [], hides: false }
-  const parts = spans.map((span) =>
-    span.unit === 'time' ? inDocuments(query, span) : inCounters(query, span.unit, span),
+async function count(
+  query: FilterQuery,
+  spans: Span[],
+  { withSwitches = false } = {},
+): Promise<{ stretches: Stretch[]; switched: SwitchedOff[] | null }> {
+  if (spans.length === 0) return { stretches: [], switched: null }
+  // To plan a part costs more than to carry it out: those of a unit are one.
+  const parts = [...Map.groupBy(spans, ({ unit }) => unit)].flatMap(([unit, ofUnit]) =>
+    unit === 'time' ? ofUnit.map((span) => inDocuments(query, span)) : [inCounters(query, unit, ofUnit)],
   )
-  // A left join, so that `hides` comes back even when nothing is counted.
+  // A row of their own.
+  const switches = sql`
+    select 'time' as unit, null as start, null as until, null::float8 as n, null::numeric as amount, null::float8 as walked,
+           ${switchedOff(query.workspaceId)} as switched
+     union all`
   const { rows } = await sql<CountedRow>`
-    select h.hides, s.* from (select ${hidesAnything(query.workspaceId)} as hides) h left join (${sql.join(parts, sql` union all `)}) s on true`.execute(
+    ${withSwitches ? switches : sql``} select s.*, null::json as switched from (${sql.join(parts, sql` union all `)}) s`.execute(
     query.db,
   )
   const stretches = rows.flatMap(({ unit, start, until, n, amount, walked }) => {
@@ -108,22 +113,31 @@ async function count(query: FilterQuery, spans: Span[]): Promise<{ stretches: St
     const from = unit === 'time' ? start : start + midnight
     return [{ unit, from, until: unit === 'time' ? until! : endOf(unit, from), n, amount, walked }]
   })
-  return { stretches: newestFirst(stretches), hides: rows[0]?.hides === true }
+  return { stretches: newestFirst(stretches), switched: rows.find(({ switched }) => switched)?.switched ?? null }
 }
 
 // Other statuses are rare: `document_rare_ix` covers them.
 const isRare = (status: number | undefined) => status !== undefined && status !== 2 && status !== 8
 
-function inCounters(query: FilterQuery, unit: Unit, { from, until }: Span): RawBuilder<unknown> {
+function inCounters(query: FilterQuery, unit: Unit, spans: Span[]): RawBuilder<unknown> {
   const start = sql.ref(`c.${unit}`)
   const kind = kindConditions(query, 'c')
   const ofKind = kind.length > 0 ? sql`filter (where ${all(kind)})` : sql``
   const walked = isRare(query.filter.status) ? sql`filter (where c.status = ${query.filter.status})` : sql``
+  const [{ from, until } = { from: '', until: '' }, ...others] = spans
+  const within =
+    others.length === 0
+      ? sql`${start} >= ${from}::date and ${start} < ${until}::date`
+      : sql`${start} >= p.since and ${start} < p.until`
+  const periods =
+    others.length === 0
+      ? sql``
+      : sql`, unnest(${spans.map(({ from }) => from)}::date[], ${spans.map(({ until }) => until)}::date[]) p (since, until)`
   return sql`
     select ${sql.lit(unit)} as unit, ${start}::text as start, null as until, sum(c.n) ${ofKind}::float8 as n, sum(c.amount) ${ofKind} as amount,
            sum(c.n) ${walked}::float8 as walked
-      from ${sql.table(`count_${unit}`)} c
-     where ${all(placeConditions(query, 'c'))} and ${start} >= ${from}::date and ${start} < ${until}::date
+      from ${sql.table(`count_${unit}`)} c ${periods}
+     where ${all(placeConditions(query, 'c'))} and ${within}
      group by ${start}`
 }
 

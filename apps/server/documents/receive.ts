@@ -1,3 +1,4 @@
+import { isOfCte } from '@vigia/dfe/chave'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
 import { noteChanges } from '../changes/changes.ts'
@@ -122,7 +123,7 @@ async function store(
 
 // The model of the chave: 57, 64 and 67 are of the CT-e family.
 function familyOf(chave: string): Service {
-  return ['57', '64', '67'].includes(chave.slice(20, 22)) ? 'cte' : 'nfe'
+  return isOfCte(chave) ? 'cte' : 'nfe'
 }
 
 // A failed statement would abort the transaction around it; a savepoint keeps the rest of the page alive.

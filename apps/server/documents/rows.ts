@@ -37,37 +37,31 @@ export async function readRows(
   workspaceId: number,
   page: RawBuilder<unknown>,
 ): Promise<DocumentListRow[]> {
-  const { rows } = await sql<Omit<DocumentListRow, 'own'>>`
+  const { rows } = await sql<Omit<DocumentListRow, 'own'> & { own: OwnAnswer[] | null }>`
     select d.id, d.type, d.number, (select s.name from supplier s where s.workspace_id = d.workspace_id and s.id = d.supplier_id) as issuer_name,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
-           d.created_at, d.authorized_at, d.nat_op, d.proof, d.company_id, c.public_id as company_public_id, c.name as company_name
+           d.created_at, d.authorized_at, d.nat_op, d.proof, d.company_id, c.public_id as company_public_id, c.name as company_name,
+           (select json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'pending', o.state <> 'registered') order by o.id)
+              from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state <> 'rejected') as own
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id ${page}`.execute(db)
-  const documents = rows.map((row): DocumentListRow => ({ ...row, own: [] }))
-  await addOwnAnswers(db, workspaceId, documents)
+  const documents = rows.map((row): DocumentListRow => ({ ...row, own: row.own ?? [] }))
+  await addFromElsewhere(db, workspaceId, documents)
   return documents
 }
 
-async function addOwnAnswers(db: Database, workspaceId: number, documents: DocumentListRow[]): Promise<void> {
-  if (documents.length === 0) return
-  const ids = documents.map(({ id }) => id)
-  // The status of an NF-e tells how it was answered; what other programs sent about a CT-e is only among its events.
-  const open = documents.filter((document) => document.type === 2 && dueAnswer(document, new Date()))
-  const elsewhere = sql`
-    union all
-    select d.id, e.tp_evento, e.sequence, false, 0
+// The status of an NF-e tells how it was answered; what other programs sent about a CT-e is only among its events.
+async function addFromElsewhere(db: Database, workspaceId: number, documents: DocumentListRow[]): Promise<void> {
+  const open = documents.filter((document) => document.type === 2 && dueAnswer({ ...document, own: [] }, new Date()))
+  if (open.length === 0) return
+  const { rows } = await sql<OwnAnswer & { id: bigint }>`
+    select d.id, e.tp_evento as "tpEvento", e.sequence, false as pending
       from document d
       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       join document_event e on e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
      where d.workspace_id = ${workspaceId} and d.id = any (${open.map(({ id }) => id)}::bigint[])
-       and e.tp_evento = any (${disagreement}::int[]) and e.rank > 0 and e.author = c.cnpj`
-  const { rows } = await sql<OwnAnswer & { id: bigint }>`
-    select o.document_id as id, o.tp_evento as "tpEvento", o.sequence, o.state <> 'registered' as pending, o.id as place
-      from outgoing_event o
-     where o.workspace_id = ${workspaceId} and o.document_id = any (${ids}::bigint[]) and o.state <> 'rejected'
-     ${open.length > 0 ? elsewhere : sql``}
-     order by place`.execute(db)
-  const byId = new Map(documents.map((document) => [document.id, document]))
-  for (const { id, tpEvento, sequence, pending } of rows) byId.get(id)?.own.push({ tpEvento, sequence, pending })
+       and e.tp_evento = any (${disagreement}::int[]) and e.rank > 0 and e.author = c.cnpj`.execute(db)
+  const byId = new Map(open.map((document) => [document.id, document]))
+  for (const { id, ...answer } of rows) byId.get(id)?.own.unshift(answer)
 }
 
 /** A row of a list as the contract defines it. */

@@ -155,6 +155,10 @@ export const fieldTexts: Record<string, FieldWords> = {
   tela: {
     description: 'Caminho da tela que mostra do que o aviso trata; null quando nenhuma mostra mais do que o texto.',
   },
+  outraTela: {
+    description:
+      'Caminho de outra tela, quando uma não mostra tudo: de NF-e e CT-e que chegaram juntos, a dos CT-e; senão null.',
+  },
   challenge: { description: 'O desafio a assinar, em base64url: vale cinco minutos e uma vez.' },
   rpId: { description: 'O nome do site a que a passkey pertence.' },
   passkeys: { description: 'As passkeys da conta; null quando o endereço do sistema não as permite.' },

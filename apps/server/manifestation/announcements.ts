@@ -1,11 +1,17 @@
 import { endSentence, formatCount } from '@vigia/contract/text'
-import { named, type Writer } from '../notifications/notifications.ts'
+import { isOfCte } from '@vigia/dfe/chave'
+import { listScreen, named, type Writer } from '../notifications/notifications.ts'
 
 /** What the authority said of events. */
 export interface EventResults {
   registered: number
   refused: number
+  /** Of those that were refused, the first ones; missing in those of earlier versions. */
+  chaves?: string[]
 }
+
+/** So many are named: of one the announcement leads to the document, of more to their list. */
+export const chavesNamed = 2
 
 const results: Writer = {
   topic: 'manifestacao',
@@ -17,6 +23,11 @@ const results: Writer = {
     const done = formatCount(registered, 'evento foi registrado', 'eventos foram registrados')
     const not = formatCount(refused, 'evento foi recusado', 'eventos foram recusados')
     const why = 'Nada mudou nesses documentos; o motivo está no painel de cada um.'
+    const [chave, ...others] = new Set(all.flatMap(({ chaves = [] }) => chaves))
+    const ofRefused = items.filter(({ payload }) => (payload as EventResults).refused > 0)
+    const link =
+      chave &&
+      listScreen(isOfCte(chave) ? '/cte' : '/notas-fiscais', ofRefused, others.length === 0 ? { busca: chave } : {})
     if (refused === 0)
       return {
         kind: 'sucesso',
@@ -28,11 +39,13 @@ const results: Writer = {
         kind: 'error',
         header: 'Manifestação recusada',
         body: `${endSentence(`${not} pela SEFAZ em nome de ${whose}`)} ${why}`,
+        ...(link && { link }),
       }
     return {
       kind: 'alert',
       header: 'Manifestação registrada em parte',
       body: `Em nome de ${whose}, ${done} na SEFAZ e ${not}. ${why.replace('nesses documentos', 'nos recusados')}`,
+      ...(link && { link }),
     }
   },
 }

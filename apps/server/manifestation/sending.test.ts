@@ -828,6 +828,28 @@ describe('what the authority said', () => {
     ])
   })
 
+  test('of a refusal leads to the document, of several to their list', async () => {
+    const happened = async () => {
+      const { rows } = await inWorkspace(ctx, office.workspaceId, ({ db }) =>
+        sql<{
+          payload: unknown
+        }>`select payload from happening where what = 'manifestacao-resultado' order by id desc limit 1`.execute(db),
+      )
+      return { companyId: 1, company: 'E', companyPublicId: 'e', payload: rows[0]!.payload }
+    }
+    const linkOf = (...items: Awaited<ReturnType<typeof happened>>[]) =>
+      manifestationAnnouncements['manifestacao-resultado']!.write(items)?.link
+    await summaries(1)
+    await ask('nfe', 1)
+    const { events } = await turn(596)
+    const one = await happened()
+    const { chave } = events[0]!.signed
+    expect(linkOf(one)).toBe(`/notas-fiscais?empresa=e&periodo=todos&busca=${chave}`)
+    const another = { ...one, payload: { registered: 3, refused: 1, chaves: ['3526101122233300018157001'] } }
+    expect(linkOf(one, another)).toBe('/notas-fiscais?empresa=e&periodo=todos')
+    expect(linkOf({ ...one, payload: { registered: 3, refused: 0 } })).toBeUndefined()
+  })
+
   test('of what is not settled yet is not told', async () => {
     await summaries(1)
     await ask('nfe', 1)

@@ -8,7 +8,7 @@ import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
-import type { EventResults } from './announcements.ts'
+import { chavesNamed, type EventResults } from './announcements.ts'
 import { type Author, writeJournal } from './journal.ts'
 import { type Consequence, letterOfOthers, registrationTime, type Said } from './outcomes.ts'
 import type { Batch } from './queue.ts'
@@ -40,7 +40,7 @@ export async function settle(
     await enterWorkspace(ctx, batch.workspaceId)
     const kept: string[] = []
     let registered = false
-    const results: EventResults = { registered: 0, refused: 0 }
+    const results = { registered: 0, refused: 0, chaves: [] as string[] } satisfies EventResults
     for (const answered of settled) {
       const one = (await isLetterOfOthers(ctx, batch, answered))
         ? { ...answered, consequence: letterOfOthers(answered.ready.event) }
@@ -49,7 +49,10 @@ export async function settle(
       if (!written) continue
       // Automatic events are announced only when they are refused.
       if (written.state === 'registered' && written.requestedBy !== null) results.registered += 1
-      if (written.state === 'rejected') results.refused += 1
+      if (written.state === 'rejected') {
+        results.refused += 1
+        if (results.chaves.length < chavesNamed) results.chaves.push(one.ready.event.chave)
+      }
       await noteSending(ctx, batch, one, durationMs)
       registered ||= one.consequence.state === 'registered'
       if (one.consequence.keeps && one.said?.xml) kept.push(processedEvent(one.ready.signed, { xml: one.said.xml }))

@@ -90,3 +90,15 @@ test('what somebody has just done is read in their session, unless others did th
   expect(await readBy(ana)).toEqual({ read: [false, true], unread: 1 })
   expect(await readBy(onHerPhone)).toEqual({ read: [false, false], unread: 2 })
 })
+
+test('an announcement leads to no screen, to one or to two', async () => {
+  const office = await newWorkspace(ctx.db)
+  const one = { topic: 'captura', kind: 'sucesso', header: 'Captura concluída', body: '' } as const
+  await inWorkspace(ctx, office, async (ctx) => {
+    await tell(ctx, office, one)
+    await tell(ctx, office, { ...one, link: '/cte' })
+    await tell(ctx, office, { ...one, link: '/notas-fiscais', otherLink: '/cte' })
+  })
+  const { announcements } = await readHistory(ctx, await newReader(office), null)
+  expect(announcements.map(({ links }) => links)).toEqual([['/notas-fiscais', '/cte'], ['/cte'], []])
+})

@@ -7,7 +7,8 @@ import type { Announcement } from './notifications.ts'
 
 interface TheirAnnouncement extends Pick<Announcement, 'kind' | 'header' | 'body'> {
   id: bigint
-  link: string | null
+  /** Paths of the screens that show it: none, one or two. */
+  links: string[]
   at: Date
   read: boolean
 }
@@ -35,7 +36,7 @@ export async function readHistory(
   const unread = sql`a.id > ${readUpTo} and a.session_id is distinct from ${publicId}::uuid`
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<TheirAnnouncement>`
-      select a.id, a.at, a.kind, a.header, a.body, a.link, not (${unread}) as read from announcement a
+      select a.id, a.at, a.kind, a.header, a.body, coalesce(string_to_array(a.link, chr(10)), '{}') as links, not (${unread}) as read from announcement a
        where a.workspace_id = ${workspaceId} and (${before}::bigint is null or a.id < ${before})
        order by a.id desc limit ${pageSize + 1}`.execute(db)
     const counted = await sql<{ n: number }>`

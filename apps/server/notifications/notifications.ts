@@ -70,6 +70,8 @@ export interface Announcement {
   body: string
   /** Path of the screen that shows it; undefined: none shows more than the text. */
   link?: string
+  /** Of another screen, where one does not show all of it. */
+  otherLink?: string
   /** After this time it is no longer sent to sessions that missed it. */
   usefulMs?: number
 }
@@ -129,13 +131,22 @@ export async function lockTelling({ db }: Pick<Context, 'db'>, workspaceId: numb
 export async function tell(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,
-  { usefulMs, ...announcement }: Announcement,
+  { usefulMs, link, otherLink, ...announcement }: Announcement,
   { what = null, sessionId = null }: { what?: string | null; sessionId?: string | null } = {},
 ): Promise<void> {
   const uselessAt = usefulMs === undefined ? null : sql<Date>`clock_timestamp() + ${usefulMs} * interval '1 ms'`
+  // A path has no line breaks.
+  const links = [link, otherLink].filter(Boolean).join('\n') || null
   const { id } = await db
     .insertInto('announcement')
-    .values({ workspace_id: workspaceId, what, session_id: sessionId, useless_at: uselessAt, ...announcement })
+    .values({
+      workspace_id: workspaceId,
+      what,
+      session_id: sessionId,
+      useless_at: uselessAt,
+      link: links,
+      ...announcement,
+    })
     .returning('id')
     .executeTakeFirstOrThrow()
   await sql`select pg_notify(${announcementChannel}, ${`${workspaceId}.${id}`})`.execute(db)

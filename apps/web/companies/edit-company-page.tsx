@@ -1,10 +1,8 @@
-import { formatInstantDate } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { SearchX } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { Link, useLocation, useParams } from 'react-router'
 import { ApiError, errorMessage } from '../lib/api.ts'
-import { hasEnded } from '../lib/capture.ts'
 import { isEmpty, useScreenQuery } from '../lib/query.ts'
 import { type CompanyDetail, companyQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
@@ -17,12 +15,12 @@ import { Skeleton } from '../ui/skeleton.tsx'
 import { ArchivedNotice, ArchiveSection } from './archiving.tsx'
 import { isMoving } from './capture-pace.ts'
 import { CapturePanel } from './capture-panel.tsx'
+import { CertificateNotice } from './certificate-notice.tsx'
 import { CompanyEditor } from './company-editor.tsx'
 import { Completeness } from './completeness.tsx'
-import { FirstCapture } from './first-capture.tsx'
+import { FirstCapture, wasLeft } from './first-capture.tsx'
 import { LogoSection } from './logo-section.tsx'
 import { decided } from './unsaved.ts'
-import { validityOf } from './work-list.ts'
 
 const refreshMs = (company: CompanyDetail | undefined) =>
   company?.captura && isMoving(company.captura) ? 3_000 : 15_000
@@ -35,7 +33,7 @@ export function EditCompanyPage() {
   const back = `/empresas${state?.list ?? ''}`
   const data = company.isPlaceholderData ? undefined : company.data
   const notFound = isEmpty(company.error) || (company.error instanceof ApiError && company.error.status === 404)
-  const isNew = state?.created === true && !notFound && company.data?.ativa !== false
+  const isNew = state?.created === true && !wasLeft(id) && !notFound && company.data?.ativa !== false
   useFocusAfter(isNew)
   return (
     <Page
@@ -95,23 +93,9 @@ interface LoadedCompanyProps {
 
 function LoadedCompany({ id, company, back }: LoadedCompanyProps) {
   const now = useNow()
-  const revoked = company.certificado?.revogadoEm
   return (
     <div className="@container grid gap-8">
-      {revoked ? (
-        <Notice tone="error" title="Certificado Digital Revogado!">
-          Foi revogado pela autoridade certificadora em {formatInstantDate(revoked)} e não é mais usado. Se você não
-          pediu a revogação, pergunte o motivo à sua certificadora; envie um certificado novo abaixo. Os documentos já
-          recebidos estão seguros.
-        </Notice>
-      ) : (
-        hasEnded(validityOf(company), now) && (
-          <Notice tone="error" title="Certificado Digital Vencido!">
-            Venceu em {company.dataValidadeCertificadoDigital}. Sem renovação a sincronização com a SEFAZ não continua:
-            envie o certificado renovado abaixo. Os documentos já recebidos estão seguros.
-          </Notice>
-        )
-      )}
+      <CertificateNotice company={company} now={now} />
       {company.ativa === false && <ArchivedNotice id={id} razaoSocial={company.razaoSocial} />}
       {company.ativa !== false && <CapturePanel companyId={id} company={company} />}
       <CompanyEditor companyId={id} company={company} back={back} now={now} />

@@ -1,9 +1,13 @@
+import { useEffect } from 'react'
 import { Link } from 'react-router'
 import type { CompanyDetail } from '../lib/response-adapter.ts'
 import { buttonClass } from '../ui/button.tsx'
+import { useNow } from '../ui/hooks/clock.ts'
 import { cienciaId } from './automatic-ciencia.tsx'
 import { isMoving } from './capture-pace.ts'
 import { ServiceCaptures, useCaptures } from './capture-panel.tsx'
+import { CertificateNotice } from './certificate-notice.tsx'
+import { certificateSection } from './work-list.ts'
 
 interface FirstCaptureProps {
   companyId: string
@@ -15,6 +19,8 @@ interface FirstCaptureProps {
 /** What somebody sees who has just registered a company: what to expect, how far it is, what has come, and where to go on. */
 export function FirstCapture({ companyId, company, list }: FirstCaptureProps) {
   const captures = useCaptures(company)
+  const now = useNow()
+  useLeaving(companyId)
   const moving = isMoving(captures)
   const brought = captures.filter(({ ultimoNsu }) => Number(ultimoNsu) > 0).map(({ servico }) => servico)
   const documents = brought.length === 1 && brought[0] === 'cte' ? '/cte' : '/notas-fiscais'
@@ -25,7 +31,17 @@ export function FirstCapture({ companyId, company, list }: FirstCaptureProps) {
     replace: true,
   })
   return (
-    <div className="ledger @container grid gap-5 pt-4">
+    // What is pressed next stays free of toasts on a telephone.
+    <div className="ledger @container grid gap-5 pt-4 max-md:pb-48">
+      <CertificateNotice
+        company={company}
+        now={now}
+        action={
+          <Link {...edit(certificateSection)} className={buttonClass({ variant: 'outline', size: 'sm' })}>
+            Enviar certificado
+          </Link>
+        }
+      />
       <div className="grid max-w-[75ch] gap-2">
         <p>
           {moving && <span className="font-semibold">Você pode fechar esta página: a captura continua sem ela. </span>}A
@@ -57,4 +73,33 @@ export function FirstCapture({ companyId, company, list }: FirstCaptureProps) {
       </div>
     </div>
   )
+}
+
+const leftKey = 'vigia.first-captures-left'
+
+/** Whether somebody has left the page of the first capture in this tab: its address then leads to the company. */
+export function wasLeft(companyId: string): boolean {
+  return leftOnes().includes(companyId)
+}
+
+function useLeaving(companyId: string) {
+  useEffect(() => {
+    const path = location.pathname
+    return () => {
+      if (location.pathname === path) return
+      try {
+        sessionStorage.setItem(leftKey, JSON.stringify([...new Set([...leftOnes(), companyId])].slice(-20)))
+      } catch {
+        // Then it is shown again.
+      }
+    }
+  }, [companyId])
+}
+
+function leftOnes(): string[] {
+  try {
+    return JSON.parse(sessionStorage.getItem(leftKey) ?? '[]')
+  } catch {
+    return []
+  }
 }

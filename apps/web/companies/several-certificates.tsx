@@ -81,12 +81,12 @@ export function SeveralCertificates({ chosen, onSent, onCancel }: SeveralCertifi
         <ListField
           list={list}
           read={read}
-          disabled={busy}
+          sending={busy}
           onChange={setList}
           onFiles={(files) => void addLists(files)}
         />
       ) : (
-        <FewPasswords files={certificates} shared={list} own={own} disabled={busy} onShared={setList} onOwn={setOwn} />
+        <FewPasswords files={certificates} shared={list} own={own} sending={busy} onShared={setList} onOwn={setOwn} />
       )}
       {problem && (
         <Notice tone="error" title="Nem tudo foi enviado">
@@ -161,12 +161,13 @@ function useSending(files: readonly File[], onSent: SeveralCertificatesProps['on
 interface ListFieldProps {
   list: string
   read: PasswordList
-  disabled: boolean
+  /** They stay as they are, with the focus, while they are on their way. */
+  sending: boolean
   onChange: (list: string) => void
   onFiles: (files: File[]) => void
 }
 
-function ListField({ list, read, disabled, onChange, onFiles }: ListFieldProps) {
+function ListField({ list, read, sending, onChange, onFiles }: ListFieldProps) {
   const id = useId()
   return (
     <div className="grid gap-2">
@@ -182,9 +183,9 @@ function ListField({ list, read, disabled, onChange, onFiles }: ListFieldProps) 
             autoComplete="off"
             autoCapitalize="off"
             spellCheck={false}
-            disabled={disabled}
+            readOnly={sending}
             placeholder={'11.222.333/0001-81;senha da primeira\n44.555.666/0001-81;senha da segunda'}
-            className="font-mono"
+            className="font-mono read-only:opacity-55"
             onChange={(event) => onChange(event.target.value)}
           />
         )}
@@ -204,7 +205,7 @@ function ListField({ list, read, disabled, onChange, onFiles }: ListFieldProps) 
             id={id}
             type="file"
             accept=".csv,.txt,text/csv,text/plain"
-            disabled={disabled}
+            disabled={sending}
             className="sr-only"
             onChange={(event) => {
               onFiles([...(event.target.files ?? [])])
@@ -235,12 +236,12 @@ interface FewPasswordsProps {
   files: readonly File[]
   shared: string
   own: Record<number, string>
-  disabled: boolean
+  sending: boolean
   onShared: (password: string) => void
   onOwn: (passwords: Record<number, string>) => void
 }
 
-function FewPasswords({ files, shared, own, disabled, onShared, onOwn }: FewPasswordsProps) {
+function FewPasswords({ files, shared, own, sending, onShared, onOwn }: FewPasswordsProps) {
   return (
     <>
       <Field label="Senha para todos" help="Vale para os arquivos sem senha própria.">
@@ -249,7 +250,8 @@ function FewPasswords({ files, shared, own, disabled, onShared, onOwn }: FewPass
             {...control}
             value={shared}
             autoComplete="off"
-            disabled={disabled}
+            readOnly={sending}
+            className="read-only:opacity-55"
             onChange={(event) => onShared(event.target.value)}
           />
         )}
@@ -264,7 +266,8 @@ function FewPasswords({ files, shared, own, disabled, onShared, onOwn }: FewPass
               placeholder={shared ? 'A mesma de todos' : 'Senha'}
               value={own[index] ?? ''}
               autoComplete="off"
-              disabled={disabled}
+              readOnly={sending}
+              className="read-only:opacity-55"
               onChange={(event) => onOwn({ ...own, [index]: event.target.value })}
             />
           </li>

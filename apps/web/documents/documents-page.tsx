@@ -187,9 +187,11 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
       }
     />
   )
+  // Over the list they would cost a row of it.
+  const labelsInHeader = compact && width >= oneRowMinWidth
   const notes = (
     <>
-      <FilterLabels {...bar} />
+      {!labelsInHeader && <FilterLabels {...bar} />}
       {commonCause && (
         <div className="py-2">
           <TextNotice tone="warning" text={commonCause} />
@@ -199,7 +201,13 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
     </>
   )
   return (
-    <Page title={kind.title} site={productName} subtitle={kind.subtitle} compact={compact}>
+    <Page
+      title={kind.title}
+      site={productName}
+      subtitle={kind.subtitle}
+      compact={compact}
+      beside={labelsInHeader && <FilterLabels {...bar} inRow />}
+    >
       <section ref={frame} aria-labelledby="list-heading" className="@container/list" onPointerEnter={preloadPanel}>
         {compact ? (
           <>
@@ -299,6 +307,7 @@ const stickyBarClass =
 const listTopClass = '[--list-top:48px] [@media(height>=640px)]:@[1080px]/list:[--list-top:120px]'
 
 // In one row, where they fit, both are sticky.
+const oneRowMinWidth = 940
 const compactBarClass =
   'flex flex-wrap items-center gap-x-4 gap-y-1 bg-paper py-1 @[940px]/list:sticky @[940px]/list:top-12 @[940px]/list:z-20'
 const compactTopClass = '[--list-top:48px] @[940px]/list:[--list-top:88px]'

@@ -7,6 +7,7 @@ import {
   tipoDFe,
 } from '@vigia/contract/documents'
 import { manifestationTypes, manifestCte, manifestNfe } from '@vigia/contract/manifestation'
+import { isOfCte } from '@vigia/dfe/chave'
 import { type AnswerType, cteAnswers, nfeAnswers } from './manifestation/answer-types.ts'
 
 /** What differs between the NF-e list and the CT-e list. */
@@ -96,5 +97,5 @@ export const documentKinds: Readonly<Record<DocumentKind['type'], DocumentKind>>
 
 /** The kind of a document, by the model in its chave. */
 export function kindOf(chave: string): DocumentKind {
-  return ['57', '64', '67'].includes(chave.slice(20, 22)) ? cte : nfe
+  return isOfCte(chave) ? cte : nfe
 }

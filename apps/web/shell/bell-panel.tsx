@@ -22,6 +22,7 @@ interface BellPanelProps extends TriggerProps {
 
 /** What the workspace was told in the last month. Whoever opens it has read what it shows. */
 export function BellPanel({ trigger, open, onOpenChange }: BellPanelProps) {
+  const followed = useRef(false)
   return (
     // Toasts stay free under it.
     <Popover
@@ -29,6 +30,12 @@ export function BellPanel({ trigger, open, onOpenChange }: BellPanelProps) {
       label="Avisos"
       open={open}
       onOpenChange={onOpenChange}
+      keepsFocus={() => {
+        const goes = followed.current
+        followed.current = false
+        if (goes) focusScreen()
+        return goes
+      }}
       className="flex max-h-[max(14rem,calc(var(--radix-popover-content-available-height)-9rem))] w-100 flex-col"
     >
       <div className="border-line border-b px-4 py-2.5">
@@ -38,10 +45,23 @@ export function BellPanel({ trigger, open, onOpenChange }: BellPanelProps) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
       <section aria-label="Lista de avisos" tabIndex={0} className="overflow-y-auto focus-visible:-outline-offset-2">
         <MadeFiles />
-        <Announcements onFollow={() => onOpenChange(false)} />
+        <Announcements
+          onFollow={() => {
+            followed.current = true
+            onOpenChange(false)
+          }}
+        />
       </section>
     </Popover>
   )
+}
+
+// Also when the link leads to the screen that is here already, with another query: nothing else would tell that it changed.
+function focusScreen() {
+  const main = document.getElementById('conteudo')
+  // A part that the address names has it by now.
+  if (!main || (main !== document.activeElement && main.contains(document.activeElement))) return
+  main.focus({ preventScroll: true })
 }
 
 // They are marked as read at once; what was new when the panel opened still looks so until it closes.
@@ -159,23 +179,25 @@ interface AnnouncementProps extends Pick<PageProps, 'onFollow'> {
 }
 
 function Announcement({ announcement, fresh, now, onFollow }: AnnouncementProps) {
-  const { tipo, titulo, texto, tela, quando } = announcement
+  const { tipo, titulo, texto, tela, outraTela, quando } = announcement
   const { Icon, tone } = marks[tipo]
+  // Of two screens each has words of its own.
+  const only = outraTela ? null : tela
   return (
     <li
       className={clsx(
         'relative flex gap-2.5 border-line border-b px-4 py-2.5 last:border-b-0',
         fresh && 'bg-brand-soft',
-        tela && 'group hover:bg-sunken',
+        only && 'group hover:bg-sunken',
       )}
     >
       <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${tone}`} />
       <div className="min-w-0 flex-1 break-words">
         <p className={fresh ? 'font-semibold' : ''}>
           {fresh && <span className="sr-only">Não lido: </span>}
-          {tela ? (
+          {only ? (
             // All of it can be pressed.
-            <Link to={tela} onClick={onFollow} className="after:absolute after:inset-0 group-hover:underline">
+            <Link to={only} onClick={onFollow} className="after:absolute after:inset-0 group-hover:underline">
               {titulo}
             </Link>
           ) : (
@@ -183,6 +205,15 @@ function Announcement({ announcement, fresh, now, onFollow }: AnnouncementProps)
           )}
         </p>
         {texto && <p className="text-sm">{texto}</p>}
+        {tela && outraTela && (
+          <p className="relative z-1 mt-0.5 flex w-fit gap-4 text-sm">
+            {[tela, outraTela].map((path) => (
+              <Link key={path} to={path} onClick={onFollow} className="min-h-6 text-brand underline underline-offset-3">
+                {path.startsWith('/cte') ? 'Ver CT-e' : 'Ver notas fiscais'}
+              </Link>
+            ))}
+          </p>
+        )}
         <p className="relative z-1 mt-0.5 w-fit text-muted text-sm" title={formatMoment(quando, now)}>
           {formatRelative(quando, now)}
         </p>

@@ -12,15 +12,22 @@ interface PageProps {
   action?: ReactNode
   /** The title stands in the header of the application, and the content begins at its top. */
   compact?: boolean
+  /** Stands beside the title of a compact page. */
+  beside?: ReactNode
   children: ReactNode
 }
 
-// The title of the compact page that is shown. A portal would need code that nothing else needs so early.
-let titleInHeader: string | null = null
+interface InHeader {
+  title: string
+  beside: ReactNode
+}
+
+// Of the compact page that is shown. A portal would need code that nothing else needs so early.
+let inHeader: InHeader | null = null
 let tellHeader = () => {}
 
-function putInHeader(title: string | null) {
-  titleInHeader = title
+function putInHeader(shown: InHeader | null) {
+  inHeader = shown
   tellHeader()
 }
 
@@ -33,22 +40,27 @@ function listen(listener: () => void) {
 
 /** Where the header of the application shows the title of a compact page. */
 export function TitlePlace() {
-  const title = useSyncExternalStore(listen, () => titleInHeader)
+  const shown = useSyncExternalStore(listen, () => inHeader)
   return (
-    <div className="flex min-w-0 flex-1 items-center">
-      {title !== null && <h1 className="truncate border-line border-l pl-3 text-base">{title}</h1>}
+    <div className="flex min-w-0 flex-1 items-center gap-3">
+      {shown && (
+        <>
+          <h1 className="truncate border-line border-l pl-3 text-base">{shown.title}</h1>
+          {shown.beside}
+        </>
+      )}
     </div>
   )
 }
 
 /** Title, one sentence, the primary action on the right; then the content. */
-export function Page({ title, site, subtitle, waiting, action, compact = false, children }: PageProps) {
+export function Page({ title, site, subtitle, waiting, action, compact = false, beside, children }: PageProps) {
   useTitle(`${title} · ${site}`)
   useLayoutEffect(() => {
-    if (!compact) return
-    putInHeader(title)
-    return () => putInHeader(null)
-  }, [compact, title])
+    if (compact) putInHeader({ title, beside })
+  }, [compact, title, beside])
+  // Apart, so that what stands there keeps the focus when it changes.
+  useLayoutEffect(() => (compact ? () => putInHeader(null) : undefined), [compact])
   return (
     <div className={clsx('container-page pb-12', !compact && 'pt-6')}>
       {!compact && (

@@ -1,4 +1,5 @@
 import { formatMoney } from '@vigia/contract/text'
+import { clsx } from 'clsx'
 import { X } from 'lucide-react'
 import type { CompanyRow } from '../../lib/response-adapter.ts'
 import { writeDay } from '../../ui/period/days.ts'
@@ -10,10 +11,12 @@ interface FilterLabelsProps {
   companies: readonly CompanyRow[]
   filters: Filters
   onChange: (part: Partial<Filters>) => void
+  /** In one row, which scrolls where it is too long. */
+  inRow?: boolean
 }
 
 /** The filters that differ from the default, each of which can be removed. */
-export function FilterLabels({ kind, companies, filters, onChange }: FilterLabelsProps) {
+export function FilterLabels({ kind, companies, filters, onChange, inRow = false }: FilterLabelsProps) {
   const today = new Date()
   const { period } = defaultFilters(today)
   const labels: [text: string, removal: Partial<Filters>][] = []
@@ -33,7 +36,13 @@ export function FilterLabels({ kind, companies, filters, onChange }: FilterLabel
   if (filters.amountFrom || filters.amountTo) labels.push([amountText(filters), { amountFrom: '', amountTo: '' }])
   if (labels.length === 0) return null
   return (
-    <ul aria-label="Filtros em uso" className="flex flex-wrap items-center gap-1.5">
+    <ul
+      aria-label="Filtros em uso"
+      className={clsx(
+        'flex items-center gap-1.5',
+        inRow ? 'min-w-0 overflow-x-auto p-1 [scrollbar-width:none] [&>li]:max-w-60 [&>li]:shrink-0' : 'flex-wrap',
+      )}
+    >
       {labels.map(([text, removal]) => (
         <li key={text} className="max-w-full">
           <button

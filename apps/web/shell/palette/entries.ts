@@ -1,4 +1,4 @@
-import { chaveParts, cleanChave, parseChave } from '@vigia/dfe/chave'
+import { cleanChave, isOfCte, parseChave } from '@vigia/dfe/chave'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { bareCnpj, hasWords, isPartOfCnpj, plain } from '../../lib/matching.ts'
 import type { CompanyRow, SavedView } from '../../lib/response-adapter.ts'
@@ -99,7 +99,7 @@ function documentEntries(text: string): PaletteEntry[] {
     to: inList(list, { busca }),
   })
   if (chave) {
-    const isCte = cteModels.includes(chaveParts(chave).mod)
+    const isCte = isOfCte(chave)
     return [found('chave', isCte ? 'cte' : 'notas-fiscais', isCte ? 'Abrir este CT-e' : 'Abrir esta nota', chave)]
   }
   return [
@@ -107,8 +107,6 @@ function documentEntries(text: string): PaletteEntry[] {
     found('cte', 'cte', `Procurar “${text}” nos CT-e`, text),
   ]
 }
-
-const cteModels = ['57', '64', '67']
 
 function screenEntries(typed: string): PaletteEntry[] {
   return screens

@@ -1,0 +1,43 @@
+import { formatInstantDate } from '@vigia/contract/text'
+import type { ReactNode } from 'react'
+import { hasEnded } from '../lib/capture.ts'
+import type { CompanyDetail } from '../lib/response-adapter.ts'
+import { Notice } from '../ui/notice.tsx'
+import { validityOf } from './work-list.ts'
+
+interface CertificateNoticeProps {
+  company: CompanyDetail
+  now: Date
+  /** Leads to where a file is sent, when that is not below. */
+  action?: ReactNode
+}
+
+/** Says that the certificate of a company was revoked, has ended or is not accepted; nothing while it is well. */
+export function CertificateNotice({ company, now, action }: CertificateNoticeProps) {
+  const revoked = company.certificado?.revogadoEm
+  const where = action ? '' : ' abaixo'
+  if (revoked)
+    return (
+      <Notice tone="error" title="Certificado Digital Revogado!" action={action}>
+        Foi revogado pela autoridade certificadora em {formatInstantDate(revoked)} e não é mais usado. Se você não pediu
+        a revogação, pergunte o motivo à sua certificadora; envie um certificado novo{where}. Os documentos já recebidos
+        estão seguros.
+      </Notice>
+    )
+  if (hasEnded(validityOf(company), now))
+    return (
+      <Notice tone="error" title="Certificado Digital Vencido!" action={action}>
+        Venceu em {company.dataValidadeCertificadoDigital}. Sem renovação a sincronização com a SEFAZ não continua:
+        envie o certificado renovado{where}. Os documentos já recebidos estão seguros.
+      </Notice>
+    )
+  const refused = company.captura?.some(({ providencia }) => providencia === 'certificado')
+  // On its page the captures say it, with the form below them.
+  if (!refused || !action) return null
+  return (
+    <Notice tone="error" title="A captura espera um certificado" action={action}>
+      O motivo está abaixo. Os documentos já recebidos estão seguros, e a captura continua quando outro certificado for
+      enviado.
+    </Notice>
+  )
+}
