@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newClient } from '../support/client.ts'
 import { capturedAccount, drawn, rowsOf } from './captured.ts'
+import { lead, pathOf } from './page.ts'
 import {
   type Account,
   bakery,
@@ -23,40 +24,43 @@ const site = useSite()
 
 interface View {
   name: string
-  path: string
+  /** Without one it goes on where the view before has led. */
+  path?: string
   /** What is done on the screen before it is looked at. */
-  act?(page: Page): Promise<unknown>
+  act(page: Page): Promise<unknown>
+  /** Takes away what would stay when another screen comes. */
+  leave?(page: Page): Promise<unknown>
 }
 
-const screens: Record<string, string[]> = {
-  public: [
-    '/',
-    '/login',
-    '/register',
-    '/atualizar-senha/nada',
-    '/confirmar-email/nada',
-    '/nada',
-    '/termos',
-    '/privacidade',
-    '/cookies',
-  ],
-  workspace: [
-    '/dashboard',
-    '/notas-fiscais?periodo=todos',
-    '/cte?periodo=todos',
-    '/empresas',
-    '/empresas/nova',
-    '/help',
-    '/conta',
-    '/integracoes',
-    '/auditoria',
-  ],
-}
+const publicScreens = [
+  '/',
+  '/login',
+  '/register',
+  '/atualizar-senha/nada',
+  '/confirmar-email/nada',
+  '/nada',
+  '/termos',
+  '/privacidade',
+  '/cookies',
+]
+const workspaceScreens = [
+  '/dashboard',
+  '/notas-fiscais?periodo=todos',
+  '/empresas',
+  '/cte?periodo=todos',
+  '/empresas/nova',
+  '/help',
+  '/conta',
+  '/integracoes',
+  '/auditoria',
+]
 
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click()
 const opened = (page: Page) => shown(page.getByRole('dialog'))
 
-const overPublicScreens: View[] = [
+const pressEscape = (page: Page) => page.keyboard.press('Escape')
+
+const overPublicScreens: (View & { path: string })[] = [
   {
     name: 'the demonstration',
     path: '/',
@@ -109,7 +113,8 @@ const overPublicScreens: View[] = [
 ]
 
 // With few rows, because axe-core looks at each of them again.
-const list = '/notas-fiscais?periodo=todos&status=1'
+const cancelled = '/notas-fiscais?periodo=todos&status=3'
+const summaries = '/notas-fiscais?periodo=todos&status=1'
 const tick = (page: Page) => rowsOf(page).first().getByRole('checkbox').click()
 const openPanel = async (page: Page, row = 0) => {
   await page
@@ -126,35 +131,10 @@ const answer = async (page: Page, label: string) => {
   await shown(page.getByRole('dialog').getByText(/^(Vai para|Nenhum)/))
 }
 
-const overWorkspaceScreens: View[] = [
-  {
-    name: 'the days as a table',
-    path: '/dashboard',
-    act: async (page) => {
-      await press(page, 'Ver tabela')
-      await shown(page.getByRole('table', { name: 'Documentos por dia de emissão' }))
-    },
-  },
-  {
-    name: 'a dashboard that does not come',
-    path: '/help',
-    act: async (page) => {
-      await refuse(page, '**/v1/api/Dashboard')
-      await page.getByRole('navigation').getByRole('link', { name: 'Dashboard' }).click()
-      await shown(page.getByRole('alert').filter({ hasText: 'Erro ao carregar dados do dashboard' }))
-    },
-  },
-  {
-    name: 'the menu of the person',
-    path: '/help',
-    act: async (page) => {
-      await press(page, 'Usuário')
-      await shown(page.getByRole('menu'))
-    },
-  },
+const overLists: View[] = [
   {
     name: 'a selection of the page',
-    path: list,
+    path: cancelled,
     act: async (page) => {
       await page.getByLabel('Selecionar todos os documentos da página').click()
       await shown(page.getByText(/^\d+ selecionadas$/))
@@ -162,15 +142,47 @@ const overWorkspaceScreens: View[] = [
   },
   {
     name: 'the menu of the answers',
-    path: list,
     act: async (page) => {
       await press(page, 'Manifestar')
       await shown(page.getByRole('menuitem'))
     },
+    leave: pressEscape,
+  },
+  {
+    name: 'the columns',
+    act: async (page) => {
+      await press(page, 'Escolher colunas')
+      await shown(page.getByRole('menuitemcheckbox'))
+    },
+    leave: pressEscape,
+  },
+  {
+    name: 'the views of a list',
+    act: async (page) => {
+      await press(page, 'Visões')
+      await shown(page.getByText('Nenhuma visão guardada ainda.'))
+    },
+    leave: pressEscape,
+  },
+  {
+    name: 'the period',
+    act: async (page) => {
+      await page.getByLabel('Data de emissão').click()
+      await shown(page.getByRole('dialog', { name: 'Período' }).getByRole('grid'))
+    },
+    leave: pressEscape,
+  },
+  {
+    name: 'the export',
+    act: async (page) => {
+      await press(page, 'Exportar')
+      await opened(page)
+    },
+    leave: pressEscape,
   },
   {
     name: 'an answer that is too long',
-    path: list,
+    path: summaries,
     act: async (page) => {
       await answer(page, 'Ciência')
       const text = page.getByRole('dialog').getByLabel('Justificativa')
@@ -189,57 +201,9 @@ const overWorkspaceScreens: View[] = [
       await shown(page.getByText('Use o nome que está no XML: até 20 letras e números.'))
     },
   },
-  {
-    name: 'the columns',
-    path: list,
-    act: async (page) => {
-      await press(page, 'Escolher colunas')
-      await shown(page.getByRole('menuitemcheckbox'))
-    },
-  },
-  {
-    name: 'the palette',
-    path: '/help',
-    act: async (page) => {
-      await press(page, 'Busca rápida')
-      await page.getByRole('combobox').fill('padaria')
-      await shown(page.getByRole('group', { name: 'Empresas' }))
-    },
-  },
-  {
-    name: 'the views of a list',
-    path: list,
-    act: async (page) => {
-      await press(page, 'Visões')
-      await shown(page.getByText('Nenhuma visão guardada ainda.'))
-    },
-  },
-  {
-    name: 'low rows',
-    path: '/notas-fiscais?periodo=todos&status=3',
-    act: async (page) => {
-      await page.evaluate(() => localStorage.setItem('vigia.density', 'compact'))
-      await page.reload()
-      await press(page, /^Filtros/)
-      await shown(page.getByLabel('Participação'))
-    },
-  },
-  {
-    name: 'the period',
-    path: list,
-    act: async (page) => {
-      await page.getByLabel('Data de emissão').click()
-      await shown(page.getByRole('dialog', { name: 'Período' }).getByRole('grid'))
-    },
-  },
-  {
-    name: 'the export',
-    path: list,
-    act: async (page) => {
-      await press(page, 'Exportar')
-      await opened(page)
-    },
-  },
+]
+
+const overDocuments: View[] = [
   {
     name: 'a printed form',
     path: '/notas-fiscais?periodo=todos&status=2',
@@ -250,27 +214,81 @@ const overWorkspaceScreens: View[] = [
         .click()
       await drawn(page.getByRole('dialog').locator('canvas').first())
     },
+    leave: pressEscape,
   },
-  { name: 'the panel', path: '/notas-fiscais?periodo=todos&status=2', act: openPanel },
-  { name: 'the panel of a summary', path: list, act: openPanel },
+  { name: 'the panel', act: openPanel },
   {
     name: 'the history',
-    path: '/notas-fiscais?periodo=todos&status=2',
     act: async (page) => {
-      await openPanel(page)
       await page.getByRole('tab', { name: 'Eventos' }).click()
       await shown(page.getByRole('list', { name: 'Histórico do documento' }))
     },
   },
+  { name: 'the panel of a summary', path: summaries, act: openPanel },
   {
     name: 'a document that is not here',
-    path: '/notas-fiscais?documento=nada',
+    path: `${cancelled}&documento=nada`,
     act: (page) => shown(page.getByText('Este documento não está aqui')),
   },
   {
     name: 'a list without a result',
     path: '/notas-fiscais?de=2020-01-01&ate=2020-01-31&busca=nada',
     act: (page) => shown(page.getByText(/^Nenhuma nota fiscal com estes filtros/)),
+  },
+  {
+    name: 'low rows',
+    path: cancelled,
+    act: async (page) => {
+      await page.evaluate(() => localStorage.setItem('vigia.density', 'compact'))
+      await page.reload()
+      await press(page, /^Filtros/)
+      await shown(page.getByLabel('Participação'))
+    },
+  },
+]
+
+const overOtherScreens: View[] = [
+  {
+    name: 'a dashboard that does not come',
+    path: '/help',
+    act: async (page) => {
+      await refuse(page, '**/v1/api/Dashboard')
+      await page.getByRole('navigation').getByRole('link', { name: 'Dashboard' }).click()
+      await shown(page.getByRole('alert').filter({ hasText: 'Erro ao carregar dados do dashboard' }))
+    },
+    leave: (page) => page.unrouteAll(),
+  },
+  {
+    name: 'the days as a table',
+    path: '/dashboard',
+    act: async (page) => {
+      await press(page, 'Ver tabela')
+      await shown(page.getByRole('table', { name: 'Documentos por dia de emissão' }))
+    },
+  },
+  {
+    name: 'the menu of the person',
+    path: '/help',
+    act: async (page) => {
+      await press(page, 'Usuário')
+      await shown(page.getByRole('menu'))
+    },
+    leave: pressEscape,
+  },
+  {
+    name: 'the palette',
+    path: '/help',
+    act: async (page) => {
+      await press(page, 'Busca rápida')
+      await page.getByRole('combobox').fill('padaria')
+      await shown(page.getByRole('group', { name: 'Empresas' }))
+    },
+    leave: pressEscape,
+  },
+  {
+    name: 'a result of the help',
+    path: '/help?busca=certificado',
+    act: (page) => shown(page.getByRole('region', { name: 'Resultados da busca' })),
   },
   {
     name: 'certificates with a password each',
@@ -296,18 +314,11 @@ const overWorkspaceScreens: View[] = [
   },
   {
     name: 'a question before what was typed is lost',
-    path: '/empresas',
     act: async (page) => {
-      await page.getByRole('link', { name: /^Editar/ }).click()
-      await page.getByRole('switch', { name: 'Manifestar Ciência Automaticamente' }).click()
       await page.getByRole('link', { name: 'Ajuda' }).click()
       await shown(page.getByRole('alertdialog', { name: 'Sair sem salvar?' }))
     },
-  },
-  {
-    name: 'a company that is not there',
-    path: '/empresas/editar/00000000-0000-4000-8000-000000000000',
-    act: (page) => shown(page.getByText('Empresa não encontrada')),
+    leave: (page) => press(page, 'Continuar editando'),
   },
   {
     name: 'companies that do not come',
@@ -317,11 +328,12 @@ const overWorkspaceScreens: View[] = [
       await page.reload()
       await shown(page.getByText('Erro ao carregar empresas'))
     },
+    leave: (page) => page.unrouteAll(),
   },
   {
-    name: 'a result of the help',
-    path: '/help?busca=certificado',
-    act: (page) => shown(page.getByRole('region', { name: 'Resultados da busca' })),
+    name: 'a company that is not there',
+    path: '/empresas/editar/00000000-0000-4000-8000-000000000000',
+    act: (page) => shown(page.getByText('Empresa não encontrada')),
   },
   {
     name: 'a password with mistakes',
@@ -353,29 +365,74 @@ async function settle(page: Page) {
   await page.waitForFunction(() => !document.querySelector('.animate-pulse:not(circle)'))
 }
 
-describe.each([
-  ['public', (path: string, options = {}) => site.visit(path, options), overPublicScreens],
-  ['workspace', member, overWorkspaceScreens],
-] as const)('%s', (kind, open, over) => {
-  test.each(screens[kind]!)('%s passes axe in both themes, and on a phone, where nothing sticks out', async (path) => {
-    const page = await open(path)
-    await settle(page)
-    await expectAccessibleInBothThemes(page)
+/** So that neither the application nor axe-core is loaded again. */
+async function leadTo(page: Page, path: string) {
+  const [pathname] = path.split('?')
+  // The same screen would keep what was done on it.
+  if (pathOf(page) === pathname) await lead(page, pathname === '/help' ? '/conta' : '/help')
+  await lead(page, path)
+  await settle(page)
+}
 
-    const narrow = await open(path, phone)
-    await settle(narrow)
-    await expectNoSidewaysScroll(narrow)
-    await expectAccessible(narrow)
-    await narrow.setViewportSize({ width: 320, height: 700 })
-    await expectNoSidewaysScroll(narrow)
-  })
+async function expectAllAccessible(page: Page, views: readonly View[]) {
+  for (const { name, path, act, leave } of views) {
+    if (path) await leadTo(page, path)
+    await act(page)
+    await expectAccessibleInBothThemes(page, name)
+    await leave?.(page)
+  }
+}
 
-  test.each(over)('$name passes axe in both themes', async ({ path, act }) => {
-    const page = await open(path)
-    await settle(page)
-    await act?.(page)
+test.each(publicScreens)('%s passes axe in both themes, and on a phone, where nothing sticks out', async (path) => {
+  const page = await site.visit(path)
+  await settle(page)
+  await expectAccessibleInBothThemes(page)
+
+  const narrow = await site.visit(path, phone)
+  await settle(narrow)
+  await expectNoSidewaysScroll(narrow)
+  await expectAccessible(narrow)
+  await narrow.setViewportSize({ width: 320, height: 700 })
+  await expectNoSidewaysScroll(narrow)
+})
+
+test.each(overPublicScreens)('$name passes axe in both themes', async ({ name, path, act }) => {
+  const page = await site.visit(path)
+  await settle(page)
+  await act(page)
+  await expectAccessibleInBothThemes(page, name)
+})
+
+test('the screens of a workspace pass axe in both themes', async () => {
+  const page = await member('/conta')
+  await settle(page)
+  for (const path of workspaceScreens) {
+    await leadTo(page, path)
     await expectAccessibleInBothThemes(page)
-  })
+  }
+})
+
+test('the screens of a workspace pass axe on a phone, where nothing sticks out', async () => {
+  const page = await member('/conta', phone)
+  await settle(page)
+  for (const path of workspaceScreens) {
+    await leadTo(page, path)
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+    await page.setViewportSize({ width: 320, height: 700 })
+    await expectNoSidewaysScroll(page)
+    await page.setViewportSize(phone.viewport!)
+  }
+})
+
+test.each([
+  ['a list', overLists],
+  ['a list when a document is looked at or looked for', overDocuments],
+  ['the other screens of a workspace', overOtherScreens],
+])('what opens over %s, and what it says when something is wrong, pass axe in both themes', async (_, views) => {
+  const page = await member('/help')
+  await settle(page)
+  await expectAllAccessible(page, views)
 })
 
 test('what opens over a phone passes axe, and nothing sticks out', async () => {

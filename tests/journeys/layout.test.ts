@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { month, respond, runUntil, runUntilShown, success } from './page.ts'
+import { lead, month, respond, runUntil, runUntilShown, success } from './page.ts'
 import {
   type Account,
   expectNoSidewaysScroll,
@@ -224,9 +224,8 @@ test('the names of the navigation lead to one place on every screen', async () =
   await site.go(page, '/dashboard')
   await shown(page.getByText('empresas com problema na captura'))
   await shown(page.getByRole('link', { name: /^4, / }))
-  for (const screen of ['/dashboard', '/notas-fiscais', '/cte', '/empresas', '/help']) {
-    await site.go(page, screen)
-    await shown(page.getByRole('heading', { level: 1 }))
+  for (const screen of ['/notas-fiscais', '/cte', '/empresas', '/help', '/dashboard']) {
+    await lead(page, screen)
     await shown(page.getByText('2 empresas sem captura', { exact: true }))
     for (const name of ['Dashboard', 'Notas Fiscais', 'CTe', 'Empresas', 'Ajuda'])
       expect(await page.getByRole('link', { name }).count(), `${name} on ${screen}`).toBe(1)

@@ -1,7 +1,7 @@
 import type { Page, Request } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { type ListRow, newClient } from '../support/client.ts'
-import { coloursOf, type FakeResponse, later, respond, success, toasted } from './page.ts'
+import { coloursOf, type FakeResponse, fixTime, later, respond, success, toasted } from './page.ts'
 import { bakery, expectAccessible, expectNoSidewaysScroll, phone, shown, useSite } from './site.ts'
 
 // What a list shows and sends, whatever its rows are; nothing is captured.
@@ -49,7 +49,7 @@ const threeRows = ['um', 'dois', 'tres'].map((idDfe, index) => ({
 /** The list of a member, every search having this answer. */
 async function open(kind: Kind, reply: Parameters<typeof respond>[2] = pageOf(threeRows), time?: string) {
   const page = await member()
-  if (time) await page.clock.setFixedTime(new Date(time))
+  if (time) await fixTime(page, new Date(time))
   const calls = await respond(page, list, reply)
   await go(page, kinds[kind].path)
   await shown(page.getByRole('button', { name: 'Manifestar', exact: true }))

@@ -1,6 +1,6 @@
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { failure, follow, hrefOf, month, onPath, pathOf, respond, success, toasted } from './page.ts'
+import { failure, fixTime, follow, hrefOf, lead, month, onPath, pathOf, respond, success, toasted } from './page.ts'
 import { shown, useSite } from './site.ts'
 
 // The server here knows the calls of section 7 with the fields of section 3, and nothing of ours. A complaint in a console fails a test.
@@ -121,7 +121,7 @@ const unknownCall = { status: 404, json: failure('Não existe', [], 404) }
 /** A page whose server is the specification. */
 async function specified(answers: Answers = {}): Promise<Page> {
   const page = await member()
-  await page.clock.setFixedTime(new Date('2026-03-10T12:00:00-03:00'))
+  await fixTime(page, new Date('2026-03-10T12:00:00-03:00'))
   await respond(page, /^\/v1\/api\//, answers.beyond ?? unknownCall)
   for (const [path, data] of [
     ['/v1/api/Dashboard', answers.dashboard ?? month],
@@ -133,10 +133,16 @@ async function specified(answers: Answers = {}): Promise<Page> {
   return page
 }
 
-/** Everything that a screen keeps asking for has come, also what is ours. */
-async function settled(page: Page) {
-  await page.waitForLoadState('networkidle')
-  await shown(page.getByRole('heading', { level: 1 }))
+/** Returns what waits until everything that a screen asks for has come, also what is ours. */
+function followRequests(page: Page): () => Promise<void> {
+  const pending = new Set<Request>()
+  page.on('request', (request) => pending.add(request))
+  const end = (request: Request) => void pending.delete(request)
+  page.on('requestfinished', end)
+  page.on('requestfailed', end)
+  // What came may make the page ask for more.
+  const idle = () => page.evaluate(() => new Promise<void>((resolve) => requestIdleCallback(() => resolve())))
+  return () => expect.poll(() => idle().then(() => pending.size)).toBe(0)
 }
 
 const beyonds = {
@@ -158,9 +164,12 @@ const screens = [
 
 test.each(Object.entries(beyonds))('%s leaves every screen standing', async (_, beyond) => {
   const page = await specified({ beyond })
+  // Of no screen, so that the first is led to as well.
+  await go(page, '/nada')
+  const settled = followRequests(page)
   for (const path of screens) {
-    await go(page, path)
-    await settled(page)
+    await lead(page, path)
+    await settled()
     expect(await page.getByText(/algo deu errado/i).count(), path).toBe(0)
     expect(pathOf(page)).toBe(path)
   }

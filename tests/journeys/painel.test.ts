@@ -234,6 +234,11 @@ test('a document that is not here, or a failure, is said calmly', async () => {
   )
   await follow(page, `/notas-fiscais?periodo=todos&documento=${notes[0]!.idDfe}`)
   await shown(panel(page).getByText('Erro ao carregar dados: Agora não'))
+  // A page that nobody sees does not ask again by itself, which would take the button away.
+  await page.evaluate(() => {
+    Object.defineProperties(document, { hidden: { value: true }, visibilityState: { value: 'hidden' } })
+    document.dispatchEvent(new Event('visibilitychange'))
+  })
   await page.unroute('**/detalhes/*')
   await panel(page).getByRole('button', { name: 'Tentar novamente' }).click()
   await shown(panel(page).getByText('Identificação'))

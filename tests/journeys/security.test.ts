@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { shown, textOf, useSite } from './site.ts'
 
-const site = useSite()
+const site = useSite({ roles: ['api'] })
 
 /** The directives that stop what somebody managed to put into the page. */
 async function stopped(page: Page): Promise<string[]> {

@@ -2,8 +2,9 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { start as startServer } from '@vigia/server/start'
 import pg from 'pg'
-import type { Browser, BrowserContextOptions, Locator, Page, ViewportSize } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Disposable, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { launchBrowser } from '../support/browser.ts'
 import { type Product, type ProductOptions, startProduct } from '../support/product.ts'
@@ -60,7 +61,7 @@ const worker = test.extend('shared', { scope: 'worker' }, async ({}, { onCleanup
   stack.defer(() => browser.close())
   const pages = new Map<string, Page>()
   const products = new Map<string, Promise<Product>>()
-  const start = async (options: ProductOptions) => stack.use(await startProduct(options))
+  const start = async (options: ProductOptions) => stack.use(await startProduct({ ...options, roles: ['api'] }))
   const productFor = (options: ProductOptions): Promise<Product> => {
     const key = JSON.stringify(options)
     const product = products.get(key) ?? start(options)
@@ -70,16 +71,13 @@ const worker = test.extend('shared', { scope: 'worker' }, async ({}, { onCleanup
   return { browser, productFor, pages }
 })
 
-// A page that tests use one after another costs half of a new one. Of these there are many; the others are closed.
 const desktop = { width: 1280, height: 800 }
-const reusable = new Map([
-  [JSON.stringify({}), desktop],
-  [JSON.stringify(phone), phone.viewport!],
-])
 
 interface Borrowed {
   page: Page
-  key: string
+  kind: string
+  /** What was added to the page and can be taken away. */
+  added: { mock: { results: { value: unknown }[] } }[]
   lasting: { mock: { calls: unknown[] } }[]
 }
 
@@ -98,11 +96,14 @@ export function useSite(options: ProductOptions = everyday, { alone = false, new
   const complaints: string[] = []
   const account = newAccount('Caio Prado')
   let session: string | undefined
+  let working: AsyncDisposable | undefined
   const nowhere = '/health'
 
   worker.beforeAll(async ({ shared }) => {
     ;({ browser, pages } = shared)
     product = alone ? await startProduct(options) : await shared.productFor(options)
+    // Workers never cease to look for work: those of a shared product are there for the files that have some.
+    if (!alone && !options.roles) working = await startServer(product.config, { roles: ['worker'] })
     // The limits of an address would add up over the files.
     await query(product, 'delete from throttle')
   })
@@ -115,38 +116,42 @@ export function useSite(options: ProductOptions = everyday, { alone = false, new
   })
 
   afterAll(async () => {
+    await working?.[Symbol.asyncDispose]()
     // It is not there when it could not be started.
     if (alone) await product?.[Symbol.asyncDispose]()
   })
 
-  const borrow = async (contextOptions: BrowserContextOptions) => {
-    const key = JSON.stringify(contextOptions)
-    const spare = newPages ? undefined : pages.get(key)
-    if (spare) pages.delete(key)
-    const page = spare ?? (await newPage(browser, contextOptions))
+  // A page that tests use one after another costs half of a new one. What can be changed while it is there makes no other kind of page.
+  const borrow = async ({ viewport, colorScheme, reducedMotion, ...ofContext }: BrowserContextOptions) => {
+    const kind = JSON.stringify(ofContext)
+    const spare = newPages ? undefined : pages.get(kind)
+    if (spare) pages.delete(kind)
+    const page = spare ?? (await newPage(browser, ofContext))
+    await page.setViewportSize(viewport ?? desktop)
+    // What moves has to be waited for, and drawn without a graphics card.
+    await page.emulateMedia({ colorScheme: colorScheme ?? 'light', reducedMotion: reducedMotion ?? 'reduce' })
+    const added = [vi.spyOn(page, 'addInitScript').mockClear(), vi.spyOn(page, 'exposeFunction').mockClear()]
     // What stays in a page for good.
     const lasting = [
-      vi.spyOn(page, 'addInitScript'),
-      vi.spyOn(page, 'exposeFunction'),
       vi.spyOn(page, 'routeWebSocket'),
       ...(['install', 'setFixedTime', 'setSystemTime', 'pauseAt', 'runFor', 'fastForward', 'resume'] as const).map(
         (name) => vi.spyOn(page.clock, name),
       ),
     ]
-    borrowed.push({ page, key, lasting })
+    borrowed.push({ page, kind, added, lasting })
     listen(page, complaints)
     return page
   }
-  const giveBack = async ({ page, key, lasting }: Borrowed, mayStay: boolean) => {
+  const giveBack = async ({ page, kind, added, lasting }: Borrowed, mayStay: boolean) => {
     const isSpoiled = page.isClosed() || lasting.some(({ mock }) => mock.calls.length > 0)
-    const viewport = reusable.get(key)
-    const isReset = mayStay && !isSpoiled && viewport && (await resetPage(page, viewport))
-    if (isReset && !pages.has(key)) pages.set(key, page)
+    const additions = added.flatMap(({ mock }) => mock.results.map(({ value }) => value as Promise<Disposable>))
+    const isReset = mayStay && !isSpoiled && (await resetPage(page, additions, product.url + nowhere))
+    if (isReset && !pages.has(kind)) pages.set(kind, page)
     else await page.context().close()
   }
   const show = async (path: string, contextOptions: BrowserContextOptions, session?: string) => {
     const page = await borrow(contextOptions)
-    await page.goto(product.url + nowhere)
+    if (page.url() !== product.url + nowhere) await page.goto(product.url + nowhere)
     await page.evaluate((session) => {
       localStorage.clear()
       sessionStorage.clear()
@@ -208,8 +213,6 @@ async function newPage(browser: Browser, contextOptions: BrowserContextOptions):
     viewport: desktop,
     locale: 'pt-BR',
     timezoneId: 'America/Sao_Paulo',
-    // What moves has to be waited for, and drawn without a graphics card.
-    reducedMotion: 'reduce',
     acceptDownloads: true,
     // What one test has loaded would be given to the next, and its requests would pass by what a test gives as responses.
     serviceWorkers: 'block',
@@ -219,17 +222,17 @@ async function newPage(browser: Browser, contextOptions: BrowserContextOptions):
   return context.newPage()
 }
 
-/** Leaves a page as a new one is, except for the storage of its last address; false when it cannot, as after a crash. */
-async function resetPage(page: Page, viewport: ViewportSize): Promise<boolean> {
+/** Leaves a page at `address` as a new one is, except for its storage; false when it cannot, as after a crash. */
+async function resetPage(page: Page, additions: Promise<Disposable>[], address: string): Promise<boolean> {
   try {
     for (const event of heard) page.removeAllListeners(event)
     await page.unrouteAll({ behavior: 'ignoreErrors' })
+    for (const addition of additions) await (await addition).dispose()
     const context = page.context()
     await Promise.all(context.pages().map((other) => other !== page && other.close()))
-    await page.goto('about:blank')
+    await page.goto(address)
     await context.clearCookies()
-    await page.emulateMedia({ media: null, colorScheme: 'light', reducedMotion: 'reduce' })
-    await page.setViewportSize(viewport)
+    await page.emulateMedia({ media: null })
     await page.mouse.move(0, 0)
     const devTools = await context.newCDPSession(page)
     await devTools.send('Page.resetNavigationHistory')
@@ -240,7 +243,17 @@ async function resetPage(page: Page, viewport: ViewportSize): Promise<boolean> {
   }
 }
 
-const heard = ['console', 'crash', 'dialog', 'pageerror', 'request', 'response', 'websocket']
+const heard = [
+  'console',
+  'crash',
+  'dialog',
+  'pageerror',
+  'request',
+  'requestfailed',
+  'requestfinished',
+  'response',
+  'websocket',
+]
 
 /** Keeps what the pages of a failed test show in `test-results`. */
 async function takePictures(borrowed: Borrowed[], testName: string): Promise<void> {
@@ -323,20 +336,26 @@ export async function refuse(page: Page, url: string, message = 'Agora não.'): 
 }
 
 /** Fails with the rules and the elements that axe-core finds against WCAG 2.2 AA; of all rules, or of those named. */
-export async function expectAccessible(page: Page, { only }: { only?: string[] } = {}): Promise<void> {
+export async function expectAccessible(
+  page: Page,
+  { only, view }: { only?: string[]; view?: string } = {},
+): Promise<void> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(await axeSource)
   // A toast that comes meanwhile is seen through for a moment.
   const first = await violationsOf(page, only)
-  expect(first.length > 0 ? await violationsOf(page, only) : first, page.url()).toEqual([])
+  const found = first.length > 0 ? await violationsOf(page, only) : first
+  expect(found, view ?? page.url()).toEqual([])
 }
 
-/** The same in the light and, as far as colours go, in the dark. */
-export async function expectAccessibleInBothThemes(page: Page) {
-  await expectAccessible(page)
-  await page.emulateMedia({ colorScheme: 'dark' })
-  // Pages without the script of the application read the theme when they are opened.
-  await page.evaluate(() => document.documentElement.classList.add('dark'))
-  await expectAccessible(page, { only: ['color-contrast', 'link-in-text-block'] })
+/** The same in the light and, as far as colours go, in the dark; then it is light again. */
+export async function expectAccessibleInBothThemes(page: Page, view?: string) {
+  await expectAccessible(page, { view })
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    // Pages without the script of the application read the theme when they are opened.
+    await page.evaluate((isDark) => document.documentElement.classList.toggle('dark', isDark), colorScheme === 'dark')
+    if (colorScheme === 'dark') await expectAccessible(page, { only: ['color-contrast', 'link-in-text-block'], view })
+  }
 }
 
 async function violationsOf(page: Page, only: string[] | undefined): Promise<string[]> {
@@ -354,9 +373,23 @@ async function violationsOf(page: Page, only: string[] | undefined): Promise<str
   return page.evaluate(async (only) => {
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
     const runOnly = only ? ({ type: 'rule', values: only } as const) : ({ type: 'tag', values: tags } as const)
+    // Of rows that differ in nothing but their words axe-core, which takes seconds for a long list, sees one.
+    const shapeOf = (element: Element): string => {
+      const attributes = [...element.attributes].map(({ name, value }) =>
+        /^(class|style|role|hidden|type)$/.test(name) ? value : name,
+      )
+      return `${element.tagName} ${attributes.join()}(${[...element.children].map(shapeOf).join()})`
+    }
+    const shapes = new Set<string>()
+    const repeated = [...document.querySelectorAll<HTMLElement>('tbody tr, li')].filter((row) => {
+      const shape = shapeOf(row)
+      return shapes.size === shapes.add(shape).size
+    })
+    for (const row of repeated) row.style.setProperty('display', 'none', 'important')
     // axe-core adds itself to the page.
     const { axe } = globalThis as typeof globalThis & { axe: typeof import('axe-core') }
     const { violations } = await axe.run(document, { runOnly, resultTypes: ['violations'] })
+    for (const row of repeated) row.style.removeProperty('display')
     return violations.map((violation) => {
       const nodes = violation.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`)
       return `${violation.id}: ${nodes.join(' | ')}`

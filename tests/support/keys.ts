@@ -16,13 +16,15 @@ declare module 'vitest' {
 // What a simulator keeps in its directory that takes long to make: an RSA key pair costs up to 200 ms, and each simulator needs seven.
 const kept = ['ca', 'signers', 'keys']
 
-/** Called by Vitest once for each project that names this file: makes the key pairs that all simulators of the run share. */
-export async function setup(project: TestProject): Promise<() => Promise<void>> {
+/** Called by Vitest once for each project that names this file: the first makes the key pairs that all simulators of the run share. */
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const run = project.vitest.getRootProject()
+  if (run.getProvidedContext().testKeys) return
   const directory = await mkdtemp(join(tmpdir(), 'vigia-keys-'))
   const holder = { cnpj: '12ABC34501DE35', nome: 'EMPRESA EXEMPLO LTDA', uf: 'SP' }
   await using simulator = await start({ port: 0, directory, companies: [holder], documentsEach: 1 })
   await simulator.issueCertificate({ ...holder, senha: 'segredo', sharedKey: true })
-  project.provide('testKeys', directory)
+  run.provide('testKeys', directory)
   return () => rm(directory, { recursive: true, force: true })
 }
 

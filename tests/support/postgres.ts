@@ -21,8 +21,10 @@ export async function startDatabase(directory: string, { durable = false } = {})
   return startPostgres({ directory: join(directory, 'postgres'), settings: durable ? {} : settings })
 }
 
-/** Called by Vitest once for each project that names this file. */
-export async function setup(project: TestProject): Promise<() => Promise<void>> {
+/** Called by Vitest once for each project that names this file: the first starts it, for all of the run. */
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const run = project.vitest.getRootProject()
+  if (run.getProvidedContext().postgresUrl) return
   const directory = await mkdtemp(join(tmpdir(), 'vigia-tests-'))
   const postgres = await startDatabase(directory)
   const stop = async () => {
@@ -35,7 +37,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await stop()
     throw error
   }
-  project.provide('postgresUrl', postgres.url)
+  run.provide('postgresUrl', postgres.url)
   return stop
 }
 

@@ -62,17 +62,24 @@ function outcomeOf(result: Result) {
   return { response, durationMs: 1 }
 }
 
-/** Asks once and writes down what came of it; returns the position. */
-async function ask(result: Result | ((position: bigint) => Result)): Promise<bigint> {
+/** Writes down what came of a question for a position. */
+async function note(position: bigint, result: Result): Promise<void> {
+  await settle(ctx, line, single(position), outcomeOf(result))
+}
+
+/** Asks once; returns the position. */
+async function ask(result: Result): Promise<bigint> {
   const position = (await next())!
-  const outcome = outcomeOf(typeof result === 'function' ? result(position) : result)
-  await settle(ctx, line, single(position), outcome)
+  await note(position, result)
   return position
 }
 
 async function askUntilNothing(result: (position: bigint) => Result): Promise<bigint[]> {
-  const asked = []
-  while ((await next()) !== null) asked.push(await ask(result))
+  const asked: bigint[] = []
+  for (let position = await next(); position !== null; position = await next()) {
+    await note(position, result(position))
+    asked.push(position)
+  }
   return asked
 }
 
