@@ -44,6 +44,7 @@ const slices = [
   ...foundation,
   'audit',
   'accounts',
+  'team',
   'keys',
   'notifications',
   'contact',

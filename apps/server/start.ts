@@ -53,7 +53,7 @@ import { planMails } from './plans/mails.ts'
 import { planRoutes } from './plans/routes.ts'
 import { warnOfPlan } from './plans/warnings.ts'
 import type { Context, Database } from './platform/context.ts'
-import { openDatabase, type PoolOptions, pools, requireAppRole } from './platform/database.ts'
+import { appRole, limitedRole, openDatabase, type PoolOptions, pools, requireRole } from './platform/database.ts'
 import { createPublicIds } from './platform/ids.ts'
 import { prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
@@ -67,6 +67,8 @@ import { connectSigner } from './signer/client.ts'
 import { openSigner } from './signer/in-process.ts'
 import type { Signer } from './signer/signer.ts'
 import { watchSigner } from './signer/watch.ts'
+import { teamMails } from './team/mails.ts'
+import { teamRoutes } from './team/routes.ts'
 import { webhookMails } from './webhooks/mails.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 import { forgetDeliveries, startWebhookWorker } from './webhooks/worker.ts'
@@ -91,6 +93,7 @@ export const routes = [
   ...companyRoutes,
   ...documentRoutes,
   ...changeRoutes,
+  ...teamRoutes,
   ...keyRoutes,
   ...webhookRoutes,
   ...manifestationRoutes,
@@ -138,7 +141,9 @@ export async function start(
     step('Abrindo a API e o site…')
     const serving = withPool('api')
     const hub = openHub(serving, databaseUrl, findSession)
-    const app = await serveRoutes(serving, routes, findSession, { guest: hub, keys })
+    const limited = openPool(databaseUrl, stack, pools.limited)
+    await requireRole(limited, limitedRole)
+    const app = await serveRoutes(serving, routes, findSession, { guest: hub, keys, limited })
     stack.defer(() => closeSoon(app, hub))
     const contract = routes.map(({ route }) => route)
     await serveDocs(app, describeApi(contract, config.productName))
@@ -192,7 +197,9 @@ export async function start(
     stack.use(startTeller(working, writers))
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
     stack.use(repeat(usesEveryMs, () => recordUses(working), working.log))
-    stack.use(startExportWorker(working))
+    const limited = openPool(databaseUrl, stack, pools.limitedWorker)
+    await requireRole(limited, limitedRole)
+    stack.use(startExportWorker(working, limited))
     stack.use(startWebhookWorker(working))
     stack.use(startCertificateWorker(working, captures))
     stack.use(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))
@@ -208,6 +215,7 @@ export async function start(
       certificateMails,
       captureMails,
       webhookMails,
+      teamMails,
       keyMails,
       contactMails,
       operatorMails,
@@ -249,7 +257,7 @@ async function openContext(
   const idKey = await prepareInstallation(url, config.sefaz.ambiente)
   const db = openPool(url, stack, pools.task)
   const log = createLogger(config.logLevel)
-  await requireAppRole(db)
+  await requireRole(db, appRole)
   const signer = await reachSigner(url)
   stack.defer(async () => {
     signer[Symbol.dispose]?.()

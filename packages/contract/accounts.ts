@@ -14,7 +14,7 @@ import {
   SecondFactorForm,
   SignUpForm,
 } from './forms.ts'
-import { route } from './route.ts'
+import { memberRoles, route } from './route.ts'
 
 export { deletionDays } from './codes.ts'
 export {
@@ -47,7 +47,7 @@ export const login = route({
   access: 'public',
   summary:
     'Abre uma sessão e devolve o token e o identificador do workspace. Se a conta tem verificação em duas etapas, sem `codigo` responde 403.',
-  refusals: [401, 403, 429],
+  refusals: [401, 403, 409, 429],
   body: LoginForm,
   data: z.object({ token: z.string(), wsId: z.string() }),
 })
@@ -57,6 +57,7 @@ export const logout = route({
   method: 'POST',
   path: '/v1/api/Auth/sair',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'Encerra a sessão do token.',
   data: z.null(),
 })
@@ -104,6 +105,7 @@ export const proveIdentity = route({
   method: 'POST',
   path: '/v1/api/Auth/confirmar',
   access: 'session',
+  atLeast: 'pessoa',
   summary:
     'Confirma quem usa esta sessão, pela senha, por um código ou por uma passkey; vale por dez minutos para o que responde 403.',
   refusals: [429],
@@ -137,6 +139,7 @@ export const beginPasskey = route({
   method: 'POST',
   path: '/v1/api/Usuarios/passkeys/desafio',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'Começa a cadastrar uma passkey: devolve o que o navegador precisa para criá-la.',
   refusals: [403, 409],
   data: z.looseObject({
@@ -152,6 +155,7 @@ export const addPasskey = route({
   method: 'POST',
   path: '/v1/api/Usuarios/passkeys',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'Guarda a passkey que o navegador criou.',
   refusals: [403, 409],
   body: PasskeyForm.extend({ resposta: PasskeyRegistration }),
@@ -163,6 +167,7 @@ export const removePasskey = route({
   method: 'POST',
   path: '/v1/api/Usuarios/passkeys/remover',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'Remove uma passkey da conta.',
   refusals: [403, 404],
   body: z.object({ idPasskey: z.string({ error: 'Informe a passkey.' }).min(1, 'Informe a passkey.') }),
@@ -174,6 +179,7 @@ export const beginSecondFactor = route({
   method: 'POST',
   path: '/v1/api/Usuarios/duas-etapas',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'Começa a ligar a verificação em duas etapas: devolve o segredo para o aplicativo autenticador.',
   refusals: [403, 409],
   data: z.object({
@@ -191,6 +197,7 @@ export const confirmSecondFactor = route({
   method: 'PUT',
   path: '/v1/api/Usuarios/duas-etapas',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'Liga a verificação em duas etapas com um código do aplicativo e devolve os códigos de recuperação.',
   refusals: [403, 409],
   body: SecondFactorForm,
@@ -202,6 +209,7 @@ export const renewRecoveryCodes = route({
   method: 'POST',
   path: '/v1/api/Usuarios/duas-etapas/codigos',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'Gera outros códigos de recuperação; os anteriores deixam de valer.',
   refusals: [403, 409],
   data: RecoveryCodes,
@@ -212,6 +220,7 @@ export const dropSecondFactor = route({
   method: 'POST',
   path: '/v1/api/Usuarios/duas-etapas/desligar',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'Desliga a verificação em duas etapas.',
   refusals: [403, 409],
   data: z.null(),
@@ -266,6 +275,7 @@ export const getAccount = route({
   method: 'GET',
   path: '/v1/api/Usuarios/conta',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'A conta desta sessão.',
   data: z.object({
     nome: z.string(),
@@ -288,6 +298,17 @@ export const getAccount = route({
     emailNovo: z.string().nullable(),
     /** When everything of the account is deleted, because somebody asked for that; null: nobody did. */
     exclusaoEm: z.string().nullable(),
+    /** The workspace of the session, and what the person is in it. */
+    workspace: z.string(),
+    papel: z.enum(memberRoles),
+    /** The companies that the person may see; null: all. */
+    idsEmpresas: z.array(z.string()).nullable(),
+    /** The person is in other workspaces too. */
+    outrosWorkspaces: z.boolean(),
+    /** The workspace asks for a second factor or a passkey, and this session was opened without either: nothing else works before. */
+    faltaSegundoFator: z.boolean(),
+    /** The last day of the person in the workspace has gone: nothing else works. */
+    acessoEncerrado: z.boolean(),
   }),
 })
 
@@ -296,6 +317,7 @@ export const updateAccount = route({
   method: 'PUT',
   path: '/v1/api/Usuarios/conta',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'Altera o nome e o celular da conta desta sessão; sem celular fica sem.',
   refusals: [409],
   body: AccountForm,
@@ -307,6 +329,7 @@ export const changeEmail = route({
   method: 'POST',
   path: '/v1/api/Usuarios/trocar-email',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'Envia a outro e-mail o link que faz dele o e-mail da conta.',
   refusals: [409, 429],
   body: ChangeEmailForm,
@@ -318,6 +341,7 @@ export const dropEmailChange = route({
   method: 'POST',
   path: '/v1/api/Usuarios/desistir-da-troca-de-email',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'Desfaz o pedido de troca do e-mail da conta; o link enviado deixa de valer.',
   data: z.null(),
 })
@@ -338,6 +362,7 @@ export const resendConfirmation = route({
   method: 'POST',
   path: '/v1/api/Usuarios/reenviar-confirmacao',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'Envia de novo o link que confirma o e-mail desta conta.',
   refusals: [429],
   data: z.null(),
@@ -348,6 +373,7 @@ export const deleteAccount = route({
   method: 'POST',
   path: '/v1/api/Usuarios/excluir',
   access: 'session',
+  atLeast: 'administrador',
   summary: `Pede a exclusão da conta: apaga as chaves privadas agora e o resto em ${deletionDays} dias.`,
   refusals: [409, 429],
   body: DeleteAccountForm,
@@ -359,6 +385,7 @@ export const keepAccount = route({
   method: 'POST',
   path: '/v1/api/Usuarios/manter',
   access: 'session',
+  atLeast: 'administrador',
   summary: 'Desfaz o pedido de exclusão da conta; as chaves privadas não voltam.',
   refusals: [409],
   data: z.null(),
@@ -369,6 +396,7 @@ export const changePassword = route({
   method: 'PUT',
   path: '/v1/api/Usuarios/senha',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'Troca a senha de quem sabe a atual e encerra as outras sessões.',
   refusals: [409, 429],
   body: ChangePasswordForm,
@@ -378,6 +406,8 @@ export const changePassword = route({
 /** An open session of the account. */
 export const SessionRow = z.object({
   idSessao: z.string(),
+  /** Where it is open. */
+  workspace: z.string(),
   /** The one that asks. */
   atual: z.boolean(),
   abertaEm: z.string(),
@@ -394,6 +424,7 @@ export const listSessions = route({
   method: 'GET',
   path: '/v1/api/Auth/sessoes',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'As sessões abertas desta conta.',
   data: z.array(SessionRow),
 })
@@ -403,6 +434,7 @@ export const endSessions = route({
   method: 'POST',
   path: '/v1/api/Auth/encerrar-sessoes',
   access: 'session',
+  atLeast: 'pessoa',
   summary: 'Encerra uma sessão desta conta ou, sem `idSessao`, todas as outras.',
   refusals: [404, 409],
   body: z.object({ idSessao: z.string({ error: 'idSessao deve ser um texto.' }).optional() }),

@@ -14,7 +14,7 @@ import {
   requiredEmail,
   wholeNumber,
 } from './fields.ts'
-import { scopes } from './route.ts'
+import { type MemberRole, memberRoles, scopes } from './route.ts'
 
 // What people fill in, apart from the calls that carry it: a page that shows no form does not load the means to check one.
 
@@ -312,6 +312,12 @@ export const KeyForm = z.object({
     .max(scopes.length, 'Há permissões repetidas'),
   /** Absent: until it is removed. */
   validadeEmDias: numberBetween(1, keyDaysMax, badKeyDays).nullish(),
+  /** Absent: all. */
+  idsEmpresas: z
+    .array(z.string().max(100))
+    .min(1, 'Escolha pelo menos uma empresa, ou todas.')
+    .max(1_000, 'Escolha até 1.000 empresas, ou todas.')
+    .nullish(),
 })
 
 /** An address that is told what changes; ours. */
@@ -333,3 +339,58 @@ export const WebhookForm = z.object({
     .max(200, 'Escolha até 200 empresas, ou todas.')
     .nullish(),
 })
+
+/** The people of a workspace at most, with those who were asked to come in; ours. */
+export const peopleMax = 200
+
+const rights = {
+  papel: z.enum(memberRoles, { error: 'Escolha o que a pessoa pode.' }),
+  /** Absent: all. */
+  idsEmpresas: z
+    .array(z.string().max(100))
+    .min(1, 'Escolha pelo menos uma empresa, ou todas.')
+    .max(1_000, 'Escolha até 1.000 empresas, ou todas.')
+    .nullish(),
+  /** The last day (aaaa-MM-dd) on which the person comes in; absent: without an end. */
+  acessoAte: z.iso.date('Escreva o dia do fim do acesso como 2026-12-31.').nullish(),
+}
+
+const ofAdministrators = {
+  error: 'Quem administra vê todas as empresas, sem data de fim. Escolha outro papel, ou tire as empresas e a data.',
+  path: ['papel'],
+}
+const ofAuditors = { error: 'De um auditor, escolha as empresas e o último dia do acesso.', path: ['papel'] }
+
+type Rights = { papel: MemberRole; idsEmpresas?: string[] | null | undefined; acessoAte?: string | null | undefined }
+const isWhole = ({ papel, idsEmpresas, acessoAte }: Rights) => papel !== 'administrador' || !(idsEmpresas || acessoAte)
+const isBounded = ({ papel, idsEmpresas, acessoAte }: Rights) => papel !== 'auditor' || (idsEmpresas && acessoAte)
+
+/** Somebody who is asked to come into a workspace; ours. */
+export const InvitationForm = z
+  .object({ email: requiredEmail('Email inválido'), ...rights })
+  .refine(isWhole, ofAdministrators)
+  .refine(isBounded, ofAuditors)
+
+/** What a person of a workspace may; ours. */
+export const MemberForm = z
+  .object({ idPessoa: z.string({ error: 'Informe a pessoa.' }).min(1, 'Informe a pessoa.').max(100), ...rights })
+  .refine(isWhole, ofAdministrators)
+  .refine(isBounded, ofAuditors)
+
+/** How a workspace is called, and how its people have to come in; ours. */
+export const WorkspaceForm = z.object({
+  nome: line('Nome', 'Dê um nome ao workspace')
+    .min(1, 'Dê um nome ao workspace')
+    .max(100, 'O nome tem no máximo 100 caracteres'),
+  exigeSegundoFator: flag('exigeSegundoFator'),
+})
+
+/** The account that accepts an invitation; `convite` is the token of the link, or the whole link; ours. */
+export const AcceptInvitationForm = z
+  .object({
+    convite: linkOfMail('convite'),
+    nome: personName,
+    senha: chosenPassword,
+    senhaNovamente: z.string({ error: 'As senhas não coincidem' }),
+  })
+  .refine((form) => isSamePassword(form.senha, form.senhaNovamente), repeated)

@@ -11,6 +11,7 @@ export const listKeys = route({
   method: 'GET',
   path: '/v1/api/Chaves',
   access: 'session',
+  atLeast: 'administrador',
   summary: 'As chaves de API do workspace, com as quais outros sistemas fazem chamadas.',
   data: z.object({
     chaves: z.array(
@@ -20,6 +21,8 @@ export const listKeys = route({
         /** How the key begins. */
         inicio: z.string(),
         permissoes: z.array(z.string()),
+        /** Null: all. */
+        idsEmpresas: z.array(z.string()).nullable(),
         criadaEm: z.string(),
         criadaPor: z.string().nullable(),
         validaAte: z.string().nullable(),
@@ -36,6 +39,7 @@ export const addKey = route({
   method: 'POST',
   path: '/v1/api/Chaves',
   access: 'session',
+  atLeast: 'administrador',
   summary: 'Cria uma chave de API. A chave só aparece nesta resposta.',
   refusals: [409],
   body: KeyForm,
@@ -52,6 +56,7 @@ export const renameKey = route({
   method: 'PUT',
   path: '/v1/api/Chaves',
   access: 'session',
+  atLeast: 'administrador',
   summary: 'Muda o nome de uma chave de API.',
   refusals: [404, 409],
   body: z.object({ idChave: whichKey, nome: keyName }),
@@ -63,6 +68,7 @@ export const removeKey = route({
   method: 'POST',
   path: '/v1/api/Chaves/apagar',
   access: 'session',
+  atLeast: 'administrador',
   summary: 'Apaga uma chave de API, que deixa de valer na hora.',
   refusals: [404, 409],
   body: z.object({ idChave: whichKey }),

@@ -7,12 +7,23 @@ export type Access = 'public' | 'session'
 export const scopes = ['documentos:ler', 'documentos:responder', 'empresas:ler', 'empresas:gerir', 'exportar'] as const
 export type Scope = (typeof scopes)[number]
 
+/** What a person may be in a workspace, from everything to looking; `auditor`: like `leitura`, of some companies and for a time. */
+export const memberRoles = ['administrador', 'fiscal', 'leitura', 'auditor'] as const
+export type MemberRole = (typeof memberRoles)[number]
+
+/** Whether a person who is `role` in the workspace may make the calls for which one has to be `atLeast`. */
+export function mayAs(role: MemberRole, atLeast: RouteDefinition['atLeast'] = 'administrador'): boolean {
+  return atLeast === 'pessoa' || atLeast === 'leitura' || role === 'administrador' || role === atLeast
+}
+
 /** A call of section 7 of the specification, described once for server and browser. */
 export interface RouteDefinition {
   method: 'GET' | 'POST' | 'PUT'
   /** Path with `{name}` for parameters, as printed in the specification. */
   path: string
   access: Access
+  /** The least that a person has to be in the workspace; `pessoa`: it is about the person who asks. Without one it is for `administrador`. */
+  atLeast?: 'pessoa' | 'leitura' | 'fiscal' | 'administrador'
   /** What an API key needs to make the call; without one it is for people only. */
   scope?: Scope
   /** One Portuguese sentence for the reader of the API. */

@@ -17,6 +17,26 @@ export {
 } from './changes.ts'
 export { type PlanKind, planKinds, trialDays } from './codes.ts'
 export { addKey, KeyForm, keyDaysMax, listKeys, removeKey, renameKey } from './keys.ts'
+export {
+  AcceptInvitationForm,
+  acceptInvitation,
+  changeMember,
+  getInvitation,
+  getTeam,
+  InvitationForm,
+  invite,
+  joinWorkspace,
+  leaveWorkspace,
+  listWorkspaces,
+  MemberForm,
+  peopleMax,
+  removeMember,
+  resendInvitation,
+  switchWorkspace,
+  updateWorkspace,
+  WorkspaceForm,
+  withdrawInvitation,
+} from './team.ts'
 
 /** Dashboard of the current month (section 3). `tipoDfe` 0 means NFe, any other value CTe. */
 export const Dashboard = z.object({
@@ -79,6 +99,7 @@ export const getDashboard = route({
   method: 'GET',
   path: '/v1/api/Dashboard',
   access: 'session',
+  atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'Números do mês, documentos por empresa e últimos documentos de hoje.',
   data: Dashboard,
@@ -109,6 +130,7 @@ export const getPlan = route({
   method: 'GET',
   path: '/v1/api/Plano',
   access: 'session',
+  atLeast: 'leitura',
   summary: 'Plano do workspace, limites e uso.',
   data: Plan,
 })
@@ -120,6 +142,7 @@ export const requestPlan = route({
   method: 'POST',
   path: '/v1/api/Plano/pedir',
   access: 'session',
+  atLeast: 'administrador',
   summary: 'Pede um plano a quem administra o sistema, que responde por e-mail.',
   refusals: [409, 429],
   body: z.object({ tipoPlano: wholeNumber(unknownPlan).pipe(z.literal([1, 2], { error: unknownPlan })) }),
@@ -141,6 +164,7 @@ export const auditActions = [
   'exportacao',
   'leitura',
   'plano',
+  'equipe',
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 
@@ -175,6 +199,7 @@ export const listAudit = route({
   method: 'GET',
   path: '/v1/api/Auditoria',
   access: 'session',
+  atLeast: 'administrador',
   summary: 'Quem fez o quê, quando e de onde, do mais novo ao mais antigo.',
   query: AuditFilter,
   data: z.object({ items: z.array(AuditRow), totalDePaginas: z.number() }),
@@ -185,6 +210,7 @@ export const checkAuditChain = route({
   method: 'GET',
   path: '/v1/api/Auditoria/conferencia',
   access: 'session',
+  atLeast: 'administrador',
   summary:
     'Confere a cadeia da auditoria: até 50.000 registros, do mais antigo em diante. Com `proximo` como `depoisDe`, os seguintes.',
   refusals: [404],
@@ -213,6 +239,7 @@ export const exportAudit = route({
   method: 'POST',
   path: '/v1/api/Auditoria/exportar',
   access: 'session',
+  atLeast: 'administrador',
   summary: 'Um link de dois minutos para a auditoria inteira em CSV, com o resumo de cada registro e o do anterior.',
   data: z.object({ endereco: z.string(), validoAte: z.string(), nome: z.string() }),
 })
@@ -263,6 +290,7 @@ export const listAnnouncements = route({
   method: 'GET',
   path: '/v1/api/Avisos',
   access: 'session',
+  atLeast: 'leitura',
   summary: 'Os avisos dos últimos 30 dias, do mais novo ao mais antigo, 20 de cada vez.',
   refusals: [404],
   query: z.object({ antesDe: z.string().optional() }),
@@ -280,6 +308,7 @@ export const readAnnouncements = route({
   method: 'POST',
   path: '/v1/api/Avisos/lidos',
   access: 'session',
+  atLeast: 'leitura',
   summary: 'Marca um aviso e todos os mais antigos como lidos por esta conta.',
   refusals: [404],
   body: z.object({ ate: z.string({ error: 'Informe o aviso.' }).min(1, 'Informe o aviso.') }),

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Envelope, type RouteDefinition, scopes } from '@vigia/contract/route'
+import { type Envelope, mayAs, memberRoles, type RouteDefinition, scopes } from '@vigia/contract/route'
 import { routes } from '@vigia/server/start'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Description } from '../support/description.ts'
@@ -12,6 +12,7 @@ import {
   type GoodInput,
   goodCalls,
   newKey,
+  newPersonOf,
   newSessionOf,
 } from '../support/good-calls.ts'
 import { logIn, type Member, startTwoWorkspaces, type TwoWorkspaces } from '../support/two-workspaces.ts'
@@ -120,6 +121,8 @@ let description: Description
 beforeAll(async () => {
   two = await startTwoWorkspaces({ working: true })
   description = await Description.of(two.product.url)
+  // The walk makes more companies than other plans have.
+  await two.owner.query('update workspace set plan = 3')
   await send(served.find(({ path }) => path === '/v1/api/Usuarios')!, { body: disposable })
 }, 120_000)
 afterAll(() => two?.[Symbol.asyncDispose]())
@@ -248,6 +251,33 @@ test.each(asked)(
     for (const own of [companyId, company.nome, ...nfe, ...cte]) expect(text, name).not.toContain(own)
   },
 )
+
+test('every call with a session says who may make it', () => {
+  expect(asked.filter(([, { atLeast }]) => atLeast === undefined).map(([name]) => name)).toEqual([])
+})
+
+test.each(asked)('%s serves a person by their role, and no company that is not theirs', async (name, route) => {
+  const isPersonal = route.atLeast === 'pessoa'
+  for (const role of memberRoles) {
+    const { token } = await newPersonOf(two, two.mine, { role })
+    const answer = await send(route, {}, bearer({ token }))
+    if (!mayAs(role, route.atLeast)) expectFailure(answer, 403, `${name} as ${role}`)
+    // A call without its fields is let in, and refused for that.
+    else expect([200, 400, 404, 409, 429], `${name} as ${role}: ${answer.text}`).toContain(answer.status)
+  }
+  if (isPersonal || route.atLeast === 'administrador') return
+  const { token } = await newPersonOf(two, two.mine, { role: 'fiscal', companies: [] })
+  const input = await goodFor(name)
+  const answer = await send(route, input, bearer({ token }))
+  if (input.id && !ofWorkspace.has(input.id)) expectFailure(answer, 404, name)
+  else expect([200, 409], `${name}: ${answer.text}`).toContain(answer.status)
+  const { companyId, company, nfe, cte } = two.mine
+  for (const own of [companyId, company.nome, company.cnpj, ...nfe, ...cte])
+    expect(answer.text, name).not.toContain(own)
+})
+
+// What these name belongs to all people of a workspace.
+const ofWorkspace = new Set(['idVisao', 'antesDe', 'ate'])
 
 function replaceId(input: Good, value: string): GoodInput {
   const put = <T>(fields: Record<string, T> | undefined): Record<string, T> | undefined =>

@@ -62,10 +62,10 @@ interface NewAccount {
 
 let accounts = 0
 
-/** Signs up, unless there is such an account already, and logs in. */
+/** Signs up, unless there is such an account already, and logs in; or goes on with a session. */
 export async function newClient(
   { url, simulator }: Pick<Product, 'url'> & { simulator: Pick<Simulator, 'issueCertificate'> },
-  account: NewAccount = {
+  account: NewAccount | { token: string } = {
     nome: 'Ana Souza',
     email: `ana${++accounts}@exemplo.com.br`,
     senha: 'segredo1',
@@ -86,10 +86,13 @@ export async function newClient(
     const isJson = response.headers.get('content-type')?.includes('json')
     return { status: response.status, bytes, body: isJson ? JSON.parse(bytes.toString()) : { success: response.ok } }
   }
-  await call('POST', '/v1/api/Usuarios', { tipoPlano: 2, ...account })
-  const session = await call<{ token: string } | null>('POST', '/v1/api/Auth', account)
-  if (!session.body.data) throw new Error(`${account.email}: ${session.body.message}`)
-  token = session.body.data.token
+  if ('token' in account) token = account.token
+  else {
+    await call('POST', '/v1/api/Usuarios', { tipoPlano: 2, ...account })
+    const session = await call<{ token: string } | null>('POST', '/v1/api/Auth', account)
+    if (!session.body.data) throw new Error(`${account.email}: ${session.body.message}`)
+    token = session.body.data.token
+  }
   return {
     call,
     async register(cnpj, nome = `EMPRESA ${cnpj}`) {

@@ -162,8 +162,8 @@ async function forgetKeys({ owner }: TwoWorkspaces): Promise<void> {
 
 /** A new key of a member, with every scope unless told otherwise. */
 export async function newKey(
-  { owner }: TwoWorkspaces,
-  { account }: Member,
+  { owner }: Pick<TwoWorkspaces, 'owner'>,
+  { account }: { account: { email: string } },
   granted: readonly string[] = scopes,
 ): Promise<{ idChave: string; chave: string }> {
   const chave = `vigia_${randomBytes(32).toString('hex')}`
@@ -176,6 +176,69 @@ export async function newKey(
     [account.email, digest(chave), granted],
   )
   return { idChave: rows[0]!.id, chave }
+}
+
+/** A new person of a member's workspace, as the row of their account says, and a session of theirs. */
+export async function newPersonOf(
+  { owner }: Pick<TwoWorkspaces, 'owner'>,
+  { account }: { account: { email: string } },
+  { role, companies = null }: { role: string; companies?: readonly string[] | null },
+): Promise<{ idPessoa: string; token: string }> {
+  const token = randomBytes(32).toString('base64url')
+  // A workspace has room for so many.
+  await owner.query("delete from account where name = 'Pessoa da Equipe'")
+  const { rows } = await owner.query<{ id: string }>(
+    `with person as (
+       insert into account (workspace_id, email, name, password_hash, role, all_companies, email_proved_at)
+       select workspace_id, gen_random_uuid() || '@exemplo.com.br', 'Pessoa da Equipe', password_hash, $3, $4::text[] is null, now() from account where email = $1
+       returning workspace_id, id, public_id),
+     chosen as (
+       insert into account_company select p.workspace_id, p.id, c.id from person p join company c on c.workspace_id = p.workspace_id
+        where c.public_id::text = any ($4::text[])),
+     opened as (
+       insert into session (workspace_id, account_id, token_hash, expires_at) select workspace_id, id, $2, now() + interval '1 hour' from person),
+     listed as (insert into token_directory (token_hash, workspace_id, kept_until) select $2, workspace_id, 'infinity' from person)
+     select public_id as id from person`,
+    [account.email, digest(token), role, companies],
+  )
+  return { idPessoa: rows[0]!.id, token }
+}
+
+const guest = 'convidada@exemplo.com.br'
+
+// An invitation of the first member's workspace, as if its letter had come.
+async function newInvitation(
+  { owner, mine }: TwoWorkspaces,
+  email = guest,
+): Promise<{ idConvite: string; token: string }> {
+  const token = randomBytes(32).toString('base64url')
+  await owner.query('delete from invitation')
+  await owner.query('delete from throttle')
+  const { rows } = await owner.query<{ id: string }>(
+    `with made as (
+       insert into invitation (workspace_id, email, role, invited_by, token_hash, expires_at)
+       select workspace_id, $3, 'leitura', id, $2, now() + interval '1 day' from account where email = $1 returning workspace_id, public_id),
+     listed as (insert into token_directory (token_hash, workspace_id, kept_until) select $2, workspace_id, 'infinity' from made)
+     select public_id as id from made`,
+    [mine.account.email, digest(token), email],
+  )
+  return { idConvite: rows[0]!.id, token }
+}
+
+// The account that accepted the last invitation.
+async function forgetGuest({ owner }: TwoWorkspaces): Promise<void> {
+  await owner.query('delete from account_directory where email = $1', [guest])
+  await owner.query('delete from account where email = $1', [guest])
+}
+
+let newcomers = 0
+
+/** A person with an account elsewhere, and their session there. */
+async function newcomer(two: TwoWorkspaces): Promise<{ email: string; token: string }> {
+  const person = { nome: 'Pessoa de Fora', email: `fora${++newcomers}@exemplo.com.br`, senha: 'segredo1', tipoPlano: 2 }
+  const headers = { 'content-type': 'application/json' }
+  await fetch(new URL('/v1/api/Usuarios', two.product.url), { method: 'POST', headers, body: JSON.stringify(person) })
+  return { email: person.email, token: await logIn(two.product, person) }
 }
 
 const webhook = { endereco: 'https://erp.exemplo.com.br/aviso', tipos: ['documento-novo'] }
@@ -363,6 +426,67 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { idChave: (await newKey(two, two.mine)).idChave },
     id: 'idChave',
   }),
+  'GET /v1/api/Equipe': () => ({}),
+  'PUT /v1/api/Equipe': () => ({ body: { nome: 'Ana Souza', exigeSegundoFator: false } }),
+  'POST /v1/api/Equipe/convites': async (two) => {
+    await newInvitation(two)
+    return {
+      body: {
+        email: 'outra@exemplo.com.br',
+        papel: 'auditor',
+        idsEmpresas: [two.mine.companyId],
+        acessoAte: '2099-12-31',
+      },
+      id: 'idsEmpresas',
+    }
+  },
+  'POST /v1/api/Equipe/convites/reenviar': async (two) => ({
+    body: { idConvite: (await newInvitation(two)).idConvite },
+    id: 'idConvite',
+  }),
+  'POST /v1/api/Equipe/convites/cancelar': async (two) => ({
+    body: { idConvite: (await newInvitation(two)).idConvite },
+    id: 'idConvite',
+  }),
+  'PUT /v1/api/Equipe/pessoas': async (two) => ({
+    body: {
+      idPessoa: (await newPersonOf(two, two.mine, { role: 'leitura' })).idPessoa,
+      papel: 'auditor',
+      idsEmpresas: [two.mine.companyId],
+      acessoAte: '2099-12-31',
+    },
+    id: 'idPessoa',
+  }),
+  'POST /v1/api/Equipe/pessoas/remover': async (two) => ({
+    body: { idPessoa: (await newPersonOf(two, two.mine, { role: 'leitura' })).idPessoa },
+    id: 'idPessoa',
+  }),
+  'POST /v1/api/Equipe/sair': async (two) => ({ token: (await newPersonOf(two, two.mine, { role: 'leitura' })).token }),
+  'GET /v1/api/Auth/workspaces': () => ({}),
+  'POST /v1/api/Auth/workspace': async (two) => {
+    const { email, token } = await newcomer(two)
+    const call = async (path: string, token: string, convite?: string) => {
+      const headers = { authorization: `Bearer ${token}`, ...(convite && { 'content-type': 'application/json' }) }
+      const body = convite && JSON.stringify({ convite })
+      const url = new URL(path, two.product.url)
+      const response = await fetch(url, { method: convite ? 'POST' : 'GET', headers, ...(body && { body }) })
+      return ((await response.json()) as { data: unknown }).data
+    }
+    const [home] = (await call('/v1/api/Auth/workspaces', token)) as [{ wsId: string }]
+    const invited = (await newInvitation(two, email)).token
+    const joined = (await call('/v1/api/Convites/entrar', token, invited)) as { token: string }
+    return { body: { wsId: home.wsId }, token: joined.token, id: 'wsId' }
+  },
+  'GET /v1/api/Convites/{token}': async (two) => ({ params: { token: (await newInvitation(two)).token } }),
+  'POST /v1/api/Convites/aceitar': async (two) => {
+    await forgetGuest(two)
+    const { token } = await newInvitation(two)
+    return { body: { convite: token, nome: 'Bia Lima', senha: 'segredo-da-bia', senhaNovamente: 'segredo-da-bia' } }
+  },
+  'POST /v1/api/Convites/entrar': async (two) => {
+    const { email, token } = await newcomer(two)
+    return { body: { convite: (await newInvitation(two, email)).token }, token }
+  },
   'GET /v1/api/Webhooks': () => ({}),
   'POST /v1/api/Webhooks': async (two) => {
     await forgetWebhooks(two)

@@ -84,6 +84,12 @@ describe('a sign-up', () => {
           passkeys: [],
           emailNovo: null,
           exclusaoEm: null,
+          workspace: person.nome,
+          papel: 'administrador',
+          idsEmpresas: null,
+          outrosWorkspaces: false,
+          faltaSegundoFator: false,
+          acessoEncerrado: false,
           criadaEm: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
         })
       }),

@@ -1,30 +1,38 @@
+import type { MemberRole } from '@vigia/contract/route'
 import { planKinds, trialDays } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import type { Caller, Session } from '../http/http.ts'
 import { countTry, type Limit, mayTry, networkOf } from '../http/throttle.ts'
 import { queueMail } from '../mail/mail.ts'
-import type { Context } from '../platform/context.ts'
-import { inWorkspace } from '../platform/database.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { enterWorkspace, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { findPublicIds } from './chosen-companies.ts'
 import { queueConfirmation } from './confirmation.ts'
 import { findUnproved } from './email-proof.ts'
 import { endLinks } from './links.ts'
+import { removeAccount } from './memberships.ts'
 import { findPasskeys, removePasskeys } from './passkeys.ts'
 import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
 import { hashPassword, lockAccount } from './passwords.ts'
+import { inEachPlace, placesOf } from './places.ts'
 import { dropSecondFactor, findSecondFactor, removeSecondFactor } from './second-factor.ts'
 import { deleteSessions } from './session-ends.ts'
 import { findAccount } from './sessions.ts'
 import { tokenHash } from './tokens.ts'
 
+export { findCompanyIds, findPublicIds } from './chosen-companies.ts'
 export { confirmEmailOf } from './confirmation.ts'
-export { isWrittenTo, requireProvedEmail } from './email-proof.ts'
+export { isWrittenTo, prove, requireProvedEmail } from './email-proof.ts'
 export { accountMails } from './mails.ts'
-export { requirePassword } from './passwords.ts'
+export { addMembership, removeAccount } from './memberships.ts'
+export { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
+export { hashPassword, requirePassword } from './passwords.ts'
+export { type Place, placesMax, placesOf } from './places.ts'
 export { requireProofOfFactor, requireRecentProof } from './proof.ts'
 export { sessionChannel } from './session-ends.ts'
-export { findSession, listEnded } from './sessions.ts'
+export { findSession, listEnded, lockPerson, moveSession, type OpenedSession } from './sessions.ts'
 export { listToken, tokenHash } from './tokens.ts'
 
 const networkLimit: Limit = { name: 'cadastro', times: 300, withinMs: 3_600_000 }
@@ -79,7 +87,26 @@ export async function signUp(
   })
 }
 
-// The id that the account of this e-mail will have; null: another account has the e-mail.
+/**
+ * An account at home in a workspace that there is already, for somebody who has shown to read the mailbox. Returns its id, or null: the e-mail has an
+ * account. `ctx.db` is a transaction inside the workspace.
+ */
+export async function insertMember(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  { email, name, passwordHash }: { email: string; name: string; passwordHash: string },
+): Promise<number | null> {
+  const accountId = await claimEmail({ db }, workspaceId, email)
+  if (accountId === null) return null
+  const values = { workspace_id: workspaceId, id: accountId, email, name, password_hash: passwordHash }
+  await db
+    .insertInto('account')
+    .values({ ...values, email_proved_at: sql<Date>`now()` })
+    .execute()
+  return accountId
+}
+
+// The id that the account of this e-mail will have; null: another account has the e-mail. `ctx.db` is a transaction inside its workspace.
 async function claimEmail({ db }: Pick<Context, 'db'>, workspaceId: number, email: string): Promise<number | null> {
   const { rows } = await sql<{ accountId: number }>`
     insert into account_directory (email, workspace_id, account_id)
@@ -112,24 +139,56 @@ async function insertAccount(
 // While its link may work.
 const currentNewEmail = sql<string | null>`case when a.new_email_until > now() then a.new_email end`.as('new_email')
 
-/** The account of the session; `erase_at`: when it goes, with its workspace; `proved`: its e-mail needs no confirmation (any more). */
+/** The account of the session's person, and what its workspace is; `proved`: the e-mail needs no confirmation (any more). */
 export async function getAccount({ db, config }: Pick<Context, 'db' | 'config'>, session: Session) {
-  const { workspaceId, accountId } = session
-  const account = await inWorkspace({ db }, workspaceId, async ({ db }) => {
+  const { home } = session
+  const account = await inWorkspace({ db }, home.workspaceId, async ({ db }) => {
     const row = await db
       .selectFrom('account as a')
-      .innerJoin('workspace as w', 'w.id', 'a.workspace_id')
-      .select(['a.name', 'a.email', currentNewEmail, 'a.phone', 'a.created_at', 'w.erase_at'])
-      .where('a.workspace_id', '=', workspaceId)
-      .where('a.id', '=', accountId)
+      .select(['a.name', 'a.email', currentNewEmail, 'a.phone', 'a.created_at'])
+      .where('a.workspace_id', '=', home.workspaceId)
+      .where('a.id', '=', home.accountId)
       .executeTakeFirst()
     if (!row) return undefined
-    const proved = (await findUnproved({ db, config }, session)) === null
-    const secondFactor = await findSecondFactor({ db }, session)
-    return { ...row, proved, secondFactor, passkeys: await findPasskeys({ db }, session) }
+    const proved = (await findUnproved({ db, config }, home)) === null
+    const secondFactor = await findSecondFactor({ db }, home)
+    const isElsewhere = (await placesOf({ db }, home)).length > 1
+    const passkeys = await findPasskeys({ db }, home)
+    await enterWorkspace({ db }, session.workspaceId)
+    const workspace = await db
+      .selectFrom('workspace')
+      .select(['name as workspace', 'erase_at as eraseAt'])
+      .where('id', '=', session.workspaceId)
+      .executeTakeFirstOrThrow()
+    const companies = await findPublicIds({ db }, session.workspaceId, session.companies)
+    return { ...row, proved, secondFactor, isElsewhere, passkeys, ...workspace, companies }
   })
   if (!account) throw new AppError('not-found', 'Conta não encontrada.')
   return account
+}
+
+/** A workspace as one of its people sees it from outside. */
+interface TheirWorkspace {
+  publicId: string
+  name: string
+  role: MemberRole
+  accessUntil: Date | null
+  isCurrent: boolean
+}
+
+/** The workspaces of the session's person, by name. */
+export async function listWorkspaces({ db }: WithDatabase, session: Session): Promise<TheirWorkspace[]> {
+  return inWorkspace({ db }, session.home.workspaceId, async ({ db }) => {
+    const found: TheirWorkspace[] = []
+    await inEachPlace({ db }, session.home, async ({ workspaceId, accountId }) => {
+      const { rows } = await sql<Omit<TheirWorkspace, 'isCurrent'>>`
+        select w.public_id as "publicId", w.name, a.role, a.access_until as "accessUntil"
+          from account a join workspace w on w.id = a.workspace_id
+         where a.workspace_id = ${workspaceId} and a.id = ${accountId}`.execute(db)
+      for (const row of rows) found.push({ ...row, isCurrent: workspaceId === session.workspaceId })
+    })
+    return found.sort((a, b) => a.name.localeCompare(b.name, 'pt-BR'))
+  })
 }
 
 /** Changes how the person of the session is called and reached. */
@@ -159,10 +218,18 @@ export async function updateAccount(
     if (changes.length === 0) return
     await db
       .updateTable('account')
-      .set({ name, phone })
+      .set({ phone })
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', accountId)
       .execute()
+    await inEachPlace({ db }, session, async (place) => {
+      await db
+        .updateTable('account')
+        .set({ name })
+        .where('workspace_id', '=', place.workspaceId)
+        .where('id', '=', place.accountId)
+        .execute()
+    })
     await recordAudit({ db }, session, 'conta', `Alterou os dados da conta: ${changes.join('; ')}.`)
   })
 }
@@ -213,12 +280,20 @@ export async function endAllSessions({ db }: Pick<Context, 'db'>, workspaceId: n
   await deleteSessions({ db }, workspaceId, keep === undefined ? sql`true` : sql`token_hash <> ${tokenHash(keep)}`)
 }
 
-/** Removes the accounts of a workspace: nobody enters it any more. Returns their e-mails. `ctx.db` is a transaction inside it. */
-export async function removeAccounts({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<string[]> {
-  await endAllSessions({ db }, workspaceId)
-  const rows = await db.deleteFrom('account').where('workspace_id', '=', workspaceId).returning('email').execute()
-  await db.deleteFrom('account_directory').where('workspace_id', '=', workspaceId).execute()
-  return rows.map(({ email }) => email)
+/**
+ * Removes the accounts of a workspace: nobody enters it any more. Returns the e-mails of those who are in no other. `ctx.db` is a transaction inside it.
+ */
+export async function removeAccounts(ctx: Pick<Context, 'db' | 'vault'>, workspaceId: number): Promise<string[]> {
+  const rows = await ctx.db
+    .selectFrom('account')
+    .select(['id', 'email'])
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('id')
+    .execute()
+  const gone: string[] = []
+  for (const { id, email } of rows) if (await removeAccount(ctx, { workspaceId, accountId: id })) gone.push(email)
+  await endAllSessions(ctx, workspaceId)
+  return gone
 }
 
 /** Removes what nobody asks for any more: sessions that expired, links older than thirty days, counts of tries whose time is over. */

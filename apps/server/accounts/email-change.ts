@@ -10,6 +10,7 @@ import { isWrittenTo } from './email-proof.ts'
 import { createLink, endLinks, getLink, type LinkKind } from './links.ts'
 import { refuseOwnEmail } from './password-rules.ts'
 import { lockAccount, requirePassword } from './passwords.ts'
+import { inEachPlace } from './places.ts'
 import { requireProofOfFactor } from './proof.ts'
 import { findAccount } from './sessions.ts'
 
@@ -157,10 +158,18 @@ export async function changeEmail(
       .executeTakeFirstOrThrow()
     await db
       .updateTable('account')
-      .set({ email, new_email: null, new_email_until: null, email_proved_at: sql<Date>`now()` })
+      .set({ new_email: null, new_email_until: null, email_proved_at: sql<Date>`now()` })
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', accountId)
       .execute()
+    await inEachPlace({ db }, owner, async (place) => {
+      await db
+        .updateTable('account')
+        .set({ email })
+        .where('workspace_id', '=', place.workspaceId)
+        .where('id', '=', place.accountId)
+        .execute()
+    })
     // Those in letters to the old e-mail too.
     await endLinks({ db }, owner)
     if (writtenTo) {

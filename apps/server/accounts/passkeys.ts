@@ -24,7 +24,7 @@ export async function removePasskey(
       .returning(['name', 'digest'])
       .execute()
     if (!removed) throw new AppError('not-found', 'Esta passkey não existe ou já foi removida.')
-    await unlist({ db }, [removed.digest])
+    await unlistPasskeys({ db }, [removed.digest])
     await recordAudit({ db }, session, 'senha', `Removeu a passkey “${removed.name}”.`)
     await tellOfFactor({ db, config: ctx.config }, session, 'passkey-removida', session.address)
   })
@@ -38,14 +38,15 @@ export async function removePasskeys({ db }: WithDatabase, { workspaceId, accoun
     .where('account_id', '=', accountId)
     .returning(['name', 'digest'])
     .execute()
-  await unlist(
+  await unlistPasskeys(
     { db },
     removed.map(({ digest }) => digest),
   )
   return removed.map(({ name }) => name)
 }
 
-async function unlist({ db }: WithDatabase, digests: readonly Buffer[]): Promise<void> {
+/** Takes passkeys, by their digests, out of the directory. `ctx.db` is a transaction inside their workspace. */
+export async function unlistPasskeys({ db }: WithDatabase, digests: readonly Buffer[]): Promise<void> {
   await sql`delete from token_directory where token_hash = any (${digests}::bytea[])`.execute(db)
 }
 

@@ -1,5 +1,4 @@
 import { formatList } from '@vigia/contract/text'
-import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import type { Config } from '../config.ts'
 import type { Caller, Session } from '../http/http.ts'
@@ -14,8 +13,8 @@ import { isWrittenTo, prove } from './email-proof.ts'
 import { endLinks } from './links.ts'
 import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
 import type { PasswordTask } from './password-worker.ts'
+import { endSessionsOf } from './places.ts'
 import { requireProofOfFactor } from './proof.ts'
-import { deleteSessions } from './session-ends.ts'
 import { tokenHash } from './tokens.ts'
 import { closeWaysIn, listWaysIn, type WaysIn } from './ways-in.ts'
 
@@ -135,17 +134,18 @@ export async function changePassword(
   await forgetTries({ db }, currentLimit, who)
 }
 
-/** Refuses when `password` is not the one of the session's account; tries count like those of a change. */
+/** Refuses when `password` is not the one of the session's person; tries count like those of a change. */
 export async function requirePassword(
   { db, config }: Pick<Context, 'db' | 'config'>,
   session: Session,
   password: string,
   refused: string,
 ): Promise<void> {
-  const who = `${session.workspaceId}/${session.accountId}`
+  const { home } = session
+  const who = `${home.workspaceId}/${home.accountId}`
   const matches = await inTurn(`account ${who}`, async () => {
     await countTry({ db }, currentLimit, who)
-    return matchesPassword({ config }, await findHash({ db }, session), password)
+    return matchesPassword({ config }, await findHash({ db }, home), password)
   })
   if (!matches) {
     await inWorkspace({ db }, session.workspaceId, (ctx) => recordAudit(ctx, session, 'senha', refused))
@@ -165,7 +165,7 @@ async function findHash({ db }: Pick<Context, 'db'>, { workspaceId, accountId }:
       .where('id', '=', accountId)
       .executeTakeFirst(),
   )
-  return account?.password_hash
+  return account?.password_hash ?? undefined
 }
 
 /** The account, locked until the end of the transaction: replacements of its password take turns, and no login comes between. */
@@ -204,8 +204,7 @@ export async function replacePassword(
   const wasProved = account.email_proved_at !== null
   const closed = how === 'link' ? await closeWaysIn({ db }, owner, { wasProved }) : { passkeys: [], keys: [] }
   await endLinks({ db }, owner, how === 'link' ? undefined : ['password', 'new-email'])
-  const others = keep === undefined ? sql`true` : sql`token_hash <> ${tokenHash(keep)}`
-  await deleteSessions({ db }, workspaceId, sql`account_id = ${accountId} and ${others}`)
+  await endSessionsOf({ db }, { workspaceId, accountId }, keep === undefined ? undefined : tokenHash(keep))
   const sentence = {
     link: `Senha trocada pelo link enviado por e-mail; todas as sessões foram encerradas${andClosed(closed)}.`,
     session: 'Senha trocada com a senha atual; as outras sessões foram encerradas.',

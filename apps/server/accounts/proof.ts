@@ -24,6 +24,6 @@ export function requireRecentProof({ shared, provedLately }: Pick<Session, 'shar
 
 /** The same, for what asks for the password itself: it is not enough where there is a second factor. */
 export async function requireProofOfFactor({ db }: WithDatabase, session: Session): Promise<void> {
-  const factor = await inWorkspace({ db }, session.workspaceId, (ctx) => findSecondFactor(ctx, session))
+  const factor = await inWorkspace({ db }, session.home.workspaceId, (ctx) => findSecondFactor(ctx, session.home))
   if (factor) requireRecentProof(session)
 }

@@ -26,6 +26,7 @@ import {
   updateAccount,
   updatePassword,
 } from '@vigia/contract/accounts'
+import { listWorkspaces, switchWorkspace } from '@vigia/contract/workspace'
 import { handle, weights } from '../http/http.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -35,6 +36,7 @@ import * as emailChange from './email-change.ts'
 import * as links from './links.ts'
 import * as passkeys from './passkeys.ts'
 import * as passwords from './passwords.ts'
+import { atHome } from './places.ts'
 import { requireRecentProof } from './proof.ts'
 import { requireReady } from './readiness.ts'
 import * as recovery from './recovery.ts'
@@ -63,8 +65,8 @@ export const accountRoutes = [
 
   handle(proveIdentity, weights.heavy, async (ctx, { body, session }) => {
     if (body.passkey) {
-      await webauthn.requirePasskey(ctx, session, body.passkey)
-      await sessions.noteProof(ctx, session)
+      await webauthn.requirePasskey(ctx, atHome(session), body.passkey)
+      await sessions.noteProof(ctx, session, { byPasskey: true })
     } else await sessions.proveAgain(ctx, session, { password: body.senha, code: body.codigo })
     return { data: null, message: 'Confirmado. Vale por dez minutos nesta sessão.' }
   }),
@@ -78,46 +80,67 @@ export const accountRoutes = [
 
   handle(beginPasskey, async (ctx, { session }) => {
     requireRecentProof(session)
-    return { data: await webauthn.challengeForRegistration(ctx, session) }
+    return { data: await webauthn.challengeForRegistration(ctx, atHome(session)) }
   }),
 
   handle(addPasskey, async (ctx, { body, session }) => {
     requireRecentProof(session)
-    await webauthn.addPasskey(ctx, session, body.nome, body.resposta)
+    await webauthn.addPasskey(ctx, atHome(session), body.nome, body.resposta)
+    // Whoever has just made it has shown the device.
+    await sessions.noteProof(ctx, session, { byPasskey: true })
     return { data: null, message: 'Passkey cadastrada. Da próxima vez, entre com ela.' }
   }),
 
   handle(removePasskey, async (ctx, { body, session }) => {
     requireRecentProof(session)
-    await passkeys.removePasskey(ctx, session, body.idPasskey)
+    await passkeys.removePasskey(ctx, atHome(session), body.idPasskey)
     return { data: null, message: 'Passkey removida. Apague-a também no aparelho.' }
   }),
 
   handle(beginSecondFactor, async (ctx, { session }) => {
     requireRecentProof(session)
-    const { secret, uri } = await secondFactor.beginSecondFactor(ctx, session)
+    const { secret, uri } = await secondFactor.beginSecondFactor(ctx, atHome(session))
     return { data: { segredo: secret, endereco: uri } }
   }),
 
   handle(confirmSecondFactor, async (ctx, { body, session }) => {
     requireRecentProof(session)
-    const codigos = await secondFactor.confirmSecondFactor(ctx, session, body.codigo)
+    const codigos = await secondFactor.confirmSecondFactor(ctx, atHome(session), body.codigo)
     return { data: { codigos }, message: 'Verificação em duas etapas ligada. Guarde os códigos de recuperação.' }
   }),
 
   handle(renewRecoveryCodes, async (ctx, { session }) => {
     requireRecentProof(session)
-    const codigos = await secondFactor.renewRecoveryCodes(ctx, session)
+    const codigos = await secondFactor.renewRecoveryCodes(ctx, atHome(session))
     return { data: { codigos }, message: 'Códigos novos gerados. Os anteriores deixaram de valer.' }
   }),
 
   handle(dropSecondFactor, async (ctx, { session }) => {
     requireRecentProof(session)
-    const wasOn = await inWorkspace(ctx, session.workspaceId, (ctx) =>
-      secondFactor.dropSecondFactor(ctx, session, session),
+    const person = atHome(session)
+    const wasOn = await inWorkspace(ctx, person.workspaceId, (ctx) =>
+      secondFactor.dropSecondFactor(ctx, person, person),
     )
     if (!wasOn) throw new AppError('conflict', secondFactor.isOff)
     return { data: null, message: 'Verificação em duas etapas desligada.' }
+  }),
+
+  handle(listWorkspaces, async (ctx, { session }) => {
+    const workspaces = await accounts.listWorkspaces(ctx, session)
+    return {
+      data: workspaces.map(({ publicId, name, role, accessUntil, isCurrent }) => ({
+        wsId: publicId,
+        nome: name,
+        papel: role,
+        acessoAte: accessUntil?.toISOString() ?? null,
+        atual: isCurrent,
+      })),
+    }
+  }),
+
+  handle(switchWorkspace, async (ctx, { body, session, caller }) => {
+    const { token, workspacePublicId } = await sessions.switchWorkspace(ctx, session, body.wsId, caller)
+    return { data: { token, wsId: workspacePublicId } }
   }),
 
   handle(logout, async (ctx, { session }) => {
@@ -128,14 +151,15 @@ export const accountRoutes = [
   handle(listSessions, async (ctx, { session }) => {
     const open = await sessions.listSessions(ctx, session)
     return {
-      data: open.map((row) => ({
-        idSessao: row.public_id,
-        atual: row.public_id === session.publicId,
-        abertaEm: row.created_at.toISOString(),
-        vistaEm: row.seen_at.toISOString(),
-        expiraEm: row.expires_at.toISOString(),
-        endereco: row.address,
-        navegador: row.agent || null,
+      data: open.map(({ publicId, workspace, createdAt, seenAt, expiresAt, address, agent }) => ({
+        idSessao: publicId,
+        workspace,
+        atual: publicId === session.publicId,
+        abertaEm: createdAt.toISOString(),
+        vistaEm: seenAt.toISOString(),
+        expiraEm: expiresAt.toISOString(),
+        endereco: address,
+        navegador: agent || null,
       })),
     }
   }),
@@ -189,25 +213,31 @@ export const accountRoutes = [
             }))
           : null,
         emailNovo: account.new_email,
-        exclusaoEm: account.erase_at?.toISOString() ?? null,
+        exclusaoEm: account.eraseAt?.toISOString() ?? null,
+        workspace: account.workspace,
+        papel: session.role,
+        idsEmpresas: account.companies,
+        outrosWorkspaces: account.isElsewhere,
+        faltaSegundoFator: session.lacksFactor,
+        acessoEncerrado: session.isAccessOver,
       },
     }
   }),
 
   handle(updateAccount, async (ctx, { body, session }) => {
-    await accounts.updateAccount(ctx, session, { name: body.nome, phone: body.celular })
+    await accounts.updateAccount(ctx, atHome(session), { name: body.nome, phone: body.celular })
     return { data: null, message: 'Dados atualizados.' }
   }),
 
   handle(changeEmail, weights.heavy, async (ctx, { body, session, caller }) => {
     const { email, senhaAtual } = body
-    await emailChange.requestEmailChange(ctx, session, { email, password: senhaAtual }, caller)
+    await emailChange.requestEmailChange(ctx, atHome(session), { email, password: senhaAtual }, caller)
     const message = `Enviamos um link para ${email}. O e-mail da conta muda quando ele for confirmado, em até 24 horas.`
     return { data: null, message }
   }),
 
   handle(dropEmailChange, async (ctx, { session }) => {
-    const dropped = await emailChange.dropEmailChange(ctx, session)
+    const dropped = await emailChange.dropEmailChange(ctx, atHome(session))
     const message = dropped ? 'A troca de e-mail não será feita.' : 'Não há troca de e-mail pedida. Nada foi alterado.'
     return { data: null, message }
   }),
@@ -222,7 +252,7 @@ export const accountRoutes = [
   }),
 
   handle(resendConfirmation, async (ctx, { session, caller }) => {
-    const email = await confirmation.resendConfirmation(ctx, session, caller)
+    const email = await confirmation.resendConfirmation(ctx, atHome(session), caller)
     const message =
       email === null
         ? 'Não há e-mail a confirmar nesta conta. Nada foi enviado.'
@@ -231,7 +261,7 @@ export const accountRoutes = [
   }),
 
   handle(changePassword, async (ctx, { body, session }) => {
-    await passwords.changePassword(ctx, session, body.senhaAtual, body.senha)
+    await passwords.changePassword(ctx, atHome(session), body.senhaAtual, body.senha)
     return { data: null, message: 'Senha atualizada com sucesso! As outras sessões foram encerradas.' }
   }),
 ]

@@ -9,6 +9,7 @@ import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { secondFactorPurpose } from '../signer/keys.ts'
 import { isWrittenTo } from './email-proof.ts'
+import { inEachPlace } from './places.ts'
 
 // Codes by time (RFC 6238), as every authenticator program makes them, and codes that the person keeps for when the telephone is gone.
 
@@ -191,13 +192,15 @@ export async function confirmSecondFactor(
     if (!(await takeTimedCode({ db, vault, config }, session, digits, { confirmed: false })))
       throw new AppError('invalid-input', wrongCode)
     // What the password alone proved elsewhere does not switch it off again.
-    await db
-      .updateTable('session')
-      .set({ proved_at: new Date(0) })
-      .where('workspace_id', '=', session.workspaceId)
-      .where('account_id', '=', session.accountId)
-      .where('public_id', '<>', session.publicId)
-      .execute()
+    await inEachPlace({ db }, session, async ({ workspaceId, accountId }) => {
+      await db
+        .updateTable('session')
+        .set({ proved_at: new Date(0) })
+        .where('workspace_id', '=', workspaceId)
+        .where('account_id', '=', accountId)
+        .where('public_id', '<>', session.publicId)
+        .execute()
+    })
     await recordAudit({ db }, session, 'senha', 'Ligou a verificação em duas etapas.')
     await tellOfFactor({ db, config }, session, 'ligada', session.address)
     return replaceRecoveryCodes({ db }, session)

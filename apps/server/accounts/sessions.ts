@@ -5,11 +5,12 @@ import type { Caller, Session } from '../http/http.ts'
 import { countTry, forgetTries, type Limit, networkOf, requireUnderLimit } from '../http/throttle.ts'
 import { queueMail } from '../mail/mail.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
-import { inWorkspace } from '../platform/database.ts'
+import { enterWorkspace, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { uuidOf } from '../platform/text.ts'
 import { isWrittenTo } from './email-proof.ts'
-import { inTurn, matchesPassword, requirePassword } from './passwords.ts'
+import { inTurn, lockAccount, matchesPassword, requirePassword } from './passwords.ts'
+import { atHome, inEachPlace, type Place, placesOf } from './places.ts'
 import { isLately } from './proof.ts'
 import { findSecondFactor, takeCode, wrongCode } from './second-factor.ts'
 import { deleteSessions } from './session-ends.ts'
@@ -25,19 +26,20 @@ export const loginLimit: Limit = { name: 'login', times: 10, withinMs: 15 * 60_0
 export const networkLimit: Limit = { name: 'login de endereço', times: 50, withinMs: 15 * 60_000 }
 const entranceLimit: Limit = { name: 'entrada', times: 300, withinMs: 15 * 60_000 }
 
-/** An account that somebody may be about to enter. */
+/** The account at the home of somebody who may be about to enter. */
 export interface KnownAccount {
   workspaceId: number
-  workspacePublicId: string
   accountId: number
   passwordHash: string
   shared: boolean
+  /** Where its person worked last; null: at home. */
+  lastWorkspaceId: number | null
 }
 
 /** The account with the e-mail, or null. */
 export async function findAccount({ db }: WithDatabase, email: string): Promise<KnownAccount | null> {
   const { rows } = await sql<KnownAccount>`
-    select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId", password_hash as "passwordHash", shared
+    select workspace_id as "workspaceId", account_id as "accountId", password_hash as "passwordHash", shared, last_workspace_id as "lastWorkspaceId"
       from account_for_login(${email.toLowerCase()})`.execute(db)
   return rows[0] ?? null
 }
@@ -50,7 +52,7 @@ export async function logIn(
   { db, log, config, vault }: Pick<Context, 'db' | 'log' | 'config' | 'vault'>,
   credentials: { email: string; password: string; code?: string | undefined },
   caller: Caller,
-): Promise<{ token: string; workspacePublicId: string } | null> {
+): Promise<OpenedSession | null> {
   const email = credentials.email.toLowerCase()
   const network = networkOf(caller.address)
   const report = (error: unknown) => log.error({ err: error }, 'a refused login could not be written down')
@@ -63,8 +65,8 @@ export async function logIn(
     if (account && matches) {
       await requireCode({ db, config, vault }, account, credentials.code, caller)
       await forgetTries({ db }, loginLimit, email)
-      const token = await openSession({ db, config }, { ...account, email }, caller)
-      if (token) return { token, workspacePublicId: account.workspacePublicId }
+      const opened = await openSession({ db, config }, { ...account, email }, caller)
+      if (opened) return opened
     }
     await countTry({ db }, networkLimit, network)
     // After the answer, whose time must not tell that there is an account.
@@ -74,14 +76,23 @@ export async function logIn(
   return inTurn(`network ${network}`, () => inTurn(`e-mail ${email}`, check))
 }
 
-/** Opens a session for who has proved to be the account's person; null: the password was replaced meanwhile. `sentence` is for the audit. */
+/** A session that has just begun. */
+export interface OpenedSession {
+  token: string
+  workspacePublicId: string
+}
+
+/**
+ * Opens a session for who has proved to be the account's person, in the workspace where they worked last; null: the password was replaced meanwhile.
+ * `sentence` is for the audit.
+ */
 export async function openSession(
   { db, config }: Pick<Context, 'db' | 'config'>,
-  { workspaceId, accountId, passwordHash, email }: KnownAccount & { email: string },
+  { workspaceId, accountId, passwordHash, email, lastWorkspaceId }: KnownAccount & { email: string },
   caller: Caller,
-  sentence = 'Entrou.',
-): Promise<string | null> {
-  const token = createToken()
+  { sentence = 'Entrou.', byPasskey = false } = {},
+): Promise<OpenedSession | null> {
+  const home = { workspaceId, accountId }
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
     // Held until the end, like a password that is replaced: logins of one account take turns.
     const account = await db
@@ -104,12 +115,7 @@ export async function openSession(
         .where('id', '=', accountId)
         .execute()
     const from = account.shared ? null : caller
-    if (
-      from &&
-      account.entered_at &&
-      account.writtenTo &&
-      !(await isKnownDevice({ db }, { workspaceId, accountId }, from))
-    ) {
+    if (from && account.entered_at && account.writtenTo && !(await isKnownDevice({ db }, home, from))) {
       const payload = {
         at: new Date().toISOString(),
         address: from.address,
@@ -117,24 +123,139 @@ export async function openSession(
       }
       await queueMail({ db }, { workspaceId, kind: 'aparelho-novo', recipient: email, payload })
     }
-    const expiresAt = sql<Date>`now() + ${Math.min(config.sessionMs, config.sessionIdleMs)}::float8 * interval '1 ms'`
-    await listToken({ db }, workspaceId, token, sql<Date>`now() + ${config.sessionMs}::float8 * interval '1 ms'`)
-    await db
-      .insertInto('session')
-      .values({
-        token_hash: tokenHash(token),
-        workspace_id: workspaceId,
-        account_id: accountId,
-        expires_at: expiresAt,
-        address: from?.address,
-        agent: from?.agent,
-      })
-      .execute()
-    await endOldest({ db }, { workspaceId, accountId }, account.shared ? sharedSessionsMax : sessionsMax)
-    const actor = { workspaceId, accountId, accountName: account.name, address: from?.address }
+    const place = await findOpenPlace({ db }, home, lastWorkspaceId)
+    const opened = await insertSession({ db, config }, place, from, { by_passkey: byPasskey })
+    await endOldest({ db }, place, account.shared ? sharedSessionsMax : sessionsMax)
+    const actor = { ...place, accountName: account.name, address: from?.address }
     await recordAudit({ db }, actor, 'login', sentence)
-    return token
+    return opened
   })
+}
+
+// Where the person worked last, or else at home, or else anywhere; at home again when their access is over everywhere, for what is their own.
+// `ctx.db` is a transaction inside the home, and then inside that workspace.
+async function findOpenPlace(ctx: WithDatabase, home: Place, lastWorkspaceId: number | null): Promise<Place> {
+  const places = await placesOf(ctx, home)
+  places.sort((a, b) => Number(b.workspaceId === lastWorkspaceId) - Number(a.workspaceId === lastWorkspaceId))
+  for (const place of places) {
+    await enterWorkspace(ctx, place.workspaceId)
+    if (await isLetIn(ctx, place)) return place
+  }
+  await enterWorkspace(ctx, home.workspaceId)
+  return home
+}
+
+const accessIsOver =
+  'O seu acesso a esse workspace terminou no dia combinado. Nada foi alterado: para voltar a entrar, peça a quem o administra que mude a data.'
+
+async function isLetIn({ db }: WithDatabase, { workspaceId, accountId }: Place): Promise<boolean> {
+  const row = await db
+    .selectFrom('account')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', accountId)
+    .where(sql<boolean>`access_until is null or access_until > now()`)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+// `ctx.db` is a transaction inside the workspace of the account. `carried`: what a session before it has shown already, and when that began.
+async function insertSession(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  { workspaceId, accountId }: Place,
+  from: Partial<Caller> | null,
+  carried: { proved_at?: Date; created_at?: Date; by_passkey?: boolean } = {},
+): Promise<OpenedSession> {
+  const token = createToken()
+  await listToken({ db }, workspaceId, token, sql<Date>`now() + ${config.sessionMs}::float8 * interval '1 ms'`)
+  await db
+    .insertInto('session')
+    .values({
+      token_hash: tokenHash(token),
+      workspace_id: workspaceId,
+      account_id: accountId,
+      expires_at: sql<Date>`least(${carried.created_at ?? sql`now()`}::timestamptz + ${config.sessionMs}::float8 * interval '1 ms',
+                                  now() + ${config.sessionIdleMs}::float8 * interval '1 ms')`,
+      address: from?.address,
+      agent: from?.agent,
+      ...carried,
+    })
+    .execute()
+  const { public_id: workspacePublicId } = await db
+    .selectFrom('workspace')
+    .select('public_id')
+    .where('id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  return { token, workspacePublicId }
+}
+
+/** Opens a session in another workspace of the person, with the name `publicId`, in the place of this one. The next login leads there. */
+export async function switchWorkspace(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  publicId: string,
+  caller: Caller,
+): Promise<OpenedSession> {
+  const unknown = new AppError('not-found', 'Você não está nesse workspace, ou ele não existe mais.')
+  const { rows } = await sql<{ id: number | null }>`
+    select workspace_for_public_id(${uuidOf(publicId)}::uuid) as id`.execute(db)
+  if (session.shared) throw unknown
+  const { home } = session
+  return inWorkspace({ db }, home.workspaceId, async ({ db }) => {
+    await lockPerson({ db }, session)
+    if (rows[0]?.id === session.workspaceId)
+      throw new AppError('conflict', 'Você já está neste workspace. Nada foi alterado.')
+    const place = (await placesOf({ db }, home)).find(({ workspaceId }) => workspaceId === rows[0]?.id)
+    if (!place) throw unknown
+    return moveSession({ db, config }, session, place, caller)
+  })
+}
+
+/**
+ * Holds the person of a session until the end of the transaction, so that what ends all of their sessions, or changes where they are, comes before or
+ * after. Returns how they are called and reached. `ctx.db` is a transaction inside the home.
+ */
+export async function lockPerson(
+  { db }: WithDatabase,
+  { home }: Pick<Session, 'home'>,
+): Promise<{ name: string; email: string }> {
+  const account = await lockAccount({ db }, home)
+  // They left in this moment, or their home is elsewhere now.
+  if (!account) throw new AppError('unauthenticated', 'Sessão expirada. Faça login novamente.')
+  return account
+}
+
+/** Opens a session of the person of another session in `place`, and ends that other one. `ctx.db` is a transaction inside the home, whose person is held. */
+export async function moveSession(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  place: Place,
+  { address, agent }: Caller,
+): Promise<OpenedSession> {
+  const { home } = session
+  await countTry({ db }, entranceLimit, `${home.workspaceId}/${home.accountId}`)
+  await sql`
+    update account_directory set last_workspace_id = ${place.workspaceId}
+     where workspace_id = ${home.workspaceId} and account_id = ${home.accountId}`.execute(db)
+  await enterWorkspace({ db }, session.workspaceId)
+  const { rows } = await sql<{ proved_at: Date; created_at: Date; by_passkey: boolean }>`
+    select proved_at, created_at, by_passkey from session
+     where workspace_id = ${session.workspaceId} and token_hash = ${tokenHash(session.token)} for update`.execute(db)
+  // It ended in this moment.
+  if (!rows[0]) throw new AppError('unauthenticated', 'Sessão expirada. Faça login novamente.')
+  await deleteSessions({ db }, session.workspaceId, sql`token_hash = ${tokenHash(session.token)}`)
+  await enterWorkspace({ db }, place.workspaceId)
+  if (!(await isLetIn({ db }, place))) throw new AppError('conflict', accessIsOver)
+  const from = session.shared ? null : { address, agent }
+  const opened = await insertSession({ db, config }, place, from, rows[0])
+  await endOldest({ db }, place, sessionsMax)
+  await recordAudit(
+    { db },
+    { ...place, accountName: session.accountName, address: session.address },
+    'login',
+    'Entrou, vindo de outro workspace.',
+  )
+  return opened
 }
 
 // Refuses who knows the password and does not show a code of the second factor, where there is one.
@@ -179,10 +300,10 @@ export async function proveAgain(
   session: Session,
   { password, code }: { password?: string | undefined; code?: string | undefined },
 ): Promise<void> {
-  const { workspaceId } = session
-  if (await inWorkspace(ctx, workspaceId, (ctx) => findSecondFactor(ctx, session))) {
+  const person = atHome(session)
+  if (await inWorkspace(ctx, person.workspaceId, (ctx) => findSecondFactor(ctx, person))) {
     if (!code) throw new AppError('invalid-input', 'Esta conta tem verificação em duas etapas: digite um código.')
-    const isRight = await tryCode(ctx, session, code, 'Confirmação recusada: o código não conferiu.')
+    const isRight = await tryCode(ctx, person, code, 'Confirmação recusada: o código não conferiu.')
     // A call whose response was lost comes again, with a code that it has used.
     if (!isRight && session.provedLately) return
     if (!isRight) throw new AppError('invalid-input', wrongCode)
@@ -191,32 +312,36 @@ export async function proveAgain(
 }
 
 /** Notes that the person of the session has just proved to be the account's. */
-export async function noteProof(ctx: WithDatabase, { workspaceId, token }: Session): Promise<void> {
+export async function noteProof(
+  ctx: WithDatabase,
+  { workspaceId, token }: Session,
+  { byPasskey = false } = {},
+): Promise<void> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     db
       .updateTable('session')
-      .set({ proved_at: sql<Date>`now()` })
+      .set({ proved_at: sql<Date>`now()`, ...(byPasskey && { by_passkey: true }) })
       .where('workspace_id', '=', workspaceId)
       .where('token_hash', '=', tokenHash(token))
       .execute(),
   )
 }
 
-// Whether one like it opened a session of the account in the last month. Versions change without anybody doing anything, and addresses too.
-async function isKnownDevice(
-  { db }: WithDatabase,
-  { workspaceId, accountId }: Pick<KnownAccount, 'workspaceId' | 'accountId'>,
-  { agent }: Caller,
-): Promise<boolean> {
-  const known = await db
-    .selectFrom('session')
-    .select('agent')
-    .distinct()
-    .where('workspace_id', '=', workspaceId)
-    .where('account_id', '=', accountId)
-    .execute()
+// Whether one like it opened a session of the person in the last month. Versions change without anybody doing anything, and addresses too.
+async function isKnownDevice(ctx: WithDatabase, home: Place, { agent }: Caller): Promise<boolean> {
   const device = describeDevice(agent ?? null)
-  return known.some((session) => describeDevice(session.agent) === device)
+  let isKnown = false
+  await inEachPlace(ctx, home, async ({ workspaceId, accountId }) => {
+    const known = await ctx.db
+      .selectFrom('session')
+      .select('agent')
+      .distinct()
+      .where('workspace_id', '=', workspaceId)
+      .where('account_id', '=', accountId)
+      .execute()
+    isKnown ||= known.some((session) => describeDevice(session.agent) === device)
+  })
+  return isKnown
 }
 
 // Nobody looks at more, and each is one more that somebody may find.
@@ -250,7 +375,8 @@ export async function findSession(
 ): Promise<Session | null> {
   const { rows } = await sql<Omit<Session, 'token' | 'address'> & { seenLongAgo: boolean }>`
     select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId",
-           account_name as "accountName", shared, session_public_id as "publicId", expires_at as "expiresAt",
+           account_name as "accountName", shared, role, company_ids as companies, lacks_factor as "lacksFactor", access_over as "isAccessOver",
+           json_build_object('workspaceId', home_workspace_id, 'accountId', home_account_id) as home, session_public_id as "publicId", expires_at as "expiresAt",
            ${isLately(sql`proved_at`)} as "provedLately", seen_at <= now() - interval '1 hour' as "seenLongAgo"
       from session_for_token(${tokenHash(token)})`.execute(db)
   if (!rows[0]) return null
@@ -288,20 +414,32 @@ export async function logOut({ db }: WithDatabase, session: Session): Promise<vo
   })
 }
 
-/** The open sessions of the account, the newest first; those of others who share it are not shown. */
-export async function listSessions({ db }: WithDatabase, { workspaceId, accountId, shared, publicId }: Session) {
-  return inWorkspace({ db }, workspaceId, ({ db }) =>
-    db
-      .selectFrom('session')
-      .select(['public_id', 'created_at', 'seen_at', 'expires_at', 'address', 'agent'])
-      .where('workspace_id', '=', workspaceId)
-      .where('account_id', '=', accountId)
-      .where('expires_at', '>', sql<Date>`now()`)
-      .$if(shared, (query) => query.where('public_id', '=', publicId))
-      .orderBy('created_at', 'desc')
-      .orderBy('public_id')
-      .execute(),
-  )
+/** An open session as its person sees it. */
+export interface OpenSession {
+  publicId: string
+  workspace: string
+  createdAt: Date
+  seenAt: Date
+  expiresAt: Date
+  address: string | null
+  agent: string | null
+}
+
+/** The open sessions of the person, in all their workspaces, the newest first; those of others who share the account are not shown. */
+export async function listSessions({ db }: WithDatabase, { home, shared, publicId }: Session): Promise<OpenSession[]> {
+  return inWorkspace({ db }, home.workspaceId, async ({ db }) => {
+    const open: OpenSession[] = []
+    await inEachPlace({ db }, home, async ({ workspaceId, accountId }) => {
+      const { rows } = await sql<OpenSession>`
+        select s.public_id as "publicId", w.name as workspace, s.created_at as "createdAt", s.seen_at as "seenAt", s.expires_at as "expiresAt",
+               s.address, s.agent
+          from session s join workspace w on w.id = s.workspace_id
+         where s.workspace_id = ${workspaceId} and s.account_id = ${accountId} and s.expires_at > now()
+           and (not ${shared} or s.public_id = ${publicId})`.execute(db)
+      open.push(...rows)
+    })
+    return open.sort((a, b) => Number(b.createdAt) - Number(a.createdAt) || a.publicId.localeCompare(b.publicId))
+  })
 }
 
 /** Which of the sessions `publicIds` of a workspace are over, for whatever reason. */
@@ -323,7 +461,7 @@ export async function listEnded(
   return publicIds.filter((publicId) => !known.has(publicId))
 }
 
-/** Ends the session `publicId` of the account or, when none is named, all but the one that asks. Returns how many ended. */
+/** Ends the session `publicId` of the person or, when none is named, all but the one that asks, in all their workspaces. Returns how many ended. */
 export async function endSessions(
   { db }: WithDatabase,
   session: Session,
@@ -335,13 +473,18 @@ export async function endSessions(
       'Esta conta é compartilhada, e as outras sessões são de outras pessoas: nenhuma foi encerrada. Para encerrar a sua, use "Sair".',
     )
   if (publicId !== undefined && uuidOf(publicId) === null) throw unknownSession()
-  return inWorkspace({ db }, session.workspaceId, async ({ db }) => {
+  return inWorkspace({ db }, session.home.workspaceId, async ({ db }) => {
+    await lockPerson({ db }, session)
     const which = publicId === undefined ? sql`public_id <> ${session.publicId}` : sql`public_id = ${publicId}`
-    const open = sql`account_id = ${session.accountId} and expires_at > now() and ${which}`
-    const ended = await deleteSessions({ db }, session.workspaceId, open)
-    if (publicId !== undefined && ended.length === 0) throw unknownSession()
-    if (ended.length > 0) await recordAudit({ db }, session, 'sessao', endedSentence(ended))
-    return ended.length
+    let count = 0
+    await inEachPlace({ db }, session.home, async (place) => {
+      const open = sql`account_id = ${place.accountId} and expires_at > now() and ${which}`
+      const ended = await deleteSessions({ db }, place.workspaceId, open)
+      if (ended.length > 0) await recordAudit({ db }, { ...session, ...place }, 'sessao', endedSentence(ended))
+      count += ended.length
+    })
+    if (publicId !== undefined && count === 0) throw unknownSession()
+    return count
   })
 }
 

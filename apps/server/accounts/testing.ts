@@ -6,7 +6,7 @@ import { createDatabase } from '../../../tests/support/database.ts'
 import { quickPasswords } from '../../../tests/support/passwords.ts'
 import { readConfig } from '../config.ts'
 import { serveRoutes } from '../http/http.ts'
-import type { Letter } from '../mail/mail.ts'
+import type { Letter, MailKind } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
@@ -46,8 +46,19 @@ export function newAddress(): string {
   return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`
 }
 
-/** The calls about accounts on a database of their own; `owner` sees all of its rows. `smtpUrl`: letters would leave. */
-export async function openAccounts({ smtpUrl }: { smtpUrl?: string } = {}) {
+/**
+ * The calls about accounts on a database of their own; `owner` sees all of its rows. `smtpUrl`: letters would leave. `routes`, `mails`: those of
+ * other slices beside them.
+ */
+export async function openAccounts({
+  smtpUrl,
+  routes = [],
+  mails = {},
+}: {
+  smtpUrl?: string
+  routes?: Parameters<typeof serveRoutes>[1]
+  mails?: Record<string, MailKind>
+} = {}) {
   const database = await createDatabase()
   const db = openDatabase(database.url)
   const owner = new pg.Client({ connectionString: database.url })
@@ -74,7 +85,8 @@ export async function openAccounts({ smtpUrl }: { smtpUrl?: string } = {}) {
     printer: createPrinter(),
     storage: roomyStorage,
   }
-  const app = await serveRoutes(ctx, accountRoutes, findSession)
+  const app = await serveRoutes(ctx, [...accountRoutes, ...routes], findSession)
+  const writers = { ...accountMails, ...mails }
 
   const call = async (method: 'GET' | 'POST' | 'PUT', url: string, options: HandlerOptions = {}) => {
     const response = await app.inject({
@@ -118,7 +130,7 @@ export async function openAccounts({ smtpUrl }: { smtpUrl?: string } = {}) {
         kind,
         recipient,
       )
-      return mails.map((mail) => () => accountMails[kind]!(ctx, { ...mail, id: BigInt(mail.id), recipient }))
+      return mails.map((mail) => () => writers[kind]!(ctx, { ...mail, id: BigInt(mail.id), recipient }))
     },
     /** The letter of the newest mail of the kind to the recipient, as the one who sends it would have it. */
     async letter(kind: string, recipient: string): Promise<Letter | null> {

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Session } from '../http/http.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { removePasskeys } from './passkeys.ts'
+import { inEachPlace } from './places.ts'
 import { removeSecondFactor } from './second-factor.ts'
 
 // Besides the password: passkeys, and the API keys that the account has made.
@@ -18,7 +19,8 @@ export interface WaysIn {
 const recently = sql<Date>`now() - interval '30 days'`
 
 /**
- * Closes what somebody else may have opened while the password was known to them: all passkeys, and the API keys of the last thirty days. Of an account
+ * Closes what somebody else may have opened while the password was known to them: all passkeys, and the API keys of the last thirty days, in each
+ * workspace of the person. Of an account
  * whose e-mail nobody had confirmed, which somebody else may have made: all keys, and the second factor. Returns what was closed. `ctx.db` is a transaction
  * inside the workspace.
  */
@@ -28,13 +30,21 @@ export async function closeWaysIn(
   { wasProved }: { wasProved: boolean },
 ): Promise<WaysIn> {
   if (!wasProved) await removeSecondFactor({ db }, owner)
-  const { workspaceId, accountId } = owner
   const passkeys = await removePasskeys({ db }, owner)
-  const { rows } = await sql<NamedKey>`
-    select name, start from end_keys_made_by(${workspaceId}, ${accountId}, ${wasProved ? recently : sql`'-infinity'::timestamptz`})`.execute(
-    db,
-  )
-  return { passkeys, keys: rows.map(nameOf) }
+  const since = wasProved ? recently : sql`'-infinity'::timestamptz`
+  const keys: string[] = []
+  await inEachPlace({ db }, owner, async ({ workspaceId, accountId }) => {
+    const { rows } = await sql<NamedKey>`
+      select name, start from end_keys_made_by(${workspaceId}, ${accountId}, ${since})`.execute(db)
+    keys.push(...rows.map(nameOf))
+    // Whoever else knew the password may have asked a mailbox of their own to come in.
+    await db
+      .deleteFrom('invitation')
+      .where('workspace_id', '=', workspaceId)
+      .where('invited_by', '=', accountId)
+      .execute()
+  })
+  return { passkeys, keys }
 }
 
 /** What is open. `ctx.db` is a transaction inside the workspace. */
@@ -46,11 +56,15 @@ export async function listWaysIn({ db }: WithDatabase, { workspaceId, accountId 
     .where('account_id', '=', accountId)
     .orderBy('created_at')
     .execute()
-  const { rows } = await sql<NamedKey>`
-    select name, start from api_key
-     where workspace_id = ${workspaceId} and created_by = ${accountId} and token_hash is not null
-       and (expires_at is null or expires_at > now()) order by created_at`.execute(db)
-  return { passkeys: passkeys.map(({ name }) => name), keys: rows.map(nameOf) }
+  const keys: string[] = []
+  await inEachPlace({ db }, { workspaceId, accountId }, async (place) => {
+    const { rows } = await sql<NamedKey>`
+      select name, start from api_key
+       where workspace_id = ${place.workspaceId} and created_by = ${place.accountId} and token_hash is not null
+         and (expires_at is null or expires_at > now()) order by created_at`.execute(db)
+    keys.push(...rows.map(nameOf))
+  })
+  return { passkeys: passkeys.map(({ name }) => name), keys }
 }
 
 interface NamedKey {

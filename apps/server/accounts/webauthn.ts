@@ -222,7 +222,7 @@ async function checkPasskey(ctx: Pick<Context, 'db' | 'config' | 'vault'>, respo
   const { rows } = await sql<
     KnownAccount & { email: string; credentialId: string; publicKey: Buffer; counter: bigint }
   >`
-    select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId", email,
+    select workspace_id as "workspaceId", account_id as "accountId", email, last_workspace_id as "lastWorkspaceId",
            password_hash as "passwordHash", shared, credential_id as "credentialId", public_key as "publicKey", counter
       from account_for_passkey(${digest})`.execute(ctx.db)
   const [known] = rows
@@ -267,10 +267,10 @@ export async function logInWithPasskey(
   await requireUnderLimit(ctx, networkLimit, network)
   try {
     const account = await checkPasskey(ctx, response)
-    const token = await openSession(ctx, account, caller, 'Entrou com uma passkey.')
+    const opened = await openSession(ctx, account, caller, { sentence: 'Entrou com uma passkey.', byPasskey: true })
     // The password was replaced in this moment.
-    if (!token) throw new AppError('unauthenticated', tooLate)
-    return { token, workspacePublicId: account.workspacePublicId, email: account.email }
+    if (!opened) throw new AppError('unauthenticated', tooLate)
+    return { ...opened, email: account.email }
   } catch (error) {
     if (error instanceof AppError && error.code === 'unauthenticated') await countTry(ctx, networkLimit, network)
     throw error

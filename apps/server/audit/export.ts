@@ -62,6 +62,7 @@ const downloading = createPlaces({
   full: 'A auditoria desta conta já está sendo baixada. Os registros estão seguros: espere o download terminar e exporte de novo.',
 })
 const downloadMsMax = 3_600_000
+const everything = { companies: null, whole: true }
 
 /**
  * The whole audit that a ticket stands for, as CSV, up to the entry that says who took it. Never a part of it: what a filter leaves out could not be
@@ -84,7 +85,7 @@ export async function openAudit(
       'gone',
       'Este link valia por dois minutos, que já passaram. Os registros estão seguros: exporte de novo na página Auditoria.',
     )
-  await requireHolder(ctx, opened)
+  await requireHolder(ctx, opened, everything)
   await countTry(ctx, fetches, ticket)
   await using stack = new AsyncDisposableStack()
   stack.use(await downloading.take(workspaceId))
@@ -93,7 +94,7 @@ export async function openAudit(
     recordAudit({ db }, reader, 'leitura', 'Baixou a auditoria inteira, com a cadeia.'),
   )
   const content = Readable.from(writeAudit(ctx, workspaceId), { objectMode: false })
-  stack.use(endWithHolder(ctx, opened, content))
+  stack.use(endWithHolder(ctx, opened, everything, content))
   const limit = setTimeout(() => content.destroy(new Error('a download took too long')), downloadMsMax)
   const held = stack.move()
   content.once('close', () => {

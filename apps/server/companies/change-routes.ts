@@ -14,7 +14,7 @@ import { handle, type Session, weights } from '../http/http.ts'
 import { requireScope } from '../http/keys.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
-import { inTransaction, inWorkspace } from '../platform/database.ts'
+import { beyondLimit, inTransaction, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { serviceOf } from '../platform/service.ts'
 import { lockSettings, recordArchiving, recordChanges, recordRemoval, recordSync } from './audit-entries.ts'
@@ -54,12 +54,13 @@ export const companyChangeRoutes = (captures: Captures) => [
     const file = form['CertificadoDigital.Certificado']
     const password = form['CertificadoDigital.Senha'] ?? ''
     if (file) {
+      requireKeeper(session)
       requireRecentProof(session)
       await requireProvedEmail(ctx, session)
     }
     const certificate = file && (await companies.openCertificate(session.workspaceId, file, password))
     const proved = certificate !== undefined && (await isProved(ctx, certificate))
-    const isActive = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
+    const isActive = await inWorkspace(beyondLimit(ctx), session.workspaceId, async (ctx) => {
       const { db } = ctx
       const before = await lockSettings({ db }, session.workspaceId, companyId)
       // From then on events leave in the company's name.
@@ -108,7 +109,7 @@ export const companyChangeRoutes = (captures: Captures) => [
 
   handle(synchronizeCompany, async (ctx, { query, session }) => {
     const companyId = await companies.getCompanyId(ctx, session.workspaceId, query.idEmpresa)
-    const requests = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
+    const requests = await inWorkspace(beyondLimit(ctx), session.workspaceId, async (ctx) => {
       await recordSync(ctx, session, companyId)
       return captures.requestSync(ctx, session.workspaceId, companyId)
     })
@@ -133,13 +134,22 @@ async function setArchived(
   const { workspaceId, shared } = session
   if (shared) throw new AppError('conflict', companiesOfEverybody)
   const companyId = await companies.getCompanyId(ctx, workspaceId, publicId)
-  await inWorkspace(ctx, workspaceId, async (ctx) => {
+  await inWorkspace(beyondLimit(ctx), workspaceId, async (ctx) => {
     const company = await lockSettings(ctx, workspaceId, companyId)
     // Who asks twice is told the same twice.
     if (!(await companies.setArchived(ctx, workspaceId, companyId, archived))) return
     await captures.followPlan(ctx, workspaceId)
     await recordArchiving(ctx, session, company, archived)
   })
+}
+
+// A certificate serves every company of its base, and signs in their names.
+function requireKeeper({ role, companies }: Session): void {
+  if (role === 'administrador' && companies === null) return
+  throw new AppError(
+    'forbidden',
+    'Certificados são só de quem administra o workspace. Nada foi alterado: envie a mudança sem o certificado, ou peça a quem administra.',
+  )
 }
 
 // Codes of participation (section 3).

@@ -129,7 +129,7 @@ export async function eraseUnused({ db, config }: Pick<Context, 'db' | 'config'>
   )
 }
 
-type EraseContext = Pick<Context, 'db' | 'log' | 'config'>
+type EraseContext = Pick<Context, 'db' | 'log' | 'config' | 'vault'>
 
 /**
  * Deletes every workspace whose time is over, and says in the log which; one after the other, because a large one takes minutes. What has to
@@ -173,7 +173,7 @@ async function erase(
     await destroyKeys({ db }, id)
     await stopWithoutCertificate({ db }, id, null)
     await removeAllKeys({ db }, id)
-    const emails = await removeAccounts({ db }, id)
+    const emails = await removeAccounts({ db, vault: ctx.vault }, id)
     if (emails.length > 0) await db.deleteFrom('mail').where('recipient', 'in', emails).execute()
   })
   if (!(await leaveLines(ctx, id, signal))) return false

@@ -8,6 +8,8 @@ export interface Ready {
   printed: boolean
   /** It is everything that the workspace keeps; absent: of a version that did not know that. */
   leaving?: boolean
+  /** It tells of these companies; absent: of all. */
+  companyIds?: number[]
 }
 
 const where = 'O arquivo fica um dia no sino; depois, basta pedir de novo.'

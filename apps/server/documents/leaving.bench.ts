@@ -56,7 +56,7 @@ const session = await openTestSession(ctx.db, workspaceId)
 const app = await serveRoutes(ctx, documentRoutes, async () => session)
 await app.listen({ port: 0, host: '127.0.0.1' })
 const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
-const worker = startExportWorker(ctx)
+const worker = startExportWorker(ctx, ctx.db)
 const path = '/v1/api/DocumentosFiscais'
 
 async function call<T>(method: string, address: string, body?: object): Promise<T> {

@@ -7,7 +7,7 @@ import { quantile, report } from '../../../bench/measure.ts'
 import { startDatabase } from '../../../tests/support/postgres.ts'
 import { fill, terms } from '../../../tests/support/volume.ts'
 import { readDashboard } from '../dashboard/dashboard.ts'
-import { openDatabase, readWorkspace } from '../platform/database.ts'
+import { limitTo, openDatabase, pools, readWorkspace } from '../platform/database.ts'
 import { migrate } from '../platform/migrate.ts'
 import { dueUntil } from './deadlines.ts'
 import { type Filter, searchDocuments } from './list.ts'
@@ -38,6 +38,7 @@ await fill(
   names.map((name) => ({ workspaceId: idOf(name), ...workspaces[name] })),
 )
 const db = openDatabase(postgres.url, { connections: 1 })
+const limited = openDatabase(postgres.url, { ...pools.limited, connections: 1 })
 try {
   for (const name of names) {
     report('list', {
@@ -53,6 +54,12 @@ try {
       dueUntil: await measureDue(name),
     })
   }
+  for (const name of names)
+    report('list', {
+      workspace: name,
+      against: 'the same for who sees all companies',
+      chosenCompanies: await measureChosen(name),
+    })
   const [current, last] = [month(0), month(1)]
   report('list', {
     goal: 1.5,
@@ -77,6 +84,7 @@ try {
   })
 } finally {
   await db.destroy()
+  await limited.destroy()
   await owner.end()
   await postgres[Symbol.asyncDispose]()
   await rm(directory, { recursive: true })
@@ -103,6 +111,39 @@ async function measurePageOne(name: Name): Promise<Record<string, Compared>> {
   measured.monthWithSwitches = await againstFetch(name, await someIds(name, month(0)), () => list(name, month(0)))
   await hide(511)
   return measured
+}
+
+// Of who sees half of the companies.
+async function measureChosen(name: Name) {
+  const { rows } = await owner.query<{ id: number }>(
+    'select id from company where workspace_id = $1 and id % 2 = 0 order by id',
+    [idOf(name)],
+  )
+  const some = limitTo(
+    limited,
+    rows.map(({ id }) => id),
+    db,
+  )
+  const of = (shown: typeof db, filter: Partial<Filter>) =>
+    searchDocuments({ db: shown }, idOf(name), { type: 0, page: 1, ...filter })
+  const compare = (filter: Partial<Filter>) =>
+    sideBySide(
+      () => of(some, filter),
+      () => of(db, filter),
+    )
+  const { total } = await of(some, {})
+  return {
+    companies: rows.length,
+    documents: total,
+    month: await compare(month(0)),
+    noDates: await compare({}),
+    lastPage: await compare({ page: Math.ceil(total / 50) }),
+    twoWords: await compare({ ...month(0), text: `distribuidora ${terms.some}` }),
+    dashboard: await sideBySide(
+      () => readDashboard({ db: some }, idOf(name)),
+      () => readDashboard({ db }, idOf(name)),
+    ),
+  }
 }
 
 async function filtersOf(name: Name): Promise<Record<string, Partial<Filter>>> {

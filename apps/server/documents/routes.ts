@@ -132,7 +132,7 @@ export const documentRoutes = [
     }
   }),
   handle(listExports, async (ctx, { session }) => ({
-    data: (await readExports(ctx, session.workspaceId)).map((one) => ({
+    data: (await readExports(ctx, session)).map((one) => ({
       id: one.id,
       nome: one.fileName,
       formato: one.form,

@@ -4,8 +4,8 @@ import { type RawBuilder, sql } from 'kysely'
 import { findLogoOf } from '../companies/companies.ts'
 import { claimRows, fromNow, LeaseLost, startJobs } from '../jobs/jobs.ts'
 import { announce } from '../notifications/notifications.ts'
-import type { Context } from '../platform/context.ts'
-import { asOperator, inWorkspace } from '../platform/database.ts'
+import type { Context, Database } from '../platform/context.ts'
+import { asOperator, inWorkspace, limitTo } from '../platform/database.ts'
 import { pause } from '../platform/pause.ts'
 import type { Ready } from './announcements.ts'
 import { zip } from './export/archive.ts'
@@ -37,13 +37,15 @@ interface HeldExport {
   /** Identifies the lease of this holder. */
   lease: string
   request: Kept
+  /** What who asked for it may see; null: everything. */
+  companies: number[] | null
 }
 
 /**
  * Makes the exports that people want, one of each workspace at a time, until disposed. Archives of everything have a place of their own: one may
  * take hours, and other exports do not wait for it.
  */
-export function startExportWorker(ctx: Context): AsyncDisposable {
+export function startExportWorker(ctx: Context, limited: Database): AsyncDisposable {
   const workers = new AsyncDisposableStack()
   for (const leaving of [false, true])
     workers.use(
@@ -51,7 +53,7 @@ export function startExportWorker(ctx: Context): AsyncDisposable {
         {
           name: leaving ? 'leaving' : 'export',
           claim: () => claimExport(ctx, leaving),
-          run: (job, signal) => makeExport(ctx, job, signal),
+          run: (job, signal) => makeExport(ctx, limited, job, signal),
           postpone: (job) => letGo(ctx, job),
           describe: ({ workspaceId, id }) => ({ workspaceId, export: String(id) }),
           concurrency: leaving ? 1 : atOnce,
@@ -80,17 +82,18 @@ async function claimExport(ctx: Pick<Context, 'db'>, leaving: boolean): Promise<
       key: ['workspace_id', 'id'],
       lanes: [lane],
       leaseMs,
-      returning: sql`workspace_id as "workspaceId", id, attempt, total, lease_until::text as lease, request`,
+      returning: sql`workspace_id as "workspaceId", id, attempt, total, lease_until::text as lease, request, company_ids as companies`,
     })
     return claimed?.rows[0] ?? null
   })
 }
 
-async function makeExport(ctx: Context, job: HeldExport, signal: AbortSignal): Promise<void> {
+async function makeExport(ctx: Context, limited: Database, job: HeldExport, signal: AbortSignal): Promise<void> {
   const tally = newTally()
   const file = await startFile(ctx, job, tally)
+  const shown = job.companies ? { ...ctx, db: limitTo(limited, job.companies, ctx.db) } : ctx
   try {
-    await storeAll(file, (ended) => contentOf(ctx, job, tally, ended), signal)
+    await storeAll(file, (ended) => contentOf(shown, job, tally, ended), signal)
     const printed = job.request.contents !== null || tally.pdf > 0
     await file.finish({ state: printed ? 'ready' : 'failed', problem: missingText(tally) })
   } catch (error) {
@@ -227,6 +230,7 @@ async function startFile(ctx: Context, job: HeldExport, tally: Tally): Promise<F
           by: request.requestedBy,
           printed: request.contents === null,
           leaving: request.leaving !== undefined,
+          ...(job.companies && { companyIds: job.companies }),
         }
         if (state === 'ready') await announce(ctx, workspaceId, { what: 'exportacao-pronta', payload })
       })

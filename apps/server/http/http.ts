@@ -3,10 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
 import { type Duplex, Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
-import type { Envelope, RouteData, RouteDefinition, RouteInput } from '@vigia/contract/route'
+import { type Envelope, mayAs, type RouteData, type RouteDefinition, type RouteInput } from '@vigia/contract/route'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, Database } from '../platform/context.ts'
+import { limitTo } from '../platform/database.ts'
 import { AppError, type ErrorCode, errorCodes } from '../platform/errors.ts'
 import { createPlaces, type Places } from '../platform/places.ts'
 import { sendText } from './encoding.ts'
@@ -111,12 +112,15 @@ const ofWorkspaces = 'Há chamadas demais desta conta ao mesmo tempo. Nada foi p
 const ofStrangers =
   'Há chamadas demais deste endereço ao mesmo tempo. Nada foi perdido nem alterado; tente de novo em instantes.'
 
-/** A Fastify server of `handlers`, in which `guest` serves its own path, and `keys` open calls too; call `listen` or `inject` on it. */
+/**
+ * A Fastify server of `handlers`, in which `guest` serves its own path, and `keys` open calls too; call `listen` or `inject` on it. Who may see some
+ * companies only is served from `limited`, and from nothing where there is none.
+ */
 export async function serveRoutes(
   ctx: Context,
   handlers: Handled[],
   authenticate: Authenticate,
-  { guest, keys }: { guest?: Guest; keys?: Keys } = {},
+  { guest, keys, limited }: { guest?: Guest; keys?: Keys; limited?: Database } = {},
 ): Promise<FastifyInstance> {
   const app = Fastify({
     logger: false,
@@ -179,7 +183,7 @@ export async function serveRoutes(
     session: createPlaces({ ...callsAtOnce, full: ofWorkspaces }),
     public: createPlaces({ ...callsAtOnce, all: 8, full: ofStrangers }),
   }
-  for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, keys, places })
+  for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, keys, places, limited })
   return app
 }
 
@@ -224,7 +228,13 @@ function addRoute(
     authenticate,
     keys,
     places,
-  }: { authenticate: Authenticate; keys: Keys | undefined; places: Record<'session' | 'public', Places> },
+    limited,
+  }: {
+    authenticate: Authenticate
+    keys: Keys | undefined
+    places: Record<'session' | 'public', Places>
+    limited: Database | undefined
+  },
 ): void {
   const sessions = new WeakMap<FastifyRequest, Session>()
   app.route({
@@ -238,16 +248,22 @@ function addRoute(
         keys && token.startsWith(keyStart)
           ? await admitKey(ctx, keys, route, { token, caller: callerOf(request), reply })
           : await requireSession(ctx, request, authenticate)
+      requireMay(session, route)
       sessions.set(request, session)
     },
     handler: async (request, reply) => {
       const input = await readInput(route, request)
-      const session = sessions.get(request) ?? null
       const caller = callerOf(request)
+      let session = sessions.get(request) ?? null
       const weight = weigh(input)
       using _ = weight > 0 ? await places[session ? 'session' : 'public'].take(clientOf(session, caller), weight) : null
       if (request.raw.socket.destroyed) return reply.hijack()
-      const answer = await run(ctx, input, session, caller)
+      // A body may take its time: who was put out meanwhile, or may do less, does nothing with it any more.
+      if (session && (route.body || route.form)) {
+        session = await againOf(ctx, request, session, { authenticate, keys })
+        requireMay(session, route)
+      }
+      const answer = await run(contextOf(ctx, limited, session, route), input, session, caller)
       if (route.produces) return sendFile(ctx, request, reply.type(route.produces), answer as FileResponse)
       const { data, message } = answer as { data: unknown; message?: string }
       const envelope: Envelope<unknown> = {
@@ -261,6 +277,39 @@ function addRoute(
       return sendText(request, reply.type('application/json; charset=utf-8'), Buffer.from(JSON.stringify(envelope)))
     },
   })
+}
+
+// What a person is in the workspace is asked anew for each call: who is made less may do less from the next call on.
+function requireMay({ role, companies, lacksFactor, isAccessOver }: Session, { atLeast }: RouteDefinition): void {
+  if (atLeast === 'pessoa') return
+  if (isAccessOver) throw new AppError('forbidden', accessOver)
+  if (lacksFactor) throw new AppError('forbidden', needsFactor)
+  if (!mayAs(role, atLeast)) throw new AppError('forbidden', atLeast === 'fiscal' ? ofFiscal : ofAdministrators)
+  // Also of keys.
+  if (companies && (atLeast ?? 'administrador') === 'administrador') throw new AppError('forbidden', ofAllCompanies)
+}
+
+const accessOver =
+  'O seu acesso a este workspace terminou no dia combinado. Nada foi lido nem alterado: para voltar, peça a quem administra que mude a data. A sua conta continua aberta.'
+const needsFactor =
+  'Este workspace pede verificação em duas etapas ou a entrada com passkey. Nada foi lido nem alterado: ligue uma delas em "Minha conta", ou entre com a passkey que já tem.'
+const ofFiscal =
+  'O seu acesso a este workspace é só de leitura. Nada foi alterado: para isto, peça a quem administra o papel de fiscal.'
+const ofAdministrators =
+  'Isto é só para quem administra este workspace. Nada foi lido nem alterado: peça a uma dessas pessoas.'
+const ofAllCompanies =
+  'Isto é só para quem vê todas as empresas do workspace. Nada foi lido nem alterado: peça a quem administra.'
+
+// What is the person's own has nothing to do with companies.
+function contextOf(
+  ctx: Context,
+  limited: Database | undefined,
+  session: Session | null,
+  route: RouteDefinition,
+): Context {
+  if (!session?.companies || route.atLeast === 'pessoa') return ctx
+  if (!limited) throw new Error('there is no database for who may see some companies only')
+  return { ...ctx, db: limitTo(limited, session.companies, ctx.db) }
 }
 
 // All who visit a shared account are strangers to each other, however many sessions each of them begins.
@@ -341,9 +390,25 @@ export function fastifyPath({ path }: Pick<RouteDefinition, 'path'>): string {
 async function requireSession(ctx: Context, request: FastifyRequest, authenticate: Authenticate): Promise<Session> {
   const token = bearerOf(request)
   const session = await sessionOf(ctx, token, callerOf(request), authenticate)
-  if (!session) throw new AppError('unauthenticated', 'Sessão expirada. Faça login novamente.')
+  if (!session) throw new AppError('unauthenticated', sessionOver)
   return session
 }
+
+// A key was counted and written down when it came.
+async function againOf(
+  ctx: Context,
+  request: FastifyRequest,
+  { scopes }: Session,
+  { authenticate, keys }: { authenticate: Authenticate; keys: Keys | undefined },
+): Promise<Session> {
+  const [token, caller] = [bearerOf(request), callerOf(request)]
+  const session =
+    scopes && keys ? await keys.find(ctx, token, caller) : await sessionOf(ctx, token, caller, authenticate)
+  if (!session) throw new AppError('unauthenticated', sessionOver)
+  return session
+}
+
+const sessionOver = 'Sessão expirada. Faça login novamente.'
 
 /** The session of `token`, or null; what cannot be one is not looked up. */
 export async function sessionOf(

@@ -21,7 +21,8 @@ export const fieldTexts: Record<string, FieldWords> = {
   senhaAtual: { description: 'A senha em uso.' },
   senhaNovamente: { description: 'A nova senha outra vez.' },
   nome: {
-    description: 'Nome da pessoa, da visão ou da chave de API; de uma exportação ou de um certificado, o do arquivo.',
+    description:
+      'Nome da pessoa, do workspace, da visão ou da chave de API; de uma exportação ou de um certificado, o do arquivo.',
   },
   celular: { description: 'Celular com DDD, 10 ou 11 dígitos; a máscara é ignorada.' },
   idChave: { description: 'A chave de API, como a lista delas a dá.' },
@@ -30,6 +31,21 @@ export const fieldTexts: Record<string, FieldWords> = {
       'O que a chave de API pode: documentos:ler (listas, detalhes, XML, PDF, Alteracoes), documentos:responder (manifestações), empresas:ler, empresas:gerir (cadastro e certificados), exportar.',
   },
   validadeEmDias: { description: 'Por quantos dias a chave de API vale, até 1095. Não vindo, até ser apagada.' },
+  papel: {
+    description:
+      'O que a pessoa é no workspace: administrador (tudo), fiscal (responde, exporta e cuida das empresas, sem certificados), leitura (vê, imprime e exporta) ou auditor (leitura de empresas escolhidas, até um dia).',
+  },
+  acessoAte: {
+    description:
+      'Num pedido, o último dia do acesso, como 2026-12-31; numa resposta, o instante em que ele termina. Sem ele, não termina.',
+  },
+  idPessoa: { description: 'A pessoa, como a Equipe a dá.' },
+  idConvite: { description: 'O convite, como a Equipe o dá.' },
+  convite: { description: 'O token do link do convite, ou o link inteiro.' },
+  exigeSegundoFator: {
+    description:
+      'true: quem não tem verificação em duas etapas nem passkey só usa a própria conta, até ligar uma delas (também 1, 0, on, off).',
+  },
   inicio: { description: 'O começo da chave de API, para reconhecê-la.' },
   criadaPor: { description: 'Quem criou a chave de API; null se não tem mais conta.' },
   validaAte: { description: 'Até quando a chave de API vale; null: até ser apagada.' },
@@ -237,7 +253,10 @@ export const fieldTexts: Record<string, FieldWords> = {
     description:
       'O que contar: documento-novo, xml-completo, situacao (de um evento), cancelamento, resposta (nossa, decidida).',
   },
-  idsEmpresas: { description: 'As empresas, até 200; null ou ausente: todas, também as que vierem.' },
+  idsEmpresas: {
+    description:
+      'As empresas: até 200 de um webhook, até 1.000 de uma pessoa ou chave; null ou ausente: todas, também as que vierem.',
+  },
   idWebhook: { description: 'Identificador do webhook.' },
   ativo: { description: 'false pausa: nada sai, nada se perde. true reativa: o que esperava sai na hora.' },
   idEntrega: {
@@ -303,6 +322,8 @@ export const tagTexts: Record<string, string> = {
   Webhooks: 'Endereços de outros sistemas que são avisados do que muda.',
   Alteracoes: 'O que mudou, em ordem, para um programa que acompanha o workspace.',
   Empresas: 'As empresas, os certificados e a captura.',
+  Equipe: 'As pessoas do workspace, o que cada uma pode, e os convites.',
+  Convites: 'Aceitar um convite, com o link da mensagem.',
   Plano: 'O plano, os limites e o uso.',
   Auditoria: 'Quem fez o quê.',
   Avisos: 'O que as pessoas do workspace foram avisadas.',
@@ -315,7 +336,7 @@ export const statusTexts: Record<number, string> = {
   400: 'A requisição não está certa; `errors` tem uma frase para cada problema.',
   401: 'Sem uma sessão aberta nem uma chave de API que valha, ou credenciais inválidas.',
   402: 'O plano não permite.',
-  403: 'É preciso confirmar antes quem usa a sessão, em `Auth/confirmar`; no login, falta o `codigo`; a chave de API não tem a permissão, ou a chamada é só de pessoas.',
+  403: 'É preciso confirmar antes quem usa a sessão, em `Auth/confirmar`; no login, falta o `codigo`; o papel da pessoa ou a chave de API não tem a permissão, ou a chamada é só de pessoas.',
   404: 'Não existe, ou é de outro workspace.',
   409: 'O que já existe, ou o estado do documento, não permite.',
   410: 'Já não vale: expirou ou foi usado.',

@@ -90,6 +90,7 @@ function describeRoute(route: RouteDefinition): Json {
     operationId: operationId(route),
     tags: [tagOf(route)],
     summary: route.summary,
+    ...(route.atLeast && route.atLeast !== 'pessoa' && { description: `Papel mínimo: ${route.atLeast}.` }),
     security: [
       ...(route.access === 'session' ? [{ sessao: [] }] : []),
       ...(route.scope ? [{ chave: [route.scope] }] : []),

@@ -1,3 +1,4 @@
+import type { MemberRole } from '@vigia/contract/route'
 import type { Context } from '../platform/context.ts'
 
 /** Where a call comes from. */
@@ -15,6 +16,15 @@ export interface Session {
   workspacePublicId: string
   accountId: number
   accountName: string
+  /** The account of the person in their home, where what is the person's own is: password, second factor, passkeys, e-mail. */
+  home: { workspaceId: number; accountId: number }
+  role: MemberRole
+  /** The companies that may be seen; null: all. */
+  companies: readonly number[] | null
+  /** The workspace asks for a second factor or a passkey, and this session was opened without either. */
+  lacksFactor: boolean
+  /** The last day of the person in the workspace has gone. */
+  isAccessOver: boolean
   /** Its account is used by many. */
   shared: boolean
   /** Names the session to its owner; the token opens it. */

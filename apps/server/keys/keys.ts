@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { scopes as allScopes, type Scope } from '@vigia/contract/route'
-import { formatBrasiliaDay, formatList } from '@vigia/contract/text'
+import { formatBrasiliaDay, formatCount, formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
-import { isWrittenTo, listToken, tokenHash } from '../accounts/accounts.ts'
+import { findCompanyIds, isWrittenTo, listToken, tokenHash } from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
 import type { Session } from '../http/http.ts'
 import { type Keys, keyStart } from '../http/keys.ts'
@@ -28,6 +28,8 @@ export interface ApiKey {
   name: string
   start: string
   scopes: string[]
+  /** Public ids; null: all. */
+  companies: string[] | null
   createdAt: Date
   createdBy: string | null
   expiresAt: Date | null
@@ -38,7 +40,9 @@ export interface ApiKey {
 export async function listKeys(ctx: WithDatabase, workspaceId: number): Promise<ApiKey[]> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<ApiKey>`
-      select public_id as "publicId", name, start, scopes, created_at as "createdAt", author_name(workspace_id, created_by) as "createdBy",
+      select public_id as "publicId", name, start, scopes,
+             case when company_ids is not null then array(
+               select c.public_id::text from company c where c.workspace_id = ${workspaceId} and c.id = any (api_key.company_ids) order by c.id) end as companies, created_at as "createdAt", author_name(workspace_id, created_by) as "createdBy",
              expires_at as "expiresAt", coalesce(expires_at <= now(), false) as expired, used_at as "usedAt"
         from api_key where workspace_id = ${workspaceId} and token_hash is not null order by id`.execute(db)
     return rows
@@ -49,7 +53,12 @@ export async function listKeys(ctx: WithDatabase, workspaceId: number): Promise<
 export async function addKey(
   { db, config }: Pick<Context, 'db' | 'config'>,
   session: Session,
-  { name, scopes, days }: { name: string; scopes: readonly Scope[]; days: number | null },
+  {
+    name,
+    scopes,
+    days,
+    companies = null,
+  }: { name: string; scopes: readonly Scope[]; days: number | null; companies?: readonly string[] | null },
 ): Promise<{ publicId: string; key: string }> {
   const { workspaceId, accountId } = session
   await countTry({ db }, madeLimit, String(workspaceId))
@@ -70,6 +79,7 @@ export async function addKey(
         `Já há ${keysMax} chaves de API. Esta não foi criada; apague uma que não usa mais e tente de novo.`,
       )
     await refuseTaken({ db }, workspaceId, name)
+    const companyIds = await findCompanyIds({ db }, workspaceId, companies)
     const expiresAt = days === null ? null : sql<Date>`now() + ${days} * interval '1 day'`
     const row = await db
       .insertInto('api_key')
@@ -81,12 +91,14 @@ export async function addKey(
         token_hash: tokenHash(key),
         created_by: accountId,
         expires_at: expiresAt,
+        company_ids: companyIds,
       })
       .returning(['public_id as publicId', 'expires_at as expiresAt'])
       .executeTakeFirstOrThrow()
     await listToken({ db }, workspaceId, key, expiresAt ?? sql<Date>`'infinity'`)
     const until = row.expiresAt ? `válida até ${formatBrasiliaDay(row.expiresAt)}` : 'sem validade'
-    const what = `Criou a chave de API “${name}” (${start}…), ${until}, que pode: ${formatList(granted)}.`
+    const of = companyIds ? `, de ${formatCount(companyIds.length, 'empresa', 'empresas')}` : ''
+    const what = `Criou a chave de API “${name}” (${start}…), ${until}${of}, que pode: ${formatList(granted)}.`
     await recordAudit({ db }, session, 'chave', what)
     const account = await db
       .selectFrom('account')
@@ -197,10 +209,11 @@ export const keys: Keys = {
       accountName: string
       publicId: string
       scopes: string[]
+      companies: number[] | null
       expiresAt: Date | null
     }>`
       select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", key_id as "accountId", author as "accountName",
-             key_public_id as "publicId", scopes, expires_at as "expiresAt"
+             key_public_id as "publicId", scopes, company_ids as companies, expires_at as "expiresAt"
         from key_for_token(${tokenHash(token)})`.execute(db)
     const [found] = rows
     return (
@@ -208,6 +221,11 @@ export const keys: Keys = {
         ...found,
         expiresAt: found.expiresAt ?? new Date(8.64e15),
         shared: false,
+        // Of a program its scopes say what it may.
+        role: 'administrador',
+        home: { workspaceId: found.workspaceId, accountId: found.accountId },
+        lacksFactor: false,
+        isAccessOver: false,
         // Nobody sits before a program: whoever made the key proved it then.
         provedLately: true,
         token,

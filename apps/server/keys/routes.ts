@@ -11,7 +11,12 @@ export const keyRoutes = [
   })),
   handle(add, async (ctx, { body, session }) => {
     await requireKeeper(ctx, session)
-    const choice = { name: body.nome, scopes: body.permissoes, days: body.validadeEmDias ?? null }
+    const choice = {
+      name: body.nome,
+      scopes: body.permissoes,
+      days: body.validadeEmDias ?? null,
+      companies: body.idsEmpresas ?? null,
+    }
     const { publicId, key } = await addKey(ctx, session, choice)
     return { data: { idChave: publicId, chave: key } }
   }),
@@ -38,11 +43,23 @@ async function requireKeeper(ctx: Pick<Context, 'db' | 'config'>, session: Sessi
   await requireProvedEmail(ctx, session, deed)
 }
 
-const toKey = ({ publicId, name, start, scopes, createdAt, createdBy, expiresAt, expired, usedAt }: ApiKey) => ({
+const toKey = ({
+  publicId,
+  name,
+  start,
+  scopes,
+  companies,
+  createdAt,
+  createdBy,
+  expiresAt,
+  expired,
+  usedAt,
+}: ApiKey) => ({
   idChave: publicId,
   nome: name,
   inicio: start,
   permissoes: scopes,
+  idsEmpresas: companies,
   criadaEm: createdAt.toISOString(),
   criadaPor: createdBy,
   validaAte: expiresAt?.toISOString() ?? null,

@@ -7,7 +7,7 @@ import { recordAudit } from '../audit/audit.ts'
 import { conclusive, eventName } from '../documents/documents.ts'
 import type { Session } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { beyondLimit, companiesShown, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { holdLock } from '../platform/locks.ts'
 import { createPlaces } from '../platform/places.ts'
@@ -52,11 +52,15 @@ export interface RequestOutcome {
  * one already. An event that may not be sent is refused with the reason and not stored; an id of another workspace refuses the whole request.
  */
 export async function requestEvents(
-  ctx: Pick<Context, 'db' | 'ids' | 'config'>,
+  shown: Pick<Context, 'db' | 'ids' | 'config'>,
   session: Session,
   request: ManifestationRequest,
   waitMs = 10_000,
 ): Promise<RequestOutcome[]> {
+  // What others have sent about the same document counts too.
+  const ctx = beyondLimit(shown)
+  if (companiesShown(shown))
+    await readWorkspace(shown, session.workspaceId, (ctx) => findCandidates(ctx, session.workspaceId, request))
   outgoingText(request.kind, request.justification)
   const corrections =
     request.kind.tpEvento === letterOfCorrection ? correctionsOf(request.justification, request.corrections) : null

@@ -159,6 +159,33 @@ test('a page that wants no echo is told what others did, and not what was done i
   await gets(page, 'de outros')
 })
 
+test('who sees some companies only is told of these, and what the operator writes', async () => {
+  const ana = await signUp()
+  await using all = await enter(one, ana)
+  const { rows } = await owner.query<{ workspaceId: number; ids: number[] }>(
+    `with own as (select workspace_id, id from account where email = $1),
+     made as (insert into company (workspace_id, cnpj, name, search, uf)
+              select workspace_id, lpad(n::text, 14, '0'), 'E', 'e', 35 from own, generate_series(1, 2) n returning workspace_id, id),
+     less as (update account a set role = 'fiscal', all_companies = false from own where a.workspace_id = own.workspace_id),
+     chosen as (insert into account_company select own.workspace_id, own.id, min(made.id) from own, made group by 1, 2)
+     select workspace_id as "workspaceId", array_agg(id order by id) as ids from made group by 1`,
+    [ana.email],
+  )
+  const [{ workspaceId, ids }] = rows as [(typeof rows)[number]]
+  await using some = await enter(two, await logIn(ana.email))
+  const tellOf = (body: string, companies: number[] | null) =>
+    inWorkspace(ctx, workspaceId, (ctx) =>
+      tellAs(ctx, workspaceId, { topic: 'empresa', kind: 'alert', header: 'Aviso', body }, { what: 'x', companies }),
+    )
+  await tellOf('dela', [ids[0]!])
+  await tellOf('de outra', [ids[1]!])
+  await tellOf('das duas', ids)
+  await tellOf('de todas', null)
+  await tell(ana.wsId, 'de quem cuida do sistema')
+  await gets(all, 'dela', 'de outra', 'das duas', 'de todas', 'de quem cuida do sistema')
+  await gets(some, 'dela', 'de quem cuida do sistema')
+})
+
 test('what was announced since the login waits for the first connection, what was before it does not', async () => {
   const ana = await signUp()
   await tell(ana.wsId, 'antes')

@@ -18,6 +18,8 @@ interface HubSession {
   sessionId: string
   /** Its page shows by itself what was done in its session. */
   withoutEcho: boolean
+  /** What its person may see; null: all. */
+  companies: ReadonlySet<number> | null
 }
 
 /** A connection that is open. */
@@ -39,6 +41,10 @@ interface SentAnnouncement {
   body: string
   /** The session of the person whose action it is. */
   sessionId: string | null
+  /** What happened; null: the operator wrote it, for everybody. */
+  what: string | null
+  /** The companies of which it tells; null: of the whole workspace. */
+  companies: number[] | null
 }
 
 interface Position {
@@ -63,12 +69,22 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
     path: hubPath,
     async authenticate(token, request) {
       const session = await sessionOf(ctx, token, rawCaller(ctx.config, request), authenticate)
-      if (!session) return null
+      if (!session || session.lacksFactor || session.isAccessOver) return null
       const { workspaceId, workspacePublicId, accountId, shared, publicId: sessionId, expiresAt } = session
       // The sessions of an account that many share are counted one by one.
       const key = shared ? `session ${sessionId}` : `account ${workspaceId}/${accountId}`
       const withoutEcho = new URL(request.url ?? '', 'http://hub').searchParams.get(hubWithoutEcho) === '1'
-      return { key, user: { workspaceId, workspacePublicId, sessionId, withoutEcho }, expiresAt: expiresAt.getTime() }
+      return {
+        key,
+        user: {
+          workspaceId,
+          workspacePublicId,
+          sessionId,
+          withoutEcho,
+          companies: session.companies && new Set(session.companies),
+        },
+        expiresAt: expiresAt.getTime(),
+      }
     },
     opened: (client) => audience.enter(client),
     ended: (client) => audience.leave(client),
@@ -222,7 +238,7 @@ class Audience implements AsyncDisposable {
     for (const announcement of announcements) {
       const targets = new Set<string>()
       for (const [{ client }, start] of starts)
-        if (start < announcement.id && !isEcho(announcement, client.user)) targets.add(client.connectionId)
+        if (start < announcement.id && isFor(announcement, client.user)) targets.add(client.connectionId)
       this.#send(announcement, connections[0]!.client.user.workspacePublicId, targets, justOpened)
     }
     for (const [connection, start] of starts) {
@@ -317,7 +333,7 @@ class Audience implements AsyncDisposable {
     return inWorkspace(this.#ctx, workspaceId, ({ db }) =>
       db
         .selectFrom('announcement')
-        .select(['id', 'kind', 'header', 'body', 'session_id as sessionId'])
+        .select(['id', 'kind', 'header', 'body', 'session_id as sessionId', 'what', 'company_ids as companies'])
         .where('workspace_id', '=', workspaceId)
         .where('id', '>', after)
         .where(({ eb, or }) => or([eb('useless_at', 'is', null), eb('useless_at', '>', sql<Date>`clock_timestamp()`)]))
@@ -370,7 +386,12 @@ class Audience implements AsyncDisposable {
   }
 }
 
+// The same is a policy of the table (`migrate`), for those who read the history.
+const isShown = ({ what, companies: told }: SentAnnouncement, { companies }: HubSession) =>
+  companies === null || (told ? told.every((id) => companies.has(id)) : what === null)
 const isEcho = ({ sessionId }: SentAnnouncement, user: HubSession) => user.withoutEcho && user.sessionId === sessionId
+const isFor = (announcement: SentAnnouncement, user: HubSession) =>
+  isShown(announcement, user) && !isEcho(announcement, user)
 const isArriving = ({ pendingSince }: HubClient) =>
   pendingSince !== null && performance.now() - pendingSince < arrivingMs
 const sessionsOf = (connections: readonly HubClient[]) =>

@@ -28,7 +28,8 @@ interface Warning {
 }
 
 /**
- * Mails a warning to every account of the workspace whose e-mail is confirmed, unless the same key was used before. Returns whether it was new.
+ * Mails a warning to those of the workspace who may act on it and whose e-mail is confirmed, unless the same key was used before. Returns whether it
+ * was new.
  * When there is none, the key stays unused: the address may be that of a person who never heard of us.
  */
 export async function warn(
@@ -43,6 +44,10 @@ export async function warn(
       .select('a.email')
       .where('a.workspace_id', '=', workspaceId)
       .where(isWrittenTo({ config }))
+      // Who only looks mends nothing, and a letter may name any company.
+      .where('a.role', 'in', ['administrador', 'fiscal'])
+      .where('a.all_companies', '=', true)
+      .where(sql<boolean>`a.access_until is null or a.access_until > now()`)
       // Who leaves needs no warning that the capture stands still.
       .where('w.erase_at', 'is', null)
       .orderBy('a.id')
@@ -126,13 +131,17 @@ export async function lockTelling({ db }: Pick<Context, 'db'>, workspaceId: numb
 
 /**
  * Writes an announcement and tells all processes; the transaction holds the lock of `lockTelling`. `what` happened, and in which session,
- * when it was in one alone.
+ * when it was in one alone; `companies`: who may see all of these is told (null: who may see all of the workspace).
  */
 export async function tell(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,
   { usefulMs, link, otherLink, ...announcement }: Announcement,
-  { what = null, sessionId = null }: { what?: string | null; sessionId?: string | null } = {},
+  {
+    what = null,
+    sessionId = null,
+    companies = null,
+  }: { what?: string | null; sessionId?: string | null; companies?: number[] | null } = {},
 ): Promise<void> {
   const uselessAt = usefulMs === undefined ? null : sql<Date>`clock_timestamp() + ${usefulMs} * interval '1 ms'`
   // A path has no line breaks.
@@ -145,6 +154,7 @@ export async function tell(
       session_id: sessionId,
       useless_at: uselessAt,
       link: links,
+      company_ids: companies,
       ...announcement,
     })
     .returning('id')

@@ -82,8 +82,20 @@ export async function tellTogether(
     const text = writeText(ctx, { workspaceId, what }, writer, rows)
     const sessions = new Set(rows.map(({ sessionId }) => sessionId))
     const sessionId = sessions.size === 1 ? rows[0]!.sessionId : null
-    if (text) await tell(ctx, workspaceId, { topic: writer.topic, ...text }, { what, sessionId })
+    if (text)
+      await tell(ctx, workspaceId, { topic: writer.topic, ...text }, { what, sessionId, companies: companiesOf(rows) })
   })
+}
+
+// The companies of which a text tells; null: of the whole workspace, or nobody knows.
+function companiesOf(items: readonly TopicItem[]): number[] | null {
+  const all = new Set<number>()
+  for (const { companyId, payload } of items) {
+    const companies = companyId === null ? (payload as { companyIds?: number[] }).companyIds : [companyId]
+    if (!companies) return null
+    for (const id of companies) all.add(id)
+  }
+  return [...all]
 }
 
 // A text that cannot be written must not keep the other announcements waiting for ever.

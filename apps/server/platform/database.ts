@@ -19,7 +19,10 @@ export const appRole = 'vigia_app'
 /** That of the signer: it reads sealed keys and events that are wanted, and adds uses of certificates. */
 export const signerRole = 'vigia_signer'
 
-export type DatabaseRole = typeof appRole | typeof signerRole
+/** That of calls by who may see some companies only: row-level security shows it no row of others (`migrate`). */
+export const limitedRole = 'vigia_limited'
+
+export type DatabaseRole = typeof appRole | typeof signerRole | typeof limitedRole
 
 /**
  * The password of a role, derived from that of the owner, whose login `url` is: so all machines know it, and nothing has to be kept. Null
@@ -60,6 +63,10 @@ export const pools = {
   worker: { connections: 16, lockTimeoutMs: 0, statementTimeoutMs: 0 },
   task: { connections: 10, lockTimeoutMs: 0, statementTimeoutMs: 0 },
   signer: { connections: 6, lockTimeoutMs: 10_000, statementTimeoutMs: 30_000, role: signerRole },
+  /** Of the API, beside its own. */
+  limited: { connections: 5, lockTimeoutMs: 10_000, statementTimeoutMs: 30_000, role: limitedRole },
+  /** Of the workers: for the exports of these people. */
+  limitedWorker: { connections: 2, lockTimeoutMs: 0, statementTimeoutMs: 0, role: limitedRole },
 } satisfies Record<string, PoolOptions>
 
 /** A pool of connections of a role, `appRole` unless told otherwise, to the database at `url`, the address of its owner. Close with `destroy`. */
@@ -115,16 +122,59 @@ export function poolUse(db: Database): { open: number; idle: number; waiting: nu
   return { open: pool?.totalCount ?? 0, idle: pool?.idleCount ?? 0, waiting: pool?.waitingCount ?? 0 }
 }
 
-/** Makes sure that the connections of `db` cannot see past row-level security, nor become somebody who can. */
-export async function requireAppRole(db: Database): Promise<void> {
+/** Makes sure that the connections of `db` are those of `role`, cannot see past row-level security, nor become somebody who can. */
+export async function requireRole(db: Database, role: DatabaseRole): Promise<void> {
   const { rows } = await sql<{ name: string; login: string; free: boolean }>`
     select current_user as name, session_user as login,
            rolsuper or rolbypassrls or rolcreaterole or exists (select 1 from pg_auth_members where member = r.oid)
              or exists (select 1 from pg_class where relowner = r.oid) as free
       from pg_roles r where rolname = current_user`.execute(db)
   const { name, login, free } = rows[0]!
-  if (name !== appRole || login !== appRole || free)
+  if (name !== role || login !== role || free)
     throw new Error(`connections of ${login} act as ${name}${free ? ', who may do more than the application' : ''}`)
+}
+
+/** What somebody may see who may not see all of their workspace, and the database that shows all. */
+interface Limit {
+  companies: readonly number[]
+  whole: Database
+}
+
+const limits = new WeakMap<Database, Limit>()
+
+/**
+ * The database of the limited login for somebody who may see `companies` only: transactions of what is returned see and write nothing of others.
+ * `whole` shows everything.
+ */
+export function limitTo(limited: Database, companies: readonly number[], whole: Database): Database {
+  const db = limited.withTables()
+  limits.set(db, { companies, whole })
+  return db
+}
+
+/** The companies that `ctx.db` shows; null: all of the workspace. */
+export function companiesShown({ db }: WithDatabase): number[] | null {
+  const limit = limits.get(db)
+  return limit ? [...limit.companies] : null
+}
+
+/**
+ * The context with all of the workspace, for a deed on rows that were shown before: it may have to know of other companies, and of other
+ * workspaces with the same one. Outside of transactions only.
+ */
+export function beyondLimit<C extends WithDatabase>(ctx: C): C {
+  const limit = limits.get(ctx.db)
+  return limit ? { ...ctx, db: limit.whole } : ctx
+}
+
+// The first statement of a transaction that `of` begins.
+async function applyLimit(db: Database, of: Database): Promise<void> {
+  const limit = limits.get(of)
+  if (!limit) return
+  limits.set(db, limit)
+  const { companies } = limit
+  if (!companies.every((id) => Number.isSafeInteger(id) && id > 0)) throw new Error('not the ids of companies')
+  await sql.raw(`set local app.companies = '${companies.join()}'`).execute(db)
 }
 
 /** Runs `work` in one transaction that sees and writes only rows of the workspace. */
@@ -151,6 +201,7 @@ export function readWorkspace<C extends WithDatabase, T>(
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (db) => {
+      await applyLimit(db, ctx.db)
       await enterWorkspace({ db }, workspaceId)
       return work({ ...ctx, db })
     })
@@ -213,6 +264,7 @@ export function inTransaction<C extends WithDatabase, T>(ctx: C, work: (ctx: C) 
   return ctx.db.transaction().execute(async (db) => {
     const last: (LastLock & { work: () => Promise<void> })[] = []
     lastWork.set(db, last)
+    await applyLimit(db, ctx.db)
     const result = await work({ ...ctx, db })
     // All transactions take these locks in one order, so that two never wait for each other.
     last.sort((a, b) => a.lock.localeCompare(b.lock) || a.workspaceId - b.workspaceId)

@@ -1,7 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { appRole, connectionTo, type DatabaseRole, rolePassword, signerRole } from './database.ts'
+import { appRole, connectionTo, type DatabaseRole, limitedRole, rolePassword, signerRole } from './database.ts'
 import { InstallationError } from './installation.ts'
 import { migrationLock } from './locks.ts'
 
@@ -46,8 +46,11 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
     await createRoles(client)
     // All rights are given first and some taken back then: nobody may come in between.
     await inTransaction(client, async () => {
-      await grant(client)
+      for (const role of [appRole, limitedRole] as const) await grant(client, role)
+      await client.query('revoke execute on all functions in schema public from public')
+      await grantSigner(client)
       await bindOwner(client)
+      await limitCompanies(client)
     })
     for (const role of roles) await openLogin(client, url, role)
     return { applied }
@@ -139,7 +142,7 @@ async function inTransaction(client: pg.Client, work: () => Promise<void>): Prom
   }
 }
 
-const roles = [appRole, signerRole] as const
+const roles = [appRole, signerRole, limitedRole] as const
 
 // Each by itself: another database of the server that does the same would wait for the whole transaction, and then fail.
 async function createRoles(client: pg.Client): Promise<void> {
@@ -164,30 +167,35 @@ async function createRoles(client: pg.Client): Promise<void> {
   end $$`)
 }
 
-async function grant(client: pg.Client): Promise<void> {
-  await client.query(`grant select, insert, update, delete on all tables in schema public to ${appRole}`)
-  await client.query(`revoke insert, update, delete on migration, installation from ${appRole}`)
+async function grant(client: pg.Client, role: typeof appRole | typeof limitedRole): Promise<void> {
+  await client.query(`grant select, insert, update, delete on all tables in schema public to ${role}`)
+  await client.query(`revoke insert, update, delete on migration, installation from ${role}`)
   await client.query(
-    `revoke update, delete on receipt, capture_call, certificate_use, outgoing_event_call, audit from ${appRole}`,
+    `revoke update, delete on receipt, capture_call, certificate_use, outgoing_event_call, audit from ${role}`,
   )
-  await client.query(`grant usage on all sequences in schema public to ${appRole}`)
+  await client.query(`grant usage on all sequences in schema public to ${role}`)
   // Other logins of the server may enter the database, and functions are everybody's when they are made.
-  await client.query(`grant execute on all functions in schema public to ${appRole}`)
-  await client.query('revoke execute on all functions in schema public from public')
-  await grantSigner(client)
-}
-
-// Sealed keys are written by the application, destroyed by it, and read by the signer alone, which also notes each use of them.
-async function grantSigner(client: pg.Client): Promise<void> {
+  await client.query(`grant execute on all functions in schema public to ${role}`)
+  // Sealed keys are written by the application, destroyed by it, and read by the signer alone, which also notes each use of them.
   await client.query(`do $$ begin
-    execute (select format('revoke select on certificate from ${appRole}; grant select (%s) on certificate to ${appRole}',
+    execute (select format('revoke select on certificate from ${role}; grant select (%s) on certificate to ${role}',
                            string_agg(quote_ident(attname), ', '))
                from pg_attribute
               where attrelid = 'certificate'::regclass and attnum > 0 and not attisdropped and attname <> 'key_encrypted');
   end $$`)
-  await client.query(`revoke insert on certificate_use from ${appRole}`)
-  await client.query(`revoke all on workspace_key, installation_key from ${appRole}`)
-  await client.query(`grant select (workspace_id, key_id), delete on workspace_key to ${appRole}`)
+  await client.query(`revoke insert on certificate_use from ${role}`)
+  await client.query(`revoke all on workspace_key, installation_key from ${role}`)
+  if (role === appRole) await client.query(`grant select (workspace_id, key_id), delete on workspace_key to ${role}`)
+  else await client.query(`revoke all on ${closedToLimited.join()} from ${role}`)
+}
+
+// Who may see some companies only has nothing to do there; what is theirs alone they ask with the login of everybody.
+const closedToLimited = [
+  ...['second_factor', 'recovery_code', 'passkey', 'mail_link', 'invitation', 'account_company', 'membership'],
+  ...['certificate_batch', 'certificate_file', 'webhook', 'webhook_delivery'],
+]
+
+async function grantSigner(client: pg.Client): Promise<void> {
   await client.query(
     `grant select on certificate, outgoing_event, workspace_key, installation_key, certificate_use to ${signerRole}`,
   )
@@ -199,6 +207,7 @@ async function grantSigner(client: pg.Client): Promise<void> {
 const lookedUp = [
   ...['account_directory', 'workspace_directory', 'token_directory'],
   ...['account', 'workspace', 'session', 'mail_link', 'api_key', 'passkey'],
+  ...['second_factor', 'account_company', 'invitation'],
   // Of the installation; a deletion takes out those of a workspace.
   'mail',
 ]
@@ -211,7 +220,7 @@ async function bindOwner(client: pg.Client): Promise<void> {
     for t in select c.relname as name, c.relforcerowsecurity as forced, p.polroles as roles
                from pg_class c left join pg_policy p on p.polrelid = c.oid and p.polname = 'owner'
               where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relrowsecurity loop
-      rule := case when t.name = any ('{${lookedUp.join()}}') then 'true' else 'session_user <> ''${appRole}''' end;
+      rule := case when t.name = any ('{${lookedUp.join()}}') then 'true' else 'session_user not in (''${appRole}'', ''${limitedRole}'')' end;
       if t.roles is null then
         execute format('create policy owner on %I to current_user using (%s) with check (%2$s)', t.name, rule);
       elsif t.roles <> array[current_user::regrole::oid] then
@@ -220,6 +229,37 @@ async function bindOwner(client: pg.Client): Promise<void> {
       if not t.forced then execute format('alter table %I force row level security', t.name); end if;
     end loop;
   end $$`)
+}
+
+// What the limited login sees: of tables that name a company, the rows of those that its transaction names. New tables are found by themselves.
+async function limitCompanies(client: pg.Client): Promise<void> {
+  // Once for a query, not for each row.
+  const shown = '((select current_companies())::int[])'
+  const rules: Record<string, string> = {
+    company: `id = any ${shown}`,
+    document_change:
+      'exists (select from document d where d.workspace_id = document_change.workspace_id and d.id = document_id)',
+    document_export: `company_ids <@ ${shown}`,
+    // What the operator writes is for everybody.
+    announcement: `company_ids <@ ${shown} or company_ids is null and what is null`,
+  }
+  const { rows } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_class c
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+        and (c.relname = any ($1) or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'company_id'))
+        and not exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'companies')`,
+    [Object.keys(rules)],
+  )
+  for (const { name } of rows) {
+    const rule = rules[name] ?? `company_id = any ${shown}`
+    // What happens to none of them may be written down, and is not seen.
+    const check = rules[name] ? rule : `company_id is null or ${rule}`
+    // The owner may inherit what the login may, and what holds for it.
+    const ofOthers = `current_user <> '${limitedRole}' or`
+    await client.query(
+      `create policy companies on ${name} as restrictive to ${limitedRole} using (${ofOthers} (${rule})) with check (${ofOthers} (${check}))`,
+    )
+  }
 }
 
 // Wrong password, may not log in, no line in pg_hba.conf.

@@ -127,7 +127,7 @@ const shared = [
   ],
   ...['restore', 'mail', 'contact_message', 'erasure'],
   ...['capture_line', 'capture_subscription', 'capture_call', 'capture_gap', 'capture_refusal'],
-  ...['account_directory', 'workspace_directory', 'token_directory'],
+  ...['account_directory', 'workspace_directory', 'token_directory', 'membership'],
 ]
 
 test('every key of a table of a workspace begins with the workspace, and leads to such tables only', async () => {

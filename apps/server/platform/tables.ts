@@ -1,3 +1,4 @@
+import type { MemberRole } from '@vigia/contract/route'
 import type { Proof } from '@vigia/sefaz/proof'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { ServiceCode } from './service.ts'
@@ -24,6 +25,7 @@ interface WorkspaceTable {
   paused_at: Optional<Date | null>
   review_at: Timestamp
   erase_at: Optional<Date | null>
+  requires_factor: Generated<boolean>
 }
 interface ErasureTable {
   workspace: string
@@ -38,13 +40,43 @@ interface AccountTable {
   email: string
   name: string
   phone: Optional<string | null>
-  password_hash: string
+  password_hash: string | null
   created_at: Timestamp
   shared: Generated<boolean>
   entered_at: Optional<Date | null>
   email_proved_at: Optional<Date | null>
   new_email: Optional<string | null>
   new_email_until: Optional<Date | null>
+  public_id: Generated<string>
+  role: Generated<MemberRole>
+  all_companies: Generated<boolean>
+  access_until: Optional<Date | null>
+  home_workspace_id: Optional<number | null>
+  home_account_id: Optional<number | null>
+}
+interface AccountCompanyTable {
+  workspace_id: number
+  account_id: number
+  company_id: number
+}
+interface MembershipTable {
+  workspace_id: number
+  account_id: number
+  home_workspace_id: number
+  home_account_id: number
+}
+interface InvitationTable {
+  workspace_id: number
+  id: Generated<number>
+  public_id: Generated<string>
+  email: string
+  role: MemberRole
+  company_ids: number[] | null
+  access_until: Optional<Date | null>
+  invited_by: number
+  token_hash: Buffer
+  sent_at: Timestamp
+  expires_at: Timestamp
 }
 interface PasskeyTable {
   workspace_id: number
@@ -63,6 +95,7 @@ interface AccountDirectoryTable {
   email: string
   workspace_id: number
   account_id: number
+  last_workspace_id: Optional<number | null>
 }
 interface WorkspaceDirectoryTable {
   public_id: string
@@ -84,6 +117,7 @@ interface SessionTable {
   agent: Optional<string | null>
   seen_at: Timestamp
   proved_at: Timestamp
+  by_passkey: Generated<boolean>
 }
 interface SecondFactorTable {
   workspace_id: number
@@ -159,6 +193,7 @@ interface AnnouncementTable {
   link: Optional<string | null>
   useless_at: Optional<Date | null>
   session_id: Optional<string | null>
+  company_ids: Optional<number[] | null>
 }
 interface AnnouncementReadingTable {
   workspace_id: number
@@ -228,6 +263,7 @@ interface ApiKeyTable {
   created_by: number
   expires_at: Date | null
   used_at: Optional<Date | null>
+  company_ids: Optional<number[] | null>
 }
 interface ApiKeyUseTable {
   workspace_id: number
@@ -367,6 +403,7 @@ interface DocumentExportTable {
   bytes: Generated<bigint>
   problem: string | null
   lease_until: Timestamp | null
+  company_ids: Optional<number[] | null>
 }
 interface ExportPartTable {
   workspace_id: number
@@ -663,6 +700,9 @@ export interface Tables {
   erasure: ErasureTable
   account: AccountTable
   account_directory: AccountDirectoryTable
+  account_company: AccountCompanyTable
+  membership: MembershipTable
+  invitation: InvitationTable
   workspace_directory: WorkspaceDirectoryTable
   token_directory: TokenDirectoryTable
   session: SessionTable

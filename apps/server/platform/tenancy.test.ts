@@ -149,6 +149,11 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     call: `select workspace_id, key_id from key_for_token('key') union all select 0, 0 from key_for_token('over')`,
     gives: [{ workspace_id: theirs, key_id: -8 }],
   },
+  invitation_for_token: {
+    why: 'whoever comes with an invitation has no session; one invitation, to who has its letter',
+    call: `select workspace_id, email, has_account from invitation_for_token('invitation') union all select 0, '', false from invitation_for_token('x')`,
+    gives: [{ workspace_id: theirs, email: 'bia@exemplo.com.br', has_account: false }],
+  },
   link_for_token: {
     why: 'whoever comes with a link has no session; one link, to who has its token',
     call: `select workspace_id, account_id from link_for_token('link') union all select 0, 0 from link_for_token('x')`,
@@ -206,7 +211,8 @@ test('of another workspace a function with the rights of its owner gives only wh
                                                                                   (${theirs}, 'ended', 7, now());
     insert into mail_link (workspace_id, token_hash, account_id, purpose, expires_at) values (${theirs}, 'link', 7, 'password', now());
     insert into passkey (workspace_id, account_id, digest, credential_id, public_key, counter, transports, name) values (${theirs}, 7, 'passkey', '', 'key', 0, '{}', 'x');
-    insert into token_directory values ('passkey', ${theirs}, 'infinity');
+    insert into token_directory values ('passkey', ${theirs}, 'infinity'), ('invitation', ${theirs}, 'infinity');
+    insert into invitation (workspace_id, email, role, invited_by, token_hash, expires_at) values (${theirs}, 'bia@exemplo.com.br', 'leitura', 7, 'invitation', now());
     insert into api_key (workspace_id, id, name, scopes, start, token_hash, created_by, expires_at)
       values (${theirs}, -8, 'ERP', '{documentos:ler}', 'vigia_', 'key', 7, null), (${theirs}, -9, 'Velha', '{}', 'vigia_', 'over', 7, now());
     insert into token_directory select token_hash, ${theirs}, now() + interval '1 day'

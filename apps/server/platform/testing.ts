@@ -17,8 +17,12 @@ export function testSession(workspaceId: number, accountId = 1): Session {
     publicId: '00000000-0000-4000-8000-000000000000',
     expiresAt: new Date(8.64e15),
     provedLately: true,
+    role: 'administrador' as const,
+    companies: null,
+    lacksFactor: false,
+    isAccessOver: false,
   }
-  return { workspaceId, accountId, ...names, token: '', address: testCaller.address }
+  return { workspaceId, accountId, home: { workspaceId, accountId }, ...names, token: '', address: testCaller.address }
 }
 
 /** A session that is open, of an account of its own. */

@@ -14,7 +14,7 @@ import { findSession, logIn } from '../accounts/sessions.ts'
 import { rebuildProjection } from '../documents/documents.ts'
 import { searchDocuments } from '../documents/list.ts'
 import type { Context, Database } from './context.ts'
-import { appRole, connectionTo, openDatabase, requireAppRole } from './database.ts'
+import { appRole, connectionTo, openDatabase, requireRole } from './database.ts'
 import { InstallationError } from './installation.ts'
 import { createLogger } from './log.ts'
 import { migrate } from './migrate.ts'
@@ -167,7 +167,7 @@ test('an embedded PostgreSQL of earlier versions lets the application in, also w
     const entered = async () => {
       await migrate(postgres.url)
       const db = openDatabase(postgres.url)
-      await requireAppRole(db)
+      await requireRole(db, appRole)
       await db.destroy()
     }
     await entered()

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
+import { findCompanyIds } from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
 import { newestVersion } from '../changes/changes.ts'
-import { getCompanyId } from '../companies/companies.ts'
 import type { Session } from '../http/http.ts'
 import { countTry } from '../http/throttle.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
@@ -38,7 +38,6 @@ export const webhooksMax = 10
 const oldSecretHours = 24
 /** What a person has sent outside the order of the feed, in a workspace. */
 export const byHand = { name: 'webhook', times: 60, withinMs: 3_600_000 }
-const companiesMax = 200
 
 const newSecret = () => `whsec_${randomBytes(32).toString('base64url')}`
 
@@ -85,7 +84,7 @@ export async function addWebhook(
         workspace_id: workspaceId,
         url: choice.url,
         kinds: [...choice.kinds],
-        company_ids: await companyIdsOf({ db }, workspaceId, choice.companies),
+        company_ids: await findCompanyIds({ db }, workspaceId, choice.companies),
         secret: ctx.vault.encrypt(secret, webhookPurpose(workspaceId)),
         version: BigInt(await newestVersion({ db }, workspaceId)),
       })
@@ -107,7 +106,7 @@ export async function changeWebhook(
   requireAddress(ctx, choice.url)
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
     const { id, pausedAt } = await lockWebhook({ db }, workspaceId, publicId)
-    const companyIds = await companyIdsOf({ db }, workspaceId, choice.companies)
+    const companyIds = await findCompanyIds({ db }, workspaceId, choice.companies)
     await sql`
       update webhook
          set url = ${choice.url}, kinds = ${choice.kinds}::text[], company_ids = ${companyIds}::int[],
@@ -187,19 +186,6 @@ export async function lockWebhook(
     .executeTakeFirst()
   if (!row) throw new AppError('not-found', 'Webhook não encontrado.')
   return row
-}
-
-async function companyIdsOf(
-  ctx: WithDatabase,
-  workspaceId: number,
-  companies: readonly string[] | null,
-): Promise<number[] | null> {
-  if (companies === null) return null
-  if (companies.length > companiesMax)
-    throw new AppError('invalid-input', `Escolha até ${companiesMax} empresas, ou todas.`)
-  const ids: number[] = []
-  for (const one of companies) ids.push(await getCompanyId(ctx, workspaceId, one))
-  return ids
 }
 
 // Where it leads is looked at again when a connection is made.

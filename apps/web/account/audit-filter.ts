@@ -24,6 +24,7 @@ export const actionNames: Readonly<Record<AuditAction, string>> = {
   exportacao: 'Exportação',
   leitura: 'Leitura de arquivo',
   plano: 'Plano',
+  equipe: 'Equipe',
 }
 
 /** The filter written in the address; invalid values are ignored. */

@@ -54,7 +54,10 @@ export async function openExport(
       'gone',
       'O link desta exportação valia por dez minutos, que já passaram. Seus documentos estão seguros: baixe pelo sino, ou exporte de novo.',
     )
-  await requireHolder(ctx, opened)
+  const kept = await findKept(ctx, opened)
+  if (!kept) throw notThere()
+  const led = { companies: kept.companies, whole: kept.request.leaving !== undefined }
+  await requireHolder(ctx, opened, led)
   const key = `${workspaceId}/${id}/${opened.validUntil.getTime()}`
   if (goesOn) {
     await countTry(ctx, continuations, key)
@@ -90,7 +93,7 @@ export async function openExport(
     return goesOn ? bytes : fetched(ctx, opened, bytes)
   })
   breakOff = () => content.destroy()
-  stack.use(endWithHolder(ctx, opened, content))
+  stack.use(endWithHolder(ctx, opened, led, content))
   const limit = setTimeout(() => content.destroy(new Error('a download took too long')), downloadMsMax)
   const held = stack.move()
   content.once('close', () => {

@@ -6,7 +6,7 @@ import { recordAudit } from '../../audit/audit.ts'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
 import type { Session } from '../../http/http.ts'
 import type { Context } from '../../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { companiesShown, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { serviceOf } from '../../platform/service.ts'
 import { all } from '../filter.ts'
@@ -54,7 +54,14 @@ export async function prepareExport(
     await requireTurn(db, workspaceId)
     const { id } = await db
       .insertInto('document_export')
-      .values({ workspace_id: workspaceId, account_id: session.accountId, form, total, request: JSON.stringify(kept) })
+      .values({
+        workspace_id: workspaceId,
+        account_id: session.accountId,
+        form,
+        total,
+        request: JSON.stringify(kept),
+        company_ids: companiesShown(ctx),
+      })
       .returning('id')
       .executeTakeFirstOrThrow()
     const count = formatCount(total, 'documento', 'documentos')
@@ -104,8 +111,11 @@ export interface ExportState {
 // Files of everything stand beside them.
 const listedMax = 2 * keptMax
 
-/** What people of the workspace wanted exported or printed and is kept, newest first. */
-export async function readExports(ctx: Pick<Context, 'db' | 'ids'>, workspaceId: number): Promise<ExportState[]> {
+/** What people of the workspace wanted exported or printed and is kept, newest first; archives of everything are shown to administrators. */
+export async function readExports(
+  ctx: Pick<Context, 'db' | 'ids'>,
+  { workspaceId, role }: Session,
+): Promise<ExportState[]> {
   const rows = await readWorkspace(ctx, workspaceId, ({ db }) =>
     db
       .selectFrom('document_export')
@@ -116,6 +126,7 @@ export async function readExports(ctx: Pick<Context, 'db' | 'ids'>, workspaceId:
       .select(isLeaving.as('leaving'))
       .where('workspace_id', '=', workspaceId)
       .where(isKept)
+      .$if(role !== 'administrador', (query) => query.where(sql<boolean>`not ${isLeaving}`))
       .orderBy('id', 'desc')
       .limit(listedMax)
       .execute(),
@@ -139,8 +150,8 @@ export async function renewLink(
   const id = ctx.ids.decode(workspaceId, publicId)
   const found = id !== null && (await findKept(ctx, { workspaceId, id }))
   if (!found) throw notThere()
-  // No key takes everything out.
-  if (found.request.leaving && session.scopes) throw notThere()
+  // Only an administrator takes everything out, and no key.
+  if (found.request.leaving && (session.scopes || session.role !== 'administrador')) throw notThere()
   if (found.request.leaving) requireRecentProof(session)
   return linkTo(ctx, session, { id, form: found.form })
 }

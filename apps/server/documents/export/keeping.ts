@@ -48,7 +48,7 @@ export async function findKept(ctx: Pick<Context, 'db'>, { workspaceId, id }: { 
   const row = await readWorkspace(ctx, workspaceId, ({ db }) =>
     db
       .selectFrom('document_export')
-      .select(['request', 'form', 'state', 'parts', 'problem', 'attempt'])
+      .select(['request', 'form', 'state', 'parts', 'problem', 'attempt', 'company_ids as companies'])
       .select(sql<number>`bytes::float8`.as('bytes'))
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', id)

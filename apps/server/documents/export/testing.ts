@@ -36,7 +36,7 @@ export async function openExports() {
   const app = await serveRoutes(ctx, documentRoutes, async () => session)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
-  let worker: AsyncDisposable = startExportWorker(ctx)
+  let worker: AsyncDisposable = startExportWorker(ctx, ctx.db)
 
   return {
     database,
@@ -59,7 +59,7 @@ export async function openExports() {
     stopWorker: () => worker[Symbol.asyncDispose](),
     /** In the place of one that was stopped. */
     startWorker(more: Partial<Context> = {}): void {
-      worker = startExportWorker({ ...ctx, ...more })
+      worker = startExportWorker({ ...ctx, ...more }, ctx.db)
     },
     store: (companyId: number, service: 'nfe' | 'cte', arrivals: Arrival[], cnpj = '12ABC34501DE35') =>
       inWorkspace(ctx, session.workspaceId, (ctx) =>

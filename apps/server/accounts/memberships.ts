@@ -1,0 +1,179 @@
+import { sql } from 'kysely'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { enterWorkspace } from '../platform/database.ts'
+import { secondFactorPurpose } from '../signer/keys.ts'
+import { removePasskeys, unlistPasskeys } from './passkeys.ts'
+import { lockAccount } from './passwords.ts'
+import { homeOf, type Place, placesOf } from './places.ts'
+import { deleteSessions } from './session-ends.ts'
+
+// Coming into a workspace beside the home, and going.
+
+/** An account in another workspace for a person who has a home. `ctx.db` is a transaction inside that other workspace. */
+export async function addMembership(
+  { db }: WithDatabase,
+  home: Place,
+  workspaceId: number,
+  { email, name }: { email: string; name: string },
+): Promise<Place> {
+  const { id: accountId } = await db
+    .insertInto('account')
+    .values({
+      workspace_id: workspaceId,
+      email,
+      name,
+      password_hash: null,
+      home_workspace_id: home.workspaceId,
+      home_account_id: home.accountId,
+      // By a letter that let them in.
+      entered_at: sql<Date>`now()`,
+      email_proved_at: sql<Date>`now()`,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await db
+    .insertInto('membership')
+    .values({
+      workspace_id: workspaceId,
+      account_id: accountId,
+      home_workspace_id: home.workspaceId,
+      home_account_id: home.accountId,
+    })
+    .execute()
+  return { workspaceId, accountId }
+}
+
+/**
+ * Takes an account out of its workspace, with its sessions there. Of somebody who is at home here and in other workspaces too, one of those becomes the home;
+ * of somebody who is in no other, nothing stays but the entries of the audit. Returns whether the person has no account any more. `ctx.db` is a
+ * transaction inside the workspace, and is there again afterwards.
+ */
+export async function removeAccount(ctx: Pick<Context, 'db' | 'vault'>, place: Place): Promise<boolean> {
+  const { db } = ctx
+  const home = await lockHome(ctx, place)
+  const isHome = home.workspaceId === place.workspaceId
+  const others = isHome ? (await placesOf(ctx, home)).slice(1) : []
+  const [next] = others
+  await deleteSessions({ db }, place.workspaceId, sql`account_id = ${place.accountId}`)
+  if (next) await moveHome(ctx, home, next, others)
+  else if (isHome) {
+    await sql`delete from account_directory where workspace_id = ${place.workspaceId} and account_id = ${place.accountId}`.execute(
+      db,
+    )
+    await removePasskeys({ db }, place)
+  }
+  await sql`delete from membership where workspace_id = ${place.workspaceId} and account_id = ${place.accountId}`.execute(
+    db,
+  )
+  await sql`delete from account where workspace_id = ${place.workspaceId} and id = ${place.accountId}`.execute(db)
+  return isHome && next === undefined
+}
+
+// Two workspaces may let go of a person at once, and the home may move while the other waits. `ctx.db` is inside the workspace of `place` again afterwards.
+async function lockHome(ctx: WithDatabase, place: Place): Promise<Place> {
+  for (;;) {
+    const home = await homeOf(ctx, place)
+    await enterWorkspace(ctx, home.workspaceId)
+    const locked = await lockAccount(ctx, home)
+    await enterWorkspace(ctx, place.workspaceId)
+    const now = await homeOf(ctx, place)
+    if (locked && now.workspaceId === home.workspaceId && now.accountId === home.accountId) return home
+  }
+}
+
+// The rows of a home go to another account of the person. What is sealed is sealed for one account.
+async function moveHome(
+  { db, vault }: Pick<Context, 'db' | 'vault'>,
+  from: Place,
+  to: Place,
+  others: readonly Place[],
+): Promise<void> {
+  const own = sql`workspace_id = ${from.workspaceId} and account_id = ${from.accountId}`
+  const { rows: accounts } = await sql<{
+    email: string
+    hash: string
+    phone: string | null
+    provedAt: Date | null
+    enteredAt: Date | null
+  }>`
+    select email, password_hash as hash, phone, email_proved_at as "provedAt", entered_at as "enteredAt"
+      from account where workspace_id = ${from.workspaceId} and id = ${from.accountId} for update`.execute(db)
+  const account = accounts[0]!
+  const { rows: factors } = await sql<{ secret: Buffer; begun: Date; confirmed: Date | null; step: string }>`
+    select secret, begun_at as begun, confirmed_at as confirmed, last_step::text as step from second_factor where ${own}`.execute(
+    db,
+  )
+  const [factor] = factors
+  const { rows: codes } = await sql<{ hash: Buffer; used: Date | null }>`
+    select code_hash as hash, used_at as used from recovery_code where ${own}`.execute(db)
+  const { rows: passkeys } = await sql<{
+    digest: Buffer
+    public: string
+    credential: string
+    key: Buffer
+    counter: string
+    transports: string[]
+    name: string
+    made: Date
+    used: Date | null
+  }>`
+    delete from passkey where ${own}
+    returning digest, public_id as public, credential_id as credential, public_key as key, counter::text, transports, name, created_at as made, used_at as used`.execute(
+    db,
+  )
+  await unlistPasskeys(
+    { db },
+    passkeys.map(({ digest }) => digest),
+  )
+  await sql`delete from account_directory where ${own}`.execute(db)
+  await sql`delete from membership where home_workspace_id = ${from.workspaceId} and home_account_id = ${from.accountId}`.execute(
+    db,
+  )
+
+  await enterWorkspace({ db }, to.workspaceId)
+  await sql`
+    update account set home_workspace_id = null, home_account_id = null, password_hash = ${account.hash}, phone = ${account.phone},
+           email_proved_at = coalesce(email_proved_at, ${account.provedAt}::timestamptz), entered_at = coalesce(entered_at, ${account.enteredAt})
+     where workspace_id = ${to.workspaceId} and id = ${to.accountId}`.execute(db)
+  await sql`
+    insert into account_directory (email, workspace_id, account_id) values (${account.email}, ${to.workspaceId}, ${to.accountId})`.execute(
+    db,
+  )
+  if (factor) {
+    const secret = vault.encrypt(
+      vault.decrypt(factor.secret, secondFactorPurpose(from.workspaceId, from.accountId)),
+      secondFactorPurpose(to.workspaceId, to.accountId),
+    )
+    await sql`
+      insert into second_factor (workspace_id, account_id, secret, begun_at, confirmed_at, last_step)
+      values (${to.workspaceId}, ${to.accountId}, ${secret}, ${factor.begun}, ${factor.confirmed}, ${factor.step}::bigint)`.execute(
+      db,
+    )
+  }
+  for (const { hash, used } of codes)
+    await sql`
+      insert into recovery_code (workspace_id, account_id, code_hash, used_at) values (${to.workspaceId}, ${to.accountId}, ${hash}, ${used})`.execute(
+      db,
+    )
+  for (const { digest, credential, key, counter, transports, name, made, used, ...passkey } of passkeys) {
+    await sql`
+      insert into passkey (workspace_id, account_id, digest, public_id, credential_id, public_key, counter, transports, name, created_at, used_at)
+      values (${to.workspaceId}, ${to.accountId}, ${digest}, ${passkey.public}, ${credential}, ${key}, ${counter}::bigint, ${transports}, ${name}, ${made}, ${used})`.execute(
+      db,
+    )
+    await sql`insert into token_directory (token_hash, workspace_id, kept_until) values (${digest}, ${to.workspaceId}, 'infinity')`.execute(
+      db,
+    )
+  }
+  for (const other of others) {
+    if (other.workspaceId === to.workspaceId) continue
+    await enterWorkspace({ db }, other.workspaceId)
+    await sql`
+      update account set home_workspace_id = ${to.workspaceId}, home_account_id = ${to.accountId}
+       where workspace_id = ${other.workspaceId} and id = ${other.accountId}`.execute(db)
+    await sql`
+      insert into membership (workspace_id, account_id, home_workspace_id, home_account_id)
+      values (${other.workspaceId}, ${other.accountId}, ${to.workspaceId}, ${to.accountId})`.execute(db)
+  }
+  await enterWorkspace({ db }, from.workspaceId)
+}

@@ -1,0 +1,69 @@
+import { sql } from 'kysely'
+import type { Session } from '../http/http.ts'
+import type { WithDatabase } from '../platform/context.ts'
+import { enterWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { deleteSessions } from './session-ends.ts'
+
+// A person may be in many workspaces, with an account in each. One of these is their home, where their password, passkeys, second factor and links
+// are: docs/decisions/0040-members.md.
+
+/** An account: what a person is in one workspace. */
+export type Place = Pick<Session, 'workspaceId' | 'accountId'>
+
+/** Workspaces that a person can be in. */
+export const placesMax = 50
+
+/** The session as one in its person's home, for what is the person's own. */
+export function atHome<S extends Pick<Session, 'home'>>(session: S): S & Place {
+  return { ...session, ...session.home }
+}
+
+/** All accounts of a person, the one at home first. `ctx.db` is a transaction inside the home. */
+export async function placesOf({ db }: WithDatabase, { workspaceId, accountId }: Place): Promise<Place[]> {
+  const elsewhere = await db
+    .selectFrom('membership')
+    .select(['workspace_id as workspaceId', 'account_id as accountId'])
+    .where('home_workspace_id', '=', workspaceId)
+    .where('home_account_id', '=', accountId)
+    .orderBy('workspace_id')
+    .execute()
+  return [{ workspaceId, accountId }, ...elsewhere]
+}
+
+/** Does `work` in each workspace of a person; `ctx.db` is a transaction inside the home, and is there again afterwards. */
+export async function inEachPlace(
+  ctx: WithDatabase,
+  home: Place,
+  work: (place: Place) => Promise<void>,
+): Promise<void> {
+  const [here, ...elsewhere] = await placesOf(ctx, home)
+  await work(here!)
+  for (const place of elsewhere) {
+    await enterWorkspace(ctx, place.workspaceId)
+    await work(place)
+  }
+  if (elsewhere.length > 0) await enterWorkspace(ctx, home.workspaceId)
+}
+
+/** Ends all sessions of a person, but for the one of which `keep` is the hash. `ctx.db` is a transaction inside the home. */
+export async function endSessionsOf({ db }: WithDatabase, home: Place, keep?: Buffer): Promise<void> {
+  const others = keep === undefined ? sql`true` : sql`token_hash <> ${keep}`
+  await inEachPlace({ db }, home, async ({ workspaceId, accountId }) => {
+    await deleteSessions({ db }, workspaceId, sql`account_id = ${accountId} and ${others}`)
+  })
+}
+
+/** Where an account is at home: itself, or another one. `ctx.db` is a transaction inside its workspace. */
+export async function homeOf({ db }: WithDatabase, { workspaceId, accountId }: Place): Promise<Place> {
+  const row = await db
+    .selectFrom('account')
+    .select(['home_workspace_id', 'home_account_id'])
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', accountId)
+    .executeTakeFirst()
+  if (!row) throw new AppError('not-found', 'Esta pessoa não está mais no workspace.')
+  return row.home_workspace_id === null || row.home_account_id === null
+    ? { workspaceId, accountId }
+    : { workspaceId: row.home_workspace_id, accountId: row.home_account_id }
+}
