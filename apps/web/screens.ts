@@ -15,6 +15,7 @@ export const visitorScreens = [
   screen('/confirmar-email/:token?', () =>
     import('./account/confirm-email-page.tsx').then((module) => module.ConfirmEmailPage),
   ),
+  screen('/convite/:token?', () => import('./account/invitation-page.tsx').then((module) => module.InvitationPage)),
 ]
 
 export const workspaceScreens = [
@@ -31,6 +32,7 @@ export const workspaceScreens = [
   screen('/integracoes', () =>
     import('./integrations/integrations-page.tsx').then((module) => module.IntegrationsPage),
   ),
+  screen('/equipe', () => import('./team/team-page.tsx').then((module) => module.TeamPage)),
   screen('/auditoria', () => import('./account/audit-page.tsx').then((module) => module.AuditPage)),
 ]
 

@@ -38,6 +38,7 @@ const publicScreens = [
   '/register',
   '/atualizar-senha/nada',
   '/confirmar-email/nada',
+  '/convite/nada',
   '/nada',
   '/termos',
   '/privacidade',
@@ -52,6 +53,7 @@ const workspaceScreens = [
   '/help',
   '/conta',
   '/integracoes',
+  '/equipe',
   '/auditoria',
 ]
 

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { errorMessage } from '../lib/api.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { accountQuery, planQuery } from '../lib/response-adapter.ts'
+import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { setTheme, type Theme, themeLabels, useTheme } from '../lib/theme.ts'
 import { Button } from '../ui/button.tsx'
@@ -10,6 +11,7 @@ import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { DeleteAccount } from './delete-account.tsx'
 import { Identity } from './identity.tsx'
+import { LeaveWorkspace } from './leave-workspace.tsx'
 import { Passkeys } from './passkeys.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { PlanCard } from './plan-card.tsx'
@@ -21,6 +23,7 @@ export function AccountPage() {
   const account = useScreenQuery(accountQuery, {})
   const plan = useScreenQuery(planQuery, {})
   const shared = account.data?.compartilhada
+  const mayManage = useMay('administrador')
   useNamedSection(!account.isPending && !plan.isPending)
   return (
     <Page
@@ -69,20 +72,33 @@ export function AccountPage() {
         <AccountSection id="tema" title="Tema" about="Vale para este navegador.">
           <ThemeChoice />
         </AccountSection>
-        <AccountSection id="sair-com-tudo" title="Sair com tudo" about="Tudo o que a conta guarda, num arquivo.">
-          <TakeEverything />
-        </AccountSection>
-        <AccountSection id="excluir" title="Excluir a conta" about="Com tudo o que ela guarda.">
-          <LoadedOrNotice error={account.error} retry={account.refetch}>
-            {account.data && (
-              <DeleteAccount
-                shared={account.data.compartilhada ?? false}
-                at={account.data.exclusaoEm ?? null}
-                onChange={account.refetch}
-              />
-            )}
-          </LoadedOrNotice>
-        </AccountSection>
+        {account.data?.papel && !shared && (
+          <AccountSection id="workspace" title="Workspace" about="Onde você está trabalhando, e o que pode aqui.">
+            <LeaveWorkspace
+              name={account.data.workspace}
+              role={account.data.papel}
+              isElsewhere={account.data.outrosWorkspaces}
+            />
+          </AccountSection>
+        )}
+        {mayManage && (
+          <>
+            <AccountSection id="sair-com-tudo" title="Sair com tudo" about="Tudo o que a conta guarda, num arquivo.">
+              <TakeEverything />
+            </AccountSection>
+            <AccountSection id="excluir" title="Excluir a conta" about="Com tudo o que ela guarda.">
+              <LoadedOrNotice error={account.error} retry={account.refetch}>
+                {account.data && (
+                  <DeleteAccount
+                    shared={account.data.compartilhada ?? false}
+                    at={account.data.exclusaoEm ?? null}
+                    onChange={account.refetch}
+                  />
+                )}
+              </LoadedOrNotice>
+            </AccountSection>
+          </>
+        )}
       </div>
     </Page>
   )

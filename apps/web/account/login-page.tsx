@@ -28,6 +28,8 @@ interface LoginState {
   email?: string
   /** Right after a sign-up. */
   signedUp?: boolean
+  /** It was left to accept an invitation with the account of `email`. */
+  invited?: boolean
   /** Opens the recovery at once. */
   recover?: boolean
 }
@@ -48,8 +50,8 @@ export function LoginPage() {
     openSession(session)
     dismissNotifications()
     notifySuccess('Login realizado com sucesso!')
-    // Only after an expired session the person returns to the same screen; otherwise to the dashboard.
-    void navigate((state.expired && state.from) || '/dashboard', { replace: true })
+    // Only after an expired session, or for an invitation, the person returns to the same screen; otherwise to the dashboard.
+    void navigate(((state.expired || state.invited) && state.from) || '/dashboard', { replace: true })
   }
   const action = useAction(login, {
     errorToast: false,

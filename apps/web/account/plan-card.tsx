@@ -2,6 +2,7 @@ import { formatInteger } from '@vigia/contract/text'
 import type { Plan } from '@vigia/contract/workspace'
 import { planSituation } from '../lib/plan-situation.ts'
 import { plans } from '../lib/plans.ts'
+import { useMay } from '../lib/rights.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { PlanRequest } from './plan-request.tsx'
@@ -10,6 +11,7 @@ const tones: Record<Plan['situacao'], Tone> = { teste: 'blue', ativo: 'green', e
 
 /** What the plan allows, how much of it is used, and what comes after it. */
 export function PlanCard({ plan, shared }: { plan: Plan | undefined; shared: boolean }) {
+  const mayManage = useMay('administrador')
   if (!plan) {
     return (
       <div aria-hidden className="grid h-44 content-start gap-4 py-1">
@@ -32,7 +34,7 @@ export function PlanCard({ plan, shared }: { plan: Plan | undefined; shared: boo
         <Usage name="Empresas cadastradas" {...plan.empresas} />
         <Usage name="Documentos que chegaram neste mês" {...plan.documentosNoMes} />
       </dl>
-      {!shared && (
+      {!shared && mayManage && (
         <PlanRequest
           current={plan.situacao === 'ativo' ? plan.tipoPlano : null}
           suggested={plan.tipoPlano === 1 && plan.situacao !== 'ativo' ? 1 : 2}

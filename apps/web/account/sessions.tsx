@@ -93,7 +93,7 @@ export function Sessions({ shared }: { shared: boolean }) {
 
 function SessionItem({ session, onEnd }: { session: AccountSession; onEnd: () => void }) {
   const now = useNow()
-  const { atual, navegador, endereco, abertaEm } = session
+  const { atual, navegador, endereco, abertaEm, workspace } = session
   const Icon = isPhone(navegador) ? Smartphone : MonitorSmartphone
   const device = describeDevice(navegador)
   return (
@@ -105,7 +105,12 @@ function SessionItem({ session, onEnd }: { session: AccountSession; onEnd: () =>
           {atual && <Badge tone="green">Esta sessão</Badge>}
         </p>
         <p className="break-words text-muted text-sm tabular-nums">
-          {[seen(session, now), endereco, `aberta em ${formatInstantDate(abertaEm)} às ${formatTime(abertaEm)}`]
+          {[
+            workspace,
+            seen(session, now),
+            endereco,
+            `aberta em ${formatInstantDate(abertaEm)} às ${formatTime(abertaEm)}`,
+          ]
             .filter(Boolean)
             .join(' · ')}
         </p>

@@ -6,6 +6,7 @@ import { hasEnded } from '../lib/capture.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import type { CompanyDetail } from '../lib/response-adapter.ts'
+import { useMay } from '../lib/rights.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -154,6 +155,7 @@ function Uses({ uses, now }: { uses: readonly Use[]; now: Date }) {
 
 function Removal({ companyId, company }: Omit<CertificateCardProps, 'now'>) {
   const [asking, setAsking] = useState(false)
+  const mayManage = useMay('administrador')
   const action = useAction(removeCertificate, {
     errorToast: false,
     onSuccess: ({ message }) => {
@@ -161,6 +163,7 @@ function Removal({ companyId, company }: Omit<CertificateCardProps, 'now'>) {
       notifySuccess('Certificado removido', { description: message })
     },
   })
+  if (!mayManage) return null
   return (
     <>
       <Button variant="danger" size="sm" className="justify-self-start" onClick={() => setAsking(true)}>

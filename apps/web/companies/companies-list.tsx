@@ -6,6 +6,7 @@ import { useId, useRef } from 'react'
 import { Link, useLocation } from 'react-router'
 import { type Capture, lampOf } from '../lib/capture.ts'
 import type { CompanyRow } from '../lib/response-adapter.ts'
+import { useMay } from '../lib/rights.ts'
 import { Badge } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
@@ -391,9 +392,10 @@ function CompanyLink({ company, reasons, className }: CompanyLinkProps) {
 /** `reasons` is the id of the list of its problems, which are solved by editing the company. */
 function CompanyActions({ company, reasons }: { company: CompanyRow; reasons?: string | undefined }) {
   const { search } = useLocation()
+  const mayChange = useMay('fiscal')
   return (
     <div className="-mr-2 flex justify-end max-sm:-mt-1.5">
-      {company.ativa ? <SyncButton company={company} /> : <ReactivateButton {...company} bare />}
+      {company.ativa ? <SyncButton company={company} /> : mayChange && <ReactivateButton {...company} bare />}
       <Link
         to={`/empresas/editar/${company.id}`}
         // 'Voltar' leads back to the same list.

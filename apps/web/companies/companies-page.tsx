@@ -7,6 +7,7 @@ import { capturesOf, commonCauseOf, isOfAll, isTroubled } from '../lib/capture.t
 import { companiesRefreshMs, useCompanies } from '../lib/companies.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { type CompanyRow, companiesQuery } from '../lib/response-adapter.ts'
+import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -39,6 +40,8 @@ export function CompaniesPage() {
   const frame = useRef<HTMLElement>(null)
   const narrow = useNarrow(frame, tableMinWidth)
   const now = useNow()
+  const mayManage = useMay('administrador')
+  const mayChange = useMay('fiscal')
   useRowKeys()
   const { text, busca, view, search, choose } = useAddress()
   const all = useCompanies({ errorToast: true })
@@ -64,10 +67,12 @@ export function CompaniesPage() {
       site={productName}
       subtitle="Cada empresa é consultada na SEFAZ com o certificado digital dela."
       action={
-        <Link to="/empresas/nova" className={buttonClass()}>
-          <Plus aria-hidden className="size-4" />
-          Nova Empresa
-        </Link>
+        mayManage && (
+          <Link to="/empresas/nova" className={buttonClass()}>
+            <Plus aria-hidden className="size-4" />
+            Nova Empresa
+          </Link>
+        )
       }
     >
       <CompanyNumbers companies={all.data} now={now} />
@@ -103,7 +108,9 @@ export function CompaniesPage() {
           </p>
           {selection.chosen.length > 0 && (
             <>
-              <BulkSyncButton companies={selection.chosen} onStart={() => void bulk.start(selection.chosen)} />
+              {mayChange && (
+                <BulkSyncButton companies={selection.chosen} onStart={() => void bulk.start(selection.chosen)} />
+              )}
               <Button size="sm" variant="ghost" onClick={selection.clear}>
                 Limpar seleção
               </Button>

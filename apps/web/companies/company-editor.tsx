@@ -9,6 +9,7 @@ import { ApiError } from '../lib/api.ts'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
 import { actionMessage, read, useAction } from '../lib/query.ts'
 import { type CompanyDetail, companyQuery } from '../lib/response-adapter.ts'
+import { useMay } from '../lib/rights.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
@@ -56,6 +57,8 @@ export function CompanyEditor({ companyId, company, back, now }: CompanyEditorPr
     onScreen: true,
     onSuccess: () => notifySuccess('Empresa atualizada com sucesso!'),
   })
+  const mayManage = useMay('administrador')
+  const mayChange = useMay('fiscal')
   const unsaved = useUnsaved(isDirty, action.isPending)
   useNamedSection(true)
   const submit = form.handleSubmit((fields) => {
@@ -113,7 +116,11 @@ export function CompanyEditor({ companyId, company, back, now }: CompanyEditorPr
         </EditorSection>
         <EditorSection name={certificateSection} title="Certificado Digital" className="@min-[860px]:row-span-3">
           <CertificateCard companyId={companyId} company={company} now={now} />
-          <NewCertificate control={control} replaces={validityOf(company) !== null} busy={action.isPending} />
+          {mayManage ? (
+            <NewCertificate control={control} replaces={validityOf(company) !== null} busy={action.isPending} />
+          ) : (
+            <p className="text-muted text-sm">Certificados são enviados por quem administra o workspace.</p>
+          )}
         </EditorSection>
         <EditorSection title="Configurações NFe">
           <AutomaticCiencia control={control} companyId={companyId} company={company} />
@@ -135,14 +142,18 @@ export function CompanyEditor({ companyId, company, back, now }: CompanyEditorPr
         )}
         <div className="flex flex-wrap items-center justify-end gap-2">
           <p aria-live="polite" className="mr-auto text-muted max-sm:not-empty:basis-full">
-            {isDirty && 'Há alterações que não foram salvas.'}
+            {mayChange
+              ? isDirty && 'Há alterações que não foram salvas.'
+              : 'O seu acesso é só de leitura: quem muda a empresa tem o papel de fiscal ou administra.'}
           </p>
           <Link to={back} {...decided} className={buttonClass({ variant: 'outline' })}>
             Cancelar
           </Link>
-          <Button type="submit" busy={action.isPending}>
-            {action.isPending ? 'Salvando...' : 'Salvar Alterações'}
-          </Button>
+          {mayChange && (
+            <Button type="submit" busy={action.isPending}>
+              {action.isPending ? 'Salvando...' : 'Salvar Alterações'}
+            </Button>
+          )}
         </div>
       </div>
       <ConfirmDialog

@@ -5,6 +5,7 @@ import { Link, useLocation, useParams } from 'react-router'
 import { ApiError, errorMessage } from '../lib/api.ts'
 import { isEmpty, useScreenQuery } from '../lib/query.ts'
 import { type CompanyDetail, companyQuery } from '../lib/response-adapter.ts'
+import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -93,15 +94,18 @@ interface LoadedCompanyProps {
 
 function LoadedCompany({ id, company, back }: LoadedCompanyProps) {
   const now = useNow()
+  const mayChange = useMay('fiscal')
   return (
     <div className="@container grid gap-8">
       <CertificateNotice company={company} now={now} />
       {company.ativa === false && <ArchivedNotice id={id} razaoSocial={company.razaoSocial} />}
       {company.ativa !== false && <CapturePanel companyId={id} company={company} />}
       <CompanyEditor companyId={id} company={company} back={back} now={now} />
-      {company.temLogo !== null && <LogoSection companyId={id} company={company} hasLogo={company.temLogo} />}
+      {mayChange && company.temLogo !== null && (
+        <LogoSection companyId={id} company={company} hasLogo={company.temLogo} />
+      )}
       <Completeness companyId={id} company={company.razaoSocial} />
-      {company.ativa === true && <ArchiveSection companyId={id} company={company} />}
+      {mayChange && company.ativa === true && <ArchiveSection companyId={id} company={company} />}
     </div>
   )
 }

@@ -5,6 +5,7 @@ import { useRef } from 'react'
 import { notifyBeginning, notifyError, notifyInfo } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import type { CompanyRow } from '../lib/response-adapter.ts'
+import { useMay } from '../lib/rights.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { besideLink } from '../ui/hooks/row-keys.ts'
 
@@ -16,7 +17,12 @@ const readableMs = 1_000
 
 export const syncButtonId = (companyId: string) => `sincronizar-${companyId}`
 
+/** Asks for the next query now; who only reads has none. */
 export function SyncButton({ company }: { company: CompanyRow }) {
+  return useMay('fiscal') ? <OwnSyncButton company={company} /> : null
+}
+
+function OwnSyncButton({ company }: { company: CompanyRow }) {
   // One toast, which tells first that it begins and then how it ended.
   const id = `sincronizar ${company.id}`
   const begun = useRef(0)

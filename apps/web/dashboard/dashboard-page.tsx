@@ -3,6 +3,7 @@ import { Suspense, useId, useState } from 'react'
 import { lazyWithPreload } from '../lib/lazy.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { type Dashboard, dashboardQuery } from '../lib/response-adapter.ts'
+import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice, TextNotice } from '../ui/notice.tsx'
@@ -75,6 +76,7 @@ export function DashboardPage() {
 
 function FirstVisit() {
   const [open, setOpen] = useState(true)
+  if (!useMay('administrador')) return null
   return (
     <Suspense fallback={null}>
       <WelcomeDialog open={open} onClose={() => setOpen(false)} />

@@ -3,6 +3,7 @@ import { useId } from 'react'
 import { Link } from 'react-router'
 import { useCompanies } from '../lib/companies.ts'
 import type { Dashboard } from '../lib/response-adapter.ts'
+import { useMay } from '../lib/rights.ts'
 import { Button } from '../ui/button.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
 import { toDay } from '../ui/period/days.ts'
@@ -73,6 +74,13 @@ const steps = [
 
 /** What there is to do while there is no company. */
 function FirstSteps() {
+  const mayManage = useMay('administrador')
+  if (!mayManage)
+    return (
+      <p className="text-muted">
+        Não há empresas para você ainda. Quem administra o workspace cadastra as empresas e escolhe as que você vê.
+      </p>
+    )
   return (
     <section aria-labelledby="needs-you">
       <h2 id="needs-you" className="pb-2 text-lg">

@@ -310,6 +310,18 @@ export const situations: readonly Article[] = [
     link: { to: '/conta#dados', words: 'Ver o e-mail da conta' },
   },
   {
+    id: 'equipe',
+    title: 'Como outra pessoa entra no sistema sem usar a minha senha?',
+    body: [
+      'Em “Equipe”, no menu do usuário, quem administra convida por e-mail: o link vale uma vez, por sete dias. Quem já tem conta continua com ela e troca de um workspace para o outro no alto da página; quem não tem cria a sua.',
+      'O papel diz o que a pessoa pode. Administrador: tudo. Fiscal: responde e exporta documentos e cuida das empresas, sem os certificados. Leitura: vê, imprime e exporta. Auditor: como a leitura, de empresas escolhidas e até um dia. Fiscal e leitura também podem ser de algumas empresas só: das outras a pessoa não vê documentos, números nem avisos.',
+      'Mudar o papel ou tirar alguém vale na hora. O que a pessoa fez fica na auditoria, com o nome dela. Os e-mails de aviso vão para administradores e para fiscais de todas as empresas.',
+    ],
+    keywords:
+      'usuario usuarios convidar convite funcionario permissao acesso papel equipe contador auditor compartilhar senha workspace',
+    link: { to: '/equipe', words: 'Abrir a equipe' },
+  },
+  {
     id: 'plano-encerrado',
     title: 'A captura está pausada porque o teste ou o plano terminou',
     body: [

@@ -94,6 +94,7 @@ test('every article has its own id and a link that exists', () => {
     '/conta',
     '/auditoria',
     '/integracoes',
+    '/equipe',
   ]
   expect(places.filter((place) => !screens.includes(place))).toEqual([])
   expect(questions).toHaveLength(5)

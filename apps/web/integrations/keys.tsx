@@ -1,4 +1,4 @@
-import { formatInstantDate, formatList, formatRelative } from '@vigia/contract/text'
+import { formatCount, formatInstantDate, formatList, formatRelative } from '@vigia/contract/text'
 import { removeKey } from '@vigia/contract/workspace'
 import { KeyRound, Plus } from 'lucide-react'
 import { useRef, useState } from 'react'
@@ -152,7 +152,9 @@ function KeyItems({ keys, ...rest }: KeyListProps) {
   )
 }
 
-const mayDo = ({ permissoes }: Key) => formatList(permissoes.map(scopeLabel))
+const mayDo = ({ permissoes, idsEmpresas }: Key) =>
+  formatList(permissoes.map(scopeLabel)) +
+  (idsEmpresas ? ` · ${formatCount(idsEmpresas.length, 'empresa', 'empresas')}` : '')
 
 function Beginning({ apiKey: { inicio, criadaEm, criadaPor } }: { apiKey: Key }) {
   return (

@@ -9,6 +9,7 @@ import { Select } from '../ui/form/select.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { problemsOf } from './checks.ts'
 import { Choices } from './choices.tsx'
+import { CompanyChoices } from './company-choices.tsx'
 import { DialogForm, toggle } from './form.tsx'
 import { ShownOnce } from './shown-once.tsx'
 import { scopeWords } from './words.ts'
@@ -47,10 +48,12 @@ function NewKeyForm({ onMade, onClose }: { onMade: (key: string) => void; onClos
   const [nome, setNome] = useState('')
   const [permissoes, setPermissoes] = useState<readonly Scope[]>(['documentos:ler'])
   const [days, setDays] = useState('365')
+  const [chosen, setChosen] = useState<readonly string[] | null>(null)
   const [problems, setProblems] = useState<Record<string, string>>({})
   const action = useAction(addKey, { errorToast: false, onSuccess: ({ data }) => data && onMade(data.chave) })
   const save = () => {
-    const body = { nome, permissoes: [...permissoes], validadeEmDias: days === '' ? null : Number(days) }
+    const validadeEmDias = days === '' ? null : Number(days)
+    const body = { nome, permissoes: [...permissoes], validadeEmDias, idsEmpresas: chosen && [...chosen] }
     const found = problemsOf(KeyForm, body)
     setProblems(found)
     if (Object.keys(found).length === 0) action.mutate({ body })
@@ -84,6 +87,7 @@ function NewKeyForm({ onMade, onClose }: { onMade: (key: string) => void; onClos
           />
         ))}
       </Choices>
+      <CompanyChoices chosen={chosen} onChange={setChosen} error={problems.idsEmpresas} />
       <Field label="Vale por" error={problems.validadeEmDias}>
         {(control) => (
           <Select {...control} value={days} onChange={({ target }) => setDays(target.value)}>

@@ -4,7 +4,6 @@ import { useAction } from '../lib/query.ts'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
-import { Select } from '../ui/form/select.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { problemsOf } from './checks.ts'
 import { Choices } from './choices.tsx'
@@ -75,19 +74,7 @@ export function WebhookDialog({ webhook, onClose, onMade }: WebhookDialogProps) 
             />
           ))}
         </Choices>
-        <Field label="De quais empresas" error={chosen === null ? undefined : problems.idsEmpresas}>
-          {(control) => (
-            <Select
-              {...control}
-              value={chosen === null ? 'todas' : 'escolhidas'}
-              onChange={({ target }) => setChosen(target.value === 'todas' ? null : [])}
-            >
-              <option value="todas">Todas, também as que vierem depois</option>
-              <option value="escolhidas">Só as que eu escolher</option>
-            </Select>
-          )}
-        </Field>
-        {chosen && <CompanyChoices chosen={chosen} onChange={setChosen} />}
+        <CompanyChoices chosen={chosen} onChange={setChosen} error={problems.idsEmpresas} />
       </DialogForm>
     </Dialog>
   )

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import type { FieldValues, Path, PathValue, UseFormReturn } from 'react-hook-form'
-import { currentSession, draftsKey, readOwned } from './session.ts'
+import { currentSession, draftsKey, ownerOf, readOwned } from './session.ts'
 
 /**
  * Keeps in this tab what is typed into `form` and not sent, so that it survives a reload, and puts it back. Returns a function that forgets it.
@@ -31,7 +31,7 @@ type Draft = Record<string, unknown>
 
 function readDrafts(): Record<string, Draft> {
   const kept = readOwned(sessionStorage, draftsKey)
-  const isMine = kept !== null && kept.email === (currentSession()?.email ?? null)
+  const isMine = kept !== null && kept.owner === ownerOf(currentSession())
   return isMine && typeof kept.texts === 'object' ? { ...(kept.texts as Record<string, Draft>) } : {}
 }
 
@@ -42,5 +42,5 @@ function readDraft(name: string): Draft {
 function keepDraft(name: string, draft: Draft) {
   const { [name]: _, ...others } = readDrafts()
   const texts = Object.keys(draft).length > 0 ? { ...others, [name]: draft } : others
-  sessionStorage.setItem(draftsKey, JSON.stringify({ email: currentSession()?.email ?? null, texts }))
+  sessionStorage.setItem(draftsKey, JSON.stringify({ owner: ownerOf(currentSession()), texts }))
 }

@@ -3,7 +3,7 @@ import { listDocuments } from '@vigia/contract/documents'
 import { ApiError } from './api.ts'
 import { queryClient } from './query.ts'
 import { documentsQuery } from './response-adapter.ts'
-import { currentSession, listsKey, readOwned } from './session.ts'
+import { currentSession, listsKey, ownerOf, readOwned } from './session.ts'
 
 const keptMaxMs = 7 * 24 * 3_600_000
 // Of a list that is neither searched nor filtered, besides by its period.
@@ -45,7 +45,7 @@ function keep(query: Query) {
   if (!session || !place) return
   const list: KeptList = { input: place.input, data: query.state.data, at: query.state.dataUpdatedAt }
   const lists = { ...readLists(), [place.kind]: list }
-  localStorage.setItem(listsKey, JSON.stringify({ email: session.email, lists }))
+  localStorage.setItem(listsKey, JSON.stringify({ owner: ownerOf(session), lists }))
 }
 
 function give(query: Query) {
@@ -58,7 +58,7 @@ function give(query: Query) {
 
 function readLists(): Partial<Record<string, KeptList>> {
   const kept = readOwned(localStorage, listsKey)
-  return kept && kept.email === currentSession()?.email && typeof kept.lists === 'object' ? { ...kept.lists } : {}
+  return kept && kept.owner === ownerOf(currentSession()) && typeof kept.lists === 'object' ? { ...kept.lists } : {}
 }
 
 // Null: no list that is kept.

@@ -23,11 +23,14 @@ import type { RouteData, RouteDefinition } from '@vigia/contract/route'
 import {
   type Dashboard as ContractDashboard,
   getDashboard,
+  getInvitation,
   getPlan,
+  getTeam,
   listAnnouncements,
   listKeys,
   listWebhookDeliveries,
   listWebhooks,
+  listWorkspaces,
 } from '@vigia/contract/workspace'
 import { ApiError } from './api.ts'
 
@@ -47,6 +50,9 @@ export const dashboardQuery = query(getDashboard, (data) => toDashboard(object(d
 // Calls of our own: a server that responds with something else does not know them.
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
 export const accountQuery = ownQuery(getAccount, { nome: '', email: '' })
+export const teamQuery = ownQuery(getTeam, { nome: '', pessoas: [], convites: [] })
+export const workspacesQuery = ownQuery(listWorkspaces, [])
+export const invitationQuery = ownQuery(getInvitation, { workspace: '', email: '', papel: '' })
 export const sessionsQuery = ownQuery(listSessions, [])
 export const announcementsQuery = ownQuery(listAnnouncements, { items: [], temMais: false, naoLidos: 0 })
 export const completenessQuery = ownQuery(getCompleteness, [])

@@ -57,11 +57,11 @@ test('a 401 ends the session; a 401 of a public call does not', async () => {
 })
 
 test('what is kept of documents ends with the session, what was typed only when the person leaves or another comes', async () => {
-  const { closeSession, draftsKey, expireSession, listsKey, openSession } = await import('./session.ts')
+  const { closeSession, draftsKey, expireSession, listsKey, openSession, ownerOf } = await import('./session.ts')
   const left = () => [localStorage.getItem(listsKey), sessionStorage.getItem(draftsKey)].map((text) => text !== null)
   const keep = () => {
-    localStorage.setItem(listsKey, JSON.stringify({ email: ana.email, lists: {} }))
-    sessionStorage.setItem(draftsKey, JSON.stringify({ email: ana.email, texts: {} }))
+    localStorage.setItem(listsKey, JSON.stringify({ owner: ownerOf(ana), lists: {} }))
+    sessionStorage.setItem(draftsKey, JSON.stringify({ owner: ownerOf(ana), texts: {} }))
   }
   openSession(ana)
   keep()

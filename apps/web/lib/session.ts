@@ -21,13 +21,18 @@ export const searchesKey = 'vigia.searches'
 export const listsKey = 'vigia.lists'
 /** What was typed in this tab and not sent, and by whom; only a session that expires leaves it, to the same person. */
 export const draftsKey = 'vigia.drafts'
+/** The screen with which a session begins. */
+const start = '/dashboard'
 const listeners = new Set<() => void>()
 let state: SessionState = { session: storedSession(), expired: false }
 
 globalThis.window?.addEventListener('storage', (event) => {
   if (event.key !== sessionKey && event.key !== null) return
   const session = storedSession()
-  forgetOthers(session?.email)
+  const left = state.session?.wsId
+  forgetOthers(session)
+  // What is on the screen is of another workspace.
+  if (session && left && session.wsId !== left) return location.assign(start)
   changeState({ session, expired: false })
 })
 
@@ -41,37 +46,52 @@ export function currentSession(): WebSession | null {
 }
 
 export function openSession(session: WebSession) {
-  forgetOthers(session.email)
+  forgetOthers(session)
   localStorage.setItem(sessionKey, JSON.stringify(session))
   changeState({ session, expired: false })
 }
 
+/** Goes on in another workspace; nothing that was read or typed in this one comes along. */
+export function changeWorkspace(session: WebSession) {
+  forgetOthers(null)
+  localStorage.setItem(sessionKey, JSON.stringify(session))
+  changeState({ session, expired: false })
+  location.assign(start)
+}
+
 export function closeSession() {
   localStorage.removeItem(sessionKey)
-  forgetOthers(undefined)
+  forgetOthers(null)
   changeState({ session: null, expired: false })
 }
 
 /** Ends the session because the server gave 401 to `token`; a late response to another token ends nothing. */
 export function expireSession(token: string | undefined) {
   if (!state.session || state.session.token !== token) return
+  // The person has gone on with another one, and this page is about to.
+  const stored = storedSession()
+  if (stored && stored.token !== token) return
   localStorage.removeItem(sessionKey)
   localStorage.removeItem(listsKey)
   changeState({ session: null, expired: true })
 }
 
-// Deletes what anybody but `email` has left in this browser.
-function forgetOthers(email: string | undefined) {
+/** Whose something is that stays in this browser: a person's, in one workspace. */
+export const ownerOf = (session: WebSession | null): string | null => session && `${session.email} ${session.wsId}`
+
+// Deletes what anybody else has left in this browser, or the same person in another workspace.
+function forgetOthers(session: WebSession | null) {
+  const owner = ownerOf(session)
   for (const [storage, key] of [
     [localStorage, searchesKey],
     [localStorage, listsKey],
     [sessionStorage, draftsKey],
   ] as const)
-    if (email === undefined || readOwned(storage, key)?.email !== email) storage.removeItem(key)
+    if (owner === null || readOwned(storage, key)?.owner !== owner) storage.removeItem(key)
 }
 
-/** What is stored with the e-mail of whose it is; null: nothing that can be read. */
-export function readOwned(storage: Storage, key: string): ({ email: unknown } & Record<string, unknown>) | null {
+/** What is stored with its owner; null: nothing that can be read. */
+export function readOwned(storage: Storage, key: string): ({ owner: unknown } & Record<string, unknown>) | null {
   try {
     const stored = JSON.parse(storage.getItem(key) ?? 'null')
     return typeof stored === 'object' && stored !== null ? stored : null

@@ -1,7 +1,8 @@
-import { CircleUserRound, Gauge, History, KeyRound, Monitor, Moon, Plug, ScrollText, Sun } from 'lucide-react'
+import { CircleUserRound, Gauge, History, KeyRound, Monitor, Moon, Plug, ScrollText, Sun, Users } from 'lucide-react'
 import { planSituation } from '../lib/plan-situation.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { planQuery } from '../lib/response-adapter.ts'
+import { useMay } from '../lib/rights.ts'
 import { useSession } from '../lib/session.ts'
 import { setTheme, themeLabels, useTheme } from '../lib/theme.ts'
 import type { TriggerProps } from '../ui/overlay/lazy-with-trigger.tsx'
@@ -18,6 +19,10 @@ const links = [
   { to: '/conta#plano', label: 'Plano', Icon: Gauge },
   { to: '/conta#senha', label: 'Senha', Icon: KeyRound },
   { to: '/conta#sessoes', label: 'Sessões', Icon: History },
+] as const
+
+const managing = [
+  { to: '/equipe', label: 'Equipe', Icon: Users },
   { to: '/integracoes', label: 'Integrações', Icon: Plug },
   { to: '/auditoria', label: 'Auditoria', Icon: ScrollText },
 ] as const
@@ -30,13 +35,14 @@ interface UserMenuProps extends TriggerProps {
 export function UserMenu({ trigger, onIntent }: UserMenuProps) {
   const { session } = useSession()
   const theme = useTheme()
+  const mayManage = useMay('administrador')
   const plan = useScreenQuery(planQuery, {}, { refreshMs: 5 * 60_000 })
   return (
     <Menu inline trigger={trigger}>
       <MenuLabel>Conectado como</MenuLabel>
       <p className="max-w-72 truncate px-2 pb-1 font-semibold">{session?.email}</p>
       <MenuLine />
-      {links.map(({ to, label, Icon }) => (
+      {[...links, ...(mayManage ? managing : [])].map(({ to, label, Icon }) => (
         <MenuLink
           key={to}
           to={to}

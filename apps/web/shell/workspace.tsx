@@ -15,8 +15,10 @@ import { useMedia } from '../ui/hooks/narrow.ts'
 import { lazyWithTrigger } from '../ui/overlay/lazy-with-trigger.tsx'
 import { TitlePlace } from '../ui/page.tsx'
 import { Bell } from './bell.tsx'
+import { ChosenWorkspace } from './chosen-workspace.tsx'
 import { ConnectionNotice } from './connection-notice.tsx'
 import { EmailNotice } from './email-notice.tsx'
+import { FactorNotice } from './factor-notice.tsx'
 import { useFeedbackSurvey } from './feedback-survey.ts'
 import { Navigation } from './navigation.tsx'
 import { PaletteOpener } from './palette/opener.tsx'
@@ -100,6 +102,7 @@ function Layout({ preload, children }: WorkspaceProps) {
             <p className="min-w-0 truncate px-1 text-muted">
               Sistema <span className="font-semibold text-ink">{productName}</span>
             </p>
+            <ChosenWorkspace />
             <TitlePlace />
             <div className="md:hidden">
               <WatchLamp />
@@ -124,6 +127,7 @@ function Layout({ preload, children }: WorkspaceProps) {
         </header>
         <main id="conteudo" ref={main} tabIndex={-1} className="flex-1 scroll-mt-12 outline-none">
           <EmailNotice />
+          <FactorNotice />
           <PlanNotice onIntent={() => preload(contactHash)} />
           <Suspense fallback={null}>{children}</Suspense>
         </main>

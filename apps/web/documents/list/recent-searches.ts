@@ -1,4 +1,4 @@
-import { currentSession, readOwned, searchesKey } from '../../lib/session.ts'
+import { currentSession, ownerOf, readOwned, searchesKey } from '../../lib/session.ts'
 
 // The last searches of a person stay in this browser: nobody else sees them, and they go with the session.
 
@@ -6,12 +6,12 @@ const keptMax = 6
 
 export function recentSearches(): string[] {
   const kept = readOwned(localStorage, searchesKey)
-  if (kept?.email !== currentSession()?.email || !Array.isArray(kept?.texts)) return []
+  if (kept?.owner !== ownerOf(currentSession()) || !Array.isArray(kept?.texts)) return []
   return kept.texts.filter((text: unknown) => typeof text === 'string')
 }
 
 export function rememberSearch(text: string): void {
   if (text === '') return
   const texts = [text, ...recentSearches().filter((one) => one !== text)].slice(0, keptMax)
-  localStorage.setItem(searchesKey, JSON.stringify({ email: currentSession()?.email, texts }))
+  localStorage.setItem(searchesKey, JSON.stringify({ owner: ownerOf(currentSession()), texts }))
 }

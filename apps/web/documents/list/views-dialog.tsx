@@ -7,6 +7,7 @@ import { Link } from 'react-router'
 import { notifySuccess } from '../../lib/notify.ts'
 import { actionMessage, useAction, useScreenQuery } from '../../lib/query.ts'
 import { type SavedView, viewsQuery } from '../../lib/response-adapter.ts'
+import { useMay } from '../../lib/rights.ts'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/form/checkbox.tsx'
 import { Field } from '../../ui/form/field.tsx'
@@ -27,6 +28,7 @@ interface ViewsDialogProps {
 /** Keeps what the list shows now under a name, and tidies what was kept before. */
 export function ViewsDialog({ kind, address, onClose }: ViewsDialogProps) {
   const { data, error } = useScreenQuery(viewsQuery, {})
+  const mayChange = useMay('fiscal')
   const views = data?.filter(({ tipoDFe }) => tipoDFe === kind.tipoDFe)
   return (
     <Dialog
@@ -36,14 +38,14 @@ export function ViewsDialog({ kind, address, onClose }: ViewsDialogProps) {
       description="Filtro, ordem e colunas com um nome, para todos da conta; ficam na navegação."
     >
       <div className="grid gap-5 overflow-y-auto px-5 py-4">
-        <SaveForm kind={kind} address={address} onSaved={onClose} />
+        {mayChange && <SaveForm kind={kind} address={address} onSaved={onClose} />}
         <section aria-label="Visões guardadas" className="ledger">
           {error && <Notice tone="error" title={actionMessage(error)} />}
           {!views && !error && <Skeleton className="my-3 w-40" />}
           {views?.length === 0 && <p className="py-3 text-muted">Nenhuma visão guardada ainda.</p>}
           <ul>
             {views?.map((view) => (
-              <ViewLine key={view.idVisao} kind={kind} view={view} onFollow={onClose} />
+              <ViewLine key={view.idVisao} kind={kind} view={view} mayChange={mayChange} onFollow={onClose} />
             ))}
           </ul>
         </section>
@@ -85,7 +87,14 @@ function SaveForm({ kind, address, onSaved }: { kind: DocumentKind; address: str
   )
 }
 
-function ViewLine({ kind, view, onFollow }: { kind: DocumentKind; view: SavedView; onFollow: () => void }) {
+interface ViewLineProps {
+  kind: DocumentKind
+  view: SavedView
+  mayChange: boolean
+  onFollow: () => void
+}
+
+function ViewLine({ kind, view, mayChange, onFollow }: ViewLineProps) {
   const [asking, setAsking] = useState(false)
   const action = useAction(removeView, { onSuccess: () => setAsking(false) })
   return (
@@ -104,15 +113,17 @@ function ViewLine({ kind, view, onFollow }: { kind: DocumentKind; view: SavedVie
             .join(' · ')}
         </p>
       </div>
-      <Button
-        variant="ghost"
-        size="icon"
-        aria-label={`Apagar a visão ${view.nome}`}
-        title="Apagar, para todos"
-        onClick={() => setAsking(true)}
-      >
-        <Trash2 aria-hidden className="size-4" />
-      </Button>
+      {mayChange && (
+        <Button
+          variant="ghost"
+          size="icon"
+          aria-label={`Apagar a visão ${view.nome}`}
+          title="Apagar, para todos"
+          onClick={() => setAsking(true)}
+        >
+          <Trash2 aria-hidden className="size-4" />
+        </Button>
+      )}
       <ConfirmDialog
         open={asking}
         title={`Apagar a visão “${view.nome}”?`}

@@ -1,4 +1,5 @@
 import { ChevronDown, Stamp } from 'lucide-react'
+import { useMay } from '../../lib/rights.ts'
 import { Button } from '../../ui/button.tsx'
 import { lazyWithTrigger } from '../../ui/overlay/lazy-with-trigger.tsx'
 import type { AnswersMenuProps } from './answers-menu.tsx'
@@ -7,8 +8,9 @@ const AnswersMenu = lazyWithTrigger('menu', () => import('./answers-menu.tsx').t
 
 type ManifestMenuProps = Omit<AnswersMenuProps, 'trigger'> & Partial<Pick<AnswersMenuProps, 'trigger'>>
 
-/** The menu of answers; none is recommended over the others. */
+/** The menu of answers; none is recommended over the others. Who only reads has none. */
 export function ManifestMenu({ trigger, ...menu }: ManifestMenuProps) {
+  if (!useMay('fiscal')) return null
   return (
     <AnswersMenu
       {...menu}

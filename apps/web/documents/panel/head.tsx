@@ -6,6 +6,7 @@ import { callBytes } from '../../lib/api.ts'
 import { notifyError } from '../../lib/notify.ts'
 import { actionFailure, useScreenQuery } from '../../lib/query.ts'
 import { type DocumentRow, documentsQuery, manifestationsQuery } from '../../lib/response-adapter.ts'
+import { useMay } from '../../lib/rights.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
@@ -98,6 +99,7 @@ interface ProposalProps extends Omit<PanelHeadProps, 'row' | 'onAnswer'> {
 function Proposal({ row, detail, wide, onView, onAnswer, reasonAgainst }: ProposalProps) {
   const kind = kindOf(row.chave)
   const ofIssuer = useNotesOfIssuer(row)
+  const mayAnswer = useMay('fiscal')
   const missing = detail?.falta ?? null
   if (ofIssuer === undefined || (!detail && !row.notaCompleta)) return <Skeleton className="h-20! rounded!" />
   const { title, text, actions } = recommend({ kind, document: row, missing, ofIssuer })
@@ -134,7 +136,7 @@ function Proposal({ row, detail, wide, onView, onAnswer, reasonAgainst }: Propos
       )
     }
     const answer = kind.answers.find(({ code }) => code === action.code)
-    if (!answer) return null
+    if (!answer || !mayAnswer) return null
     return (
       <Button
         key={action.code}

@@ -33,6 +33,7 @@ const screens: readonly [label: string, to: string, words: string][] = [
   ['Plano', '/conta#plano', 'preco pagamento'],
   ['Senha', '/conta#senha', 'trocar'],
   ['Sessões', '/conta#sessoes', 'aparelhos'],
+  ['Equipe', '/equipe', 'pessoas convidar usuarios papeis acesso'],
   ['Integrações', '/integracoes', 'chaves api webhooks erp sistemas'],
   ['Auditoria', '/auditoria', 'historico quem'],
 ]

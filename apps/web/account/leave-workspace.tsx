@@ -1,0 +1,53 @@
+import { leaveWorkspace } from '@vigia/contract/workspace'
+import { useState } from 'react'
+import { notifySuccess } from '../lib/notify.ts'
+import { useAction } from '../lib/query.ts'
+import { memberRoleWords } from '../lib/rights.ts'
+import { closeSession } from '../lib/session.ts'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
+
+interface LeaveWorkspaceProps {
+  name: string
+  role: keyof typeof memberRoleWords
+  /** The person is in others too. */
+  isElsewhere: boolean
+}
+
+/** In which workspace this is, as what, and the way out of it. */
+export function LeaveWorkspace({ name, role, isElsewhere }: LeaveWorkspaceProps) {
+  const [asking, setAsking] = useState(false)
+  const action = useAction(leaveWorkspace, {
+    onSuccess: ({ message }) => {
+      notifySuccess(message)
+      closeSession()
+    },
+    onError: () => setAsking(false),
+  })
+  return (
+    <>
+      <p className="max-w-prose">
+        Você está em <span className="break-words font-semibold">{name}</span> como{' '}
+        {memberRoleWords[role].label.toLowerCase()}. <span className="text-muted">{memberRoleWords[role].about}</span>
+      </p>
+      <Button variant="outline" className="mt-4" onClick={() => setAsking(true)}>
+        Sair do workspace
+      </Button>
+      <ConfirmDialog
+        open={asking}
+        title={`Sair de ${name}?`}
+        confirm="Sair do workspace"
+        danger
+        busy={action.isPending}
+        onConfirm={() => action.mutate({})}
+        onCancel={() => setAsking(false)}
+      >
+        <p>
+          {isElsewhere
+            ? 'Você deixa de ver as empresas e os documentos deste workspace, e continua nos outros. Para voltar é preciso outro convite.'
+            : 'Você não está em nenhum outro workspace: a sua conta é apagada. As empresas e os documentos continuam aqui, com quem fica.'}
+        </p>
+      </ConfirmDialog>
+    </>
+  )
+}

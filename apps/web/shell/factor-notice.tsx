@@ -1,0 +1,36 @@
+import { Link, Navigate, useLocation } from 'react-router'
+import { useScreenQuery } from '../lib/query.ts'
+import { accountQuery } from '../lib/response-adapter.ts'
+
+const open = ['/conta', '/help']
+
+/** While the workspace lets the person do nothing but what is their own: one line that says why, and the way from the other screens. */
+export function FactorNotice() {
+  const { data } = useScreenQuery(accountQuery, {})
+  const { pathname } = useLocation()
+  if (!data?.faltaSegundoFator && !data?.acessoEncerrado) return null
+  if (!open.includes(pathname))
+    return <Navigate to={data.acessoEncerrado ? '/conta#workspace' : '/conta#duas-etapas'} replace />
+  return (
+    <section aria-label="Acesso ao workspace" className="border-warning-line border-b bg-warning-soft">
+      <p role="status" className="container-page py-2">
+        {data.acessoEncerrado ? (
+          <>
+            <span className="font-semibold">O seu acesso a {data.workspace} terminou.</span> Para voltar, peça a quem
+            administra o workspace que mude a data. A sua conta continua aberta.
+          </>
+        ) : (
+          <>
+            <span className="font-semibold">
+              Este workspace pede verificação em duas etapas ou a entrada com passkey.
+            </span>{' '}
+            Até lá, só a sua conta abre: ligue uma delas, ou saia e entre com a passkey que já tem.{' '}
+            <Link to="/conta#duas-etapas" className="font-semibold text-brand underline underline-offset-3">
+              Ligar agora
+            </Link>
+          </>
+        )}
+      </p>
+    </section>
+  )
+}

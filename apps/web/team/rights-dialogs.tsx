@@ -1,0 +1,221 @@
+import { type MemberRole, memberRoles } from '@vigia/contract/route'
+import { formatCount } from '@vigia/contract/text'
+import { changeMember, InvitationForm, invite, MemberForm } from '@vigia/contract/workspace'
+import { type ReactNode, useState } from 'react'
+import type { z } from 'zod'
+import { useCompanies } from '../lib/companies.ts'
+import { hasWords, isPartOfCnpj } from '../lib/matching.ts'
+import { notifySuccess } from '../lib/notify.ts'
+import { actionMessage, useAction } from '../lib/query.ts'
+import { memberRoleWords } from '../lib/rights.ts'
+import { Button } from '../ui/button.tsx'
+import { Field } from '../ui/form/field.tsx'
+import { Input } from '../ui/form/input.tsx'
+import { SearchedChoices } from '../ui/form/searched-choices.tsx'
+import { Select } from '../ui/form/select.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Dialog } from '../ui/overlay/dialog.tsx'
+import { lastDayOf, type Person, type Rights } from './rows.ts'
+
+interface Choice {
+  papel: MemberRole
+  idsEmpresas: readonly string[] | null
+  acessoAte: string
+}
+
+type Problems = Record<string, string>
+
+const choiceOf = (rights: Rights): Choice => ({
+  papel: rights.papel,
+  idsEmpresas: rights.idsEmpresas,
+  acessoAte: lastDayOf(rights),
+})
+
+const bodyOf = ({ papel, idsEmpresas, acessoAte }: Choice) => ({
+  papel,
+  idsEmpresas: idsEmpresas && [...idsEmpresas],
+  acessoAte: acessoAte === '' ? null : acessoAte,
+})
+
+// The message for each field that is not filled in right.
+function problemsOf(form: z.ZodType, values: unknown): Problems {
+  const { error } = form.safeParse(values)
+  return Object.fromEntries(error?.issues.map(({ path, message }) => [String(path[0]), message]).reverse() ?? [])
+}
+
+/** Asks whom to invite, and what they may. */
+export function InviteDialog({ onClose }: { onClose: () => void }) {
+  const [email, setEmail] = useState('')
+  const [choice, setChoice] = useState<Choice>({ papel: 'fiscal', idsEmpresas: null, acessoAte: '' })
+  const [problems, setProblems] = useState<Problems>({})
+  const action = useAction(invite, {
+    errorToast: false,
+    onSuccess: ({ message }) => {
+      notifySuccess(message)
+      onClose()
+    },
+  })
+  const save = () => {
+    const body = { email, ...bodyOf(choice) }
+    const found = problemsOf(InvitationForm, body)
+    setProblems(found)
+    if (Object.keys(found).length === 0) action.mutate({ body })
+  }
+  return (
+    <RightsForm title="Convidar para o workspace" save="Enviar convite" action={action} onSave={save} onClose={onClose}>
+      <Field label="Email" required error={problems.email} help="Para onde vai o link do convite, que vale sete dias.">
+        {(control) => (
+          <Input
+            {...control}
+            type="email"
+            autoComplete="off"
+            value={email}
+            onChange={({ target }) => setEmail(target.value)}
+          />
+        )}
+      </Field>
+      <RightsFields choice={choice} onChange={setChoice} problems={problems} />
+    </RightsForm>
+  )
+}
+
+/** Asks what a person may from now on. */
+export function ChangeRightsDialog({ person, onClose }: { person: Person; onClose: () => void }) {
+  const [choice, setChoice] = useState(() => choiceOf(person))
+  const [problems, setProblems] = useState<Problems>({})
+  const action = useAction(changeMember, {
+    errorToast: false,
+    onSuccess: ({ message }) => {
+      notifySuccess(message)
+      onClose()
+    },
+  })
+  const save = () => {
+    const body = { idPessoa: person.idPessoa, ...bodyOf(choice) }
+    const found = problemsOf(MemberForm, body)
+    setProblems(found)
+    if (Object.keys(found).length === 0) action.mutate({ body })
+  }
+  return (
+    <RightsForm title={`O que ${person.nome} pode`} save="Salvar" action={action} onSave={save} onClose={onClose}>
+      <RightsFields choice={choice} onChange={setChoice} problems={problems} />
+    </RightsForm>
+  )
+}
+
+interface RightsFormProps {
+  title: string
+  save: string
+  action: { isPending: boolean; error: Error | null }
+  onSave: () => void
+  onClose: () => void
+  children: ReactNode
+}
+
+function RightsForm({ title, save, action, onSave, onClose, children }: RightsFormProps) {
+  return (
+    <Dialog open onClose={onClose} title={title}>
+      <form
+        noValidate
+        className="grid gap-4 overflow-y-auto px-5 py-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          onSave()
+        }}
+      >
+        {children}
+        {action.error && <Notice tone="error" title={actionMessage(action.error)} />}
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button variant="outline" onClick={onClose}>
+            Cancelar
+          </Button>
+          <Button type="submit" busy={action.isPending}>
+            {save}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+interface RightsFieldsProps {
+  choice: Choice
+  onChange: (choice: Choice) => void
+  problems: Problems
+}
+
+function RightsFields({ choice, onChange, problems }: RightsFieldsProps) {
+  const { papel, idsEmpresas, acessoAte } = choice
+  const { data: companies = [] } = useCompanies()
+  const change = (next: Partial<Choice>) => onChange({ ...choice, ...next })
+  const setRole = (next: MemberRole) =>
+    change(
+      next === 'administrador'
+        ? { papel: next, idsEmpresas: null, acessoAte: '' }
+        : { papel: next, ...(next === 'auditor' && { idsEmpresas: idsEmpresas ?? [] }) },
+    )
+  return (
+    <>
+      <Field label="Papel" error={problems.papel} help={memberRoleWords[papel].about}>
+        {(control) => (
+          <Select {...control} value={papel} onChange={({ target }) => setRole(target.value as MemberRole)}>
+            {memberRoles.map((one) => (
+              <option key={one} value={one}>
+                {memberRoleWords[one].label}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      {papel !== 'administrador' && (
+        <>
+          <Field label="De quais empresas" error={problems.idsEmpresas}>
+            {(control) => (
+              <Select
+                {...control}
+                value={idsEmpresas === null ? 'todas' : 'escolhidas'}
+                onChange={({ target }) => change({ idsEmpresas: target.value === 'todas' ? null : [] })}
+              >
+                {papel !== 'auditor' && <option value="todas">Todas, também as que vierem depois</option>}
+                <option value="escolhidas">Só as que eu escolher</option>
+              </Select>
+            )}
+          </Field>
+          {idsEmpresas && (
+            <>
+              <SearchedChoices
+                legend="Empresas"
+                search="Buscar empresa por nome, CNPJ..."
+                items={companies}
+                idOf={({ id }) => id}
+                labelOf={({ razaoSocial }) => razaoSocial}
+                matches={({ razaoSocial, cnpj }, typed) => hasWords(razaoSocial, typed) || isPartOfCnpj(cnpj, typed)}
+                chosen={idsEmpresas}
+                onChange={(chosen) => change({ idsEmpresas: chosen })}
+                none="Nenhuma empresa cadastrada."
+                nothing="Nenhuma empresa com isso no nome ou no CNPJ."
+              />
+              <p role="status" className="text-muted text-sm">
+                {formatCount(idsEmpresas.length, 'empresa escolhida', 'empresas escolhidas')}
+              </p>
+            </>
+          )}
+          <Field
+            label={papel === 'auditor' ? 'Último dia do acesso' : 'Último dia do acesso, se houver'}
+            {...(papel === 'auditor' && { required: true })}
+            error={problems.acessoAte}
+          >
+            {(control) => (
+              <Input
+                {...control}
+                type="date"
+                value={acessoAte}
+                onChange={({ target }) => change({ acessoAte: target.value })}
+              />
+            )}
+          </Field>
+        </>
+      )}
+    </>
+  )
+}

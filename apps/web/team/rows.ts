@@ -1,0 +1,25 @@
+import type { RouteData } from '@vigia/contract/route'
+import { formatCount, formatInstantDate } from '@vigia/contract/text'
+import type { getTeam } from '@vigia/contract/workspace'
+import { memberRoleWords } from '../lib/rights.ts'
+
+type Team = RouteData<typeof getTeam>
+export type Person = Team['pessoas'][number]
+export type Invitation = Team['convites'][number]
+export type Rights = Pick<Person, 'papel' | 'idsEmpresas' | 'acessoAte'>
+
+// What ends at midnight is good until the day before.
+const lastDay = (end: string) => new Date(Date.parse(end) - 1).toISOString()
+
+/** What somebody may, in a line. */
+export function rightsLine({ papel, idsEmpresas, acessoAte }: Rights): string {
+  const of = idsEmpresas === null ? 'todas as empresas' : formatCount(idsEmpresas.length, 'empresa', 'empresas')
+  return `${memberRoleWords[papel].label} · ${of}${acessoAte ? ` · até ${formatInstantDate(lastDay(acessoAte))}` : ''}`
+}
+
+/** The last day of an access, as a form takes it; empty: without an end. */
+export function lastDayOf({ acessoAte }: Rights): string {
+  if (!acessoAte) return ''
+  const day = new Intl.DateTimeFormat('sv', { timeZone: 'America/Sao_Paulo' })
+  return day.format(new Date(Date.parse(acessoAte) - 1))
+}

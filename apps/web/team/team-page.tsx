@@ -1,0 +1,100 @@
+import { peopleMax } from '@vigia/contract/workspace'
+import { UserPlus } from 'lucide-react'
+import { useState } from 'react'
+import { errorMessage } from '../lib/api.ts'
+import { useScreenQuery } from '../lib/query.ts'
+import { accountQuery, teamQuery } from '../lib/response-adapter.ts'
+import { useMay } from '../lib/rights.ts'
+import { productName } from '../lib/site.ts'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page } from '../ui/page.tsx'
+import { Skeleton } from '../ui/skeleton.tsx'
+import { Invitations } from './invitations.tsx'
+import { People } from './people.tsx'
+import { InviteDialog } from './rights-dialogs.tsx'
+import { WorkspaceSettings } from './workspace-settings.tsx'
+
+/** Who is in the workspace, what each may do, and who was asked to come in. */
+export function TeamPage() {
+  const account = useScreenQuery(accountQuery, {})
+  const mayManage = useMay('administrador')
+  const shared = account.data?.compartilhada ?? false
+  return (
+    <Page title="Equipe" site={productName} subtitle="Quem entra neste workspace, e o que cada pessoa pode.">
+      {shared ? (
+        <Notice tone="info" title="Esta conta é de todos os visitantes, e por isso não tem equipe.">
+          Para convidar pessoas, crie uma conta.
+        </Notice>
+      ) : mayManage ? (
+        <Team />
+      ) : (
+        <Notice tone="info" title="A equipe é cuidada por quem administra o workspace.">
+          Peça a essa pessoa o que faltar ao seu acesso. Para sair do workspace, use "Minha conta".
+        </Notice>
+      )}
+    </Page>
+  )
+}
+
+function Team() {
+  const team = useScreenQuery(teamQuery, {})
+  const [inviting, setInviting] = useState(false)
+  if (!team.data)
+    return team.error ? (
+      <Notice
+        tone="error"
+        title={`Erro ao carregar dados: ${errorMessage(team.error)}`}
+        action={
+          <Button variant="outline" size="sm" busy={team.isFetching} onClick={() => void team.refetch()}>
+            Tentar novamente
+          </Button>
+        }
+      >
+        Nada foi alterado.
+      </Notice>
+    ) : (
+      <div aria-hidden className="ledger py-4">
+        <Skeleton className="w-2/5" />
+        <Skeleton className="mt-3 h-2.5! w-3/5" />
+      </div>
+    )
+  const { pessoas, convites } = team.data
+  const isFull = pessoas.length + convites.length >= peopleMax
+  return (
+    <>
+      <section aria-labelledby="pessoas-titulo" className="mb-12">
+        <div className="mb-4 flex flex-wrap items-center justify-between gap-3">
+          <h2 id="pessoas-titulo" className="text-lg">
+            Pessoas
+          </h2>
+          <Button onClick={() => setInviting(true)} disabled={isFull}>
+            <UserPlus aria-hidden className="size-4" />
+            Convidar
+          </Button>
+        </div>
+        {isFull && (
+          <p className="mb-3 text-muted">
+            Um workspace tem até {peopleMax} pessoas, com as convidadas. Para convidar outra, tire antes uma.
+          </p>
+        )}
+        <People people={pessoas} />
+      </section>
+      {convites.length > 0 && (
+        <section aria-labelledby="convites-titulo" className="mb-12">
+          <h2 id="convites-titulo" className="mb-4 text-lg">
+            Convites
+          </h2>
+          <Invitations invitations={convites} />
+        </section>
+      )}
+      <section aria-labelledby="workspace-titulo" className="mb-12">
+        <h2 id="workspace-titulo" className="mb-4 text-lg">
+          Workspace
+        </h2>
+        <WorkspaceSettings key={team.data.nome} name={team.data.nome} requiresFactor={team.data.exigeSegundoFator} />
+      </section>
+      {inviting && <InviteDialog onClose={() => setInviting(false)} />}
+    </>
+  )
+}
