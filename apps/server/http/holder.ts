@@ -42,7 +42,7 @@ async function isHeld(
   const [holder] = rows
   if (!holder || (whole && holder.role !== 'administrador')) return false
   const { shown } = holder
-  return shown === null || (companies !== null && companies.every((id) => shown.includes(id)))
+  return shown === null || (companies?.every((id) => shown.includes(id)) ?? false)
 }
 
 /** Refuses a link whose session or key has ended since it was asked for, or may see less. */
