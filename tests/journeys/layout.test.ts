@@ -96,6 +96,7 @@ test("the header: 'Sistema' with the name of the product, 'Usuário' and 'Sair';
     '/conta#plano',
     '/conta#senha',
     '/conta#sessoes',
+    '/equipe',
     '/integracoes',
     '/auditoria',
   ])

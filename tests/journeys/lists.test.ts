@@ -273,7 +273,7 @@ test('low rows: eighteen notes in a window of 1366 by 768, remembered; a real ta
   expect(new Set(heights)).toEqual(new Set([36]))
 
   // The choices over the list go as what opens over a page does.
-  const choices = page.getByRole('button', { name: 'Filtros' })
+  const choices = page.getByRole('button', { name: /^Filtros/ })
   await choices.click()
   await page.getByLabel('Valor de').focus()
   await page.keyboard.press('Escape')

@@ -35,7 +35,11 @@ const storage = [
   ],
   [
     <code key="name">vigia.lists</code>,
-    'Só no aplicativo instalado: a primeira página de cada lista como veio da última vez, para mostrá-la sem conexão. Some quando você sai, quando a sessão acaba ou quando outra pessoa entra.',
+    'Só no aplicativo instalado: a primeira página de cada lista como veio da última vez, para mostrá-la sem conexão. Some quando você sai, quando a sessão acaba, quando você troca de workspace ou quando outra pessoa entra.',
+  ],
+  [
+    <code key="name">vigia.first-captures-left</code>,
+    'De quais empresas você já deixou a página da primeira captura, para não mostrá-la de novo. Fica até você apagar os dados do site.',
   ],
   [
     <code key="name">vigia.drafts</code>,

@@ -7,7 +7,8 @@ import { call } from '../lib/api.ts'
 import { contactHash } from '../lib/contact.ts'
 import { lazyWithPreload } from '../lib/lazy.ts'
 import { dismissNotifications } from '../lib/notify.ts'
-import { whenIdle } from '../lib/query.ts'
+import { useScreenQuery, whenIdle } from '../lib/query.ts'
+import { accountQuery } from '../lib/response-adapter.ts'
 import { closeSession, useSession } from '../lib/session.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
@@ -15,10 +16,8 @@ import { useMedia } from '../ui/hooks/narrow.ts'
 import { lazyWithTrigger } from '../ui/overlay/lazy-with-trigger.tsx'
 import { TitlePlace } from '../ui/page.tsx'
 import { Bell } from './bell.tsx'
-import { ChosenWorkspace } from './chosen-workspace.tsx'
 import { ConnectionNotice } from './connection-notice.tsx'
 import { EmailNotice } from './email-notice.tsx'
-import { FactorNotice } from './factor-notice.tsx'
 import { useFeedbackSurvey } from './feedback-survey.ts'
 import { Navigation } from './navigation.tsx'
 import { PaletteOpener } from './palette/opener.tsx'
@@ -32,6 +31,9 @@ import { WatchLamp } from './watch-link.tsx'
 const UserMenu = lazyWithTrigger('menu', () => import('./user-menu.tsx').then((module) => module.UserMenu))
 const Sheet = lazyWithPreload(() => import('../ui/overlay/sheet.tsx').then((module) => module.Sheet))
 const preloadSheet = () => void Sheet.preload()
+// Few people are in several workspaces, or may do nothing in this one.
+const ChosenWorkspace = lazyWithPreload(() => import('./chosen-workspace.tsx').then((module) => module.ChosenWorkspace))
+const AccessNotice = lazyWithPreload(() => import('./access-notice.tsx').then((module) => module.AccessNotice))
 
 interface WorkspaceProps {
   /** Fetches the code of a screen, or of the contact form, that is about to be opened. */
@@ -53,6 +55,7 @@ export function Workspace({ preload, children }: WorkspaceProps) {
 }
 
 function Layout({ preload, children }: WorkspaceProps) {
+  const { data: account } = useScreenQuery(accountQuery, {})
   const sidebar = useSidebar()
   const main = useScreenPlace()
   useEffect(() => whenIdle(Sheet.preload), [])
@@ -102,7 +105,11 @@ function Layout({ preload, children }: WorkspaceProps) {
             <p className="min-w-0 truncate px-1 text-muted">
               Sistema <span className="font-semibold text-ink">{productName}</span>
             </p>
-            <ChosenWorkspace />
+            {account?.outrosWorkspaces && (
+              <Suspense fallback={null}>
+                <ChosenWorkspace name={account.workspace} />
+              </Suspense>
+            )}
             <TitlePlace />
             <div className="md:hidden">
               <WatchLamp />
@@ -127,7 +134,11 @@ function Layout({ preload, children }: WorkspaceProps) {
         </header>
         <main id="conteudo" ref={main} tabIndex={-1} className="flex-1 scroll-mt-12 outline-none">
           <EmailNotice />
-          <FactorNotice />
+          {(account?.faltaSegundoFator || account?.acessoEncerrado) && (
+            <Suspense fallback={null}>
+              <AccessNotice account={account} />
+            </Suspense>
+          )}
           <PlanNotice onIntent={() => preload(contactHash)} />
           <Suspense fallback={null}>{children}</Suspense>
         </main>

@@ -1,7 +1,7 @@
 import type { RouteData } from '@vigia/contract/route'
 import { formatCount, formatInstantDate } from '@vigia/contract/text'
 import type { getTeam } from '@vigia/contract/workspace'
-import { memberRoleWords } from '../lib/rights.ts'
+import { memberRoleWords } from '../lib/member-roles.ts'
 
 type Team = RouteData<typeof getTeam>
 export type Person = Team['pessoas'][number]

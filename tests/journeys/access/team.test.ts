@@ -77,6 +77,8 @@ test('somebody with an account enters to accept, and goes from workspace to work
   await shown(hers.getByRole('menuitem').filter({ hasText: person.nome }))
   await expectAccessible(hers)
   await hers.getByRole('menuitem').filter({ hasText: person.nome }).click()
+  // There she administers, and has no company yet.
+  await hers.getByRole('button', { name: 'Fazer Depois' }).click()
   await expect.poll(() => switcher.getAttribute('aria-label')).toBe(`Workspace: ${person.nome}. Trocar`)
 
   await query(site.product, `update workspace set requires_factor = true where name = $1`, [person.nome])

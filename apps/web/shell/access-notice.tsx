@@ -1,23 +1,21 @@
+import type { getAccount } from '@vigia/contract/accounts'
+import type { RouteData } from '@vigia/contract/route'
 import { Link, Navigate, useLocation } from 'react-router'
-import { useScreenQuery } from '../lib/query.ts'
-import { accountQuery } from '../lib/response-adapter.ts'
 
 const open = ['/conta', '/help']
 
 /** While the workspace lets the person do nothing but what is their own: one line that says why, and the way from the other screens. */
-export function FactorNotice() {
-  const { data } = useScreenQuery(accountQuery, {})
+export function AccessNotice({ account }: { account: RouteData<typeof getAccount> }) {
   const { pathname } = useLocation()
-  if (!data?.faltaSegundoFator && !data?.acessoEncerrado) return null
   if (!open.includes(pathname))
-    return <Navigate to={data.acessoEncerrado ? '/conta#workspace' : '/conta#duas-etapas'} replace />
+    return <Navigate to={account.acessoEncerrado ? '/conta#workspace' : '/conta#duas-etapas'} replace />
   return (
     <section aria-label="Acesso ao workspace" className="border-warning-line border-b bg-warning-soft">
       <p role="status" className="container-page py-2">
-        {data.acessoEncerrado ? (
+        {account.acessoEncerrado ? (
           <>
-            <span className="font-semibold">O seu acesso a {data.workspace} terminou.</span> Para voltar, peça a quem
-            administra o workspace que mude a data. A sua conta continua aberta.
+            <span className="font-semibold">O seu acesso a {account.workspace} terminou.</span> Para voltar, peça a quem
+            administra o workspace que mude a account. A sua conta continua aberta.
           </>
         ) : (
           <>
