@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
 import { secondFactorPurpose } from '../signer/keys.ts'
 import { removePasskeys, unlistPasskeys } from './passkeys.ts'
 import { lockAccount } from './passwords.ts'
@@ -71,7 +72,7 @@ export async function removeAccount(ctx: Pick<Context, 'db' | 'vault'>, place: P
 
 // Two workspaces may let go of a person at once, and the home may move while the other waits. `ctx.db` is inside the workspace of `place` again afterwards.
 async function lockHome(ctx: WithDatabase, place: Place): Promise<Place> {
-  for (;;) {
+  for (let times = 0; times < 5; times++) {
     const home = await homeOf(ctx, place)
     await enterWorkspace(ctx, home.workspaceId)
     const locked = await lockAccount(ctx, home)
@@ -79,6 +80,10 @@ async function lockHome(ctx: WithDatabase, place: Place): Promise<Place> {
     const now = await homeOf(ctx, place)
     if (locked && now.workspaceId === home.workspaceId && now.accountId === home.accountId) return home
   }
+  throw new AppError(
+    'conflict',
+    'Esta pessoa está sendo mudada de lugar. Nada foi alterado; tente de novo em instantes.',
+  )
 }
 
 // The rows of a home go to another account of the person. What is sealed is sealed for one account.

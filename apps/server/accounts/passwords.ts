@@ -16,7 +16,7 @@ import type { PasswordTask } from './password-worker.ts'
 import { endSessionsOf } from './places.ts'
 import { requireProofOfFactor } from './proof.ts'
 import { tokenHash } from './tokens.ts'
-import { closeWaysIn, listWaysIn, type WaysIn } from './ways-in.ts'
+import { closeWaysIn, listWaysIn } from './ways-in.ts'
 
 type WithCost = Pick<Context, 'config'>
 
@@ -179,7 +179,7 @@ export function lockAccount({ db }: Pick<Context, 'db'>, { workspaceId, accountI
     .executeTakeFirst()
 }
 
-function andClosed({ passkeys, keys }: WaysIn): string {
+function andClosed({ passkeys, keysAtHome: keys }: { passkeys: string[]; keysAtHome: string[] }): string {
   return [
     ...(passkeys.length > 0 ? [`; passkeys removidas: ${formatList(passkeys.map((name) => `“${name}”`))}`] : []),
     ...(keys.length > 0 ? [`; chaves de API apagadas: ${formatList(keys)}`] : []),
@@ -202,7 +202,10 @@ export async function replacePassword(
     .returning(['name', 'email', 'email_proved_at', isWrittenTo({ config }).as('writtenTo')])
     .executeTakeFirstOrThrow()
   const wasProved = account.email_proved_at !== null
-  const closed = how === 'link' ? await closeWaysIn({ db }, owner, { wasProved }) : { passkeys: [], keys: [] }
+  const closed =
+    how === 'link'
+      ? await closeWaysIn({ db }, owner, { wasProved, name: account.name })
+      : { passkeys: [], keys: [], keysAtHome: [] }
   await endLinks({ db }, owner, how === 'link' ? undefined : ['password', 'new-email'])
   await endSessionsOf({ db }, { workspaceId, accountId }, keep === undefined ? undefined : tokenHash(keep))
   const sentence = {

@@ -246,8 +246,7 @@ export async function moveSession(
   await deleteSessions({ db }, session.workspaceId, sql`token_hash = ${tokenHash(session.token)}`)
   await enterWorkspace({ db }, place.workspaceId)
   if (!(await isLetIn({ db }, place))) throw new AppError('conflict', accessIsOver)
-  const from = session.shared ? null : { address, agent }
-  const opened = await insertSession({ db, config }, place, from, rows[0])
+  const opened = await insertSession({ db, config }, place, { address, agent }, rows[0])
   await endOldest({ db }, place, sessionsMax)
   await recordAudit(
     { db },

@@ -1,4 +1,6 @@
+import { formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
+import { recordAudit } from '../audit/audit.ts'
 import type { Session } from '../http/http.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { removePasskeys } from './passkeys.ts'
@@ -27,16 +29,27 @@ const recently = sql<Date>`now() - interval '30 days'`
 export async function closeWaysIn(
   { db }: WithDatabase,
   owner: Owner,
-  { wasProved }: { wasProved: boolean },
-): Promise<WaysIn> {
+  { wasProved, name }: { wasProved: boolean; name: string },
+): Promise<WaysIn & { keysAtHome: string[] }> {
   if (!wasProved) await removeSecondFactor({ db }, owner)
   const passkeys = await removePasskeys({ db }, owner)
   const since = wasProved ? recently : sql`'-infinity'::timestamptz`
   const keys: string[] = []
+  let keysAtHome: string[] = []
   await inEachPlace({ db }, owner, async ({ workspaceId, accountId }) => {
     const { rows } = await sql<NamedKey>`
       select name, start from end_keys_made_by(${workspaceId}, ${accountId}, ${since})`.execute(db)
-    keys.push(...rows.map(nameOf))
+    const ended = rows.map(nameOf)
+    keys.push(...ended)
+    // Each workspace is told of its own.
+    if (workspaceId === owner.workspaceId) keysAtHome = ended
+    else if (ended.length > 0)
+      await recordAudit(
+        { db },
+        { workspaceId, accountId, accountName: name },
+        'chave',
+        `Trocou uma senha esquecida; chaves de API apagadas: ${formatList(ended)}.`,
+      )
     // Whoever else knew the password may have asked a mailbox of their own to come in.
     await db
       .deleteFrom('invitation')
@@ -44,7 +57,7 @@ export async function closeWaysIn(
       .where('invited_by', '=', accountId)
       .execute()
   })
-  return { passkeys, keys }
+  return { passkeys, keys, keysAtHome }
 }
 
 /** What is open. `ctx.db` is a transaction inside the workspace. */

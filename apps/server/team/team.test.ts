@@ -258,7 +258,15 @@ describe('what a person may', () => {
     const { ana, bia } = await two({ papel: 'administrador' })
     const put = (token: string, exigeSegundoFator: boolean) =>
       accounts.call('PUT', '/v1/api/Equipe', { token, json: { nome: 'Escritório', exigeSegundoFator } })
-    expect((await put(ana.token, true)).envelope.message).toMatch(/^Antes de exigir o segundo fator de todos/)
+    const refusal = /^Antes de exigir o segundo fator de todos/
+    expect((await put(ana.token, true)).envelope.message).toMatch(refusal)
+    // A passkey that this session was not entered with would shut her out.
+    await accounts.rows(
+      `insert into passkey (workspace_id, account_id, digest, credential_id, public_key, counter, transports, name)
+       select workspace_id, id, sha256(email::bytea), email, '', 0, '{}', 'Celular' from account where email = $1`,
+      ana.email,
+    )
+    expect((await put(ana.token, true)).envelope.message).toMatch(refusal)
     await switchOn(ana.token)
     expect((await put(ana.token, true)).status).toBe(200)
     expect((await team(ana.token)).nome).toBe('Escritório')

@@ -114,19 +114,24 @@ export async function changeWorkspace(
   })
 }
 
-// Or the first call afterwards would shut out who asked.
-async function requireOwnFactor(ctx: WithDatabase, { home, workspaceId }: Session): Promise<void> {
-  const { db } = ctx
+// Or the first call afterwards would shut out who asked: as the session is judged by then.
+async function requireOwnFactor(ctx: WithDatabase, { home, workspaceId, publicId }: Session): Promise<void> {
+  const { rows: shown } = await sql`
+    select from session where workspace_id = ${workspaceId} and public_id = ${publicId}::uuid and by_passkey`.execute(
+    ctx.db,
+  )
+  if (shown.length > 0) return
   await enterWorkspace(ctx, home.workspaceId)
-  const { rows } = await sql`
-    select from second_factor where workspace_id = ${home.workspaceId} and account_id = ${home.accountId} and confirmed_at is not null
-    union all
-    select from passkey where workspace_id = ${home.workspaceId} and account_id = ${home.accountId} limit 1`.execute(db)
+  const { rows: factors } = await sql`
+    select from second_factor
+     where workspace_id = ${home.workspaceId} and account_id = ${home.accountId} and confirmed_at is not null`.execute(
+    ctx.db,
+  )
   await enterWorkspace(ctx, workspaceId)
-  if (rows.length === 0)
+  if (factors.length === 0)
     throw new AppError(
       'conflict',
-      'Antes de exigir o segundo fator de todos, ligue o seu em "Minha conta" ou cadastre uma passkey. Nada foi alterado.',
+      'Antes de exigir o segundo fator de todos, ligue o seu em "Minha conta", ou entre com a sua passkey. Nada foi alterado.',
     )
 }
 
