@@ -1,11 +1,11 @@
 import { KeyForm, renameKey } from '@vigia/contract/workspace'
 import { useState } from 'react'
+import { problemsOf } from '../lib/problems.ts'
 import { useAction } from '../lib/query.ts'
+import { DialogForm } from '../ui/form/dialog-form.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
-import { problemsOf } from './checks.ts'
-import { DialogForm } from './form.tsx'
 import type { Key } from './rows.ts'
 
 interface RenameKeyDialogProps {

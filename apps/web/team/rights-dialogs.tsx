@@ -1,19 +1,18 @@
 import { type MemberRole, memberRoles } from '@vigia/contract/route'
 import { formatCount } from '@vigia/contract/text'
 import { changeMember, InvitationForm, invite, MemberForm } from '@vigia/contract/workspace'
-import { type ReactNode, useState } from 'react'
-import type { z } from 'zod'
+import { useState } from 'react'
 import { useCompanies } from '../lib/companies.ts'
 import { hasWords, isPartOfCnpj } from '../lib/matching.ts'
 import { memberRoleWords } from '../lib/member-roles.ts'
 import { notifySuccess } from '../lib/notify.ts'
-import { actionMessage, useAction } from '../lib/query.ts'
-import { Button } from '../ui/button.tsx'
+import { problemsOf } from '../lib/problems.ts'
+import { useAction } from '../lib/query.ts'
+import { DialogForm } from '../ui/form/dialog-form.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
 import { SearchedChoices } from '../ui/form/searched-choices.tsx'
 import { Select } from '../ui/form/select.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { lastDayOf, type Person, type Rights } from './rows.ts'
 
@@ -37,12 +36,6 @@ const bodyOf = ({ papel, idsEmpresas, acessoAte }: Choice) => ({
   acessoAte: acessoAte === '' ? null : acessoAte,
 })
 
-// The message for each field that is not filled in right.
-function problemsOf(form: z.ZodType, values: unknown): Problems {
-  const { error } = form.safeParse(values)
-  return Object.fromEntries(error?.issues.map(({ path, message }) => [String(path[0]), message]).reverse() ?? [])
-}
-
 /** Asks whom to invite, and what they may. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('')
@@ -62,20 +55,27 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     if (Object.keys(found).length === 0) action.mutate({ body })
   }
   return (
-    <RightsForm title="Convidar para o workspace" save="Enviar convite" action={action} onSave={save} onClose={onClose}>
-      <Field label="Email" required error={problems.email} help="Para onde vai o link do convite, que vale sete dias.">
-        {(control) => (
-          <Input
-            {...control}
-            type="email"
-            autoComplete="off"
-            value={email}
-            onChange={({ target }) => setEmail(target.value)}
-          />
-        )}
-      </Field>
-      <RightsFields choice={choice} onChange={setChoice} problems={problems} />
-    </RightsForm>
+    <Dialog open onClose={onClose} title="Convidar para o workspace">
+      <DialogForm save="Enviar convite" busy={action.isPending} error={action.error} onSave={save} onCancel={onClose}>
+        <Field
+          label="Email"
+          required
+          error={problems.email}
+          help="Para onde vai o link do convite, que vale sete dias."
+        >
+          {(control) => (
+            <Input
+              {...control}
+              type="email"
+              autoComplete="off"
+              value={email}
+              onChange={({ target }) => setEmail(target.value)}
+            />
+          )}
+        </Field>
+        <RightsFields choice={choice} onChange={setChoice} problems={problems} />
+      </DialogForm>
+    </Dialog>
   )
 }
 
@@ -97,43 +97,10 @@ export function ChangeRightsDialog({ person, onClose }: { person: Person; onClos
     if (Object.keys(found).length === 0) action.mutate({ body })
   }
   return (
-    <RightsForm title={`O que ${person.nome} pode`} save="Salvar" action={action} onSave={save} onClose={onClose}>
-      <RightsFields choice={choice} onChange={setChoice} problems={problems} />
-    </RightsForm>
-  )
-}
-
-interface RightsFormProps {
-  title: string
-  save: string
-  action: { isPending: boolean; error: Error | null }
-  onSave: () => void
-  onClose: () => void
-  children: ReactNode
-}
-
-function RightsForm({ title, save, action, onSave, onClose, children }: RightsFormProps) {
-  return (
-    <Dialog open onClose={onClose} title={title}>
-      <form
-        noValidate
-        className="grid gap-4 overflow-y-auto px-5 py-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          onSave()
-        }}
-      >
-        {children}
-        {action.error && <Notice tone="error" title={actionMessage(action.error)} />}
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button variant="outline" onClick={onClose}>
-            Cancelar
-          </Button>
-          <Button type="submit" busy={action.isPending}>
-            {save}
-          </Button>
-        </div>
-      </form>
+    <Dialog open onClose={onClose} title={`O que ${person.nome} pode`}>
+      <DialogForm save="Salvar" busy={action.isPending} error={action.error} onSave={save} onCancel={onClose}>
+        <RightsFields choice={choice} onChange={setChoice} problems={problems} />
+      </DialogForm>
     </Dialog>
   )
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { actionMessage } from '../lib/query.ts'
-import { Button } from '../ui/button.tsx'
-import { Notice } from '../ui/notice.tsx'
+import { actionMessage } from '../../lib/query.ts'
+import { Button } from '../button.tsx'
+import { Notice } from '../notice.tsx'
 
 interface DialogFormProps {
   /** The words of the button that saves. */
