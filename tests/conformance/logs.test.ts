@@ -10,7 +10,7 @@ import pg from 'pg'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { weeksAgo } from '../support/authority.ts'
-import { createDatabase } from '../support/database.ts'
+import { createDatabase, endConnections } from '../support/database.ts'
 
 // A whole session at the most talkative level, in a process of its own: whatever it writes, to whichever stream, is looked through for
 // everything that was secret in it.
@@ -221,9 +221,7 @@ test('nothing secret is ever written to a log', { timeout: 120_000 }, async () =
   const missing = await call('GET', `/v1/api/DocumentosFiscais?TipoDFe=0&CampoPesquisa=${secrets.cpf}`, undefined, open)
   expect(missing.status).toBe(500)
   await owner.query('alter table away rename to document')
-  await owner.query(
-    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-  )
+  await endConnections(owner)
   await Promise.all(Array.from({ length: 5 }, () => call('POST', '/v1/api/Auth', { email, senha: secrets.chosen })))
   expect(await status(call('POST', '/v1/api/Auth/sair', undefined, open))).toBeLessThan(600)
 

@@ -35,6 +35,18 @@ export async function dropDatabase(server: string, name: string): Promise<void> 
   }
 }
 
+/**
+ * Ends the other connections to a database, that of `admin` unless named, and waits until they are gone. Not an autovacuum at work there,
+ * which may not be ended by who is no superuser.
+ */
+export async function endConnections(admin: pg.Client, name?: string): Promise<void> {
+  await admin.query(
+    `select pg_terminate_backend(pid, 10000) from pg_stat_activity
+      where datname = coalesce($1, current_database()) and pid <> pg_backend_pid() and backend_type = 'client backend'`,
+    [name ?? null],
+  )
+}
+
 /** Carries out statements as the login of `url`. */
 export async function execute(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })

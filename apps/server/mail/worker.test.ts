@@ -6,7 +6,7 @@ import { simpleParser } from 'mailparser'
 import pg from 'pg'
 import pino from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { createDatabase, endConnections } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, openDatabase } from '../platform/database.ts'
@@ -353,9 +353,7 @@ test('a database that goes away while a mail leaves does not make it leave twice
   server.refuse = async () => {
     away = true
     await admin.query('alter table mail rename to mail_away')
-    await admin.query(
-      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-    )
+    await endConnections(admin)
   }
   await queue()
   await using _ = work()

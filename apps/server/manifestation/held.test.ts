@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { createDatabase, dropDatabase } from '../../../tests/support/database.ts'
+import { createDatabase, dropDatabase, endConnections } from '../../../tests/support/database.ts'
 import { arrive, chaveOf, company, evento, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
@@ -52,7 +52,7 @@ beforeAll(async () => {
   await ctx.db.destroy()
   const original = new URL(live.url).pathname.slice(1)
   // A database that somebody is connected to cannot be copied; the signer's connections end by themselves, but later.
-  await admin.query('select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = $1', [original])
+  await endConnections(admin, original)
   await admin.query(`create database ${copy} template ${original}`)
   // After the backup: the switch is turned off, and time passes.
   ctx = openOn(live.url)
