@@ -236,7 +236,8 @@ export async function updateAccount(
 
 /**
  * Makes the account with the e-mail one that many use, each knowing its password: they do not see or end the sessions of each other, nobody
- * replaces the password, and nothing is kept of where they come from. Returns whether there is such an account.
+ * replaces the password, and nothing is kept of where they come from. Returns whether there is such an account; throws when its person is also in
+ * workspaces of others, which nobody should enter with a password that everybody knows.
  */
 export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): Promise<boolean> {
   const account = await findAccount({ db }, email)
@@ -244,6 +245,11 @@ export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): 
   const { workspaceId, accountId } = account
   await inWorkspace({ db }, workspaceId, async ({ db }) => {
     await lockAccount({ db }, account)
+    if ((await placesOf({ db }, account)).length > 1)
+      throw new AppError(
+        'conflict',
+        'A pessoa desta conta participa de outros workspaces. Nada foi alterado: remova-a deles antes.',
+      )
     const own = { workspace_id: workspaceId, account_id: accountId }
     await db
       .updateTable('account')

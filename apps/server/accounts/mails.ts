@@ -1,5 +1,6 @@
 import { formatBrasiliaDayAndTime, formatList } from '@vigia/contract/text'
 import { z } from 'zod'
+import { addressInWords } from '../http/region.ts'
 import type { Letter, MailKind } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { createConfirmation } from './confirmation.ts'
@@ -16,8 +17,8 @@ const SecondFactorOccasion = z.object({
 })
 
 const WaysIn = z
-  .object({ passkeys: z.array(z.string()), keys: z.array(z.string()) })
-  .default({ passkeys: [], keys: [] })
+  .object({ passkeys: z.array(z.string()), keys: z.array(z.string()), people: z.array(z.string()).default([]) })
+  .default({ passkeys: [], keys: [], people: [] })
 const PasswordOccasion = Occasion.extend({ how: z.enum(['link', 'session']), closed: WaysIn, open: WaysIn })
 
 /** The letters about accounts, by kind. None of them names the person: the name was chosen at the sign-up, for which anybody may give any e-mail. */
@@ -100,7 +101,9 @@ function secondFactorChanged(
       what === 'ligada'
         ? { label: 'Fale com a Gente', url: `${publicUrl}/#contato` }
         : { label: 'Abrir a minha conta', url: `${publicUrl}/conta` },
-    footnote: address ? `Isso veio do endereço de rede ${address}.` : 'Isso foi feito por quem administra o sistema.',
+    footnote: address
+      ? `Isso veio do endereço de rede ${addressInWords(address)}.`
+      : 'Isso foi feito por quem administra o sistema.',
   }
 }
 
@@ -119,7 +122,7 @@ function confirmationLink(
       'Se não foi você, não confirme e não é preciso fazer nada: sem a confirmação nenhum aviso desta conta é enviado a você.',
     ],
     button: { label: 'Confirmar o e-mail', url: `${publicUrl}/confirmar-email/${token}` },
-    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${address}.`,
+    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${addressInWords(address)}.`,
   }
 }
 
@@ -136,7 +139,7 @@ function newEmailLetter(
       'Se não foi você, não confirme e não é preciso fazer nada: sem a confirmação nada muda.',
     ],
     button: { label: 'Confirmar o e-mail', url: `${publicUrl}/confirmar-email/${token}` },
-    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${address}.`,
+    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${addressInWords(address)}.`,
   }
 }
 
@@ -149,7 +152,7 @@ function emailWillChange({ productName, publicUrl }: Words, { at, address }: z.i
       'Se não foi, troque a senha agora: isso desfaz o pedido e encerra as outras sessões. Em "Minha conta" você também desiste da troca.',
     ],
     button: { label: 'Abrir a minha conta', url: `${publicUrl}/conta` },
-    footnote: `O pedido veio do endereço de rede ${address}.`,
+    footnote: `O pedido veio do endereço de rede ${addressInWords(address)}.`,
   }
 }
 
@@ -174,7 +177,7 @@ function emailChanged({ productName, publicUrl }: Words, { at, address }: z.infe
       'Se não foi, fale com a gente agora: suas empresas e seus documentos continuam guardados.',
     ],
     button: { label: 'Fale com a Gente', url: `${publicUrl}/#contato` },
-    footnote: `A confirmação veio do endereço de rede ${address}.`,
+    footnote: `A confirmação veio do endereço de rede ${addressInWords(address)}.`,
   }
 }
 
@@ -204,7 +207,7 @@ function recoveryLink(
       'Se não foi você, não é preciso fazer nada: a senha continua a mesma, e só quem recebe este e-mail pode usar o link.',
     ],
     button: { label: 'Criar senha nova', url: `${publicUrl}/atualizar-senha/${token}` },
-    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${address}.`,
+    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${addressInWords(address)}.`,
   }
 }
 
@@ -230,11 +233,16 @@ function passwordChanged(
             `Continuam valendo: ${waysText(open)}. Apague em "Minha conta" e em Integrações o que você não reconhece: a senha nova não impede quem as tem.`,
           ]
         : []),
+      ...(open.people.length > 0
+        ? [
+            `Nos últimos 30 dias esta conta convidou, e continua com acesso quem aceitou: ${formatList(open.people)}. Tire em "Equipe" quem você não reconhece: a senha nova não impede quem já entrou.`,
+          ]
+        : []),
       `Se foi você, ${waysText(open) ? 'não é preciso fazer mais nada' : 'não é preciso fazer nada'}.`,
       'Se não foi, abra a tela de login agora e use "Esqueceu sua senha?": a senha nova encerra as sessões de quem entrou, remove as passkeys e apaga as chaves de API dos últimos 30 dias. Suas empresas e seus documentos continuam guardados.',
     ],
     button: { label: 'Abrir a tela de login', url: `${publicUrl}/login` },
-    footnote: `A troca veio do endereço de rede ${address}.`,
+    footnote: `A troca veio do endereço de rede ${addressInWords(address)}.`,
   }
 }
 
@@ -257,6 +265,6 @@ function newDevice(
       'Se não foi, troque a senha agora: a senha nova encerra as outras sessões. Em "Minha conta" você vê onde a conta está aberta. Suas empresas e seus documentos continuam guardados.',
     ],
     button: { label: 'Abrir a minha conta', url: `${publicUrl}/conta` },
-    footnote: `A entrada veio do endereço de rede ${address}.`,
+    footnote: `A entrada veio do endereço de rede ${addressInWords(address)}.`,
   }
 }

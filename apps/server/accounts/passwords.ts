@@ -205,7 +205,7 @@ export async function replacePassword(
   const closed =
     how === 'link'
       ? await closeWaysIn({ db }, owner, { wasProved, name: account.name })
-      : { passkeys: [], keys: [], keysAtHome: [] }
+      : { passkeys: [], keys: [], people: [], keysAtHome: [] }
   await endLinks({ db }, owner, how === 'link' ? undefined : ['password', 'new-email'])
   await endSessionsOf({ db }, { workspaceId, accountId }, keep === undefined ? undefined : tokenHash(keep))
   const sentence = {

@@ -28,6 +28,7 @@ import {
 } from '@vigia/contract/accounts'
 import { listWorkspaces, switchWorkspace } from '@vigia/contract/workspace'
 import { handle, weights } from '../http/http.ts'
+import { regionOf } from '../http/region.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import * as accounts from './accounts.ts'
@@ -66,7 +67,7 @@ export const accountRoutes = [
   handle(proveIdentity, weights.heavy, async (ctx, { body, session }) => {
     if (body.passkey) {
       await webauthn.requirePasskey(ctx, atHome(session), body.passkey)
-      await sessions.noteProof(ctx, session, { byPasskey: true })
+      await sessions.noteProof(ctx, session, { withFactor: true })
     } else await sessions.proveAgain(ctx, session, { password: body.senha, code: body.codigo })
     return { data: null, message: 'Confirmado. Vale por dez minutos nesta sessão.' }
   }),
@@ -87,7 +88,7 @@ export const accountRoutes = [
     requireRecentProof(session)
     await webauthn.addPasskey(ctx, atHome(session), body.nome, body.resposta)
     // Whoever has just made it has shown the device.
-    await sessions.noteProof(ctx, session, { byPasskey: true })
+    await sessions.noteProof(ctx, session, { withFactor: true })
     return { data: null, message: 'Passkey cadastrada. Da próxima vez, entre com ela.' }
   }),
 
@@ -106,6 +107,7 @@ export const accountRoutes = [
   handle(confirmSecondFactor, async (ctx, { body, session }) => {
     requireRecentProof(session)
     const codigos = await secondFactor.confirmSecondFactor(ctx, atHome(session), body.codigo)
+    await sessions.noteProof(ctx, session, { withFactor: true })
     return { data: { codigos }, message: 'Verificação em duas etapas ligada. Guarde os códigos de recuperação.' }
   }),
 
@@ -159,6 +161,7 @@ export const accountRoutes = [
         vistaEm: seenAt.toISOString(),
         expiraEm: expiresAt.toISOString(),
         endereco: address,
+        lugar: regionOf(address),
         navegador: agent || null,
       })),
     }

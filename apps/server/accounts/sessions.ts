@@ -63,9 +63,9 @@ export async function logIn(
     const account = await findAccount({ db }, email)
     const matches = await matchesPassword({ config }, account?.passwordHash, credentials.password)
     if (account && matches) {
-      await requireCode({ db, config, vault }, account, credentials.code, caller)
+      const withFactor = await requireCode({ db, config, vault }, account, credentials.code, caller)
       await forgetTries({ db }, loginLimit, email)
-      const opened = await openSession({ db, config }, { ...account, email }, caller)
+      const opened = await openSession({ db, config }, { ...account, email }, caller, { withFactor })
       if (opened) return opened
     }
     await countTry({ db }, networkLimit, network)
@@ -90,7 +90,7 @@ export async function openSession(
   { db, config }: Pick<Context, 'db' | 'config'>,
   { workspaceId, accountId, passwordHash, email, lastWorkspaceId }: KnownAccount & { email: string },
   caller: Caller,
-  { sentence = 'Entrou.', byPasskey = false } = {},
+  { sentence = 'Entrou.', withFactor = false } = {},
 ): Promise<OpenedSession | null> {
   const home = { workspaceId, accountId }
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
@@ -124,7 +124,7 @@ export async function openSession(
       await queueMail({ db }, { workspaceId, kind: 'aparelho-novo', recipient: email, payload })
     }
     const place = await findOpenPlace({ db }, home, lastWorkspaceId)
-    const opened = await insertSession({ db, config }, place, from, { by_passkey: byPasskey })
+    const opened = await insertSession({ db, config }, place, from, { with_factor: withFactor })
     await endOldest({ db }, place, account.shared ? sharedSessionsMax : sessionsMax)
     const actor = { ...place, accountName: account.name, address: from?.address }
     await recordAudit({ db }, actor, 'login', sentence)
@@ -164,7 +164,7 @@ async function insertSession(
   { db, config }: Pick<Context, 'db' | 'config'>,
   { workspaceId, accountId }: Place,
   from: Partial<Caller> | null,
-  carried: { proved_at?: Date; created_at?: Date; by_passkey?: boolean } = {},
+  carried: { proved_at?: Date; created_at?: Date; with_factor?: boolean } = {},
 ): Promise<OpenedSession> {
   const token = createToken()
   await listToken({ db }, workspaceId, token, sql<Date>`now() + ${config.sessionMs}::float8 * interval '1 ms'`)
@@ -238,8 +238,8 @@ export async function moveSession(
     update account_directory set last_workspace_id = ${place.workspaceId}
      where workspace_id = ${home.workspaceId} and account_id = ${home.accountId}`.execute(db)
   await enterWorkspace({ db }, session.workspaceId)
-  const { rows } = await sql<{ proved_at: Date; created_at: Date; by_passkey: boolean }>`
-    select proved_at, created_at, by_passkey from session
+  const { rows } = await sql<{ proved_at: Date; created_at: Date; with_factor: boolean }>`
+    select proved_at, created_at, with_factor from session
      where workspace_id = ${session.workspaceId} and token_hash = ${tokenHash(session.token)} for update`.execute(db)
   // It ended in this moment.
   if (!rows[0]) throw new AppError('unauthenticated', 'Sessão expirada. Faça login novamente.')
@@ -257,18 +257,18 @@ export async function moveSession(
   return opened
 }
 
-// Refuses who knows the password and does not show a code of the second factor, where there is one.
+// Refuses who knows the password and does not show a code of the second factor, where there is one; returns whether there is.
 async function requireCode(
   ctx: Pick<Context, 'db' | 'config' | 'vault'>,
   { workspaceId, accountId }: KnownAccount,
   code: string | undefined,
   { address }: Caller,
-): Promise<void> {
+): Promise<boolean> {
   const actor = { workspaceId, accountId, accountName: stranger, address }
-  if (!(await inWorkspace(ctx, workspaceId, (ctx) => findSecondFactor(ctx, actor)))) return
+  if (!(await inWorkspace(ctx, workspaceId, (ctx) => findSecondFactor(ctx, actor)))) return false
   if (!code)
     throw new AppError('needs-proof', 'Digite o código do aplicativo autenticador, ou um código de recuperação.')
-  if (await tryCode(ctx, actor, code, 'Login recusado: a senha conferiu, mas o código não.')) return
+  if (await tryCode(ctx, actor, code, 'Login recusado: a senha conferiu, mas o código não.')) return true
   await countTry(ctx, networkLimit, networkOf(address))
   throw new AppError('unauthenticated', wrongCode)
 }
@@ -306,20 +306,22 @@ export async function proveAgain(
     // A call whose response was lost comes again, with a code that it has used.
     if (!isRight && session.provedLately) return
     if (!isRight) throw new AppError('invalid-input', wrongCode)
-  } else await requirePassword(ctx, session, password ?? '', 'Confirmação recusada: a senha não conferiu.')
+    return noteProof(ctx, session, { withFactor: true })
+  }
+  await requirePassword(ctx, session, password ?? '', 'Confirmação recusada: a senha não conferiu.')
   await noteProof(ctx, session)
 }
 
-/** Notes that the person of the session has just proved to be the account's. */
+/** Notes that the person of the session has just proved to be the account's, `withFactor` by more than the password. */
 export async function noteProof(
   ctx: WithDatabase,
   { workspaceId, token }: Session,
-  { byPasskey = false } = {},
+  { withFactor = false } = {},
 ): Promise<void> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     db
       .updateTable('session')
-      .set({ proved_at: sql<Date>`now()`, ...(byPasskey && { by_passkey: true }) })
+      .set({ proved_at: sql<Date>`now()`, ...(withFactor && { with_factor: true }) })
       .where('workspace_id', '=', workspaceId)
       .where('token_hash', '=', tokenHash(token))
       .execute(),

@@ -121,4 +121,12 @@ test('sharing an account takes along what was kept of it, ends its links, and le
   expect(statuses.map(({ status }) => status)).toEqual([410, 200])
   const json = { senhaAtual: other.senha, senha: 'senha-escolhida', senhaNovamente: 'senha-escolhida' }
   expect((await accounts.call('PUT', '/v1/api/Usuarios/senha', { token: other.token, json })).status).toBe(200)
+  // With a password that everybody knows nobody enters a workspace of others.
+  await accounts.rows(
+    `insert into membership (workspace_id, account_id, home_workspace_id, home_account_id)
+     select b.workspace_id, b.id, a.workspace_id, a.id from account a, account b where a.email = $1 and b.email = $2`,
+    other.email,
+    own.email,
+  )
+  await expect(shareAccount(accounts.ctx, other.email)).rejects.toMatchObject({ code: 'conflict' })
 })

@@ -11,10 +11,11 @@ import { removeSecondFactor } from './second-factor.ts'
 
 type Owner = Pick<Session, 'workspaceId' | 'accountId'>
 
-/** Passkeys and API keys of an account, each as its person knows it. */
+/** Passkeys and API keys of an account, each as its person knows it, and the e-mails of the people whom it has let in lately. */
 export interface WaysIn {
   passkeys: string[]
   keys: string[]
+  people: string[]
 }
 
 // Whoever knew of an intruder reacts within this time, and most keys of programs in use are older.
@@ -57,7 +58,7 @@ export async function closeWaysIn(
       .where('invited_by', '=', accountId)
       .execute()
   })
-  return { passkeys, keys, keysAtHome }
+  return { passkeys, keys, people: [], keysAtHome }
 }
 
 /** What is open. `ctx.db` is a transaction inside the workspace. */
@@ -70,14 +71,21 @@ export async function listWaysIn({ db }: WithDatabase, { workspaceId, accountId 
     .orderBy('created_at')
     .execute()
   const keys: string[] = []
+  const people: string[] = []
   await inEachPlace({ db }, { workspaceId, accountId }, async (place) => {
     const { rows } = await sql<NamedKey>`
       select name, start from api_key
        where workspace_id = ${place.workspaceId} and created_by = ${place.accountId} and token_hash is not null
          and (expires_at is null or expires_at > now()) order by created_at`.execute(db)
     keys.push(...rows.map(nameOf))
+    const { rows: letIn } = await sql<{ email: string }>`
+      select email from account
+       where workspace_id = ${place.workspaceId} and invited_by = ${place.accountId} and created_at > ${recently} order by created_at`.execute(
+      db,
+    )
+    people.push(...letIn.map(({ email }) => email))
   })
-  return { passkeys: passkeys.map(({ name }) => name), keys }
+  return { passkeys: passkeys.map(({ name }) => name), keys, people }
 }
 
 interface NamedKey {

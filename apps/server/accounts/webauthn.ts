@@ -267,7 +267,7 @@ export async function logInWithPasskey(
   await requireUnderLimit(ctx, networkLimit, network)
   try {
     const account = await checkPasskey(ctx, response)
-    const opened = await openSession(ctx, account, caller, { sentence: 'Entrou com uma passkey.', byPasskey: true })
+    const opened = await openSession(ctx, account, caller, { sentence: 'Entrou com uma passkey.', withFactor: true })
     // The password was replaced in this moment.
     if (!opened) throw new AppError('unauthenticated', tooLate)
     return { ...opened, email: account.email }

@@ -292,7 +292,7 @@ function requireMay({ role, companies, lacksFactor, isAccessOver }: Session, { a
 const accessOver =
   'O seu acesso a este workspace terminou no dia combinado. Nada foi lido nem alterado: para voltar, peça a quem administra que mude a data. A sua conta continua aberta.'
 const needsFactor =
-  'Este workspace pede verificação em duas etapas ou a entrada com passkey. Nada foi lido nem alterado: ligue uma delas em "Minha conta", ou entre com a passkey que já tem.'
+  'Este workspace pede verificação em duas etapas ou a entrada com passkey. Nada foi lido nem alterado: ligue uma delas em "Minha conta" ou, se já tem, saia e entre de novo com ela.'
 const ofFiscal =
   'O seu acesso a este workspace é só de leitura. Nada foi alterado: para isto, peça a quem administra o papel de fiscal.'
 const ofAdministrators =

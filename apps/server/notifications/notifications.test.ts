@@ -68,6 +68,26 @@ test('a warning goes to every account of the workspace, once', async () => {
   expect(await mailsOf(other)).toMatchObject([{ payload: {}, useless_at: null }])
 })
 
+test('a warning goes to who may act on it, and names no company to who must not see it', async () => {
+  const office = await workspaceOf(
+    'adm@um.example',
+    'fis@um.example',
+    'uma@um.example',
+    'lei@um.example',
+    'aud@um.example',
+    'ex@um.example',
+  )
+  await inWorkspace(ctx, office, ({ db }) =>
+    sql`update account set role = case email when 'adm@um.example' then 'administrador' when 'lei@um.example' then 'leitura'
+                                             when 'aud@um.example' then 'auditor' else 'fiscal' end,
+               all_companies = email not in ('uma@um.example', 'aud@um.example'),
+               access_until = case email when 'ex@um.example' then now() end
+         where workspace_id = ${office}`.execute(db),
+  )
+  expect(await warn(ctx, office, { key: 'teste/3', kind: 'teste-acaba' })).toBe(true)
+  expect((await mailsOf(office)).map(({ recipient }) => recipient)).toEqual(['adm@um.example', 'fis@um.example'])
+})
+
 test('nobody is told whose e-mail somebody only signed up with', async () => {
   const office = await workspaceOf()
   await insertAccount(ctx.db, office, { email: 'estranha@um.example', enteredAt: null })

@@ -53,6 +53,7 @@ interface AccountTable {
   access_until: Optional<Date | null>
   home_workspace_id: Optional<number | null>
   home_account_id: Optional<number | null>
+  invited_by: Optional<number | null>
 }
 interface AccountCompanyTable {
   workspace_id: number
@@ -117,7 +118,7 @@ interface SessionTable {
   agent: Optional<string | null>
   seen_at: Timestamp
   proved_at: Timestamp
-  by_passkey: Generated<boolean>
+  with_factor: Generated<boolean>
 }
 interface SecondFactorTable {
   workspace_id: number

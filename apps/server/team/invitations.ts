@@ -24,7 +24,16 @@ import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { uuidOf } from '../platform/text.ts'
-import { lockPeople, lockWorkspace, type RightsChoice, requireKeeper, rightsText, settle, writeRights } from './team.ts'
+import {
+  lockPeople,
+  lockWorkspace,
+  type RightsChoice,
+  requireKeeper,
+  rightsText,
+  settle,
+  tellAdministrators,
+  writeRights,
+} from './team.ts'
 
 const dayMs = 24 * 3_600_000
 const days = 7
@@ -65,6 +74,8 @@ export async function invite(
       .returning(['id', 'public_id'])
       .executeTakeFirstOrThrow()
     await send({ db, vault: ctx.vault }, workspaceId, { id, email: recipient })
+    if (rights.role === 'administrador')
+      await tellAdministrators({ db, config: ctx.config }, session, recipient, 'convidado')
     await recordAudit({ db }, session, 'equipe', `Convidou ${recipient}: ${rightsText(rights)}.`)
     return publicId
   })
@@ -297,7 +308,7 @@ async function take(ctx: WithDatabase, link: string) {
     .deleteFrom('invitation')
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
-    .returning(['role', 'company_ids as companyIds', 'access_until as accessUntil'])
+    .returning(['role', 'company_ids as companyIds', 'access_until as accessUntil', 'invited_by as invitedBy'])
     .executeTakeFirst()
   // Another call took it in this moment.
   if (!row) throw new AppError('gone', 'Este convite acaba de ser aceito.')

@@ -1,5 +1,6 @@
 import { formatBrasiliaDayAndTime } from '@vigia/contract/text'
 import { z } from 'zod'
+import { addressInWords } from '../http/region.ts'
 import type { MailKind } from '../mail/mail.ts'
 import { readLetter } from './invitations.ts'
 
@@ -21,5 +22,32 @@ const invitation: MailKind = async (ctx, { workspaceId, payload }) => {
 
 const Sent = z.object({ id: z.int(), at: z.iso.datetime() })
 
+const administrator: MailKind = async ({ config: { productName, publicUrl } }, { payload }) => {
+  const { at, address, email, by, how } = Administrator.parse(payload)
+  const moment = `Em ${formatBrasiliaDayAndTime(new Date(at))}, no horário de Brasília, alguém que estava na conta ${by ? `de ${by}` : 'de quem administra o workspace'}`
+  return {
+    subject: `Mais alguém vai administrar o seu workspace no ${productName}`,
+    paragraphs: [
+      how === 'convidado'
+        ? `${moment} convidou ${email} para administrar o workspace. Quem aceita pode tudo: certificados, empresas, respostas à SEFAZ e quem mais entra.`
+        : `${moment} mudou o papel de ${email} para administrador. Agora essa pessoa pode tudo: certificados, empresas, respostas à SEFAZ e quem mais entra.`,
+      'Se vocês combinaram isso, não é preciso fazer nada.',
+      how === 'convidado'
+        ? 'Se não, cancele o convite agora em "Equipe" e, se foi com a sua conta, troque a senha. Nenhum documento foi alterado.'
+        : 'Se não, mude o papel de volta agora em "Equipe" e, se foi com a sua conta, troque a senha. Nenhum documento foi alterado.',
+    ],
+    button: { label: 'Abrir a equipe', url: `${publicUrl}/equipe` },
+    ...(address && { footnote: `Isso veio do endereço de rede ${addressInWords(address)}.` }),
+  }
+}
+
+const Administrator = z.object({
+  at: z.iso.datetime(),
+  address: z.string().optional(),
+  email: z.string(),
+  by: z.string().optional(),
+  how: z.enum(['convidado', 'mudado']),
+})
+
 /** The letters about the people of a workspace, by kind. */
-export const teamMails: Record<string, MailKind> = { convite: invitation }
+export const teamMails: Record<string, MailKind> = { convite: invitation, 'administrador-novo': administrator }

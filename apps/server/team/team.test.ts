@@ -1,8 +1,10 @@
+import { PassThrough } from 'node:stream'
 import { Secret, TOTP } from 'otpauth'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAuthenticator } from '../../../tests/support/authenticator.ts'
 import { findSession, removeAccounts, sessionChannel } from '../accounts/accounts.ts'
 import { type Accounts, newPerson, openAccounts, type TestPerson } from '../accounts/testing.ts'
+import { endWithHolder, requireHolder } from '../http/holder.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { insertCompany } from '../platform/testing.ts'
 import { teamMails } from './mails.ts'
@@ -285,6 +287,77 @@ describe('what a person may', () => {
     expect([await reads(bia.token), await reads(byPassword)]).toEqual([200, 403])
     await switchOn(byPassword)
     expect(await reads(byPassword)).toBe(200)
+  })
+
+  test('counts a session that was opened by the password alone as one without a factor, whatever is switched on elsewhere', async () => {
+    const { ana, bia } = await two({ papel: 'administrador' })
+    const secret = await switchOn(bia.token)
+    const reads = async (token: string) => (await accounts.call('GET', '/v1/api/Equipe', { token })).status
+    await accounts.call('PUT', '/v1/api/Equipe', {
+      token: bia.token,
+      json: { nome: 'Escritório', exigeSegundoFator: true },
+    })
+    const byPassword = (await enterAgain(ana)).envelope.data.token as string
+    const own = await switchOn(ana.token)
+    expect([await reads(bia.token), await reads(ana.token), await reads(byPassword)]).toEqual([200, 200, 403])
+    // A code shown now counts, and one at the login.
+    expect((await post('/v1/api/Auth/confirmar', byPassword, { codigo: codeOf(own) })).status).toBe(200)
+    const byCode = (await enterAgain(bia, codeOf(secret))).envelope.data.token as string
+    expect([await reads(byPassword), await reads(byCode)]).toEqual([200, 200])
+    // Who has none any more shows none.
+    await accounts.rows('delete from second_factor')
+    expect(await reads(byCode)).toBe(403)
+  })
+
+  test('that becomes less ends what is being downloaded with it', async () => {
+    const { ana, bia } = await two()
+    const [first, second] = await Promise.all(
+      ['11222333000181', '11444777000161'].map(async (cnpj) =>
+        insertCompany(accounts.ctx.db, await workspaceOf(ana.email), { cnpj }),
+      ),
+    )
+    const { workspaceId, publicId } = await sessionOf(bia.token)
+    const holder = { workspaceId, publicId }
+    const both = { companies: [first!.id, second!.id] }
+    await requireHolder(accounts.ctx, holder, both)
+    const file = new PassThrough()
+    await using _ = endWithHolder(accounts.ctx, holder, both, file)
+    const json = { idPessoa: await idOf(ana.token, bia.email), papel: 'leitura', idsEmpresas: [first!.publicId] }
+    expect((await accounts.call('PUT', '/v1/api/Equipe/pessoas', { token: ana.token, json })).status).toBe(200)
+    await expect(requireHolder(accounts.ctx, holder, both)).rejects.toMatchObject({ code: 'gone' })
+    await requireHolder(accounts.ctx, holder, { companies: [first!.id] })
+    await expect(requireHolder(accounts.ctx, holder, { companies: null, whole: true })).rejects.toMatchObject({
+      code: 'gone',
+    })
+    await vi.waitFor(() => expect(file.destroyed).toBe(true), { timeout: 20_000 })
+  })
+
+  test('of an administrator is told to all who administer, whoever asked', async () => {
+    const { ana, bia } = await two()
+    const caio = newPerson()
+    await invite(ana.token, caio.email, { papel: 'administrador' })
+    const letter = (await accounts.letter('administrador-novo', ana.email))!
+    expect(letter.paragraphs[0]).toContain(
+      `alguém que estava na conta de ${ana.email} convidou ${caio.email} para administrar o workspace.`,
+    )
+    await accounts.rows('truncate mail')
+    await accounts.call('PUT', '/v1/api/Equipe/pessoas', {
+      token: ana.token,
+      json: { idPessoa: await idOf(ana.token, bia.email), papel: 'administrador' },
+    })
+    expect((await accounts.letter('administrador-novo', ana.email))!.paragraphs[0]).toContain(
+      `mudou o papel de ${bia.email} para administrador.`,
+    )
+    // Who was let in is what a new password does not close, and its letter says so.
+    await accounts.rows(`update account set email_proved_at = now() where email = $1`, ana.email)
+    const senhas = { senha: 'senha-escolhida', senhaNovamente: 'senha-escolhida' }
+    await accounts.call('PUT', '/v1/api/Usuarios/senha', {
+      token: ana.token,
+      json: { senhaAtual: ana.senha, ...senhas },
+    })
+    expect((await accounts.letter('senha-alterada', ana.email))!.paragraphs.join('\n')).toContain(
+      `esta conta convidou, e continua com acesso quem aceitou: ${bia.email}.`,
+    )
   })
 
   test('is asked again when the body of a call has arrived', async () => {

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import {
   findCompanyIds,
   findPublicIds,
+  isWrittenTo,
   removeAccount,
   requireProvedEmail,
   requireRecentProof,
@@ -11,6 +12,7 @@ import {
 } from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
 import type { Session } from '../http/http.ts'
+import { queueMail } from '../mail/mail.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -117,21 +119,21 @@ export async function changeWorkspace(
 // Or the first call afterwards would shut out who asked: as the session is judged by then.
 async function requireOwnFactor(ctx: WithDatabase, { home, workspaceId, publicId }: Session): Promise<void> {
   const { rows: shown } = await sql`
-    select from session where workspace_id = ${workspaceId} and public_id = ${publicId}::uuid and by_passkey`.execute(
+    select from session where workspace_id = ${workspaceId} and public_id = ${publicId}::uuid and with_factor`.execute(
     ctx.db,
   )
-  if (shown.length > 0) return
   await enterWorkspace(ctx, home.workspaceId)
   const { rows: factors } = await sql`
-    select from second_factor
-     where workspace_id = ${home.workspaceId} and account_id = ${home.accountId} and confirmed_at is not null`.execute(
-    ctx.db,
-  )
+    select 1 from second_factor
+     where workspace_id = ${home.workspaceId} and account_id = ${home.accountId} and confirmed_at is not null
+    union all
+    select 1 from passkey where workspace_id = ${home.workspaceId} and account_id = ${home.accountId}
+     limit 1`.execute(ctx.db)
   await enterWorkspace(ctx, workspaceId)
-  if (factors.length === 0)
+  if (shown.length === 0 || factors.length === 0)
     throw new AppError(
       'conflict',
-      'Antes de exigir o segundo fator de todos, ligue o seu em "Minha conta", ou entre com a sua passkey. Nada foi alterado.',
+      'Antes de exigir o segundo fator de todos, ligue o seu em "Minha conta" ou, se já tem um, saia e entre de novo com ele. Nada foi alterado.',
     )
 }
 
@@ -154,6 +156,8 @@ export async function changeMember(
     }
     await writeRights({ db }, { workspaceId, accountId: member.id }, rights)
     await reconnect({ db }, workspaceId, member.id)
+    if (rights.role === 'administrador' && member.role !== 'administrador')
+      await tellAdministrators({ db, config: ctx.config }, session, member.email, 'mudado')
     await recordAudit(
       { db },
       session,
@@ -163,11 +167,38 @@ export async function changeMember(
   })
 }
 
+/**
+ * Writes to all who administer the workspace that somebody is about to as well, the one who asked included: a session that somebody found open is enough to
+ * ask. `ctx.db` is a transaction inside the workspace.
+ */
+export async function tellAdministrators(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  { workspaceId, accountId, address }: Session,
+  email: string,
+  how: 'convidado' | 'mudado',
+): Promise<void> {
+  const administrators = await db
+    .selectFrom('account')
+    .select(['id', 'email'])
+    .where('workspace_id', '=', workspaceId)
+    .where('role', '=', 'administrador')
+    .where('email', '<>', email)
+    .where(isWrittenTo({ config }))
+    .orderBy('id')
+    .execute()
+  const by = administrators.find(({ id }) => id === accountId)?.email
+  const payload = { at: new Date().toISOString(), address, email, by, how }
+  for (const { email: recipient } of administrators)
+    await queueMail({ db }, { workspaceId, kind: 'administrador-novo', recipient, payload })
+}
+
 /** Rights with the companies as numbers. */
 export interface SettledRights {
   role: MemberRole
   companyIds: number[] | null
   accessUntil: Date | null
+  /** Whose invitation gave them. */
+  invitedBy?: number
 }
 
 /** Rights as they are kept; refuses companies of others and a last day that has gone. `ctx.db` is a transaction inside the workspace. */
@@ -188,11 +219,16 @@ export async function settle(ctx: WithDatabase, workspaceId: number, choice: Rig
 export async function writeRights(
   { db }: WithDatabase,
   { workspaceId, accountId }: Pick<Session, 'workspaceId' | 'accountId'>,
-  { role, companyIds, accessUntil }: SettledRights,
+  { role, companyIds, accessUntil, invitedBy }: SettledRights,
 ): Promise<void> {
   await db
     .updateTable('account')
-    .set({ role, all_companies: companyIds === null, access_until: accessUntil })
+    .set({
+      role,
+      all_companies: companyIds === null,
+      access_until: accessUntil,
+      ...(invitedBy !== undefined && { invited_by: invitedBy }),
+    })
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', accountId)
     .execute()

@@ -102,6 +102,10 @@ export function PrivacyPage({ site: { productName, contactEmail, pesquisa, priva
                   ['Servidor de e-mail', 'O endereço e o texto dos avisos que enviamos a você.'],
                 ]}
               />
+              <p>
+                O país de onde uma sessão foi usada sai de uma tabela que vem com o programa, com dados IP2Location LITE
+                (lite.ip2location.com): ninguém fica sabendo do endereço.
+              </p>
               <p className={shownIfSet.survey}>
                 Este serviço usa uma pesquisa de opinião carregada de {pesquisa?.endereco}, para quem entrou na conta.
                 Ela recebe o que você responder e, como qualquer página, o seu endereço de rede.

@@ -15,14 +15,14 @@ export function AccessNotice({ account }: { account: RouteData<typeof getAccount
         {account.acessoEncerrado ? (
           <>
             <span className="font-semibold">O seu acesso a {account.workspace} terminou.</span> Para voltar, peça a quem
-            administra o workspace que mude a account. A sua conta continua aberta.
+            administra o workspace que mude a data. A sua conta continua aberta.
           </>
         ) : (
           <>
             <span className="font-semibold">
               Este workspace pede verificação em duas etapas ou a entrada com passkey.
             </span>{' '}
-            Até lá, só a sua conta abre: ligue uma delas, ou saia e entre com a passkey que já tem.{' '}
+            Até lá, só a sua conta abre: ligue uma delas ou, se já tem, saia e entre de novo com ela.{' '}
             <Link to="/conta#duas-etapas" className="font-semibold text-brand underline underline-offset-3">
               Ligar agora
             </Link>
