@@ -15,7 +15,7 @@ import { Input } from '../ui/form/input.tsx'
 import { PasswordInput } from '../ui/form/password-input.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
-import { Frame } from './visitor-frame.tsx'
+import { Frame, TermsSentence } from './visitor-frame.tsx'
 
 /** Where the link of an invitation leads. A button accepts: programs that look at the links of a mail open the page only. */
 export function InvitationPage() {
@@ -148,17 +148,7 @@ function NewAccount({ token, email }: { token: string; email: string }) {
       <Button type="submit" size="lg" busy={action.isPending || action.isSuccess}>
         Aceitar e criar conta
       </Button>
-      <p className="text-muted text-sm">
-        Ao criar a conta você aceita os{' '}
-        <a href="/termos" className="text-ink underline underline-offset-3">
-          termos de uso
-        </a>{' '}
-        e a{' '}
-        <a href="/privacidade" className="text-ink underline underline-offset-3">
-          política de privacidade
-        </a>
-        .
-      </p>
+      <TermsSentence />
     </form>
   )
 }

@@ -10,7 +10,7 @@ import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
 import { PasswordInput } from '../ui/form/password-input.tsx'
 import { PhoneInput } from '../ui/form/phone-input.tsx'
-import { Frame } from './visitor-frame.tsx'
+import { Frame, TermsSentence } from './visitor-frame.tsx'
 
 export function RegisterPage() {
   const navigate = useNavigate()
@@ -54,17 +54,7 @@ export function RegisterPage() {
         <Button type="submit" size="lg" busy={action.isPending}>
           {action.isPending ? 'Criando conta...' : 'Cadastrar'}
         </Button>
-        <p className="text-muted text-sm">
-          Ao criar a conta você aceita os{' '}
-          <a href="/termos" className="text-ink underline underline-offset-3">
-            termos de uso
-          </a>{' '}
-          e a{' '}
-          <a href="/privacidade" className="text-ink underline underline-offset-3">
-            política de privacidade
-          </a>
-          .
-        </p>
+        <TermsSentence />
         <p className="text-muted text-sm">{`Plano ${plan.name}: ${plan.price} por mês depois de 7 dias grátis.`}</p>
       </form>
       <p className="mt-6">

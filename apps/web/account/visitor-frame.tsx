@@ -54,6 +54,23 @@ export function Frame({ title, subtitle, children }: FrameProps) {
   )
 }
 
+/** What somebody accepts who creates an account. */
+export function TermsSentence() {
+  return (
+    <p className="text-muted text-sm">
+      Ao criar a conta você aceita os{' '}
+      <a href="/termos" className="text-ink underline underline-offset-3">
+        termos de uso
+      </a>{' '}
+      e a{' '}
+      <a href="/privacidade" className="text-ink underline underline-offset-3">
+        política de privacidade
+      </a>
+      .
+    </p>
+  )
+}
+
 // A screen reader reads the heading when the screen changes; a page that was just loaded is read from its top anyway.
 function useHeadingFocus(title: string) {
   const heading = useRef<HTMLHeadingElement>(null)

@@ -1,8 +1,10 @@
 import { type Scope, scopes } from '@vigia/contract/route'
 import { addKey, KeyForm } from '@vigia/contract/workspace'
 import { useState } from 'react'
+import { useCompanyChoices } from '../lib/companies.ts'
 import { problemsOf } from '../lib/problems.ts'
 import { useAction } from '../lib/query.ts'
+import { AllOrChosen } from '../ui/form/all-or-chosen.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { DialogForm, toggle } from '../ui/form/dialog-form.tsx'
 import { Field } from '../ui/form/field.tsx'
@@ -10,7 +12,6 @@ import { Input } from '../ui/form/input.tsx'
 import { Select } from '../ui/form/select.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { Choices } from './choices.tsx'
-import { CompanyChoices } from './company-choices.tsx'
 import { ShownOnce } from './shown-once.tsx'
 import { scopeWords } from './words.ts'
 
@@ -45,6 +46,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
 }
 
 function NewKeyForm({ onMade, onClose }: { onMade: (key: string) => void; onClose: () => void }) {
+  const companies = useCompanyChoices()
   const [nome, setNome] = useState('')
   const [permissoes, setPermissoes] = useState<readonly Scope[]>(['documentos:ler'])
   const [days, setDays] = useState('365')
@@ -87,7 +89,7 @@ function NewKeyForm({ onMade, onClose }: { onMade: (key: string) => void; onClos
           />
         ))}
       </Choices>
-      <CompanyChoices chosen={chosen} onChange={setChosen} error={problems.idsEmpresas} />
+      <AllOrChosen offered={companies} chosen={chosen} onChange={setChosen} error={problems.idsEmpresas} />
       <Field label="Vale por" error={problems.validadeEmDias}>
         {(control) => (
           <Select {...control} value={days} onChange={({ target }) => setDays(target.value)}>

@@ -1,14 +1,15 @@
 import { addWebhook, changeKinds, changeWebhook, WebhookForm } from '@vigia/contract/workspace'
 import { useState } from 'react'
+import { useCompanyChoices } from '../lib/companies.ts'
 import { problemsOf } from '../lib/problems.ts'
 import { useAction } from '../lib/query.ts'
+import { AllOrChosen } from '../ui/form/all-or-chosen.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { DialogForm, toggle } from '../ui/form/dialog-form.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { Choices } from './choices.tsx'
-import { CompanyChoices } from './company-choices.tsx'
 import type { Webhook } from './rows.ts'
 import { ShownOnce } from './shown-once.tsx'
 import { kindLabel } from './words.ts'
@@ -27,6 +28,7 @@ export function WebhookDialog({ webhook, onClose, onMade }: WebhookDialogProps) 
   const [chosen, setChosen] = useState<readonly string[] | null>(webhook?.idsEmpresas ?? null)
   const [problems, setProblems] = useState<Record<string, string>>({})
   const add = useAction(addWebhook, { errorToast: false, onSuccess: ({ data }) => data && onMade(data.segredo) })
+  const companies = useCompanyChoices()
   const change = useAction(changeWebhook, { errorToast: false, onSuccess: onClose })
   const action = webhook ? change : add
   const save = () => {
@@ -74,7 +76,7 @@ export function WebhookDialog({ webhook, onClose, onMade }: WebhookDialogProps) 
             />
           ))}
         </Choices>
-        <CompanyChoices chosen={chosen} onChange={setChosen} error={problems.idsEmpresas} />
+        <AllOrChosen offered={companies} chosen={chosen} onChange={setChosen} error={problems.idsEmpresas} />
       </DialogForm>
     </Dialog>
   )

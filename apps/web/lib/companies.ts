@@ -1,4 +1,6 @@
+import { formatCount } from '@vigia/contract/text'
 import { useDisconnectedSince } from './connection.ts'
+import { hasWords, isPartOfCnpj } from './matching.ts'
 import { useScreenQuery } from './query.ts'
 import { type CompanyRow, companiesQuery } from './response-adapter.ts'
 
@@ -18,4 +20,24 @@ export function useWatchedCompanies() {
   const away = useDisconnectedSince() !== null
   const lost = away || error !== null
   return { known: lost ? undefined : data, lost }
+}
+
+/** The companies as something to choose from, and its words. */
+export function useCompanyChoices() {
+  const { data: items = [] } = useCompanies()
+  return {
+    label: 'De quais empresas',
+    all: 'Todas, também as que vierem depois',
+    some: 'Só as que eu escolher',
+    count: (chosen: number) => formatCount(chosen, 'empresa escolhida', 'empresas escolhidas'),
+    legend: 'Empresas',
+    search: 'Buscar empresa por nome, CNPJ...',
+    items,
+    idOf: ({ id }: CompanyRow) => id,
+    labelOf: ({ razaoSocial }: CompanyRow) => razaoSocial,
+    matches: ({ razaoSocial, cnpj }: CompanyRow, typed: string) =>
+      hasWords(razaoSocial, typed) || isPartOfCnpj(cnpj, typed),
+    none: 'Nenhuma empresa cadastrada.',
+    nothing: 'Nenhuma empresa com isso no nome ou no CNPJ.',
+  }
 }

@@ -1,17 +1,15 @@
 import { type MemberRole, memberRoles } from '@vigia/contract/route'
-import { formatCount } from '@vigia/contract/text'
 import { changeMember, InvitationForm, invite, MemberForm } from '@vigia/contract/workspace'
 import { useState } from 'react'
-import { useCompanies } from '../lib/companies.ts'
-import { hasWords, isPartOfCnpj } from '../lib/matching.ts'
+import { useCompanyChoices } from '../lib/companies.ts'
 import { memberRoleWords } from '../lib/member-roles.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { problemsOf } from '../lib/problems.ts'
 import { useAction } from '../lib/query.ts'
+import { AllOrChosen } from '../ui/form/all-or-chosen.tsx'
 import { DialogForm } from '../ui/form/dialog-form.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
-import { SearchedChoices } from '../ui/form/searched-choices.tsx'
 import { Select } from '../ui/form/select.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { lastDayOf, type Person, type Rights } from './rows.ts'
@@ -113,7 +111,7 @@ interface RightsFieldsProps {
 
 function RightsFields({ choice, onChange, problems }: RightsFieldsProps) {
   const { papel, idsEmpresas, acessoAte } = choice
-  const { data: companies = [] } = useCompanies()
+  const companies = useCompanyChoices()
   const change = (next: Partial<Choice>) => onChange({ ...choice, ...next })
   const setRole = (next: MemberRole) =>
     change(
@@ -136,37 +134,13 @@ function RightsFields({ choice, onChange, problems }: RightsFieldsProps) {
       </Field>
       {papel !== 'administrador' && (
         <>
-          <Field label="De quais empresas" error={problems.idsEmpresas}>
-            {(control) => (
-              <Select
-                {...control}
-                value={idsEmpresas === null ? 'todas' : 'escolhidas'}
-                onChange={({ target }) => change({ idsEmpresas: target.value === 'todas' ? null : [] })}
-              >
-                {papel !== 'auditor' && <option value="todas">Todas, também as que vierem depois</option>}
-                <option value="escolhidas">Só as que eu escolher</option>
-              </Select>
-            )}
-          </Field>
-          {idsEmpresas && (
-            <>
-              <SearchedChoices
-                legend="Empresas"
-                search="Buscar empresa por nome, CNPJ..."
-                items={companies}
-                idOf={({ id }) => id}
-                labelOf={({ razaoSocial }) => razaoSocial}
-                matches={({ razaoSocial, cnpj }, typed) => hasWords(razaoSocial, typed) || isPartOfCnpj(cnpj, typed)}
-                chosen={idsEmpresas}
-                onChange={(chosen) => change({ idsEmpresas: chosen })}
-                none="Nenhuma empresa cadastrada."
-                nothing="Nenhuma empresa com isso no nome ou no CNPJ."
-              />
-              <p role="status" className="text-muted text-sm">
-                {formatCount(idsEmpresas.length, 'empresa escolhida', 'empresas escolhidas')}
-              </p>
-            </>
-          )}
+          <AllOrChosen
+            offered={companies}
+            chosen={idsEmpresas}
+            onChange={(chosen) => change({ idsEmpresas: chosen })}
+            error={problems.idsEmpresas}
+            onlyChosen={papel === 'auditor'}
+          />
           <Field
             label={papel === 'auditor' ? 'Último dia do acesso' : 'Último dia do acesso, se houver'}
             {...(papel === 'auditor' && { required: true })}

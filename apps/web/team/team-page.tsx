@@ -1,15 +1,15 @@
-import { peopleMax } from '@vigia/contract/workspace'
+import type { RouteData } from '@vigia/contract/route'
+import { type getTeam, peopleMax } from '@vigia/contract/workspace'
 import { UserPlus } from 'lucide-react'
 import { useState } from 'react'
-import { errorMessage } from '../lib/api.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { accountQuery, teamQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
+import { Loaded } from '../ui/loaded.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
-import { Skeleton } from '../ui/skeleton.tsx'
 import { Invitations } from './invitations.tsx'
 import { People } from './people.tsx'
 import { InviteDialog } from './rights-dialogs.tsx'
@@ -39,27 +39,11 @@ export function TeamPage() {
 
 function Team() {
   const team = useScreenQuery(teamQuery, {})
+  return <Loaded query={team}>{(data) => <TeamSections {...data} />}</Loaded>
+}
+
+function TeamSections({ nome, exigeSegundoFator, pessoas, convites }: RouteData<typeof getTeam>) {
   const [inviting, setInviting] = useState(false)
-  if (!team.data)
-    return team.error ? (
-      <Notice
-        tone="error"
-        title={`Erro ao carregar dados: ${errorMessage(team.error)}`}
-        action={
-          <Button variant="outline" size="sm" busy={team.isFetching} onClick={() => void team.refetch()}>
-            Tentar novamente
-          </Button>
-        }
-      >
-        Nada foi alterado.
-      </Notice>
-    ) : (
-      <div aria-hidden className="ledger py-4">
-        <Skeleton className="w-2/5" />
-        <Skeleton className="mt-3 h-2.5! w-3/5" />
-      </div>
-    )
-  const { pessoas, convites } = team.data
   const isFull = pessoas.length + convites.length >= peopleMax
   return (
     <>
@@ -92,7 +76,7 @@ function Team() {
         <h2 id="workspace-titulo" className="mb-4 text-lg">
           Workspace
         </h2>
-        <WorkspaceSettings key={team.data.nome} name={team.data.nome} requiresFactor={team.data.exigeSegundoFator} />
+        <WorkspaceSettings key={nome} name={nome} requiresFactor={exigeSegundoFator} />
       </section>
       {inviting && <InviteDialog onClose={() => setInviting(false)} />}
     </>

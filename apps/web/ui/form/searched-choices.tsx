@@ -3,7 +3,7 @@ import { type ReactNode, useId, useState } from 'react'
 import { Checkbox } from './checkbox.tsx'
 import { Input } from './input.tsx'
 
-interface SearchedChoicesProps<T> {
+export interface SearchedChoicesProps<T> {
   legend: string
   /** The words of the box in which people search. */
   search: string
