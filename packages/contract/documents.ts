@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { flag, LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
 import { SaveViewForm } from './forms.ts'
+import { Remark } from './remarks.ts'
 import { route } from './route.ts'
 
 export { type Code, participationFilter, participationLabel, statusFilter, statusTone, tipoDFe } from './codes.ts'
@@ -17,6 +18,9 @@ const amount = (field: string) => {
     .pipe(z.string().regex(/^\d{1,13}(\.\d{1,2})?$/, message))
 }
 
+/** By what people did with documents a list can be filtered. */
+export const marks = ['conferidas', 'por-conferir', 'mudaram-depois', 'com-observacao'] as const
+
 const filterShape = {
   TipoDFe: wholeNumber(unknownType).refine((type) => type === 0 || type === 2, unknownType),
   CampoPesquisa: z.string().trim().max(200, 'CampoPesquisa deve ter no máximo 200 caracteres').optional(),
@@ -28,6 +32,8 @@ const filterShape = {
   /** Ours, as those of `orderShape`: both inclusive. */
   ValorDe: amount('ValorDe').optional(),
   ValorAte: amount('ValorAte').optional(),
+  /** What the people of the workspace did with the documents; ours. */
+  Marca: z.enum(marks, 'Marca deve ser conferidas, por-conferir, mudaram-depois ou com-observacao').optional(),
 }
 const inOrder = (filter: { DataDe?: string | undefined; DataAte?: string | undefined }) =>
   !filter.DataDe || !filter.DataAte || filter.DataDe <= filter.DataAte
@@ -101,6 +107,19 @@ export const DocumentRow = z.object({
   conferencia: Conferencia.nullable().describe(
     'O que a conferência de assinatura, protocolo e chave de acesso encontrou; null num resumo e no que ainda não foi conferido.',
   ),
+  conferidaPor: z
+    .object({ nome: z.string().nullable(), quando: z.string() })
+    .nullable()
+    .describe(
+      'Quem do workspace marcou o documento como conferido, e quando; null: ninguém. Nome null: não tem mais conta.',
+    ),
+  mudouDepois: z
+    .object({ evento: z.string(), quando: z.string() })
+    .nullable()
+    .describe(
+      'O evento que cancelou, substituiu ou corrigiu o documento depois de conferido, exportado ou confirmado, e quando chegou; null: nenhum, ou já conferido de novo.',
+    ),
+  observacoes: z.number().describe('Quantas observações o workspace escreveu nele.'),
 })
 /** What the browser receives as a document row (section 3). */
 export type DocumentRow = z.output<typeof DocumentRow>
@@ -226,6 +245,8 @@ export const DocumentDetail = z.object({
       idDfe: z.string().nullable(),
     }),
   ),
+  /** What people of the workspace wrote, oldest first. */
+  anotacoes: z.array(Remark),
   /** Newest first. */
   historico: z.array(TimelineEntry),
   /** Why only a summary is here and how to get the rest; null for a complete document. */

@@ -17,6 +17,7 @@ export {
 } from './changes.ts'
 export { type PlanKind, planKinds, trialDays } from './codes.ts'
 export { addKey, KeyForm, keyDaysMax, listKeys, removeKey, renameKey } from './keys.ts'
+export { addRemark, markChecked, Remark, RemarkForm, remarkMax, removeRemark } from './remarks.ts'
 export {
   AcceptInvitationForm,
   acceptInvitation,
@@ -165,6 +166,7 @@ export const auditActions = [
   'leitura',
   'plano',
   'equipe',
+  'anotacao',
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 

@@ -66,6 +66,7 @@ test('lists, totals, orders and searches are those of the chosen companies', asy
       'Ordem=emitente&Sentido=desc',
       'Ordem=chegada',
       'ValorDe=100&ValorAte=5000',
+      'Marca=por-conferir',
       `DataDe=${month}-01T00:00:00&DataAte=${month}-28T23:59:59`,
       `CampoPesquisa=${encodeURIComponent(emitente)}`,
       `CampoPesquisa=${chave}`,

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { focusedText, phone, shown, textOf, useSite } from './site.ts'
 
 // What a browser is sent that comes for the first time; the reason is in docs/decisions/0022-measuring-the-web-application.md.
-const listScriptBytesMax = 138_500
+const listScriptBytesMax = 139_700
 const site = useSite({ roles: ['api'] }, { newPages: true })
 
 test('the list of documents loads no more script than it needs', async () => {

@@ -86,6 +86,17 @@ async function newView({ owner, mine }: TwoWorkspaces): Promise<string> {
   return rows[0]!.id
 }
 
+async function newRemark(two: TwoWorkspaces): Promise<{ idDfe: string; idObservacao: string }> {
+  const idDfe = await complete(two, 2)
+  const response = await fetch(`${two.product.url}/v1/api/DocumentosFiscais/observacoes`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${two.mine.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ idDfe, texto: 'Frete combinado por telefone.' }),
+  })
+  const { data } = (await response.json()) as { data: { idObservacao: string }[] }
+  return { idDfe, idObservacao: data.at(-1)!.idObservacao }
+}
+
 async function newLink({ owner }: TwoWorkspaces, purpose: 'password' | 'email'): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   await owner.query(
@@ -383,6 +394,18 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
       confirmacao: '',
     },
   }),
+  'POST /v1/api/DocumentosFiscais/observacoes': async (two) => ({
+    body: { idDfe: await complete(two, 0), texto: 'Falar com o fornecedor.' },
+    id: 'idDfe',
+  }),
+  'POST /v1/api/DocumentosFiscais/apagar-observacao': async (two) => ({
+    body: await newRemark(two),
+    id: 'idDfe',
+  }),
+  'PUT /v1/api/DocumentosFiscais/conferidas': async (two) => ({
+    body: { idsDFe: [await complete(two, 0)], conferida: true },
+    id: 'idsDFe',
+  }),
   'GET /v1/api/DocumentosFiscais/visoes': () => ({}),
   'PUT /v1/api/DocumentosFiscais/visoes': () => ({
     body: { tipoDFe: 0, nome: 'Sem resposta', endereco: 'status=8&ordem=prazo', inicial: false },
@@ -514,6 +537,7 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
       TipoParticipacao: '1',
       DataDe: '2020-01-01T00:00:00',
       DataAte: '2099-12-31T23:59:59',
+      Marca: 'por-conferir',
       ValorDe: '0.01',
       ValorAte: '9999999.99',
       Ordem: 'prazo',

@@ -174,6 +174,8 @@ describe('a deletion', () => {
         sql`insert into announcement_position select s.workspace_id, s.public_id, 1 from session s`,
         sql`insert into manifestation_text (workspace_id, type, choice, text) values (${workspaceId}, 0, 1, 'x')`,
         sql`insert into saved_view (workspace_id, type, name, address, saved_by) values (${workspaceId}, 0, 'x', '', 1)`,
+        sql`insert into document_remark (workspace_id, company_id, document_id, text, written_by) select workspace_id, company_id, id, 'x', 1 from document`,
+        sql`insert into document_reliance (workspace_id, company_id, document_id) select workspace_id, company_id, id from document on conflict do nothing`,
         sql`insert into first_view select workspace_id, 1, 0, id from saved_view`,
         sql`with w as (insert into webhook (workspace_id, url, kinds, secret, version) values (${workspaceId}, '', '{}', '', 0) returning id)
           insert into webhook_delivery (workspace_id, webhook_id, kind, body) select ${workspaceId}, id, '', '' from w`,

@@ -3,6 +3,9 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Hiding, shownConditions } from '../companies/companies.ts'
 import type { Database } from '../platform/context.ts'
 
+/** By what people did with documents a list can be filtered (remarks.ts). */
+export type Mark = 'checked' | 'unchecked' | 'altered' | 'remarked'
+
 /** Which documents are asked for. */
 export interface Criteria {
   type: 0 | 2
@@ -16,6 +19,7 @@ export interface Criteria {
   /** Decimal text, both inclusive. */
   amountFrom?: string
   amountTo?: string
+  mark?: Mark
 }
 
 /** Issue dates; from inclusive, until exclusive. */

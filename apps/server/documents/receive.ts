@@ -8,7 +8,8 @@ import { holdLock, holdSharedLock } from '../platform/locks.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import type { Cancelled } from './announcements.ts'
 import type { Arrival } from './arrival.ts'
-import { project, rowsOf } from './projection.ts'
+import { type EventRow, project, rowsOf } from './projection.ts'
+import { noteAltered } from './remarks.ts'
 import { addReceipts, loadExisting, restateReceipts, writeChanges } from './store.ts'
 
 export interface Recipient {
@@ -168,11 +169,26 @@ async function ingest(
   const proofs = await Promise.all(fresh.map(({ proof }) => proof ?? null))
   const changes = project(existing, rowsOf(fresh, to.cnpj, proofs))
   const ids = await writeChanges({ db }, place, changes)
+  const isKnown = new Set(existing.events.map(eventKey))
+  // What is read again was here when it was relied on.
+  if (!again)
+    await noteAltered(
+      { db },
+      to,
+      changes.events.filter((event) => !isKnown.has(eventKey(event))),
+    )
   // What is read again was told when it arrived.
   const told = again ? [] : changes.told.map(({ chave, kind }) => ({ documentId: ids.get(chave)!, kind }))
   noteChanges({ db }, to.workspaceId, told)
   return { received: fresh.length, inserted: changes.inserted, completed: changes.completed, conflicts }
 }
+
+const eventKey = ({
+  chave,
+  tp_evento,
+  sequence,
+  orgao,
+}: Pick<EventRow, 'chave' | 'tp_evento' | 'sequence' | 'orgao'>) => `${chave} ${tp_evento} ${sequence} ${orgao}`
 
 /** The XML at one place of a company, or null; `ctx.db` is inside its workspace. */
 export async function findXml(

@@ -12,6 +12,7 @@ import {
   listDocuments,
   listExports,
   listOrders,
+  type marks,
   printDacte,
   printDanfe,
   printDocumentEvent,
@@ -32,6 +33,7 @@ import { openExport } from './export/downloads.ts'
 import { type PreparedExport, prepareExport, readExports, renewLink } from './export/exports.ts'
 import { prepareLeaving } from './export/leaving.ts'
 import { getXml } from './files.ts'
+import type { Mark } from './filter.ts'
 import { type Criteria, countOutside, type Order, pageSize, searchDocuments, selectIds } from './list.ts'
 import { getDetails } from './panel/details.ts'
 import type { PanelItem } from './panel/texts.ts'
@@ -39,12 +41,14 @@ import type { TimelineRow } from './panel/timeline.ts'
 import { printDocument, printEvent } from './printing.ts'
 import { eventProofSentences, holds } from './proving/proof.ts'
 import { noteRead } from './reads.ts'
+import { listRemarks, remarkRoutes } from './remarks.ts'
 import { toRow } from './rows.ts'
 import { findIssuers } from './search/suggestions.ts'
 import { viewRoutes } from './views.ts'
 
 export const documentRoutes = [
   ...viewRoutes,
+  ...remarkRoutes,
 
   handle(listDocuments, weights.ofSearch, async (ctx, { query, session }) => {
     const page = await readWorkspace(ctx, session.workspaceId, async (ctx) =>
@@ -87,7 +91,8 @@ export const documentRoutes = [
     return { data: { emitentes: found.map(({ name, tax_id }) => ({ nome: name, cnpjCpf: tax_id })) } }
   }),
 
-  handle(getDocument, weights.heavy, async (ctx, { params, session: { workspaceId } }) => {
+  handle(getDocument, weights.heavy, async (ctx, { params, session }) => {
+    const { workspaceId } = session
     const details = await getDetails(ctx, workspaceId, params.idDfe)
     const { row, name, sections, items, related, timeline, missing } = details
     return {
@@ -105,6 +110,9 @@ export const documentRoutes = [
           tipo: family === 'other' ? ('outro' as const) : family,
           idDfe: id === null ? null : ctx.ids.encode(workspaceId, id),
         })),
+        anotacoes: await readWorkspace(ctx, workspaceId, ({ db }) =>
+          listRemarks({ db, ids: ctx.ids }, session, row.id),
+        ),
         historico: timeline.map(toEntry),
         falta: missing,
       },
@@ -204,7 +212,15 @@ async function criteriaOf(
     to: query.DataAte,
     amountFrom: query.ValorDe,
     amountTo: query.ValorAte,
+    mark: query.Marca && markNames[query.Marca],
   }
+}
+
+const markNames: Record<(typeof marks)[number], Mark> = {
+  conferidas: 'checked',
+  'por-conferir': 'unchecked',
+  'mudaram-depois': 'altered',
+  'com-observacao': 'remarked',
 }
 
 const orderings = { data: 'issued', valor: 'amount', chegada: 'arrived', prazo: 'due', emitente: 'issuer' } as const

@@ -8,6 +8,7 @@ import type { PublicIds } from '../platform/ids.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { type Answerable, disagreement, dueAnswer, type OwnAnswer } from './deadlines.ts'
 import { holds, type KnownProof, proofSentences } from './proving/proof.ts'
+import { isAltered } from './remarks.ts'
 
 /** A document as lists show it. */
 export interface DocumentListRow extends Answerable {
@@ -26,6 +27,11 @@ export interface DocumentListRow extends Answerable {
   created_at: Date
   nat_op: string | null
   proof: KnownProof | null
+  checked_at: Date | null
+  checked_by: string | null
+  altered_at: Date | null
+  altered_by: number | null
+  remarks: number
 }
 
 /**
@@ -41,9 +47,12 @@ export async function readRows(
     select d.id, d.type, d.number, (select s.name from supplier s where s.workspace_id = d.workspace_id and s.id = d.supplier_id) as issuer_name,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
            d.created_at, d.authorized_at, d.nat_op, d.proof, d.company_id, c.public_id as company_public_id, c.name as company_name,
+           u.checked_at, author_name(d.workspace_id, u.checked_by) as checked_by, case when ${isAltered} then u.altered_at end as altered_at, u.altered_by,
+           (select count(*)::int from document_remark m where m.workspace_id = d.workspace_id and m.document_id = d.id) as remarks,
            (select json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'pending', o.state <> 'registered') order by o.id)
               from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state <> 'rejected') as own
-      from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id ${page}`.execute(db)
+      from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+      left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id ${page}`.execute(db)
   const documents = rows.map((row): DocumentListRow => ({ ...row, own: row.own ?? [] }))
   await addFromElsewhere(db, workspaceId, documents)
   return documents
@@ -87,6 +96,12 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
     naturezaOperacao: row.nat_op,
     situacaoBase: row.base_status,
     conferencia: row.proof && { confere: holds(row.proof), texto: proofSentences[row.proof] },
+    conferidaPor: row.checked_at && { nome: row.checked_by, quando: row.checked_at.toISOString() },
+    mudouDepois: row.altered_at && {
+      evento: eventName(family, row.altered_by!),
+      quando: row.altered_at.toISOString(),
+    },
+    observacoes: row.remarks,
   }
 }
 

@@ -12,8 +12,9 @@ import { zip } from './export/archive.ts'
 import { exportFiles, printedForms } from './export/files.ts'
 import { isLeaving, isWithinRoom, type Kept } from './export/keeping.ts'
 import { leavingFiles } from './export/leaving-files.ts'
-import { readInBatches } from './export/rows.ts'
+import { type ExportRow, readInBatches } from './export/rows.ts'
 import { missingText, newTally, notMade, type Tally } from './export/texts.ts'
+import { noteExported } from './remarks.ts'
 
 export { forgetExports } from './export/keeping.ts'
 
@@ -162,8 +163,16 @@ function contentOf(
     const task = { workspaceId, volume: leaving, logoOf, productName, made, at, tally }
     return zip((abandoned) => leavingFiles({ ...task, abandoned: AbortSignal.any([abandoned, ended]) }, ctx))
   }
+  // Whoever takes a document out of the product relies on it.
+  const noted = async function* (batches: AsyncIterable<ExportRow[]>) {
+    for await (const rows of batches) {
+      yield rows
+      const ids = rows.map(({ id }) => id)
+      await inWorkspace(ctx, workspaceId, (ctx) => noteExported(ctx, workspaceId, ids))
+    }
+  }
   const task = { contents, role: criteria?.role, logoOf, productName, filter, made, at, tally }
-  return zip((abandoned) => exportFiles({ ...task, rows: rowsUntil(AbortSignal.any([abandoned, ended])) }, ctx))
+  return zip((abandoned) => exportFiles({ ...task, rows: noted(rowsUntil(AbortSignal.any([abandoned, ended]))) }, ctx))
 }
 
 interface FileInTheMaking {

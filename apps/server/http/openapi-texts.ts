@@ -128,6 +128,12 @@ export const fieldTexts: Record<string, FieldWords> = {
   DataAte: { description: local },
   Acao: { description: 'Só este tipo de ação.' },
   idDfe: { description: 'Identificador do documento, como a lista o dá.' },
+  Marca: { description: 'O que as pessoas do workspace fizeram com os documentos.' },
+  anotacoes: { description: 'As observações que pessoas do workspace escreveram, da mais antiga à mais nova.' },
+  idObservacao: { description: 'A observação, como `anotacoes` a dá.' },
+  apagavel: { description: 'Quem chama pode apagá-la: escreveu-a, ou administra o workspace.' },
+  conferida: { description: '`true` marca como conferidos, `false` tira a marca.' },
+  alteradas: { description: 'Quantos documentos mudaram com isso.' },
   idEvento: {
     description:
       'Identificador do evento dentro do documento, como o histórico o dá; null quando não há o que imprimir.',

@@ -208,6 +208,25 @@ interface ManifestationTextTable {
   text: string
   kept_at: Timestamp
 }
+interface DocumentRemarkTable {
+  workspace_id: number
+  id: Generated<bigint>
+  company_id: number
+  document_id: bigint
+  text: string
+  written_by: number
+  written_at: Timestamp
+}
+interface DocumentRelianceTable {
+  workspace_id: number
+  document_id: bigint
+  company_id: number
+  checked_at: Optional<Date | null>
+  checked_by: Optional<number | null>
+  exported_at: Optional<Date | null>
+  altered_at: Optional<Date | null>
+  altered_by: Optional<number | null>
+}
 interface SavedViewTable {
   workspace_id: number
   id: Generated<number>
@@ -747,6 +766,8 @@ export interface Tables {
   outgoing_event: OutgoingEventTable
   outgoing_event_call: OutgoingEventCallTable
   manifestation_text: ManifestationTextTable
+  document_remark: DocumentRemarkTable
+  document_reliance: DocumentRelianceTable
   saved_view: SavedViewTable
   first_view: FirstViewTable
   mail_link: MailLinkTable

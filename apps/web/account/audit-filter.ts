@@ -25,6 +25,7 @@ export const actionNames: Readonly<Record<AuditAction, string>> = {
   leitura: 'Leitura de arquivo',
   plano: 'Plano',
   equipe: 'Equipe',
+  anotacao: 'Observações e conferências',
 }
 
 /** The filter written in the address; invalid values are ignored. */

@@ -51,6 +51,7 @@ import { usePlace, useTask } from './place.tsx'
 import { PrintButton } from './printed/print-button.tsx'
 
 const ViewsDialog = lazyWithPreload(() => import('./list/views-dialog.tsx').then((module) => module.ViewsDialog))
+const CheckButton = lazyWithPreload(() => import('./list/check-button.tsx').then((module) => module.CheckButton))
 const ColumnsMenu = lazyWithTrigger('menu', () =>
   import('./list/columns-menu.tsx').then((module) => module.ColumnsMenu),
 )
@@ -178,12 +179,17 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
         </>
       }
       answers={
-        <ManifestMenu
-          inline
-          kind={kind}
-          ready={some}
-          onChoose={(answer) => tasks.start({ does: 'answer', answer, kind, ids: [...selection.ids] })}
-        />
+        <>
+          <Suspense fallback={null}>
+            {some && <CheckButton bare={compact} ids={selection.ids} onDone={() => choose({ do: 'clear' })} />}
+          </Suspense>
+          <ManifestMenu
+            inline
+            kind={kind}
+            ready={some}
+            onChoose={(answer) => tasks.start({ does: 'answer', answer, kind, ids: [...selection.ids] })}
+          />
+        </>
       }
     />
   )

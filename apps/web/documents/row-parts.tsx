@@ -1,5 +1,17 @@
+import { formatCount } from '@vigia/contract/text'
 import { clsx } from 'clsx'
-import { AlarmClock, Clock3, Eye, Send, ShieldAlert, TriangleAlert } from 'lucide-react'
+import {
+  AlarmClock,
+  CheckCheck,
+  Clock3,
+  Eye,
+  FileClock,
+  type LucideIcon,
+  MessageSquareText,
+  Send,
+  ShieldAlert,
+  TriangleAlert,
+} from 'lucide-react'
 import { type ChangeEvent, useId } from 'react'
 import type { DocumentRow } from '../lib/response-adapter.ts'
 import { buttonClass } from '../ui/button.tsx'
@@ -22,13 +34,39 @@ export interface RowProps {
   onView: (row: DocumentRow) => void
 }
 
-/** Says that the document does not verify; nothing for all others. */
-export function DoubtMark({ row: { conferencia } }: { row: DocumentRow }) {
-  if (conferencia?.confere !== false) return null
+/** What else is known of a document: that it does not verify, that it changed after somebody relied on it, that it was checked, that somebody wrote about it. */
+export function RowMarks({ row: { conferencia, conferidaPor, mudouDepois, observacoes } }: { row: DocumentRow }) {
   return (
-    <span title={conferencia.texto} className="shrink-0 self-center">
-      <ShieldAlert aria-hidden className="size-4 text-error" />
-      <span className="sr-only">{conferencia.texto}</span>
+    <>
+      {conferencia?.confere === false && (
+        <RowMark icon={ShieldAlert} className="text-error" words={conferencia.texto} />
+      )}
+      {mudouDepois && (
+        <RowMark icon={FileClock} className="text-warning" words={`Mudou depois: ${mudouDepois.evento}`} />
+      )}
+      {conferidaPor && !mudouDepois && (
+        <RowMark
+          icon={CheckCheck}
+          className="text-muted"
+          words={conferidaPor.nome ? `Conferida por ${conferidaPor.nome}` : 'Conferida'}
+        />
+      )}
+      {observacoes > 0 && (
+        <RowMark
+          icon={MessageSquareText}
+          className="text-muted"
+          words={formatCount(observacoes, 'observação', 'observações')}
+        />
+      )}
+    </>
+  )
+}
+
+function RowMark({ icon: Icon, className, words }: { icon: LucideIcon; className: string; words: string }) {
+  return (
+    <span title={words} className="shrink-0 self-center">
+      <Icon aria-hidden className={clsx('size-4', className)} />
+      <span className="sr-only">{words}</span>
     </span>
   )
 }

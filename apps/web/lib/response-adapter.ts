@@ -62,6 +62,7 @@ export const documentQuery = ownQuery(getDocument, {
   secoes: [],
   itens: [],
   relacionados: [],
+  anotacoes: [],
   historico: [],
 })
 export const outsidePeriodQuery = ownQuery(countOutsidePeriod, { totalDeItens: 0, meses: [] })
@@ -203,6 +204,9 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     naturezaOperacao: row.naturezaOperacao ?? null,
     situacaoBase: row.situacaoBase ?? null,
     conferencia: row.conferencia ?? null,
+    conferidaPor: row.conferidaPor ?? null,
+    mudouDepois: row.mudouDepois ?? null,
+    observacoes: row.observacoes ?? 0,
   }
 }
 

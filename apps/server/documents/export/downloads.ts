@@ -68,10 +68,11 @@ export async function openExport(
   await using stack = new AsyncDisposableStack()
   let breakOff = () => {}
   const fetching = () => breakOff()
-  fetchedNow.set(key, fetching)
-  stack.defer(() => {
+  const leave = () => {
     if (fetchedNow.get(key) === fetching) fetchedNow.delete(key)
-  })
+  }
+  fetchedNow.set(key, fetching)
+  stack.defer(leave)
   stack.use(await downloading.take(workspaceId))
   const found = await findKept(ctx, opened)
   if (found?.form !== form || (!goesOn && fetchesOf(found.request, opened) >= fetchesMax)) throw notThere()
@@ -98,6 +99,8 @@ export async function openExport(
   const held = stack.move()
   content.once('close', () => {
     clearTimeout(limit)
+    // At once: a client that only looked begins right afterwards.
+    leave()
     void held.disposeAsync()
   })
   return { content, fileName, ...(whole && place && { whole: { bytes: whole.bytes, tag: whole.tag, from } }) }

@@ -1,4 +1,4 @@
-import { writeBrasiliaTime } from '@vigia/contract/text'
+import { formatBrasiliaMoment, writeBrasiliaTime } from '@vigia/contract/text'
 import { chaveParts } from '@vigia/dfe/chave'
 import { primaryRole, roleNames } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
@@ -12,7 +12,7 @@ import { xmlName } from '../files.ts'
 import { noDanfeText } from '../missing.ts'
 import { forms, orderOf } from '../printing.ts'
 import { doubtOf, proofSentences } from '../proving/proof.ts'
-import { eventText } from '../rows.ts'
+import { eventName, eventText } from '../rows.ts'
 import { type Entry, safeName } from './archive.ts'
 import type { ExportRow } from './rows.ts'
 import { type SpreadsheetColumn, startSpreadsheet } from './spreadsheet.ts'
@@ -202,6 +202,9 @@ export const columns: SpreadsheetColumn[] = [
   { title: 'Arquivo', width: 40, kind: 'text' },
   { title: 'Observação', width: 40, kind: 'text' },
   { title: 'Assinatura, protocolo e chave', width: 40, kind: 'text' },
+  { title: 'Conferida por', width: 30, kind: 'text' },
+  { title: 'Mudou depois', width: 26, kind: 'text' },
+  { title: 'Anotações', width: 50, kind: 'text' },
 ]
 
 /** A document in the spreadsheet; `role`: that was asked for. */
@@ -225,5 +228,10 @@ export function lineOf(row: ExportRow, role: number | undefined, file: string, p
     file,
     problem,
     row.proof ? proofSentences[row.proof] : row.complete ? 'Não conferidos.' : '',
+    row.checked_at
+      ? `${row.checkedBy ?? 'Alguém que não tem mais conta'}, em ${formatBrasiliaMoment(row.checked_at)}`
+      : '',
+    row.altered_by === null ? '' : eventName(family, row.altered_by),
+    row.remarks ?? '',
   ]
 }

@@ -4,6 +4,7 @@ import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { all, type Criteria, type FilterQuery, withinRange } from '../filter.ts'
 import type { KnownProof } from '../proving/proof.ts'
+import { isAltered } from '../remarks.ts'
 import { readQuery } from '../search/search.ts'
 
 /** A document as an export needs it. */
@@ -30,6 +31,11 @@ export interface ExportRow {
   event_text: string | null
   complete: boolean
   proof: KnownProof | null
+  checked_at: Date | null
+  checkedBy: string | null
+  altered_by: number | null
+  /** What people wrote about it, in one text. */
+  remarks: string | null
   /** Of the receipt; null: it was not asked for. */
   content: Buffer | null
   cancelProtocol: string | null
@@ -116,10 +122,14 @@ async function readBatch(
       select d.* from document d where ${condition} order by ${order} limit ${batchSize})
     select d.id, d.type, d.company_id, d.nsu, c.name as company, c.cnpj, d.number, d.series, d.chave, s.name as issuer, s.tax_id, d.amount,
            d.issued_at, d.created_at, d.roles, d.status, d.base_status, d.event_code, d.event_text, d.complete, d.proof,
+           u.checked_at, author_name(d.workspace_id, u.checked_by) as "checkedBy", case when ${isAltered} then u.altered_by end as altered_by,
+           (select string_agg(m.text, E'\n' order by m.id) from document_remark m
+             where m.workspace_id = d.workspace_id and m.document_id = d.id) as remarks,
            r.content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt"
       from d
       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+      left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id
       left join receipt r on ${withContent} and r.workspace_id = d.workspace_id and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
       left join lateral (
         select e.protocol, e.registered_at from document_event e

@@ -32,10 +32,18 @@ export function criteriaText(criteria: Criteria, company: { name: string; cnpj: 
     status === undefined ? '' : `status ${statusNames[status] ?? status}`,
     role === undefined ? '' : `participação ${roleNames[role] ?? role}`,
     amountText(criteria),
+    criteria.mark ? markTexts[criteria.mark] : '',
     text && `busca por “${text.replace(/\s+/g, ' ')}”`,
   ]
     .filter(Boolean)
     .join('; ')
+}
+
+const markTexts = {
+  checked: 'só as conferidas',
+  unchecked: 'só as que faltam conferir',
+  altered: 'só as que mudaram depois',
+  remarked: 'só as que têm observação',
 }
 
 function amountText({ amountFrom, amountTo }: Criteria): string {

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
 import { likeLiteral } from '../../platform/text.ts'
 import { type Criteria, type FilterQuery, type Range, rangeOf } from '../filter.ts'
+import { markCondition } from '../remarks.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
 /**
@@ -15,15 +16,18 @@ export async function readQuery(
   filter: Criteria,
 ): Promise<FilterQuery & { anyDate: boolean }> {
   const words = readWords(filter.text ?? '')
-  const amounts = amountConditions({ from: filter.amountFrom, to: filter.amountTo })
+  const given = [
+    ...amountConditions({ from: filter.amountFrom, to: filter.amountTo }),
+    ...(filter.mark ? [markCondition(workspaceId, filter.mark)] : []),
+  ]
   const query = { db, workspaceId, filter, hiding: [], anyDate: words.chave !== null }
   // Who has the whole chave means that document, whenever it was issued.
   if (words.chave) {
-    const found = [sql`d.chave = ${words.chave}`, ...amounts]
+    const found = [sql`d.chave = ${words.chave}`, ...given]
     return { ...query, range: rangeOf({}), found }
   }
   const found = [
-    ...amounts,
+    ...given,
     ...words.amounts.flatMap(amountConditions),
     ...words.days.map(
       ({ month, day }) =>

@@ -5,7 +5,7 @@ import { memo } from 'react'
 import { Checkbox } from '../../ui/form/checkbox.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { OpenLink } from '../place.tsx'
-import { DeadlineText, DoubtMark, meantForRow, OnItsWay, type RowProps, SelectBox, ViewButton } from '../row-parts.tsx'
+import { DeadlineText, meantForRow, OnItsWay, RowMarks, type RowProps, SelectBox, ViewButton } from '../row-parts.tsx'
 import { StatusBadge } from '../status-marks.tsx'
 import type { DocumentsListProps } from './documents-table.tsx'
 
@@ -101,7 +101,7 @@ const Item = memo(function Item({ kind, row, arrived, selected, stale, now, onSe
           </p>
           <div className="flex max-w-[45%] shrink-0 gap-1">
             <StatusBadge row={row} />
-            <DoubtMark row={row} />
+            <RowMarks row={row} />
           </div>
         </div>
         {(row.eventoEmEnvio || row.prazo) && (

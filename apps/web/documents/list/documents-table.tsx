@@ -10,7 +10,7 @@ import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
 import { besideLink } from '../../ui/hooks/row-keys.ts'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { OpenLink } from '../place.tsx'
-import { DeadlineText, DoubtMark, meantForRow, OnItsWay, type RowProps, SelectBox, ViewButton } from '../row-parts.tsx'
+import { DeadlineText, meantForRow, OnItsWay, RowMarks, type RowProps, SelectBox, ViewButton } from '../row-parts.tsx'
 import { StatusBadge } from '../status-marks.tsx'
 import { columns as allColumns, type ColumnId, type ShownColumn } from './columns.ts'
 
@@ -266,7 +266,7 @@ const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
       <>
         <div className="-my-px flex gap-1" title={row.status.descricaoEvento}>
           <StatusBadge row={row} wrap={!second && !compact} />
-          <DoubtMark row={row} />
+          <RowMarks row={row} />
         </div>
         {second && <Small>{second}</Small>}
       </>

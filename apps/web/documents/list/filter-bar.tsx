@@ -11,7 +11,7 @@ import { DateRangePicker } from '../../ui/period/date-range-picker.tsx'
 import type { DocumentKind } from '../kinds.ts'
 import { AmountRange } from './amount-range.tsx'
 import { CameraButton } from './camera-button.tsx'
-import type { Filters } from './filters.ts'
+import { type Filters, markChoices, markOf } from './filters.ts'
 import { OrderChoice } from './order-choice.tsx'
 import { rememberSearch } from './recent-searches.ts'
 import { SearchBox } from './search-box.tsx'
@@ -75,7 +75,7 @@ export function FilterBar({
   const chosen = [
     filters.company,
     filters.participation,
-    filters.status,
+    filters.status || filters.mark,
     filters.amountFrom || filters.amountTo,
   ].filter(Boolean).length
   return (
@@ -154,14 +154,7 @@ export function FilterBar({
             options={kind.participations.map(({ code, label }) => [String(code), label])}
             onChange={(participation) => change({ participation })}
           />
-          <FilterChoice
-            id={`${id}-status`}
-            label="Status"
-            all="Todos"
-            value={filters.status}
-            options={kind.statuses.map(({ code, label }) => [String(code), label])}
-            onChange={(status) => change({ status })}
-          />
+          <StatusChoice id={`${id}-status`} kind={kind} filters={filters} onChange={change} />
           <AmountRange id={`${id}-amount`} from={filters.amountFrom} to={filters.amountTo} onChange={change} />
           {narrow && (
             <Labelled id={`${id}-order`} label="Ordem">
@@ -198,6 +191,43 @@ interface ChoiceProps {
   value: string
   options: (readonly [value: string, label: string])[]
   onChange: (value: string) => void
+}
+
+interface StatusChoiceProps {
+  id: string
+  kind: DocumentKind
+  filters: Filters
+  onChange: (part: Partial<Filters>) => void
+}
+
+// What the authority says of a document, or what the workspace did with it: one of both.
+function StatusChoice({ id, kind, filters, onChange }: StatusChoiceProps) {
+  return (
+    <Labelled id={id} label="Status">
+      <Select
+        id={id}
+        value={filters.mark || filters.status}
+        onChange={({ target: { value } }) => {
+          const mark = markOf(value)
+          onChange({ mark, status: mark ? '' : value })
+        }}
+      >
+        <option value="">Todos</option>
+        {kind.statuses.map(({ code, label }) => (
+          <option key={code} value={code}>
+            {label}
+          </option>
+        ))}
+        <optgroup label="No workspace">
+          {markChoices.map(({ code, label }) => (
+            <option key={code} value={code}>
+              {label}
+            </option>
+          ))}
+        </optgroup>
+      </Select>
+    </Labelled>
+  )
 }
 
 function FilterChoice({ id, label, all, value, options, onChange }: ChoiceProps) {

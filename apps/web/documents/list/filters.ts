@@ -1,4 +1,4 @@
-import { type ListOrder, listOrders } from '@vigia/contract/documents'
+import { type ListOrder, listOrders, type marks } from '@vigia/contract/documents'
 import { monthPeriod, type Period, parseDay } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
 
@@ -8,6 +8,8 @@ export interface Filters {
   company: string
   participation: string
   status: string
+  /** What the people of the workspace did with the documents: a mark of the contract. */
+  mark: (typeof marks)[number] | ''
   /** Null means any day. */
   period: Period | null
   /** Decimal text, both inclusive. */
@@ -20,6 +22,19 @@ export interface Filters {
   page: number
 }
 
+/** The marks as choices. */
+export const markChoices: readonly { code: (typeof marks)[number]; label: string }[] = [
+  { code: 'conferidas', label: 'Conferidas' },
+  { code: 'por-conferir', label: 'Por conferir' },
+  { code: 'mudaram-depois', label: 'Mudaram depois' },
+  { code: 'com-observacao', label: 'Com observação' },
+]
+
+/** The mark of that name, if there is one. */
+export function markOf(value: string | null): Filters['mark'] {
+  return markChoices.find(({ code }) => code === value)?.code ?? ''
+}
+
 /** The filter written in the address; missing and invalid values become the default. */
 export function readFilters(params: URLSearchParams, kind: DocumentKind, today: Date): Filters {
   const hidden = params.get('ocultas') ?? ''
@@ -30,6 +45,7 @@ export function readFilters(params: URLSearchParams, kind: DocumentKind, today: 
     company: params.get('empresa') ?? '',
     participation: known(params.get('participacao'), kind.participations),
     status: known(params.get('status'), kind.statuses),
+    mark: markOf(params.get('marca')),
     period: readPeriod(params, today),
     amountFrom: parseAmount(params.get('valorDe') ?? '') ?? '',
     amountTo: parseAmount(params.get('valorAte') ?? '') ?? '',
@@ -47,6 +63,7 @@ export function writeFilters(filters: Filters, today: Date): URLSearchParams {
   if (filters.company) params.set('empresa', filters.company)
   if (filters.participation) params.set('participacao', filters.participation)
   if (filters.status) params.set('status', filters.status)
+  if (filters.mark) params.set('marca', filters.mark)
   if (!filters.period) params.set('periodo', 'todos')
   else if (!isCurrentMonth(filters.period, today)) {
     params.set('de', filters.period.from)
@@ -79,6 +96,7 @@ export function toFilter(filters: Filters, kind: DocumentKind) {
     CampoPesquisa: filters.search || undefined,
     IdEmpresa: filters.company || undefined,
     Status: filters.status || undefined,
+    Marca: filters.mark || undefined,
     TipoParticipacao: filters.participation || undefined,
     DataDe: filters.period ? `${filters.period.from}T00:00:00` : undefined,
     DataAte: filters.period ? `${filters.period.to}T23:59:59` : undefined,
@@ -93,6 +111,7 @@ export function defaultFilters(today: Date): Filters {
     company: '',
     participation: '',
     status: '',
+    mark: '',
     period: monthPeriod(today),
     amountFrom: '',
     amountTo: '',

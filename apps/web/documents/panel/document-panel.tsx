@@ -15,6 +15,7 @@ import { type Printed, PrintedForm, printedTitle } from '../printed/printed-form
 import { PanelEvents } from './events.tsx'
 import { PanelHead } from './head.tsx'
 import { PanelItems } from './items.tsx'
+import { PanelRemarks } from './remarks.tsx'
 import { PanelSummary } from './summary.tsx'
 import { PanelXml } from './xml.tsx'
 
@@ -103,6 +104,11 @@ export function DocumentPanel({ id, known, ids, onMove, onClose, ...handlers }: 
                   value: 'eventos',
                   label: 'Eventos',
                   content: <PanelEvents detail={detail} onView={handlers.onView} />,
+                },
+                {
+                  value: 'anotacoes',
+                  label: detail && detail.anotacoes.length > 0 ? `Anotações (${detail.anotacoes.length})` : 'Anotações',
+                  content: <PanelRemarks detail={detail} />,
                 },
                 { value: 'xml', label: 'XML', content: row && <PanelXml key={shown} row={row} /> },
               ]}

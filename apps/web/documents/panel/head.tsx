@@ -21,6 +21,7 @@ import { SavePdfButton } from '../printed/printed-form.tsx'
 import { DeadlineText, OnItsWay } from '../row-parts.tsx'
 import { StatusBadge } from '../status-marks.tsx'
 import { type Action, recommend } from './recommendation.ts'
+import { CheckedLine } from './remarks.tsx'
 
 interface PanelHeadProps {
   row: DocumentRow | undefined
@@ -77,6 +78,7 @@ function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: D
           antes de pagar ou escriturar.
         </Notice>
       )}
+      <CheckedLine row={row} />
       <Proposal row={row} detail={detail} wide={wide} onView={onView} onAnswer={answer} reasonAgainst={reasonAgainst} />
       <div className="flex flex-wrap gap-2">
         <ManifestMenu align="start" kind={kind} reasonAgainst={reasonAgainst} onChoose={answer} />

@@ -27,6 +27,9 @@ const about = (
     naturezaOperacao: null,
     situacaoBase: 1,
     conferencia: null,
+    conferidaPor: null,
+    mudouDepois: null,
+    observacoes: 0,
     ...row,
   }
   const { title, text, actions } = recommend({ kind, document, missing, ofIssuer })

@@ -1,0 +1,241 @@
+import { formatCount } from '@vigia/contract/text'
+import { addRemark, markChecked, type Remark, remarkMax, removeRemark } from '@vigia/contract/workspace'
+import { type RawBuilder, sql } from 'kysely'
+import { recordAudit } from '../audit/audit.ts'
+import { readHiding, shownConditions } from '../companies/companies.ts'
+import { handle, type Session, weights } from '../http/http.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { all, type Mark } from './filter.ts'
+
+// What people say of a document, that they relied on it, and that it changed afterwards: docs/decisions/0042-remarks.md.
+
+export const remarkRoutes = [
+  handle(addRemark, async (ctx, { body, session }) => {
+    requireOwn(session)
+    const data = await inWorkspace(ctx, session.workspaceId, async ({ db }) => {
+      const document = await getDocument({ db, ids: ctx.ids }, session, body.idDfe)
+      const { n } = await db
+        .selectFrom('document_remark')
+        .select(sql<number>`count(*)::int`.as('n'))
+        .where('workspace_id', '=', session.workspaceId)
+        .where('document_id', '=', document.id)
+        .executeTakeFirstOrThrow()
+      if (n >= remarkMax.count)
+        throw new AppError(
+          'conflict',
+          `Este documento já tem ${remarkMax.count} observações. Esta não foi guardada; apague uma e tente de novo.`,
+        )
+      await db
+        .insertInto('document_remark')
+        .values({
+          workspace_id: session.workspaceId,
+          company_id: document.company_id,
+          document_id: document.id,
+          text: body.texto,
+          written_by: session.accountId,
+        })
+        .execute()
+      await recordAudit({ db }, session, 'anotacao', `Escreveu uma observação no documento ${document.chave}.`)
+      return listRemarks({ db, ids: ctx.ids }, session, document.id)
+    })
+    return { data, message: 'Observação guardada.' }
+  }),
+
+  handle(removeRemark, async (ctx, { body, session }) => {
+    requireOwn(session)
+    const data = await inWorkspace(ctx, session.workspaceId, async ({ db }) => {
+      const document = await getDocument({ db, ids: ctx.ids }, session, body.idDfe)
+      const id = ctx.ids.decode(session.workspaceId, body.idObservacao)
+      const { numDeletedRows } = await db
+        .deleteFrom('document_remark')
+        .where('workspace_id', '=', session.workspaceId)
+        .where('document_id', '=', document.id)
+        .where('id', '=', id ?? 0n)
+        .$if(session.role !== 'administrador', (query) => query.where('written_by', '=', session.accountId))
+        .executeTakeFirst()
+      if (numDeletedRows === 0n)
+        throw new AppError('not-found', 'Esta observação não existe mais, ou é de outra pessoa. Nada foi alterado.')
+      await recordAudit({ db }, session, 'anotacao', `Apagou uma observação do documento ${document.chave}.`)
+      return listRemarks({ db, ids: ctx.ids }, session, document.id)
+    })
+    return { data, message: 'Observação apagada.' }
+  }),
+
+  handle(markChecked, weights.heavy, async (ctx, { body: { idsDFe, conferida }, session }) => {
+    requireOwn(session)
+    const { workspaceId } = session
+    const decoded = [...new Set(idsDFe)].map((id) => ctx.ids.decode(workspaceId, id))
+    const changed = await inWorkspace(ctx, workspaceId, async ({ db }) => {
+      const documents = await findShown({ db }, workspaceId, decoded)
+      if (documents.length < decoded.length)
+        throw new AppError('not-found', 'Documento não encontrado. Nada foi alterado.')
+      const n = await setChecked({ db }, session, documents, conferida)
+      const what =
+        documents.length === 1 ? `o documento ${documents[0]!.chave}` : formatCount(n, 'documento', 'documentos')
+      if (n > 0)
+        await recordAudit(
+          { db },
+          session,
+          'anotacao',
+          conferida ? `Marcou ${what} como conferido.` : `Tirou a marca de conferido de ${what}.`,
+        )
+      return n
+    })
+    return {
+      data: { alteradas: changed },
+      message: conferida
+        ? formatCount(changed, 'documento marcado como conferido.', 'documentos marcados como conferidos.')
+        : formatCount(changed, 'documento deixou de estar conferido.', 'documentos deixaram de estar conferidos.'),
+    }
+  }),
+]
+
+function requireOwn({ shared }: Session): void {
+  if (shared)
+    throw new AppError(
+      'conflict',
+      'Esta conta é compartilhada: o que se escreve nela apareceria a todos que a visitam. Nada foi alterado. Para anotar, crie uma conta.',
+    )
+}
+
+interface Shown {
+  id: bigint
+  chave: string
+  company_id: number
+}
+
+// Those of the ids that are documents of the workspace which its companies do not hide; `ctx.db` is a transaction inside it.
+async function findShown({ db }: WithDatabase, workspaceId: number, ids: readonly (bigint | null)[]): Promise<Shown[]> {
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const known = ids.filter((id) => id !== null)
+  const { rows } = await sql<Shown>`
+    select d.id, d.chave, d.company_id from document d
+     where ${all([sql`d.workspace_id = ${workspaceId}`, sql`d.id = any (${known}::bigint[])`, ...shown])}
+     order by d.id`.execute(db)
+  return rows
+}
+
+async function getDocument(
+  ctx: Pick<Context, 'db' | 'ids'>,
+  { workspaceId }: Session,
+  publicId: string,
+): Promise<Shown> {
+  const [document] = await findShown(ctx, workspaceId, [ctx.ids.decode(workspaceId, publicId)])
+  if (!document) throw new AppError('not-found', 'Documento não encontrado. Nada foi alterado.')
+  return document
+}
+
+/** The remarks about a document, oldest first; `ctx.db` is inside the workspace. */
+export async function listRemarks(
+  { db, ids }: Pick<Context, 'db' | 'ids'>,
+  { workspaceId, accountId, role }: Pick<Session, 'workspaceId' | 'accountId' | 'role'>,
+  documentId: bigint,
+): Promise<Remark[]> {
+  const rows = await db
+    .selectFrom('document_remark')
+    .select(['id', 'text', 'written_at', 'written_by'])
+    .select(sql<string | null>`author_name(workspace_id, written_by)`.as('author'))
+    .where('workspace_id', '=', workspaceId)
+    .where('document_id', '=', documentId)
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({
+    idObservacao: ids.encode(workspaceId, row.id),
+    texto: row.text,
+    autor: row.author,
+    quando: row.written_at.toISOString(),
+    apagavel: role === 'administrador' || row.written_by === accountId,
+  }))
+}
+
+// Returns how many were not so before. Whoever checks a document that changed has seen the change.
+async function setChecked(
+  { db }: WithDatabase,
+  { workspaceId, accountId }: Session,
+  documents: readonly Shown[],
+  checked: boolean,
+): Promise<number> {
+  const ids = documents.map(({ id }) => id)
+  const { rows } = checked
+    ? await sql`
+        insert into document_reliance as r (workspace_id, document_id, company_id, checked_at, checked_by)
+        select ${workspaceId}, d.id, d.company_id, now(), ${accountId} from document d
+         where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])
+        on conflict (workspace_id, document_id) do update set checked_at = now(), checked_by = excluded.checked_by
+         where r.checked_at is null or r.checked_at < r.altered_at
+        returning 1`.execute(db)
+    : await sql`
+        update document_reliance set checked_at = null, checked_by = null
+         where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and checked_at is not null
+        returning 1`.execute(db)
+  return rows.length
+}
+
+/** Notes that documents left in an export; the first time counts. `ctx.db` is a transaction inside the workspace. */
+export async function noteExported({ db }: WithDatabase, workspaceId: number, ids: readonly bigint[]): Promise<void> {
+  await sql`
+    insert into document_reliance as r (workspace_id, document_id, company_id, exported_at)
+    select ${workspaceId}, d.id, d.company_id, now() from document d
+     where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])
+    on conflict (workspace_id, document_id) do update set exported_at = now() where r.exported_at is null`.execute(db)
+}
+
+// Cancelamento, Cancelamento por Substituição, Carta de Correção; of a CT-e also that it was replaced.
+const altering = [110111, 110112, 110110, 240140]
+const confirmation = 210200
+
+/** An event of a document, as it was projected. */
+interface NewEvent {
+  chave: string
+  tp_evento: number
+  rank: number
+}
+
+/**
+ * Marks documents that one of these events changes after somebody relied on them: checked or exported them, or confirmed the operation. `ctx.db` is the
+ * transaction that stores the events, which were not here before.
+ */
+export async function noteAltered(
+  { db }: WithDatabase,
+  { workspaceId, companyId }: { workspaceId: number; companyId: number },
+  events: readonly NewEvent[],
+): Promise<void> {
+  const changing = events.filter(({ tp_evento, rank }) => rank > 0 && altering.includes(tp_evento))
+  if (changing.length === 0) return
+  await sql`
+    insert into document_reliance as r (workspace_id, document_id, company_id, altered_at, altered_by)
+    select distinct on (d.id) d.workspace_id, d.id, d.company_id, now(), e.tp_evento
+      from unnest(${changing.map(({ chave }) => chave)}::text[], ${changing.map((event) => event.tp_evento)}::int[]) e (chave, tp_evento)
+      join document d on d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.chave = e.chave
+     where exists (select from document_reliance u
+                    where u.workspace_id = d.workspace_id and u.document_id = d.id and (u.checked_at is not null or u.exported_at is not null))
+        or exists (select from document_event c
+                    where c.workspace_id = d.workspace_id and c.company_id = d.company_id and c.chave = d.chave
+                      and c.tp_evento = ${confirmation} and c.rank > 0 and not c.undone)
+     -- What ends a document says more than what corrects it.
+     order by d.id, array_position(${altering}::int[], e.tp_evento)
+    on conflict (workspace_id, document_id) do update set altered_at = excluded.altered_at, altered_by = excluded.altered_by`.execute(
+    db,
+  )
+}
+
+/** Whether a change that nobody has seen since stands in a row `u` of `document_reliance`. */
+export const isAltered = sql`u.altered_at is not null and (u.checked_at is null or u.checked_at < u.altered_at)`
+
+/** The documents with a mark, as a condition on `document d`. */
+export function markCondition(workspaceId: number, mark: Mark): RawBuilder<unknown> {
+  const relied = (condition: RawBuilder<unknown>) =>
+    sql`d.id in (select u.document_id from document_reliance u where u.workspace_id = ${workspaceId} and ${condition})`
+  switch (mark) {
+    case 'checked':
+      return relied(sql`u.checked_at is not null`)
+    case 'unchecked':
+      return sql`not ${relied(sql`u.checked_at is not null`)}`
+    case 'altered':
+      return relied(isAltered)
+    case 'remarked':
+      return sql`d.id in (select m.document_id from document_remark m where m.workspace_id = ${workspaceId})`
+  }
+}

@@ -1,0 +1,153 @@
+import type { DocumentDetail } from '@vigia/contract/documents'
+import { formatInstantDate, formatTime } from '@vigia/contract/text'
+import { addRemark, markChecked, removeRemark } from '@vigia/contract/workspace'
+import { CheckCheck, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { notifySuccess } from '../../lib/notify.ts'
+import { useAction } from '../../lib/query.ts'
+import type { DocumentRow } from '../../lib/response-adapter.ts'
+import { useMay } from '../../lib/rights.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field } from '../../ui/form/field.tsx'
+import { Textarea } from '../../ui/form/textarea.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { FactsSkeleton } from './summary.tsx'
+
+const someone = 'alguém que não tem mais conta'
+const moment = (instant: string) => `${formatInstantDate(instant)} às ${formatTime(instant)}`
+
+/** Who of the workspace found the document right, and what changed since. */
+export function CheckedLine({ row }: { row: DocumentRow }) {
+  const may = useMay('fiscal')
+  const action = useAction(markChecked, { onSuccess: ({ message }) => notifySuccess(message) })
+  const mark = (conferida: boolean) => action.mutate({ body: { idsDFe: [row.idDfe], conferida } })
+  const { conferidaPor, mudouDepois } = row
+  const check = (words: string) =>
+    may && (
+      <Button variant="outline" size="sm" busy={action.isPending} onClick={() => mark(true)}>
+        <CheckCheck aria-hidden className="size-4" />
+        {words}
+      </Button>
+    )
+  if (mudouDepois)
+    return (
+      <Notice
+        tone="warning"
+        title={`Mudou depois de conferida, exportada ou confirmada: ${mudouDepois.evento}.`}
+        action={check('Conferir de novo')}
+      >
+        A SEFAZ entregou isso em {moment(mudouDepois.quando)}. Confira o que já foi pago, escriturado ou entregue.
+      </Notice>
+    )
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-2 text-muted text-sm">
+      <span>
+        {conferidaPor
+          ? `Conferida por ${conferidaPor.nome ?? someone}, em ${moment(conferidaPor.quando)}.`
+          : 'Ninguém a marcou como conferida.'}
+      </span>
+      {conferidaPor
+        ? may && (
+            <Button variant="ghost" size="sm" busy={action.isPending} onClick={() => mark(false)}>
+              Tirar a marca
+            </Button>
+          )
+        : check('Marcar como conferida')}
+    </div>
+  )
+}
+
+/** What people of the workspace wrote about the document, and where one writes more. */
+export function PanelRemarks({ detail }: { detail: DocumentDetail | undefined }) {
+  if (!detail) return <FactsSkeleton />
+  const { documento, anotacoes } = detail
+  return (
+    <div className="grid gap-4 px-5 py-4 max-sm:px-4">
+      {anotacoes.length === 0 ? (
+        <p className="text-muted">Ninguém escreveu nada sobre este documento.</p>
+      ) : (
+        <ul aria-label="Observações" className="border-line border-t [&>li]:border-line [&>li]:border-b">
+          {anotacoes.map((remark) => (
+            <RemarkItem key={remark.idObservacao} idDfe={documento.idDfe} remark={remark} />
+          ))}
+        </ul>
+      )}
+      <NewRemark key={documento.idDfe} idDfe={documento.idDfe} />
+    </div>
+  )
+}
+
+interface RemarkItemProps {
+  idDfe: string
+  remark: DocumentDetail['anotacoes'][number]
+}
+
+function RemarkItem({ idDfe, remark: { idObservacao, texto, autor, quando, apagavel } }: RemarkItemProps) {
+  const may = useMay('fiscal')
+  const action = useAction(removeRemark, { onSuccess: ({ message }) => notifySuccess(message) })
+  return (
+    <li className="flex items-start gap-2 py-2.5">
+      <div className="min-w-0 flex-1">
+        <p className="whitespace-pre-line break-words">{texto}</p>
+        <p className="mt-0.5 text-muted text-sm tabular-nums">
+          {autor ?? someone} · {moment(quando)}
+        </p>
+      </div>
+      {apagavel && may && (
+        <Button
+          variant="ghost"
+          size="icon"
+          aria-label={`Apagar a observação de ${moment(quando)}`}
+          title="Apagar"
+          busy={action.isPending}
+          onClick={() => action.mutate({ body: { idDfe, idObservacao } })}
+        >
+          <Trash2 aria-hidden className="size-4" />
+        </Button>
+      )}
+    </li>
+  )
+}
+
+const lengthMax = 1_000
+
+function NewRemark({ idDfe }: { idDfe: string }) {
+  const may = useMay('fiscal')
+  const [text, setText] = useState('')
+  const action = useAction(addRemark, {
+    onSuccess: ({ message }) => {
+      setText('')
+      notifySuccess(message)
+    },
+  })
+  if (!may) return null
+  return (
+    <form
+      className="grid justify-items-start gap-2"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (text.trim()) action.mutate({ body: { idDfe, texto: text } })
+      }}
+    >
+      <div className="w-full">
+        <Field
+          label="Nova observação"
+          help="Todos do workspace que veem o documento a leem; a SEFAZ e o emitente, não."
+        >
+          {(control) => (
+            <Textarea
+              {...control}
+              rows={3}
+              maxLength={lengthMax}
+              value={text}
+              onChange={({ target }) => setText(target.value)}
+            />
+          )}
+        </Field>
+      </div>
+      <Button type="submit" size="sm" busy={action.isPending} aria-disabled={text.trim() === '' || undefined}>
+        Guardar observação
+      </Button>
+    </form>
+  )
+}
