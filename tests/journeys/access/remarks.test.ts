@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { capturedAccount, rowsOf } from '../captured.ts'
+import { shown, textOf, useSite } from '../site.ts'
+
+const site = useSite()
+
+test('a note is checked and written about, in the panel and in the list, and found by it', async () => {
+  const { account, client } = await capturedAccount(site, 'Ana')
+  const note = (await client.list('TipoDFe=0')).find(({ notaCompleta }) => notaCompleta)!
+  const page = await site.resume(account, `/notas-fiscais?periodo=todos&documento=${note.idDfe}`)
+  const panel = page.getByRole('dialog')
+  await shown(panel.getByText('Ninguém a marcou como conferida.'))
+  await panel.getByRole('button', { name: 'Marcar como conferida' }).click()
+  await shown(panel.getByText(/^Conferida por Ana, em /))
+  await panel.getByRole('tab', { name: 'Anotações' }).click()
+  await panel.getByLabel('Nova observação').fill('Frete combinado por telefone.')
+  await panel.getByRole('button', { name: 'Guardar observação' }).click()
+  await shown(panel.getByRole('list', { name: 'Observações' }).getByText('Frete combinado por telefone.'))
+  expect(await panel.getByLabel('Nova observação').inputValue()).toBe('')
+  await shown(panel.getByRole('tab', { name: 'Anotações (1)' }))
+  await page.keyboard.press('Escape')
+
+  await page.getByLabel('Status').selectOption({ label: 'Conferidas' })
+  await expect.poll(() => rowsOf(page).count()).toBe(1)
+  expect(await textOf(rowsOf(page).first())).toMatch(/Conferida por Ana.*1 observação/)
+  await shown(page.getByRole('button', { name: 'Remover filtro No workspace: conferidas' }))
+
+  // Several at once, which then are no longer among those that are left.
+  await page.getByLabel('Status').selectOption({ label: 'Por conferir' })
+  await expect.poll(() => rowsOf(page).count()).toBeGreaterThan(1)
+  await page.getByRole('checkbox', { name: 'Selecionar todos os documentos da página' }).check()
+  const left = await rowsOf(page).count()
+  await page.getByRole('button', { name: 'Conferidas', exact: true }).click()
+  await shown(page.getByText(`${left} documentos marcados como conferidos.`))
+  expect(await client.list('TipoDFe=0&Marca=conferidas')).toHaveLength(left + 1)
+})
