@@ -27,6 +27,7 @@ export const workspaceScreens = [
   screen('/empresas/editar/:id', () =>
     import('./companies/edit-company-page.tsx').then((module) => module.EditCompanyPage),
   ),
+  screen('/prazos', () => import('./agenda/agenda-page.tsx').then((module) => module.AgendaPage)),
   screen('/help', () => import('./help/help-page.tsx').then((module) => module.HelpPage)),
   screen('/conta', () => import('./account/account-page.tsx').then((module) => module.AccountPage)),
   screen('/integracoes', () =>

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
+export { agendaDays, type Due, listDue } from './agenda.ts'
 export {
   addWebhook,
   changeKinds,

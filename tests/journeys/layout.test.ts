@@ -30,7 +30,7 @@ const wide = 256
 test('the side navigation: five places, 16rem, icons at 3rem, a cookie for seven days, Ctrl and Meta with b', async () => {
   const page = await enter()
   const links = page.getByRole('navigation', { name: 'Principal' }).getByRole('link')
-  expect(await links.allTextContents()).toEqual(['Dashboard', 'Notas Fiscais', 'CTe', 'Empresas', 'Ajuda'])
+  expect(await links.allTextContents()).toEqual(['Dashboard', 'Notas Fiscais', 'CTe', 'Empresas', 'Prazos', 'Ajuda'])
   expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))).toEqual([
     '/dashboard',
     '/notas-fiscais',
@@ -228,7 +228,7 @@ test('the names of the navigation lead to one place on every screen', async () =
   for (const screen of ['/notas-fiscais', '/cte', '/empresas', '/help', '/dashboard']) {
     await lead(page, screen)
     await shown(page.getByText('2 empresas sem captura', { exact: true }))
-    for (const name of ['Dashboard', 'Notas Fiscais', 'CTe', 'Empresas', 'Ajuda'])
+    for (const name of ['Dashboard', 'Notas Fiscais', 'CTe', 'Empresas', 'Prazos', 'Ajuda'])
       expect(await page.getByRole('link', { name }).count(), `${name} on ${screen}`).toBe(1)
   }
 })

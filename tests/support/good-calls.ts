@@ -414,6 +414,7 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { idVisao: await newView(two) },
     id: 'idVisao',
   }),
+  'GET /v1/api/Prazos': () => ({}),
   'GET /v1/api/Dashboard': () => ({}),
   'GET /v1/api/Plano': () => ({}),
   'POST /v1/api/Plano/pedir': () => ({ body: { tipoPlano: 2 } }),

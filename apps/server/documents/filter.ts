@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Hiding, shownConditions } from '../companies/companies.ts'
 import type { Database } from '../platform/context.ts'
 
-/** By what people did with documents a list can be filtered (remarks.ts). */
+/** By what people did with documents a list can be filtered (desk/remarks.ts). */
 export type Mark = 'checked' | 'unchecked' | 'altered' | 'remarked'
 
 /** Which documents are asked for. */

@@ -8,8 +8,8 @@ import { holdLock, holdSharedLock } from '../platform/locks.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import type { Cancelled } from './announcements.ts'
 import type { Arrival } from './arrival.ts'
+import { noteAltered } from './desk/remarks.ts'
 import { type EventRow, project, rowsOf } from './projection.ts'
-import { noteAltered } from './remarks.ts'
 import { addReceipts, loadExisting, restateReceipts, writeChanges } from './store.ts'
 
 export interface Recipient {

@@ -29,6 +29,9 @@ import { getCompanyId } from '../companies/companies.ts'
 import { handle, weights } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
+import { agendaRoutes } from './desk/agenda.ts'
+import { listRemarks, remarkRoutes } from './desk/remarks.ts'
+import { viewRoutes } from './desk/views.ts'
 import { openExport } from './export/downloads.ts'
 import { type PreparedExport, prepareExport, readExports, renewLink } from './export/exports.ts'
 import { prepareLeaving } from './export/leaving.ts'
@@ -41,14 +44,13 @@ import type { TimelineRow } from './panel/timeline.ts'
 import { printDocument, printEvent } from './printing.ts'
 import { eventProofSentences, holds } from './proving/proof.ts'
 import { noteRead } from './reads.ts'
-import { listRemarks, remarkRoutes } from './remarks.ts'
 import { toRow } from './rows.ts'
 import { findIssuers } from './search/suggestions.ts'
-import { viewRoutes } from './views.ts'
 
 export const documentRoutes = [
   ...viewRoutes,
   ...remarkRoutes,
+  ...agendaRoutes,
 
   handle(listDocuments, weights.ofSearch, async (ctx, { query, session }) => {
     const page = await readWorkspace(ctx, session.workspaceId, async (ctx) =>

@@ -7,8 +7,8 @@ import type { Database } from '../platform/context.ts'
 import type { PublicIds } from '../platform/ids.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { type Answerable, disagreement, dueAnswer, type OwnAnswer } from './deadlines.ts'
+import { isAltered } from './desk/remarks.ts'
 import { holds, type KnownProof, proofSentences } from './proving/proof.ts'
-import { isAltered } from './remarks.ts'
 
 /** A document as lists show it. */
 export interface DocumentListRow extends Answerable {

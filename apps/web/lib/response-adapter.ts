@@ -27,6 +27,7 @@ import {
   getPlan,
   getTeam,
   listAnnouncements,
+  listDue,
   listKeys,
   listWebhookDeliveries,
   listWebhooks,
@@ -48,6 +49,7 @@ export const documentsQuery = query(listDocuments, (data) => toDocumentPage(obje
 export const dashboardQuery = query(getDashboard, (data) => toDashboard(object(data)))
 
 // Calls of our own: a server that responds with something else does not know them.
+export const dueQuery = ownQuery(listDue, [])
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
 export const accountQuery = ownQuery(getAccount, { nome: '', email: '' })
 export const teamQuery = ownQuery(getTeam, { nome: '', pessoas: [], convites: [] })

@@ -1,5 +1,13 @@
 import { clsx } from 'clsx'
-import { Building2, CircleQuestionMark, LayoutDashboard, type LucideIcon, ReceiptText, Truck } from 'lucide-react'
+import {
+  Building2,
+  CalendarClock,
+  CircleQuestionMark,
+  LayoutDashboard,
+  type LucideIcon,
+  ReceiptText,
+  Truck,
+} from 'lucide-react'
 import { Link, NavLink } from 'react-router'
 import { productName, productVersion } from '../lib/site.ts'
 import { Logo } from '../ui/logo.tsx'
@@ -12,6 +20,7 @@ const items: readonly { to: string; label: string; icon: LucideIcon }[] = [
   { to: '/notas-fiscais', label: 'Notas Fiscais', icon: ReceiptText },
   { to: '/cte', label: 'CTe', icon: Truck },
   { to: '/empresas', label: 'Empresas', icon: Building2 },
+  { to: '/prazos', label: 'Prazos', icon: CalendarClock },
   { to: '/help', label: 'Ajuda', icon: CircleQuestionMark },
 ]
 

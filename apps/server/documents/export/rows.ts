@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
+import { isAltered } from '../desk/remarks.ts'
 import { all, type Criteria, type FilterQuery, withinRange } from '../filter.ts'
 import type { KnownProof } from '../proving/proof.ts'
-import { isAltered } from '../remarks.ts'
 import { readQuery } from '../search/search.ts'
 
 /** A document as an export needs it. */

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
 import { likeLiteral } from '../../platform/text.ts'
+import { markCondition } from '../desk/remarks.ts'
 import { type Criteria, type FilterQuery, type Range, rangeOf } from '../filter.ts'
-import { markCondition } from '../remarks.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
 /**

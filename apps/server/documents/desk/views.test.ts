@@ -1,10 +1,10 @@
 import { viewsMax } from '@vigia/contract/documents'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
-import type { Context } from '../platform/context.ts'
-import { inWorkspace, openDatabase } from '../platform/database.ts'
-import { insertAccount, newWorkspace, testCaller, testSession } from '../platform/testing.ts'
+import { createDatabase } from '../../../../tests/support/database.ts'
+import type { Context } from '../../platform/context.ts'
+import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { insertAccount, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
 import { viewRoutes } from './views.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>

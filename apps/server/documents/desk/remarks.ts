@@ -1,13 +1,13 @@
 import { formatCount } from '@vigia/contract/text'
 import { addRemark, markChecked, type Remark, remarkMax, removeRemark } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
-import { recordAudit } from '../audit/audit.ts'
-import { readHiding, shownConditions } from '../companies/companies.ts'
-import { handle, type Session, weights } from '../http/http.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
-import { inWorkspace } from '../platform/database.ts'
-import { AppError } from '../platform/errors.ts'
-import { all, type Mark } from './filter.ts'
+import { recordAudit } from '../../audit/audit.ts'
+import { readHiding, shownConditions } from '../../companies/companies.ts'
+import { handle, type Session, weights } from '../../http/http.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
+import { inWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import { all, type Mark } from '../filter.ts'
 
 // What people say of a document, that they relied on it, and that it changed afterwards: docs/decisions/0042-remarks.md.
 

@@ -1,9 +1,9 @@
 import { listViews, removeView, saveView, viewsMax } from '@vigia/contract/documents'
 import { sql } from 'kysely'
-import { handle, type Session } from '../http/http.ts'
-import type { WithDatabase } from '../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../platform/database.ts'
-import { AppError } from '../platform/errors.ts'
+import { handle, type Session } from '../../http/http.ts'
+import type { WithDatabase } from '../../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
 
 // Views of a list that the people of a workspace keep under a name.
 

@@ -1,0 +1,59 @@
+import { agendaDays, type Due, listDue } from '@vigia/contract/workspace'
+import { sql } from 'kysely'
+import { readHiding, shownConditions } from '../../companies/companies.ts'
+import { handle, weights } from '../../http/http.ts'
+import type { WithDatabase } from '../../platform/context.ts'
+import { readWorkspace } from '../../platform/database.ts'
+import type { ServiceCode } from '../../platform/service.ts'
+import { ciencia, deadlines, dueInDatabase, dueUntil } from '../deadlines.ts'
+import { all } from '../filter.ts'
+
+export const agendaRoutes = [
+  handle(listDue, weights.heavy, async (ctx, { session }) => ({
+    data: await readWorkspace(ctx, session.workspaceId, async (ctx) => [
+      ...(await readDue(ctx, session.workspaceId, 0)),
+      ...(await readDue(ctx, session.workspaceId, 2)),
+    ]),
+  })),
+]
+
+const cienciaHours = deadlines.filter(({ tpEvento }) => tpEvento.includes(ciencia)).map(({ hours }) => hours)
+
+interface DueRow {
+  day: string
+  hours: number
+  n: number
+  amount: string
+  companies: number
+  names: string[]
+}
+
+// The next answers of documents by the day until which they can be given; `ctx.db` is inside the workspace.
+async function readDue({ db }: WithDatabase, workspaceId: number, type: ServiceCode): Promise<Due[]> {
+  const now = new Date()
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const { rows } = await sql<DueRow>`
+    select u.day::text, u.hours, count(*)::int as n, sum(u.amount) as amount, count(distinct u.company_id)::int as companies,
+           (array_agg(distinct c.name order by c.name))[1:3] as names
+      from (select (${dueInDatabase(workspaceId, type, now)} at time zone 'America/Sao_Paulo')::date as day,
+                   extract(epoch from ${dueInDatabase(workspaceId, type, now)} - d.authorized_at)::int / 3600 as hours, d.amount, d.company_id
+              from document d
+             where ${all([dueUntil(workspaceId, type, now, endOf(now)), ...shown])}) u
+      join company c on c.workspace_id = ${workspaceId} and c.id = u.company_id and c.active
+     group by 1, 2 order by 1, 2`.execute(db)
+  return rows.map(({ day, hours, n, amount, companies, names }) => ({
+    dia: day,
+    tipoDFe: type,
+    para: type === 2 ? 'desacordo' : cienciaHours.includes(hours) ? 'ciencia' : 'manifestacao',
+    totalDeItens: n,
+    valorTotal: Number(amount),
+    totalDeEmpresas: companies,
+    empresas: names,
+  }))
+}
+
+// The first moment after the last day that is listed. São Paulo has been three hours behind since 2019.
+function endOf(now: Date): Date {
+  const here = new Date(now.getTime() - 3 * 3_600_000)
+  return new Date(Date.UTC(here.getUTCFullYear(), here.getUTCMonth(), here.getUTCDate() + agendaDays, 3))
+}

@@ -1,0 +1,92 @@
+import { agendaDays } from '@vigia/contract/workspace'
+import { AlarmClock, BadgeCheck, ChevronRight, type LucideIcon, PauseCircle } from 'lucide-react'
+import { Link } from 'react-router'
+import { useCompanies } from '../lib/companies.ts'
+import { useScreenQuery } from '../lib/query.ts'
+import { dueQuery } from '../lib/response-adapter.ts'
+import { productName } from '../lib/site.ts'
+import { useNow } from '../ui/hooks/clock.ts'
+import { Loaded } from '../ui/loaded.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page } from '../ui/page.tsx'
+import { toDay } from '../ui/period/days.ts'
+import { type AgendaDay, type AgendaEntry, agendaOf, certificateDays } from './agenda.ts'
+
+const refreshMs = 60_000
+
+/** What ends when: answers, certificates, pauses. */
+export function AgendaPage() {
+  const due = useScreenQuery(dueQuery, {}, { refreshMs })
+  const companies = useCompanies()
+  const now = useNow(60_000)
+  return (
+    <Page
+      title="Prazos"
+      site={productName}
+      subtitle={`Respostas dos próximos ${agendaDays} dias, certificados dos próximos ${certificateDays} e pausas da captura.`}
+    >
+      {companies.error && !companies.data && (
+        <div className="mb-4">
+          <Notice tone="warning" title="A lista de empresas não chegou">
+            Faltam aqui certificados e pausas; os prazos de resposta estão completos.
+          </Notice>
+        </div>
+      )}
+      <Loaded query={due}>
+        {(data) => (
+          <Days days={agendaOf(data, companies.data ?? [], now)} now={now} whole={companies.data !== undefined} />
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Days({ days, now, whole }: { days: readonly AgendaDay[]; now: Date; whole: boolean }) {
+  if (days.length === 0 && whole) return <p className="ledger py-4">Nada vence nos próximos dias.</p>
+  return days.map(({ day, entries }) => (
+    <section key={day} aria-labelledby={`dia-${day}`} className="mb-8">
+      <h2 id={`dia-${day}`} className="mb-2 text-lg">
+        {nameOf(day, now)}
+      </h2>
+      <ul className="ledger [&>li]:border-line [&>li]:border-b">
+        {entries.map((entry) => (
+          <Entry key={entry.to + entry.words} entry={entry} />
+        ))}
+      </ul>
+    </section>
+  ))
+}
+
+const icons: Record<AgendaEntry['kind'], LucideIcon> = {
+  answer: AlarmClock,
+  certificate: BadgeCheck,
+  capture: PauseCircle,
+}
+
+function Entry({ entry: { kind, words, detail, to } }: { entry: AgendaEntry }) {
+  const Icon = icons[kind]
+  return (
+    <li>
+      <Link to={to} className="group flex items-center gap-3 py-2.5">
+        <Icon aria-hidden className="size-4.5 shrink-0 text-muted" />
+        <span className="min-w-0 flex-1">
+          <span className="block font-semibold group-hover:underline group-hover:underline-offset-3">{words}</span>
+          <span className="block truncate text-muted text-sm tabular-nums">{detail}</span>
+        </span>
+        <ChevronRight aria-hidden className="size-4 shrink-0 text-muted" />
+      </Link>
+    </li>
+  )
+}
+
+const format = new Intl.DateTimeFormat('pt-BR', { weekday: 'long', day: 'numeric', month: 'long' })
+
+// "Hoje, quarta-feira, 25 de novembro"
+function nameOf(day: string, now: Date): string {
+  const date = new Date(`${day}T12:00:00`)
+  const tomorrow = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1)
+  const words = format.format(date)
+  if (day === toDay(now)) return `Hoje, ${words}`
+  if (day === toDay(tomorrow)) return `Amanhã, ${words}`
+  return words[0]!.toUpperCase() + words.slice(1)
+}

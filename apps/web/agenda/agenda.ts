@@ -1,0 +1,74 @@
+import { formatCount, formatList, formatMoney, formatTime } from '@vigia/contract/text'
+import type { Due } from '@vigia/contract/workspace'
+import { capturesOf, hasEnded } from '../lib/capture.ts'
+import type { CompanyRow } from '../lib/response-adapter.ts'
+import { toDay } from '../ui/period/days.ts'
+
+/** Something that ends on a day, and the screen for it. */
+export interface AgendaEntry {
+  kind: 'answer' | 'certificate' | 'capture'
+  /** "Ciência da Operação: 12 notas" */
+  words: string
+  /** "SOL, LUA e mais 3 · R$ 1.200,00" */
+  detail: string
+  to: string
+}
+
+/** A day (aaaa-MM-dd) with what ends on it. */
+export interface AgendaDay {
+  day: string
+  entries: AgendaEntry[]
+}
+
+/** How long before its end a certificate is listed. */
+export const certificateDays = 60
+
+const answers: Record<Due['para'], string> = {
+  ciencia: 'Ciência da Operação',
+  manifestacao: 'Resposta final',
+  desacordo: 'Prestação em Desacordo',
+}
+
+/** What ends in the next days, day by day: answers, certificates, pauses of captures. What has ended already stands today. */
+export function agendaOf(due: readonly Due[], companies: readonly CompanyRow[], now: Date): AgendaDay[] {
+  const days = new Map<string, AgendaEntry[]>()
+  const add = (day: string, entry: AgendaEntry) => days.set(day, [...(days.get(day) ?? []), entry])
+  for (const one of due) add(one.dia, answerEntry(one))
+  const today = toDay(now)
+  const last = toDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + certificateDays))
+  for (const company of companies.filter(({ ativa }) => ativa)) {
+    const { id, razaoSocial, validadeCertificadoA1: validity } = company
+    if (validity !== null && toDay(new Date(validity)) <= last) {
+      const ended = hasEnded(validity, now)
+      add(ended ? today : toDay(new Date(validity)), {
+        kind: 'certificate',
+        words: `Certificado ${ended ? 'vencido' : 'vence'}: ${razaoSocial}`,
+        detail: ended
+          ? 'Sem outro a captura não continua.'
+          : `Às ${formatTime(validity)}. Depois, sem outro, a captura não continua.`,
+        to: `/empresas/editar/${id}`,
+      })
+    }
+    for (const { servico, estado, proximaConsulta, causaComum } of capturesOf(company, now))
+      if (estado === 'bloqueada' && proximaConsulta !== null && !causaComum)
+        add(toDay(new Date(proximaConsulta)), {
+          kind: 'capture',
+          words: `Pausa da captura de ${servico === 'nfe' ? 'NF-e' : 'CT-e'} termina: ${razaoSocial}`,
+          detail: `Às ${formatTime(proximaConsulta)}. Nada se perde: a SEFAZ guarda o que falta.`,
+          to: `/empresas/editar/${id}`,
+        })
+  }
+  return [...days].map(([day, entries]) => ({ day, entries })).sort((a, b) => a.day.localeCompare(b.day))
+}
+
+function answerEntry({ tipoDFe, para, totalDeItens, valorTotal, totalDeEmpresas, empresas }: Due): AgendaEntry {
+  const isNfe = tipoDFe === 0
+  const rest = totalDeEmpresas - empresas.length
+  const names = formatList(rest > 0 ? [...empresas, `mais ${rest}`] : empresas)
+  return {
+    kind: 'answer',
+    words: `${answers[para]}: ${isNfe ? formatCount(totalDeItens, 'nota', 'notas') : formatCount(totalDeItens, 'CTe', 'CTe')}`,
+    detail: `${names} · ${formatMoney(valorTotal)}`,
+    to: `${isNfe ? '/notas-fiscais' : '/cte'}?periodo=todos&ordem=prazo`,
+  }
+}
