@@ -365,7 +365,7 @@ let office: Promise<Account> | undefined
 
 /** Everything that the authority has for the bakery is here. */
 async function member(path: string, options = {}): Promise<Page> {
-  office ??= capturedAccount(site, 'Ana', [bakery]).then(({ account }) => account)
+  office ??= capturedAccount(site, [bakery]).then(({ account }) => account)
   return site.resume(await office, path, options)
 }
 

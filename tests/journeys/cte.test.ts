@@ -9,7 +9,7 @@ let office: { account: Account; client: Client; rows: ListRow[] } | undefined
 
 async function prepare() {
   if (office) return office
-  const known = await capturedAccount(site, 'Ana')
+  const known = await capturedAccount(site)
   office = { ...known, rows: await known.client.list('TipoDFe=2') }
   return office
 }

@@ -13,7 +13,7 @@ const addressOf = (filter: Filter) => `/notas-fiscais?${new URLSearchParams({ ..
 
 /** The list of what `filter` finds, and its rows as the API gives them. */
 async function open(filter: Filter, path = addressOf(filter), options = {}): Promise<{ page: Page; found: ListRow[] }> {
-  office ??= await capturedAccount(site, 'Ana')
+  office ??= await capturedAccount(site)
   const { participacao = '', status = '' } = filter
   const found = await office.client.list(`TipoDFe=0&TipoParticipacao=${participacao}&Status=${status}`)
   const page = await site.resume(office.account, path, options)

@@ -10,7 +10,7 @@ const path = '/notas-fiscais?periodo=todos'
 let known: Account | undefined
 
 async function person(): Promise<Account> {
-  known ??= (await capturedAccount(site, 'Ana')).account
+  known ??= (await capturedAccount(site)).account
   return known
 }
 

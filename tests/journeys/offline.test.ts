@@ -34,7 +34,7 @@ test('of documents the browser keeps nothing; without a connection the applicati
 })
 
 test('the installed application shows the list of before until somebody signs out', async () => {
-  const { account } = await capturedAccount(site, 'Caio', [bakery])
+  const { account } = await capturedAccount(site, [bakery])
   const page = await site.resume(account, '/health', keeping)
   await page.addInitScript(() => {
     const { matchMedia } = window
