@@ -135,19 +135,21 @@ async function refusal(directory: string, options: { asRoot?: [] } = {}): Promis
   return error
 }
 
-test('the data of the first start are there at the second, and nothing is left running', async () => {
+test('the data of the first start are there at the second, in a directory closed to others, and nothing is left running', async () => {
   const directory = await copyOfTemplate()
+  await chmod(directory, 0o777)
   let pid: number
   {
     await using server = await startPostgres({ directory })
     pid = await serverPid(directory)
     expect(await query(server.url, 'select n from kept')).toEqual([{ n: 42 }])
+    expect((await stat(directory)).mode & 0o777).toBe(0o700)
   }
   expect(alive(pid)).toBe(false)
   expect(existsSync(join(directory, 'postmaster.pid'))).toBe(false)
 })
 
-test('the cluster is UTF-8 with a locale of its own, listens on loopback only, and its owner is no superuser', async () => {
+test('the cluster is UTF-8 with a locale of its own, listens on loopback only, and its owner is no superuser but may create databases and roles', async () => {
   const directory = await copyOfTemplate()
   await using server = await startPostgres({ directory, settings: { fsync: 'off' } })
   expect(server.url).toMatch(/^postgres:\/\/vigia:[\w-]{32}@127\.0\.0\.1:\d+\/vigia$/)
@@ -174,10 +176,6 @@ test('the cluster is UTF-8 with a locale of its own, listens on loopback only, a
   await expect(query(server.url.replace(/:[\w-]{32}@/, ':wrong@'), 'select 1')).rejects.toThrow(/authentication/)
   await expect(query(server.url.replace('/vigia:', '/postgres:'), 'select 1')).rejects.toThrow()
   expect((await stat(`${directory}.password`)).mode & 0o777).toBe(0o600)
-})
-
-test('the owner may create databases and roles, and act as the roles it created', async () => {
-  await using server = await startPostgres({ directory: await copyOfTemplate() })
   await query(server.url, 'create database other')
   await query(server.url, 'create role reader nologin')
   await query(server.url, 'set role reader')
@@ -194,9 +192,12 @@ test('the PostgreSQL of a killed program ends with it, and the next start works 
   expect(await gone(pid)).toBe(true)
 })
 
-test('a killed program leaves no process behind', async () => {
+test('the interrupt key of a terminal does not reach PostgreSQL, and a killed program leaves no process behind', async () => {
   const directory = await copyOfTemplate()
-  const { child } = await program(directory)
+  const { child, said } = await program(directory)
+  process.kill(-(child.pid ?? 0), 'SIGINT')
+  await sleep(500)
+  expect(await query(said, 'select n from kept')).toEqual([{ n: 42 }])
   const pid = await serverPid(directory)
   child.kill('SIGKILL')
   expect(await gone(pid)).toBe(true)
@@ -226,14 +227,6 @@ test('a server that ends unasked is started again at the same address, three tim
   process.kill(await serverPid(directory), 'SIGKILL')
   await server.died
   await expect(query(server.url, 'select 1')).rejects.toThrow(/ECONNREFUSED/)
-})
-
-test('the interrupt key of a terminal does not reach PostgreSQL', async () => {
-  const directory = await copyOfTemplate()
-  const { child, said } = await program(directory)
-  process.kill(-(child.pid ?? 0), 'SIGINT')
-  await sleep(500)
-  expect(await query(said, 'select n from kept')).toEqual([{ n: 42 }])
 })
 
 test('a second instance is refused, and may join instead', async () => {
@@ -288,8 +281,9 @@ test('a first start that is killed leaves nothing in its place, and the next one
   expect((await readdir(dirname(directory))).sort()).toEqual(['postgres', 'postgres.password'])
 })
 
-test('two first starts at once end with one server', async () => {
+test('two first starts at once in a directory that is there and empty end with one server', async () => {
   const directory = await emptyHome()
+  await mkdir(directory)
   const [a, b] = await Promise.allSettled([startPostgres({ directory }), startPostgres({ directory })])
   const [won, lost] = a.status === 'fulfilled' ? [a, b] : [b, a]
   if (won.status !== 'fulfilled' || lost.status !== 'rejected') throw new Error('not one of each')
@@ -319,21 +313,6 @@ test('a lost or foreign password is replaced', async () => {
   await writeFile(`${directory}.password`, 'of-another-cluster')
   await using server = await startPostgres({ directory })
   expect(await query(server.url, 'select n from kept')).toEqual([{ n: 42 }])
-})
-
-test('an open directory is closed to others', async () => {
-  const directory = await copyOfTemplate()
-  await chmod(directory, 0o777)
-  await using server = await startPostgres({ directory })
-  await query(server.url, 'select 1')
-  expect((await stat(directory)).mode & 0o777).toBe(0o700)
-})
-
-test('an existing empty directory is filled', async () => {
-  const directory = await emptyHome()
-  await mkdir(directory)
-  await using server = await startPostgres({ directory })
-  await query(server.url, 'select 1')
 })
 
 test('a file in place of the directory is refused', async () => {

@@ -36,7 +36,12 @@ function edit(fields: Record<string, string | File>) {
 }
 
 async function pfx(cnpj = two.mine.company.cnpj): Promise<File> {
-  const bytes = await two.product.simulator.issueCertificate({ cnpj, nome: 'EMPRESA ALFA LTDA', senha: 'segredo' })
+  const bytes = await two.product.simulator.issueCertificate({
+    cnpj,
+    nome: 'EMPRESA ALFA LTDA',
+    senha: 'segredo',
+    sharedKey: true,
+  })
   return new File([new Uint8Array(bytes)], 'empresa.pfx')
 }
 

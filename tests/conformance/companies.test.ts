@@ -57,7 +57,7 @@ const total = async (query: string) =>
   (await mine.call<List>('GET', `/v1/api/DocumentosFiscais?${query}`)).body.data.totalDeItens
 
 async function pfx(holder: { cnpj?: string; cpf?: string; expires?: number }, senha = 'segredo'): Promise<File> {
-  const bytes = await product.simulator.issueCertificate({ nome: 'EMPRESA', ...holder, senha })
+  const bytes = await product.simulator.issueCertificate({ nome: 'EMPRESA', ...holder, senha, sharedKey: true })
   return new File([new Uint8Array(bytes)], 'empresa.pfx')
 }
 

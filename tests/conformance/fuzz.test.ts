@@ -279,7 +279,12 @@ test('the input of every call', { timeout }, async () => {
 
 test('certificates that are nearly right', { timeout }, async () => {
   const { simulator } = two.product
-  const pfx = await simulator.issueCertificate({ cnpj: '11222333000181', nome: 'EMPRESA BETA LTDA', senha: 'segredo' })
+  const pfx = await simulator.issueCertificate({
+    cnpj: '11222333000181',
+    nome: 'EMPRESA BETA LTDA',
+    senha: 'segredo',
+    sharedKey: true,
+  })
   const changes = fc.array(fc.tuple(fc.nat(pfx.length - 1), fc.nat(255)), { minLength: 1, maxLength: 3 })
   const calls = fc.record({ changes, end: fc.constantFrom(1, 0.99, 0.5) }).map(({ changes, end }) => () => {
     const file = Buffer.from(pfx)

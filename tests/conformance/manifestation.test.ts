@@ -170,7 +170,7 @@ test('an answer may be changed, each given twice; what stands or is used up is r
 
 test('what was registered elsewhere counts as done, and the list follows', async () => {
   const [row] = await fresh(1)
-  const pfx = await product.simulator.issueCertificate({ ...main, senha: 'x' })
+  const pfx = await product.simulator.issueCertificate({ ...main, senha: 'x', sharedKey: true })
   const certificate = await readCertificate(pfx, 'x')
   const connection = connect(certificate, { ca: [product.simulator.ca] })
   const head = { tpAmb: 2, cnpj: main.cnpj, chave: row!.chave, nSeqEvento: 1, at: new Date() } as const

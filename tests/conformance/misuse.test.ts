@@ -26,7 +26,7 @@ beforeAll(async () => {
   })
   client = await newClient(product)
   const { cnpj, nome } = company
-  const pfx = await product.simulator.issueCertificate({ cnpj, nome, senha: 'x' })
+  const pfx = await product.simulator.issueCertificate({ cnpj, nome, senha: 'x', sharedKey: true })
   const connection = connect(await readCertificate(pfx, 'x'), { ca: [product.simulator.ca] })
   const url = product.config.sefaz.endpoints.distribution.nfe
   const answer = await queryDistribution(connection, {

@@ -90,7 +90,7 @@ const endTrial = (email: string) =>
   )
 
 async function register(client: Client, { cnpj, nome, uf }: typeof company) {
-  const pfx = await product.simulator.issueCertificate({ cnpj, nome, uf, senha: 'segredo' })
+  const pfx = await product.simulator.issueCertificate({ cnpj, nome, uf, senha: 'segredo', sharedKey: true })
   const form = new FormData()
   form.append('Certificado', new File([new Uint8Array(pfx)], 'empresa.pfx'))
   form.append('Senha', 'segredo')

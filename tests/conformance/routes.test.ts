@@ -332,14 +332,16 @@ test.each(all.filter(([, route]) => route.query ?? route.body ?? route.form))(
     for (const section of sections) {
       const schema = route[section]
       for (const field of section === 'params' ? [] : fieldsOf(route, section)) {
-        let refused = 0
+        // What the contract refuses in the same words is sent once.
+        const refusals = new Set<string>()
         for (const value of bad[section]) {
           const { [field]: _, ...rest } = { ...input[section] } as Record<string, unknown>
           const fields =
             value === undefined || (section === 'query' && value === '') ? rest : { ...rest, [field]: value }
           const verdict = schema!.safeParse(fields)
           if (verdict.success) continue
-          refused++
+          const refusal = JSON.stringify(verdict.error.issues.map(({ code, message }) => [code, message]))
+          if (refusals.size === refusals.add(refusal).size) continue
           const answer = await send(route, { ...input, [section]: fields }, authorization)
           const about = `${section} ${field} = ${JSON.stringify(value)?.slice(0, 60)}`
           expectFailure(answer, 400, about)
@@ -349,7 +351,7 @@ test.each(all.filter(([, route]) => route.query ?? route.body ?? route.form))(
           expect(answer.body.errors, about).toEqual(expect.arrayContaining(own))
           if (answer.body.errors.length === 1) expect(answer.body.message, about).toBe(answer.body.errors[0])
         }
-        expect(refused, `${field} takes everything`).toBeGreaterThan(0)
+        expect(refusals.size, `${field} takes everything`).toBeGreaterThan(0)
       }
     }
   },

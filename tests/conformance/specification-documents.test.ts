@@ -33,7 +33,7 @@ beforeAll(async () => {
   })
   client = await enter(product.url)
   for (const { cnpj, nome } of companies) {
-    const file = await product.simulator.issueCertificate({ cnpj, nome, senha: 'abc123' })
+    const file = await product.simulator.issueCertificate({ cnpj, nome, senha: 'abc123', sharedKey: true })
     const answer = await client.call<{ idEmpresa: string }>('POST', '/v1/api/Empresas', {
       form: certificateForm({ file, password: 'abc123' }),
     })

@@ -30,7 +30,7 @@ beforeAll(async () => {
     simulator: { companies: [company], documentsEach: 100 },
   })
   client = await enter(product.url)
-  const file = await product.simulator.issueCertificate({ ...company, senha: 'abc123' })
+  const file = await product.simulator.issueCertificate({ ...company, senha: 'abc123', sharedKey: true })
   await client.call('POST', '/v1/api/Empresas', { form: certificateForm({ file, password: 'abc123' }) })
   await waitForCapture(client)
   summaries = await readDocuments(client, { TipoDFe: nfe, Status: 1, TipoParticipacao: 1 })

@@ -232,7 +232,12 @@ it('takes a new certificate of another establishment of the same company', async
 
 it('refuses a new certificate of another company and keeps everything', async () => {
   const before = await client.get<CompanyDetail>('/v1/api/Empresas/obter-empresa', { id: idEmpresa })
-  const file = await product.simulator.issueCertificate({ cnpj: cnpjOf('99ABC345'), nome: 'Outra Ltda', senha: 'nova' })
+  const file = await product.simulator.issueCertificate({
+    cnpj: cnpjOf('99ABC345'),
+    nome: 'Outra Ltda',
+    senha: 'nova',
+    sharedKey: true,
+  })
   const form = companyForm(idEmpresa, {
     RazaoSocial: 'Nome que não fica',
     'CertificadoDigital.Certificado': new Blob([new Uint8Array(file)]),

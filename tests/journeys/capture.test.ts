@@ -100,7 +100,12 @@ test('a CNPJ that the authority has nothing for is told so; its certificate: who
   expect(alerts).toEqual(['Por favor, selecione um arquivo .pfx ou .p12'])
 
   const renewed = Date.now() + 20 * 86_400_000
-  const file = await site.product.simulator.issueCertificate({ ...unknown, senha: 'certa', expires: renewed })
+  const file = await site.product.simulator.issueCertificate({
+    ...unknown,
+    senha: 'certa',
+    expires: renewed,
+    sharedKey: true,
+  })
   await chooseCertificate(page, 'renovado.P12', file)
   await save.click()
   await shown(card.getByText('Por favor, selecione um certificado e digite a senha.'))

@@ -1,15 +1,30 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
 import { type Client, newClient } from '../support/client.ts'
+import type { Product } from '../support/product.ts'
 import { type Account, bakery, market, query, type Site, shown, textOf } from './site.ts'
 
-/** An account whose companies have everything that the authority holds for them. */
-export async function capturedAccount(
-  site: Site,
-  name: string,
-  companies = [bakery, market],
-): Promise<{ account: Account; client: Client }> {
-  const account = await site.createAccount(name)
+interface Captured {
+  account: Account
+  client: Client
+}
+
+const kept = new WeakMap<Product, Map<string, Promise<Captured>>>()
+
+/** An account whose companies have everything that the authority holds for them; files that share a product share it too. */
+export function capturedAccount(site: Site, companies = [bakery, market]): Promise<Captured> {
+  const ofProduct = kept.get(site.product) ?? new Map<string, Promise<Captured>>()
+  kept.set(site.product, ofProduct)
+  const key = companies.map(({ cnpj }) => cnpj).join()
+  const account = ofProduct.get(key) ?? capture(site, companies)
+  ofProduct.set(key, account)
+  // The next file tries again.
+  account.catch(() => ofProduct.delete(key))
+  return account
+}
+
+async function capture(site: Site, companies: { cnpj: string; nome: string }[]): Promise<Captured> {
+  const account = await site.createAccount('Ana')
   const client = await newClient(site.product, account)
   for (const { cnpj, nome } of companies) await client.register(cnpj, nome)
   await captured(site, account, client)

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { pathOf, press, toasted } from './page.ts'
-import { expectAccessibleInBothThemes, expectNoSidewaysScroll, phone, query, shown, useSite } from './site.ts'
+import { expectAccessible, expectNoSidewaysScroll, phone, query, shown, useSite } from './site.ts'
 
 // Letters leave from this installation, to a server that does not answer.
 const site = useSite(
@@ -26,7 +26,7 @@ async function newLink(email: string): Promise<string> {
 
 test('who signed up is told on every screen to confirm the e-mail, gets another link, and confirms by a click', async () => {
   const account = await site.createAccount('Dora')
-  const page = await site.enter(account, phone)
+  const page = await site.resume(account, '/dashboard', phone)
   const notice = page.getByRole('region', { name: 'Confirme seu e-mail' })
   // Roles are not found behind a dialog.
   await page.getByRole('button', { name: 'Fazer Depois' }).click()
@@ -37,7 +37,7 @@ test('who signed up is told on every screen to confirm the e-mail, gets another 
 
   await page.goto(site.product.url + (await newLink(account.email)))
   await shown(page.getByRole('heading', { name: 'Confirmar e-mail' }))
-  await expectAccessibleInBothThemes(page)
+  await expectAccessible(page)
   // Opening the page confirms nothing: programs that look at the links of a mail do that too.
   expect(
     await query(site.product, 'select email_proved_at as at from account where email = $1', [account.email]),

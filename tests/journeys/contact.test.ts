@@ -154,8 +154,7 @@ test('too many messages are refused with words, and the text stays', async () =>
 
 test('a session that ends while the form is open leads to the login, and back to the same place', async () => {
   const account = await site.createAccount('Edu')
-  const page = await site.enter(account)
-  await page.goto(`${site.product.url}/notas-fiscais?periodo=todos#contato`)
+  const page = await site.resume(account, '/notas-fiscais?periodo=todos#contato')
   const dialog = dialogOf(page)
   await shown(dialog)
   expect(await dialog.getByLabel('Email').inputValue()).toBe(account.email)
@@ -175,10 +174,8 @@ test('a session that ends while the form is open leads to the login, and back to
 
 test('inside the application the form opens over the screen, and going back closes it and nothing else', async () => {
   const account = await site.createAccount('Flavia')
-  const page = await site.enter(account)
-  await page.getByRole('button', { name: 'Fazer Depois' }).click()
-  await page.getByRole('link', { name: 'Empresas', exact: true }).click()
-  await page.waitForURL('**/empresas')
+  const page = await site.resume(account, '/empresas')
+  await shown(page.getByRole('heading', { level: 1, name: 'Empresas' }))
   await page.evaluate(() => {
     location.hash = 'contato'
   })
@@ -191,6 +188,5 @@ test('inside the application the form opens over the screen, and going back clos
   await shown(dialog)
   await dialog.getByRole('button', { name: 'Cancelar' }).click()
   await dialog.waitFor({ state: 'detached' })
-  await page.goBack()
-  await shown(page.getByRole('heading', { level: 1 }))
+  expect(new URL(page.url()).pathname).toBe('/empresas')
 })

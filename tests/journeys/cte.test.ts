@@ -2,14 +2,14 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { Client, ListRow } from '../support/client.ts'
 import { capturedAccount, drawn, rowsOf } from './captured.ts'
-import { type Account, expectNoSidewaysScroll, phone, shown, textOf, useSite } from './site.ts'
+import { type Account, shown, textOf, useSite } from './site.ts'
 
 const site = useSite()
 let office: { account: Account; client: Client; rows: ListRow[] } | undefined
 
 async function prepare() {
   if (office) return office
-  const known = await capturedAccount(site, 'Ana')
+  const known = await capturedAccount(site)
   office = { ...known, rows: await known.client.list('TipoDFe=2') }
   return office
 }
@@ -116,16 +116,4 @@ test('who pays the freight disputes it, and takes it back', async () => {
   await back.getByRole('button', { name: 'Enviar' }).click()
   await shown(page.getByText('1 evento registrado.').nth(1).or(page.getByText('1 evento registrado.')), 20_000)
   await back.waitFor({ state: 'detached' })
-})
-
-test('on a small phone nothing sticks out', async () => {
-  const page = await open('', { ...phone, viewport: { width: 320, height: 640 } })
-  await expectNoSidewaysScroll(page)
-  await page
-    .getByRole('link')
-    .filter({ hasText: /LTDA|S\.A\./ })
-    .first()
-    .tap()
-  await shown(page.getByRole('dialog').getByText('Identificação'))
-  await expectNoSidewaysScroll(page)
 })

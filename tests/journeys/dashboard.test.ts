@@ -39,7 +39,7 @@ const region = (page: Page, name: string) => page.getByRole('region', { name })
 const written = (count: number) => count.toLocaleString('pt-BR')
 
 test('an empty workspace is welcomed, lights no lamp, and loads no chart', async () => {
-  const page = await site.enter(await site.createAccount('Ana'))
+  const page = await site.resume(await site.createAccount('Ana'), '/dashboard')
   const dialog = page.getByRole('dialog', { name: 'Bem-vindo ao Vigia Fiscal' })
   await shown(dialog)
   expect(await dialog.getByRole('listitem').allTextContents()).toEqual([

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { newClient } from '../support/client.ts'
 import { focusedName } from './captured.ts'
 import { follow } from './page.ts'
-import { type Account, bakery, expectNoSidewaysScroll, phone, query, shown, tabTo, useSite } from './site.ts'
+import { type Account, bakery, shown, tabTo, useSite } from './site.ts'
 
 // Nothing is captured here: what the page shows of a capture is in capture.test.ts.
 const site = useSite({ roles: ['api'] })
@@ -69,24 +69,19 @@ test('every field is checked by the words of the specification, saved, and told 
   await page.getByLabel('Email').fill('')
   const toasts = page.getByRole('listitem')
   const lost = page.getByText('Alterações não salvas foram descartadas.')
-  for (const name of ['Voltar', 'Cancelar']) {
-    await page.getByLabel('Email').fill('')
-    await page.getByRole('link', { name }).click()
-    await page.waitForURL('**/empresas')
-    await shown(lost)
-    expect(await page.getByRole('alertdialog').count()).toBe(0)
-    await toasts.filter({ has: lost }).getByRole('button', { name: 'Fechar aviso' }).click()
-    await lost.waitFor({ state: 'detached' })
-    await follow(page, `/empresas/editar/${id}`)
-    await shown(page.getByLabel('Email'))
-    expect(await page.getByLabel('Email').inputValue()).toBe('fiscal@padaria.example')
-    await page.getByRole('link', { name }).click()
-    await page.waitForURL('**/empresas')
-    await shown(page.getByRole('heading', { name: 'Empresas', level: 1 }))
-    expect(await lost.count()).toBe(0)
-    await follow(page, `/empresas/editar/${id}`)
-    await shown(page.getByLabel('Email'))
-  }
+  await page.getByRole('link', { name: 'Voltar' }).click()
+  await page.waitForURL('**/empresas')
+  await shown(lost)
+  expect(await page.getByRole('alertdialog').count()).toBe(0)
+  await toasts.filter({ has: lost }).getByRole('button', { name: 'Fechar aviso' }).click()
+  await lost.waitFor({ state: 'detached' })
+  await follow(page, `/empresas/editar/${id}`)
+  await shown(page.getByLabel('Email'))
+  expect(await page.getByLabel('Email').inputValue()).toBe('fiscal@padaria.example')
+  await page.getByRole('link', { name: 'Cancelar' }).click()
+  await page.waitForURL('**/empresas')
+  await shown(page.getByRole('heading', { name: 'Empresas', level: 1 }))
+  expect(await lost.count()).toBe(0)
 })
 
 test('what is on its way to the server when the page is left is told as saved, not as lost', async () => {
@@ -308,21 +303,6 @@ test('what is typed while a save is under way stays, is told as unsaved, and is 
   })
 })
 
-test('a certificate that has ended is said at once, with what to do', async () => {
-  const { account, id } = await withCompany('Gil')
-  await query(
-    site.product,
-    `update certificate set valid_to = now() - interval '3 days'
-      where workspace_id = (select workspace_id from account where email = $1)`,
-    [account.email],
-  )
-  const page = await open(account, id, { ...phone, viewport: { width: 320, height: 700 } })
-  await shown(page.getByText('Certificado Digital Vencido!'))
-  await shown(page.getByText(/Sem renovação a sincronização com a SEFAZ não continua/))
-  await shown(region(page, 'Certificado Digital').getByText('Vencido', { exact: true }))
-  await expectNoSidewaysScroll(page)
-})
-
 test('an id of nobody and a failing server have their own screens', async () => {
   const { account, id } = await withCompany('Hugo')
   const page = await site.resume(account, '/empresas/editar/00000000-0000-4000-8000-000000000000')
@@ -341,7 +321,7 @@ test('an id of nobody and a failing server have their own screens', async () => 
 
 test('an open demonstration says before a file is chosen that it takes test certificates only', async () => {
   const { account, id } = await withCompany('Dora')
-  const page = await open(account, id)
+  const page = await site.resume(account, '/health')
   await page.route('**/empresas/**', async (route) => {
     const response = await route.fetch()
     const body = (await response.text()).replace('"demonstracaoAberta":false', '"demonstracaoAberta":true')

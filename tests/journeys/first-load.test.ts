@@ -3,23 +3,24 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { focusedText, phone, shown, textOf, useSite } from './site.ts'
+import { type Account, focusedText, phone, shown, textOf, useSite } from './site.ts'
 
 // What a browser is sent that comes for the first time; the reason is in docs/decisions/0022-measuring-the-web-application.md.
 const listScriptBytesMax = 139_700
 const site = useSite({ roles: ['api'] }, { newPages: true })
+let account: Promise<Account> | undefined
+const someone = () => (account ??= site.createAccount('Ana'))
 
 test('the list of documents loads no more script than it needs', async () => {
-  const account = await site.createAccount('Ana')
   for (const options of [{}, phone]) {
-    const page = await site.resume(account, '/notas-fiscais', options)
+    const page = await site.resume(await someone(), '/notas-fiscais', options)
     await shown(page.getByRole('heading', { name: 'Notas Fiscais', level: 1 }))
     expect(await scriptBytes(page)).toBeLessThanOrEqual(listScriptBytesMax)
   }
 })
 
 test('what opens over a screen is fetched when the screen has what it shows', async () => {
-  const page = await site.resume(await site.createAccount('Caio'), '/help')
+  const page = await site.resume(await someone(), '/help')
   await page.waitForLoadState('networkidle')
   await page.clock.install()
   const answers = await hold(page, '**/v1/api/DocumentosFiscais?*')
@@ -35,7 +36,7 @@ test('what opens over a screen is fetched when the screen has what it shows', as
 })
 
 test('what is opened before its code is here opens with it, and keeps the focus', async () => {
-  const page = await site.resume(await site.createAccount('Davi'), '/help')
+  const page = await site.resume(await someone(), '/help')
   const user = page.getByRole('button', { name: 'Usuário' })
   const menu = page.getByRole('menu')
 
@@ -70,25 +71,27 @@ test('what is opened before its code is here opens with it, and keeps the focus'
   await shown(menu)
 })
 
-test.each([
-  ['Alternar navegação', 'Navegação'],
-  ['Data de emissão', 'Período'],
-])('so does what covers a phone: %s', async (name, title) => {
-  const page = await site.resume(await site.createAccount(title.slice(0, 4)), '/help', phone)
-  const code = await openList(page)
-  const trigger = page.getByLabel(name)
-  await trigger.tap()
-  await expect.poll(() => code.waiting).toBe(true)
-  code.release()
-  const dialog = page.getByRole('dialog', { name: title })
-  await shown(dialog)
-  await page.keyboard.press('Escape')
-  await dialog.waitFor({ state: 'detached' })
-  expect(await trigger.evaluate((element) => element === document.activeElement)).toBe(true)
+test('so does what covers a phone', async () => {
+  const page = await site.resume(await someone(), '/help', phone)
+  for (const [name, title] of [
+    ['Alternar navegação', 'Navegação'],
+    ['Data de emissão', 'Período'],
+  ] as const) {
+    const code = await openList(page)
+    const trigger = page.getByLabel(name)
+    await trigger.tap()
+    await expect.poll(() => code.waiting).toBe(true)
+    code.release()
+    const dialog = page.getByRole('dialog', { name: title })
+    await shown(dialog)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await trigger.evaluate((element) => element === document.activeElement)).toBe(true)
+  }
 })
 
 test('icons alone get their tooltips without losing the focus', async () => {
-  const page = await site.resume(await site.createAccount('Eva'), '/help', { viewport: { width: 800, height: 800 } })
+  const page = await site.resume(await someone(), '/help', { viewport: { width: 800, height: 800 } })
   const tooltip = page.getByRole('tooltip')
   const code = await hold(page, '**/assets/balloon-*.js')
   await page.reload()

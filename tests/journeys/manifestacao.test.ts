@@ -13,7 +13,7 @@ const addressOf = (filter: Filter) => `/notas-fiscais?${new URLSearchParams({ ..
 
 /** The list of what `filter` finds, and its rows as the API gives them. */
 async function open(filter: Filter, path = addressOf(filter), options = {}): Promise<{ page: Page; found: ListRow[] }> {
-  office ??= await capturedAccount(site, 'Ana')
+  office ??= await capturedAccount(site)
   const { participacao = '', status = '' } = filter
   const found = await office.client.list(`TipoDFe=0&TipoParticipacao=${participacao}&Status=${status}`)
   const page = await site.resume(office.account, path, options)
@@ -254,29 +254,6 @@ async function answerBoth(page: Page, summary: ListRow, carried: ListRow) {
   expect(await textOf(selectedText(page))).toBe('1 selecionada')
 }
 
-test('an answer that stops being possible meanwhile is told in the results, one by one', async () => {
-  const { page, found } = await open(summaries)
-  const [first, second] = found.filter((row) => row.status.codigoEvento === 0)
-  const dialog = await answer(page, 'Ciência', [first!, second!])
-  await shown(dialog.getByText('Vai para 2 notas fiscais.'))
-  // Somebody else answers one of them for good before this is sent.
-  const form = { justificativa: 'Recebida', idsDFe: [second!.idDfe], tipoManifestacao: 2 }
-  await office!.client.call('POST', '/v1/api/DocumentosFiscais/manifestar-nfe', form)
-  await dialog.getByLabel('Justificativa').fill('Compra conhecida')
-  await dialog.getByRole('button', { name: 'Enviar' }).click()
-  await shown(dialog.getByText('1 recusada, 1 registrada.'), 20_000)
-  const results = dialog.getByRole('list', { name: 'Resultado de cada documento' }).getByRole('listitem')
-  const texts = await results.allTextContents()
-  expect(texts[0]).toContain(
-    `RecusadaNF-e ${second!.numero} de ${second!.emitente}A nota já tem uma manifestação final`,
-  )
-  expect(texts[1]).toContain(`RegistradaNF-e ${first!.numero}`)
-  // Repeating what our own rules refuse would bring the same answer.
-  expect(await dialog.getByRole('button', { name: /^Repetir/ }).count()).toBe(0)
-  await dialog.getByRole('button', { name: 'Fechar' }).last().click()
-  expect(await textOf(selectedText(page))).toBe('1 selecionada')
-})
-
 test('a failure of the whole says why, keeps the text, and can be tried again', async () => {
   const { page, found } = await open(summaries)
   const [chosen] = found.filter((row) => row.status.codigoEvento === 0)
@@ -323,6 +300,10 @@ test('what the authority refuses can be repeated alone', async () => {
   await dialog.getByRole('button', { name: 'Enviar' }).click()
   await shown(dialog.getByText('1 recusada, 1 registrada.'), 30_000)
   await shown(dialog.getByText(/^A SEFAZ recusou: .+ \(código \d+\)\.$/))
+  const results = dialog.getByRole('list', { name: 'Resultado de cada documento' }).getByRole('listitem')
+  const texts = await results.allTextContents()
+  expect(texts[0]).toContain(`RecusadaNF-e ${old.numero} de ${old.emitente}`)
+  expect(texts[1]).toContain(`RegistradaNF-e ${fresh!.numero}`)
   await dialog.getByRole('button', { name: 'Repetir só as recusadas (1)' }).click()
   await shown(dialog.getByText('Documentos selecionados: 1'))
   await shown(dialog.getByText(`NF-e ${old.numero} de ${old.emitente}`))

@@ -1,32 +1,14 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { capturedAccount, rowsOf } from './captured.ts'
-import { shown, useSite } from './site.ts'
+import { bakery, shown, useSite } from './site.ts'
 
 // Pages that keep the application, as those of people do.
 const site = useSite(undefined, { newPages: true })
 const keeping = { serviceWorkers: 'allow' } as const
 
-test('without a connection the application opens, goes to other screens and says since when', async () => {
-  const page = await site.resume(await site.createAccount('Ana'), '/dashboard', keeping)
-  await isKept(page)
-  await page.context().setOffline(true)
-  await page.reload()
-  const notice = page.getByText(/^Sem conexão com o servidor desde \d\d:\d\d; o que está na tela pode estar velho\.$/)
-  await shown(notice)
-  await shown(page.getByRole('heading', { level: 1, name: 'Dashboard' }))
-  // Its code was not needed before.
-  await page.getByRole('link', { name: 'Ajuda', exact: true }).click()
-  await shown(page.getByRole('heading', { level: 1, name: 'Ajuda' }))
-  await page.context().setOffline(false)
-  await page.reload()
-  await shown(page.getByRole('heading', { level: 1, name: 'Ajuda' }))
-  await page.goto(`${site.product.url}/dashboard`)
-  await expect.poll(() => notice.count()).toBe(0)
-})
-
-test('of documents the browser keeps nothing', async () => {
-  const page = await site.resume(await site.createAccount('Bia'), '/notas-fiscais', keeping)
+test('of documents the browser keeps nothing; without a connection the application opens, goes to other screens and says since when', async () => {
+  const page = await site.resume(await site.createAccount('Ana'), '/notas-fiscais', keeping)
   await isKept(page)
   const kept = await page.evaluate(async () => {
     const caches = await globalThis.caches.keys()
@@ -36,10 +18,23 @@ test('of documents the browser keeps nothing', async () => {
   expect(kept).toContain('/dashboard')
   expect(kept.filter((path) => !/^\/(assets\/|dashboard$|theme\.js$|favicon\.svg$)/.test(path))).toEqual([])
   expect(await page.evaluate(() => localStorage.getItem('vigia.lists'))).toBeNull()
+
+  await page.context().setOffline(true)
+  await page.goto(`${site.product.url}/dashboard`)
+  const notice = page.getByText(/^Sem conexão com o servidor desde \d\d:\d\d; o que está na tela pode estar velho\.$/)
+  await shown(notice)
+  await shown(page.getByRole('heading', { level: 1, name: 'Dashboard' }))
+  // Its code was not needed before.
+  await page.getByRole('link', { name: 'Ajuda', exact: true }).click()
+  await shown(page.getByRole('heading', { level: 1, name: 'Ajuda' }))
+  await page.context().setOffline(false)
+  await page.goto(`${site.product.url}/dashboard`)
+  await shown(page.getByRole('heading', { level: 1, name: 'Dashboard' }))
+  await expect.poll(() => notice.count()).toBe(0)
 })
 
 test('the installed application shows the list of before until somebody signs out', async () => {
-  const { account } = await capturedAccount(site, 'Caio')
+  const { account } = await capturedAccount(site, [bakery])
   const page = await site.resume(account, '/health', keeping)
   await page.addInitScript(() => {
     const { matchMedia } = window

@@ -12,7 +12,7 @@ let office: { account: Account; client: Client; notes: ListRow[]; freights: List
 
 async function prepare() {
   if (office) return office
-  const known = await capturedAccount(site, 'Ana')
+  const known = await capturedAccount(site)
   const [notes, freights] = [await known.client.list('TipoDFe=0'), await known.client.list('TipoDFe=2')]
   office = { ...known, notes, freights }
   return office

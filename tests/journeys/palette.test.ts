@@ -5,7 +5,7 @@ import { type Account, bakery, focusedText, shown, useSite } from './site.ts'
 const site = useSite()
 let account: Account | undefined
 const open = async (path: string) => {
-  account ??= (await capturedAccount(site, 'Ana', [bakery])).account
+  account ??= (await capturedAccount(site, [bakery])).account
   return site.resume(account, path)
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { letterTo, linkIn } from './letters.ts'
-import { type FakeResponse, failure, later, press, respond, success, toasted } from './page.ts'
+import { failure, later, press, respond, toasted } from './page.ts'
 import { focusedText, login, shown, tabTo, useSite } from './site.ts'
 
 const site = useSite()
@@ -80,11 +80,6 @@ test('the recovery dialog has its texts and rules, and forgets when closed', asy
   await dialog.getByText('Email é obrigatório').waitFor({ state: 'detached' })
   await dialog.getByRole('button', { name: 'Enviar Email' }).click()
   await shown(dialog.getByText('Email deve ter um formato válido', { exact: true }))
-  await field.press('End')
-  await field.press('x')
-  await dialog.getByText('Email deve ter um formato válido').waitFor({ state: 'detached' })
-  await dialog.getByRole('button', { name: 'Enviar Email' }).click()
-  await shown(dialog.getByText('Email deve ter um formato válido', { exact: true }))
   await dialog.getByRole('button', { name: 'Cancelar', exact: true }).click()
   await dialog.waitFor({ state: 'hidden' })
   await press(page, 'Esqueceu sua senha?').click()
@@ -95,41 +90,34 @@ test('the recovery dialog has its texts and rules, and forgets when closed', asy
 
 test('the recovery sends the e-mail trimmed, tells the success, clears the field and closes', async () => {
   const page = await visitor()
-  let slow = later('as it is')
-  const calls = await respond(page, '/v1/api/RecuperarSenha', () => slow.reply())
+  const slow = later({ status: 200, body: '' })
+  const calls = await respond(page, '/v1/api/RecuperarSenha', slow.reply)
   await go(page, '/login')
   const dialog = page.getByRole('dialog')
-  for (const reply of [{ json: success({}) }, { json: success(null) }, { status: 200, body: '' }]) {
-    slow = later(reply)
-    await press(page, 'Esqueceu sua senha?').click()
-    await shown(dialog)
-    expect(await dialog.getByLabel('Email').inputValue()).toBe('')
-    await dialog.getByLabel('Email').fill(' caio@empresa.example ')
-    await dialog.getByRole('button', { name: 'Enviar Email' }).click()
-    const waiting = dialog.getByRole('button', { name: 'Enviando...', exact: true })
-    await shown(waiting)
-    expect(await waiting.isDisabled()).toBe(true)
-    slow.come()
-    await toasted(page, 'Iremos enviar um email de recuperação de senha!')
-    await dialog.waitFor({ state: 'hidden' })
-    expect(await page.getByText('Erro ao enviar email de recuperação. Tente novamente.').count()).toBe(0)
-    expect(calls.at(-1)!.postDataJSON()).toEqual({ email: 'caio@empresa.example' })
-  }
+  await press(page, 'Esqueceu sua senha?').click()
+  await shown(dialog)
+  expect(await dialog.getByLabel('Email').inputValue()).toBe('')
+  await dialog.getByLabel('Email').fill(' caio@empresa.example ')
+  await dialog.getByRole('button', { name: 'Enviar Email' }).click()
+  const waiting = dialog.getByRole('button', { name: 'Enviando...', exact: true })
+  await shown(waiting)
+  expect(await waiting.isDisabled()).toBe(true)
+  slow.come()
+  await toasted(page, 'Iremos enviar um email de recuperação de senha!')
+  await dialog.waitFor({ state: 'hidden' })
+  expect(await page.getByText('Erro ao enviar email de recuperação. Tente novamente.').count()).toBe(0)
+  expect(calls.at(-1)!.postDataJSON()).toEqual({ email: 'caio@empresa.example' })
 })
 
 test('a recovery that fails is said and the dialog stays', async () => {
   const page = await visitor()
-  let reply: FakeResponse = { json: failure('Não.') }
-  await respond(page, '/v1/api/RecuperarSenha', () => reply)
+  await respond(page, '/v1/api/RecuperarSenha', { status: 400, json: failure('Não.') })
   await go(page, '/login')
   const dialog = page.getByRole('dialog')
-  for (const wrong of [reply, { status: 400, json: failure('Não.') }]) {
-    reply = wrong
-    await press(page, 'Esqueceu sua senha?').click()
-    await dialog.getByLabel('Email').fill('caio@empresa.example')
-    await dialog.getByRole('button', { name: 'Enviar Email' }).click()
-    await shown(page.getByText('Erro ao enviar email de recuperação. Tente novamente.', { exact: true }))
-    await dialog.getByRole('button', { name: 'Cancelar' }).click()
-    await dialog.waitFor({ state: 'hidden' })
-  }
+  await press(page, 'Esqueceu sua senha?').click()
+  await dialog.getByLabel('Email').fill('caio@empresa.example')
+  await dialog.getByRole('button', { name: 'Enviar Email' }).click()
+  await shown(page.getByText('Erro ao enviar email de recuperação. Tente novamente.', { exact: true }))
+  await dialog.getByRole('button', { name: 'Cancelar' }).click()
+  await dialog.waitFor({ state: 'hidden' })
 })

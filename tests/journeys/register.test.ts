@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { type FakeResponse, failure, later, onPath, pathOf, respond, success, toasted } from './page.ts'
+import { failure, later, pathOf, respond, toasted } from './page.ts'
 import { expectNoSidewaysScroll, focusedText, phone, shown, tabTo, textOf, useSite } from './site.ts'
 
 const site = useSite({ roles: ['api'] })
@@ -46,22 +46,6 @@ test('every rule of the form is said under its field, and goes when it is kept',
   await expectError(page, 'Senha', 'Senha é obrigatória')
   expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('nome')
 
-  for (const [nome, message] of [
-    ['   ', 'Nome é obrigatório'],
-    ['An', 'Nome deve ter pelo menos 3 caracteres'],
-    ['A'.repeat(101), 'Nome deve ter no máximo 100 caracteres'],
-  ] as const) {
-    await page.getByLabel('Nome').fill(nome)
-    await shown(page.getByText(message))
-  }
-  for (const email of ['ana', 'ana@', 'ana@padaria', 'ana lima@padaria.example']) {
-    await page.getByLabel('Email').fill(email)
-    await shown(page.getByText('Email inválido'))
-  }
-  await senha(page).fill('12345')
-  await shown(page.getByText('Senha deve ter pelo menos 6 caracteres'))
-  await senha(page).fill('x'.repeat(101))
-  await shown(page.getByText('Senha deve ter no máximo 100 caracteres'))
   await page.getByLabel('Celular').fill('11 9999')
   await expectError(page, 'Celular', 'Número de celular deve ter entre 10 e 11 dígitos')
 
@@ -165,50 +149,23 @@ test('the links lead to the login, the conditions and back', async () => {
   await page.waitForURL('**/login')
 })
 
-test('the sign-up sends the digits of the phone and the plan of its address, and goes to the login', async () => {
+test('a sign-up takes the plan of its address, or the first; one that fails tells what the server says', async () => {
   const page = await visitor()
-  let slow = later('as it is')
-  const calls = await respond(page, '/v1/api/Usuarios', () => slow.reply())
-  const [basic, professional] = ['Plano Básico: R$ 9,97 por mês', 'Plano Profissional: R$ 49,87 por mês']
-  for (const [query, plan, phoneNumber, expected] of [
-    ['?tp=2', professional, '11987654321', { celular: '11987654321', tipoPlano: 2 }],
-    ['?tp=3', basic, '', { tipoPlano: 1 }],
+  const reply = { json: failure('Revise.', ['Nome curto', 'Email em uso']) }
+  const calls = await respond(page, '/v1/api/Usuarios', reply)
+  for (const [query, plan, tipoPlano] of [
+    ['?tp=2', 'Plano Profissional: R$ 49,87 por mês', 2],
+    ['?tp=3', 'Plano Básico: R$ 9,97 por mês', 1],
   ] as const) {
-    slow = later({ json: success(null) })
     await go(page, `/register${query}`)
     await shown(page.getByText(plan))
     await page.getByLabel(/^Nome/).fill('Caio Prado')
     await page.getByLabel(/^Email/).fill('caio.prado@empresa.example')
     await page.getByLabel(/^Senha/).fill('segredo-123')
-    await page.getByLabel(/^Celular/).pressSequentially(phoneNumber)
     await page.getByRole('button', { name: 'Cadastrar', exact: true }).click()
-    const waiting = page.getByRole('button', { name: 'Criando conta...', exact: true })
-    await shown(waiting)
-    expect(await waiting.isDisabled()).toBe(true)
-    slow.come()
-    await toasted(page, 'Conta criada com sucesso! Faça login para continuar.')
-    await onPath(page, '/login')
-    const person = { nome: 'Caio Prado', email: 'caio.prado@empresa.example', senha: 'segredo-123' }
-    expect(calls.at(-1)!.postDataJSON()).toEqual({ ...person, ...expected })
-  }
-})
-
-test('a sign-up that fails tells what the server says', async () => {
-  const page = await visitor()
-  let reply: FakeResponse = 'as it is'
-  await respond(page, '/v1/api/Usuarios', () => reply)
-  await go(page, '/register')
-  await page.getByLabel(/^Nome/).fill('Caio Prado')
-  await page.getByLabel(/^Email/).fill('caio.prado@empresa.example')
-  await page.getByLabel(/^Senha/).fill('segredo-123')
-  for (const [wrong, message] of [
-    [{ json: failure('Revise os dados.') }, 'Erro na operação: Revise os dados.'],
-    [{ status: 400, json: failure('Revise o e-mail.') }, 'Erro na operação: Revise o e-mail.'],
-    [{ json: failure('Revise.', ['Nome curto', 'Email em uso']) }, /^Erro na operação: Nome curto\W+Email em uso$/],
-  ] as const) {
-    reply = wrong
-    await page.getByRole('button', { name: 'Cadastrar', exact: true }).click()
-    await toasted(page, message)
+    await toasted(page, /^Erro na operação: Nome curto\W+Email em uso$/)
     expect(pathOf(page)).toBe('/register')
+    const person = { nome: 'Caio Prado', email: 'caio.prado@empresa.example', senha: 'segredo-123' }
+    expect(calls.at(-1)!.postDataJSON()).toEqual({ ...person, tipoPlano })
   }
 })

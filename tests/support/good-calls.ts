@@ -111,7 +111,12 @@ async function newLink({ owner }: TwoWorkspaces, purpose: 'password' | 'email'):
 }
 
 async function certificate({ product }: TwoWorkspaces, cnpj: string): Promise<File> {
-  const bytes = await product.simulator.issueCertificate({ cnpj, nome: 'EMPRESA BETA LTDA', senha: 'segredo' })
+  const bytes = await product.simulator.issueCertificate({
+    cnpj,
+    nome: 'EMPRESA BETA LTDA',
+    senha: 'segredo',
+    sharedKey: true,
+  })
   return new File([new Uint8Array(bytes)], 'empresa.pfx')
 }
 

@@ -41,7 +41,17 @@ async function query<Row extends pg.QueryResultRow>(text: string, values: unknow
 
 // One workspace for each certificate; every third one is history.
 async function certificates(count: number, masterKey: Buffer): Promise<void> {
-  await query('truncate workspace, account, company, certificate, workspace_key, installation_key cascade')
+  // Their workspaces stay: to empty every table of the schema takes longer than a rotation.
+  for (const table of [
+    'certificate',
+    'company',
+    'webhook',
+    'second_factor',
+    'account',
+    'workspace_key',
+    'installation_key',
+  ])
+    await query(`delete from ${table}`)
   const vault = createVault(masterKey)
   const places = await query<{ workspace_id: number; company_id: number }>(
     `with w as (insert into workspace (name, plan) select 'x', 1 from generate_series(1, $1) returning id)
@@ -205,13 +215,11 @@ describe('with the key in the data directory', () => {
 
   test('the program that is killed while it seals leaves certificates that can all be opened', async () => {
     const root = fileURLToPath(new URL('../../../', import.meta.url))
-    const run = () =>
-      spawn(process.execPath, ['scripts/admin.ts', 'rotate-key'], {
-        cwd: root,
-        stdio: ['ignore', 'pipe', 'ignore'],
-        env: { PATH: process.env.PATH, DATA_DIR: dataDir, DATABASE_URL: database.url, LOG_LEVEL: 'silent' },
-      })
-    const child = run()
+    const child = spawn(process.execPath, ['scripts/admin.ts', 'rotate-key'], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { PATH: process.env.PATH, DATA_DIR: dataDir, DATABASE_URL: database.url, LOG_LEVEL: 'silent' },
+    })
     const ended = once(child, 'close')
     child.stdout.on('data', (chunk: Buffer) => {
       if (chunk.toString().includes('Selando')) child.kill('SIGKILL')
@@ -219,8 +227,7 @@ describe('with the key in the data directory', () => {
     await ended
     const keys = await Promise.all((await readdir(dataDir)).map((name) => inFile(name)))
     expect(await Promise.all(keys.map(opened))).toContain('250 of 250')
-    const last = run()
-    expect((await once(last, 'close'))[0]).toBe(0)
+    await rotateMasterKey(config())
     expect(await opened(await inFile())).toBe('250 of 250')
   })
 
