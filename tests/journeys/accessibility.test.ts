@@ -57,6 +57,7 @@ const workspaceScreens = [
   '/conta',
   '/integracoes',
   '/equipe',
+  '/prazos',
   '/auditoria',
 ]
 
@@ -224,6 +225,13 @@ const overDocuments: View[] = [
     leave: pressEscape,
   },
   { name: 'the panel', coloured: true, act: openPanel },
+  {
+    name: 'the remarks',
+    act: async (page) => {
+      await page.getByRole('tab', { name: 'Anotações' }).click()
+      await shown(page.getByLabel('Nova observação'))
+    },
+  },
   {
     name: 'the history',
     coloured: true,

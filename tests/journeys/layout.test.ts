@@ -27,7 +27,7 @@ const widthOf = (page: Page) => async () => (await page.getByLabel('Navegação'
 const collapsed = 48
 const wide = 256
 
-test('the side navigation: five places, 16rem, icons at 3rem, a cookie for seven days, Ctrl and Meta with b', async () => {
+test('the side navigation: six places, 16rem, icons at 3rem, a cookie for seven days, Ctrl and Meta with b', async () => {
   const page = await enter()
   const links = page.getByRole('navigation', { name: 'Principal' }).getByRole('link')
   expect(await links.allTextContents()).toEqual(['Dashboard', 'Notas Fiscais', 'CTe', 'Empresas', 'Prazos', 'Ajuda'])
@@ -36,6 +36,7 @@ test('the side navigation: five places, 16rem, icons at 3rem, a cookie for seven
     '/notas-fiscais',
     '/cte',
     '/empresas',
+    '/prazos',
     '/help',
   ])
   expect(await links.nth(3).getAttribute('aria-current')).toBe('page')

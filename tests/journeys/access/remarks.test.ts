@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest'
-import { capturedAccount, rowsOf } from '../captured.ts'
-import { shown, textOf, useSite } from '../site.ts'
+import { newClient } from '../../support/client.ts'
+import { captured, rowsOf } from '../captured.ts'
+import { bakery, shown, textOf, useSite } from '../site.ts'
 
 const site = useSite()
 
 test('a note is checked and written about, in the panel and in the list, and found by it', async () => {
-  const { account, client } = await capturedAccount(site, 'Ana')
+  // An account of its own: the marks stay.
+  const account = await site.createAccount('Ana')
+  const client = await newClient(site.product, account)
+  await client.register(bakery.cnpj, bakery.nome)
+  await captured(site, account, client)
   const note = (await client.list('TipoDFe=0')).find(({ notaCompleta }) => notaCompleta)!
   const page = await site.resume(account, `/notas-fiscais?periodo=todos&documento=${note.idDfe}`)
   const panel = page.getByRole('dialog')
