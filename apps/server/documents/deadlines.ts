@@ -134,28 +134,27 @@ export function dueInDatabase(workspaceId: number, type: ServiceCode, now: Date)
     else coalesce(case when not (d.complete or d.status = ${acknowledgedStatus} or ${acknowledged}) then ${until(ciencia)} end, ${until(conclusive[0])})`)
 }
 
-// What is issued in contingency is authorised within seven days (MOC 7.0).
-const contingencyMs = 7 * 86_400_000
-
 /**
- * Condition of the `document d` whose `dueAnswer` can be given until `last` at most. Only the few days in which such documents were issued are
- * read, for each deadline of the table.
+ * Condition of the `document d` whose `dueAnswer` can be given until `last` at most. Only what was authorised as long ago as a deadline of the table lasts
+ * is read.
  */
 export function dueUntil(workspaceId: number, type: ServiceCode, now: Date, last: Date): RawBuilder<unknown> {
-  const answers = type === 2 ? disagreement.slice(0, 1) : [ciencia, ...conclusive]
-  const hours = new Set(
-    deadlines.filter(({ tpEvento }) => tpEvento.some((one) => answers.includes(one))).map((row) => row.hours),
-  )
-  const windows = [...hours].map((hours) => {
-    const [first, until] = [now, last].map((time) => time.getTime() - hours * 3_600_000) as [number, number]
-    // A day more, because dates of issue are local.
-    const issued = [first - contingencyMs - 86_400_000, until + 86_400_000].map((time) =>
-      new Date(time).toISOString().slice(0, 19),
+  const windows = (answers: readonly number[]) => {
+    const hours = new Set(
+      deadlines.filter(({ tpEvento }) => tpEvento.some((one) => answers.includes(one))).map((row) => row.hours),
     )
-    return sql`(d.issued_at between ${issued[0]}::timestamp and ${issued[1]}::timestamp
-                and d.authorized_at between ${new Date(first)}::timestamptz and ${new Date(until)}::timestamptz)`
-  })
-  return sql`d.workspace_id = ${workspaceId} and d.type = ${type} and (${sql.join(windows, sql` or `)})
+    const within = [...hours].map((hours) => {
+      const [first, until] = [now, last].map((time) => new Date(time.getTime() - hours * 3_600_000))
+      return sql`d.authorized_at between ${first}::timestamptz and ${until}::timestamptz`
+    })
+    return sql`(${sql.join(within, sql` or `)})`
+  }
+  const near =
+    type === 2
+      ? windows(disagreement.slice(0, 1))
+      : sql`((not d.complete and ${windows([ciencia])}) or ${windows(conclusive)})`
+  // In the words of the indexes.
+  return sql`d.workspace_id = ${workspaceId} and d.type = ${type} and d.status not in (${sql.join(ended.map((one) => sql.lit(one)))}) and ${near}
     and ${dueInDatabase(workspaceId, type, now)} < ${last}::timestamptz`
 }
 

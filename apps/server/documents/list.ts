@@ -6,7 +6,7 @@ import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { type CountPart, countAll, locate, type Stretch, walkedBy } from './count.ts'
 import { type Criteria, type Filter, type FilterQuery, type Order, rangeOf, usualOrder, withinRange } from './filter.ts'
-import { inOrder } from './order.ts'
+import { inOrder, soonest } from './order.ts'
 import { type DocumentListRow, readRows } from './rows.ts'
 import { readQuery } from './search/search.ts'
 
@@ -115,14 +115,23 @@ async function readPage(asked: Asked, order: Order, offset: number, take: number
     const rows = await readByDate(query, await locate(query, stretches, newer, take))
     return order.ascending ? rows.reverse() : rows
   }
-  const { ids, reversed } = inOrder(query, order, { total, offset, take })
-  const rows = await readRows(
-    query.db,
-    query.workspaceId,
-    sql`join unnest(array(${ids})) with ordinality k (id, place) on k.id = d.id
-        where d.workspace_id = ${query.workspaceId} order by k.place`,
-  )
+  const part = { total, offset, take }
+  for (const ids of soonest(query, order, part)) {
+    const rows = await readInPlace(query, ids)
+    if (rows.length === take) return rows
+  }
+  const { ids, reversed } = inOrder(query, order, part)
+  const rows = await readInPlace(query, ids)
   return reversed ? rows.reverse() : rows
+}
+
+async function readInPlace({ db, workspaceId }: FilterQuery, ids: RawBuilder<unknown>): Promise<DocumentListRow[]> {
+  return readRows(
+    db,
+    workspaceId,
+    sql`join unnest(array(${ids})) with ordinality k (id, place) on k.id = d.id
+        where d.workspace_id = ${workspaceId} order by k.place`,
+  )
 }
 
 // Beyond this many index entries it is cheaper to read only the index first, and then the rows of the page.

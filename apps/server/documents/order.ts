@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { dueInDatabase } from './deadlines.ts'
+import { dueInDatabase, dueUntil } from './deadlines.ts'
 import { type FilterQuery, type Order, type Range, withinRange } from './filter.ts'
 
 // The orders of a list besides that by date. At both ends of a list an index leads to the page, or the first documents of the range are kept
@@ -31,6 +31,25 @@ export function inOrder(
   const ids = sql`select d.id from document d ${from} where ${withinRange(query, query.range)}
                    order by ${by} ${way} ${nulls}, d.issued_at ${newest}, d.id ${newest} offset ${skipped} limit ${take}`
   return { ids, reversed }
+}
+
+const dayMs = 86_400_000
+// How far ahead deadlines are looked for, one after the other.
+const horizons = [3, 15, 30]
+
+/**
+ * Queries for the ids of a part that begins with the deadlines that end first; the first of them that finds as many as were asked for has the part, and
+ * where none does `inOrder` has it. An index leads to what ends soon, whatever the range is.
+ */
+export function soonest(query: FilterQuery, order: Order, { offset, take }: Part): RawBuilder<unknown>[] {
+  if (order.by !== 'due' || !order.ascending || offset + take > pickedMax) return []
+  const { workspaceId, filter, range } = query
+  const now = new Date()
+  return horizons.map((days) => {
+    const near = dueUntil(workspaceId, filter.type, now, new Date(now.getTime() + days * dayMs))
+    return sql`select d.id from document d where ${withinRange(query, range)} and ${near}
+                order by ${dueInDatabase(workspaceId, filter.type, now)}, d.issued_at desc, d.id desc offset ${offset} limit ${take}`
+  })
 }
 
 interface Key {

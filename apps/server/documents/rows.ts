@@ -47,8 +47,8 @@ export async function readRows(
     select d.id, d.type, d.number, (select s.name from supplier s where s.workspace_id = d.workspace_id and s.id = d.supplier_id) as issuer_name,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
            d.created_at, d.authorized_at, d.nat_op, d.proof, d.company_id, c.public_id as company_public_id, c.name as company_name,
-           u.checked_at, author_name(d.workspace_id, u.checked_by) as checked_by, case when ${isAltered} then u.altered_at end as altered_at, u.altered_by,
-           (select count(*)::int from document_remark m where m.workspace_id = d.workspace_id and m.document_id = d.id) as remarks,
+           u.checked_at, case when u.checked_by is not null then author_name(d.workspace_id, u.checked_by) end as checked_by, case when ${isAltered} then u.altered_at end as altered_at, u.altered_by,
+           coalesce(u.remarks, 0) as remarks,
            (select json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'pending', o.state <> 'registered') order by o.id)
               from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state <> 'rejected') as own
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id

@@ -23,6 +23,7 @@ create table document_reliance (
   -- It was cancelled, replaced or corrected after somebody had checked, exported or confirmed it: when that arrived, and by which event.
   altered_at timestamptz,
   altered_by int,
+  remarks smallint not null default 0, -- how many there are: lists read this row alone
   primary key (workspace_id, document_id),
   foreign key (workspace_id, company_id) references company (workspace_id, id)
 ) with (fillfactor = 90);
@@ -30,6 +31,8 @@ create index document_reliance_checked_ix on document_reliance (workspace_id, do
 -- Whoever checks it again has seen the change.
 create index document_reliance_altered_ix on document_reliance (workspace_id, document_id)
   where altered_at is not null and (checked_at is null or checked_at < altered_at);
+
+create index document_reliance_remarked_ix on document_reliance (workspace_id, document_id) where remarks > 0;
 
 do $$ declare t text; begin
   foreach t in array array['document_remark', 'document_reliance'] loop

@@ -226,6 +226,7 @@ interface DocumentRelianceTable {
   exported_at: Optional<Date | null>
   altered_at: Optional<Date | null>
   altered_by: Optional<number | null>
+  remarks: Generated<number>
 }
 interface SavedViewTable {
   workspace_id: number

@@ -37,6 +37,10 @@ export const remarkRoutes = [
           written_by: session.accountId,
         })
         .execute()
+      await sql`
+        insert into document_reliance as r (workspace_id, document_id, company_id, remarks)
+        values (${session.workspaceId}, ${document.id}, ${document.company_id}, 1)
+        on conflict (workspace_id, document_id) do update set remarks = r.remarks + 1`.execute(db)
       await recordAudit({ db }, session, 'anotacao', `Escreveu uma observação no documento ${document.chave}.`)
       return listRemarks({ db, ids: ctx.ids }, session, document.id)
     })
@@ -57,6 +61,9 @@ export const remarkRoutes = [
         .executeTakeFirst()
       if (numDeletedRows === 0n)
         throw new AppError('not-found', 'Esta observação não existe mais, ou é de outra pessoa. Nada foi alterado.')
+      await sql`
+        update document_reliance set remarks = remarks - 1
+         where workspace_id = ${session.workspaceId} and document_id = ${document.id}`.execute(db)
       await recordAudit({ db }, session, 'anotacao', `Apagou uma observação do documento ${document.chave}.`)
       return listRemarks({ db, ids: ctx.ids }, session, document.id)
     })
@@ -236,6 +243,6 @@ export function markCondition(workspaceId: number, mark: Mark): RawBuilder<unkno
     case 'altered':
       return relied(isAltered)
     case 'remarked':
-      return sql`d.id in (select m.document_id from document_remark m where m.workspace_id = ${workspaceId})`
+      return relied(sql`u.remarks > 0`)
   }
 }

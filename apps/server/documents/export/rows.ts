@@ -122,9 +122,9 @@ async function readBatch(
       select d.* from document d where ${condition} order by ${order} limit ${batchSize})
     select d.id, d.type, d.company_id, d.nsu, c.name as company, c.cnpj, d.number, d.series, d.chave, s.name as issuer, s.tax_id, d.amount,
            d.issued_at, d.created_at, d.roles, d.status, d.base_status, d.event_code, d.event_text, d.complete, d.proof,
-           u.checked_at, author_name(d.workspace_id, u.checked_by) as "checkedBy", case when ${isAltered} then u.altered_by end as altered_by,
-           (select string_agg(m.text, E'\n' order by m.id) from document_remark m
-             where m.workspace_id = d.workspace_id and m.document_id = d.id) as remarks,
+           u.checked_at, case when u.checked_by is not null then author_name(d.workspace_id, u.checked_by) end as "checkedBy", case when ${isAltered} then u.altered_by end as altered_by,
+           case when u.remarks > 0 then (select string_agg(m.text, E'\n' order by m.id) from document_remark m
+             where m.workspace_id = d.workspace_id and m.document_id = d.id) end as remarks,
            r.content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt"
       from d
       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
