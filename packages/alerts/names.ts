@@ -1,5 +1,5 @@
 // Similar names without comparing all: two texts at most two edits apart share one of three pieces of either, moved by two places at most
-// (pigeonhole: two edits touch two pieces). Three rows for each known name and one query of at most 75 keys find every such name.
+// (pigeonhole: two edits touch two pieces). The first letter must be the same. Three rows for each known name and one query of at most 75 keys find every such name.
 
 /** How many single characters may differ between two names that S17 takes for alike. */
 export const editsMax = 2
@@ -32,7 +32,7 @@ const legalForms = new Set(['LTDA', 'ME', 'EPP', 'EIRELI', 'SA', 'S', 'A', 'MEI'
 
 /** The keys under which a known name is kept: three, of a normalised name. */
 export function nameKeys(name: string): string[] {
-  return cuts(name.length).map(([start, end], index) => `${name.length}/${index}/${name.slice(start, end)}`)
+  return cuts(name.length).map(([start, end], index) => `${name[0]}${name.length}/${index}/${name.slice(start, end)}`)
 }
 
 /** The keys under which every name at most two edits away from this normalised name is kept: at most 75. */
@@ -43,7 +43,7 @@ export function nameProbes(name: string): string[] {
       for (let moved = -editsMax; moved <= editsMax; moved++) {
         const from = start + moved
         if (from < 0 || from + end - start > name.length) continue
-        keys.add(`${length}/${index}/${name.slice(from, from + end - start)}`)
+        keys.add(`${name[0]}${length}/${index}/${name.slice(from, from + end - start)}`)
       }
     }
   }

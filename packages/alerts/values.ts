@@ -28,10 +28,11 @@ export function localHour(text: string): { day: string; hour: number; weekday: n
   return { day, hour: Number(text.slice(11, 13)), weekday }
 }
 
+const brazilian = new Intl.NumberFormat('pt-BR', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+
 /** R$ 1.234,56 of cents. */
 export function reais(value: number): string {
-  const [whole = '', fraction] = (value / 100).toFixed(2).split('.')
-  return `R$ ${whole.replace(/\B(?=(?:\d{3})+$)/g, '.')},${fraction}`
+  return `R$ ${brazilian.format(value / 100)}`
 }
 
 /** A number with one decimal and a comma; none when it is whole. */

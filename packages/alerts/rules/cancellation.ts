@@ -166,7 +166,12 @@ export function forbiddenWords(type: 'nfe' | 'cte', text: string): string[] {
     .toLowerCase()
     .replace(/\s+/g, ' ')
     .replace(harmless, ' ')
-  const read = type === 'nfe' ? plain : (plain.match(/\w+\/\w+(?=(?:\[\d+\])?:)/g) ?? []).join(' ')
+  const read = type === 'nfe' ? plain : fieldsIn(plain)
   const patterns = type === 'nfe' ? forbidden : forbiddenFields
   return [...new Set(patterns.filter(([pattern]) => pattern.test(read)).map(([, name]) => name))]
+}
+
+function fieldsIn(letter: string): string {
+  const names = letter.split(';').map((part) => part.slice(0, Math.max(0, part.indexOf(':'))).trim())
+  return names.filter((name) => name.includes('/') && !name.includes(' ')).join(' ')
 }

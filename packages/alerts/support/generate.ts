@@ -30,7 +30,7 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
 
   function newName(): string {
     for (;;) {
-      const name = [pick(kinds), pick(surnames) + pick(endings), pick(fields), pick(forms)].join(' ')
+      const name = randomName(random)
       if (!names.has(normalName(name)) && names.add(normalName(name))) return name
     }
   }
@@ -42,14 +42,19 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
   const time = (days: number, minutes = whole(0, 8 * 60)) => {
     const at = later(begin, Math.floor(days) * day + minutes)
     const weekday = new Date(`${at.slice(0, 10)}T00:00:00Z`).getUTCDay()
-    return later(at, weekday === 0 ? day : weekday === 6 ? 2 * day : 0)
+    const working = later(at, weekday === 0 ? day : weekday === 6 ? 2 * day : 0)
+    return holidays.some((date) => working.slice(0, 10).endsWith(date)) ? later(working, day) : working
   }
   // Numbers grow with time, as of somebody with many other customers.
   const numbers = new Map<string, number>()
+  const taken = new Set<string>()
   const numberAt = ({ taxId }: Supplier, at: string) => {
     const first = numbers.get(taxId) ?? whole(1_000, 900_000)
     numbers.set(taxId, first)
-    return first + Math.floor((Date.parse(`${at}Z`) - Date.parse(`${begin}Z`)) / 60_000 / 2)
+    let number = first + Math.floor((Date.parse(`${at}Z`) - Date.parse(`${begin}Z`)) / 60_000 / 2)
+    while (taken.has(`${taxId} ${number}`)) number++
+    taken.add(`${taxId} ${number}`)
+    return number
   }
   const put = (facts: AlertFacts, must: string[] = [], maybe: string[] = [], innocent: string[] = []) => {
     made.documents.push(facts)
@@ -159,7 +164,7 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
         put(
           noteOf(company, busy, time(m === 0 ? whole(0, 20) : when - 40 + m * 1.9, k * 60), reais(400, 0.1)),
           [],
-          m === 1 ? ['S06'] : [],
+          m < 5 ? ['S06'] : [],
         )
     for (let m = 0; m < 20; m++) put(noteOf(company, busy, time(when, m * 20), reais(400, 0.1)), [], [], ['S06'])
 
@@ -398,6 +403,26 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
   return made
 }
 
+// Those of these years that are working days of the week otherwise.
+const holidays = [
+  '01-01',
+  '2025-04-18',
+  '04-21',
+  '05-01',
+  '10-12',
+  '11-20',
+  '12-25',
+  '2026-04-03',
+  '2026-09-07',
+  '2026-11-02',
+]
+
+/** A name as companies have them: kind, proper name, trade, legal form. */
+export function randomName(random: () => number): string {
+  const pick = (some: readonly string[]) => some[Math.floor(random() * some.length)]!
+  return [pick(kinds), pick(surnames) + pick(endings), pick(fields), pick(forms)].join(' ')
+}
+
 const kinds = [
   'COMERCIAL',
   'DISTRIBUIDORA',
@@ -429,6 +454,14 @@ const surnames = [
 const endings = ['NDUBA', 'MIRIM', 'GUACU', 'TINGA', 'POLIS', 'ZENDE', 'VERDE', 'LANDIA', 'QUARA', 'RESTES']
 const fields = [
   'ALIMENTOS',
+  'FERRAMENTAS',
+  'MAQUINAS',
+  'BEBIDAS',
+  'TINTAS',
+  'CALCADOS',
+  'CONFECCOES',
+  'INFORMATICA',
+  'MADEIRAS',
   'EMBALAGENS',
   'FERRAGENS',
   'PAPEIS',
