@@ -7,7 +7,7 @@ import { thresholdsOf, valueBucket } from './history.ts'
 import { judge, type Verdict } from './judge.ts'
 import { areAlike, nameKeys, nameProbes, normalName } from './names.ts'
 import { type AllowEntry, defaultSettings } from './settings.ts'
-import { companyOf, later, note, randomOf, supplierOf } from './support/facts.ts'
+import { companyOf, freight, later, note, randomOf, supplierOf } from './support/facts.ts'
 import { generate } from './support/generate.ts'
 
 const company = companyOf(40_000_001, 'EMPRESA COMPRADORA LTDA')
@@ -239,7 +239,7 @@ function someDocuments(random: () => number): AlertFacts[] {
     supplierOf(50_000_100 + n, name),
   )
   const seen = new Set<string>()
-  return Array.from({ length: 60 }, (_, n) => {
+  const notes = Array.from({ length: 50 }, (_, n) => {
     const at = later('2025-06-02T09:00:00', whole(400) * 1_440 + whole(600))
     const facts = note({
       company: companies[n % 9 === 0 ? 1 + whole(2) : 0]!,
@@ -252,10 +252,18 @@ function someDocuments(random: () => number): AlertFacts[] {
     if (random() < 0.15) facts.events = [{ tpEvento: 110111, nSeqEvento: 1, at: `${later(at, whole(9_000))}-03:00` }]
     return facts
   }).filter(({ chave }) => !seen.has(chave) && seen.add(chave))
+  const freights = Array.from({ length: 12 }, (_, n) => {
+    const { chave, company, issuedAt } = notes[whole(8)]!
+    const at = later(issuedAt.slice(0, 19), whole(9_000))
+    const cte = random() < 0.3 ? { tpServ: '1' } : {}
+    return freight({ company, issuer: issuers[0]!, at, amount: 10 + whole(300), numero: 900 + n, cites: [chave], cte })
+  })
+  return [...notes, ...freights]
 }
 
 /** What came before the last version of a document: its resumo, and the document without its events. */
 function versionsOf(facts: AlertFacts): AlertFacts[] {
+  if (facts.type === 'cte') return [facts]
   const { nfe: _, recipient: __, stated: ___, ...rest } = facts
   return [{ ...rest, complete: false, events: [], tpAmb: '' }, { ...facts, events: [] }, facts]
 }
