@@ -17,6 +17,7 @@ const programs: Record<string, string> = {
   renew: './renew.ts',
   events: './events.ts',
   print: '../packages/print/print.bench.ts',
+  alerts: '../packages/alerts/alerts.bench.ts',
   idle: '../apps/server/capture/idle.bench.ts',
   list: '../apps/server/documents/list.bench.ts',
   leaving: '../apps/server/documents/leaving.bench.ts',

@@ -28,6 +28,7 @@ const allowedImports: Record<string, string[]> = {
   'packages/signalr': [],
   'packages/postgres': [],
   'packages/dfe': ['xml'],
+  'packages/alerts': ['dfe'],
   'packages/contract': ['dfe'],
   'packages/print': ['dfe'],
   'packages/sefaz': ['dfe', 'xml'],

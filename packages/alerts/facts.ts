@@ -1,0 +1,269 @@
+import { cnpjBase } from '@vigia/dfe/cnpj'
+import type { CteDetails, DocumentFacts, EventFacts, Fields, NfeDetails } from '@vigia/dfe/read'
+import { cents, instantOf } from './values.ts'
+
+/**
+ * What the rules need of one document as one company of a workspace received it. Texts are as written: dates with their offset, amounts as
+ * decimal text in reais. Made by `alertFacts`; plain data, so it can be kept.
+ */
+export interface AlertFacts {
+  type: 'nfe' | 'cte'
+  /** False for a resumo (`resNFe`): then `nfe` and `recipient` are missing, and rules that need them are silent. */
+  complete: boolean
+  chave: string
+  issuedAt: string
+  /** `dhRecbto` of the authorisation. */
+  authorizedAt?: string
+  issuer: AlertParty & { crt?: string }
+  recipient?: AlertParty & { indIEDest?: string }
+  amount: string
+  /** '' for a resumo. */
+  tpAmb: string
+  tpNF?: string
+  natOp?: string
+  situation: DocumentFacts['situation']
+  /** `receives`: destinatário of an NF-e, or tomador of a CT-e: only these are purchases. */
+  part: 'receives' | 'issues' | 'other'
+  /** `digVal` of the protocol or of the resumo. */
+  digest?: string
+  /** `digVal` of the resumo of the same chave, when both are here. */
+  summaryDigest?: string
+  /** What the verification of signature, digest and protocol found (`Proof` of the server); undefined while unknown, and for a resumo. */
+  proof?: string
+  /** Fields of which the chave is made, as the document states them. */
+  stated?: Fields
+  /** Documents that this one names, with the element that does so. */
+  references: { by: string; chave: string }[]
+  nfe?: NfeFacts
+  cte?: CteFacts
+  events: AlertEvent[]
+  company: AlertCompany
+  /** What people and programs here did with the document, besides events: instants. */
+  marks: { kind: 'exported' | 'booked' | 'matched'; at: string }[]
+  /** Last instant for the conclusive answer, while it is open. */
+  deadline?: string
+}
+
+export interface AlertParty {
+  taxId?: string
+  name: string
+  ie?: string
+  uf?: string
+}
+
+/** What a complete NF-e adds. Amounts are decimal text in reais. */
+export interface NfeFacts {
+  finNFe: string
+  modFrete?: string
+  cfops: string[]
+  tPag: string[]
+  vLiq?: string
+  dup: { dVenc?: string; vDup?: string }[]
+  /** `ICMSTot`, with `vServ` of the ISSQN. */
+  totals: Fields
+  /** Σ over the items, in cents, of the fields that `ICMSTot` repeats. */
+  sums: Record<string, number>
+  itemCount: number
+  /** One text for each item, of `cProd`, `qCom`, `vUnCom`. */
+  items: string[]
+}
+
+/** What a CT-e says of its service. Amounts are decimal text in reais; cities are IBGE codes. */
+export interface CteFacts {
+  tpCTe: string
+  tpServ: string
+  payer?: string
+  ufIni: string
+  ufFim: string
+  cMunIni: string
+  cMunFim: string
+  vCarga?: string
+}
+
+/** A registered event of the document. */
+export interface AlertEvent {
+  tpEvento: number
+  nSeqEvento: number
+  /** Registration, else `dhEvento`. */
+  at: string
+  authorTaxId?: string
+  /** Of a carta de correção what it corrects, else the justification. */
+  text?: string
+}
+
+/** What the workspace knows of the company, by the base (raiz) of its CNPJ. */
+export interface AlertCompany {
+  base: string
+  /** Of homologação every document is a test document, so S25 is silent there. */
+  tpAmb: '1' | '2'
+  /** With the names, IEs and UF that confirmed notes used. IEs empty: unknown. */
+  establishments: { taxId: string; names: string[]; ies: string[]; uf?: string }[]
+  /** Which services are captured: S44 has nothing to say without NF-e. */
+  captures: { nfe: boolean; cte: boolean }
+}
+
+/** What the workspace adds to what a document says. */
+export type Known = Pick<AlertFacts, 'company' | 'marks' | 'deadline' | 'proof' | 'summaryDigest'>
+
+/** The facts of a document: of its reading, its details (null: unread), its events in any order, and of what the workspace knows. */
+export function alertFacts(
+  document: DocumentFacts,
+  details: NfeDetails | CteDetails | null,
+  events: readonly EventFacts[],
+  known: Known,
+): AlertFacts {
+  const parties = document.parties.map(({ role, taxId }) => ({ role, base: baseOf(taxId) }))
+  const is = (role: number) => parties.some((party) => party.role === role && party.base === known.company.base)
+  const receives = document.type === 'nfe' ? is(1) || !document.complete : is(7)
+  const nfe = details?.type === 'nfe' ? details : undefined
+  const cte = details?.type === 'cte' ? details : undefined
+  const ide = details?.ide
+  return {
+    type: document.type,
+    complete: document.complete,
+    chave: document.chave,
+    issuedAt: document.issuedAt,
+    authorizedAt: document.authorizedAt,
+    issuer: {
+      taxId: document.issuerTaxId,
+      name: document.issuerName,
+      ie: document.issuerIe,
+      uf: document.issuerUf,
+      crt: nfe?.emit.CRT,
+    },
+    recipient: document.complete
+      ? {
+          taxId: document.recipientTaxId,
+          name: document.recipientName ?? '',
+          ie: nfe?.dest.IE,
+          uf: nfe?.dest.UF,
+          indIEDest: nfe?.dest.indIEDest,
+        }
+      : undefined,
+    amount: document.amount,
+    tpAmb: document.tpAmb,
+    tpNF: document.tpNF,
+    natOp: document.natOp,
+    situation: document.situation,
+    part: is(0) ? 'issues' : receives ? 'receives' : 'other',
+    digest: document.digest,
+    ...known,
+    stated: document.complete ? statedOf(document, ide) : undefined,
+    references: details && 'references' in details ? details.references : [],
+    nfe: nfe && document.complete ? nfeFacts(nfe) : undefined,
+    cte: cte && cteFacts(cte),
+    events: alertEvents(events),
+  }
+}
+
+/** Base of a CNPJ; a CPF is a person, and whole. */
+export function baseOf(taxId: string): string {
+  return taxId.length === 14 ? cnpjBase(taxId) : taxId
+}
+
+function statedOf(document: DocumentFacts, ide: Fields | undefined): Fields {
+  return {
+    cUF: ide?.cUF,
+    mod: ide?.mod,
+    serie: ide?.serie,
+    numero: ide?.nNF ?? ide?.nCT,
+    tpEmis: ide?.tpEmis,
+    cNF: ide?.cNF ?? ide?.cCT,
+    issuer: document.issuerTaxId,
+  }
+}
+
+const summed = ['vProd', 'vDesc', 'vFrete', 'vSeg', 'vOutro', 'vICMS', 'vICMSST', 'vIPI'] as const
+
+function nfeFacts(nfe: NfeDetails): NfeFacts {
+  const sums: Record<string, number> = {}
+  for (const name of summed) {
+    const totalName = name === 'vICMSST' ? 'vST' : name
+    sums[totalName] = 0
+    for (const { prod, ICMS, IPI } of nfe.det) {
+      if (name === 'vProd' && prod.indTot === '0') continue
+      const value = name === 'vIPI' ? IPI.vIPI : name.startsWith('vICMS') ? ICMS[name] : prod[name]
+      sums[totalName] += cents(value)
+    }
+  }
+  return {
+    finNFe: nfe.ide.finNFe ?? '1',
+    modFrete: nfe.transp.modFrete,
+    cfops: [...new Set(nfe.det.flatMap(({ prod }) => prod.CFOP ?? []))],
+    tPag: nfe.detPag.flatMap(({ tPag }) => tPag ?? []),
+    vLiq: nfe.fat.vLiq,
+    dup: nfe.dup.map(({ dVenc, vDup }) => ({ dVenc, vDup })),
+    totals: { ...nfe.ICMSTot, vServ: nfe.ISSQNtot.vServ },
+    sums,
+    itemCount: nfe.det.length,
+    items: nfe.det.map(({ prod }) => [prod.cProd, Number(prod.qCom), Number(prod.vUnCom)].join('|')),
+  }
+}
+
+function cteFacts({ ide, parties, infCarga }: CteDetails): CteFacts {
+  const payer = parties.find(({ pays }) => pays)?.fields
+  return {
+    tpCTe: ide.tpCTe ?? '',
+    tpServ: ide.tpServ ?? '',
+    payer: payer?.CNPJ ?? payer?.CPF,
+    ufIni: ide.UFIni ?? '',
+    ufFim: ide.UFFim ?? '',
+    cMunIni: ide.cMunIni ?? '',
+    cMunFim: ide.cMunFim ?? '',
+    vCarga: infCarga.vCarga,
+  }
+}
+
+// A summary and its event are one; the order in which they came is none.
+function alertEvents(events: readonly EventFacts[]): AlertEvent[] {
+  const best = new Map<string, AlertEvent>()
+  for (const event of events) {
+    if (event.registration === 'none') continue
+    const key = [event.tpEvento, event.nSeqEvento, event.authorTaxId].join(' ')
+    const [one, other] = [alertEvent(event), best.get(key)]
+    const better =
+      other === undefined || (one.text ?? '') > (other.text ?? '') || (one.text === other.text && one.at < other.at)
+    if (better) best.set(key, one)
+  }
+  return [...best].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, event]) => event)
+}
+
+function alertEvent(event: EventFacts): AlertEvent {
+  return {
+    tpEvento: event.tpEvento,
+    nSeqEvento: event.nSeqEvento,
+    at: event.registeredAt ?? event.dhEvento,
+    authorTaxId: event.authorTaxId,
+    text: event.justification,
+  }
+}
+
+/** The instant and text of the first cancellation (110111, 110112), of the events or '' when the document itself says that it is cancelled; null when it is not. */
+export function cancellationOf({ events, situation }: Pick<AlertFacts, 'events' | 'situation'>): string | null {
+  const times = events.filter(({ tpEvento }) => tpEvento === 110111 || tpEvento === 110112).map(({ at }) => at)
+  if (times.length > 0) return times.toSorted((a, b) => instantOf(a) - instantOf(b))[0]!
+  return situation === 'cancelled' ? '' : null
+}
+
+/** Whether the document is one of the company's purchases, of which habits are made: received from somebody else, in production, authorised (perhaps cancelled since), no entry note of the issuer and no nota de crédito or débito (`finNFe` 5, 6: they are no purchases). */
+export function isPurchase(facts: AlertFacts): boolean {
+  return (
+    facts.part === 'receives' &&
+    facts.tpAmb !== '2' &&
+    (facts.situation === 'authorized' || facts.situation === 'cancelled') &&
+    facts.tpNF !== '0' &&
+    facts.nfe?.finNFe !== '5' &&
+    facts.nfe?.finNFe !== '6' &&
+    facts.issuedAt !== ''
+  )
+}
+
+/** Issuer CNPJ, model, série and number, as the chave has them: two documents never share it (MOC 7.0, rejection 539). */
+export function numberKey(chave: string): string {
+  return chave.slice(6, 34)
+}
+
+/** `tpEmis` in the chave; before layout 2.00 it had none, and nothing is said of these. */
+export function tpEmisOf(chave: string): string {
+  return chave.charAt(34)
+}

@@ -1,0 +1,263 @@
+import { type AlertFacts, baseOf, cancellationOf, isPurchase, numberKey, tpEmisOf } from './facts.ts'
+import { nameProbes, normalName } from './names.ts'
+import { cents, dayMs, instantOf } from './values.ts'
+
+// Everything here is defined by the dates in the documents, and ties by the chave: never by the order of arrival.
+
+/** How many earlier documents of a pair a verdict looks at. */
+export const pairMax = 100
+/** How far back a pair is looked at: 24 months. */
+export const pairDays = 730
+/** How many first contacts of an issuer a verdict looks at. */
+export const contactsMax = 50
+
+/**
+ * What is known around one document, each part found by an index or a summary that grows by increments. "Before" is an earlier date of
+ * issue, or the same and a smaller chave. `askOf` says for a document which keys to look up. Only documents of the same workspace.
+ */
+export interface History {
+  /** The last `pairMax` purchases of the company base from the issuer base, before the document and within `pairDays`, newest first. */
+  pair: PairDocument[]
+  /** What the company base usually pays: of the histograms of the twelve calendar months before the month of the document, for its type. */
+  thresholds: Thresholds
+  /** The instant at which the company base had thirty purchases and its first was thirty days old; null: not yet. Milliseconds. */
+  learnedAt: number | null
+  /** Other standing documents with the same `numberKey`, at most ten, by chave. */
+  sameNumber: { chave: string; issuedAt: string; amount: string }[]
+  /** Names under one of the `nameProbes` of the issuer's, of other bases that supplied the company base before. Only asked when `pair` is empty. */
+  alike: { base: string; name: string }[]
+  /** The first purchase of each company base from the issuer base, the earliest `contactsMax`. */
+  contacts: { companyBase: string; chave: string; at: number }[]
+  /** How many issuer bases of the same UF have a document out of `tpEmis` 1 with the same local day of issue; five are enough. */
+  contingency: number
+  /** Standing CT-e that cite one of the NF-e that the document, a CT-e, cites; at most twenty, by chave. */
+  freights: Freight[]
+  /** The documents of the company base that the document names, as far as they are here. */
+  cited: CitedDocument[]
+}
+
+/** A purchase as later ones are compared with it. Texts as in `AlertFacts`. */
+export interface PairDocument {
+  chave: string
+  issuedAt: string
+  /** `issuedAt` as milliseconds. */
+  at: number
+  /** Cents. */
+  value: number
+  /** Registration of the cancellation; null: it stands; '': unknown when. */
+  cancelledAt: string | null
+  issuer: AlertFacts['issuer']
+  freight?: { ufIni: string; ufFim: string; vCarga?: string }
+  /** Items of a complete NF-e, as in `NfeFacts`; only documents of the same value, or cancelled ones, are compared by them. */
+  items?: string[]
+}
+
+export interface Freight {
+  chave: string
+  issuedAt: string
+  amount: string
+  issuerName: string
+  payer?: string
+  tpCTe: string
+  tpServ: string
+  cMunIni: string
+  cMunFim: string
+  cites: string[]
+}
+
+export interface CitedDocument {
+  chave: string
+  amount: string
+  issuerBase: string
+  recipientBase?: string
+  modFrete?: string
+  standing: boolean
+}
+
+/** Amounts in cents that a share of the purchases does not reach; null without purchases, `p99` with fewer than a hundred. */
+export interface Thresholds {
+  p75: number | null
+  p90: number | null
+  p99: number | null
+}
+
+/** Counts by bucket of a month's purchases of one company base and type. */
+export type Histogram = ReadonlyMap<number, number>
+
+const perDecade = 24
+
+/** The bucket of an amount in cents: 24 to a decade, so each is 10 % wide. */
+export function valueBucket(value: number): number {
+  return Math.floor(perDecade * Math.log10(Math.max(value, 1)) + 1e-9)
+}
+
+/** The month of a document in its histogram, AAAA-MM as written. */
+export function monthOf(issuedAt: string): string {
+  return issuedAt.slice(0, 7)
+}
+
+/** The twelve months whose histograms make the thresholds of a document of `month`: those before it, so that no document of the month changes them. */
+export function monthsBefore(month: string, count = 12): string[] {
+  const first = Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1
+  return Array.from({ length: count }, (_, index) => monthAt(first - index - 1))
+}
+
+/** The twelve months whose documents are compared with the histogram of `month`. */
+export function monthsAfter(month: string): string[] {
+  const first = Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1
+  return Array.from({ length: 12 }, (_, index) => monthAt(first + index + 1))
+}
+
+function monthAt(index: number): string {
+  return `${Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, '0')}`
+}
+
+/** Thresholds of the sum of histograms: the upper edge of the bucket that holds the quantile, so at most 10.1 % above the true quantile and never below. */
+export function thresholdsOf(histograms: readonly Histogram[]): Thresholds {
+  const sum = new Map<number, number>()
+  let count = 0
+  for (const histogram of histograms)
+    for (const [bucket, times] of histogram) {
+      sum.set(bucket, (sum.get(bucket) ?? 0) + times)
+      count += times
+    }
+  if (count === 0) return { p75: null, p90: null, p99: null }
+  const sorted = [...sum].sort(([a], [b]) => a - b)
+  const edge = (q: number) => {
+    let left = Math.ceil(count * q)
+    for (const [bucket, times] of sorted) {
+      left -= times
+      if (left <= 0) return Math.ceil(10 ** ((bucket + 1) / perDecade))
+    }
+    return Number.POSITIVE_INFINITY
+  }
+  return { p75: edge(0.75), p90: edge(0.9), p99: count < 100 ? null : edge(0.99) }
+}
+
+/** Between which amounts (cents, from inclusive, to exclusive) a document is judged differently because thresholds moved. Usually none: edges of buckets seldom move. */
+export function movedThresholds(before: Thresholds, after: Thresholds): { from: number; to: number }[] {
+  const moves = [
+    [before.p75 ?? 0, after.p75 ?? 0],
+    [before.p90 ?? Number.POSITIVE_INFINITY, after.p90 ?? Number.POSITIVE_INFINITY],
+    [before.p99 ?? Number.POSITIVE_INFINITY, after.p99 ?? Number.POSITIVE_INFINITY],
+  ] as const
+  return moves.flatMap(([old, now]) => (old === now ? [] : { from: Math.min(old, now), to: Math.max(old, now) }))
+}
+
+/** The document as later ones of its pair look at it. */
+export function pairDocument(facts: AlertFacts): PairDocument {
+  const { chave, issuedAt, amount, issuer, cte } = facts
+  const freight = cte && { ufIni: cte.ufIni, ufFim: cte.ufFim, vCarga: cte.vCarga }
+  return {
+    chave,
+    issuedAt,
+    at: instantOf(issuedAt),
+    value: cents(amount),
+    cancelledAt: cancellationOf(facts),
+    issuer,
+    freight,
+    items: facts.nfe?.items,
+  }
+}
+
+/** Keys of the questions that a document asks its history, for whoever looks them up in a database; the `probesOf` its name only when `pair` has no standing document. */
+export function askOf(facts: AlertFacts) {
+  const at = instantOf(facts.issuedAt)
+  return {
+    issuerBase: baseOf(facts.issuer.taxId ?? ''),
+    companyBase: facts.company.base,
+    at,
+    since: at - pairDays * dayMs,
+    months: monthsBefore(monthOf(facts.issuedAt)),
+    number: numberKey(facts.chave),
+    contingency: contingencyKey(facts),
+    cited: facts.references.map(({ chave }) => chave),
+  }
+}
+
+/** Keys of the known names that the issuer's may be taken for: at most 75. */
+export function probesOf({ issuer }: Pick<AlertFacts, 'issuer'>): string[] {
+  const name = normalName(issuer.name)
+  return name === '' ? [] : nameProbes(name)
+}
+
+/** UF and local day of a document out of `tpEmis` 1, else null. */
+export function contingencyKey(facts: AlertFacts): string | null {
+  return isPurchase(facts) && tpEmisOf(facts.chave) !== '1'
+    ? `${facts.chave.slice(0, 2)} ${facts.issuedAt.slice(0, 10)}`
+    : null
+}
+
+/**
+ * Which other verdicts a change may touch, each by an index and each bounded; the document itself is always judged again. Instants in
+ * milliseconds, both ends included.
+ */
+export type Affected =
+  /** The next `pairMax` purchases of the pair after the document, no later than `until`; of the first contact also those of other names alike. */
+  | { kind: 'pair'; issuerBase: string; companyBase: string; chave: string; at: number; until: number }
+  /** Documents with this `numberKey`, at most ten. */
+  | { kind: 'number'; number: string }
+  /** CT-e that name one of these chaves, at most twenty for each. */
+  | { kind: 'citing'; chaves: string[] }
+  /** The first purchases of the first `contactsMax` + 1 companies from this issuer, when the first of this company changes. */
+  | { kind: 'contacts'; issuerBase: string }
+  /** First purchases, from issuers with a name under one of these probes, after `at`: only when a name is new to the company, or no longer known. */
+  | { kind: 'names'; companyBase: string; probes: string[]; at: number }
+  /** Documents of this `contingencyKey`, only while fewer than six issuers are there. */
+  | { kind: 'contingency'; key: string }
+  /** Purchases of these months with amounts that `movedThresholds` names for each. */
+  | { kind: 'values'; companyBase: string; type: 'nfe' | 'cte'; months: string[] }
+  /** Purchases between the old and the new instant of `learnedAt`, when it moved. */
+  | { kind: 'learning'; companyBase: string }
+
+/** What must be judged again when a document comes (`before` null), is replaced (by its XML or after an event), or goes (`after` null); both are of the same chave and company. Nothing but the document itself when only what others never look at has changed. */
+export function affectedBy(before: AlertFacts | null, after: AlertFacts | null): Affected[] {
+  const known = (after ?? before)!
+  if (before && after && shownToOthers(before) === shownToOthers(after)) return []
+  const found: Affected[] = [{ kind: 'number', number: numberKey(known.chave) }]
+  const named = new Set([before, after].flatMap((one) => one?.references.map(({ chave }) => chave) ?? []))
+  found.push({ kind: 'citing', chaves: known.type === 'cte' ? [known.chave, ...named] : [known.chave] })
+  const companyBase = known.company.base
+  for (const one of [before, after]) {
+    if (one === null || !isPurchase(one)) continue
+    const { issuerBase, at } = askOf(one)
+    found.push({
+      kind: 'pair',
+      issuerBase,
+      companyBase,
+      chave: one.chave,
+      at,
+      until: at + pairDays * dayMs,
+    })
+    found.push({ kind: 'contacts', issuerBase }, { kind: 'names', companyBase, probes: probesOf(one), at })
+    const key = contingencyKey(one)
+    if (key !== null) found.push({ kind: 'contingency', key })
+    found.push({ kind: 'values', companyBase, type: one.type, months: monthsAfter(monthOf(one.issuedAt)) })
+    found.push({ kind: 'learning', companyBase })
+  }
+  const seen = new Set<string>()
+  return found.filter((one) => {
+    const text = JSON.stringify(one)
+    return !seen.has(text) && seen.add(text)
+  })
+}
+
+// All that the verdict of another document may read of this one.
+function shownToOthers(facts: AlertFacts): string {
+  return JSON.stringify([
+    isPurchase(facts),
+    facts.type,
+    facts.situation,
+    facts.tpAmb === '2',
+    pairDocument(facts),
+    facts.cte,
+    facts.recipient?.taxId,
+    facts.nfe?.modFrete,
+    facts.references,
+  ])
+}
+
+/** Whether purchases count in the histograms: those that stand. */
+export function isCounted(facts: AlertFacts): boolean {
+  return isPurchase(facts) && cancellationOf(facts) === null && cents(facts.amount) > 0
+}

@@ -1,0 +1,129 @@
+import type { AlertFacts } from './facts.ts'
+import type { History } from './history.ts'
+import { type Rule, type View, viewOf } from './rules/rule.ts'
+import { type Family, type Finding, rules } from './rules.ts'
+import type { AllowEntry, Settings } from './settings.ts'
+import { cents, dayMs, instantOf } from './values.ts'
+
+export type Band = 'informativo' | 'médio' | 'alto' | 'crítico'
+
+export interface Fired extends Omit<Finding, 'weight' | 'compared'> {
+  id: string
+  version: number
+  family: Family
+  weight: number
+  /** Chaves of other documents. */
+  compared: string[]
+  /** Not counted, because the company's habits are not known yet. */
+  learning: boolean
+}
+
+export interface Verdict {
+  chave: string
+  companyBase: string
+  /** By weight, then by id. */
+  fired: Fired[]
+  /** Rules that an allow entry silenced. */
+  allowed: string[]
+  /** Whether some of what fired is only shown, "em aprendizado". */
+  learning: boolean
+  /** 0 to 1, two decimals: 1 − Π(1 − weight) of the two heaviest of each family. */
+  score: number
+  band: Band
+  /** The sentences in order of weight; '' when nothing fired. */
+  text: string
+  /** When time alone may change the verdict, milliseconds; null: never. */
+  againAt: number | null
+}
+
+const bands: Band[] = ['informativo', 'médio', 'alto', 'crítico']
+
+/**
+ * The verdict on a document. It depends on facts, history and settings alone: whoever asks again with the same set of documents and events gets
+ * the same verdict, whatever the order in which they came.
+ */
+export function judge(facts: AlertFacts, history: History, settings: Settings): Verdict {
+  const entries = settings.known.filter((entry) => applies(entry, facts))
+  const has = (id: string) => entries.some(({ rule }) => rule === id)
+  // Who said that a new supplier is known is told of no rule that only says that it is new.
+  const view = viewOf(facts, history, settings, has('S01'))
+  const allowed: string[] = []
+  const fired: Fired[] = []
+  for (const rule of rules) {
+    if (settings.off.includes(rule.id) || !isMeant(rule, view)) continue
+    const finding = rule.find(view)
+    if (finding === null) continue
+    if (has(rule.id) && rule.critical !== true) allowed.push(rule.id)
+    else fired.push(firedOf(rule, finding, rule.learns === true && !view.learned))
+  }
+  const adding = new Set(rules.filter(({ adds }) => adds).map(({ id }) => id))
+  const counted = fired.some(({ id }) => !adding.has(id)) ? fired : []
+  return verdictOf(facts, counted, allowed, settings.asOf)
+}
+
+function isMeant(rule: Rule, { facts, cancelledAt, purchase }: View): boolean {
+  if (rule.critical === true) return true
+  if (facts.situation === 'denied' || (facts.issuedAt === '' && rule.of !== 'any')) return false
+  if (rule.of === 'any') return true
+  if (cancelledAt !== null || facts.part === 'issues' || facts.tpAmb === '2') return false
+  return rule.of === 'received' || purchase
+}
+
+function applies({ issuerBase, companyBase, ceiling, until }: AllowEntry, facts: AlertFacts): boolean {
+  const issuer = facts.issuer.taxId ?? ''
+  return (
+    (issuer.length === 14 ? issuer.slice(0, 8) : issuer) === issuerBase &&
+    facts.company.base === companyBase &&
+    (ceiling === undefined || cents(facts.amount) <= ceiling) &&
+    instantOf(facts.issuedAt) <= until
+  )
+}
+
+function firedOf({ id, version, family, weight }: Rule, finding: Finding, learning: boolean): Fired {
+  const { inputs, compared = [], sentence } = finding
+  return { id, version, family, weight: finding.weight ?? weight, inputs, compared, sentence, learning }
+}
+
+function verdictOf(facts: AlertFacts, found: Fired[], allowed: string[], asOf: number): Verdict {
+  const fired = found.toSorted((a, b) => b.weight - a.weight || (a.id < b.id ? -1 : 1))
+  const counting = fired.filter(({ learning }) => !learning)
+  const families = Map.groupBy(counting, ({ family }) => family)
+  const heaviest = [...families.values()].flatMap((some) => some.slice(0, 2))
+  const score = Math.round((1 - heaviest.reduce((left, { weight }) => left * (1 - weight), 1)) * 100) / 100
+  let level = score < 0.3 ? 0 : score < 0.6 ? 1 : score < 0.85 ? 2 : 3
+  if (counting.some(({ id }) => critical.has(id))) level = 3
+
+  // A doubt whose answer is due: S49.
+  const deadline = facts.deadline === undefined ? Number.NaN : instantOf(facts.deadline)
+  // The conclusive answer to an NF-e, or the desacordo of a CT-e, day 35 of 45.
+  const nearAt = deadline - (facts.type === 'nfe' ? 15 : 10) * dayMs
+  if (level >= 1 && asOf >= nearAt && asOf <= deadline) {
+    const days = Math.ceil((deadline - asOf) / dayMs)
+    fired.push({
+      id: 'S49',
+      version: 1,
+      family: 'timing',
+      weight: 0,
+      inputs: { days },
+      compared: [],
+      sentence: `Faltam ${days} dias para o fim do prazo da resposta, e a dúvida está aberta.`,
+      learning: false,
+    })
+    level = Math.min(3, level + 1)
+  }
+  const times = [instantOf(facts.issuedAt) + 5 * dayMs, ...(level >= 1 ? [nearAt, deadline + 1] : [])]
+  const next = times.filter((time) => time > asOf && (facts.type === 'cte' || time !== times[0])).sort((a, b) => a - b)
+  return {
+    chave: facts.chave,
+    companyBase: facts.company.base,
+    fired,
+    allowed,
+    learning: fired.some(({ learning }) => learning),
+    score,
+    band: bands[level]!,
+    text: fired.map(({ sentence }) => sentence.replace(/\.$/, '')).join(' • '),
+    againAt: next[0] ?? null,
+  }
+}
+
+const critical = new Set(rules.filter((rule) => rule.critical === true).map(({ id }) => id))

@@ -1,0 +1,367 @@
+import { describe, expect, test } from 'vitest'
+import { createArchive } from './archive.ts'
+import type { AlertEvent, AlertFacts } from './facts.ts'
+import { judge } from './judge.ts'
+import { forbiddenWords } from './rules/cancellation.ts'
+import { defaultSettings } from './settings.ts'
+import { companyOf, freight, later, note, supplierOf } from './support/facts.ts'
+
+// Each rule at its edge: where it fires, where it just does not, and the innocent look-alike that its guard names.
+
+const company = companyOf(40_000_001, 'EMPRESA COMPRADORA LTDA')
+const own = company.establishments[0]!.taxId
+const supplier = supplierOf(50_000_001, 'METALURGICA ITAPEMIRIM LTDA')
+const other = supplierOf(50_000_002, 'TECIDOS BELOVERDE LTDA')
+const carrier = supplierOf(50_000_003, 'TRANSPORTES JURUQUARA LTDA')
+const now = '2026-05-13T10:00:00'
+const settings = { ...defaultSettings, asOf: Date.parse('2026-11-25T12:00:00Z') }
+
+type Extra = Partial<Parameters<typeof note>[0]>
+
+/** A document of the supplier some days after (or before) the tested moment. */
+function of(days: number, amount: number, extra: Extra = {}): AlertFacts {
+  return note({
+    company,
+    issuer: supplier,
+    at: later(now, days * 1_440),
+    amount,
+    numero: 5_000 + Math.round(days * 10),
+    ...extra,
+  })
+}
+
+/** Documents of the past, `gap` days apart, the last one `gap` days before. */
+function past(count: number, gap: number, amount: (n: number) => number, extra: Extra = {}): AlertFacts[] {
+  return Array.from({ length: count }, (_, n) => of(-(n + 1) * gap, amount(n), extra))
+}
+
+const spread = (usual: number) => (n: number) => usual * (1 + ((n % 5) - 2) / 50)
+const event = (tpEvento: number, days: number, more: Partial<AlertEvent> = {}): AlertEvent => ({
+  tpEvento,
+  nSeqEvento: 1,
+  at: `${later(now, days * 1_440)}-03:00`,
+  ...more,
+})
+const lorry = (days: number, amount: number, cites: string[], more: Partial<Parameters<typeof freight>[0]> = {}) =>
+  freight({
+    company,
+    issuer: carrier,
+    at: later(now, days * 1_440),
+    amount,
+    numero: 700 + Math.round(days * 10),
+    cites,
+    ...more,
+  })
+
+/** Habits of the company: 120 purchases of 10 to 1,200 reais in other months. */
+const habits = Array.from({ length: 120 }, (_, n) =>
+  note({
+    company,
+    issuer: other,
+    at: later('2025-10-01T10:00:00', n * 1_500),
+    amount: 10 * (n + 1),
+    numero: 9_000 + n * 7,
+  }),
+)
+
+type Case = [rule: string, what: string, fires: boolean, facts: AlertFacts, before?: AlertFacts[]]
+
+const stranger = supplierOf(50_000_004, 'GRAFICA NOVALANDIA LTDA')
+const fresh = (amount: number, extra: Extra = {}) => of(0, amount, { issuer: stranger, ...extra })
+const contingent = (uf: string, n: number) =>
+  note({
+    company,
+    issuer: supplierOf(50_001_000 + n, `ATACADO ${uf}${n} LTDA`),
+    at: later(now, n),
+    amount: 50,
+    numero: 77,
+    tpEmis: '6',
+  })
+const shipped = of(-6, 400)
+const paidBySender = of(-6, 400, { nfe: { modFrete: '0' } })
+const first = lorry(-3, 100, [shipped.chave])
+const cancelledAt = (days: number, cancelled: number, amount: number, items?: string[]) =>
+  of(days, amount, { more: { events: [event(110111, cancelled)] }, ...(items && { nfe: { items } }) })
+
+const cases: Case[] = [
+  ['S01', 'a new supplier above P75 and 1,000', true, fresh(1_300)],
+  ['S01', 'a new supplier below 1,000', false, fresh(999.99)],
+  [
+    'S01',
+    'a new branch of a known base',
+    false,
+    of(0, 1_300, { issuer: { ...other, taxId: other.taxId.replace('0001', '0002') } }),
+  ],
+  ['S01', 'a transfer between own establishments', false, fresh(1_300, { more: { part: 'issues' } })],
+  ['S01', 'a supplier silent for two years', true, of(0, 1_300), [of(-731, 1_300)]],
+  ['S02', 'a new supplier below the floor', true, fresh(999.99)],
+  ['S03', 'an outlier of the usual', true, of(0, 2_200), past(8, 20, spread(1_000))],
+  ['S03', 'twice the usual', false, of(0, 2_000), past(8, 20, spread(1_000))],
+  ['S03', 'three documents, more than three times the largest', true, of(0, 3_200), past(3, 20, spread(1_000))],
+  ['S03', 'two documents', false, of(0, 9_000), past(2, 20, spread(1_000))],
+  ['S03', 'less than 500', false, of(0, 499), past(8, 20, spread(20))],
+  ['S04', 'above P99 and 10,000', true, fresh(10_000)],
+  ['S04', 'below 10,000', false, fresh(9_999)],
+  ['S04', 'a supplier of large documents', false, of(0, 30_000), past(3, 20, () => 16_000)],
+  ['S05', 'after a year and a day, three times the median', true, of(0, 3_000), [of(-366, 1_000)]],
+  ['S05', 'after less than a year', false, of(0, 3_000), [of(-364, 1_000)]],
+  ['S05', 'less than three times', false, of(0, 2_999), [of(-366, 1_000)]],
+  ['S06', 'the sixth in a day', true, of(0, 90), past(5, 0.1, spread(90))],
+  ['S06', 'the fifth in a day', false, of(0, 90), past(4, 0.1, spread(90))],
+  ['S06', 'a supplier of many a day', false, of(0, 90), past(80, 0.11, spread(90))],
+  ['S07', 'three below the limit in 72 hours', true, of(0, 90_000), past(2, 1, spread(90_000))],
+  ['S07', 'one of them four days ago', false, of(0, 90_000), past(2, 2, spread(90_000))],
+  ['S07', 'at the limit', false, of(0, 100_000), past(2, 1, spread(90_000))],
+  ['S07', 'a supplier of lorry loads', false, of(0, 90_000), past(12, 1, spread(90_000))],
+  ['S08', 'a round value of a new supplier', true, fresh(10_000)],
+  ['S08', 'not of whole thousands', false, fresh(10_500)],
+  ['S09', 'at 22h of a new supplier', true, fresh(1_300, { at: '2026-05-13T22:00:00' })],
+  ['S09', 'on Good Friday', true, fresh(1_300, { at: '2026-04-03T10:00:00' })],
+  ['S09', 'at midnight to the second', false, fresh(1_300, { at: '2026-05-13T00:00:00' })],
+  ['S09', 'at 22h, and nothing else', false, of(0, 90, { at: '2026-05-13T22:00:00' }), past(2, 20, spread(90))],
+  ['S10', 'the same value five days later', true, of(0, 700, { summary: true }), [of(-5, 700.01)]],
+  ['S10', 'the same value six days later', false, of(0, 700, { summary: true }), [of(-6, 700)]],
+  ['S10', 'two cents more', false, of(0, 700.02, { summary: true }), [of(-1, 700)]],
+  [
+    'S10',
+    'other items',
+    false,
+    of(0, 700, { nfe: { items: ['A', 'B'] } }),
+    [of(-1, 700, { nfe: { items: ['C', 'D'] } })],
+  ],
+  [
+    'S10',
+    'a monthly bill',
+    false,
+    of(0, 700, { summary: true }),
+    [of(-4, 700), of(-30, 700), of(-61, 700), of(-91, 700)],
+  ],
+  ['S10', 'another that was cancelled', false, of(0, 700, { summary: true }), [cancelledAt(-2, -1, 700)]],
+  ['S11', 'the same number', true, of(0, 90, { numero: 40 }), [of(-3, 80, { numero: 40, cNF: '87654321' })]],
+  ['S11', 'the same number of another série', false, of(0, 90, { numero: 40 }), [of(-3, 80, { numero: 40, serie: 2 })]],
+  ['S11', 'the earlier of the two', false, of(0, 90, { numero: 40 }), [of(3, 80, { numero: 40, cNF: '87654321' })]],
+  [
+    'S12',
+    'four numbers in a row in thirty days',
+    true,
+    of(0, 90, { numero: 44 }),
+    [1, 2, 3].map((n) => of(-n * 10, 90 + n, { numero: 44 - n })),
+  ],
+  ['S12', 'in 27 days', false, of(0, 90, { numero: 44 }), [1, 2, 3].map((n) => of(-n * 9, 90 + n, { numero: 44 - n }))],
+  [
+    'S12',
+    'one number between',
+    false,
+    of(0, 90, { numero: 44 }),
+    [1, 2, 3].map((n) => of(-n * 10, 90 + n, { numero: 43 - n })),
+  ],
+  ['S13', 'number 50 above P90', true, fresh(1_500, { numero: 50 })],
+  ['S13', 'number 51', false, fresh(1_500, { numero: 51 })],
+  ['S13', 'série 2', false, fresh(1_500, { numero: 50, serie: 2 })],
+  ['S14', 'a lower number a day later', true, of(0, 90, { numero: 40 }), [of(-1, 80, { numero: 41 })]],
+  ['S14', 'a lower number an hour later', false, of(0, 90, { numero: 40 }), [of(-0.04, 80, { numero: 41 })]],
+  ['S14', 'contingency', false, of(0, 90, { numero: 40, tpEmis: '9' }), [of(-1, 80, { numero: 41 })]],
+  ['S15', 'authorised 25 hours later', true, of(0, 90, { more: { authorizedAt: '2026-05-14T11:00:01-03:00' } })],
+  ['S15', 'authorised 24 hours later', false, of(0, 90, { more: { authorizedAt: '2026-05-14T10:00:00-03:00' } })],
+  ['S15', 'authorised a quarter before', true, of(0, 90, { more: { authorizedAt: '2026-05-13T09:45:00-03:00' } })],
+  [
+    'S15',
+    'contingency, three days later',
+    false,
+    of(0, 90, { tpEmis: '9', more: { authorizedAt: '2026-05-16T10:00:00-03:00' } }),
+  ],
+  ['S16', 'contingency after ten without', true, of(0, 90, { tpEmis: '6' }), past(10, 9, spread(90))],
+  ['S16', 'contingency after nine', false, of(0, 90, { tpEmis: '6' }), past(9, 9, spread(90))],
+  [
+    'S16',
+    'contingency of five suppliers',
+    false,
+    of(0, 90, { tpEmis: '6' }),
+    [...past(10, 9, spread(90)), ...[1, 2, 3, 4].map((n) => contingent('SC', n))],
+  ],
+  [
+    'S17',
+    'a name one letter away',
+    true,
+    fresh(90),
+    [of(-40, 90, { issuer: { ...stranger, taxId: supplier.taxId, name: 'GRAFICA NOVALANDYA LTDA' } })],
+  ],
+  [
+    'S17',
+    'a name with another word',
+    false,
+    fresh(90),
+    [of(-40, 90, { issuer: { ...stranger, taxId: supplier.taxId, name: 'GRAFICA NOVAPOLIS LTDA' } })],
+  ],
+  ['S18', 'another IE', true, of(0, 90, { issuer: { ...supplier, ie: '1' } }), past(1, 9, spread(90))],
+  [
+    'S18',
+    'the IE written otherwise',
+    false,
+    of(0, 90, { issuer: { ...supplier, ie: '0150.000.001' } }),
+    past(1, 9, spread(90)),
+  ],
+  [
+    'S20',
+    'an IE that is not ours',
+    true,
+    of(0, 90, { more: { recipient: { taxId: own, name: 'EMPRESA COMPRADORA', ie: '1', uf: 'SC' } } }),
+  ],
+  ['S20', 'another UF', true, of(0, 90, { more: { recipient: { taxId: own, name: 'EMPRESA COMPRADORA', uf: 'AM' } } })],
+  [
+    'S20',
+    'our IE with dots',
+    false,
+    of(0, 90, { more: { recipient: { taxId: own, name: 'EMPRESA COMPRADORA', ie: '250.123.456', uf: 'SC' } } }),
+  ],
+  ['S22', 'parcels that do not add up', true, of(0, 90, { nfe: { dup: [{ vDup: '80.00' }] } })],
+  ['S22', 'parcels that add up to a cent', false, of(0, 90, { nfe: { dup: [{ vDup: '45.00' }, { vDup: '45.01' }] } })],
+  ['S22', 'a sale without payment', true, of(0, 90, { nfe: { tPag: ['90'] } })],
+  ['S22', 'a shipment without payment', false, of(0, 90, { nfe: { tPag: ['90'], cfops: ['5915'] } })],
+  ['S23', 'items that are more than the total', true, of(0, 90, { nfe: { sums: { vProd: 9_100 } } })],
+  ['S23', 'vNF eleven cents off', true, of(0, 90, { nfe: { totals: { vProd: '89.89' }, sums: { vProd: 8_989 } } })],
+  ['S23', 'vNF ten cents off', false, of(0, 90, { nfe: { totals: { vProd: '89.90' }, sums: { vProd: 8_990 } } })],
+  [
+    'S23',
+    'desoneração taken off',
+    false,
+    of(0, 90, { nfe: { totals: { vProd: '95.00', vICMSDeson: '5.00' }, sums: { vProd: 9_500 } } }),
+  ],
+  ['S24', 'an altered document', true, of(0, 90, { more: { proof: 'altered' } })],
+  ['S24', 'a hidden one', false, of(0, 90, { more: { proof: 'hidden' } })],
+  ['S24', 'no protocol', true, of(0, 90, { more: { situation: 'no-protocol' } })],
+  ['S24', 'a wrong check digit', true, wrongDigit(of(0, 90))],
+  ['S24', 'another number than the chave', true, of(0, 90, { more: { stated: { numero: '1' } } })],
+  ['S24', 'another digest than the resumo', true, of(0, 90, { more: { summaryDigest: 'x' } })],
+  ['S25', 'homologação', true, of(0, 90, { more: { tpAmb: '2' } })],
+  ['S25', 'a sample without commercial value', false, of(0, 90, { more: { natOp: 'AMOSTRA SEM VALOR COMERCIAL' } })],
+  [
+    'S25',
+    'homologação, in homologação',
+    false,
+    of(0, 90, { more: { tpAmb: '2', company: { ...company, tpAmb: '2' } } }),
+  ],
+  ['S33', 'an entry in our name', true, of(0, 90, { more: { tpNF: '0' } })],
+  ['S33', 'a nota de crédito', false, of(0, 90, { nfe: { finNFe: '5' }, more: { tpNF: '0' } })],
+  ['S35', 'a nota de crédito', true, of(0, 90, { nfe: { finNFe: '5' }, more: { tpNF: '0' } })],
+  ['S35', 'a nota de débito', true, of(0, 90, { nfe: { finNFe: '6' } })],
+  ['S35', 'a return', false, of(0, 90, { nfe: { finNFe: '4' } })],
+  [
+    'S36',
+    'cancelled after our Ciência',
+    true,
+    of(0, 90, { more: { events: [event(210210, 1, { authorTaxId: own }), event(110111, 2)] } }),
+  ],
+  [
+    'S36',
+    'cancelled before our Ciência',
+    false,
+    of(0, 90, { more: { events: [event(210210, 3, { authorTaxId: own }), event(110111, 2)] } }),
+  ],
+  [
+    'S36',
+    'cancelled after the Ciência of another',
+    false,
+    of(0, 90, { more: { events: [event(210210, 1, { authorTaxId: other.taxId }), event(110111, 2)] } }),
+  ],
+  [
+    'S37',
+    'issued again with another value',
+    true,
+    of(0, 920, { nfe: { items: ['A'] } }),
+    [cancelledAt(-2, -1, 900, ['A'])],
+  ],
+  [
+    'S37',
+    'issued again a per cent off',
+    false,
+    of(0, 909, { nfe: { items: ['A'] } }),
+    [cancelledAt(-2, -1, 900, ['A'])],
+  ],
+  ['S37', 'other items', false, of(0, 920, { nfe: { items: ['B'] } }), [cancelledAt(-2, -1, 900, ['A'])]],
+  [
+    'S38',
+    'the third cancelled of three',
+    true,
+    cancelledAt(0, 1, 300),
+    [cancelledAt(-9, -8, 100), cancelledAt(-18, -17, 200)],
+  ],
+  ['S38', 'the second', false, cancelledAt(0, 1, 300), [cancelledAt(-9, -8, 100)]],
+  [
+    'S38',
+    'the third of sixteen',
+    false,
+    cancelledAt(0, 1, 300),
+    [cancelledAt(-9, -8, 100), cancelledAt(-18, -17, 200), ...past(13, 5.5, spread(90))],
+  ],
+  [
+    'S39',
+    'a letter about the value',
+    true,
+    of(0, 90, { more: { events: [event(110110, 1, { text: 'Valor correto: 10' })] } }),
+  ],
+  [
+    'S39',
+    'replaced by a harmless one',
+    false,
+    of(0, 90, {
+      more: { events: [event(110110, 1, { text: 'Valor' }), event(110110, 2, { text: 'Placa ABC', nSeqEvento: 2 })] },
+    }),
+  ],
+  ['S40', 'eight days later', true, of(0, 90, { more: { events: [event(110110, 8, { text: 'Placa' })] } })],
+  ['S40', 'six days later', false, of(0, 90, { more: { events: [event(110110, 6, { text: 'Placa' })] } })],
+  [
+    'S40',
+    'after our Confirmação',
+    true,
+    of(0, 90, { more: { events: [event(210200, 1, { authorTaxId: own }), event(110110, 2, { text: 'Placa' })] } }),
+  ],
+  ['S41', 'the same note, way and payer', true, lorry(0, 101, [shipped.chave]), [shipped, first]],
+  ['S41', 'a redespacho', false, lorry(0, 101, [shipped.chave], { cte: { tpServ: '2' } }), [shipped, first]],
+  ['S41', 'another city', false, lorry(0, 101, [shipped.chave], { cte: { cMunFim: '4202404' } }), [shipped, first]],
+  ['S42', 'more than 15 % of the load', true, lorry(0, 151, [], { cte: { vCarga: '1000.00' } })],
+  ['S42', '15 % of the load', false, lorry(0, 150, [], { cte: { vCarga: '1000.00' } })],
+  ['S43', 'the note says that the sender pays', true, lorry(0, 100, [paidBySender.chave]), [paidBySender]],
+  ['S43', 'the note says nothing', false, lorry(0, 100, [shipped.chave]), [shipped]],
+  ['S44', 'no note is here', true, lorry(0, 100, [shipped.chave])],
+  ['S44', 'the note is here', false, lorry(0, 100, [shipped.chave]), [shipped]],
+  ['S45', 'a complement of 11 %', true, lorry(0, 11, [first.chave], { cte: { tpCTe: '1' } }), [first]],
+  ['S45', 'a complement of 10 %', false, lorry(0, 10, [first.chave], { cte: { tpCTe: '1' } }), [first]],
+  ['S46', 'new to three companies in a week', true, fresh(90), campaign(2, 6)],
+  ['S46', 'new to two', false, fresh(90), campaign(1, 6)],
+  ['S46', 'known to a third for long', false, fresh(90), [...campaign(2, 6), ...campaign(3, -40).slice(2)]],
+]
+
+describe.each(cases)('%s', (rule, what, fires, facts, before = []) => {
+  test(`${what}: ${fires ? 'fires' : 'is silent'}`, () => {
+    const archive = createArchive([...habits, ...before, facts])
+    const { fired } = judge(facts, archive.history(facts), settings)
+    expect(
+      fired
+        .filter(({ learning }) => !learning)
+        .map(({ id }) => id)
+        .includes(rule),
+    ).toBe(fires)
+  })
+})
+
+test.each([
+  ['nfe', 'ALÍQUOTA do ICMS', ['alíquota']],
+  ['nfe', 'Endereço do destinatário: Rua Um', []],
+  ['nfe', 'Quantidade de volumes 3, sem alteração de valor', []],
+  ['nfe', 'Data de saída 10/05', ['data de emissão ou saída']],
+  ['cte', 'compl/xObs: valor do pedido', []],
+  ['cte', 'vPrest/vTPrest: 10.00; ide/cfop: 6353', ['valor']],
+] as const)('%s: %s', (type, text, words) => {
+  expect(forbiddenWords(type, text)).toEqual(words)
+})
+
+function wrongDigit(facts: AlertFacts): AlertFacts {
+  return { ...facts, chave: facts.chave.slice(0, 43) + String((Number(facts.chave.at(-1)) + 1) % 10) }
+}
+
+function campaign(companies: number, days: number): AlertFacts[] {
+  return Array.from({ length: companies }, (_, n) =>
+    of(days - n, 90, { issuer: stranger, company: companyOf(40_000_010 + n, `EMPRESA ${n} LTDA`) }),
+  )
+}

@@ -1,0 +1,177 @@
+import { baseOf } from '../facts.ts'
+import { areAlike, jaroWinkler, normalName } from '../names.ts'
+import { dayMs, dayText, reais } from '../values.ts'
+import { numberText, type Rule, type View } from './rule.ts'
+
+const floor = 100_000 // cents
+
+/** S01's condition, on which S13 stands too. */
+export function isNewAndBig({ isNew, value, history }: View): boolean {
+  return isNew && value >= Math.max(history.thresholds.p75 ?? 0, floor)
+}
+
+export const identityRules: Rule[] = [
+  {
+    id: 'S01',
+    version: 1,
+    name: 'Fornecedor novo com valor relevante',
+    family: 'identity',
+    weight: 0.35,
+    of: 'purchase',
+    learns: true,
+    find: (view) =>
+      isNewAndBig(view)
+        ? {
+            inputs: { value: view.value, months: 24 },
+            sentence: `Fornecedor nunca visto em 24 meses, com ${reais(view.value)}: está entre os 25% maiores valores das suas compras.`,
+          }
+        : null,
+  },
+  {
+    id: 'S02',
+    version: 1,
+    name: 'Primeiro contato',
+    family: 'identity',
+    weight: 0.1,
+    of: 'purchase',
+    learns: true,
+    find: (view) =>
+      view.isNew && !isNewAndBig(view)
+        ? {
+            inputs: { value: view.value, months: 24 },
+            sentence: `Primeiro documento deste fornecedor em 24 meses, de ${reais(view.value)}.`,
+          }
+        : null,
+  },
+  {
+    id: 'S13',
+    version: 1,
+    name: 'Emitente recém-nascido',
+    family: 'identity',
+    weight: 0.35,
+    of: 'purchase',
+    learns: true,
+    find: (view) => {
+      const number = Number(view.facts.chave.slice(25, 34))
+      const serie = Number(view.facts.chave.slice(22, 25))
+      const { p90 } = view.history.thresholds
+      if (!isNewAndBig(view) || number > 50 || serie > 1 || p90 === null || view.value < p90) return null
+      return {
+        inputs: { number, serie, value: view.value },
+        sentence: `É a nota nº ${number} da série ${serie} do emitente, e já de ${reais(view.value)}: entre os 10% maiores valores das suas compras.`,
+      }
+    },
+  },
+  {
+    id: 'S17',
+    version: 1,
+    name: 'Nome parecido com o de um fornecedor conhecido',
+    family: 'identity',
+    weight: 0.45,
+    of: 'purchase',
+    learns: true,
+    find: ({ facts, history, settings, isNew, issuerBase }) => {
+      // A person has homonyms.
+      if (!isNew || facts.issuer.taxId?.length !== 14) return null
+      const name = normalName(facts.issuer.name)
+      const group = settings.groups.find((bases) => bases.includes(issuerBase)) ?? []
+      const [found] = history.alike
+        .filter(({ base, name: known }) => base !== issuerBase && !group.includes(base) && areAlike(name, known))
+        .sort((a, b) => jaroWinkler(name, b.name) - jaroWinkler(name, a.name) || (a.base < b.base ? -1 : 1))
+      if (found === undefined) return null
+      const similarity = Math.round(jaroWinkler(name, found.name) * 100)
+      return {
+        inputs: { name, known: found.name, knownBase: found.base, similarity },
+        sentence: `O nome ${name} é ${similarity}% igual ao do seu fornecedor ${found.name} (CNPJ ${found.base}…), mas o CNPJ é outro.`,
+      }
+    },
+  },
+  {
+    id: 'S18',
+    version: 1,
+    name: 'Identidade mudou',
+    family: 'identity',
+    weight: 0.25,
+    of: 'purchase',
+    learns: true,
+    find: ({ facts: { issuer, chave }, past }) => {
+      // The chave of a nota avulsa (séries 890 to 919) is that of the Fisco, who writes the issuer's data.
+      const avulsa = (key: string) => Number(key.slice(22, 25)) >= 890 && Number(key.slice(22, 25)) <= 919
+      const last = past.find((one) => one.issuer.taxId === issuer.taxId && !avulsa(one.chave))
+      if (last === undefined || avulsa(chave)) return null
+      const digits = (ie: string | undefined) => ie?.replace(/\D/g, '').replace(/^0+/, '') ?? ''
+      const drifts: string[] = []
+      if (digits(issuer.ie) !== '' && digits(last.issuer.ie) !== '' && digits(issuer.ie) !== digits(last.issuer.ie))
+        drifts.push(`inscrição estadual ${last.issuer.ie} → ${issuer.ie}`)
+      if (issuer.uf && last.issuer.uf && issuer.uf !== last.issuer.uf)
+        drifts.push(`UF ${last.issuer.uf} → ${issuer.uf}`)
+      const same = last.issuer.name === issuer.name
+      const names = same ? (['', ''] as const) : ([normalName(last.issuer.name), normalName(issuer.name)] as const)
+      if (names.every((name) => name !== '') && jaroWinkler(...names) < 0.6)
+        drifts.push(`nome ${last.issuer.name} → ${issuer.name}`)
+      if (drifts.length === 0) return null
+      return {
+        inputs: { drifts: drifts.join('; ') },
+        compared: [last.chave],
+        sentence: `O cadastro do emitente mudou desde a nota ${numberText(last.chave)} de ${dayText(last.issuedAt)}: ${drifts.join('; ')}.`,
+      }
+    },
+  },
+  {
+    id: 'S20',
+    version: 1,
+    name: 'Endereçada ao estabelecimento errado',
+    family: 'identity',
+    weight: 0.35,
+    of: 'purchase',
+    find: ({ facts: { type, recipient, company } }) => {
+      const own = company.establishments.find(({ taxId }) => taxId === recipient?.taxId)
+      if (type !== 'nfe' || recipient === undefined || own === undefined) return null
+      const digits = (ie: string) => ie.replace(/\D/g, '').replace(/^0+/, '')
+      const wrong: string[] = []
+      const ie = digits(recipient.ie ?? '')
+      if (ie !== '' && own.ies.length > 0 && !own.ies.some((known) => digits(known) === ie))
+        wrong.push(`inscrição estadual ${recipient.ie}, que não é da empresa`)
+      if (recipient.uf && own.uf && recipient.uf !== own.uf)
+        wrong.push(`endereço em ${recipient.uf}, e não em ${own.uf}`)
+      const name = own.names.includes(recipient.name) ? '' : normalName(recipient.name)
+      const names = name === '' ? [] : own.names.map(normalName).filter((known) => known !== '')
+      if (name !== '' && names.length > 0 && names.every((known) => jaroWinkler(name, known) < 0.6))
+        wrong.push(`destinatário chamado ${recipient.name}`)
+      if (wrong.length === 0) return null
+      return {
+        inputs: { taxId: own.taxId, wrong: wrong.join('; ') },
+        sentence: `A nota traz o seu CNPJ, mas ${wrong.join('; ')}.`,
+      }
+    },
+  },
+  {
+    id: 'S46',
+    version: 1,
+    name: 'Campanha contra várias empresas',
+    family: 'identity',
+    weight: 0.6,
+    of: 'purchase',
+    learns: true,
+    find: ({ facts, history: { contacts }, isNew, issuerBase, at }) => {
+      const own = contacts.find(({ companyBase }) => companyBase === facts.company.base)
+      const first = contacts[0]
+      if (!isNew || own?.chave !== facts.chave || first === undefined || first.at < at - 30 * dayMs) return null
+      const near = contacts.filter((one) => Math.abs(one.at - at) <= 7 * dayMs)
+      // Three companies within one span of seven days that includes this document.
+      const most = near.reduce(
+        (best, from) => {
+          const span = near.filter((one) => one.at >= from.at && one.at <= from.at + 7 * dayMs)
+          return span.includes(own) && span.length > best.length ? span : best
+        },
+        near.slice(0, 0),
+      )
+      if (most.length < 3) return null
+      return {
+        inputs: { companies: most.length, days: 7, issuerBase: baseOf(issuerBase) },
+        compared: most.filter((one) => one !== own).map(({ chave }) => chave),
+        sentence: `O mesmo emitente, novo para todas, enviou documentos a ${most.length} empresas suas em 7 dias.`,
+      }
+    },
+  },
+]

@@ -1,0 +1,104 @@
+import { type AlertFacts, baseOf, cancellationOf, isPurchase } from '../facts.ts'
+import type { History, PairDocument } from '../history.ts'
+import type { Settings } from '../settings.ts'
+import { cents, dayMs, instantOf } from '../values.ts'
+
+export type Family = 'identity' | 'value' | 'timing' | 'logistics' | 'tax' | 'integrity' | 'cancellation'
+
+/** A rule: what it says, how much it weighs, and how it finds what it says. */
+export interface Rule {
+  id: string
+  version: number
+  /** In Portuguese, for people. */
+  name: string
+  family: Family
+  /** 0 to 1. */
+  weight: number
+  /** `purchase`: of purchases that stand; `received`: of what stands and names the company; `any`: also of cancelled and own documents. */
+  of: 'purchase' | 'received' | 'any'
+  /** It compares with the company's habits, and is silent in weight until these are learned. */
+  learns?: true
+  /** It only adds to others. */
+  adds?: true
+  /** Critical by itself, and no allow entry silences it. */
+  critical?: true
+  find(view: View): Finding | null
+}
+
+/** What a rule found: the numbers it decided with, the documents it compared, and one Portuguese sentence with the numbers. */
+export interface Finding {
+  inputs: Record<string, string | number | boolean>
+  compared?: string[]
+  sentence: string
+  /** Where the rule has more than one weight. */
+  weight?: number
+}
+
+/** A document with its history, as the rules look at it. */
+export interface View {
+  facts: AlertFacts
+  history: History
+  settings: Settings
+  issuerBase: string
+  at: number
+  /** Cents. */
+  value: number
+  cancelledAt: string | null
+  purchase: boolean
+  /** Earlier purchases of the pair, newest first; with the cancelled ones. */
+  all: readonly PairDocument[]
+  /** Those that stand. */
+  past: readonly PairDocument[]
+  /** Those of them within 365 days. */
+  year: readonly PairDocument[]
+  /** Whether the company's habits are known: before, everybody is new to it. */
+  learned: boolean
+  /** No standing document of the pair in 24 months, and nobody said that the supplier is known. */
+  isNew: boolean
+}
+
+export function viewOf(facts: AlertFacts, history: History, settings: Settings, isKnown: boolean): View {
+  const at = instantOf(facts.issuedAt)
+  const all = history.pair
+  const past = all.filter(({ cancelledAt }) => cancelledAt === null)
+  const purchase = isPurchase(facts)
+  return {
+    facts,
+    history,
+    learned: history.learnedAt !== null && at > history.learnedAt,
+    settings,
+    issuerBase: baseOf(facts.issuer.taxId ?? ''),
+    at,
+    value: cents(facts.amount),
+    cancelledAt: cancellationOf(facts),
+    purchase,
+    all,
+    past,
+    year: past.filter((one) => one.at >= at - 365 * dayMs),
+    isNew: purchase && past.length === 0 && !isKnown,
+  }
+}
+
+/** Those of the earlier documents, newest first, at most `days` before the view's. */
+export function within<T extends { at: number }>(past: readonly T[], at: number, days: number): T[] {
+  return past.filter((one) => one.at >= at - days * dayMs)
+}
+
+/** `nº 12 de 10/05/2026`, the way a person finds a document. */
+export function numberText(chave: string): string {
+  return `nº ${Number(chave.slice(25, 34))}`
+}
+
+/** Share of two multisets that is common to both. */
+export function jaccard(one: readonly string[], other: readonly string[]): number {
+  const counts = new Map<string, number>()
+  for (const item of one) counts.set(item, (counts.get(item) ?? 0) + 1)
+  let common = 0
+  for (const item of other) {
+    const left = counts.get(item) ?? 0
+    if (left === 0) continue
+    common++
+    counts.set(item, left - 1)
+  }
+  return common / Math.max(1, one.length + other.length - common)
+}
