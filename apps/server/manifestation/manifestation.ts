@@ -86,6 +86,8 @@ async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): 
        and not exists (select 1 from outgoing_event o
                         where o.workspace_id <> d.workspace_id and o.cnpj = ${cnpj} and o.chave = d.chave and o.tp_evento = ${ciencia}::int
                           and o.state in ('waiting', 'sending') and o.next_at <= now())
+     -- What ends first leaves first.
+     order by d.authorized_at, d.id
     on conflict do nothing`.execute(db)
   return Number(numAffectedRows)
 }

@@ -157,7 +157,7 @@ export async function listRemarks(
   }))
 }
 
-// Returns how many were not so before. Whoever checks a document that changed has seen the change.
+// Returns how many were not so before. Whoever checks a document that changed has seen the change. All who write these rows take them by id.
 async function setChecked(
   { db }: WithDatabase,
   { workspaceId, accountId }: Session,
@@ -170,12 +170,17 @@ async function setChecked(
         insert into document_reliance as r (workspace_id, document_id, company_id, checked_at, checked_by)
         select ${workspaceId}, d.id, d.company_id, now(), ${accountId} from document d
          where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])
+         order by d.id
         on conflict (workspace_id, document_id) do update set checked_at = now(), checked_by = excluded.checked_by
          where r.checked_at is null or r.checked_at < r.altered_at
         returning 1`.execute(db)
     : await sql`
-        update document_reliance set checked_at = null, checked_by = null
-         where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and checked_at is not null
+        with held as (
+          select document_id from document_reliance
+           where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and checked_at is not null
+           order by document_id for update)
+        update document_reliance r set checked_at = null, checked_by = null from held
+         where r.workspace_id = ${workspaceId} and r.document_id = held.document_id
         returning 1`.execute(db)
   return rows.length
 }
@@ -186,6 +191,7 @@ export async function noteExported({ db }: WithDatabase, workspaceId: number, id
     insert into document_reliance as r (workspace_id, document_id, company_id, exported_at)
     select ${workspaceId}, d.id, d.company_id, now() from document d
      where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])
+     order by d.id
     on conflict (workspace_id, document_id) do update set exported_at = now() where r.exported_at is null`.execute(db)
 }
 
