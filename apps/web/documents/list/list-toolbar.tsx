@@ -85,7 +85,7 @@ export function ListToolbar({
           </span>
         )}
       </div>
-      <div className="flex items-center gap-2 @max-[560px]/list:w-full @max-[560px]/list:[&>button]:flex-1">
+      <div className="flex items-center gap-2 @max-[560px]/list:w-full @max-[560px]/list:flex-wrap @max-[560px]/list:[&>button]:flex-1">
         {menus.columnsMenu}
         {menus.printButton}
         <Button variant="outline" size="sm" title={compact ? 'Exportar' : undefined} onClick={onExport}>
