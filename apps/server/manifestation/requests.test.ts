@@ -511,7 +511,7 @@ describe('the automatic Ciência', () => {
   })
 
   test('that was refused for good is not tried again; otherwise it is, a day later, and the company tells how many', async () => {
-    await store(ctx, office, 'nfe', [summary(1), summary(2)])
+    await store(ctx, office, 'nfe', [summary(2), summary(1, 3)])
     await turnOn()
     await acknowledge()
     const refuse = (number: number, c_stat: number) =>
@@ -544,7 +544,7 @@ describe('the automatic Ciência', () => {
     await refuse(2, 578)
     await settleAll('rejected')
     expect(await acknowledge()).toBe(0)
-    await store(ctx, office, 'nfe', [arrive(9, nfeProc({ number: 1, issuedAt: daysAgo(2) }))])
+    await store(ctx, office, 'nfe', [arrive(9, nfeProc({ number: 1, issuedAt: daysAgo(3) }))])
     expect(await told()).toBe('1')
   })
 
