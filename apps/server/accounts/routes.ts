@@ -81,11 +81,13 @@ export const accountRoutes = [
 
   handle(beginPasskey, async (ctx, { session }) => {
     requireRecentProof(session)
+    await sessions.requireShownFactor(ctx, session)
     return { data: await webauthn.challengeForRegistration(ctx, atHome(session)) }
   }),
 
   handle(addPasskey, async (ctx, { body, session }) => {
     requireRecentProof(session)
+    await sessions.requireShownFactor(ctx, session)
     await webauthn.addPasskey(ctx, atHome(session), body.nome, body.resposta)
     // Whoever has just made it has shown the device.
     await sessions.noteProof(ctx, session, { withFactor: true })
@@ -94,18 +96,21 @@ export const accountRoutes = [
 
   handle(removePasskey, async (ctx, { body, session }) => {
     requireRecentProof(session)
+    await sessions.requireShownFactor(ctx, session)
     await passkeys.removePasskey(ctx, atHome(session), body.idPasskey)
     return { data: null, message: 'Passkey removida. Apague-a também no aparelho.' }
   }),
 
   handle(beginSecondFactor, async (ctx, { session }) => {
     requireRecentProof(session)
+    await sessions.requireShownFactor(ctx, session)
     const { secret, uri } = await secondFactor.beginSecondFactor(ctx, atHome(session))
     return { data: { segredo: secret, endereco: uri } }
   }),
 
   handle(confirmSecondFactor, async (ctx, { body, session }) => {
     requireRecentProof(session)
+    await sessions.requireShownFactor(ctx, session)
     const codigos = await secondFactor.confirmSecondFactor(ctx, atHome(session), body.codigo)
     await sessions.noteProof(ctx, session, { withFactor: true })
     return { data: { codigos }, message: 'Verificação em duas etapas ligada. Guarde os códigos de recuperação.' }

@@ -9,6 +9,7 @@ import { enterWorkspace, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { uuidOf } from '../platform/text.ts'
 import { isWrittenTo } from './email-proof.ts'
+import { findPasskeys } from './passkeys.ts'
 import { inTurn, lockAccount, matchesPassword, requirePassword } from './passwords.ts'
 import { atHome, inEachPlace, type Place, placesOf } from './places.ts'
 import { isLately } from './proof.ts'
@@ -304,12 +305,39 @@ export async function proveAgain(
     if (!code) throw new AppError('invalid-input', 'Esta conta tem verificação em duas etapas: digite um código.')
     const isRight = await tryCode(ctx, person, code, 'Confirmação recusada: o código não conferiu.')
     // A call whose response was lost comes again, with a code that it has used.
-    if (!isRight && session.provedLately) return
+    if (!isRight && session.provedLately && (await hasShownFactor(ctx, session))) return
     if (!isRight) throw new AppError('invalid-input', wrongCode)
     return noteProof(ctx, session, { withFactor: true })
   }
   await requirePassword(ctx, session, password ?? '', 'Confirmação recusada: a senha não conferiu.')
   await noteProof(ctx, session)
+}
+
+/**
+ * Refuses a session in which no passkey and no code was shown, of a person who has a passkey: who knows the password alone would else make a passkey of their
+ * own, and pass for one with a second factor from then on.
+ */
+export async function requireShownFactor(ctx: WithDatabase, session: Session): Promise<void> {
+  if (await hasShownFactor(ctx, session)) return
+  const { workspaceId, accountId } = session.home
+  const passkeys = await inWorkspace(ctx, workspaceId, ({ db }) => findPasskeys({ db }, { workspaceId, accountId }))
+  if (passkeys.length > 0)
+    throw new AppError(
+      'conflict',
+      'Esta conta já tem uma passkey: entre com ela para mudar como se entra. Nada foi alterado. Se você não a tem mais, use "Esqueceu sua senha?" na tela de login: a senha nova remove as passkeys.',
+    )
+}
+
+async function hasShownFactor(ctx: WithDatabase, { workspaceId, token }: Session): Promise<boolean> {
+  const row = await inWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .selectFrom('session')
+      .select('with_factor')
+      .where('workspace_id', '=', workspaceId)
+      .where('token_hash', '=', tokenHash(token))
+      .executeTakeFirst(),
+  )
+  return row?.with_factor ?? false
 }
 
 /** Notes that the person of the session has just proved to be the account's, `withFactor` by more than the password. */

@@ -94,7 +94,9 @@ async function makeExport(ctx: Context, limited: Database, job: HeldExport, sign
   const file = await startFile(ctx, job, tally)
   const shown = job.companies ? { ...ctx, db: limitTo(limited, job.companies, ctx.db) } : ctx
   try {
-    await storeAll(file, (ended) => contentOf(shown, job, tally, ended), signal)
+    const taken: bigint[] = []
+    await storeAll(file, (ended) => contentOf(shown, job, tally, taken, ended), signal)
+    await noteTaken(shown, job, taken)
     const printed = job.request.contents !== null || tally.pdf > 0
     await file.finish({ state: printed ? 'ready' : 'failed', problem: missingText(tally) })
   } catch (error) {
@@ -104,6 +106,20 @@ async function makeExport(ctx: Context, limited: Database, job: HeldExport, sign
     if (error !== noSpace) ctx.storage.noteFailure(error)
     ctx.log.error({ workspaceId: job.workspaceId, export: String(job.id) }, 'too little space is free for an export')
     await file.finish({ state: 'failed', problem: noSpaceText })
+  }
+}
+
+// Whoever takes documents out of the product relies on them. A file that is made is not thrown away because that could not be written down.
+async function noteTaken(
+  ctx: Pick<Context, 'db' | 'log'>,
+  { workspaceId, id }: HeldExport,
+  taken: readonly bigint[],
+): Promise<void> {
+  try {
+    for (let from = 0; from < taken.length; from += 1_000)
+      await inWorkspace(ctx, workspaceId, (ctx) => noteExported(ctx, workspaceId, taken.slice(from, from + 1_000)))
+  } catch (err) {
+    ctx.log.error({ err, workspaceId, export: String(id) }, 'what an export took out was not written down')
   }
 }
 
@@ -146,6 +162,7 @@ function contentOf(
   ctx: Context,
   { workspaceId, request: { criteria, ids = [], contents, filter, fileName, requestedBy, leaving } }: HeldExport,
   tally: Tally,
+  taken: bigint[],
   ended: AbortSignal,
 ): AsyncIterable<Uint8Array> {
   const choice = criteria ? { criteria } : { ids: ids.map(BigInt) }
@@ -163,12 +180,10 @@ function contentOf(
     const task = { workspaceId, volume: leaving, logoOf, productName, made, at, tally }
     return zip((abandoned) => leavingFiles({ ...task, abandoned: AbortSignal.any([abandoned, ended]) }, ctx))
   }
-  // Whoever takes a document out of the product relies on it.
   const noted = async function* (batches: AsyncIterable<ExportRow[]>) {
     for await (const rows of batches) {
+      taken.push(...rows.map(({ id }) => id))
       yield rows
-      const ids = rows.map(({ id }) => id)
-      await inWorkspace(ctx, workspaceId, (ctx) => noteExported(ctx, workspaceId, ids))
     }
   }
   const task = { contents, role: criteria?.role, logoOf, productName, filter, made, at, tally }

@@ -33,8 +33,8 @@ const administrator: MailKind = async ({ config: { productName, publicUrl } }, {
         : `${moment} mudou o papel de ${email} para administrador. Agora essa pessoa pode tudo: certificados, empresas, respostas à SEFAZ e quem mais entra.`,
       'Se vocês combinaram isso, não é preciso fazer nada.',
       how === 'convidado'
-        ? 'Se não, cancele o convite agora em "Equipe" e, se foi com a sua conta, troque a senha. Nenhum documento foi alterado.'
-        : 'Se não, mude o papel de volta agora em "Equipe" e, se foi com a sua conta, troque a senha. Nenhum documento foi alterado.',
+        ? 'Se não, cancele o convite agora em "Equipe" e, se foi com a sua conta, troque a senha. Os documentos guardados continuam seguros.'
+        : 'Se não, mude o papel de volta agora em "Equipe" e, se foi com a sua conta, troque a senha. Os documentos guardados continuam seguros.',
     ],
     button: { label: 'Abrir a equipe', url: `${publicUrl}/equipe` },
     ...(address && { footnote: `Isso veio do endereço de rede ${addressInWords(address)}.` }),

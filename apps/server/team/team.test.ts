@@ -269,6 +269,7 @@ describe('what a person may', () => {
       ana.email,
     )
     expect((await put(ana.token, true)).envelope.message).toMatch(refusal)
+    await accounts.rows('delete from passkey')
     await switchOn(ana.token)
     expect((await put(ana.token, true)).status).toBe(200)
     expect((await team(ana.token)).nome).toBe('Escritório')
@@ -285,8 +286,10 @@ describe('what a person may', () => {
     const byPassword = (await enterAgain(bia)).envelope.data.token as string
     const reads = async (token: string) => (await accounts.call('GET', '/v1/api/Equipe', { token })).status
     expect([await reads(bia.token), await reads(byPassword)]).toEqual([200, 403])
-    await switchOn(byPassword)
-    expect(await reads(byPassword)).toBe(200)
+    // By the password alone nobody makes another one.
+    const ways = ['/v1/api/Usuarios/duas-etapas', '/v1/api/Usuarios/passkeys/desafio']
+    const statuses = await Promise.all(ways.map(async (path) => (await post(path, byPassword)).status))
+    expect([...statuses, await reads(byPassword)]).toEqual([409, 409, 403])
   })
 
   test('counts a session that was opened by the password alone as one without a factor, whatever is switched on elsewhere', async () => {

@@ -9,8 +9,7 @@ import { useNow } from '../ui/hooks/clock.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
-import { toDay } from '../ui/period/days.ts'
-import { type AgendaDay, type AgendaEntry, agendaOf, certificateDays } from './agenda.ts'
+import { type AgendaDay, type AgendaEntry, agendaOf, certificateDays, dayOf } from './agenda.ts'
 
 const refreshMs = 60_000
 
@@ -42,7 +41,12 @@ export function AgendaPage() {
 }
 
 function Days({ days, now, whole }: { days: readonly AgendaDay[]; now: Date; whole: boolean }) {
-  if (days.length === 0 && whole) return <p className="ledger py-4">Nada vence nos próximos dias.</p>
+  if (days.length === 0)
+    return (
+      <p className="ledger py-4">
+        {whole ? 'Nada vence nos próximos dias.' : 'Nenhum prazo de resposta termina nos próximos dias.'}
+      </p>
+    )
   return days.map(({ day, entries }) => (
     <section key={day} aria-labelledby={`dia-${day}`} className="mb-8">
       <h2 id={`dia-${day}`} className="mb-2 text-lg">
@@ -84,9 +88,9 @@ const format = new Intl.DateTimeFormat('pt-BR', { weekday: 'long', day: 'numeric
 // "Hoje, quarta-feira, 25 de novembro"
 function nameOf(day: string, now: Date): string {
   const date = new Date(`${day}T12:00:00`)
-  const tomorrow = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1)
+  const tomorrow = new Date(now.getTime() + 86_400_000)
   const words = format.format(date)
-  if (day === toDay(now)) return `Hoje, ${words}`
-  if (day === toDay(tomorrow)) return `Amanhã, ${words}`
+  if (day === dayOf(now)) return `Hoje, ${words}`
+  if (day === dayOf(tomorrow)) return `Amanhã, ${words}`
   return words[0]!.toUpperCase() + words.slice(1)
 }

@@ -48,7 +48,7 @@ test('what ends stands under its day, what has ended under today', () => {
     now,
   )
   expect(agenda.map(({ day, entries }) => [day, entries.map(({ words }) => words)])).toEqual([
-    ['2026-11-25', ['Certificado vencido: SOL', 'Pausa da captura de CT-e termina: MAR']],
+    ['2026-11-25', ['Certificado vencido: SOL', 'Pausa da captura de CTe termina: MAR']],
     ['2026-11-26', ['Ciência da Operação: 12 notas', 'Certificado vence: LUA']],
     ['2026-12-01', ['Prestação em Desacordo: 1 CTe']],
   ])

@@ -1,8 +1,7 @@
-import { formatCount, formatList, formatMoney, formatTime } from '@vigia/contract/text'
+import { formatCount, formatList, formatMoney, formatTime, writeBrasiliaTime } from '@vigia/contract/text'
 import type { Due } from '@vigia/contract/workspace'
 import { capturesOf, hasEnded } from '../lib/capture.ts'
 import type { CompanyRow } from '../lib/response-adapter.ts'
-import { toDay } from '../ui/period/days.ts'
 
 /** Something that ends on a day, and the screen for it. */
 export interface AgendaEntry {
@@ -20,6 +19,9 @@ export interface AgendaDay {
   entries: AgendaEntry[]
 }
 
+/** The day (aaaa-MM-dd) in São Paulo, by which deadlines are counted. */
+export const dayOf = (at: Date): string => writeBrasiliaTime(at).slice(0, 10)
+
 /** How long before its end a certificate is listed. */
 export const certificateDays = 60
 
@@ -34,13 +36,13 @@ export function agendaOf(due: readonly Due[], companies: readonly CompanyRow[], 
   const days = new Map<string, AgendaEntry[]>()
   const add = (day: string, entry: AgendaEntry) => days.set(day, [...(days.get(day) ?? []), entry])
   for (const one of due) add(one.dia, answerEntry(one))
-  const today = toDay(now)
-  const last = toDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + certificateDays))
+  const today = dayOf(now)
+  const last = dayOf(new Date(now.getTime() + certificateDays * 86_400_000))
   for (const company of companies.filter(({ ativa }) => ativa)) {
     const { id, razaoSocial, validadeCertificadoA1: validity } = company
-    if (validity !== null && toDay(new Date(validity)) <= last) {
+    if (validity !== null && dayOf(new Date(validity)) <= last) {
       const ended = hasEnded(validity, now)
-      add(ended ? today : toDay(new Date(validity)), {
+      add(ended ? today : dayOf(new Date(validity)), {
         kind: 'certificate',
         words: `Certificado ${ended ? 'vencido' : 'vence'}: ${razaoSocial}`,
         detail: ended
@@ -51,9 +53,9 @@ export function agendaOf(due: readonly Due[], companies: readonly CompanyRow[], 
     }
     for (const { servico, estado, proximaConsulta, causaComum } of capturesOf(company, now))
       if (estado === 'bloqueada' && proximaConsulta !== null && !causaComum)
-        add(toDay(new Date(proximaConsulta)), {
+        add(dayOf(new Date(proximaConsulta)), {
           kind: 'capture',
-          words: `Pausa da captura de ${servico === 'nfe' ? 'NF-e' : 'CT-e'} termina: ${razaoSocial}`,
+          words: `Pausa da captura de ${servico === 'nfe' ? 'NF-e' : 'CTe'} termina: ${razaoSocial}`,
           detail: `Às ${formatTime(proximaConsulta)}. Nada se perde: a SEFAZ guarda o que falta.`,
           to: `/empresas/editar/${id}`,
         })

@@ -325,7 +325,7 @@ export const situations: readonly Article[] = [
     id: 'conferidas',
     title: 'Como sei quais notas alguém já olhou, e o que combinamos sobre elas?',
     body: [
-      'No painel de cada documento, “Marcar como conferida” põe o seu nome e a hora; na lista, marque várias e use “Conferidas”. Em Status, “Por conferir” mostra as que faltam. A marca é do workspace: a SEFAZ e o emitente não a veem, e ela não responde à nota.',
+      'No painel de cada documento, “Marcar como conferida” põe o seu nome e a hora; na lista, selecione várias e use “Conferir”. Em Status, “Por conferir” mostra as que faltam. A marca é do workspace: a SEFAZ e o emitente não a veem, e ela não responde à nota.',
       'Em “Anotações” fica o que vocês escrevem sobre o documento, com nome e hora. Quem escreveu apaga, e quem administra também. Marca e anotações vão na planilha da exportação.',
     ],
     keywords: 'conferida conferir conferencia visto observacao anotacao comentario recado equipe por conferir marcar',

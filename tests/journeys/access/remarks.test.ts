@@ -35,7 +35,7 @@ test('a note is checked and written about, in the panel and in the list, and fou
   await expect.poll(() => rowsOf(page).count()).toBeGreaterThan(1)
   await page.getByRole('checkbox', { name: 'Selecionar todos os documentos da página' }).check()
   const left = await rowsOf(page).count()
-  await page.getByRole('button', { name: 'Conferidas', exact: true }).click()
+  await page.getByRole('button', { name: 'Conferir', exact: true }).click()
   await shown(page.getByText(`${left} documentos marcados como conferidos.`))
   expect(await client.list('TipoDFe=0&Marca=conferidas')).toHaveLength(left + 1)
 })

@@ -5,7 +5,7 @@ import { handle, weights } from '../../http/http.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import type { ServiceCode } from '../../platform/service.ts'
-import { ciencia, deadlines, dueInDatabase, dueUntil } from '../deadlines.ts'
+import { ciencia as cienciaEvent, deadlines, dueInDatabase, dueUntil } from '../deadlines.ts'
 import { all } from '../filter.ts'
 
 export const agendaRoutes = [
@@ -17,11 +17,11 @@ export const agendaRoutes = [
   })),
 ]
 
-const cienciaHours = deadlines.filter(({ tpEvento }) => tpEvento.includes(ciencia)).map(({ hours }) => hours)
+const cienciaHours = deadlines.filter(({ tpEvento }) => tpEvento.includes(cienciaEvent)).map(({ hours }) => hours)
 
 interface DueRow {
   day: string
-  hours: number
+  ciencia: boolean
   n: number
   amount: string
   companies: number
@@ -33,18 +33,18 @@ async function readDue({ db }: WithDatabase, workspaceId: number, type: ServiceC
   const now = new Date()
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const { rows } = await sql<DueRow>`
-    select u.day::text, u.hours, count(*)::int as n, sum(u.amount) as amount, count(distinct u.company_id)::int as companies,
+    select u.day::text, u.ciencia, count(*)::int as n, sum(u.amount) as amount, count(distinct u.company_id)::int as companies,
            (array_agg(distinct c.name order by c.name))[1:3] as names
       from (select (${dueInDatabase(workspaceId, type, now)} at time zone 'America/Sao_Paulo')::date as day,
-                   extract(epoch from ${dueInDatabase(workspaceId, type, now)} - d.authorized_at)::int / 3600 as hours, d.amount, d.company_id
+                   extract(epoch from ${dueInDatabase(workspaceId, type, now)} - d.authorized_at)::int / 3600 = any (${cienciaHours}::int[]) as ciencia, d.amount, d.company_id
               from document d
              where ${all([dueUntil(workspaceId, type, now, endOf(now)), ...shown])}) u
       join company c on c.workspace_id = ${workspaceId} and c.id = u.company_id and c.active
      group by 1, 2 order by 1, 2`.execute(db)
-  return rows.map(({ day, hours, n, amount, companies, names }) => ({
+  return rows.map(({ day, ciencia, n, amount, companies, names }) => ({
     dia: day,
     tipoDFe: type,
-    para: type === 2 ? 'desacordo' : cienciaHours.includes(hours) ? 'ciencia' : 'manifestacao',
+    para: type === 2 ? 'desacordo' : ciencia ? 'ciencia' : 'manifestacao',
     totalDeItens: n,
     valorTotal: Number(amount),
     totalDeEmpresas: companies,

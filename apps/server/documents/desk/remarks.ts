@@ -16,13 +16,12 @@ export const remarkRoutes = [
     requireOwn(session)
     const data = await inWorkspace(ctx, session.workspaceId, async ({ db }) => {
       const document = await getDocument({ db, ids: ctx.ids }, session, body.idDfe)
-      const { n } = await db
-        .selectFrom('document_remark')
-        .select(sql<number>`count(*)::int`.as('n'))
-        .where('workspace_id', '=', session.workspaceId)
-        .where('document_id', '=', document.id)
-        .executeTakeFirstOrThrow()
-      if (n >= remarkMax.count)
+      const { rows } = await sql<{ remarks: number }>`
+        insert into document_reliance as r (workspace_id, document_id, company_id, remarks)
+        values (${session.workspaceId}, ${document.id}, ${document.company_id}, 1)
+        on conflict (workspace_id, document_id) do update set remarks = r.remarks + 1
+        returning remarks`.execute(db)
+      if (rows[0]!.remarks > remarkMax.count)
         throw new AppError(
           'conflict',
           `Este documento já tem ${remarkMax.count} observações. Esta não foi guardada; apague uma e tente de novo.`,
@@ -37,10 +36,6 @@ export const remarkRoutes = [
           written_by: session.accountId,
         })
         .execute()
-      await sql`
-        insert into document_reliance as r (workspace_id, document_id, company_id, remarks)
-        values (${session.workspaceId}, ${document.id}, ${document.company_id}, 1)
-        on conflict (workspace_id, document_id) do update set remarks = r.remarks + 1`.execute(db)
       await recordAudit({ db }, session, 'anotacao', `Escreveu uma observação no documento ${document.chave}.`)
       return listRemarks({ db, ids: ctx.ids }, session, document.id)
     })
@@ -219,7 +214,7 @@ export async function noteAltered(
   if (changing.length === 0) return
   await sql`
     insert into document_reliance as r (workspace_id, document_id, company_id, altered_at, altered_by)
-    select distinct on (d.id) d.workspace_id, d.id, d.company_id, now(), e.tp_evento
+    select distinct on (d.id) d.workspace_id, d.id, d.company_id, clock_timestamp(), e.tp_evento
       from unnest(${changing.map(({ chave }) => chave)}::text[], ${changing.map((event) => event.tp_evento)}::int[]) e (chave, tp_evento)
       join document d on d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.chave = e.chave
      where exists (select from document_reliance u
@@ -229,7 +224,9 @@ export async function noteAltered(
                       and c.tp_evento = ${confirmation} and c.rank > 0 and not c.undone)
      -- What ends a document says more than what corrects it.
      order by d.id, array_position(${altering}::int[], e.tp_evento)
-    on conflict (workspace_id, document_id) do update set altered_at = excluded.altered_at, altered_by = excluded.altered_by`.execute(
+    -- Later than a check that this transaction waited for.
+    on conflict (workspace_id, document_id) do update
+      set altered_at = greatest(excluded.altered_at, r.checked_at + interval '1 microsecond'), altered_by = excluded.altered_by`.execute(
     db,
   )
 }

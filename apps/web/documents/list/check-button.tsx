@@ -26,12 +26,12 @@ export function CheckButton({ bare, ids, onDone }: CheckButtonProps) {
     <Button
       variant="outline"
       size="sm"
-      title="Marcar como conferidas"
+      title="Marcar a seleção como conferida"
       busy={action.isPending}
       onClick={() => action.mutate({ body: { idsDFe: [...ids], conferida: true } })}
     >
       <CheckCheck aria-hidden className="size-4" />
-      <span className={bare ? 'sr-only' : undefined}>Conferidas</span>
+      <span className={bare ? 'sr-only' : undefined}>Conferir</span>
     </Button>
   )
 }
