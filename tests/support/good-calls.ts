@@ -34,6 +34,8 @@ async function carefulSession({ product, owner }: TwoWorkspaces, { isOn }: { isO
     careful.email,
   ])
   const token = await logIn(product, careful)
+  // Calls before have made passkeys, and the password alone changes nothing beside them.
+  await owner.query('update session set with_factor = true where token_hash = $1', [digest(token)])
   if (isOn)
     await owner.query(
       `insert into second_factor (workspace_id, account_id, secret, confirmed_at) select workspace_id, id, '', now() from account where email = $1`,
