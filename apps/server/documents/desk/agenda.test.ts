@@ -21,10 +21,9 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-// Late in the day, so that what ends today has not ended yet.
 const today = new Date(new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 10))
 const dayOf = (days: number) => new Date(today.getTime() + days * 86_400_000).toISOString().slice(0, 10)
-const late = (days: number) => `${dayOf(days)}T23:00:00-03:00`
+const at = (days: number) => `${dayOf(days)}T12:00:00-03:00`
 
 test('answers are listed by the day until which they can be given, with companies and sums, archived ones left out', async () => {
   const workspaceId = await newWorkspace(ctx.db)
@@ -40,15 +39,15 @@ test('answers are listed by the day until which they can be given, with companie
     )
   await deliver(
     'nfe',
-    // The Ciência until today, in three days, and in twenty, which is not listed.
-    resNFe({ number: 1, issuedAt: late(-10), amount: '100.00' }),
-    resNFe({ number: 2, issuedAt: late(-7), amount: '10.50' }),
-    resNFe({ number: 3, issuedAt: late(-7), amount: '1.50' }),
+    // The Ciência until tomorrow and in three days.
+    resNFe({ number: 1, issuedAt: at(-9), amount: '100.00' }),
+    resNFe({ number: 2, issuedAt: at(-7), amount: '10.50' }),
+    resNFe({ number: 3, issuedAt: at(-7), amount: '1.50' }),
     // Of a complete note the last answer, 90 days after its authorisation: in five days.
-    nfeProc({ number: 4, issuedAt: late(-85), amount: '7.00' }),
-    nfeProc({ number: 5, issuedAt: late(-1), amount: '9.00' }),
+    nfeProc({ number: 4, issuedAt: at(-85), amount: '7.00' }),
+    nfeProc({ number: 5, issuedAt: at(-1), amount: '9.00' }),
   )
-  await deliver('cte', cteProc({ payer: company, issuedAt: late(-44), amount: '50.00' }))
+  await deliver('cte', cteProc({ payer: company, issuedAt: at(-44), amount: '50.00' }))
   const list = async () => {
     const [route] = agendaRoutes
     const input = { params: undefined, query: undefined as never, body: undefined as never, form: undefined }
@@ -56,7 +55,7 @@ test('answers are listed by the day until which they can be given, with companie
   }
   const one = { totalDeEmpresas: 1, empresas: ['SOL'] }
   expect(await list()).toEqual([
-    { dia: dayOf(0), tipoDFe: 0, para: 'ciencia', totalDeItens: 1, valorTotal: 100, ...one },
+    { dia: dayOf(1), tipoDFe: 0, para: 'ciencia', totalDeItens: 1, valorTotal: 100, ...one },
     { dia: dayOf(3), tipoDFe: 0, para: 'ciencia', totalDeItens: 2, valorTotal: 12, ...one },
     { dia: dayOf(5), tipoDFe: 0, para: 'manifestacao', totalDeItens: 1, valorTotal: 7, ...one },
     { dia: dayOf(1), tipoDFe: 2, para: 'desacordo', totalDeItens: 1, valorTotal: 50, ...one },
