@@ -40,7 +40,7 @@ async function readDue({ db }: WithDatabase, workspaceId: number, type: ServiceC
               from document d
              where ${all([dueUntil(workspaceId, type, now, endOf(now)), ...shown])}) u
       join company c on c.workspace_id = ${workspaceId} and c.id = u.company_id and c.active
-     group by 1, 2 order by 1, 2`.execute(db)
+     group by 1, 2 order by 1, 2 desc`.execute(db)
   return rows.map(({ day, ciencia, n, amount, companies, names }) => ({
     dia: day,
     tipoDFe: type,

@@ -1,6 +1,6 @@
 import type { DocumentDetail } from '@vigia/contract/documents'
 import { formatInstantDate, formatTime } from '@vigia/contract/text'
-import { addRemark, markChecked, removeRemark } from '@vigia/contract/workspace'
+import { addRemark, markChecked, remarkMax, removeRemark } from '@vigia/contract/workspace'
 import { CheckCheck, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { notifySuccess } from '../../lib/notify.ts'
@@ -109,8 +109,6 @@ function RemarkItem({ idDfe, remark: { idObservacao, texto, autor, quando, apaga
   )
 }
 
-const lengthMax = 1_000
-
 function NewRemark({ idDfe }: { idDfe: string }) {
   const may = useMay('fiscal')
   const [text, setText] = useState('')
@@ -138,7 +136,7 @@ function NewRemark({ idDfe }: { idDfe: string }) {
             <Textarea
               {...control}
               rows={3}
-              maxLength={lengthMax}
+              maxLength={remarkMax.length}
               value={text}
               onChange={({ target }) => setText(target.value)}
             />
