@@ -11,15 +11,19 @@ import type { Ready } from './announcements.ts'
 import { noteExported } from './desk/remarks.ts'
 import { zip } from './export/archive.ts'
 import { exportFiles, printedForms } from './export/files.ts'
-import { isLeaving, isWithinRoom, type Kept } from './export/keeping.ts'
+import { isWithinRoom, type Kept } from './export/keeping.ts'
 import { leavingFiles } from './export/leaving-files.ts'
 import { type ExportRow, readInBatches } from './export/rows.ts'
 import { missingText, newTally, notMade, type Tally } from './export/texts.ts'
 
 export { forgetExports } from './export/keeping.ts'
 
-// Layouts wait for threads that all exports share: more at once would not be quicker.
-const atOnce = 2
+// Somebody waits in front of the printer, and an archive of everything may take hours: none of the three waits for another. Layouts wait for
+// threads that all share, so more at once would not be quicker.
+const queues = { zip: { name: 'export', atOnce: 2 }, pdf: { name: 'print', atOnce: 2 }, leaving: { name: 'leaving', atOnce: 1 } }
+type Queue = keyof typeof queues
+const queueOf = (alias: string) =>
+  sql`case when ${sql.ref(`${alias}.request`)} -> 'leaving' is null then ${sql.ref(`${alias}.form`)} else 'leaving' end`
 const idleMs = 500
 const leaseMs = 60_000
 const attemptsMax = 4
@@ -42,22 +46,19 @@ interface HeldExport {
   companies: number[] | null
 }
 
-/**
- * Makes the exports that people want, one of each workspace at a time, until disposed. Archives of everything have a place of their own: one may
- * take hours, and other exports do not wait for it.
- */
+/** Makes the exports that people want, of each workspace one of each queue at a time, until disposed. */
 export function startExportWorker(ctx: Context, limited: Database): AsyncDisposable {
   const workers = new AsyncDisposableStack()
-  for (const leaving of [false, true])
+  for (const queue of ['zip', 'pdf', 'leaving'] as const)
     workers.use(
       startJobs<HeldExport>(
         {
-          name: leaving ? 'leaving' : 'export',
-          claim: () => claimExport(ctx, leaving),
+          name: queues[queue].name,
+          claim: () => claimExport(ctx, queue),
           run: (job, signal) => makeExport(ctx, limited, job, signal),
           postpone: (job) => letGo(ctx, job),
           describe: ({ workspaceId, id }) => ({ workspaceId, export: String(id) }),
-          concurrency: leaving ? 1 : atOnce,
+          concurrency: queues[queue].atOnce,
           idleMs,
         },
         ctx.log,
@@ -66,11 +67,11 @@ export function startExportWorker(ctx: Context, limited: Database): AsyncDisposa
   return workers
 }
 
-async function claimExport(ctx: Pick<Context, 'db'>, leaving: boolean): Promise<HeldExport | null> {
+async function claimExport(ctx: Pick<Context, 'db'>, queue: Queue): Promise<HeldExport | null> {
   const lane = {
-    due: sql`state = 'waiting' and ${isLeaving} = ${leaving} and not exists (
+    due: sql`state = 'waiting' and ${queueOf('document_export')} = ${queue} and not exists (
       select from document_export o
-       where o.workspace_id = document_export.workspace_id and o.lease_until > now() and (o.request -> 'leaving' is not null) = ${leaving})`,
+       where o.workspace_id = document_export.workspace_id and o.lease_until > now() and ${queueOf('o')} = ${queue})`,
     // Who was served longest ago: a workspace that asks for ten waits with each for those that had none.
     order: sql`(
       select max(o.lease_until) from document_export o

@@ -12,7 +12,7 @@ import { ask, noteQuery } from '../query.ts'
 import { settleSurely } from '../settlement.ts'
 import { newCompany, openInstallation, retireLines, type TestContext } from '../testing.ts'
 import { deliverKept, settleInterrupted } from './interrupted.ts'
-import { keepResponse, listKept, prepareKept } from './kept.ts'
+import { forgetKept, keepResponse, listKept, prepareKept } from './kept.ts'
 
 // A response that the database does not take: the authority has counted it, and does not repeat it.
 
@@ -139,6 +139,15 @@ test('a kept response comes back as it was; a larger one has a file of its own, 
   for (const { path: _, ...one } of found)
     expect(one).toEqual({ ...kept, response: one.response.documents.length === 1 ? large : response })
   expect(await listKept(ctx, 99)).toEqual([])
+})
+
+test('what several processes forget at once is taken away once', async () => {
+  const kept = { lineId: line.id, askedAt: '2026-11-26 01:00:00', query: { kind: 'distNSU' as const }, response }
+  for (let round = 0; round < 20; round++) {
+    const path = await keepResponse(ctx, kept)
+    await Promise.all(Array.from({ length: 4 }, () => forgetKept(path)))
+  }
+  expect(await listKept(ctx, line.id)).toEqual([])
 })
 
 test('nothing leaves while nothing can be stored', async () => {

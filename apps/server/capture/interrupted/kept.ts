@@ -66,10 +66,14 @@ export async function keepResponse(ctx: Pick<Context, 'config'>, kept: KeptRespo
 
 /** Takes away what is stored by now, unless another process has. */
 export async function forgetKept(path: string): Promise<void> {
-  const file = await stat(path).catch(() => null)
-  if (!file) return
-  if (file.size === slotBytes) await rename(path, join(path, '..', `free-${randomUUID()}`))
-  else await rm(path)
+  try {
+    const { size } = await stat(path)
+    if (size === slotBytes) await rename(path, join(path, '..', `free-${randomUUID()}`))
+    else await rm(path)
+  } catch (error) {
+    // Between two of these steps too.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
 }
 
 /** What is kept, of one line or of all; a file that cannot be read yet is left for the next time. */

@@ -720,6 +720,18 @@ describe('a print', () => {
     expect(items.body.data[0]!.problema).toMatch(/^NF-e 2 de .*: Só o resumo chegou até agora\.$/)
   })
 
+  test('does not wait for an export that is being made', async () => {
+    const { id } = await newCompany('SOL')
+    await store(id, 'nfe', [arrive(1, note(1))])
+    await owner.query(
+      `insert into document_export (workspace_id, account_id, form, total, request, lease_until)
+       select $1, id, 'zip', 1, '{}', now() + interval '1 hour' from account where workspace_id = $1`,
+      [workspaceId],
+    )
+    const { body } = await print(all)
+    expect(await download(body.data.endereco)).toMatchObject({ status: 200 })
+  })
+
   test('of nothing that can be printed fails in words', async () => {
     const { id } = await newCompany('SOL')
     await store(id, 'nfe', [arrive(2, resNFe({ number: 2 }))])
