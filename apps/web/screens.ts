@@ -27,6 +27,8 @@ export const workspaceScreens = [
   screen('/empresas/editar/:id', () =>
     import('./companies/edit-company-page.tsx').then((module) => module.EditCompanyPage),
   ),
+  screen('/alertas', () => import('./alerts/alerts-page.tsx').then((module) => module.AlertsPage)),
+  screen('/alertas/regras', () => import('./alerts/rules-page.tsx').then((module) => module.RulesPage)),
   screen('/prazos', () => import('./agenda/agenda-page.tsx').then((module) => module.AgendaPage)),
   screen('/help', () => import('./help/help-page.tsx').then((module) => module.HelpPage)),
   screen('/conta', () => import('./account/account-page.tsx').then((module) => module.AccountPage)),

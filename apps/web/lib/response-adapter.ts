@@ -22,13 +22,18 @@ import { listManifestations, listManifestationTexts, previewManifestation } from
 import type { RouteData, RouteDefinition } from '@vigia/contract/route'
 import {
   type Dashboard as ContractDashboard,
+  countAlerts,
+  getAlert,
   getDashboard,
   getInvitation,
   getPlan,
   getTeam,
+  listAlertRules,
+  listAlerts,
   listAnnouncements,
   listDue,
   listKeys,
+  listKnownAlerts,
   listWebhookDeliveries,
   listWebhooks,
   listWorkspaces,
@@ -50,6 +55,11 @@ export const dashboardQuery = query(getDashboard, (data) => toDashboard(object(d
 
 // Calls of our own: a server that responds with something else does not know them.
 export const dueQuery = ownQuery(listDue, [])
+export const alertsQuery = ownQuery(listAlerts, { items: [], proximo: null, totalDeItens: 0 })
+export const alertQuery = ownQuery(getAlert, { motivos: [], anteriores: [] })
+export const alertCountsQuery = ownQuery(countAlerts, { abertos: {}, situacao: '', mensagem: '' })
+export const alertRulesQuery = ownQuery(listAlertRules, [])
+export const knownAlertsQuery = ownQuery(listKnownAlerts, [])
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
 export const accountQuery = ownQuery(getAccount, { nome: '', email: '' })
 export const teamQuery = ownQuery(getTeam, { nome: '', pessoas: [], convites: [] })

@@ -6,6 +6,7 @@ import {
   LayoutDashboard,
   type LucideIcon,
   ReceiptText,
+  TriangleAlert,
   Truck,
 } from 'lucide-react'
 import { Link, NavLink } from 'react-router'
@@ -19,6 +20,7 @@ const items: readonly { to: string; label: string; icon: LucideIcon }[] = [
   { to: '/dashboard', label: 'Dashboard', icon: LayoutDashboard },
   { to: '/notas-fiscais', label: 'Notas Fiscais', icon: ReceiptText },
   { to: '/cte', label: 'CTe', icon: Truck },
+  { to: '/alertas', label: 'Alertas', icon: TriangleAlert },
   { to: '/empresas', label: 'Empresas', icon: Building2 },
   { to: '/prazos', label: 'Prazos', icon: CalendarClock },
   { to: '/help', label: 'Ajuda', icon: CircleQuestionMark },

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react'
+import { parseAmount } from '../../lib/amount.ts'
 import { Input } from '../../ui/form/input.tsx'
-import { type Filters, parseAmount } from './filters.ts'
+import type { Filters } from './filters.ts'
 
 interface AmountRangeProps {
   id: string

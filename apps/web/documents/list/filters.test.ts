@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { parseAmount } from '../../lib/amount.ts'
 import { cte, nfe } from '../kinds.ts'
-import { defaultFilters, type Filters, parseAmount, readFilters, toQuery, writeFilters } from './filters.ts'
+import { defaultFilters, type Filters, readFilters, toQuery, writeFilters } from './filters.ts'
 
 const today = new Date(2026, 10, 20)
 const read = (address: string, kind = nfe) => readFilters(new URLSearchParams(address), kind, today)

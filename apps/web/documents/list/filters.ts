@@ -1,4 +1,5 @@
 import { type ListOrder, listOrders, type marks } from '@vigia/contract/documents'
+import { parseAmount } from '../../lib/amount.ts'
 import { monthPeriod, type Period, parseDay } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
 
@@ -130,13 +131,6 @@ const direction = ({ ascending }: Filters): 'asc' | 'desc' => (ascending ? 'asc'
 
 function readOrder(value: string | null): ListOrder {
   return value !== null && Object.hasOwn(listOrders, value) ? (value as ListOrder) : usualOrder
-}
-
-/** An amount as people write it (1.234,56, 1234,5, 1234.56) as decimal text; null: it is none. */
-export function parseAmount(text: string): string | null {
-  const bare = text.replace(/^\s*R\$/i, '').trim()
-  if (/^\d{1,13}\.\d{1,2}$/.test(bare)) return bare
-  return /^(\d{1,3}(\.\d{3}){1,4}|\d{1,13})(,\d{1,2})?$/.test(bare) ? bare.replaceAll('.', '').replace(',', '.') : null
 }
 
 export function isCurrentMonth(period: Period, today: Date): boolean {

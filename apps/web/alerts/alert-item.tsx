@@ -1,0 +1,145 @@
+import type { RouteData } from '@vigia/contract/route'
+import { formatCount, formatDate, formatInstantDate, formatMoney, formatTime } from '@vigia/contract/text'
+import { type Alert, type getAlert, setAlertState } from '@vigia/contract/workspace'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { notifySuccess } from '../lib/notify.ts'
+import { useAction } from '../lib/query.ts'
+import { useMay } from '../lib/rights.ts'
+import { Badge } from '../ui/badge.tsx'
+import { Button, buttonClass } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
+import { bands, documentAddress, nameOf, states } from './words.ts'
+
+interface AlertItemProps {
+  alert: Alert
+  /** What was found before, newest first. */
+  earlier?: RouteData<typeof getAlert>['anteriores']
+  onKnown: (alert: Alert) => void
+  onCompare: (alert: Alert, others: Alert['motivos'][number]['comparados']) => void
+}
+
+const someone = 'alguém que não tem mais conta'
+const moment = (instant: string) => `${formatInstantDate(instant)} às ${formatTime(instant)}`
+
+/** One document that looks wrong: what it is, why, and what a person says of it. */
+export function AlertItem({ alert, earlier = [], onKnown, onCompare }: AlertItemProps) {
+  const { faixa, estado, emitente, empresa, valor, emissao, motivos, decisao } = alert
+  const { label, tone, icon } = bands[faixa]
+  return (
+    <li className="py-4">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <Badge tone={tone} icon={icon}>
+          {label}
+        </Badge>
+        <h2 className="min-w-0 break-words font-semibold">
+          <Link to={documentAddress(alert)} className="hover:underline hover:underline-offset-3">
+            {nameOf(alert)} · {emitente}
+          </Link>
+        </h2>
+        {estado !== 'nova' && <Badge tone={estado === 'confirmada' ? 'red' : 'plain'}>{states[estado]}</Badge>}
+      </div>
+      <p className="mt-0.5 text-muted text-sm tabular-nums">
+        {formatMoney(valor)} · emitida em {formatDate(emissao)} · {empresa}
+      </p>
+      <ul className="mt-2 grid max-w-3xl gap-1.5" aria-label="Motivos">
+        {motivos.map((reason) => (
+          <li key={reason.regra} className="flex flex-wrap items-baseline gap-x-3">
+            <span className="min-w-0 flex-1 basis-64 break-words">
+              {reason.frase} <span className="text-muted text-sm">{reason.nome}</span>
+              {reason.emAprendizado && <span className="text-muted text-sm"> · em aprendizado, ainda não conta</span>}
+            </span>
+            {reason.comparados.length > 0 && (
+              <Button variant="ghost" size="sm" onClick={() => onCompare(alert, reason.comparados)}>
+                Comparar com {formatCount(reason.comparados.length, 'documento', 'documentos')}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {alert.seguraCiencia && (
+        <p className="mt-2 text-sm">A Ciência automática deste documento espera por uma pessoa.</p>
+      )}
+      {decisao && (
+        <p className="mt-2 text-muted text-sm">
+          {states[estado]}, por {decisao.quem ?? someone}, em {moment(decisao.quando)}.
+          {alert.mudouDepois && ' O resultado mudou depois: veja os motivos acima.'}
+        </p>
+      )}
+      <Decisions alert={alert} onKnown={onKnown} />
+      {earlier.length > 0 && (
+        <details className="mt-3">
+          <summary className="cursor-pointer text-muted text-sm">
+            {formatCount(earlier.length, 'resultado anterior', 'resultados anteriores')}
+          </summary>
+          <ul className="mt-1 grid gap-1 text-sm">
+            {earlier.map(({ quando, faixa, texto }) => (
+              <li key={quando}>
+                <span className="text-muted tabular-nums">{moment(quando)}</span> · {bands[faixa].label}
+                {texto && `: ${texto}`}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </li>
+  )
+}
+
+function Decisions({ alert, onKnown }: Pick<AlertItemProps, 'alert' | 'onKnown'>) {
+  const may = useMay('fiscal')
+  const [confirming, setConfirming] = useState(false)
+  const action = useAction(setAlertState, {
+    onSuccess: ({ message }) => {
+      setConfirming(false)
+      notifySuccess(message)
+    },
+    onError: () => setConfirming(false),
+  })
+  const set = (estado: 'em-analise' | 'confirmada') => action.mutate({ body: { idsDFe: [alert.idDFe], estado } })
+  const { estado } = alert
+  const open = (
+    <Link to={documentAddress(alert)} className={buttonClass({ variant: 'outline', size: 'sm' })}>
+      Abrir documento
+    </Link>
+  )
+  if (!may) return <div className="mt-3">{open}</div>
+  return (
+    <div className="mt-3 flex flex-wrap gap-2">
+      {open}
+      {estado === 'nova' && (
+        <Button variant="outline" size="sm" busy={action.isPending} onClick={() => set('em-analise')}>
+          Em análise
+        </Button>
+      )}
+      {(estado === 'conhecida' || estado === 'confirmada') && (
+        <Button variant="outline" size="sm" busy={action.isPending} onClick={() => set('em-analise')}>
+          Voltar a analisar
+        </Button>
+      )}
+      {estado !== 'conhecida' && (
+        <Button variant="outline" size="sm" onClick={() => onKnown(alert)}>
+          É conhecido
+        </Button>
+      )}
+      {estado !== 'confirmada' && estado !== 'conhecida' && (
+        <Button variant="outline" size="sm" onClick={() => setConfirming(true)}>
+          Confirmar suspeita
+        </Button>
+      )}
+      <ConfirmDialog
+        open={confirming}
+        title={`Confirmar a suspeita: ${nameOf(alert)}?`}
+        confirm="Confirmar suspeita"
+        busy={action.isPending}
+        onConfirm={() => set('confirmada')}
+        onCancel={() => setConfirming(false)}
+      >
+        <p>
+          A Ciência automática não sai para este documento sem uma pessoa. Nada é enviado à SEFAZ agora: se a empresa
+          não comprou, abra o documento e responda com Desconhecimento da Operação.
+        </p>
+      </ConfirmDialog>
+    </div>
+  )
+}

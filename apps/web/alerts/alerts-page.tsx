@@ -1,0 +1,265 @@
+import { formatCount } from '@vigia/contract/text'
+import { type Alert, alertBands, alertStates, type listAlerts } from '@vigia/contract/workspace'
+import { ShieldCheck } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { Link, useSearchParams } from 'react-router'
+import type { CallInput } from '../lib/api.ts'
+import { useCompanies } from '../lib/companies.ts'
+import { useScreenQuery } from '../lib/query.ts'
+import { alertCountsQuery, alertQuery, alertRulesQuery, alertsQuery } from '../lib/response-adapter.ts'
+import { productName } from '../lib/site.ts'
+import { Button, buttonClass } from '../ui/button.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { Labelled } from '../ui/form/labelled.tsx'
+import { SearchSelect } from '../ui/form/search-select.tsx'
+import { Select } from '../ui/form/select.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { TextNotice } from '../ui/notice.tsx'
+import { Page } from '../ui/page.tsx'
+import { AlertItem } from './alert-item.tsx'
+import { CompareDialog } from './compare-dialog.tsx'
+import { KnownDialog } from './known-dialog.tsx'
+import { bands, states } from './words.ts'
+
+const refreshMs = 30_000
+
+/** Which documents look wrong, and why: a work list, the gravest first. */
+export function AlertsPage() {
+  const { filter, single, choose } = useFilter()
+  const [work, setWork] = useState<Work | null>(null)
+  const begin = { onKnown: (alert: Alert) => setWork({ does: 'known', alert }), onCompare: compareWith(setWork) }
+  return (
+    <Page
+      title="Alertas"
+      site={productName}
+      subtitle="Documentos que parecem errados, do mais grave ao menos grave, com os números de cada motivo."
+      action={
+        <Link to="/alertas/regras" className={buttonClass({ variant: 'outline' })}>
+          Regras e conhecidos
+        </Link>
+      }
+    >
+      <Situation />
+      {single === null ? (
+        <>
+          <FilterBar filter={filter} onChange={choose} />
+          <AlertList key={JSON.stringify(filter)} filter={filter} {...begin} />
+        </>
+      ) : (
+        <SingleAlert id={single} {...begin} />
+      )}
+      {work?.does === 'known' && <KnownDialog alert={work.alert} onClose={() => setWork(null)} />}
+      {work?.does === 'compare' && (
+        <CompareDialog alert={work.alert} others={work.others} onClose={() => setWork(null)} />
+      )}
+    </Page>
+  )
+}
+
+type Reason = Alert['motivos'][number]
+type Work = { does: 'known'; alert: Alert } | { does: 'compare'; alert: Alert; others: Reason['comparados'] }
+
+const compareWith = (set: (work: Work) => void) => (alert: Alert, others: Reason['comparados']) =>
+  set({ does: 'compare', alert, others })
+
+interface AlertHandlers {
+  onKnown: (alert: Alert) => void
+  onCompare: (alert: Alert, others: Reason['comparados']) => void
+}
+
+// What is not judged yet cannot be found right: an empty list would say so.
+function Situation() {
+  const { data } = useScreenQuery(alertCountsQuery, {}, { refreshMs })
+  if (!data || data.situacao === 'em-dia' || data.mensagem === '') return null
+  return (
+    <div className="mb-4">
+      <TextNotice tone={data.situacao === 'avaliando' ? 'info' : 'warning'} text={data.mensagem} />
+    </div>
+  )
+}
+
+type Query = NonNullable<CallInput<typeof listAlerts>['query']>
+type Filter = Pick<Query, 'Faixa' | 'Estado' | 'Regra' | 'IdEmpresa'>
+
+const parameters = { Faixa: 'faixa', Estado: 'estado', Regra: 'regra', IdEmpresa: 'empresa' } as const
+
+// In the address, so that it can be shared and survives a reload.
+function useFilter() {
+  const [params, setParams] = useSearchParams()
+  const band = alertBands.find((one) => one === params.get('faixa'))
+  const state = alertStates.find((one) => one === params.get('estado'))
+  const rule = params.get('regra')
+  const company = params.get('empresa')
+  const filter: Filter = {
+    ...(band && { Faixa: band }),
+    ...(state && { Estado: state }),
+    ...(rule && { Regra: rule }),
+    ...(company && { IdEmpresa: company }),
+  }
+  const choose = (name: keyof Filter, value: string) => {
+    const next = new URLSearchParams(params)
+    if (value === '') next.delete(parameters[name])
+    else next.set(parameters[name], value)
+    setParams(next)
+  }
+  return { filter, single: params.get('documento'), choose }
+}
+
+interface FilterBarProps {
+  filter: Filter
+  onChange: (name: keyof Filter, value: string) => void
+}
+
+function FilterBar(bar: FilterBarProps) {
+  const { filter, onChange } = bar
+  const { data: companies = [] } = useCompanies()
+  const { data: rules = [] } = useScreenQuery(alertRulesQuery, {})
+  return (
+    <div className="mb-2 grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
+      <Choice name="Faixa" label="Gravidade" {...bar}>
+        <option value="">Todas</option>
+        {[...alertBands].reverse().map((band) => (
+          <option key={band} value={band}>
+            {bands[band].label}
+          </option>
+        ))}
+      </Choice>
+      <Choice name="Estado" label="Estado" {...bar}>
+        <option value="">Em aberto</option>
+        {alertStates.map((state) => (
+          <option key={state} value={state}>
+            {states[state]}
+          </option>
+        ))}
+      </Choice>
+      <Choice name="Regra" label="Regra" {...bar}>
+        <option value="">Todas</option>
+        {rules.map(({ id, nome }) => (
+          <option key={id} value={id}>
+            {nome}
+          </option>
+        ))}
+      </Choice>
+      {companies.length > 1 && (
+        <Labelled id="alert-empresa" label="Empresa">
+          <SearchSelect
+            id="alert-empresa"
+            all="Todas"
+            value={filter.IdEmpresa ?? ''}
+            options={companies.map(({ id, razaoSocial }) => [id, razaoSocial])}
+            onChange={(value) => onChange('IdEmpresa', value)}
+          />
+        </Labelled>
+      )}
+    </div>
+  )
+}
+
+interface ChoiceProps {
+  name: keyof Filter
+  label: string
+  filter: Filter
+  onChange: (name: keyof Filter, value: string) => void
+  children: ReactNode
+}
+
+function Choice({ name, label, filter, onChange, children }: ChoiceProps) {
+  const id = `alert-${parameters[name]}`
+  return (
+    <Labelled id={id} label={label}>
+      <Select id={id} value={filter[name] ?? ''} onChange={({ target }) => onChange(name, target.value)}>
+        {children}
+      </Select>
+    </Labelled>
+  )
+}
+
+function AlertList({ filter, ...handlers }: { filter: Filter } & AlertHandlers) {
+  const [cursors, setCursors] = useState([''])
+  return cursors.map((cursor, index) => (
+    <AlertChunk
+      key={cursor}
+      filter={filter}
+      cursor={cursor}
+      isFirst={index === 0}
+      onMore={index === cursors.length - 1 ? (next) => setCursors([...cursors, next]) : undefined}
+      {...handlers}
+    />
+  ))
+}
+
+interface AlertChunkProps extends AlertHandlers {
+  filter: Filter
+  cursor: string
+  isFirst: boolean
+  /** Of the last part that is shown. */
+  onMore: ((cursor: string) => void) | undefined
+}
+
+function AlertChunk({ filter, cursor, isFirst, onMore, ...handlers }: AlertChunkProps) {
+  const query = useScreenQuery(
+    alertsQuery,
+    { query: { ...filter, ...(cursor && { depoisDe: cursor }) } },
+    { refreshMs, errorToast: true },
+  )
+  return (
+    <Loaded query={query}>
+      {({ items, proximo, totalDeItens }) => (
+        <>
+          {isFirst && (
+            <p role="status" className="py-2 text-muted text-sm tabular-nums">
+              {formatCount(totalDeItens, 'alerta', 'alertas')}
+              {totalDeItens >= 10_000 && ' ou mais'}
+            </p>
+          )}
+          {isFirst && items.length === 0 ? (
+            <Nothing filtered={Object.keys(filter).length > 0} />
+          ) : (
+            <ul className="ledger [&>li]:border-line [&>li]:border-b">
+              {items.map((alert) => (
+                <AlertItem key={alert.idDFe} alert={alert} {...handlers} />
+              ))}
+            </ul>
+          )}
+          {proximo !== null && onMore && (
+            <div className="py-4">
+              <Button variant="outline" onClick={() => onMore(proximo)}>
+                Mostrar mais
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+function Nothing({ filtered }: { filtered: boolean }) {
+  return (
+    <div className="ledger">
+      <Empty icon={<ShieldCheck />} title={filtered ? 'Nenhum alerta neste filtro' : 'Nenhum alerta em aberto'}>
+        {filtered
+          ? 'Mude o filtro acima para ver outros.'
+          : 'Nos primeiros trinta dias e trinta documentos de uma empresa, o que se compara com os hábitos dela é só mostrado.'}
+      </Empty>
+    </div>
+  )
+}
+
+function SingleAlert({ id, ...handlers }: { id: string } & AlertHandlers) {
+  const query = useScreenQuery(alertQuery, { params: { idDFe: id } }, { refreshMs })
+  return (
+    <>
+      <Link to="/alertas" className="inline-block py-2 text-brand underline underline-offset-3">
+        Todos os alertas
+      </Link>
+      <Loaded query={query}>
+        {(alert) => (
+          <ul className="ledger [&>li]:border-line [&>li]:border-b">
+            <AlertItem alert={alert} earlier={alert.anteriores} {...handlers} />
+          </ul>
+        )}
+      </Loaded>
+    </>
+  )
+}

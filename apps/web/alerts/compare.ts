@@ -1,0 +1,54 @@
+import type { DocumentDetail } from '@vigia/contract/documents'
+
+type Detail = Pick<DocumentDetail, 'secoes' | 'itens'>
+type Item = DocumentDetail['itens'][number]
+
+/** A line of two documents side by side; '' where one of them does not have it. */
+export interface Line {
+  /** Its place under the title. */
+  at: number
+  label: string
+  one: string
+  other: string
+  differs: boolean
+}
+
+/** Lines under a title. */
+export interface Part {
+  title: string
+  lines: Line[]
+}
+
+/** Two documents side by side: their facts section by section, and their items, paired by code and, where it repeats, in their order. */
+export function compare(one: Detail, other: Detail): Part[] {
+  const sections = pair(one.secoes, other.secoes, ({ titulo }) => titulo).map(([left, right]) => ({
+    title: (left ?? right)!.titulo,
+    lines: pair(left?.campos ?? [], right?.campos ?? [], ({ rotulo }) => rotulo).map(([a, b], at) =>
+      lineOf(at, (a ?? b)!.rotulo, a?.valor, b?.valor),
+    ),
+  }))
+  const items = pair(one.itens, other.itens, ({ codigo }) => codigo).map(([a, b], at) =>
+    lineOf(at, (a ?? b)!.descricao, a && itemText(a), b && itemText(b)),
+  )
+  return [...sections, ...(items.length > 0 ? [{ title: 'Itens', lines: items }] : [])]
+}
+
+function lineOf(at: number, label: string, one = '', other = ''): Line {
+  return { at, label, one, other, differs: one !== other }
+}
+
+function itemText({ quantidade, unidade, valorUnitario, valor, detalhe }: Item): string {
+  const total = valor.toLocaleString('pt-BR', { style: 'currency', currency: 'BRL' })
+  return `${quantidade} ${unidade} × ${valorUnitario} = ${total}${detalhe && ` · ${detalhe}`}`
+}
+
+// Those of the first in their order, then what only the second has; the n-th of a key belongs to the n-th.
+function pair<T>(
+  ones: readonly T[],
+  others: readonly T[],
+  keyOf: (item: T) => string,
+): [T | undefined, T | undefined][] {
+  const left = Map.groupBy(others, keyOf)
+  const pairs = ones.map((one): [T | undefined, T | undefined] => [one, left.get(keyOf(one))?.shift()])
+  return [...pairs, ...[...left.values()].flat().map((other): [undefined, T] => [undefined, other])]
+}

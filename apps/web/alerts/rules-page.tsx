@@ -1,0 +1,149 @@
+import { formatCount, formatInstantDate, formatMoney } from '@vigia/contract/text'
+import { type AlertRule, removeKnownAlert, switchAlertRule } from '@vigia/contract/workspace'
+import { Link } from 'react-router'
+import { notifySuccess } from '../lib/notify.ts'
+import { useAction, useScreenQuery } from '../lib/query.ts'
+import { alertRulesQuery, knownAlertsQuery } from '../lib/response-adapter.ts'
+import { useMay } from '../lib/rights.ts'
+import { productName } from '../lib/site.ts'
+import { Button } from '../ui/button.tsx'
+import { Switch } from '../ui/form/switch.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Page } from '../ui/page.tsx'
+
+const families: Record<AlertRule['familia'], string> = {
+  integridade: 'Integridade',
+  identidade: 'Quem emite',
+  valor: 'Valor',
+  tempo: 'Datas e numeração',
+  tributos: 'Tributos e pagamento',
+  transporte: 'Transporte',
+  cancelamento: 'Cancelamento e correção',
+}
+
+/** By which rules documents look wrong, what came of each, and what people said is known. */
+export function RulesPage() {
+  return (
+    <Page
+      title="Regras dos alertas"
+      site={productName}
+      subtitle="O que cada regra procura, quantas vezes disparou e o que as pessoas disseram."
+    >
+      <Link to="/alertas" className="mb-4 inline-block text-brand underline underline-offset-3">
+        Todos os alertas
+      </Link>
+      <Known />
+      <Rules />
+    </Page>
+  )
+}
+
+function Known() {
+  const may = useMay('administrador')
+  const known = useScreenQuery(knownAlertsQuery, {})
+  const action = useAction(removeKnownAlert, { onSuccess: ({ message }) => notifySuccess(message) })
+  return (
+    <section aria-labelledby="conhecidos" className="mb-10">
+      <h2 id="conhecidos" className="mb-2 text-lg">
+        O que é conhecido
+      </h2>
+      <Loaded query={known}>
+        {(entries) =>
+          entries.length === 0 ? (
+            <p className="ledger py-4 text-muted">
+              Nada. “É conhecido”, num alerta, cala os motivos dele para o mesmo emitente e a mesma empresa.
+            </p>
+          ) : (
+            <ul className="ledger [&>li]:border-line [&>li]:border-b">
+              {entries.map(({ idConhecido, nome, emitente, empresa, teto, ate, quem, quando }) => (
+                <li key={idConhecido} className="flex flex-wrap items-start justify-between gap-x-4 gap-y-1 py-2.5">
+                  <div className="min-w-0 flex-1 basis-64">
+                    <p className="break-words font-semibold">
+                      {nome}: {emitente}
+                    </p>
+                    <p className="text-muted text-sm tabular-nums">
+                      {empresa} · {teto === null ? 'qualquer valor' : `até ${formatMoney(teto)}`} · até{' '}
+                      {formatInstantDate(ate)} · {quem ?? 'alguém que não tem mais conta'}, em{' '}
+                      {formatInstantDate(quando)}
+                    </p>
+                  </div>
+                  {may && (
+                    <Button
+                      variant="outline"
+                      size="sm"
+                      aria-label={`Desfazer: ${nome}, ${emitente}`}
+                      busy={action.isPending && action.variables !== undefined}
+                      onClick={() => action.mutate({ body: { idConhecido } })}
+                    >
+                      Desfazer
+                    </Button>
+                  )}
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}
+
+function Rules() {
+  const rules = useScreenQuery(alertRulesQuery, {})
+  return (
+    <Loaded query={rules}>
+      {(all) =>
+        Object.entries(families).map(([family, title]) => {
+          const own = all.filter(({ familia }) => familia === family)
+          return (
+            own.length > 0 && (
+              <section key={family} aria-labelledby={`familia-${family}`} className="mb-8">
+                <h2 id={`familia-${family}`} className="mb-2 text-lg">
+                  {title}
+                </h2>
+                <ul className="ledger [&>li]:border-line [&>li]:border-b">
+                  {own.map((rule) => (
+                    <RuleItem key={rule.id} rule={rule} />
+                  ))}
+                </ul>
+              </section>
+            )
+          )
+        })
+      }
+    </Loaded>
+  )
+}
+
+function RuleItem({ rule }: { rule: AlertRule }) {
+  const may = useMay('administrador')
+  const action = useAction(switchAlertRule, { onSuccess: ({ message }) => notifySuccess(message) })
+  const { id, nome, ligada, fixa } = rule
+  return (
+    <li className="py-3">
+      {may && !fixa ? (
+        <Switch
+          label={nome}
+          help={outcome(rule)}
+          checked={ligada}
+          onChange={(on) => action.mutate({ params: { id }, body: { ligada: on } })}
+        />
+      ) : (
+        <>
+          <p className="font-semibold">{nome}</p>
+          <p className="text-muted">
+            {outcome(rule)}
+            {fixa ? ' Sempre ligada.' : ligada ? '' : ' Desligada.'}
+          </p>
+        </>
+      )}
+    </li>
+  )
+}
+
+function outcome({ disparos, confirmados, conhecidos, precisao }: AlertRule): string {
+  if (disparos === 0) return 'Ainda não disparou.'
+  const said = `${formatCount(confirmados, 'confirmado', 'confirmados')} e ${formatCount(conhecidos, 'conhecido', 'conhecidos')}`
+  const share = precisao === null ? 'ninguém decidiu ainda' : `${said}, acerto de ${Math.round(precisao * 100)}%`
+  return `${formatCount(disparos, 'alerta', 'alertas')}: ${share}.`
+}

@@ -1,0 +1,30 @@
+import type { Alert, AlertBand, AlertState } from '@vigia/contract/workspace'
+import { CircleAlert, Info, type LucideIcon, OctagonAlert, TriangleAlert } from 'lucide-react'
+import type { Tone } from '../ui/badge.tsx'
+
+/** How grave an alert is, in a word, a colour and a mark; the gravest first. */
+export const bands: Record<AlertBand, { label: string; tone: Tone; icon: LucideIcon }> = {
+  critico: { label: 'Crítico', tone: 'red', icon: OctagonAlert },
+  alto: { label: 'Alto', tone: 'yellow', icon: TriangleAlert },
+  medio: { label: 'Médio', tone: 'plain', icon: CircleAlert },
+  informativo: { label: 'Informativo', tone: 'plain', icon: Info },
+}
+
+/** What became of an alert. */
+export const states: Record<AlertState, string> = {
+  nova: 'Nova',
+  'em-analise': 'Em análise',
+  confirmada: 'Suspeita confirmada',
+  conhecida: 'Conhecida',
+}
+
+/** "NF-e 1.234", the way a person finds a document. */
+export function nameOf({ tipoDFe, numero }: Pick<Alert, 'tipoDFe' | 'numero'>): string {
+  return `${tipoDFe === 0 ? 'NF-e' : 'CT-e'} ${numero.toLocaleString('pt-BR')}`
+}
+
+/** The list with this document and its panel. */
+export function documentAddress({ tipoDFe, chave, idDFe }: Pick<Alert, 'tipoDFe' | 'chave' | 'idDFe'>): string {
+  const params = new URLSearchParams({ busca: chave, periodo: 'todos', documento: idDFe })
+  return `${tipoDFe === 0 ? '/notas-fiscais' : '/cte'}?${params}`
+}
