@@ -99,6 +99,30 @@ async function newRemark(two: TwoWorkspaces): Promise<{ idDfe: string; idObserva
   return { idDfe, idObservacao: data.at(-1)!.idObservacao }
 }
 
+const answerRule = {
+  nome: 'Papelaria, até R$ 500',
+  condicoes: { emitentes: ['12.345.678/0001-95'], valorAte: 500 },
+  resposta: 'ciencia-apos',
+  dias: 2,
+}
+
+async function answerRules({ product, mine }: TwoWorkspaces): Promise<string[]> {
+  const response = await fetch(`${product.url}/v1/api/RegrasDeResposta`, {
+    headers: { authorization: `Bearer ${mine.token}` },
+  })
+  const { data } = (await response.json()) as { data: { regras: { idRegra: string }[] } }
+  return data.regras.map(({ idRegra }) => idRegra)
+}
+
+async function newAnswerRule(two: TwoWorkspaces): Promise<string> {
+  await two.owner.query(
+    `insert into answer_rule (workspace_id, position, name, active, answer, conditions, saved_by)
+     select workspace_id, (select count(*) from answer_rule), 'x', true, 'perguntar', '{}', id from account where email = $1`,
+    [two.mine.account.email],
+  )
+  return (await answerRules(two)).at(-1)!
+}
+
 async function newLink({ owner }: TwoWorkspaces, purpose: 'password' | 'email'): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   await owner.query(
@@ -420,6 +444,20 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'POST /v1/api/DocumentosFiscais/apagar-visao': async (two) => ({
     body: { idVisao: await newView(two) },
     id: 'idVisao',
+  }),
+  'GET /v1/api/RegrasDeResposta': () => ({}),
+  'POST /v1/api/RegrasDeResposta/guardar': async (two) => ({
+    body: { ...answerRule, idRegra: await newAnswerRule(two) },
+    id: 'idRegra',
+  }),
+  'POST /v1/api/RegrasDeResposta/testar': async (two) => ({
+    body: { ...answerRule, idRegra: await newAnswerRule(two) },
+    id: 'idRegra',
+  }),
+  'POST /v1/api/RegrasDeResposta/ordenar': async (two) => ({ body: { idsRegra: await answerRules(two) } }),
+  'POST /v1/api/RegrasDeResposta/apagar': async (two) => ({
+    body: { idRegra: await newAnswerRule(two) },
+    id: 'idRegra',
   }),
   'GET /v1/api/Prazos': () => ({}),
   'GET /v1/api/Dashboard': () => ({}),

@@ -173,6 +173,7 @@ describe('a deletion', () => {
         sql`insert into passkey (workspace_id, account_id, digest, credential_id, public_key, counter, transports, name) values (${workspaceId}, ${office.id}, '', '', '', 0, '{}', 'x')`,
         sql`insert into announcement_position select s.workspace_id, s.public_id, 1 from session s`,
         sql`insert into manifestation_text (workspace_id, type, choice, text) values (${workspaceId}, 0, 1, 'x')`,
+        sql`insert into answer_rule (workspace_id, position, name, active, answer, conditions, saved_by) values (${workspaceId}, 0, 'x', true, 'perguntar', '{}', 1)`,
         sql`insert into saved_view (workspace_id, type, name, address, saved_by) values (${workspaceId}, 0, 'x', '', 1)`,
         sql`insert into document_remark (workspace_id, company_id, document_id, text, written_by) select workspace_id, company_id, id, 'x', 1 from document`,
         sql`insert into document_reliance (workspace_id, company_id, document_id) select workspace_id, company_id, id from document on conflict do nothing`,

@@ -144,6 +144,13 @@ export const fieldTexts: Record<string, FieldWords> = {
   justificativa: { description: 'Motivo, de 1 a 200 caracteres; alguns eventos exigem pelo menos 15.' },
   idsDFe: { description: 'Os documentos, até 300 de cada vez; numa exportação, até 5.000.' },
   tipoDFe: { description: '0 NF-e, 2 CT-e.', enum: [0, 2] },
+  idRegra: { description: 'A regra de resposta, como a lista delas a dá; ao guardar, a que muda.' },
+  idsRegra: { description: 'Todas as regras de resposta, na ordem em que passam a valer.' },
+  condicoes: {
+    description:
+      'A quais notas a regra vale: às que cumprem tudo o que está dito. `idsEmpresa`: empresas que receberam; `emitentes`: CNPJ (com todos os estabelecimentos da raiz), raiz ou CPF; `emitenteNovo`: se há documento anterior da mesma raiz; `valorDe` e `valorAte`: em reais, os dois extremos contam.',
+  },
+  dias: { description: 'De `ciencia-apos`: quantos dias a Ciência espera, de 1 a 8.' },
   idVisao: { description: 'A visão, como a lista delas a dá.' },
   endereco: {
     description:
@@ -337,6 +344,7 @@ export const tagTexts: Record<string, string> = {
   Empresas: 'As empresas, os certificados e a captura.',
   Equipe: 'As pessoas do workspace, o que cada uma pode, e os convites.',
   Convites: 'Aceitar um convite, com o link da mensagem.',
+  RegrasDeResposta: 'A quais notas a Ciência vai sem uma pessoa.',
   Prazos: 'Até quando os documentos podem ser respondidos.',
   Plano: 'O plano, os limites e o uso.',
   Auditoria: 'Quem fez o quê.',

@@ -635,6 +635,7 @@ interface OutgoingEventTable {
   justification: string | null
   corrections: ColumnType<unknown, string | null | undefined, string | null> | null
   why: string
+  rule_id: Optional<bigint | null>
   requested_by: number | null
   requested_at: Timestamp
   next_at: ColumnType<Date, Date | undefined, Date>
@@ -649,6 +650,18 @@ interface OutgoingEventTable {
   registered_at: Optional<Date | null>
   answer_xml: Optional<string | null>
   answered_at: Optional<Date | null>
+}
+interface AnswerRuleTable {
+  workspace_id: number
+  id: Generated<bigint>
+  position: number
+  name: string
+  active: boolean
+  answer: 'ciencia' | 'ciencia-apos' | 'perguntar'
+  after_days: number | null
+  conditions: ColumnType<unknown, string, string>
+  saved_by: number
+  saved_at: Timestamp
 }
 interface ChangePositionTable {
   workspace_id: number
@@ -769,6 +782,7 @@ export interface Tables {
   manifestation_text: ManifestationTextTable
   document_remark: DocumentRemarkTable
   document_reliance: DocumentRelianceTable
+  answer_rule: AnswerRuleTable
   saved_view: SavedViewTable
   first_view: FirstViewTable
   mail_link: MailLinkTable
