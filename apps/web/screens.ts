@@ -28,6 +28,7 @@ export const workspaceScreens = [
     import('./companies/edit-company-page.tsx').then((module) => module.EditCompanyPage),
   ),
   screen('/prazos', () => import('./agenda/agenda-page.tsx').then((module) => module.AgendaPage)),
+  screen('/respostas', () => import('./answer-rules/rules-page.tsx').then((module) => module.AnswerRulesPage)),
   screen('/help', () => import('./help/help-page.tsx').then((module) => module.HelpPage)),
   screen('/conta', () => import('./account/account-page.tsx').then((module) => module.AccountPage)),
   screen('/integracoes', () =>

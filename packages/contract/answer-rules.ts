@@ -17,7 +17,11 @@ const amount = (field: string) =>
 /** To which notes a rule applies: to those that fit all that is said; without anything to every one. */
 const AnswerConditions = z
   .object({
-    idsEmpresa: z.array(z.string()).min(1).max(answerRuleMax.companies, 'Escolha menos empresas.').optional(),
+    idsEmpresa: z
+      .array(z.string(), { error: 'idsEmpresa deve ser uma lista' })
+      .min(1, 'Escolha ao menos uma empresa, ou todas.')
+      .max(answerRuleMax.companies, 'Escolha menos empresas.')
+      .optional(),
     emitentes: z
       .array(
         z
@@ -29,7 +33,7 @@ const AnswerConditions = z
           )
           .transform((text) => (text.length === 14 ? text.slice(0, 8) : text)),
       )
-      .min(1)
+      .min(1, 'Informe ao menos um emitente.')
       .max(answerRuleMax.issuers, `Uma regra tem até ${answerRuleMax.issuers} emitentes.`)
       .optional()
       .describe('CNPJ (todos os estabelecimentos da mesma raiz), raiz ou CPF.'),

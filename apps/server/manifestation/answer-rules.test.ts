@@ -185,6 +185,7 @@ test('no Ciência is made ready that no rule and no switch wants at that moment,
     { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), at: fc.nat(3) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('switch' as const), on: fc.boolean() }) },
   )
+  type Edit = typeof edit extends fc.Arbitrary<infer T> ? T : never
   const round = fc.record({
     before: fc.array(edit, { minLength: 1, maxLength: 2 }),
     after: fc.array(edit, { maxLength: 2 }),
@@ -208,7 +209,7 @@ test('no Ciência is made ready that no rule and no switch wants at that moment,
         )
         return rule ? rule.answer === 'ciencia' : switched
       }
-      const make = async (one: fc.TypeOfArbitrary<typeof edit>) => {
+      const make = async (one: Edit) => {
         if (one.do === 'save') {
           const { answer, issuer, to } = one
           const condicoes = { ...(issuer && { emitentes: [issuer] }), ...(to && { valorAte: to }) }

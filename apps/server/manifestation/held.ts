@@ -1,3 +1,4 @@
+import { formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import type { Context } from '../platform/context.ts'
@@ -64,8 +65,8 @@ async function listWorkspaces(ctx: Pick<Context, 'db'>): Promise<number[]> {
 }
 
 /**
- * Lets events leave again after a restore. `withoutAutomatic` turns the automatic Ciência of all companies off first: what waits because of it
- * is withdrawn when its turn comes, and each workspace turns it on again where it wants it.
+ * Lets events leave again after a restore. `withoutAutomatic` turns the automatic Ciência of all companies, and the rules that send one, off first: what waits
+ * because of them is withdrawn when its turn comes, and each workspace turns them on again where it wants them.
  */
 export async function releaseHeld(
   ctx: Pick<Context, 'db'>,
@@ -85,7 +86,26 @@ export async function releaseHeld(
       await recordAudit({ db }, { workspaceId, accountName: operator }, 'empresa', what)
     })
   }
+  if (withoutAutomatic) await switchRulesOff(ctx)
   await releaseRestore(ctx)
+}
+
+async function switchRulesOff(ctx: Pick<Context, 'db'>): Promise<void> {
+  for (const workspaceId of await listWorkspaces(ctx))
+    await inWorkspace(ctx, workspaceId, async ({ db }) => {
+      const rules = await db
+        .updateTable('answer_rule')
+        .set({ active: false })
+        .where('workspace_id', '=', workspaceId)
+        .where('active', '=', true)
+        .where('answer', '<>', 'perguntar')
+        .returning('name')
+        .execute()
+      if (rules.length === 0) return
+      const names = formatList(rules.map(({ name }) => `“${name}”`))
+      const what = `Desligou regras de resposta (${names}), porque o banco de dados voltou de uma cópia de segurança.`
+      await recordAudit({ db }, { workspaceId, accountName: operator }, 'manifestacao', what)
+    })
 }
 
 /**

@@ -28,6 +28,7 @@ const screens: readonly [label: string, to: string, words: string][] = [
   ['Cadastrar empresa', '/empresas/nova', 'nova certificado'],
   ['Certificados que vencem em 30 dias', '/empresas?so=certificado', 'validade'],
   ['Empresas com problema', '/empresas?so=problema', 'falha parada'],
+  ['Respostas por regra', '/respostas', 'ciencia automatica regras manifestacao'],
   ['Prazos', '/prazos', 'agenda vencimentos calendario respostas'],
   ['Ajuda', '/help', 'duvidas'],
   ['Minha conta', '/conta', 'nome e-mail'],
