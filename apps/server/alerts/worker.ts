@@ -1,0 +1,22 @@
+import { startJobs } from '../jobs/jobs.ts'
+import type { Context } from '../platform/context.ts'
+import { claimTurn, postponeTurn, type Turn, takeTurn } from './following.ts'
+
+const idleMs = 1_000
+const afterFailureMs = 60_000
+
+/** Judges what changes in all workspaces, a bounded part of one after the other, until disposed. */
+export function startAlertWorker(ctx: Context): AsyncDisposable {
+  return startJobs<Turn>(
+    {
+      name: 'alerts',
+      claim: () => claimTurn(ctx),
+      run: async (turn) => void (await takeTurn(ctx, turn)),
+      postpone: (turn) => postponeTurn(ctx, turn, afterFailureMs),
+      describe: ({ workspaceId }) => ({ workspaceId }),
+      concurrency: 1,
+      idleMs,
+    },
+    ctx.log,
+  )
+}
