@@ -145,6 +145,8 @@ export const getAlert = route({
   }),
 })
 
+const badCeiling = 'teto deve ser um valor como 1234.56'
+
 /** What a person says of alerts. */
 export const AlertStateForm = z.object({
   idsDFe: z
@@ -157,7 +159,11 @@ export const AlertStateForm = z.object({
   /** Of `conhecida`: which reasons are known; without them all that the alert has, except those that nothing silences. */
   regras: z.array(ruleId).max(50).optional(),
   /** Reais: dearer documents are told again. */
-  teto: z.number('teto deve ser um valor').positive('teto deve ser maior que zero').max(9_999_999_999_999).optional(),
+  teto: z
+    .union([z.number(), z.string()], { error: badCeiling })
+    .transform(String)
+    .pipe(z.string().regex(/^\d{1,13}(\.\d{1,2})?$/, badCeiling))
+    .optional(),
   /** Documents issued later are told again; without it twelve months from now. */
   ate: LocalDateTime('ate').optional(),
 })

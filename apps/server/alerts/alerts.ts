@@ -10,7 +10,8 @@ export function isDoubted(states: readonly string[] = ['nova', 'em-analise', 'co
                           and a.state = any (${states}::text[]))`
 }
 
-/** Whether the `document d` was judged, or waited so long for it that nothing else should. */
+/** Whether the `document d` was judged, waited so long for it that nothing else should, or is of a workspace in which nobody judges yet. */
 export const isJudgedOrLate: RawBuilder<boolean> = sql<boolean>`(
   d.created_at < now() - interval '1 hour'
+  or not exists (select from alert_position p where p.workspace_id = d.workspace_id)
   or exists (select from alert_fact f where f.workspace_id = d.workspace_id and f.chave = d.chave and f.again_at is distinct from '-infinity'))`

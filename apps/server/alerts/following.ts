@@ -59,13 +59,13 @@ interface Portion {
 
 /**
  * Judges what changed next in a workspace, or next of what was there before, and what is due; a bounded part of it. Nothing happens when somebody else
- * has the turn by now. Returns whether more is left to do at once.
+ * has the turn by now. Returns the companies whose documents were read.
  */
 export async function takeTurn(
   ctx: Pick<Context, 'db' | 'config'>,
   { workspaceId, lease }: Turn,
   asOf = Date.now(),
-): Promise<boolean> {
+): Promise<number[]> {
   const { found, companies, portion, position } = await readWorkspace(ctx, workspaceId, async ({ db, config }) => {
     const position = await readPosition({ db }, workspaceId)
     const portion = await nextPortion({ db }, workspaceId, position)
@@ -84,7 +84,7 @@ export async function takeTurn(
       select from alert_position where workspace_id = ${workspaceId} and lease_until = ${lease}::timestamptz for update`.execute(
       db,
     )
-    if (rows.length === 0) return false
+    if (rows.length === 0) return []
     if (changes.length > 0) await putFacts({ db }, workspaceId, changes)
     const judged = await judgeDue({ db }, workspaceId, judging, judgedMax)
     let { reviewedId } = position
@@ -99,9 +99,9 @@ export async function takeTurn(
              reviewed_id = case when reviewed_id is not distinct from ${position.reviewedId}::bigint then ${reviewedId}::bigint else reviewed_id end,
              lease_until = null,
              next_at = case when ${more} then now() else coalesce(
-               (select greatest(min(again_at), now()) from alert_fact where workspace_id = ${workspaceId} and again_at is not null), 'infinity') end
+               (select min(greatest(again_at, now())) from alert_fact where workspace_id = ${workspaceId} and again_at is not null), 'infinity') end
        where workspace_id = ${workspaceId}`.execute(db)
-    return more
+    return [...new Set(found.flatMap(({ companyId, question }) => (question ? companyId : [])))]
   })
 }
 

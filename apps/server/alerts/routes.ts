@@ -68,7 +68,7 @@ export const alertRoutes = [
       setState(ctx, session, ids, {
         state: body.estado,
         rules: body.regras,
-        ceiling: body.teto === undefined ? undefined : Math.round(body.teto * 100),
+        ceiling: body.teto === undefined ? undefined : Math.round(Number(body.teto) * 100),
         until: body.ate === undefined ? undefined : new Date(`${body.ate}-03:00`),
       }),
     )
