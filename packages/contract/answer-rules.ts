@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { alertBands } from './alerts.ts'
 import { flag, wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
@@ -41,6 +42,10 @@ const AnswerConditions = z
       .boolean('emitenteNovo deve ser true ou false')
       .optional()
       .describe('true: nenhum documento anterior da mesma raiz está aqui; false: há algum.'),
+    comAlerta: z
+      .enum(alertBands, 'comAlerta deve ser informativo, medio, alto ou critico')
+      .optional()
+      .describe('Com um alerta em aberto desta faixa ou mais grave.'),
     valorDe: amount('valorDe'),
     valorAte: amount('valorAte'),
   })
@@ -78,6 +83,7 @@ const AnswerRule = z.object({
     idsEmpresa: z.array(z.string()).optional(),
     emitentes: z.array(z.string()).optional(),
     emitenteNovo: z.boolean().optional(),
+    comAlerta: z.enum(alertBands).optional(),
     valorDe: z.number().optional(),
     valorAte: z.number().optional(),
   }),

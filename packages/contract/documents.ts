@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { alertBands } from './alerts.ts'
 import { flag, LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
 import { SaveViewForm } from './forms.ts'
 import { Remark } from './remarks.ts'
@@ -34,6 +35,10 @@ const filterShape = {
   ValorAte: amount('ValorAte').optional(),
   /** What the people of the workspace did with the documents; ours. */
   Marca: z.enum(marks, 'Marca deve ser conferidas, por-conferir, mudaram-depois ou com-observacao').optional(),
+  /** Documents with an open alert: `qualquer`, or of one band. */
+  Alerta: z
+    .enum(['qualquer', ...alertBands], 'Alerta deve ser qualquer, informativo, medio, alto ou critico')
+    .optional(),
 }
 const inOrder = (filter: { DataDe?: string | undefined; DataAte?: string | undefined }) =>
   !filter.DataDe || !filter.DataAte || filter.DataDe <= filter.DataAte
@@ -120,6 +125,7 @@ export const DocumentRow = z.object({
       'O evento que cancelou, substituiu ou corrigiu o documento depois de conferido, exportado ou confirmado, e quando chegou; null: nenhum, ou já conferido de novo.',
     ),
   observacoes: z.number().describe('Quantas observações o workspace escreveu nele.'),
+  alerta: z.enum(alertBands).nullable().describe('A faixa do alerta aberto do documento; null: nenhum.'),
 })
 /** What the browser receives as a document row (section 3). */
 export type DocumentRow = z.output<typeof DocumentRow>

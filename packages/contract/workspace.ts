@@ -4,6 +4,25 @@ import { route } from './route.ts'
 
 export { agendaDays, type Due, listDue } from './agenda.ts'
 export {
+  Alert,
+  type AlertBand,
+  AlertRule,
+  type AlertState,
+  AlertStateForm,
+  alertBands,
+  alertMax,
+  alertStates,
+  countAlerts,
+  getAlert,
+  type KnownAlert,
+  listAlertRules,
+  listAlerts,
+  listKnownAlerts,
+  removeKnownAlert,
+  setAlertState,
+  switchAlertRule,
+} from './alerts.ts'
+export {
   addWebhook,
   changeKinds,
   changeWebhook,
@@ -168,6 +187,7 @@ export const auditActions = [
   'plano',
   'equipe',
   'anotacao',
+  'alerta',
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 

@@ -129,6 +129,23 @@ export const fieldTexts: Record<string, FieldWords> = {
   Acao: { description: 'Só este tipo de ação.' },
   idDfe: { description: 'Identificador do documento, como a lista o dá.' },
   Marca: { description: 'O que as pessoas do workspace fizeram com os documentos.' },
+  Alerta: { description: 'Documentos com um alerta aberto: de qualquer faixa, ou de uma.' },
+  Faixa: { description: 'A faixa do alerta.' },
+  Estado: { description: 'abertos: o que ninguém disse que é conhecido; ou um estado.' },
+  Regra: { description: 'A regra que disparou, como S01.' },
+  depoisDe: {
+    description: 'De onde a lista ou a conferência continua: `proximo` da resposta anterior; sem ele, do começo.',
+  },
+  idDFe: { description: 'Identificador do documento, como a lista o dá.' },
+  estado: { description: 'O estado do alerta.' },
+  regras: { description: 'Quais motivos ficam conhecidos; sem elas, todos os que o alerta tem.' },
+  teto: { description: 'Em reais: documentos mais caros voltam a ser mostrados. Sem ele, vale para qualquer valor.' },
+  ate: {
+    description:
+      'Nos alertas, até quando fica conhecido (aaaa-MM-ddTHH:mm:ss; sem ele, e no máximo, doze meses); nos avisos, o último lido; numa resposta, um instante em ISO 8601.',
+  },
+  ligada: { description: 'true liga a regra, false a desliga (também 1, 0, on, off).' },
+  idConhecido: { description: 'O conhecido, como `Alertas/conhecidos` o dá.' },
   para: { description: 'A resposta que o documento espera.' },
   totalDeEmpresas: { description: 'De quantas empresas são.' },
   empresas: { description: 'Os nomes de até três delas.' },
@@ -148,7 +165,7 @@ export const fieldTexts: Record<string, FieldWords> = {
   idsRegra: { description: 'Todas as regras de resposta, na ordem em que passam a valer.' },
   condicoes: {
     description:
-      'A quais notas a regra vale: às que cumprem tudo o que está dito. `idsEmpresa`: empresas que receberam; `emitentes`: CNPJ (com todos os estabelecimentos da raiz), raiz ou CPF; `emitenteNovo`: se há documento anterior da mesma raiz; `valorDe` e `valorAte`: em reais, os dois extremos contam.',
+      'A quais notas a regra vale: às que cumprem tudo o que está dito. `idsEmpresa`: empresas que receberam; `emitentes`: CNPJ (com todos os estabelecimentos da raiz), raiz ou CPF; `emitenteNovo`: se há documento anterior da mesma raiz; `comAlerta`: com um alerta em aberto desta faixa ou mais grave; `valorDe` e `valorAte`: em reais, os dois extremos contam.',
   },
   dias: { description: 'De `ciencia-apos`: quantos dias a Ciência espera, de 1 a 8.' },
   idVisao: { description: 'A visão, como a lista delas a dá.' },
@@ -181,7 +198,6 @@ export const fieldTexts: Record<string, FieldWords> = {
   pdf: { description: 'Leva DANFE e DACTE, de até 5.000 documentos; com tudo, de até 50.000. Não vindo, não leva.' },
   planilha: { description: 'Leva uma planilha com uma linha por documento. Não vindo, leva.' },
   antesDe: { description: 'O `idAviso` do último aviso da página anterior; sem ele, os mais novos.' },
-  depoisDe: { description: 'O `proximo` da parte anterior; sem ele, do primeiro registro em diante.' },
   bilhete: {
     description:
       'O fim do endereço que exportar, imprimir ou link devolveu; vale por dez minutos, o da auditoria por dois.',
@@ -258,7 +274,6 @@ export const fieldTexts: Record<string, FieldWords> = {
   detalhe: { description: 'NCM, CFOP, tributos e o que mais houver, numa linha.' },
   relacionados: { description: 'Documentos que este cita; `idDfe` é null para o que não está aqui.' },
   relacao: { description: 'O que o outro documento é deste, em palavras.' },
-  ate: { description: instant },
   historico: { description: 'O que aconteceu com o documento, do mais novo ao mais antigo.' },
   tpEvento: { description: 'Código do evento; null para o que não é um evento.' },
   autor: { description: 'Quem fez, em palavras.' },
@@ -345,6 +360,7 @@ export const tagTexts: Record<string, string> = {
   Equipe: 'As pessoas do workspace, o que cada uma pode, e os convites.',
   Convites: 'Aceitar um convite, com o link da mensagem.',
   RegrasDeResposta: 'A quais notas a Ciência vai sem uma pessoa.',
+  Alertas: 'Quais documentos parecem errados, e por quê.',
   Prazos: 'Até quando os documentos podem ser respondidos.',
   Plano: 'O plano, os limites e o uso.',
   Auditoria: 'Quem fez o quê.',

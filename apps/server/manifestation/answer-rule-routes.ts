@@ -7,6 +7,7 @@ import {
   saveAnswerRule,
   testAnswerRule,
 } from '@vigia/contract/manifestation'
+import { alertBands } from '@vigia/contract/workspace'
 import type { z } from 'zod'
 import { findCompanyIds } from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
@@ -168,12 +169,13 @@ function placeOf(
 }
 
 async function draftOf(ctx: WithDatabase, { workspaceId }: Session, body: Body): Promise<AnswerRuleDraft> {
-  const { idsEmpresa, emitentes, emitenteNovo, valorDe, valorAte } = body.condicoes
+  const { idsEmpresa, emitentes, emitenteNovo, comAlerta, valorDe, valorAte } = body.condicoes
   const companies = await findCompanyIds(ctx, workspaceId, idsEmpresa ?? null)
   const conditions: AnswerConditions = {
     ...(companies && { companies }),
     ...(emitentes && { issuers: [...new Set(emitentes)] }),
     ...(emitenteNovo !== undefined && { isNew: emitenteNovo }),
+    ...(comAlerta && { band: alertBands.indexOf(comAlerta) }),
     ...(valorDe !== undefined && { from: valorDe }),
     ...(valorAte !== undefined && { to: valorAte }),
   }
@@ -207,6 +209,7 @@ async function toList(ctx: Pick<Context, 'db' | 'ids'>, { workspaceId }: Session
         idsEmpresa: conditions.companies?.flatMap((company) => publicIds.get(company) ?? []),
         emitentes: conditions.issuers,
         emitenteNovo: conditions.isNew,
+        comAlerta: conditions.band === undefined ? undefined : alertBands[conditions.band],
         valorDe: conditions.from,
         valorAte: conditions.to,
       },

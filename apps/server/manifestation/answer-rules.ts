@@ -15,6 +15,8 @@ export interface AnswerConditions {
   issuers?: string[]
   /** Whether no earlier document of the same base is here. */
   isNew?: boolean
+  /** An open alert of this band or a graver one, as `alert` keeps them. */
+  band?: number
   from?: number
   to?: number
 }
@@ -74,10 +76,17 @@ const baseOf = (alias: string) => {
   return sql`case length(${taxId}) when 14 then left(${taxId}, 8) else ${taxId} end`
 }
 
-function fits({ companies, issuers, isNew, from, to }: AnswerConditions): RawBuilder<unknown> {
+function fits({ companies, issuers, isNew, band, from, to }: AnswerConditions): RawBuilder<unknown> {
   const conditions = [
     ...(companies ? [sql`d.company_id = any (${companies}::int[])`] : []),
     ...(issuers ? [sql`${baseOf('s')} = any (${issuers}::text[])`] : []),
+    ...(band === undefined
+      ? []
+      : [
+          sql`exists (
+      select from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and a.band >= ${band}::int
+                            and a.state <> 'conhecida' and a.rules <> '{}')`,
+        ]),
     ...(from === undefined ? [] : [sql`d.amount >= ${from}::numeric`]),
     ...(to === undefined ? [] : [sql`d.amount <= ${to}::numeric`]),
     ...(isNew === undefined ? [] : [isNew ? sql`not ${isKnown}` : isKnown]),

@@ -5,6 +5,7 @@ import type { Context } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
 import { findRestore, releaseRestore } from '../platform/restore.ts'
 import type { Service } from '../platform/service.ts'
+import { readAnswerRules } from './answer-rules.ts'
 import { type Author, noteReadBack, readJournal, wasReadBack } from './journal.ts'
 import { deliverEvents } from './settlement.ts'
 
@@ -22,10 +23,10 @@ export interface HeldCompany {
   requested: number
 }
 
-/** What a release lets leave; null: nothing is held. */
+/** What a release lets leave, and how many rules send a Ciência without a person; null: nothing is held. */
 export async function listHeld(
   ctx: Pick<Context, 'db'>,
-): Promise<{ foundAt: Date; copyOf: Date | null; companies: HeldCompany[] } | null> {
+): Promise<{ foundAt: Date; copyOf: Date | null; companies: HeldCompany[]; rules: number } | null> {
   const restore = await findRestore(ctx)
   if (!restore) return null
   const { rows: waiting } = await inCapture(ctx, ({ db }) =>
@@ -36,7 +37,10 @@ export async function listHeld(
   )
   const waitingOf = new Map(waiting.map(({ companyId, ...counts }) => [companyId, counts]))
   const companies: HeldCompany[] = []
+  let rules = 0
   for (const workspaceId of await listWorkspaces(ctx)) {
+    const sending = await inWorkspace(ctx, workspaceId, (ctx) => readAnswerRules(ctx, workspaceId))
+    rules += sending.filter(({ active, answer }) => active && answer !== 'perguntar').length
     const rows = await inWorkspace(ctx, workspaceId, ({ db }) =>
       db
         .selectFrom('company')
@@ -51,7 +55,7 @@ export async function listHeld(
       companies.push({ workspaceId, companyId: id, ...company, ...counts })
     }
   }
-  return { ...restore, companies }
+  return { ...restore, companies, rules }
 }
 
 // As the plans name them.

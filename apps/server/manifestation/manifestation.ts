@@ -1,6 +1,7 @@
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
+import { isDoubted, isJudgedOrLate } from '../alerts/alerts.ts'
 import { ciencia, conclusive, deadlines } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
@@ -25,7 +26,7 @@ const reserveHours = 1
 /**
  * Queues the Ciência of every note of a company of which only the summary is here, when a rule or the switch of the company wants that: within its deadline, never
  * about a cancelled or denied note, and never where somebody has answered before or the authority has refused it for good; what was refused
- * otherwise is tried again once a day. Returns how many were queued.
+ * otherwise is tried again once a day. What an alert stands against is left to a person. Returns how many were queued.
  */
 export async function acknowledgePending(
   ctx: Pick<Context, 'db' | 'log'>,
@@ -103,6 +104,8 @@ async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): 
        and not exists (select 1 from outgoing_event o
                         where o.workspace_id <> d.workspace_id and o.cnpj = ${cnpj} and o.chave = d.chave and o.tp_evento = ${ciencia}::int
                           and o.state in ('waiting', 'sending') and o.next_at <= now())
+       -- A document in doubt waits for a person, and one that was not looked at yet waits for that.
+       and ${isJudgedOrLate} and not ${isDoubted()}
      -- What ends first leaves first.
      order by d.authorized_at, d.id
     on conflict do nothing`.execute(db)

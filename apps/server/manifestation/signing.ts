@@ -1,6 +1,7 @@
 import { readReceived } from '@vigia/dfe/read'
 import { type Correction, EventError, type SignedEvent } from '@vigia/sefaz/events'
 import { sql, type UpdateObject } from 'kysely'
+import { isDoubted } from '../alerts/alerts.ts'
 import { takeCertificate } from '../companies/companies.ts'
 import { conclusive, disagreement, findXml } from '../documents/documents.ts'
 import { fromNow, LeaseLost } from '../jobs/jobs.ts'
@@ -127,13 +128,15 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
                                              then 'As regras de resposta mudaram antes do envio: nada foi enviado.'
                                              when not r.leaves
                                              then 'A Ciência automática foi desligada antes do envio: nada foi enviado.'
+                                             when ${isDoubted()}
+                                             then 'Um alerta deste documento espera por uma pessoa: nada foi enviado.'
                                              else 'As notas destinadas à empresa foram ocultadas antes do envio: nada foi enviado.' end end
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       cross join lateral (${decision}) r
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
        and d.workspace_id = o.workspace_id and d.id = o.document_id
-       and (d.status in (3, 9) or (o.requested_by is null and (not c.active or not r.leaves or c.shown_nfe & ${recipient}::int = 0)))
+       and (d.status in (3, 9) or (o.requested_by is null and (not c.active or not r.leaves or ${isDoubted()} or c.shown_nfe & ${recipient}::int = 0)))
     returning o.id, o.document_id as "documentId"`.execute(db)
   noteSettled({ db }, batch.workspaceId, rows)
   return rows.map((row) => row.id)

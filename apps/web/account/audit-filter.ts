@@ -26,6 +26,7 @@ export const actionNames: Readonly<Record<AuditAction, string>> = {
   plano: 'Plano',
   equipe: 'Equipe',
   anotacao: 'Observações e conferências',
+  alerta: 'Alertas',
 }
 
 /** The filter written in the address; invalid values are ignored. */

@@ -23,7 +23,7 @@ import { Switch } from '../ui/form/switch.tsx'
 import { Textarea } from '../ui/form/textarea.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
-import { answerText } from './words.ts'
+import { answerText, bandWords } from './words.ts'
 
 interface RuleDialogProps {
   /** Null: a new one. */
@@ -37,6 +37,7 @@ interface Draft {
   companies: readonly string[] | null
   issuers: string
   isNew: '' | 'novo' | 'conhecido'
+  band: '' | keyof typeof bandWords
   from: string
   to: string
   resposta: AnswerRuleAnswer
@@ -112,6 +113,22 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
               <option value="">Tanto faz</option>
               <option value="novo">Não: é a primeira nota dele aqui</option>
               <option value="conhecido">Sim: há notas anteriores aqui</option>
+            </Select>
+          )}
+        </Field>
+        <Field label="Com alerta em aberto">
+          {(control) => (
+            <Select
+              {...control}
+              value={draft.band}
+              onChange={({ target }) => change({ band: target.value as Draft['band'] })}
+            >
+              <option value="">Tanto faz</option>
+              {Object.entries(bandWords).map(([band, words]) => (
+                <option key={band} value={band}>
+                  Sim, {words}
+                </option>
+              ))}
             </Select>
           )}
         </Field>
@@ -227,13 +244,14 @@ function decisionText({ regra, resposta }: RouteData<typeof testAnswerRule>['exe
 
 function draftOf(rule: AnswerRule | null): Draft {
   const conditions: Partial<AnswerRule['condicoes']> = rule?.condicoes ?? {}
-  const { idsEmpresa, emitentes, emitenteNovo, valorDe, valorAte } = conditions
+  const { idsEmpresa, emitentes, emitenteNovo, comAlerta, valorDe, valorAte } = conditions
   return {
     nome: rule?.nome ?? '',
     ativa: rule?.ativa ?? true,
     companies: idsEmpresa ?? null,
     issuers: emitentes?.join('\n') ?? '',
     isNew: emitenteNovo === undefined ? '' : emitenteNovo ? 'novo' : 'conhecido',
+    band: comAlerta ?? '',
     from: valorDe === undefined ? '' : String(valorDe),
     to: valorAte === undefined ? '' : String(valorAte),
     resposta: rule?.resposta ?? 'ciencia',
@@ -241,7 +259,10 @@ function draftOf(rule: AnswerRule | null): Draft {
   }
 }
 
-function bodyOf({ nome, ativa, companies, issuers, isNew, from, to, resposta, dias }: Draft, rule: AnswerRule | null) {
+function bodyOf(
+  { nome, ativa, companies, issuers, isNew, band, from, to, resposta, dias }: Draft,
+  rule: AnswerRule | null,
+) {
   const emitentes = issuers.split(/[\n,;]+/).flatMap((line) => line.trim() || [])
   return {
     ...(rule && { idRegra: rule.idRegra }),
@@ -251,6 +272,7 @@ function bodyOf({ nome, ativa, companies, issuers, isNew, from, to, resposta, di
       ...(companies && { idsEmpresa: [...companies] }),
       ...(emitentes.length > 0 && { emitentes }),
       ...(isNew !== '' && { emitenteNovo: isNew === 'novo' }),
+      ...(band !== '' && { comAlerta: band }),
       ...(from !== '' && { valorDe: Number(from) }),
       ...(to !== '' && { valorAte: Number(to) }),
     },

@@ -3,9 +3,17 @@ import { formatCount, formatList, formatMoney } from '@vigia/contract/text'
 
 type Conditions = AnswerRule['condicoes']
 
+/** The bands from which a rule may ask. */
+export const bandWords = {
+  informativo: 'de qualquer gravidade',
+  medio: 'médio ou mais grave',
+  alto: 'alto ou crítico',
+  critico: 'crítico',
+} as const
+
 /** To which notes a rule applies, in words. */
 export function conditionText(
-  { idsEmpresa, emitentes, emitenteNovo, valorDe, valorAte }: Conditions,
+  { idsEmpresa, emitentes, emitenteNovo, comAlerta, valorDe, valorAte }: Conditions,
   nameOf: (idEmpresa: string) => string,
 ): string {
   const parts = [
@@ -15,6 +23,7 @@ export function conditionText(
         ]
       : []),
     ...(emitenteNovo === undefined ? [] : [emitenteNovo ? 'de emitente novo' : 'de emitente conhecido']),
+    ...(comAlerta ? [`com alerta ${bandWords[comAlerta]}`] : []),
     ...(valorDe === undefined ? [] : [`a partir de ${formatMoney(valorDe)}`]),
     ...(valorAte === undefined ? [] : [`até ${formatMoney(valorAte)}`]),
     ...(idsEmpresa ? [`para ${companiesText(idsEmpresa, nameOf)}`] : []),

@@ -215,6 +215,7 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     conferidaPor: row.conferidaPor ?? null,
     mudouDepois: row.mudouDepois ?? null,
     observacoes: row.observacoes ?? 0,
+    alerta: row.alerta ?? null,
   }
 }
 

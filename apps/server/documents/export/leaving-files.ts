@@ -326,7 +326,7 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
     })),
     regrasDeResposta: rules.map((one) => {
       // Of manifestation/answer-rules.ts.
-      const { companies, issuers, isNew, from, to } = one.conditions as Record<string, unknown> & {
+      const { companies, issuers, isNew, band, from, to } = one.conditions as Record<string, unknown> & {
         companies?: number[]
       }
       return {
@@ -337,6 +337,7 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
         empresas: companies?.map((id) => cnpjs.get(id) ?? null) ?? 'todas',
         emitentes: issuers ?? 'todos',
         emitenteNovo: isNew ?? null,
+        comAlerta: band ?? null,
         valorDe: from ?? null,
         valorAte: to ?? null,
         guardadaEm: one.saved_at,

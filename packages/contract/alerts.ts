@@ -1,0 +1,264 @@
+import { z } from 'zod'
+import { flag, LocalDateTime } from './fields.ts'
+import { route } from './route.ts'
+
+// Which documents look wrong, and why. All of it is ours.
+
+/** How grave an alert is, the gravest last. */
+export const alertBands = ['informativo', 'medio', 'alto', 'critico'] as const
+export type AlertBand = (typeof alertBands)[number]
+
+/** What became of an alert: `nova`, `em-analise` and `confirmada` are open. */
+export const alertStates = ['nova', 'em-analise', 'conhecida', 'confirmada'] as const
+export type AlertState = (typeof alertStates)[number]
+
+/** Until when what a person says is known may stay so, and how many alerts one call changes. */
+export const alertMax = { knownMonths: 12, perCall: 500, comparedShown: 20 }
+
+const ruleId = z.string().regex(/^S\d{2}$/, 'Regra desconhecida')
+
+/** A document that a reason compares with; `idDFe` null: it is not here, or not to be seen by who asks. */
+const Compared = z.object({
+  idDFe: z.string().nullable(),
+  tipoDFe: z.number(),
+  chave: z.string(),
+  numero: z.number(),
+  emitente: z.string(),
+  valor: z.number().nullable(),
+  emissao: z.string().nullable(),
+})
+
+/** Why a document looks wrong: a rule that fired. */
+const Reason = z.object({
+  regra: z.string(),
+  nome: z.string(),
+  versao: z.number(),
+  peso: z.number(),
+  frase: z.string(),
+  emAprendizado: z.boolean().describe('Só mostrado: os hábitos da empresa ainda não são conhecidos.'),
+  comparados: z.array(Compared).describe(`Os documentos com que a regra comparou, até ${alertMax.comparedShown}.`),
+  entradas: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).describe('Os números da decisão.'),
+})
+
+/** An alert: one document that looks wrong, with all of its reasons. */
+export const Alert = z.object({
+  idDFe: z.string(),
+  chave: z.string(),
+  tipoDFe: z.number(),
+  numero: z.number(),
+  emitente: z.string(),
+  cnpjEmitente: z.string(),
+  idEmpresa: z.string(),
+  empresa: z.string(),
+  valor: z.number(),
+  /** As written in the document, offset included. */
+  emissao: z.string(),
+  /** 0 to 1, two decimals. */
+  score: z.number(),
+  faixa: z.enum(alertBands),
+  estado: z.enum(alertStates),
+  emAprendizado: z
+    .boolean()
+    .describe('Algum motivo é só mostrado, porque os hábitos da empresa ainda não são conhecidos.'),
+  /** By weight, the heaviest first. */
+  motivos: z.array(Reason),
+  /** Who gave it its state, and when; null: nobody. Name null: somebody who has no account any more. */
+  decisao: z.object({ quem: z.string().nullable(), quando: z.string() }).nullable(),
+  avaliadoEm: z.string(),
+  mudouDepois: z.boolean().describe('O resultado mudou depois da decisão de uma pessoa.'),
+  seguraCiencia: z.boolean().describe('A Ciência automática deste documento espera por uma pessoa.'),
+})
+/** What the browser receives as an alert. */
+export type Alert = z.output<typeof Alert>
+
+/** The alerts of a workspace as a work list; ours. */
+export const listAlerts = route({
+  method: 'GET',
+  path: '/v1/api/Alertas',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'documentos:ler',
+  summary: 'Os alertas do filtro, do mais grave ao menos grave e do mais novo ao mais antigo, 50 de cada vez.',
+  refusals: [404],
+  query: z.object({
+    Faixa: z.enum(alertBands, 'Faixa deve ser informativo, medio, alto ou critico').optional(),
+    /** `abertos`: neither `conhecida` nor of documents in which nothing is wrong any more. */
+    Estado: z
+      .enum(['abertos', ...alertStates], 'Estado deve ser abertos, nova, em-analise, conhecida ou confirmada')
+      .default('abertos'),
+    Regra: ruleId.optional(),
+    IdEmpresa: z.string().optional(),
+    depoisDe: z.string().max(100).optional().describe('`proximo` da resposta anterior.'),
+  }),
+  data: z.object({
+    items: z.array(Alert),
+    /** Null: these were the last. */
+    proximo: z.string().nullable(),
+    totalDeItens: z.number().describe('Do filtro inteiro, contados até 10.000.'),
+  }),
+})
+
+/** How many open alerts there are, and whether that is all that can be said; ours. */
+export const countAlerts = route({
+  method: 'GET',
+  path: '/v1/api/Alertas/resumo',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'documentos:ler',
+  summary: 'Quantos alertas abertos há em cada faixa, e se todos os documentos já foram avaliados.',
+  data: z.object({
+    abertos: z.object({
+      informativo: z.number(),
+      medio: z.number(),
+      alto: z.number(),
+      critico: z.number(),
+    }),
+    /** `em-dia`: everything that is here was judged. `avaliando`: what came last was not yet. `construindo`: older documents were not yet. */
+    situacao: z.enum(['em-dia', 'avaliando', 'construindo']),
+    faltam: z.number().describe('Quantas alterações ou documentos faltam avaliar, contados até 10.000.'),
+    desde: z.string().nullable().describe('Há quanto tempo a mais antiga delas espera; null: nenhuma.'),
+    mensagem: z.string().describe('A situação em uma frase.'),
+  }),
+})
+
+/** An alert with what was found before; ours. */
+export const getAlert = route({
+  method: 'GET',
+  path: '/v1/api/Alertas/{idDFe}',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'documentos:ler',
+  summary: 'O alerta de um documento, com as avaliações anteriores dele. 404: não há alerta.',
+  refusals: [404],
+  params: z.object({ idDFe: z.string() }),
+  data: Alert.extend({
+    /** Newest first, the last twenty. */
+    anteriores: z.array(
+      z.object({
+        quando: z.string(),
+        score: z.number(),
+        faixa: z.enum(alertBands),
+        texto: z.string(),
+        regras: z.array(z.string()),
+      }),
+    ),
+  }),
+})
+
+const badCeiling = 'teto deve ser um valor como 1234.56'
+
+/** What a person says of alerts. */
+export const AlertStateForm = z.object({
+  idsDFe: z
+    .array(z.string(), { error: 'Escolha os alertas.' })
+    .min(1, 'Escolha os alertas.')
+    .max(alertMax.perCall, `Escolha no máximo ${alertMax.perCall} alertas de cada vez.`),
+  estado: z.enum(['em-analise', 'conhecida', 'confirmada'], {
+    error: 'Estado deve ser em-analise, conhecida ou confirmada',
+  }),
+  /** Of `conhecida`: which reasons are known; without them all that the alert has, except those that nothing silences. */
+  regras: z.array(ruleId).max(50).optional(),
+  /** Reais: dearer documents are told again. */
+  teto: z
+    .union([z.number(), z.string()], { error: badCeiling })
+    .transform(String)
+    .pipe(z.string().regex(/^\d{1,13}(\.\d{1,2})?$/, badCeiling))
+    .optional(),
+  /** Documents issued later are told again; without it twelve months from now. */
+  ate: LocalDateTime('ate').optional(),
+})
+
+/** Gives alerts a state; ours. */
+export const setAlertState = route({
+  method: 'POST',
+  path: '/v1/api/Alertas/estado',
+  access: 'session',
+  atLeast: 'fiscal',
+  summary:
+    'Muda o estado de alertas. `conhecida` cala os motivos para o mesmo emitente e a mesma empresa; `em-analise` desfaz isso.',
+  refusals: [404, 409],
+  body: AlertStateForm,
+  data: z.object({ alterados: z.number() }),
+})
+
+/** A rule and what came of it. */
+export const AlertRule = z.object({
+  id: z.string(),
+  nome: z.string(),
+  familia: z.enum(['identidade', 'valor', 'tempo', 'transporte', 'tributos', 'integridade', 'cancelamento']),
+  peso: z.number(),
+  ligada: z.boolean(),
+  /** It cannot be switched off. */
+  fixa: z.boolean(),
+  /** Alerts in which it fired, and what people said of them. */
+  disparos: z.number(),
+  confirmados: z.number(),
+  conhecidos: z.number(),
+  precisao: z.number().nullable().describe('Confirmados entre os que uma pessoa decidiu, de 0 a 1; null: nenhum.'),
+})
+/** What the browser receives as a rule. */
+export type AlertRule = z.output<typeof AlertRule>
+
+/** The rules of the alerts; ours. */
+export const listAlertRules = route({
+  method: 'GET',
+  path: '/v1/api/Alertas/regras',
+  access: 'session',
+  atLeast: 'leitura',
+  summary: 'As regras dos alertas, com quantas vezes cada uma disparou e o que as pessoas disseram.',
+  data: z.array(AlertRule),
+})
+
+/** Switches a rule on or off; ours. */
+export const switchAlertRule = route({
+  method: 'PUT',
+  path: '/v1/api/Alertas/regras/{id}',
+  access: 'session',
+  atLeast: 'administrador',
+  summary: 'Liga ou desliga uma regra. O que já foi avaliado é avaliado de novo aos poucos.',
+  refusals: [404, 409],
+  params: z.object({ id: z.string() }),
+  body: z.object({ ligada: flag('ligada') }),
+  data: z.array(AlertRule),
+})
+
+/** What people said is known. */
+const Known = z.object({
+  idConhecido: z.string(),
+  regra: z.string(),
+  nome: z.string(),
+  /** Base of a CNPJ, or a CPF. */
+  raizEmitente: z.string(),
+  emitente: z.string(),
+  idEmpresa: z.string(),
+  empresa: z.string(),
+  /** Reais; null: any value. */
+  teto: z.number().nullable(),
+  ate: z.string(),
+  quem: z.string().nullable(),
+  quando: z.string(),
+})
+/** What the browser receives as an entry of what is known. */
+export type KnownAlert = z.output<typeof Known>
+
+/** What people said is known and holds still, the newest first; ours. */
+export const listKnownAlerts = route({
+  method: 'GET',
+  path: '/v1/api/Alertas/conhecidos',
+  access: 'session',
+  atLeast: 'leitura',
+  summary: 'O que as pessoas do workspace disseram que é conhecido, do mais novo ao mais antigo, até 1.000.',
+  data: z.array(Known),
+})
+
+/** Takes back that something is known; ours. */
+export const removeKnownAlert = route({
+  method: 'POST',
+  path: '/v1/api/Alertas/apagar-conhecido',
+  access: 'session',
+  atLeast: 'administrador',
+  summary: 'Desfaz um conhecido: o que ele calava volta a ser mostrado.',
+  refusals: [404],
+  body: z.object({ idConhecido: z.string({ error: 'Informe o conhecido.' }) }),
+  data: z.array(Known),
+})
