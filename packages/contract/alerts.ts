@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flag, LocalDateTime } from './fields.ts'
+import { amountText, flag, LocalDateTime } from './fields.ts'
 import { route } from './route.ts'
 
 // Which documents look wrong, and why. All of it is ours.
@@ -145,8 +145,6 @@ export const getAlert = route({
   }),
 })
 
-const badCeiling = 'teto deve ser um valor como 1234.56'
-
 /** What a person says of alerts. */
 export const AlertStateForm = z.object({
   idsDFe: z
@@ -159,11 +157,7 @@ export const AlertStateForm = z.object({
   /** Of `conhecida`: which reasons are known; without them all that the alert has, except those that nothing silences. */
   regras: z.array(ruleId).max(50).optional(),
   /** Reais: dearer documents are told again. */
-  teto: z
-    .union([z.number(), z.string()], { error: badCeiling })
-    .transform(String)
-    .pipe(z.string().regex(/^\d{1,13}(\.\d{1,2})?$/, badCeiling))
-    .optional(),
+  teto: amountText('teto').optional(),
   /** Documents issued later are told again; without it twelve months from now. */
   ate: LocalDateTime('ate').optional(),
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { alertBands } from './alerts.ts'
-import { flag, wholeNumber } from './fields.ts'
+import { amountText, flag, wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
 // To which notes a Ciência leaves without a person: rules in an order, of which the first that fits decides. All of it is ours.
@@ -11,9 +11,6 @@ export const answerRuleMax = { rules: 50, companies: 1_000, issuers: 500, days: 
 /** What a rule does: Ciência when the note arrives, Ciência so many days after its authorisation, or nothing without a person. */
 export const answerRuleAnswers = ['ciencia', 'ciencia-apos', 'perguntar'] as const
 export type AnswerRuleAnswer = (typeof answerRuleAnswers)[number]
-
-const amount = (field: string) =>
-  z.number(`${field} deve ser um valor`).min(0, `${field} não pode ser negativo`).max(9_999_999_999_999).optional()
 
 /** To which notes a rule applies: to those that fit all that is said; without anything to every one. */
 const AnswerConditions = z
@@ -38,16 +35,15 @@ const AnswerConditions = z
       .max(answerRuleMax.issuers, `Uma regra tem até ${answerRuleMax.issuers} emitentes.`)
       .optional()
       .describe('CNPJ (todos os estabelecimentos da mesma raiz), raiz ou CPF.'),
-    emitenteNovo: z
-      .boolean('emitenteNovo deve ser true ou false')
+    emitenteNovo: flag('emitenteNovo')
       .optional()
       .describe('true: nenhum documento anterior da mesma raiz está aqui; false: há algum.'),
     comAlerta: z
       .enum(alertBands, 'comAlerta deve ser informativo, medio, alto ou critico')
       .optional()
       .describe('Com um alerta em aberto desta faixa ou mais grave.'),
-    valorDe: amount('valorDe'),
-    valorAte: amount('valorAte'),
+    valorDe: amountText('valorDe').transform(Number).optional(),
+    valorAte: amountText('valorAte').transform(Number).optional(),
   })
   .refine(({ valorDe, valorAte }) => valorDe === undefined || valorAte === undefined || valorDe <= valorAte, {
     message: 'O valor inicial não pode ser maior que o final',
@@ -161,7 +157,7 @@ const Decision = z.object({
 /** What would have been, without anything being sent; ours. */
 export const testAnswerRule = route({
   method: 'POST',
-  path: `${base}/testar`,
+  path: `${base}/testar-regra`,
   access: 'session',
   atLeast: 'administrador',
   summary: `O que a regra teria decidido das notas que chegaram nos últimos ${answerRuleMax.testedDays} dias. Nada é guardado nem enviado.`,

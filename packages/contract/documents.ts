@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { alertBands } from './alerts.ts'
-import { flag, LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
+import { amountText, flag, LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
 import { SaveViewForm } from './forms.ts'
 import { Remark } from './remarks.ts'
 import { route } from './route.ts'
@@ -11,14 +11,6 @@ export { SaveViewForm } from './forms.ts'
 const unknownType = 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'
 
 // Decimal text, so that it is exact.
-const amount = (field: string) => {
-  const message = `${field} deve ser um valor como 1234.56`
-  return z
-    .union([z.number(), z.string()], { error: message })
-    .transform(String)
-    .pipe(z.string().regex(/^\d{1,13}(\.\d{1,2})?$/, message))
-}
-
 /** By what people did with documents a list can be filtered. */
 export const marks = ['conferidas', 'por-conferir', 'mudaram-depois', 'com-observacao'] as const
 
@@ -31,8 +23,8 @@ const filterShape = {
   DataDe: LocalDateTime('DataDe').optional(),
   DataAte: LocalDateTime('DataAte').optional(),
   /** Ours, as those of `orderShape`: both inclusive. */
-  ValorDe: amount('ValorDe').optional(),
-  ValorAte: amount('ValorAte').optional(),
+  ValorDe: amountText('ValorDe').optional(),
+  ValorAte: amountText('ValorAte').optional(),
   /** What the people of the workspace did with the documents; ours. */
   Marca: z.enum(marks, 'Marca deve ser conferidas, por-conferir, mudaram-depois ou com-observacao').optional(),
   /** Documents with an open alert: `qualquer`, or of one band. */

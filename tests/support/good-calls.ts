@@ -476,7 +476,7 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { ...answerRule, idRegra: await newAnswerRule(two) },
     id: 'idRegra',
   }),
-  'POST /v1/api/RegrasDeResposta/testar': async (two) => ({
+  'POST /v1/api/RegrasDeResposta/testar-regra': async (two) => ({
     body: { ...answerRule, idRegra: await newAnswerRule(two) },
     id: 'idRegra',
   }),

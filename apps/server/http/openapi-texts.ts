@@ -163,9 +163,15 @@ export const fieldTexts: Record<string, FieldWords> = {
   tipoDFe: { description: '0 NF-e, 2 CT-e.', enum: [0, 2] },
   idRegra: { description: 'A regra de resposta, como a lista delas a dá; ao guardar, a que muda.' },
   idsRegra: { description: 'Todas as regras de resposta, na ordem em que passam a valer.' },
+  ativa: { description: 'Se a regra decide: true ou false (também 1, 0, on, off); true quando não vem.' },
+  idsEmpresa: { description: 'As empresas, como a lista delas as dá.' },
+  emitentes: { description: 'CNPJ (com todos os estabelecimentos da mesma raiz), raiz de 8 posições ou CPF.' },
+  emitenteNovo: { description: 'Se nenhum documento anterior da mesma raiz está aqui.' },
+  comAlerta: { description: 'Com um alerta em aberto desta faixa ou mais grave.' },
+  valorDe: { description: 'Valor em reais; conta também o próprio.' },
+  valorAte: { description: 'Valor em reais; conta também o próprio.' },
   condicoes: {
-    description:
-      'A quais notas a regra vale: às que cumprem tudo o que está dito. `idsEmpresa`: empresas que receberam; `emitentes`: CNPJ (com todos os estabelecimentos da raiz), raiz ou CPF; `emitenteNovo`: se há documento anterior da mesma raiz; `comAlerta`: com um alerta em aberto desta faixa ou mais grave; `valorDe` e `valorAte`: em reais, os dois extremos contam.',
+    description: 'A quais notas a regra vale: às que cumprem tudo o que está dito.',
   },
   dias: { description: 'De `ciencia-apos`: quantos dias a Ciência espera, de 1 a 8.' },
   idVisao: { description: 'A visão, como a lista delas a dá.' },

@@ -155,7 +155,7 @@ test('the test of a rule tells what it would decide and change, and sends nothin
   ])
   await switchOn()
   const { body } = await call(
-    'testar',
+    'testar-regra',
     draft({ nome: 'Novos', condicoes: { emitenteNovo: true }, resposta: 'perguntar' }),
   )
   expect(body.data).toMatchObject({ totalDeItens: 3, decididas: 2, mudariam: 2 })
