@@ -43,7 +43,12 @@ import { operatorMails, startOperatorLetters, watchStorage } from './mail/operat
 import { deleteSettledMails } from './mail/queue.ts'
 import { forgetOutbox } from './mail/transport.ts'
 import { startMailWorker } from './mail/worker.ts'
-import { acknowledgePending, manifestationAnnouncements, readBackEvents } from './manifestation/manifestation.ts'
+import {
+  acknowledgePending,
+  manifestationAnnouncements,
+  readBackEvents,
+  tellWithheld,
+} from './manifestation/manifestation.ts'
 import { manifestationRoutes } from './manifestation/routes.ts'
 import { startManifestationWorker } from './manifestation/worker.ts'
 import { openHub } from './notifications/hub.ts'
@@ -180,6 +185,7 @@ export async function start(
         warnOfCaptures,
         eraseUnused,
         proveMissed,
+        tellWithheld,
       ]),
     )
     const tidyUp = async () => {

@@ -124,7 +124,7 @@ export const countAlerts = route({
 /** An alert with what was found before; ours. */
 export const getAlert = route({
   method: 'GET',
-  path: '/v1/api/Alertas/{idDFe}',
+  path: '/v1/api/Alertas/detalhes/{idDFe}',
   access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',

@@ -3,9 +3,11 @@ import { cnpjBase } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
 import { isDoubted, isJudgedOrLate } from '../alerts/alerts.ts'
 import { ciencia, conclusive, deadlines } from '../documents/documents.ts'
+import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
 import { serviceCodes } from '../platform/service.ts'
+import type { Withheld } from './announcements.ts'
 import { type AnswerRule, decide, readAnswerRules, reasonOf } from './answer-rules.ts'
 import { certificateCodes } from './outcomes.ts'
 import { lockRequests } from './requests.ts'
@@ -110,6 +112,38 @@ async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): 
      order by d.authorized_at, d.id
     on conflict do nothing`.execute(db)
   return Number(numAffectedRows)
+}
+
+// Ten days are given; on the seventh a person is told.
+const toldHours = 3 * 24
+const toldMax = 50
+
+/** Tells people of each note, once, whose automatic Ciência an alert holds back and which has three days left to be answered. */
+export async function tellWithheld(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
+  const rows = deadlines.filter((row) => row.tpEvento.includes(ciencia))
+  await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
+    const { rows: found } = await sql<Withheld & { id: bigint; companyId: number }>`
+      select d.id, d.company_id as "companyId", d.chave, d.number, s.name as issuer
+        from document d
+        join company c on c.workspace_id = d.workspace_id and c.id = d.company_id and c.active
+         and (c.acknowledges_since is not null
+              or exists (select from answer_rule a where a.workspace_id = c.workspace_id and a.active and a.answer <> 'perguntar'))
+        join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+       where d.workspace_id = ${workspaceId} and d.type = ${serviceCodes.nfe}::int and not d.complete and d.status not in (3, 9)
+         and d.status = ${summaryOnly}::int and d.roles & ${recipient}::int <> 0
+         and d.authorized_at > now() - (select max(hours) * interval '1 hour' from unnest(${rows.map((row) => row.hours)}::int[]) hours)
+         and d.authorized_at < now() - ((select max(hours) from unnest(${rows.map((row) => row.hours)}::int[]) hours) - ${toldHours}) * interval '1 hour'
+         and ${isDoubted()}
+         and not exists (select from notice n where n.workspace_id = d.workspace_id and n.key = 'ciencia-retida:' || d.id)
+       order by d.authorized_at, d.id limit ${toldMax}`.execute(db)
+    for (const { id, companyId, ...payload } of found) {
+      const { rows: first } = await sql`
+        insert into notice (workspace_id, key) values (${workspaceId}, ${`ciencia-retida:${id}`}) on conflict do nothing returning key`.execute(
+        db,
+      )
+      if (first.length > 0) await announce({ db }, workspaceId, { what: 'ciencia-retida', companyId, payload })
+    }
+  })
 }
 
 /**
