@@ -128,7 +128,7 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
                                              then 'As regras de resposta mudaram antes do envio: nada foi enviado.'
                                              when not r.leaves
                                              then 'A Ciência automática foi desligada antes do envio: nada foi enviado.'
-                                             when ${isDoubted}
+                                             when ${isDoubted()}
                                              then 'Um alerta deste documento espera por uma pessoa: nada foi enviado.'
                                              else 'As notas destinadas à empresa foram ocultadas antes do envio: nada foi enviado.' end end
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
@@ -136,7 +136,7 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
       cross join lateral (${decision}) r
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
        and d.workspace_id = o.workspace_id and d.id = o.document_id
-       and (d.status in (3, 9) or (o.requested_by is null and (not c.active or not r.leaves or ${isDoubted} or c.shown_nfe & ${recipient}::int = 0)))
+       and (d.status in (3, 9) or (o.requested_by is null and (not c.active or not r.leaves or ${isDoubted()} or c.shown_nfe & ${recipient}::int = 0)))
     returning o.id, o.document_id as "documentId"`.execute(db)
   noteSettled({ db }, batch.workspaceId, rows)
   return rows.map((row) => row.id)
