@@ -33,7 +33,7 @@ const allowedImports: Record<string, string[]> = {
   'packages/print': ['dfe'],
   'packages/sefaz': ['dfe', 'xml'],
   'apps/web': ['contract', 'dfe'],
-  'apps/server': ['contract', 'dfe', 'sefaz', 'print', 'signalr', 'postgres'],
+  'apps/server': ['alerts', 'contract', 'dfe', 'sefaz', 'print', 'signalr', 'postgres'],
   'apps/simulator': ['dfe', 'xml'],
 }
 const toolFolders = ['tests', 'bench', 'scripts']
@@ -54,6 +54,7 @@ const slices = [
   'changes',
   'webhooks',
   'documents',
+  'alerts',
   'manifestation',
   'capture',
   'deletion',

@@ -5,6 +5,8 @@ import { sharePostgres, startPostgres } from '@vigia/postgres/postgres'
 import type { FastifyInstance } from 'fastify'
 import { accountMails, findSession, forgetOld } from './accounts/accounts.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { alertRoutes } from './alerts/routes.ts'
+import { startAlertWorker } from './alerts/worker.ts'
 import { auditRoutes } from './audit/routes.ts'
 import * as captures from './capture/capture.ts'
 import { completenessRoutes } from './capture/completeness.ts'
@@ -41,7 +43,12 @@ import { operatorMails, startOperatorLetters, watchStorage } from './mail/operat
 import { deleteSettledMails } from './mail/queue.ts'
 import { forgetOutbox } from './mail/transport.ts'
 import { startMailWorker } from './mail/worker.ts'
-import { manifestationAnnouncements, readBackEvents } from './manifestation/manifestation.ts'
+import {
+  acknowledgePending,
+  manifestationAnnouncements,
+  readBackEvents,
+  tellWithheld,
+} from './manifestation/manifestation.ts'
 import { manifestationRoutes } from './manifestation/routes.ts'
 import { startManifestationWorker } from './manifestation/worker.ts'
 import { openHub } from './notifications/hub.ts'
@@ -92,6 +99,7 @@ export const routes = [
   ...contactRoutes,
   ...companyRoutes,
   ...documentRoutes,
+  ...alertRoutes,
   ...changeRoutes,
   ...teamRoutes,
   ...keyRoutes,
@@ -177,6 +185,7 @@ export async function start(
         warnOfCaptures,
         eraseUnused,
         proveMissed,
+        tellWithheld,
       ]),
     )
     const tidyUp = async () => {
@@ -201,6 +210,7 @@ export async function start(
     await requireRole(limited, limitedRole)
     stack.use(startExportWorker(working, limited))
     stack.use(startWebhookWorker(working))
+    stack.use(startAlertWorker(working, { judged: (...company) => acknowledgePending(working, ...company) }))
     stack.use(startCertificateWorker(working, captures))
     stack.use(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))
     stack.defer(() => stop.abort())

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flag, LocalDateTime } from './fields.ts'
+import { amountText, flag, LocalDateTime } from './fields.ts'
 import { route } from './route.ts'
 
 // Which documents look wrong, and why. All of it is ours.
@@ -124,7 +124,7 @@ export const countAlerts = route({
 /** An alert with what was found before; ours. */
 export const getAlert = route({
   method: 'GET',
-  path: '/v1/api/Alertas/{idDFe}',
+  path: '/v1/api/Alertas/detalhes/{idDFe}',
   access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
@@ -157,7 +157,7 @@ export const AlertStateForm = z.object({
   /** Of `conhecida`: which reasons are known; without them all that the alert has, except those that nothing silences. */
   regras: z.array(ruleId).max(50).optional(),
   /** Reais: dearer documents are told again. */
-  teto: z.number('teto deve ser um valor').positive('teto deve ser maior que zero').max(9_999_999_999_999).optional(),
+  teto: amountText('teto').optional(),
   /** Documents issued later are told again; without it twelve months from now. */
   ate: LocalDateTime('ate').optional(),
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { flag, LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
+import { alertBands } from './alerts.ts'
+import { amountText, flag, LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
 import { SaveViewForm } from './forms.ts'
 import { Remark } from './remarks.ts'
 import { route } from './route.ts'
@@ -8,15 +9,6 @@ export { type Code, participationFilter, participationLabel, statusFilter, statu
 export { SaveViewForm } from './forms.ts'
 
 const unknownType = 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'
-
-// Decimal text, so that it is exact.
-const amount = (field: string) => {
-  const message = `${field} deve ser um valor como 1234.56`
-  return z
-    .union([z.number(), z.string()], { error: message })
-    .transform(String)
-    .pipe(z.string().regex(/^\d{1,13}(\.\d{1,2})?$/, message))
-}
 
 /** By what people did with documents a list can be filtered. */
 export const marks = ['conferidas', 'por-conferir', 'mudaram-depois', 'com-observacao'] as const
@@ -30,10 +22,14 @@ const filterShape = {
   DataDe: LocalDateTime('DataDe').optional(),
   DataAte: LocalDateTime('DataAte').optional(),
   /** Ours, as those of `orderShape`: both inclusive. */
-  ValorDe: amount('ValorDe').optional(),
-  ValorAte: amount('ValorAte').optional(),
+  ValorDe: amountText('ValorDe').optional(),
+  ValorAte: amountText('ValorAte').optional(),
   /** What the people of the workspace did with the documents; ours. */
   Marca: z.enum(marks, 'Marca deve ser conferidas, por-conferir, mudaram-depois ou com-observacao').optional(),
+  /** Documents with an open alert: `qualquer`, or of one band. */
+  Alerta: z
+    .enum(['qualquer', ...alertBands], 'Alerta deve ser qualquer, informativo, medio, alto ou critico')
+    .optional(),
 }
 const inOrder = (filter: { DataDe?: string | undefined; DataAte?: string | undefined }) =>
   !filter.DataDe || !filter.DataAte || filter.DataDe <= filter.DataAte
@@ -120,6 +116,7 @@ export const DocumentRow = z.object({
       'O evento que cancelou, substituiu ou corrigiu o documento depois de conferido, exportado ou confirmado, e quando chegou; null: nenhum, ou já conferido de novo.',
     ),
   observacoes: z.number().describe('Quantas observações o workspace escreveu nele.'),
+  alerta: z.enum(alertBands).nullable().describe('A faixa do alerta aberto do documento; null: nenhum.'),
 })
 /** What the browser receives as a document row (section 3). */
 export type DocumentRow = z.output<typeof DocumentRow>

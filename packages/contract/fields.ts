@@ -25,6 +25,15 @@ export const flag = (field: string) =>
     { error: `${field} deve ser true ou false` },
   )
 
+/** An amount in reais as decimal text, so that it is exact; a number is taken too. */
+export const amountText = (field: string) => {
+  const message = `${field} deve ser um valor como 1234.56`
+  return z
+    .union([z.number(), z.string()], { error: message })
+    .transform(String)
+    .pipe(z.string().regex(/^\d{1,13}(\.\d{1,2})?$/, message))
+}
+
 /** A date and time as the specification writes it, without offset: aaaa-MM-ddTHH:mm:ss. */
 export const LocalDateTime = (field: string) =>
   z

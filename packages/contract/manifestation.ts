@@ -5,6 +5,18 @@ import { flag, wholeNumber } from './fields.ts'
 import { CorrectionForm, CteManifestationForm, ManifestationForm, unknownType } from './forms.ts'
 import { route } from './route.ts'
 
+export {
+  type AnswerRule,
+  type AnswerRuleAnswer,
+  AnswerRuleForm,
+  answerRuleAnswers,
+  answerRuleMax,
+  listAnswerRules,
+  orderAnswerRules,
+  removeAnswerRule,
+  saveAnswerRule,
+  testAnswerRule,
+} from './answer-rules.ts'
 export { justificationMax, manifestationTypes } from './codes.ts'
 export { CorrectionForm, CteManifestationForm, ManifestationForm } from './forms.ts'
 

@@ -28,6 +28,7 @@ export function describeHeld({
   foundAt,
   copyOf,
   companies,
+  rules,
 }: NonNullable<Awaited<ReturnType<typeof listHeld>>>): string {
   const when = copyOf ? ` para o que era em ${moment(copyOf)}` : ''
   const lines = companies.map(({ name, cnpj, acknowledgesSince, automatic, requested }) => {
@@ -42,6 +43,11 @@ export function describeHeld({
     `O banco de dados voltou${when}; isso foi notado em ${moment(foundAt)}. Nenhuma manifestação sai até ser liberada.`,
     'As opções abaixo são as da cópia: quem as mudou depois precisa mudá-las de novo.',
     '',
+    ...(rules > 0
+      ? [
+          `  ${rules === 1 ? 'Está ligada 1 regra' : `Estão ligadas ${rules} regras`} de resposta que registram a Ciência sem uma pessoa.`,
+        ]
+      : []),
     ...(lines.length > 0 ? lines : ['  Nenhuma empresa tem Ciência automática nem manifestações à espera.']),
     '',
     'Para liberar tudo:                                npm run admin -- restauracao liberar',

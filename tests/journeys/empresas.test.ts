@@ -188,7 +188,7 @@ async function bulk(page: Page) {
   await shown(page.getByText('Sincronização pedida para 6 empresas'), 20_000)
   await shown(
     page.getByText(
-      /esperam a SEFAZ permitir, a primeira às \d\d:\d\d; saem sozinhas\. 1 empresa arquivada ficou de fora\.$/,
+      /esperam a SEFAZ permitir, a primeira (em \d\d\/\d\d )?às \d\d:\d\d; saem sozinhas\. 1 empresa arquivada ficou de fora\.$/,
     ),
   )
   await page.getByRole('button', { name: 'Fechar o resultado' }).click()

@@ -99,6 +99,56 @@ async function newRemark(two: TwoWorkspaces): Promise<{ idDfe: string; idObserva
   return { idDfe, idObservacao: data.at(-1)!.idObservacao }
 }
 
+const answerRule = {
+  nome: 'Papelaria, até R$ 500',
+  condicoes: { emitentes: ['12.345.678/0001-95'], valorAte: 500 },
+  resposta: 'ciencia-apos',
+  dias: 2,
+}
+
+async function answerRules({ product, mine }: TwoWorkspaces): Promise<string[]> {
+  const response = await fetch(`${product.url}/v1/api/RegrasDeResposta`, {
+    headers: { authorization: `Bearer ${mine.token}` },
+  })
+  const { data } = (await response.json()) as { data: { regras: { idRegra: string }[] } }
+  return data.regras.map(({ idRegra }) => idRegra)
+}
+
+async function newAnswerRule(two: TwoWorkspaces): Promise<string> {
+  await two.owner.query(
+    `insert into answer_rule (workspace_id, position, name, active, answer, conditions, saved_by)
+     select workspace_id, (select count(*) from answer_rule), 'x', true, 'perguntar', '{}', id from account where email = $1`,
+    [two.mine.account.email],
+  )
+  return (await answerRules(two)).at(-1)!
+}
+
+async function newAlert(two: TwoWorkspaces): Promise<string> {
+  const idDFe = await complete(two, 0)
+  const url = new URL(`/v1/api/DocumentosFiscais/detalhes/${idDFe}`, two.product.url)
+  const response = await fetch(url, { headers: { authorization: `Bearer ${two.mine.token}` } })
+  const { data } = (await response.json()) as { data: { documento: { chave: string } } }
+  await two.owner.query(
+    `insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, text, learning)
+     select d.workspace_id, d.id, d.company_id, 0, 70, 2, left(c.cnpj, 8), substr(d.chave, 7, 8), d.chave, '{S01}',
+            '[{"id":"S01","version":1,"family":"identity","weight":0.7,"inputs":{},"compared":[],"sentence":"Fornecedor nunca visto.","learning":false}]', 'x', false
+       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+       join account a on a.workspace_id = d.workspace_id and a.email = $1
+      where d.chave = $2
+     on conflict (workspace_id, document_id) do update set rules = excluded.rules, fired = excluded.fired, state = 'nova'`,
+    [two.mine.account.email, data.documento.chave],
+  )
+  return idDFe
+}
+
+async function newKnownAlert(two: TwoWorkspaces): Promise<string> {
+  const headers = { authorization: `Bearer ${two.mine.token}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ idsDFe: [await newAlert(two)], estado: 'conhecida' })
+  await fetch(new URL('/v1/api/Alertas/estado', two.product.url), { method: 'POST', headers, body })
+  const response = await fetch(new URL('/v1/api/Alertas/conhecidos', two.product.url), { headers })
+  return ((await response.json()) as { data: { idConhecido: string }[] }).data[0]!.idConhecido
+}
+
 async function newLink({ owner }: TwoWorkspaces, purpose: 'password' | 'email'): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   await owner.query(
@@ -421,7 +471,38 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { idVisao: await newView(two) },
     id: 'idVisao',
   }),
+  'GET /v1/api/RegrasDeResposta': () => ({}),
+  'POST /v1/api/RegrasDeResposta/guardar': async (two) => ({
+    body: { ...answerRule, idRegra: await newAnswerRule(two) },
+    id: 'idRegra',
+  }),
+  'POST /v1/api/RegrasDeResposta/testar-regra': async (two) => ({
+    body: { ...answerRule, idRegra: await newAnswerRule(two) },
+    id: 'idRegra',
+  }),
+  'POST /v1/api/RegrasDeResposta/ordenar': async (two) => ({ body: { idsRegra: await answerRules(two) } }),
+  'POST /v1/api/RegrasDeResposta/apagar': async (two) => ({
+    body: { idRegra: await newAnswerRule(two) },
+    id: 'idRegra',
+  }),
   'GET /v1/api/Prazos': () => ({}),
+  'GET /v1/api/Alertas': (two) => ({
+    query: { Faixa: 'alto', Estado: 'nova', Regra: 'S01', IdEmpresa: two.mine.companyId },
+    id: 'IdEmpresa',
+  }),
+  'GET /v1/api/Alertas/resumo': () => ({}),
+  'GET /v1/api/Alertas/detalhes/{idDFe}': async (two) => ({ params: { idDFe: await newAlert(two) }, id: 'idDFe' }),
+  'POST /v1/api/Alertas/estado': async (two) => ({
+    body: { idsDFe: [await newAlert(two)], estado: 'conhecida', regras: ['S01'], teto: '5000.00' },
+    id: 'idsDFe',
+  }),
+  'GET /v1/api/Alertas/regras': () => ({}),
+  'PUT /v1/api/Alertas/regras/{id}': () => ({ params: { id: 'S02' }, body: { ligada: false } }),
+  'GET /v1/api/Alertas/conhecidos': () => ({}),
+  'POST /v1/api/Alertas/apagar-conhecido': async (two) => ({
+    body: { idConhecido: await newKnownAlert(two) },
+    id: 'idConhecido',
+  }),
   'GET /v1/api/Dashboard': () => ({}),
   'GET /v1/api/Plano': () => ({}),
   'POST /v1/api/Plano/pedir': () => ({ body: { tipoPlano: 2 } }),
@@ -546,6 +627,7 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
       DataDe: '2020-01-01T00:00:00',
       DataAte: '2099-12-31T23:59:59',
       Marca: 'por-conferir',
+      Alerta: 'alto',
       ValorDe: '0.01',
       ValorAte: '9999999.99',
       Ordem: 'prazo',

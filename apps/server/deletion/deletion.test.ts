@@ -173,9 +173,23 @@ describe('a deletion', () => {
         sql`insert into passkey (workspace_id, account_id, digest, credential_id, public_key, counter, transports, name) values (${workspaceId}, ${office.id}, '', '', '', 0, '{}', 'x')`,
         sql`insert into announcement_position select s.workspace_id, s.public_id, 1 from session s`,
         sql`insert into manifestation_text (workspace_id, type, choice, text) values (${workspaceId}, 0, 1, 'x')`,
+        sql`insert into answer_rule (workspace_id, position, name, active, answer, conditions, saved_by) values (${workspaceId}, 0, 'x', true, 'perguntar', '{}', 1)`,
         sql`insert into saved_view (workspace_id, type, name, address, saved_by) values (${workspaceId}, 0, 'x', '', 1)`,
         sql`insert into document_remark (workspace_id, company_id, document_id, text, written_by) select workspace_id, company_id, id, 'x', 1 from document`,
         sql`insert into document_reliance (workspace_id, company_id, document_id) select workspace_id, company_id, id from document on conflict do nothing`,
+        sql`insert into alert_position (workspace_id, version) values (${workspaceId}, 0)`,
+        sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, past)
+            select workspace_id, id, company_id, 0, 0, 0, true, true, '', '', '', chave, '', '', '{}', '{}' from document`,
+        sql`insert into alert_citation (workspace_id, document_id, chave) select workspace_id, id, chave from document`,
+        sql`insert into alert_name (workspace_id, at, company_base, issuer_base, name, key, chave) values (${workspaceId}, 0, '', '', '', '', '')`,
+        sql`insert into alert_histogram (workspace_id, type, company_base, month, counts) values (${workspaceId}, 0, '', '', '{}')`,
+        sql`insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, text, learning)
+            select workspace_id, id, company_id, 0, 0, 0, '', '', chave, '{}', '[]', '', false from document`,
+        sql`insert into alert_verdict (workspace_id, document_id, company_id, judged_at, score, band, rules, text)
+            select workspace_id, id, company_id, now(), 0, 0, '{}', '' from document`,
+        sql`insert into alert_known (workspace_id, document_id, company_id, until, said_by, rule, company_base, issuer_base)
+            select workspace_id, id, company_id, now(), 1, '', '', '' from document`,
+        sql`insert into alert_setting (workspace_id) values (${workspaceId})`,
         sql`insert into first_view select workspace_id, 1, 0, id from saved_view`,
         sql`with w as (insert into webhook (workspace_id, url, kinds, secret, version) values (${workspaceId}, '', '{}', '', 0) returning id)
           insert into webhook_delivery (workspace_id, webhook_id, kind, body) select ${workspaceId}, id, '', '' from w`,

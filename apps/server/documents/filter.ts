@@ -20,6 +20,8 @@ export interface Criteria {
   amountFrom?: string
   amountTo?: string
   mark?: Mark
+  /** With an open alert; a number: of this band. */
+  alert?: 'any' | number
 }
 
 /** Issue dates; from inclusive, until exclusive. */
@@ -111,4 +113,13 @@ export function withinRange(
 
 export function all(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
   return conditions.length > 0 ? sql.join(conditions, sql` and `) : sql`true`
+}
+
+/** Whether an alert in a row `a` is open (apps/server/alerts). */
+export const isOpenAlert = sql`a.state <> 'conhecida' and a.rules <> '{}'`
+
+/** The documents with an open alert, as a condition on `document d`. */
+export function alertCondition(workspaceId: number, alert: 'any' | number): RawBuilder<unknown> {
+  return sql`d.id in (select a.document_id from alert a where a.workspace_id = ${workspaceId} and ${isOpenAlert}
+    ${alert === 'any' ? sql`` : sql`and a.band = ${alert}`})`
 }

@@ -24,6 +24,7 @@ import {
   takeEverything,
 } from '@vigia/contract/documents'
 import { formatCount, formatInteger } from '@vigia/contract/text'
+import { alertBands } from '@vigia/contract/workspace'
 import type { z } from 'zod'
 import { getCompanyId } from '../companies/companies.ts'
 import { handle, weights } from '../http/http.ts'
@@ -215,6 +216,7 @@ async function criteriaOf(
     amountFrom: query.ValorDe,
     amountTo: query.ValorAte,
     mark: query.Marca && markNames[query.Marca],
+    alert: query.Alerta && (query.Alerta === 'qualquer' ? 'any' : alertBands.indexOf(query.Alerta)),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { DocumentRow } from '@vigia/contract/documents'
+import { alertBands } from '@vigia/contract/workspace'
 import { eventKind } from '@vigia/dfe/events'
 import { primaryRole } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
@@ -8,6 +9,7 @@ import type { PublicIds } from '../platform/ids.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { type Answerable, disagreement, dueAnswer, type OwnAnswer } from './deadlines.ts'
 import { isAltered } from './desk/remarks.ts'
+import { isOpenAlert } from './filter.ts'
 import { holds, type KnownProof, proofSentences } from './proving/proof.ts'
 
 /** A document as lists show it. */
@@ -32,6 +34,8 @@ export interface DocumentListRow extends Answerable {
   altered_at: Date | null
   altered_by: number | null
   remarks: number
+  /** Of an open alert. */
+  alert_band: number | null
 }
 
 /**
@@ -49,6 +53,7 @@ export async function readRows(
            d.created_at, d.authorized_at, d.nat_op, d.proof, d.company_id, c.public_id as company_public_id, c.name as company_name,
            u.checked_at, case when u.checked_by is not null then author_name(d.workspace_id, u.checked_by) end as checked_by, case when ${isAltered} then u.altered_at end as altered_at, u.altered_by,
            coalesce(u.remarks, 0) as remarks,
+           (select a.band from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and ${isOpenAlert}) as alert_band,
            (select json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'pending', o.state <> 'registered') order by o.id)
               from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state <> 'rejected') as own
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
@@ -102,6 +107,7 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
       quando: row.altered_at.toISOString(),
     },
     observacoes: row.remarks,
+    alerta: row.alert_band === null ? null : alertBands[row.alert_band]!,
   }
 }
 

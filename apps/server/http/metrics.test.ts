@@ -144,6 +144,10 @@ test('the captures, mails, events and circuits of all workspaces', async () => {
     await sql`insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, why, state, next_at)
       select ${workspaceId}, 1, n, 0, '1', n::text, 210210, 1, 'x', state, now() - n * interval '1 hour'
         from (values (1, 'waiting'), (2, 'waiting'), (3, 'sending'), (9, 'registered')) v(n, state)`.execute(db)
+    await sql`insert into change_position (workspace_id, version) values (${workspaceId}, 2)`.execute(db)
+    await sql`insert into document_change (workspace_id, document_id, version, at, kind)
+      select ${workspaceId}, 1, n, now() - (8 - n) * interval '1 hour', 1 from unnest(array[1, 2]) n`.execute(db)
+    await sql`insert into alert_position (workspace_id, version, walked_type) values (${workspaceId}, 1, 0)`.execute(db)
   })
   await asOperator({ db }, ({ db }) =>
     sql`insert into mail (kind, recipient, state, created_at, settled_at) values
@@ -171,6 +175,8 @@ test('the captures, mails, events and circuits of all workspaces', async () => {
   near('vigia_capture_late_seconds', 2)
   near('vigia_mails_waiting_seconds', 1)
   near('vigia_outgoing_events_due_seconds', 3)
+  near('vigia_alerts_behind_seconds', 6)
+  expect(samples.get('vigia_alerts_building')).toBe(1)
   near('vigia_trouble{key="relogio"}', 4)
   near('vigia_capture_last_query_seconds', 5)
   expect(samples.get('vigia_capture_lines_stuck{service="nfe",state="failed"}')).toBe(1)

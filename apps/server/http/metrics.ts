@@ -122,6 +122,7 @@ interface Counted {
   silentSeconds: number | null
   mails: { waiting: number; waitingSeconds: number; failed: number }
   events: { waiting: number; sending: number; dueSeconds: number }
+  alerts: { building: number; behindSeconds: number }
   troubles: { key: string; seconds: number }[]
   /** Null: the owner of the database may not see it. */
   use: { wal: number | null; temp: number | null }
@@ -208,6 +209,8 @@ function show(gauges: ReturnType<typeof createGauges>, counted: Counted): void {
   gauges.events.set({ state: 'waiting' }, events.waiting)
   gauges.events.set({ state: 'sending' }, events.sending)
   gauges.eventsDueSeconds.set(events.dueSeconds)
+  gauges.alertsBuilding.set(counted.alerts.building)
+  gauges.alertsBehindSeconds.set(counted.alerts.behindSeconds)
   for (const { key, seconds } of troubles) gauges.trouble.set({ key }, seconds)
   for (const [kind, bytes] of Object.entries(use)) if (bytes !== null) gauges.databaseUse.set({ kind }, bytes)
 }
@@ -264,6 +267,11 @@ function createGauges(registry: Registry) {
     eventsDueSeconds: gauge(
       'outgoing_events_due_seconds',
       'How long the unsettled event that is due longest has been due.',
+    ),
+    alertsBuilding: gauge('alerts_building', 'Workspaces whose older documents are still being read for alerts.'),
+    alertsBehindSeconds: gauge(
+      'alerts_behind_seconds',
+      'How long the change of a document that was not judged yet has waited, the longest.',
     ),
     trouble: gauge('trouble', 'Seconds since which something is wrong with the whole installation, by what it is.', [
       'key',
@@ -331,6 +339,12 @@ async function count(ctx: Context): Promise<Counted> {
         select count(*) filter (where state = 'waiting')::int as waiting, count(*) filter (where state = 'sending')::int as sending,
                greatest(0, coalesce(extract(epoch from now() - min(next_at)), 0))::float8 as "dueSeconds"
           from outgoing_event where state in ('waiting', 'sending')`.execute(db)
+      const alerts = await sql<Counted['alerts']>`
+        select count(a.walked_type)::int as building,
+               coalesce(max(extract(epoch from now() - (
+                 select c.at from document_change c where c.workspace_id = a.workspace_id and c.version > a.version order by c.version limit 1))), 0)::float8 as "behindSeconds"
+          from alert_position a join change_position p on p.workspace_id = a.workspace_id
+         where p.version > a.version or a.walked_type is not null`.execute(db)
       const troubles = await sql<Counted['troubles'][number]>`
         select key, greatest(0, extract(epoch from now() - since))::float8 as seconds from trouble where ended_at is null`.execute(
         db,
@@ -340,6 +354,7 @@ async function count(ctx: Context): Promise<Counted> {
         ...captures.rows[0]!,
         mails: mails.rows[0]!,
         events: events.rows[0]!,
+        alerts: alerts.rows[0]!,
         troubles: troubles.rows,
         use: { ...use.rows[0]!, wal: use.rows[0]!.wal ?? (await embeddedWal(ctx.config)) },
       }

@@ -129,6 +129,23 @@ export const fieldTexts: Record<string, FieldWords> = {
   Acao: { description: 'Só este tipo de ação.' },
   idDfe: { description: 'Identificador do documento, como a lista o dá.' },
   Marca: { description: 'O que as pessoas do workspace fizeram com os documentos.' },
+  Alerta: { description: 'Documentos com um alerta aberto: de qualquer faixa, ou de uma.' },
+  Faixa: { description: 'A faixa do alerta.' },
+  Estado: { description: 'abertos: o que ninguém disse que é conhecido; ou um estado.' },
+  Regra: { description: 'A regra que disparou, como S01.' },
+  depoisDe: {
+    description: 'De onde a lista ou a conferência continua: `proximo` da resposta anterior; sem ele, do começo.',
+  },
+  idDFe: { description: 'Identificador do documento, como a lista o dá.' },
+  estado: { description: 'O estado do alerta.' },
+  regras: { description: 'Quais motivos ficam conhecidos; sem elas, todos os que o alerta tem.' },
+  teto: { description: 'Em reais: documentos mais caros voltam a ser mostrados. Sem ele, vale para qualquer valor.' },
+  ate: {
+    description:
+      'Nos alertas, até quando fica conhecido (aaaa-MM-ddTHH:mm:ss; sem ele, e no máximo, doze meses); nos avisos, o último lido; numa resposta, um instante em ISO 8601.',
+  },
+  ligada: { description: 'true liga a regra, false a desliga (também 1, 0, on, off).' },
+  idConhecido: { description: 'O conhecido, como `Alertas/conhecidos` o dá.' },
   para: { description: 'A resposta que o documento espera.' },
   totalDeEmpresas: { description: 'De quantas empresas são.' },
   empresas: { description: 'Os nomes de até três delas.' },
@@ -144,6 +161,19 @@ export const fieldTexts: Record<string, FieldWords> = {
   justificativa: { description: 'Motivo, de 1 a 200 caracteres; alguns eventos exigem pelo menos 15.' },
   idsDFe: { description: 'Os documentos, até 300 de cada vez; numa exportação, até 5.000.' },
   tipoDFe: { description: '0 NF-e, 2 CT-e.', enum: [0, 2] },
+  idRegra: { description: 'A regra de resposta, como a lista delas a dá; ao guardar, a que muda.' },
+  idsRegra: { description: 'Todas as regras de resposta, na ordem em que passam a valer.' },
+  ativa: { description: 'Se a regra decide: true ou false (também 1, 0, on, off); true quando não vem.' },
+  idsEmpresa: { description: 'As empresas, como a lista delas as dá.' },
+  emitentes: { description: 'CNPJ (com todos os estabelecimentos da mesma raiz), raiz de 8 posições ou CPF.' },
+  emitenteNovo: { description: 'Se nenhum documento anterior da mesma raiz está aqui.' },
+  comAlerta: { description: 'Com um alerta em aberto desta faixa ou mais grave.' },
+  valorDe: { description: 'Valor em reais; conta também o próprio.' },
+  valorAte: { description: 'Valor em reais; conta também o próprio.' },
+  condicoes: {
+    description: 'A quais notas a regra vale: às que cumprem tudo o que está dito.',
+  },
+  dias: { description: 'De `ciencia-apos`: quantos dias a Ciência espera, de 1 a 8.' },
   idVisao: { description: 'A visão, como a lista delas a dá.' },
   endereco: {
     description:
@@ -174,7 +204,6 @@ export const fieldTexts: Record<string, FieldWords> = {
   pdf: { description: 'Leva DANFE e DACTE, de até 5.000 documentos; com tudo, de até 50.000. Não vindo, não leva.' },
   planilha: { description: 'Leva uma planilha com uma linha por documento. Não vindo, leva.' },
   antesDe: { description: 'O `idAviso` do último aviso da página anterior; sem ele, os mais novos.' },
-  depoisDe: { description: 'O `proximo` da parte anterior; sem ele, do primeiro registro em diante.' },
   bilhete: {
     description:
       'O fim do endereço que exportar, imprimir ou link devolveu; vale por dez minutos, o da auditoria por dois.',
@@ -251,7 +280,6 @@ export const fieldTexts: Record<string, FieldWords> = {
   detalhe: { description: 'NCM, CFOP, tributos e o que mais houver, numa linha.' },
   relacionados: { description: 'Documentos que este cita; `idDfe` é null para o que não está aqui.' },
   relacao: { description: 'O que o outro documento é deste, em palavras.' },
-  ate: { description: instant },
   historico: { description: 'O que aconteceu com o documento, do mais novo ao mais antigo.' },
   tpEvento: { description: 'Código do evento; null para o que não é um evento.' },
   autor: { description: 'Quem fez, em palavras.' },
@@ -337,6 +365,8 @@ export const tagTexts: Record<string, string> = {
   Empresas: 'As empresas, os certificados e a captura.',
   Equipe: 'As pessoas do workspace, o que cada uma pode, e os convites.',
   Convites: 'Aceitar um convite, com o link da mensagem.',
+  RegrasDeResposta: 'A quais notas a Ciência vai sem uma pessoa.',
+  Alertas: 'Quais documentos parecem errados, e por quê.',
   Prazos: 'Até quando os documentos podem ser respondidos.',
   Plano: 'O plano, os limites e o uso.',
   Auditoria: 'Quem fez o quê.',

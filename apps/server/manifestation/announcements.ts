@@ -50,5 +50,37 @@ const results: Writer = {
   },
 }
 
+/** A note whose automatic Ciência an alert holds back, and whose time is running out. */
+export interface Withheld {
+  chave: string
+  number: number
+  issuer: string
+}
+
+const withheld: Writer = {
+  topic: 'manifestacao',
+  write(items) {
+    const [first] = items
+    const { chave, number, issuer } = first!.payload as Withheld
+    const whatToDo = 'Nada é enviado por si: dê a Ciência, ou diga no alerta que é conhecido.'
+    if (items.length === 1)
+      return {
+        kind: 'alert',
+        header: 'Ciência retida, faltam três dias',
+        body: `A NF-e ${number} de ${issuer} para ${first!.company} tem um alerta aberto, e a Ciência automática dela espera por uma pessoa. ${whatToDo}`,
+        link: listScreen('/notas-fiscais', items, { busca: chave }),
+      }
+    return {
+      kind: 'alert',
+      header: 'Ciências retidas, faltam três dias',
+      body: `${formatCount(items.length, 'NF-e', 'NF-e')} para ${named(items.map(({ company }) => company))} têm alertas abertos, e a Ciência automática delas espera por uma pessoa. ${whatToDo}`,
+      link: listScreen('/notas-fiscais', items, {}),
+    }
+  },
+}
+
 /** The announcements of this slice. */
-export const manifestationAnnouncements: Readonly<Record<string, Writer>> = { 'manifestacao-resultado': results }
+export const manifestationAnnouncements: Readonly<Record<string, Writer>> = {
+  'manifestacao-resultado': results,
+  'ciencia-retida': withheld,
+}

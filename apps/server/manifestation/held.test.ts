@@ -111,19 +111,39 @@ test('events that were registered after the copy are read back, once', async () 
   expect(await readBackEvents(ctx, { registered })).toBe(0)
 })
 
-test('the release without the automatic Ciência turns the switches off first, and says so in the audit', async () => {
+test('the release without the automatic Ciência turns the switches and the rules that send off first, and says so in the audit', async () => {
+  const rules = ['ciencia', 'perguntar'].map((answer, position) => ({ answer: answer as 'ciencia', position }))
+  await inWorkspace(ctx, office.workspaceId, ({ db }) =>
+    db
+      .insertInto('answer_rule')
+      .values(
+        rules.map((rule) => ({
+          ...rule,
+          workspace_id: office.workspaceId,
+          name: rule.answer,
+          active: true,
+          after_days: null,
+          conditions: '{}',
+          saved_by: office.session.accountId,
+        })),
+      )
+      .execute(),
+  )
   await releaseHeld(ctx, { withoutAutomatic: true })
   expect(await findRestore(ctx)).toBeNull()
   expect(await listHeld(ctx)).toBeNull()
   expect(await listNotices(ctx)).toEqual([])
-  const { switches, audit } = await inWorkspace(ctx, office.workspaceId, async ({ db }) => ({
+  const { switches, audit, active } = await inWorkspace(ctx, office.workspaceId, async ({ db }) => ({
+    active: await db.selectFrom('answer_rule').select('answer').where('active', '=', true).execute(),
     switches: await db.selectFrom('company').select('acknowledges_since').executeTakeFirstOrThrow(),
     audit: await db.selectFrom('audit').select('description').execute(),
   }))
   expect(switches.acknowledges_since).toBeNull()
   expect(audit.map(({ description }) => description)).toEqual([
     expect.stringMatching(/^Desligou a Ciência automática de .+, porque o banco de dados voltou de uma cópia/),
+    expect.stringMatching(/^Desligou regras de resposta \(“ciencia”\), porque/),
   ])
+  expect(active).toEqual([{ answer: 'perguntar' }])
   // What waited is withdrawn by whoever makes it ready (signing.ts), because the switch is off.
   expect(await claimBatch(ctx)).not.toBeNull()
   await advanceMark(ctx)

@@ -1,9 +1,11 @@
+import { formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
 import { findRestore, releaseRestore } from '../platform/restore.ts'
 import type { Service } from '../platform/service.ts'
+import { readAnswerRules } from './answer-rules.ts'
 import { type Author, noteReadBack, readJournal, wasReadBack } from './journal.ts'
 import { deliverEvents } from './settlement.ts'
 
@@ -21,10 +23,10 @@ export interface HeldCompany {
   requested: number
 }
 
-/** What a release lets leave; null: nothing is held. */
+/** What a release lets leave, and how many rules send a Ciência without a person; null: nothing is held. */
 export async function listHeld(
   ctx: Pick<Context, 'db'>,
-): Promise<{ foundAt: Date; copyOf: Date | null; companies: HeldCompany[] } | null> {
+): Promise<{ foundAt: Date; copyOf: Date | null; companies: HeldCompany[]; rules: number } | null> {
   const restore = await findRestore(ctx)
   if (!restore) return null
   const { rows: waiting } = await inCapture(ctx, ({ db }) =>
@@ -35,7 +37,10 @@ export async function listHeld(
   )
   const waitingOf = new Map(waiting.map(({ companyId, ...counts }) => [companyId, counts]))
   const companies: HeldCompany[] = []
+  let rules = 0
   for (const workspaceId of await listWorkspaces(ctx)) {
+    const sending = await inWorkspace(ctx, workspaceId, (ctx) => readAnswerRules(ctx, workspaceId))
+    rules += sending.filter(({ active, answer }) => active && answer !== 'perguntar').length
     const rows = await inWorkspace(ctx, workspaceId, ({ db }) =>
       db
         .selectFrom('company')
@@ -50,7 +55,7 @@ export async function listHeld(
       companies.push({ workspaceId, companyId: id, ...company, ...counts })
     }
   }
-  return { ...restore, companies }
+  return { ...restore, companies, rules }
 }
 
 // As the plans name them.
@@ -64,8 +69,8 @@ async function listWorkspaces(ctx: Pick<Context, 'db'>): Promise<number[]> {
 }
 
 /**
- * Lets events leave again after a restore. `withoutAutomatic` turns the automatic Ciência of all companies off first: what waits because of it
- * is withdrawn when its turn comes, and each workspace turns it on again where it wants it.
+ * Lets events leave again after a restore. `withoutAutomatic` turns the automatic Ciência of all companies, and the rules that send one, off first: what waits
+ * because of them is withdrawn when its turn comes, and each workspace turns them on again where it wants them.
  */
 export async function releaseHeld(
   ctx: Pick<Context, 'db'>,
@@ -85,7 +90,26 @@ export async function releaseHeld(
       await recordAudit({ db }, { workspaceId, accountName: operator }, 'empresa', what)
     })
   }
+  if (withoutAutomatic) await switchRulesOff(ctx)
   await releaseRestore(ctx)
+}
+
+async function switchRulesOff(ctx: Pick<Context, 'db'>): Promise<void> {
+  for (const workspaceId of await listWorkspaces(ctx))
+    await inWorkspace(ctx, workspaceId, async ({ db }) => {
+      const rules = await db
+        .updateTable('answer_rule')
+        .set({ active: false })
+        .where('workspace_id', '=', workspaceId)
+        .where('active', '=', true)
+        .where('answer', '<>', 'perguntar')
+        .returning('name')
+        .execute()
+      if (rules.length === 0) return
+      const names = formatList(rules.map(({ name }) => `“${name}”`))
+      const what = `Desligou regras de resposta (${names}), porque o banco de dados voltou de uma cópia de segurança.`
+      await recordAudit({ db }, { workspaceId, accountName: operator }, 'manifestacao', what)
+    })
 }
 
 /**

@@ -1,10 +1,14 @@
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
+import { isDoubted, isJudgedOrLate } from '../alerts/alerts.ts'
 import { ciencia, conclusive, deadlines } from '../documents/documents.ts'
+import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
 import { serviceCodes } from '../platform/service.ts'
+import type { Withheld } from './announcements.ts'
+import { type AnswerRule, decide, readAnswerRules, reasonOf } from './answer-rules.ts'
 import { certificateCodes } from './outcomes.ts'
 import { lockRequests } from './requests.ts'
 import { recipient } from './rules.ts'
@@ -22,9 +26,9 @@ const definitive = [575, 594, 596, 650, 655]
 const reserveHours = 1
 
 /**
- * Queues the Ciência of every note of a company of which only the summary is here, when the company wants that: within its deadline, never
+ * Queues the Ciência of every note of a company of which only the summary is here, when a rule or the switch of the company wants that: within its deadline, never
  * about a cancelled or denied note, and never where somebody has answered before or the authority has refused it for good; what was refused
- * otherwise is tried again once a day. Returns how many were queued.
+ * otherwise is tried again once a day. What an alert stands against is left to a person. Returns how many were queued.
  */
 export async function acknowledgePending(
   ctx: Pick<Context, 'db' | 'log'>,
@@ -40,32 +44,48 @@ export async function acknowledgePending(
       .where('c.workspace_id', '=', workspaceId)
       .where('c.id', '=', companyId)
       .executeTakeFirst()
-    if (!company?.acknowledges_since || !company.active || !(company.shown_nfe & recipient)) return 0
-    const by = company.name === null ? '' : ` por ${company.name}`
-    const why = `Ciência automática, ligada em ${formatBrasiliaMoment(company.acknowledges_since)}${by}.`
+    if (!company?.active || !(company.shown_nfe & recipient)) return 0
+    const rules = await readAnswerRules({ db }, workspaceId)
+    if (!company.acknowledges_since && !rules.some(({ active, answer }) => active && answer !== 'perguntar')) return 0
     await lockRequests({ db }, workspaceId)
-    return queueCiencias({ db }, { workspaceId, companyId, cnpj: company.cnpj, why })
+    return queueCiencias({ db }, { workspaceId, companyId, cnpj: company.cnpj, why: switchedOn(company), rules })
   })
   if (queued > 0) ctx.log.info({ workspaceId, companyId, queued }, 'automatic ciência')
   return queued
+}
+
+function switchedOn({
+  acknowledges_since,
+  name,
+}: {
+  acknowledges_since: Date | null
+  name: string | null
+}): string | null {
+  if (!acknowledges_since) return null
+  return `Ciência automática, ligada em ${formatBrasiliaMoment(acknowledges_since)}${name === null ? '' : ` por ${name}`}.`
 }
 
 interface CienciaQueue {
   workspaceId: number
   companyId: number
   cnpj: string
-  why: string
+  /** Who wants it of notes for which no rule decides; null: nobody. */
+  why: string | null
+  rules: readonly AnswerRule[]
 }
 
 async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): Promise<number> {
-  const { workspaceId, companyId, cnpj, why } = queue
+  const { workspaceId, companyId, cnpj, why, rules } = queue
   const rows = deadlines.filter((row) => row.tpEvento.includes(ciencia))
   // The day of São Paulo decides which deadline holds. A note is authorised thirty days after its emission at the latest.
   const { numAffectedRows = 0n } = await sql`
-    insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, message, why)
-    select d.workspace_id, d.company_id, d.id, d.type, ${cnpj}, d.chave, ${ciencia}::int, 1, 'Na fila de envio à SEFAZ.', ${why}
+    insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, message, why, rule_id)
+    select d.workspace_id, d.company_id, d.id, d.type, ${cnpj}, d.chave, ${ciencia}::int, 1, 'Na fila de envio à SEFAZ.',
+           coalesce((${rules.map(reasonOf)}::text[])[r.rule + 1], ${why}::text), (${rules.map(({ id }) => id)}::bigint[])[r.rule + 1]
       from document d
-     where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.type = ${serviceCodes.nfe}::int
+      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+      cross join lateral (${decide(rules, sql`${why !== null}::boolean`)}) r
+     where r.leaves and d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.type = ${serviceCodes.nfe}::int
        and d.status = ${summaryOnly}::int and d.base_status = ${summaryOnly}::int and not d.complete and d.roles & ${recipient}::int <> 0
        and d.issued_at > now() at time zone 'UTC' - interval '60 days'
        -- Neither trial nor plan lasts: nothing is answered by itself.
@@ -86,10 +106,44 @@ async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): 
        and not exists (select 1 from outgoing_event o
                         where o.workspace_id <> d.workspace_id and o.cnpj = ${cnpj} and o.chave = d.chave and o.tp_evento = ${ciencia}::int
                           and o.state in ('waiting', 'sending') and o.next_at <= now())
+       -- A document in doubt waits for a person, and one that was not looked at yet waits for that.
+       and ${isJudgedOrLate} and not ${isDoubted()}
      -- What ends first leaves first.
      order by d.authorized_at, d.id
     on conflict do nothing`.execute(db)
   return Number(numAffectedRows)
+}
+
+// Ten days are given; on the seventh a person is told.
+const toldHours = 3 * 24
+const toldMax = 50
+
+/** Tells people of each note, once, whose automatic Ciência an alert holds back and which has three days left to be answered. */
+export async function tellWithheld(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
+  const rows = deadlines.filter((row) => row.tpEvento.includes(ciencia))
+  await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
+    const { rows: found } = await sql<Withheld & { id: bigint; companyId: number }>`
+      select d.id, d.company_id as "companyId", d.chave, d.number, s.name as issuer
+        from document d
+        join company c on c.workspace_id = d.workspace_id and c.id = d.company_id and c.active
+         and (c.acknowledges_since is not null
+              or exists (select from answer_rule a where a.workspace_id = c.workspace_id and a.active and a.answer <> 'perguntar'))
+        join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+       where d.workspace_id = ${workspaceId} and d.type = ${serviceCodes.nfe}::int and not d.complete and d.status not in (3, 9)
+         and d.status = ${summaryOnly}::int and d.roles & ${recipient}::int <> 0
+         and d.authorized_at > now() - (select max(hours) * interval '1 hour' from unnest(${rows.map((row) => row.hours)}::int[]) hours)
+         and d.authorized_at < now() - ((select max(hours) from unnest(${rows.map((row) => row.hours)}::int[]) hours) - ${toldHours}) * interval '1 hour'
+         and ${isDoubted()}
+         and not exists (select from notice n where n.workspace_id = d.workspace_id and n.key = 'ciencia-retida:' || d.id)
+       order by d.authorized_at, d.id limit ${toldMax}`.execute(db)
+    for (const { id, companyId, ...payload } of found) {
+      const { rows: first } = await sql`
+        insert into notice (workspace_id, key) values (${workspaceId}, ${`ciencia-retida:${id}`}) on conflict do nothing returning key`.execute(
+        db,
+      )
+      if (first.length > 0) await announce({ db }, workspaceId, { what: 'ciencia-retida', companyId, payload })
+    }
+  })
 }
 
 /**

@@ -13,7 +13,7 @@ import type { Service } from '../platform/service.ts'
 import { testCaller } from '../platform/testing.ts'
 import { readHistory } from './history.ts'
 import { manifestationKinds } from './kinds.ts'
-import { acknowledgePending } from './manifestation.ts'
+import { acknowledgePending, tellWithheld } from './manifestation.ts'
 import { claimBatch } from './queue.ts'
 import { type ManifestationRequest, requestEvents } from './requests.ts'
 import { author, contextOf, cteChave, cteProc, daysAgo, newOffice, type Office, store } from './testing.ts'
@@ -546,6 +546,34 @@ describe('the automatic Ciência', () => {
     expect(await acknowledge()).toBe(0)
     await store(ctx, office, 'nfe', [arrive(9, nfeProc({ number: 1, issuedAt: daysAgo(3) }))])
     expect(await told()).toBe('1')
+  })
+
+  test('waits for a person while an alert stands against it, and the person is told when three days are left', async () => {
+    await store(ctx, office, 'nfe', [summary(1, 2), summary(2, 8), summary(3, 2)])
+    await turnOn()
+    const doubt = (numbers: number[], state: string) =>
+      inWorkspace(ctx, office.workspaceId, ({ db }) =>
+        sql`insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, text, learning, state)
+            select workspace_id, id, company_id, 0, 60, 2, '', '', chave, '{S11}', '[]', '', false, ${state} from document where number = any (${numbers}::int[])
+            on conflict (workspace_id, document_id) do update set state = excluded.state`.execute(db),
+      )
+    await doubt([1, 2], 'nova')
+    expect(await acknowledge()).toBe(1)
+    const told = async () => {
+      await tellWithheld(ctx, office.workspaceId)
+      const { rows } = await inWorkspace(ctx, office.workspaceId, ({ db }) =>
+        sql<{
+          number: number
+        }>`select (payload ->> 'number')::int as number from happening where what = 'ciencia-retida'`.execute(db),
+      )
+      return rows.map(({ number }) => number)
+    }
+    expect(await told()).toEqual([2])
+    expect(await told()).toEqual([2])
+    await doubt([1], 'confirmada')
+    expect(await acknowledge()).toBe(0)
+    await doubt([1, 2], 'conhecida')
+    expect(await acknowledge()).toBe(2)
   })
 
   test('is never given about what is cancelled, denied, late, answered, being answered or hidden', async () => {

@@ -16,6 +16,7 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
+import { answerRuleRoutes } from './answer-rule-routes.ts'
 import { readHistory } from './history.ts'
 import { keepText, readTexts } from './justifications.ts'
 import { type Kind, manifestationKinds } from './kinds.ts'
@@ -33,6 +34,7 @@ interface ManifestationBody {
 }
 
 export const manifestationRoutes = [
+  ...answerRuleRoutes,
   handle(manifestNfe, weights.none, (ctx, { body, session }) => manifest(ctx, session, 'nfe', body)),
   handle(manifestCte, weights.none, (ctx, { body, session }) => manifest(ctx, session, 'cte', body)),
 

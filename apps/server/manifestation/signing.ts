@@ -1,6 +1,7 @@
 import { readReceived } from '@vigia/dfe/read'
 import { type Correction, EventError, type SignedEvent } from '@vigia/sefaz/events'
 import { sql, type UpdateObject } from 'kysely'
+import { isDoubted } from '../alerts/alerts.ts'
 import { takeCertificate } from '../companies/companies.ts'
 import { conclusive, disagreement, findXml } from '../documents/documents.ts'
 import { fromNow, LeaseLost } from '../jobs/jobs.ts'
@@ -11,6 +12,7 @@ import { serviceCodes } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
 import type { EventDetails, OpenedCertificate } from '../signer/signer.ts'
 import { UnwantedEvent } from '../signer/wanted.ts'
+import { decide, readAnswerRules } from './answer-rules.ts'
 import { joinCorrections, readCorrections } from './corrections.ts'
 import { manifestationKinds, outgoingText } from './kinds.ts'
 import { isAboutCertificate, isSignedAnew, overtaken } from './outcomes.ts'
@@ -109,9 +111,12 @@ async function settleKnown({ db }: Pick<Context, 'db'>, batch: Batch): Promise<b
   return rows.map((row) => row.id)
 }
 
-// Checked again after the wait: the document may be cancelled by now, or the switch that requested the event turned off, or the company archived.
+// Checked again after the wait: the document may be cancelled by now, or the rule or switch that requested the event say otherwise, or the company
+// be archived.
 async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
   const fresh = batch.events.filter((event) => !event.isUnknown)
+  const rules = await readAnswerRules({ db }, batch.workspaceId)
+  const decision = decide(rules, sql`(c.acknowledges_since is not null)`)
   const { rows } = await sql<{ id: bigint; documentId: bigint }>`
     update outgoing_event o
        set state = 'rejected', lease_by = null, lease_until = null, c_stat = null, x_motivo = null, answered_at = null,
@@ -119,13 +124,19 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
                                    when 9 then 'O uso do documento foi denegado: nada foi enviado.'
                                    else case when not c.active
                                              then 'A empresa foi arquivada antes do envio: nada foi enviado.'
-                                             when c.acknowledges_since is null
+                                             when not r.leaves and (r.rule >= 0 or o.rule_id is not null)
+                                             then 'As regras de resposta mudaram antes do envio: nada foi enviado.'
+                                             when not r.leaves
                                              then 'A Ciência automática foi desligada antes do envio: nada foi enviado.'
+                                             when ${isDoubted()}
+                                             then 'Um alerta deste documento espera por uma pessoa: nada foi enviado.'
                                              else 'As notas destinadas à empresa foram ocultadas antes do envio: nada foi enviado.' end end
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+      cross join lateral (${decision}) r
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
        and d.workspace_id = o.workspace_id and d.id = o.document_id
-       and (d.status in (3, 9) or (o.requested_by is null and (not c.active or c.acknowledges_since is null or c.shown_nfe & ${recipient}::int = 0)))
+       and (d.status in (3, 9) or (o.requested_by is null and (not c.active or not r.leaves or ${isDoubted()} or c.shown_nfe & ${recipient}::int = 0)))
     returning o.id, o.document_id as "documentId"`.execute(db)
   noteSettled({ db }, batch.workspaceId, rows)
   return rows.map((row) => row.id)

@@ -228,6 +228,107 @@ interface DocumentRelianceTable {
   altered_by: Optional<number | null>
   remarks: Generated<number>
 }
+interface AlertPositionTable {
+  workspace_id: number
+  version: bigint
+  walked_type: Optional<number | null>
+  walked_at: Optional<string | null>
+  walked_id: Optional<bigint | null>
+  reviewed_id: Optional<bigint | null>
+  next_at: Timestamp
+  lease_until: Optional<Date | null>
+}
+interface AlertFactTable {
+  workspace_id: number
+  document_id: bigint
+  company_id: number
+  at: bigint
+  amount: bigint
+  again_at: Optional<Date | null>
+  type: number
+  purchase: boolean
+  standing: boolean
+  company_base: string
+  issuer_base: string
+  month: string
+  chave: string
+  number_key: string
+  contingency_key: Optional<string | null>
+  name: string
+  facts: ColumnType<unknown, string, string>
+  past: ColumnType<unknown, string, string>
+  items: ColumnType<unknown, string | null, string | null> | null
+}
+interface AlertCitationTable {
+  workspace_id: number
+  document_id: bigint
+  chave: string
+}
+interface AlertNameTable {
+  workspace_id: number
+  at: bigint
+  company_base: string
+  issuer_base: string
+  name: string
+  key: string
+  chave: string
+}
+interface AlertHistogramTable {
+  workspace_id: number
+  type: number
+  company_base: string
+  month: string
+  counts: ColumnType<unknown, string, string>
+}
+interface AlertTable {
+  workspace_id: number
+  document_id: bigint
+  company_id: number
+  at: bigint
+  score: number
+  band: number
+  state: Generated<'nova' | 'em-analise' | 'conhecida' | 'confirmada'>
+  company_base: string
+  issuer_base: string
+  chave: string
+  rules: string[]
+  fired: ColumnType<unknown, string, string>
+  text: string
+  learning: boolean
+  judged_at: Timestamp
+  state_by: Optional<number | null>
+  state_at: Optional<Date | null>
+  stated_rules: Optional<string[] | null>
+  stated_fired: ColumnType<unknown, string | null, string | null> | null
+}
+interface AlertVerdictTable {
+  workspace_id: number
+  document_id: bigint
+  company_id: number
+  judged_at: Timestamp
+  id: Generated<bigint>
+  score: number
+  band: number
+  rules: string[]
+  text: string
+}
+interface AlertKnownTable {
+  workspace_id: number
+  id: Generated<bigint>
+  company_id: number
+  document_id: bigint
+  ceiling: Optional<bigint | null>
+  until: Timestamp
+  said_by: number
+  said_at: Timestamp
+  rule: string
+  company_base: string
+  issuer_base: string
+}
+interface AlertSettingTable {
+  workspace_id: number
+  off: Generated<string[]>
+}
 interface SavedViewTable {
   workspace_id: number
   id: Generated<number>
@@ -635,6 +736,7 @@ interface OutgoingEventTable {
   justification: string | null
   corrections: ColumnType<unknown, string | null | undefined, string | null> | null
   why: string
+  rule_id: Optional<bigint | null>
   requested_by: number | null
   requested_at: Timestamp
   next_at: ColumnType<Date, Date | undefined, Date>
@@ -649,6 +751,18 @@ interface OutgoingEventTable {
   registered_at: Optional<Date | null>
   answer_xml: Optional<string | null>
   answered_at: Optional<Date | null>
+}
+interface AnswerRuleTable {
+  workspace_id: number
+  id: Generated<bigint>
+  position: number
+  name: string
+  active: boolean
+  answer: 'ciencia' | 'ciencia-apos' | 'perguntar'
+  after_days: number | null
+  conditions: ColumnType<unknown, string, string>
+  saved_by: number
+  saved_at: Timestamp
 }
 interface ChangePositionTable {
   workspace_id: number
@@ -769,6 +883,16 @@ export interface Tables {
   manifestation_text: ManifestationTextTable
   document_remark: DocumentRemarkTable
   document_reliance: DocumentRelianceTable
+  answer_rule: AnswerRuleTable
+  alert_position: AlertPositionTable
+  alert_fact: AlertFactTable
+  alert_citation: AlertCitationTable
+  alert_name: AlertNameTable
+  alert_histogram: AlertHistogramTable
+  alert: AlertTable
+  alert_verdict: AlertVerdictTable
+  alert_known: AlertKnownTable
+  alert_setting: AlertSettingTable
   saved_view: SavedViewTable
   first_view: FirstViewTable
   mail_link: MailLinkTable

@@ -1,5 +1,6 @@
 import { formatCount, formatInstantDate, formatTime } from '@vigia/contract/text'
 import { type Control, useController } from 'react-hook-form'
+import { Link } from 'react-router'
 import { useScreenQuery } from '../lib/query.ts'
 import { type CompanyDetail, documentsQuery } from '../lib/response-adapter.ts'
 import { Switch } from '../ui/form/switch.tsx'
@@ -33,6 +34,13 @@ export function AutomaticCiencia({ control, companyId, company }: AutomaticCienc
           Ligada por {wanted.por} em {formatInstantDate(wanted.desde)} às {formatTime(wanted.desde)}.
         </p>
       )}
+      <p className="mt-2 pl-13 text-muted">
+        As{' '}
+        <Link to="/respostas" className="text-brand underline underline-offset-3">
+          regras de resposta
+        </Link>{' '}
+        do workspace decidem antes: este botão vale para as notas que nenhuma delas alcança.
+      </p>
       {field.value && !wanted && (
         <div className="mt-3">
           <Notice tone="warning" title="Ao salvar, a Ciência passa a ser enviada sozinha">

@@ -9,6 +9,7 @@ import { useCompanies } from '../lib/companies.ts'
 import { lazyWithPreload } from '../lib/lazy.ts'
 import { loadFailure, useScreenQuery } from '../lib/query.ts'
 import { type DocumentRow, documentsQuery } from '../lib/response-adapter.ts'
+import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
@@ -21,6 +22,7 @@ import { Page } from '../ui/page.tsx'
 import { Pagination } from '../ui/pagination.tsx'
 import { cte, type DocumentKind, nfe } from './kinds.ts'
 import { useArrivals } from './list/arrivals.ts'
+import { CheckLook } from './list/check-look.tsx'
 import { columns, tableMinWidth, writeHiddenColumns } from './list/columns.ts'
 import { useDensity } from './list/density.ts'
 import { DocumentsItems } from './list/documents-items.tsx'
@@ -98,6 +100,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   })
   const list = useList({ kind, rows: page?.items, stale: search.query.isPlaceholderData, selection, choose, place })
   const some = selection.ids.size > 0
+  const mayAnswer = useMay('fiscal')
   const filter = toFilter(filters, kind)
   const commonCause = commonCauseOf(companies, useNow(60_000), kind.type)
   const onOrder = (order: ListOrder) =>
@@ -180,9 +183,11 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
       }
       answers={
         <>
-          <Suspense fallback={null}>
-            {some && <CheckButton bare={compact} ids={selection.ids} onDone={() => choose({ do: 'clear' })} />}
-          </Suspense>
+          {some && mayAnswer && (
+            <Suspense fallback={<CheckLook bare={compact} disabled />}>
+              <CheckButton bare={compact} ids={selection.ids} onDone={() => choose({ do: 'clear' })} />
+            </Suspense>
+          )}
           <ManifestMenu
             inline
             kind={kind}

@@ -18,7 +18,12 @@ import {
   selectDocuments,
   suggestIssuers,
 } from '@vigia/contract/documents'
-import { listManifestations, listManifestationTexts, previewManifestation } from '@vigia/contract/manifestation'
+import {
+  listAnswerRules,
+  listManifestations,
+  listManifestationTexts,
+  previewManifestation,
+} from '@vigia/contract/manifestation'
 import type { RouteData, RouteDefinition } from '@vigia/contract/route'
 import {
   type Dashboard as ContractDashboard,
@@ -54,6 +59,7 @@ export const documentsQuery = query(listDocuments, (data) => toDocumentPage(obje
 export const dashboardQuery = query(getDashboard, (data) => toDashboard(object(data)))
 
 // Calls of our own: a server that responds with something else does not know them.
+export const answerRulesQuery = ownQuery(listAnswerRules, { regras: [], comCienciaParaTodas: [] })
 export const dueQuery = ownQuery(listDue, [])
 export const alertsQuery = ownQuery(listAlerts, { items: [], proximo: null, totalDeItens: 0 })
 export const alertQuery = ownQuery(getAlert, { motivos: [], anteriores: [] })
@@ -219,6 +225,7 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     conferidaPor: row.conferidaPor ?? null,
     mudouDepois: row.mudouDepois ?? null,
     observacoes: row.observacoes ?? 0,
+    alerta: row.alerta ?? null,
   }
 }
 

@@ -1,4 +1,16 @@
-import { CircleUserRound, Gauge, History, KeyRound, Monitor, Moon, Plug, ScrollText, Sun, Users } from 'lucide-react'
+import {
+  CircleUserRound,
+  Gauge,
+  History,
+  KeyRound,
+  ListChecks,
+  Monitor,
+  Moon,
+  Plug,
+  ScrollText,
+  Sun,
+  Users,
+} from 'lucide-react'
 import { planSituation } from '../lib/plan-situation.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { planQuery } from '../lib/response-adapter.ts'
@@ -23,6 +35,7 @@ const links = [
 
 const managing = [
   { to: '/equipe', label: 'Equipe', Icon: Users },
+  { to: '/respostas', label: 'Respostas por regra', Icon: ListChecks },
   { to: '/integracoes', label: 'Integrações', Icon: Plug },
   { to: '/auditoria', label: 'Auditoria', Icon: ScrollText },
 ] as const

@@ -264,6 +264,12 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
     .where('workspace_id', '=', workspaceId)
     .orderBy('kept_at')
     .execute()
+  const rules = await db
+    .selectFrom('answer_rule')
+    .select(['name', 'active', 'answer', 'after_days', 'conditions', 'saved_at'])
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('position')
+    .execute()
   const webhooks = await db
     .selectFrom('webhook')
     .select(['url', 'kinds', 'company_ids', 'created_at', 'paused_at'])
@@ -318,6 +324,25 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
       tipoManifestacao: one.choice,
       texto: one.text,
     })),
+    regrasDeResposta: rules.map((one) => {
+      // Of manifestation/answer-rules.ts.
+      const { companies, issuers, isNew, band, from, to } = one.conditions as Record<string, unknown> & {
+        companies?: number[]
+      }
+      return {
+        nome: one.name,
+        ativa: one.active,
+        resposta: one.answer,
+        dias: one.after_days,
+        empresas: companies?.map((id) => cnpjs.get(id) ?? null) ?? 'todas',
+        emitentes: issuers ?? 'todos',
+        emitenteNovo: isNew ?? null,
+        comAlerta: band ?? null,
+        valorDe: from ?? null,
+        valorAte: to ?? null,
+        guardadaEm: one.saved_at,
+      }
+    }),
     webhooks: webhooks.map((one) => ({
       url: one.url,
       tipos: one.kinds,

@@ -30,6 +30,7 @@ const about = (
     conferidaPor: null,
     mudouDepois: null,
     observacoes: 0,
+    alerta: null,
     ...row,
   }
   const { title, text, actions } = recommend({ kind, document, missing, ofIssuer })

@@ -30,6 +30,7 @@ const screens: readonly [label: string, to: string, words: string][] = [
   ['Empresas com problema', '/empresas?so=problema', 'falha parada'],
   ['Alertas', '/alertas', 'suspeitas fraude duplicada notas suspeitas'],
   ['Regras dos alertas', '/alertas/regras', 'conhecidos precisao ligar desligar'],
+  ['Respostas por regra', '/respostas', 'ciencia automatica regras manifestacao'],
   ['Prazos', '/prazos', 'agenda vencimentos calendario respostas'],
   ['Ajuda', '/help', 'duvidas'],
   ['Minha conta', '/conta', 'nome e-mail'],

@@ -1,0 +1,217 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { leaveGivenVersions } from '../changes/changes.ts'
+import { receive } from '../documents/documents.ts'
+import { arrive, company, evento, nfeProc, resNFe } from '../documents/testing.ts'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { createPublicIds } from '../platform/ids.ts'
+import { createLogger } from '../platform/log.ts'
+import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../platform/testing.ts'
+import { isDoubted, isJudgedOrLate } from './alerts.ts'
+import { claimTurn, takeTurn } from './following.ts'
+import { alertRoutes } from './routes.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let ctx: Context
+
+beforeAll(async () => {
+  database = await createDatabase()
+  ctx = {
+    db: openDatabase(database.url),
+    ids: createPublicIds(Buffer.alloc(16, 8)),
+    log: createLogger('silent'),
+    config: { sefaz: { tpAmb: 2 } },
+  } as Context
+})
+afterAll(async () => {
+  await ctx.db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+type Who = ReturnType<typeof testSession>
+
+interface Item {
+  idDFe: string
+  numero: number
+  score: number
+  faixa: string
+  estado: string
+  motivos: { regra: string; frase: string; comparados: { numero: number; idDFe: string | null }[] }[]
+  mudouDepois: boolean
+}
+
+async function run(method: string, path: string, who: Who, input: { params?: object; query?: object; body?: object }) {
+  const found = alertRoutes.find(({ route }) => route.path.endsWith(path) && route.method === method)!
+  const given = { params: undefined, query: undefined, body: undefined, form: undefined, ...input }
+  return (await found.run(ctx, given as never, who, testCaller)) as { data: never }
+}
+
+async function newOffice() {
+  const workspaceId = await newWorkspace(ctx.db)
+  const { id: companyId } = await insertCompany(ctx.db, workspaceId, { cnpj: company })
+  const person = async (role: Who['role'] = 'fiscal'): Promise<Who> => ({
+    ...testSession(workspaceId),
+    accountId: (await insertAccount(ctx.db, workspaceId)).id,
+    role,
+  })
+  let nsu = 0
+  const ana = await person()
+  return {
+    workspaceId,
+    ana,
+    deliver: (...files: string[]) =>
+      inWorkspace(ctx, workspaceId, ({ db }) =>
+        receive(
+          { db, log: ctx.log },
+          { workspaceId, companyId, cnpj: company },
+          'nfe',
+          files.map((xml) => arrive(++nsu, xml)),
+        ),
+      ),
+    // Until nothing is left to do; other workspaces are judged on the way.
+    judge: async () => {
+      for (let turn = await claimTurn(ctx), n = 0; turn; turn = await claimTurn(ctx)) {
+        expect(n++).toBeLessThan(20)
+        await takeTurn(ctx, turn)
+      }
+    },
+    list: async (query: object = {}, who = ana) =>
+      ((await run('GET', '/Alertas', who, { query: { Estado: 'abertos', ...query } })).data as { items: Item[] }).items,
+    summary: async () =>
+      (await run('GET', '/resumo', ana, {})).data as { situacao: string; faltam: number; abertos: object },
+    say: (body: object) => run('POST', '/estado', ana, { body }),
+    held: (condition: typeof isJudgedOrLate) =>
+      inWorkspace(ctx, workspaceId, async ({ db }) => {
+        const { rows } = await sql<{ number: number }>`
+          select d.number from document d where d.workspace_id = ${workspaceId} and ${condition} order by 1`.execute(db)
+        return rows.map(({ number }) => number)
+      }),
+  }
+}
+
+const rules = ({ numero, motivos }: Item) => [numero, ...motivos.map(({ regra }) => regra)]
+
+// Two notes of one value within five days.
+const twins = [
+  resNFe({ number: 1, amount: '2000.00' }),
+  resNFe({ number: 2, amount: '2000.00', issuedAt: '2026-11-12T09:15:00-03:00' }),
+]
+
+test('what arrives is judged, again when its XML comes and when it is cancelled', async () => {
+  const { deliver, judge, list, summary } = await newOffice()
+  await deliver(...twins)
+  expect(await summary()).toMatchObject({ situacao: 'construindo', faltam: 2 })
+  await judge()
+  expect(await summary()).toMatchObject({ situacao: 'em-dia', faltam: 0 })
+  const [second] = await list({ Regra: 'S10' })
+  expect(rules(second!)).toEqual([2, 'S10', 'S01'].slice(0, rules(second!).length))
+  expect(second!.motivos[0]!.comparados).toMatchObject([{ numero: 1, idDFe: expect.any(String) }])
+  await deliver(evento(110111, { number: 1 }))
+  expect(await summary()).toMatchObject({ situacao: 'avaliando', faltam: 1 })
+  await judge()
+  expect(await list({ Regra: 'S10' })).toEqual([])
+})
+
+test('of a workspace that was not followed everything is read, and read again when what followed is not kept', async () => {
+  const { workspaceId, deliver, judge, list } = await newOffice()
+  await deliver(...twins, nfeProc({ number: 3, amount: '90.00' }))
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`delete from document_change where workspace_id = ${workspaceId}`.execute(db),
+  )
+  await judge()
+  const found = (await list()).map(rules)
+  expect(found).toContainEqual(expect.arrayContaining([2, 'S10']))
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    for (const table of ['alert', 'alert_fact', 'alert_name', 'alert_histogram', 'alert_citation'])
+      await sql`delete from ${sql.table(table)} where workspace_id = ${workspaceId}`.execute(db)
+    await sql`update change_position set version = 9, forgotten = 8 where workspace_id = ${workspaceId}`.execute(db)
+  })
+  await leaveGivenVersions(ctx)
+  await judge()
+  expect((await list()).map(rules)).toEqual(found)
+})
+
+test('what is known is silent for the issuer, up to a value, and told again when that is taken back', async () => {
+  const { ana, deliver, judge, list, say } = await newOffice()
+  await deliver(...twins)
+  await judge()
+  const [alert] = await list({ Regra: 'S10' })
+  const about = { idsDFe: [alert!.idDFe] }
+  await say({ ...about, estado: 'conhecida', regras: ['S10'], teto: '2000.00' })
+  await judge()
+  expect(await list({ Regra: 'S10' })).toEqual([])
+  expect(await list({ Estado: 'conhecida' })).toMatchObject([{ numero: 2, estado: 'conhecida' }])
+  const known = (await run('GET', '/conhecidos', ana, {})).data as { regra: string; teto: number }[]
+  expect(known).toMatchObject([{ regra: 'S10', teto: 2000 }])
+  // Dearer ones of the same issuer are told.
+  await deliver(
+    resNFe({ number: 3, amount: '3000.00' }),
+    resNFe({ number: 4, amount: '3000.00', issuedAt: '2026-11-12T09:15:00-03:00' }),
+  )
+  await judge()
+  expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([4])
+  await say({ ...about, estado: 'em-analise' })
+  await judge()
+  expect((await list({ Regra: 'S10' })).map(({ numero, estado }) => [numero, estado])).toEqual([
+    [4, 'nova'],
+    [2, 'em-analise'],
+  ])
+  expect((await run('GET', '/conhecidos', ana, {})).data).toEqual([])
+})
+
+test('a rule that is switched off is silent, and speaks again when it is switched on; that of integrity stays', async () => {
+  const { ana, deliver, judge, list } = await newOffice()
+  const turn = (id: string, ligada: boolean) => run('PUT', '/{id}', ana, { params: { id }, body: { ligada } })
+  await deliver(...twins)
+  await judge()
+  const before = (await list()).map(rules)
+  await turn('S10', false)
+  await judge()
+  expect((await list()).flatMap(rules)).not.toContain('S10')
+  await turn('S10', true)
+  await judge()
+  expect((await list()).map(rules)).toEqual(before)
+  await expect(turn('S24', false)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(turn('S99', false)).rejects.toMatchObject({ code: 'not-found' })
+})
+
+test('an automatic answer waits until a document was judged, an hour at most, and while it is in doubt', async () => {
+  const { workspaceId, deliver, judge, list, say, held } = await newOffice()
+  await deliver(...twins, nfeProc({ number: 7 }))
+  // Where nobody judges nothing waits for it.
+  expect(await held(isJudgedOrLate)).toEqual([1, 2, 7])
+  await judge()
+  expect(await held(isJudgedOrLate)).toEqual([1, 2, 7])
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update alert set score = 60 where workspace_id = ${workspaceId} and rules @> '{S10}'`.execute(db),
+  )
+  expect(await held(isDoubted())).toEqual([2])
+  const [alert] = await list({ Regra: 'S10' })
+  await say({ idsDFe: [alert!.idDFe], estado: 'conhecida', regras: ['S10'] })
+  expect(await held(isDoubted())).toEqual([])
+  await judge()
+  await deliver(resNFe({ number: 9 }))
+  expect(await held(isJudgedOrLate)).toEqual([1, 2, 7])
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update document set created_at = now() - interval '61 minutes' where workspace_id = ${workspaceId} and number = 9`.execute(
+      db,
+    ),
+  )
+  expect(await held(isJudgedOrLate)).toContain(9)
+})
+
+test('nobody sees or changes alerts of others', async () => {
+  const { ana, deliver, judge, list } = await newOffice()
+  await deliver(...twins)
+  await judge()
+  const [alert] = await list()
+  const stranger = await newOffice()
+  const about = { idsDFe: [alert!.idDFe], estado: 'confirmada' }
+  await expect(stranger.say(about)).rejects.toMatchObject({ code: 'not-found' })
+  await expect(run('POST', '/estado', { ...ana, shared: true }, { body: about })).rejects.toMatchObject({
+    code: 'conflict',
+  })
+  expect(await stranger.list()).toEqual([])
+})

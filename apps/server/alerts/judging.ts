@@ -1,0 +1,384 @@
+import { type AlertCompany, type AlertFacts, baseOf, isPurchase } from '@vigia/alerts/facts'
+import {
+  askOf,
+  contactsMax,
+  type Freight,
+  type History,
+  monthOf,
+  type PairDocument,
+  pairMax,
+  probesOf,
+} from '@vigia/alerts/history'
+import { type Band, type Fired, judge, type Verdict } from '@vigia/alerts/judge'
+import { type AllowEntry, defaultSettings, type Settings } from '@vigia/alerts/settings'
+import { sql } from 'kysely'
+import type { Database, WithDatabase } from '../platform/context.ts'
+import {
+  factsOf,
+  finite,
+  firstContacts,
+  histogramKey,
+  readHistograms,
+  readLearned,
+  records,
+  type StoredFacts,
+  thresholdsAt,
+} from './store.ts'
+
+// Looks up what is known around documents, judges them, and keeps what is wrong.
+
+export const bands: readonly Band[] = ['informativo', 'médio', 'alto', 'crítico']
+
+/** What a judgement needs besides what is stored. */
+export interface Judging {
+  /** Milliseconds. */
+  asOf: number
+  /** What is known of the companies now, by base; of others what was known when their documents came. */
+  companies?: ReadonlyMap<string, AlertCompany>
+}
+
+interface Due extends StoredFacts {
+  documentId: bigint
+  companyId: number
+  proof: string | null
+}
+
+/** Judges up to `most` documents that are due. Returns how many there were. `ctx.db` is a transaction inside the workspace that holds its position. */
+export async function judgeDue(
+  { db }: WithDatabase,
+  workspaceId: number,
+  judging: Judging,
+  most: number,
+): Promise<number> {
+  const { rows } = await sql<Due>`
+    select f.document_id as "documentId", f.company_id as "companyId", f.facts, f.items, d.proof
+      from (select * from alert_fact where workspace_id = ${workspaceId} and again_at <= to_timestamp(${judging.asOf}::float8 / 1000)
+             order by again_at, document_id limit ${most}) f
+      left join document d on d.workspace_id = ${workspaceId} and d.id = f.document_id`.execute(db)
+  await judgeRows(db, workspaceId, judging, rows)
+  return rows.length
+}
+
+/** Judges up to `most` documents after an id, due or not; returns the last id, or null when there are no more. */
+export async function judgeAfter(
+  { db }: WithDatabase,
+  workspaceId: number,
+  judging: Judging,
+  after: bigint,
+  most: number,
+): Promise<bigint | null> {
+  const { rows } = await sql<Due>`
+    select f.document_id as "documentId", f.company_id as "companyId", f.facts, f.items, d.proof
+      from (select * from alert_fact where workspace_id = ${workspaceId} and document_id > ${after} order by document_id limit ${most}) f
+      left join document d on d.workspace_id = ${workspaceId} and d.id = f.document_id`.execute(db)
+  await judgeRows(db, workspaceId, judging, rows)
+  return rows.length < most ? null : rows.at(-1)!.documentId
+}
+
+// What a thread could not verify at once is looked at again.
+const proofWaitMs = 10 * 60_000
+
+async function judgeRows(db: Database, workspaceId: number, judging: Judging, due: readonly Due[]): Promise<void> {
+  if (due.length === 0) return
+  const documents = due.map((row) => {
+    const facts = factsOf(row)
+    const proof = facts.proof ?? row.proof ?? undefined
+    return { ...row, facts: { ...facts, proof, company: judging.companies?.get(facts.company.base) ?? facts.company } }
+  })
+  const all = documents.map(({ facts }) => facts)
+  const settings = await readSettings(db, workspaceId, judging.asOf, all)
+  const histories = await readHistories(db, workspaceId, all)
+  const verdicts = documents.map(({ facts, ...row }, index) => ({
+    ...row,
+    facts,
+    verdict: judge(facts, histories[index]!, settings),
+  }))
+  await writeVerdicts(db, workspaceId, verdicts)
+  const times = verdicts.map(({ documentId, facts, verdict }) => {
+    const unproved = facts.complete && facts.proof === undefined ? judging.asOf + proofWaitMs : null
+    const next = [verdict.againAt, unproved].filter((time) => time !== null)
+    return { documentId: String(documentId), again: next.length > 0 ? Math.min(...next) : null }
+  })
+  await sql`
+    update alert_fact f set again_at = to_timestamp(q.again / 1000) from ${records(times, { documentId: 'bigint', again: 'float8' })}
+     where f.workspace_id = ${workspaceId} and f.document_id = q."documentId"`.execute(db)
+}
+
+async function readSettings(
+  db: Database,
+  workspaceId: number,
+  asOf: number,
+  documents: readonly AlertFacts[],
+): Promise<Settings> {
+  const { rows } = await sql<{ off: string[] }>`
+    select off from alert_setting where workspace_id = ${workspaceId}`.execute(db)
+  const { rows: known } = await sql<Omit<AllowEntry, 'until' | 'ceiling'> & { until: Date; ceiling: number | null }>`
+    select issuer_base as "issuerBase", company_base as "companyBase", rule, ceiling::float8 as ceiling, until from alert_known
+     where workspace_id = ${workspaceId} and company_base = any (${[...new Set(documents.map(({ company }) => company.base))]}::text[])
+       and issuer_base = any (${[...new Set(documents.map(({ issuer }) => baseOf(issuer.taxId ?? '')))]}::text[])`.execute(
+    db,
+  )
+  return {
+    ...defaultSettings,
+    asOf,
+    off: rows[0]?.off ?? [],
+    known: known.map(({ until, ceiling, ...entry }) => ({
+      ...entry,
+      until: until.getTime(),
+      ceiling: ceiling ?? undefined,
+    })),
+  }
+}
+
+interface Around {
+  n: number
+  pair: (Omit<PairDocument, 'at' | 'value' | 'items'> & { at: number; value: number; items: string[] | null })[]
+  sameNumber: History['sameNumber']
+  contacts: History['contacts']
+  contingency: number
+  freights: (Freight & { facts: AlertFacts })[]
+  cited: {
+    chave: string
+    amount: string
+    issuerBase: string
+    recipientTaxId: string | null
+    modFrete: string | null
+    standing: boolean
+  }[]
+}
+
+async function readHistories(db: Database, workspaceId: number, documents: readonly AlertFacts[]): Promise<History[]> {
+  const asked = documents.map((facts, n) => {
+    const { issuerBase, companyBase, at, since, number, contingency, cited } = askOf(facts)
+    return {
+      n,
+      issuerBase,
+      companyBase,
+      at: finite(at),
+      since: finite(since),
+      chave: facts.chave,
+      value: centsOf(facts),
+      number,
+      contingency,
+      cited,
+      carried: facts.type === 'cte' ? cited.filter((chave) => chave.slice(20, 22) === '55') : [],
+    }
+  })
+  const columns = {
+    n: 'int',
+    issuerBase: 'text',
+    companyBase: 'text',
+    at: 'bigint',
+    since: 'bigint',
+    chave: 'text',
+    value: 'bigint',
+    number: 'text',
+    contingency: 'text',
+    cited: 'text[]',
+    carried: 'text[]',
+  }
+  // One round trip for all of them; each part is asked of its own index.
+  const { rows } = await sql<Around>`
+    select q.n,
+      (select coalesce(json_agg(json_build_object('past', p.past, 'at', p.at, 'value', p.amount,
+                'items', case when not p.standing or abs(p.amount - q.value) <= 1 then p.items end) order by p.at desc, p.chave desc), '[]')
+         from (select f.past, f.at, f.amount, f.standing, f.items, f.chave from alert_fact f
+                where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.issuer_base = q."issuerBase" and f.purchase
+                  and (f.at, f.chave) < (q.at, q.chave) and f.at >= q.since
+                order by f.at desc, f.chave desc limit ${pairMax}) p) as pair,
+      (select coalesce(json_agg(json_build_object('chave', p.chave, 'issuedAt', p.facts ->> 'issuedAt', 'amount', p.facts ->> 'amount') order by p.chave), '[]')
+         from (select distinct on (f.chave) f.chave, f.facts::text::json as facts from alert_fact f
+                where f.workspace_id = ${workspaceId} and f.number_key = q.number and f.chave <> q.chave and f.standing and f.facts ->> 'tpAmb' <> '2'
+                order by f.chave limit 10) p) as "sameNumber",
+      (select coalesce(json_agg(json_build_object('companyBase', p.company_base, 'chave', p.chave, 'at', p.at) order by p.at, p.chave), '[]')
+         from (${firstContacts(workspaceId, sql`q."issuerBase"`, contactsMax)}) p) as contacts,
+      case when q.contingency is null then 0 else
+        (select count(*)::int from (select distinct f.issuer_base from alert_fact f
+                                     where f.workspace_id = ${workspaceId} and f.contingency_key = q.contingency) p) end as contingency,
+      case when q.carried = '{}' then '[]' else
+      (select coalesce(json_agg(json_build_object('facts', p.facts) order by p.chave), '[]')
+         from (select f.chave, f.facts from alert_fact f
+                where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.type = 2 and f.chave <> q.chave and f.standing
+                  and f.facts -> 'cte' is not null
+                  and f.document_id in (select c.document_id from alert_citation c where c.workspace_id = ${workspaceId} and c.chave = any (q.carried))
+                order by f.chave limit 20) p) end as freights,
+      case when q.cited = '{}' then '[]' else
+      (select coalesce(json_agg(json_build_object('chave', f.chave, 'amount', f.facts ->> 'amount', 'issuerBase', f.issuer_base,
+                'recipientTaxId', f.facts -> 'recipient' ->> 'taxId', 'modFrete', f.facts -> 'nfe' ->> 'modFrete', 'standing', f.standing)), '[]')
+         from alert_fact f
+        where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.chave = any (q.cited)) end as cited
+      from ${records(asked, columns)} order by q.n`.execute(db)
+  const bases = [...new Set(asked.map(({ companyBase }) => companyBase))]
+  const learned = await readLearned(db, workspaceId, bases)
+  const histograms = await readHistograms(db, workspaceId, bases)
+  const pairs = (
+    rows as unknown as { pair: { past: PairDocument; at: number; value: number; items: string[] | null }[] }[]
+  ).map(({ pair }) =>
+    pair.map(({ past, at, value, items }): PairDocument => ({ ...past, at, value, items: items ?? undefined })),
+  )
+  const alike = await readAlike(db, workspaceId, documents, pairs)
+  return rows.map((row, index): History => {
+    const facts = documents[index]!
+    const { companyBase, cited } = askOf(facts)
+    const here = new Map(row.cited.map((one) => [one.chave, one]))
+    return {
+      pair: pairs[index]!,
+      thresholds: thresholdsAt(histograms.get(histogramKey(companyBase, facts.type)), monthOf(facts.issuedAt)),
+      learnedAt: learned.get(companyBase) ?? null,
+      sameNumber: row.sameNumber,
+      alike: alike[index]!,
+      contacts: row.contacts,
+      contingency: row.contingency,
+      freights: row.freights.map(({ facts: one }) => ({
+        ...one.cte!,
+        chave: one.chave,
+        issuedAt: one.issuedAt,
+        amount: one.amount,
+        issuerName: one.issuer.name,
+        cites: one.references.map(({ chave }) => chave),
+      })),
+      cited: cited.flatMap((chave) => {
+        const one = here.get(chave)
+        if (!one) return []
+        const { recipientTaxId, modFrete, ...rest } = one
+        return {
+          ...rest,
+          recipientBase: recipientTaxId ? baseOf(recipientTaxId) : undefined,
+          modFrete: modFrete ?? undefined,
+        }
+      }),
+    }
+  })
+}
+
+const centsOf = ({ amount }: AlertFacts) => Math.round(Number(amount) * 100)
+
+// Names of other suppliers that the issuer's may be taken for: asked only of who is new.
+async function readAlike(
+  db: Database,
+  workspaceId: number,
+  documents: readonly AlertFacts[],
+  pairs: readonly PairDocument[][],
+): Promise<History['alike'][]> {
+  const asked = documents.flatMap((facts, n) => {
+    if (!isPurchase(facts) || pairs[n]!.some(({ cancelledAt }) => cancelledAt === null)) return []
+    const { companyBase, issuerBase, at } = askOf(facts)
+    const probes = probesOf(facts)
+    return probes.length > 0 ? { n, companyBase, issuerBase, at: finite(at), chave: facts.chave, probes } : []
+  })
+  const found = documents.map((): History['alike'] => [])
+  if (asked.length === 0) return found
+  const columns = { n: 'int', companyBase: 'text', issuerBase: 'text', at: 'bigint', chave: 'text', probes: 'text[]' }
+  const { rows } = await sql<{ n: number; base: string; name: string }>`
+    select distinct q.n, a.issuer_base as base, a.name from ${records(asked, columns)}
+      join alert_name a on a.workspace_id = ${workspaceId} and a.company_base = q."companyBase" and a.key = any (q.probes)
+       and a.issuer_base <> q."issuerBase" and (a.at, a.chave) < (q.at, q.chave)`.execute(db)
+  for (const { n, base, name } of rows) found[n]!.push({ base, name })
+  for (const some of found) some.sort((a, b) => (`${a.base} ${a.name}` < `${b.base} ${b.name}` ? -1 : 1))
+  return found
+}
+
+/** How many earlier verdicts of a document are kept. */
+const keptMax = 20
+
+interface Judged {
+  documentId: bigint
+  companyId: number
+  facts: AlertFacts
+  verdict: Verdict
+}
+
+interface KeptAlert {
+  documentId: bigint
+  score: number
+  band: number
+  state: string
+  fired: Fired[]
+  statedRules: string[] | null
+}
+
+async function writeVerdicts(db: Database, workspaceId: number, judged: readonly Judged[]): Promise<void> {
+  const { rows } = await sql<KeptAlert>`
+    select document_id as "documentId", score, band, state, fired, stated_rules as "statedRules" from alert
+     where workspace_id = ${workspaceId} and document_id = any (${judged.map(({ documentId }) => documentId)}::bigint[])`.execute(
+    db,
+  )
+  const kept = new Map(rows.map((row) => [row.documentId, row]))
+  const changed = judged.flatMap((one) => {
+    const old = kept.get(one.documentId)
+    const row = alertRow(one, old)
+    const same = old
+      ? old.score === row.score && old.band === row.band && JSON.stringify(old.fired) === JSON.stringify(row.fired)
+      : row.fired.length === 0
+    return same ? [] : { old, row }
+  })
+  if (changed.length === 0) return
+  const before = changed.flatMap(({ old }) => (old && old.fired.length > 0 ? old.documentId : []))
+  if (before.length > 0) {
+    await sql`
+      insert into alert_verdict (workspace_id, document_id, company_id, judged_at, score, band, rules, text)
+      select workspace_id, document_id, company_id, judged_at, score, band, rules, text from alert
+       where workspace_id = ${workspaceId} and document_id = any (${before}::bigint[])`.execute(db)
+    await sql`
+      delete from alert_verdict v using unnest(${before}::bigint[]) q (id)
+       where v.workspace_id = ${workspaceId} and v.document_id = q.id
+         and v.id <= (select o.id from alert_verdict o where o.workspace_id = ${workspaceId} and o.document_id = q.id order by o.id desc offset ${keptMax} limit 1)`.execute(
+      db,
+    )
+  }
+  // Of what a person said something stays, that it may be taken back.
+  const gone = changed.flatMap(({ old, row }) =>
+    row.fired.length === 0 && old?.state === 'nova' ? old.documentId : [],
+  )
+  if (gone.length > 0)
+    await sql`
+      delete from alert where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(db)
+  const isGone = new Set(gone.map(String))
+  const written = changed.map(({ row }) => row).filter(({ document_id }) => !isGone.has(document_id))
+  if (written.length === 0) return
+  await sql`
+    insert into alert as a (workspace_id, ${sql.join(alertNames)})
+    select ${workspaceId}, ${sql.join(alertNames)} from ${records(written, alertTypes)}
+    on conflict (workspace_id, document_id) do update set judged_at = now(), ${sql.join(alertNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(
+    db,
+  )
+}
+
+const alertTypes: Record<string, string> = {
+  document_id: 'bigint',
+  company_id: 'int',
+  at: 'bigint',
+  score: 'smallint',
+  band: 'smallint',
+  state: 'text',
+  company_base: 'text',
+  issuer_base: 'text',
+  chave: 'text',
+  rules: 'text[]',
+  fired: 'json',
+  text: 'text',
+  learning: 'boolean',
+}
+const alertNames = Object.keys(alertTypes).map((name) => sql.ref(name))
+
+function alertRow({ documentId, companyId, facts, verdict }: Judged, old: KeptAlert | undefined) {
+  const { companyBase, issuerBase, at } = askOf(facts)
+  const rules = verdict.fired.map(({ id }) => id)
+  // What somebody knows is told again when it has another reason.
+  const isNews = old?.state === 'conhecida' && rules.some((id) => !old.statedRules?.includes(id))
+  return {
+    document_id: String(documentId),
+    company_id: companyId,
+    at: finite(at),
+    score: Math.round(verdict.score * 100),
+    band: bands.indexOf(verdict.band),
+    state: isNews ? 'nova' : (old?.state ?? 'nova'),
+    company_base: companyBase,
+    issuer_base: issuerBase,
+    chave: facts.chave,
+    rules,
+    fired: verdict.fired,
+    text: verdict.text,
+    learning: verdict.learning,
+  }
+}

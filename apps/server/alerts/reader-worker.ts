@@ -1,0 +1,25 @@
+import { parentPort } from 'node:worker_threads'
+import { alertFacts } from '@vigia/alerts/facts'
+import { readDetails, readReceived } from '@vigia/dfe/read'
+import { unzipDocument } from '@vigia/sefaz/distribution'
+import type { ReadQuestion } from './reading.ts'
+
+// Runs in a thread of its own: a document of 990 items takes longer to read than a hundred verdicts.
+
+parentPort?.on('message', (questions: ReadQuestion[]) => {
+  parentPort?.postMessage(
+    questions.map(({ content, events, known }) => {
+      try {
+        const xml = unzipDocument(Buffer.from(content))
+        const { facts } = readReceived(xml)
+        if (facts.kind !== 'document') return null
+        const read = alertFacts(facts, readDetails(xml), [], known)
+        return { ...read, events }
+      } catch {
+        // What cannot be read is kept, and nothing is said of it.
+        return null
+      }
+    }),
+  )
+})
+parentPort?.postMessage('ready')

@@ -1,0 +1,174 @@
+import type { AlertCompany, AlertEvent, AlertFacts, Known } from '@vigia/alerts/facts'
+import { cnpjBase } from '@vigia/dfe/cnpj'
+import { ufs } from '@vigia/dfe/uf'
+import { sql } from 'kysely'
+import { conclusive, deadlineOf, disagreement } from '../documents/documents.ts'
+import type { Context, Database, WithDatabase } from '../platform/context.ts'
+import { createThreads, ThreadError } from '../print/threads.ts'
+import type { FactChange } from './store.ts'
+
+// What is known of documents, from their bytes and from what the workspace has of them.
+
+/** What a thread reads: the stored bytes, and what they do not say. */
+export interface ReadQuestion {
+  content: Uint8Array
+  events: AlertEvent[]
+  known: Known
+}
+
+const threads = createThreads<ReadQuestion[], (AlertFacts | null)[]>({
+  file: new URL('./reader-worker.ts', import.meta.url),
+  threads: 1,
+  waitingMax: 50,
+  timeoutMs: 60_000,
+  memoryMb: 256,
+  idleMs: 30_000,
+})
+
+/** A document of the workspace as it stands in the tables, with its bytes. */
+export interface FoundDocument {
+  documentId: bigint
+  companyId: number
+  question: ReadQuestion | null
+}
+
+interface Row {
+  documentId: bigint
+  companyId: number
+  cnpj: string
+  type: number
+  roles: number
+  status: number
+  proof: string | null
+  authorizedAt: Date | null
+  exportedAt: Date | null
+  content: Buffer
+  events: (Omit<AlertEvent, 'authorTaxId' | 'text'> & {
+    authorTaxId: string | null
+    text: string | null
+    rank: number
+  })[]
+}
+
+const ended = [3, 4, 5, 6, 9]
+const [recipient, tomador] = [1 << 1, 1 << 7]
+
+/**
+ * Documents with what is known of them, before they are read; `ctx.db` is inside the workspace. One that another company of the same base has too is
+ * judged once, as the one that came first; what is here no more has no question.
+ */
+export async function findDocuments(
+  { db }: WithDatabase,
+  workspaceId: number,
+  ids: readonly bigint[],
+  companies: ReadonlyMap<string, AlertCompany>,
+): Promise<FoundDocument[]> {
+  const { rows } = await sql<Row>`
+    select d.id as "documentId", d.company_id as "companyId", c.cnpj, d.type, d.roles, d.status, d.proof, d.authorized_at as "authorizedAt",
+           u.exported_at as "exportedAt", r.content,
+           (select coalesce(json_agg(json_build_object('tpEvento', e.tp_evento, 'nSeqEvento', e.sequence, 'at', e.registered_at, 'authorTaxId', e.author, 'text', e.justification)
+                                     order by e.tp_evento, e.sequence, e.author), '[]')
+              from (select * from document_event e
+                     where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0 limit ${eventsMax}) e) as events
+      from document d
+      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+      join receipt r on r.workspace_id = d.workspace_id and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
+      left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id
+     where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])
+       and not exists (select from document o join company oc on oc.workspace_id = o.workspace_id and oc.id = o.company_id
+                        where o.workspace_id = d.workspace_id and o.chave = d.chave and o.id < d.id and left(oc.cnpj, 8) = left(c.cnpj, 8))`.execute(
+    db,
+  )
+  const found = rows.map(({ documentId, companyId, ...row }): FoundDocument => {
+    const company = companies.get(cnpjBase(row.cnpj))!
+    const known: Known = {
+      company,
+      marks: row.exportedAt ? [{ kind: 'exported', at: row.exportedAt.toISOString() }] : [],
+      deadline: deadlineText(row),
+      proof: row.proof ?? undefined,
+    }
+    const events = row.events.map(
+      ({ authorTaxId, text, ...event }): AlertEvent => ({
+        ...event,
+        at: new Date(event.at).toISOString(),
+        authorTaxId: authorTaxId ?? undefined,
+        text: text ?? undefined,
+      }),
+    )
+    return { documentId, companyId, question: { content: new Uint8Array(row.content), events, known } }
+  })
+  const here = new Set(found.map(({ documentId }) => documentId))
+  return [
+    ...found,
+    ...[...new Set(ids)].flatMap((documentId) =>
+      here.has(documentId) ? [] : { documentId, companyId: 0, question: null },
+    ),
+  ]
+}
+
+// More events than a document has, unless somebody means harm.
+const eventsMax = 200
+
+function deadlineText({
+  type,
+  roles,
+  status,
+  authorizedAt,
+}: Pick<Row, 'type' | 'roles' | 'status' | 'authorizedAt'>): string | undefined {
+  if (authorizedAt === null || ended.includes(status) || !(roles & (type === 0 ? recipient : tomador))) return undefined
+  return deadlineOf((type === 0 ? conclusive : disagreement)[0]!, authorizedAt)?.toISOString()
+}
+
+/** Reads documents in a thread. Those that cannot be read are left as they are. */
+export async function readFacts(found: readonly FoundDocument[]): Promise<FactChange[]> {
+  const asked = found.flatMap(({ question }) => question ?? [])
+  const read = asked.length > 0 ? await readAll(asked) : []
+  const facts = new Map(asked.map((question, index) => [question, read[index]!]))
+  return found.flatMap(({ documentId, companyId, question }) => {
+    if (question === null) return { documentId, companyId, facts: null }
+    const known = facts.get(question)
+    return known ? { documentId, companyId, facts: known } : []
+  })
+}
+
+// One that brings a thread down, or takes too long, is left out: the others are read one by one.
+async function readAll(asked: ReadQuestion[]): Promise<(AlertFacts | null)[]> {
+  try {
+    return await threads.run(asked, { patient: true })
+  } catch (error) {
+    if (!(error instanceof ThreadError) || error.reason === 'full' || error.reason === 'closed') throw error
+    if (asked.length === 1) return [null]
+    const read: (AlertFacts | null)[] = []
+    for (const one of asked) read.push(...(await readAll([one])))
+    return read
+  }
+}
+
+/** What the workspace knows of its companies, by base; `ctx.db` is inside the workspace. */
+export async function readCompanies(
+  { db, config }: { db: Database; config: Pick<Context['config'], 'sefaz'> },
+  workspaceId: number,
+): Promise<Map<string, AlertCompany>> {
+  const rows = await db
+    .selectFrom('company')
+    .select(['cnpj', 'name', 'uf', 'shown_nfe', 'shown_cte'])
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('id')
+    .execute()
+  return new Map(
+    [...Map.groupBy(rows, ({ cnpj }) => cnpjBase(cnpj))].map(([base, own]) => [
+      base,
+      {
+        base,
+        tpAmb: config.sefaz.tpAmb === 1 ? '1' : '2',
+        establishments: own.map(({ cnpj, name, uf }) => ({
+          taxId: cnpj,
+          names: [name],
+          ies: [],
+          uf: ufs.find(({ code }) => code === uf)?.uf,
+        })),
+        captures: { nfe: own.some((one) => one.shown_nfe !== 0), cte: own.some((one) => one.shown_cte !== 0) },
+      },
+    ]),
+  )
+}

@@ -1,0 +1,255 @@
+import { rules } from '@vigia/alerts/rules'
+import { type AlertRule, alertMax, type KnownAlert } from '@vigia/contract/workspace'
+import { type RawBuilder, sql } from 'kysely'
+import { recordAudit } from '../audit/audit.ts'
+import { readHiding, shownConditions } from '../companies/companies.ts'
+import type { Session } from '../http/http.ts'
+import type { Context, Database, WithDatabase } from '../platform/context.ts'
+import { AppError } from '../platform/errors.ts'
+import { holdPosition } from './following.ts'
+import { isOpen, ruleName } from './list.ts'
+import { markDue } from './store.ts'
+
+// What people say of alerts and of rules. All of it holds the position of the workspace first, as the worker does.
+
+/** What a person says of alerts. */
+export interface Statement {
+  state: 'em-analise' | 'conhecida' | 'confirmada'
+  /** Of `conhecida`; undefined: all that an alert has. */
+  rules?: string[]
+  /** Cents. */
+  ceiling?: number
+  until?: Date
+}
+
+interface Stated {
+  id: bigint
+  companyId: number
+  chave: string
+  companyBase: string
+  issuerBase: string
+  rules: string[]
+  state: string
+}
+
+const unsilenced = new Set(rules.filter(({ critical }) => critical === true).map(({ id }) => id))
+// It is told of a deadline, and goes with the doubt.
+const ofDeadline = 'S49'
+
+/** Gives alerts a state; returns how many have another one now. `ctx.db` is a transaction inside the workspace. */
+export async function setState(
+  { db }: WithDatabase,
+  session: Session,
+  ids: readonly bigint[],
+  { state, ...known }: Statement,
+): Promise<number> {
+  const { workspaceId, accountId } = session
+  await holdPosition({ db }, workspaceId)
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const { rows: found } = await sql<Stated>`
+    select a.document_id as id, a.company_id as "companyId", a.chave, a.company_base as "companyBase", a.issuer_base as "issuerBase",
+           case when a.rules = '{}' then coalesce(a.stated_rules, '{}') else a.rules end as rules, a.state
+      from alert a join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
+     where ${sql.join([sql`a.workspace_id = ${workspaceId}`, sql`a.document_id = any (${ids}::bigint[])`, ...shown], sql` and `)}
+     order by a.document_id`.execute(db)
+  if (found.length < new Set(ids).size)
+    throw new AppError('not-found', 'Um destes alertas não existe mais. Nada foi alterado; recarregue a lista.')
+  // Whoever says it again may say it of other rules.
+  const changed = found.filter((one) => one.state !== state || state === 'conhecida')
+  if (changed.length === 0) return 0
+  const changedIds = changed.map(({ id }) => id)
+  const taken = await takeBack(db, workspaceId, changedIds)
+  const silenced = state === 'conhecida' ? await silence(db, session, changed, known) : []
+  await sql`
+    update alert set state = ${state}, state_by = ${accountId}, state_at = now(),
+           stated_rules = case when rules = '{}' then coalesce(stated_rules, '{}') else rules end,
+           stated_fired = case when rules = '{}' then stated_fired else fired end
+     where workspace_id = ${workspaceId} and document_id = any (${changedIds}::bigint[])`.execute(db)
+  await markPairs(db, workspaceId, [...taken, ...silenced])
+  const what = changed.length === 1 ? `do alerta do documento ${changed[0]!.chave}` : `de ${changed.length} alertas`
+  await recordAudit({ db }, session, 'alerta', `Mudou o estado ${what} para ${stateNames[state]}.`)
+  return changed.length
+}
+
+const stateNames = { 'em-analise': 'em análise', conhecida: 'conhecida', confirmada: 'suspeita confirmada' }
+
+type Pair = Pick<Stated, 'companyBase' | 'issuerBase'>
+
+async function silence(
+  db: Database,
+  { workspaceId, accountId }: Session,
+  of: readonly Stated[],
+  { rules: chosen, ceiling, until }: Omit<Statement, 'state'>,
+): Promise<Pair[]> {
+  const longest = sql<Date>`now() + ${alertMax.knownMonths} * interval '1 month'`
+  const values = of.flatMap((one) => {
+    const meant = one.rules.filter(
+      (rule) => !unsilenced.has(rule) && rule !== ofDeadline && (chosen?.includes(rule) ?? true),
+    )
+    if (meant.length === 0)
+      throw new AppError(
+        'conflict',
+        `O alerta do documento ${one.chave} não tem motivo que possa ficar conhecido: integridade quebrada e documento de teste são sempre mostrados. Nada foi alterado.`,
+      )
+    return meant.map((rule) => ({
+      workspace_id: workspaceId,
+      company_id: one.companyId,
+      document_id: one.id,
+      ceiling: ceiling === undefined ? null : BigInt(ceiling),
+      until: until ? sql<Date>`least(${until}::timestamptz, ${longest})` : longest,
+      said_by: accountId,
+      rule,
+      company_base: one.companyBase,
+      issuer_base: one.issuerBase,
+    }))
+  })
+  await db.insertInto('alert_known').values(values).execute()
+  return of.map(({ companyBase, issuerBase }) => ({ companyBase, issuerBase }))
+}
+
+// What was said of these documents before holds no more.
+async function takeBack(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<Pair[]> {
+  const { rows } = await sql<Pair>`
+    delete from alert_known where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[])
+    returning company_base as "companyBase", issuer_base as "issuerBase"`.execute(db)
+  return rows
+}
+
+// Of one pair of company and issuer so many documents, the newest, are judged again.
+const pairDocumentsMax = 5_000
+
+async function markPairs(db: Database, workspaceId: number, pairs: readonly Pair[]): Promise<void> {
+  const distinct = new Map(pairs.map((pair) => [`${pair.companyBase} ${pair.issuerBase}`, pair]))
+  for (const { companyBase, issuerBase } of distinct.values()) {
+    const found = (table: RawBuilder<unknown>, rest: RawBuilder<unknown>) =>
+      sql`(select document_id from ${table} where workspace_id = ${workspaceId} and company_base = ${companyBase} and issuer_base = ${issuerBase} ${rest})`
+    await markDue(
+      db,
+      workspaceId,
+      sql`${found(sql`alert_fact`, sql`and purchase order by at desc, chave desc limit ${pairDocumentsMax}`)} union all ${found(sql`alert`, sql``)}`,
+    )
+  }
+}
+
+/** What people said is known and holds still, the newest first. */
+export async function listKnown({ db, ids }: Pick<Context, 'db' | 'ids'>, workspaceId: number): Promise<KnownAlert[]> {
+  const { rows } = await sql<{
+    id: bigint
+    rule: string
+    issuerBase: string
+    issuer: string | null
+    companyPublicId: string
+    company: string
+    ceiling: number | null
+    until: Date
+    by: string | null
+    at: Date
+  }>`
+    select k.id, k.rule, k.issuer_base as "issuerBase", k.ceiling::float8 as ceiling, k.until, k.said_at as at, author_name(k.workspace_id, k.said_by) as by,
+           c.public_id as "companyPublicId", c.name as company,
+           (select s.name from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+             where d.workspace_id = k.workspace_id and d.id = k.document_id) as issuer
+      from alert_known k join company c on c.workspace_id = k.workspace_id and c.id = k.company_id
+     where k.workspace_id = ${workspaceId} and k.until > now()
+     order by k.id desc limit 1000`.execute(db)
+  return rows.map((row) => ({
+    idConhecido: ids.encode(workspaceId, row.id),
+    regra: row.rule,
+    nome: ruleName(row.rule),
+    raizEmitente: row.issuerBase,
+    emitente: row.issuer ?? '',
+    idEmpresa: row.companyPublicId,
+    empresa: row.company,
+    teto: row.ceiling === null ? null : row.ceiling / 100,
+    ate: row.until.toISOString(),
+    quem: row.by,
+    quando: row.at.toISOString(),
+  }))
+}
+
+/** Takes back that something is known. `ctx.db` is a transaction inside the workspace. */
+export async function removeKnown({ db }: WithDatabase, session: Session, id: bigint | null): Promise<void> {
+  const { workspaceId } = session
+  await holdPosition({ db }, workspaceId)
+  const { rows } = await sql<Pair & { rule: string }>`
+    delete from alert_known where workspace_id = ${workspaceId} and id = ${id ?? 0n}
+    returning rule, company_base as "companyBase", issuer_base as "issuerBase"`.execute(db)
+  if (rows.length === 0) throw new AppError('not-found', 'Este conhecido não existe mais. Nada foi alterado.')
+  await markPairs(db, workspaceId, rows)
+  const [{ rule, issuerBase }] = rows as [(typeof rows)[number]]
+  await recordAudit({ db }, session, 'alerta', `Apagou o conhecido da regra ${rule} para o emitente ${issuerBase}.`)
+}
+
+const families = {
+  identity: 'identidade',
+  value: 'valor',
+  timing: 'tempo',
+  logistics: 'transporte',
+  tax: 'tributos',
+  integrity: 'integridade',
+  cancellation: 'cancelamento',
+} as const
+
+/** The rules with what came of them; `ctx.db` is inside the workspace. */
+export async function listRules({ db }: WithDatabase, workspaceId: number): Promise<AlertRule[]> {
+  const { rows } = await sql<{ rule: string; fired: number; confirmed: number; known: number }>`
+    select rule, count(*)::int as fired, count(*) filter (where a.state = 'confirmada')::int as confirmed, count(*) filter (where a.state = 'conhecida')::int as known
+      from alert a cross join lateral unnest(case when a.rules = '{}' then a.stated_rules else a.rules end) rule
+     where a.workspace_id = ${workspaceId} group by 1`.execute(db)
+  const { rows: settings } = await sql<{ off: string[] }>`
+    select off from alert_setting where workspace_id = ${workspaceId}`.execute(db)
+  const counts = new Map(rows.map((row) => [row.rule, row]))
+  const off = new Set(settings[0]?.off)
+  return rules.map(({ id, name, family, weight }) => {
+    const { fired = 0, confirmed = 0, known = 0 } = counts.get(id) ?? {}
+    return {
+      id,
+      nome: name,
+      familia: families[family],
+      peso: weight,
+      ligada: !off.has(id),
+      fixa: unsilenced.has(id),
+      disparos: fired,
+      confirmados: confirmed,
+      conhecidos: known,
+      precisao: confirmed + known === 0 ? null : Math.round((100 * confirmed) / (confirmed + known)) / 100,
+    }
+  })
+}
+
+/** Switches a rule; `ctx.db` is a transaction inside the workspace. */
+export async function switchRule({ db }: WithDatabase, session: Session, id: string, on: boolean): Promise<void> {
+  const { workspaceId } = session
+  const rule = rules.find((one) => one.id === id)
+  if (!rule) throw new AppError('not-found', 'Esta regra não existe. Nada foi alterado.')
+  if (!on && unsilenced.has(id))
+    throw new AppError(
+      'conflict',
+      `A regra ${rule.name} não pode ser desligada: o que ela mostra nunca é esperado. Nada foi alterado.`,
+    )
+  await holdPosition({ db }, workspaceId)
+  const { rows } = await sql`
+    insert into alert_setting as s (workspace_id, off) values (${workspaceId}, ${on ? [] : [id]}::text[])
+    on conflict (workspace_id) do update set off = ${on ? sql`array_remove(s.off, ${id}::text)` : sql`array_append(s.off, ${id}::text)`}
+      where (${id}::text = any (s.off)) = ${on}
+    returning 1`.execute(db)
+  if (rows.length === 0) return
+  // What does not fire any more is among the alerts; what fires now may be anything.
+  if (on) await sql`update alert_position set reviewed_id = 0 where workspace_id = ${workspaceId}`.execute(db)
+  else
+    await markDue(
+      db,
+      workspaceId,
+      sql`select a.document_id from alert a where a.workspace_id = ${workspaceId} and a.rules @> array[${id}::text]`,
+    )
+  await recordAudit({ db }, session, 'alerta', `${on ? 'Ligou' : 'Desligou'} a regra ${id} (${rule.name}).`)
+}
+
+/** How many open alerts there are by band; `ctx.db` is inside the workspace. */
+export async function countOpen({ db }: WithDatabase, workspaceId: number): Promise<Map<number, number>> {
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const { rows } = await sql<{ band: number; n: number }>`
+    select a.band, count(*)::int as n from alert a join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
+     where ${sql.join([sql`a.workspace_id = ${workspaceId}`, isOpen, ...shown], sql` and `)} group by 1`.execute(db)
+  return new Map(rows.map(({ band, n }) => [band, n]))
+}

@@ -1,0 +1,128 @@
+import { createArchive } from '@vigia/alerts/archive'
+import type { AlertFacts } from '@vigia/alerts/facts'
+import { judge } from '@vigia/alerts/judge'
+import { defaultSettings } from '@vigia/alerts/settings'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { later, note, randomOf, supplierOf } from '../../../packages/alerts/support/facts.ts'
+import { generate } from '../../../packages/alerts/support/generate.ts'
+import { createDatabase } from '../../../tests/support/database.ts'
+import type { Database } from '../platform/context.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { insertCompany, newWorkspace } from '../platform/testing.ts'
+import { bands, judgeDue } from './judging.ts'
+import { putFacts } from './store.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Database
+const asOf = Date.parse('2026-11-25T12:00:00Z')
+const settings = { ...defaultSettings, asOf }
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase(database.url)
+})
+afterAll(async () => {
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+async function newStore() {
+  const workspaceId = await newWorkspace(db)
+  const companies = new Map<string, Promise<number>>()
+  const ids = new Map<string, bigint>()
+  const companyOf = (facts: AlertFacts) => {
+    const { base, establishments } = facts.company
+    const known =
+      companies.get(base) ?? insertCompany(db, workspaceId, { cnpj: establishments[0]!.taxId }).then(({ id }) => id)
+    companies.set(base, known)
+    return known
+  }
+  const idOf = (facts: AlertFacts) => {
+    const key = keyOf(facts)
+    const id = ids.get(key) ?? BigInt(ids.size + 1)
+    ids.set(key, id)
+    return id
+  }
+  return {
+    put: async (some: readonly AlertFacts[], gone: readonly AlertFacts[] = []) => {
+      const changes = await Promise.all([
+        ...some.map(async (facts) => ({ documentId: idOf(facts), companyId: await companyOf(facts), facts })),
+        ...gone.map(async (facts) => ({ documentId: idOf(facts), companyId: await companyOf(facts), facts: null })),
+      ])
+      await inWorkspace({ db }, workspaceId, async ({ db }) => {
+        await putFacts({ db }, workspaceId, changes)
+        while ((await judgeDue({ db }, workspaceId, { asOf }, 200)) > 0);
+      })
+    },
+    verdicts: async () =>
+      inWorkspace({ db }, workspaceId, async ({ db }) => {
+        const { rows } = await sql<{ key: string; score: number; band: number; fired: unknown; text: string }>`
+          select company_base || ' ' || chave as key, score, band, fired, text from alert where workspace_id = ${workspaceId}`.execute(
+          db,
+        )
+        return Object.fromEntries(
+          rows.map(({ key, score, band, ...row }) => [key, { ...row, score: score / 100, band: bands[band] }]),
+        )
+      }),
+  }
+}
+
+const keyOf = ({ company, chave }: AlertFacts) => `${company.base} ${chave}`
+
+function expected(documents: readonly AlertFacts[]) {
+  const archive = createArchive(documents)
+  const verdicts = documents.map((facts) => [keyOf(facts), judge(facts, archive.history(facts), settings)] as const)
+  // As they are read back: what is undefined is not there.
+  const plain = verdicts.flatMap(([key, { fired, score, band, text }]) =>
+    fired.length > 0 ? [[key, JSON.parse(JSON.stringify({ fired, score, band, text }))] as const] : [],
+  )
+  return Object.fromEntries(plain)
+}
+
+function shuffled<T>(some: readonly T[], random: () => number): T[] {
+  return some
+    .map((one) => ({ one, place: random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ one }) => one)
+}
+
+test.each([3])('documents and events in any order have the verdicts of packages/alerts (seed %i)', async (seed) => {
+  const random = randomOf(seed)
+  const { documents } = generate(seed, { suppliers: 16, cases: 1 })
+  const store = await newStore()
+  // First as what says less: without its events, and some as a resumo that is no purchase yet.
+  const early = documents.filter(() => random() < 0.3).map((facts) => ({ ...facts, events: [] }))
+  const arrivals = [...shuffled(early, random), ...shuffled(documents, random)]
+  for (let from = 0; from < arrivals.length; ) {
+    const size = random() < 0.3 ? 1 : 1 + Math.floor(random() * 60)
+    await store.put(arrivals.slice(from, from + size))
+    from += size
+  }
+  expect(await store.verdicts()).toEqual(expected(documents))
+  const [left, gone] = [documents.filter((_, index) => index % 9 > 0), documents.filter((_, index) => index % 9 === 0)]
+  await store.put([], gone)
+  expect(await store.verdicts()).toEqual(expected(left))
+})
+
+test('a company learns from the start, also when its first documents come last', async () => {
+  const { documents } = generate(1, { suppliers: 4, cases: 0 })
+  const company = documents[0]!.company
+  const issuer = supplierOf(51_000_001, 'PAPELARIA BOA VISTA LTDA')
+  const habit = Array.from({ length: 34 }, (_, n) =>
+    note({ company, issuer, at: later('2026-01-05T09:00:00', n * 2 * 1_440), amount: 500 + n, numero: 5_000 + 7 * n }),
+  )
+  const stranger = note({
+    company,
+    issuer: supplierOf(51_000_002, 'GRAFICA NOVA LTDA'),
+    at: '2026-03-10T11:00:00',
+    amount: 30_000,
+    numero: 7_700,
+  })
+  const all = [...habit, stranger]
+  for (const order of [all, all.toReversed()]) {
+    const store = await newStore()
+    for (const facts of order) await store.put([facts])
+    expect(await store.verdicts()).toEqual(expected(all))
+  }
+})

@@ -1,0 +1,405 @@
+import { type AlertFacts, baseOf, cancellationOf, isPurchase } from '@vigia/alerts/facts'
+import {
+  affectedBy,
+  askOf,
+  contactsMax,
+  type Histogram,
+  isCounted,
+  monthOf,
+  monthsAfter,
+  monthsBefore,
+  movedThresholds,
+  pairDocument,
+  pairMax,
+  type Thresholds,
+  thresholdsOf,
+  valueBucket,
+} from '@vigia/alerts/history'
+import { nameKeys, nameProbes, normalName } from '@vigia/alerts/names'
+import { type RawBuilder, sql } from 'kysely'
+import type { Database, WithDatabase } from '../platform/context.ts'
+
+// What the rules look up, kept by increments: the part of packages/alerts that a database answers. Whoever changes something here holds the row
+// of the workspace in `alert_position`.
+
+/** A document with what is known of it now; `facts` null: it is no more. */
+export interface FactChange {
+  documentId: bigint
+  companyId: number
+  facts: AlertFacts | null
+}
+
+interface Known extends FactChange {
+  before: AlertFacts | null
+}
+
+// Of what one document may touch of a kind that has no bound of its own.
+const touchedMax = 200
+
+/**
+ * Stores what is known of documents, and has them and all whose verdict that may change judged again (`again_at`). `ctx.db` is a transaction inside
+ * the workspace.
+ */
+export async function putFacts(
+  { db }: WithDatabase,
+  workspaceId: number,
+  changes: readonly FactChange[],
+): Promise<void> {
+  const known = await readBefore(db, workspaceId, changes)
+  const purchases = known.flatMap(({ before, facts }) => [before, facts].filter((one) => one && isPurchase(one)))
+  const bases = [...new Set(purchases.map((one) => one!.company.base))]
+  const [learned, histograms] = [
+    await readLearned(db, workspaceId, bases),
+    await readHistograms(db, workspaceId, bases),
+  ]
+  await writeFacts(db, workspaceId, known)
+  const names = await writeNames(db, workspaceId, known)
+  const touched = known.flatMap(({ before, facts }) => affectedBy(before, facts))
+  const of = <K extends (typeof touched)[number]['kind']>(kind: K) =>
+    touched.filter((one): one is Extract<(typeof touched)[number], { kind: K }> => one.kind === kind)
+  const facts = (rest: RawBuilder<unknown>) =>
+    sql`select f.document_id from alert_fact f where f.workspace_id = ${workspaceId} and ${rest}`
+  const mark = (found: RawBuilder<unknown>) => markDue(db, workspaceId, found)
+
+  if (of('pair').length > 0)
+    await mark(sql`select x.document_id from ${records(of('pair'), { companyBase: 'text', issuerBase: 'text', chave: 'text', at: 'bigint', until: 'bigint' })}
+      cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.issuer_base = q."issuerBase" and f.purchase
+        and (f.at, f.chave) > (q.at, q.chave) and f.at <= q.until order by f.at, f.chave limit ${pairMax}`)}) x`)
+  if (of('number').length > 0)
+    await mark(sql`select x.document_id from ${records(of('number'), { number: 'text' })}
+      cross join lateral (${facts(sql`f.number_key = q.number limit ${touchedMax}`)}) x`)
+  if (of('citing').length > 0)
+    await mark(sql`select x.document_id from unnest(${of('citing').flatMap(({ chaves }) => chaves)}::text[]) q (chave)
+      cross join lateral (select c.document_id from alert_citation c where c.workspace_id = ${workspaceId} and c.chave = q.chave limit ${touchedMax}) x`)
+  if (of('contingency').length > 0)
+    await mark(sql`select x.document_id from ${records(of('contingency'), { key: 'text' })}
+      cross join lateral (${facts(sql`f.contingency_key = q.key limit ${touchedMax}`)}) x`)
+
+  // Only a name that is new, no longer known, or known since another day changes what is alike, and who was first.
+  const issuers = [...new Set(names.map(({ issuerBase }) => issuerBase))].map((issuerBase) => ({ issuerBase }))
+  if (issuers.length > 0)
+    await mark(sql`select f.document_id from ${records(issuers, { issuerBase: 'text' })}
+      cross join lateral (${firstContacts(workspaceId, sql`q."issuerBase"`, contactsMax + 1)}) x
+      join alert_fact f on f.workspace_id = ${workspaceId} and f.chave = x.chave and f.company_base = x.company_base`)
+  const named = names
+    .filter(({ name }) => name !== '')
+    .map(({ companyBase, name, at }) => ({ companyBase, at, probes: nameProbes(name) }))
+  if (named.length > 0)
+    await mark(sql`select x.document_id from ${records(named, { companyBase: 'text', at: 'bigint', probes: 'text[]' })}
+      cross join lateral (select distinct n.issuer_base from alert_name n
+                           where n.workspace_id = ${workspaceId} and n.company_base = q."companyBase" and n.key = any (q.probes)) n
+      cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.issuer_base = n.issuer_base and f.purchase and f.at >= q.at
+        and not exists (select from alert_fact s where s.workspace_id = ${workspaceId} and s.company_base = f.company_base and s.issuer_base = f.issuer_base
+                           and s.purchase and s.standing and (s.at, s.chave) < (f.at, f.chave) and s.at >= f.at - ${730 * 86_400_000}::bigint)
+        limit ${touchedMax}`)}) x`)
+
+  const moved = await writeHistograms(db, workspaceId, known, histograms)
+  if (moved.length > 0)
+    await mark(sql`select x.document_id from ${records(moved, { companyBase: 'text', type: 'smallint', month: 'text', from: 'bigint', to: 'bigint' })}
+      cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.type = q.type and f.month = q.month and f.purchase
+        and f.amount between q.from and q.to`)}) x`)
+  const learnedNow = await readLearned(db, workspaceId, bases)
+  const learning = bases.flatMap((companyBase) => {
+    const [before, now] = [learned.get(companyBase) ?? never, learnedNow.get(companyBase) ?? never]
+    return before === now ? [] : [{ companyBase, from: Math.min(before, now), to: Math.max(before, now) }]
+  })
+  if (learning.length > 0)
+    await mark(sql`select x.document_id from ${records(learning, { companyBase: 'text', from: 'bigint', to: 'bigint' })}
+      cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.purchase and f.at between q.from and q.to`)}) x`)
+}
+
+// After every date that a document can have.
+const never = 8.64e15
+
+/** Has the documents that `found` selects judged again. */
+export async function markDue(db: Database, workspaceId: number, found: RawBuilder<unknown>): Promise<void> {
+  await sql`
+    update alert_fact set again_at = '-infinity'
+     where workspace_id = ${workspaceId} and document_id in (${found}) and (again_at is null or again_at > '-infinity')`.execute(
+    db,
+  )
+}
+
+/** Records as the rows of `q`, whose columns are those of `types`. */
+export function records(rows: readonly object[], types: Record<string, string>): RawBuilder<unknown> {
+  const columns = Object.entries(types).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`)
+  return sql`json_to_recordset(${JSON.stringify(rows)}::json) as q (${sql.join(columns)})`
+}
+
+/** The first purchases of the first `most` company bases from an issuer. */
+export function firstContacts(workspaceId: number, issuerBase: RawBuilder<unknown>, most: number): RawBuilder<unknown> {
+  return sql`select * from (
+    select distinct on (n.company_base) n.company_base, n.at, n.chave from alert_name n
+     where n.workspace_id = ${workspaceId} and n.issuer_base = ${issuerBase} order by n.company_base, n.at, n.chave) n
+     order by n.at, n.chave limit ${most}`
+}
+
+/** Of these company bases the instant at which their habits are known, in milliseconds; those that are not there have none yet. */
+export async function readLearned(
+  db: Database,
+  workspaceId: number,
+  bases: readonly string[],
+): Promise<Map<string, number>> {
+  if (bases.length === 0) return new Map()
+  const purchase = (offset: number) => sql`(
+    select f.at from alert_fact f where f.workspace_id = ${workspaceId} and f.company_base = q.base and f.purchase
+     order by f.at, f.chave offset ${offset} limit 1)::float8`
+  const { rows } = await sql<{ base: string; first: number | null; last: number | null }>`
+    select q.base, ${purchase(0)} as first, ${purchase(learnCount - 1)} as last from unnest(${bases}::text[]) q (base)`.execute(
+    db,
+  )
+  return new Map(
+    rows.flatMap(({ base, first, last }) =>
+      last === null ? [] : [[base, Math.max(last, first! + learnDays * 86_400_000)] as const],
+    ),
+  )
+}
+
+const learnCount = 30
+const learnDays = 30
+
+/** Histograms of months by company base and type. */
+export type Histograms = Map<string, Map<string, Map<number, number>>>
+
+export const histogramKey = (companyBase: string, type: string) => `${companyBase} ${type}`
+
+/** All histograms of these company bases. */
+export async function readHistograms(db: Database, workspaceId: number, bases: readonly string[]): Promise<Histograms> {
+  const found: Histograms = new Map()
+  if (bases.length === 0) return found
+  const { rows } = await sql<{ base: string; type: number; month: string; counts: Record<string, number> }>`
+    select company_base as base, type, month, counts from alert_histogram
+     where workspace_id = ${workspaceId} and company_base = any (${bases}::text[])`.execute(db)
+  for (const { base, type, month, counts } of rows)
+    monthsOf(found, base, type === 0 ? 'nfe' : 'cte').set(
+      month,
+      new Map(Object.entries(counts).map(([bucket, n]) => [Number(bucket), n])),
+    )
+  return found
+}
+
+function monthsOf(histograms: Histograms, companyBase: string, type: string): Map<string, Map<number, number>> {
+  const key = histogramKey(companyBase, type)
+  const months = histograms.get(key) ?? new Map<string, Map<number, number>>()
+  histograms.set(key, months)
+  return months
+}
+
+/** The thresholds of the twelve months before one. */
+export function thresholdsAt(months: ReadonlyMap<string, Histogram> | undefined, month: string): Thresholds {
+  return thresholdsOf(monthsBefore(month).flatMap((each) => months?.get(each) ?? []))
+}
+
+// Writes what counts more or less, and returns between which amounts documents are judged otherwise.
+async function writeHistograms(
+  db: Database,
+  workspaceId: number,
+  known: readonly Known[],
+  histograms: Histograms,
+): Promise<{ companyBase: string; type: number; month: string; from: number; to: number }[]> {
+  const steps = new Map<string, { facts: AlertFacts; bucket: number; by: number }>()
+  for (const { before, facts } of known)
+    for (const [one, by] of [
+      [before, -1],
+      [facts, 1],
+    ] as const) {
+      if (!one || !isCounted(one)) continue
+      const bucket = valueBucket(pairDocument(one).value)
+      const key = [one.company.base, one.type, monthOf(one.issuedAt), bucket].join(' ')
+      steps.set(key, { facts: one, bucket, by: (steps.get(key)?.by ?? 0) + by })
+    }
+  const real = [...steps.values()].filter(({ by }) => by !== 0)
+  const moved: { companyBase: string; type: number; month: string; from: number; to: number }[] = []
+  const written: object[] = []
+  for (const some of Map.groupBy(real, ({ facts }) => histogramKey(facts.company.base, facts.type)).values()) {
+    const { facts } = some[0]!
+    const [companyBase, type] = [facts.company.base, facts.type === 'nfe' ? 0 : 2]
+    const months = monthsOf(histograms, companyBase, facts.type)
+    const changed = new Set(some.map((one) => monthOf(one.facts.issuedAt)))
+    const later = [...new Set([...changed].flatMap((month) => monthsAfter(month)))]
+    const were = later.map((month) => thresholdsAt(months, month))
+    for (const { facts, bucket, by } of some) {
+      const counts = months.get(monthOf(facts.issuedAt)) ?? new Map<number, number>()
+      months.set(monthOf(facts.issuedAt), counts)
+      const n = (counts.get(bucket) ?? 0) + by
+      if (n === 0) counts.delete(bucket)
+      else counts.set(bucket, n)
+    }
+    for (const month of changed)
+      written.push({ companyBase, type, month, counts: Object.fromEntries(months.get(month)!) })
+    for (const [index, month] of later.entries())
+      for (const { from, to } of movedThresholds(were[index]!, thresholdsAt(months, month)))
+        moved.push({ companyBase, type, month, from: Math.min(from, never), to: Math.min(to, never) })
+  }
+  if (written.length > 0)
+    await sql`
+      insert into alert_histogram (workspace_id, company_base, type, month, counts)
+      select ${workspaceId}, q."companyBase", q.type, q.month, q.counts
+        from ${records(written, { companyBase: 'text', type: 'smallint', month: 'text', counts: 'jsonb' })}
+      on conflict (workspace_id, company_base, type, month) do update set counts = excluded.counts`.execute(db)
+  return moved
+}
+
+async function readBefore(db: Database, workspaceId: number, changes: readonly FactChange[]): Promise<Known[]> {
+  const { rows } = await sql<StoredFacts & { documentId: bigint }>`
+    select document_id as "documentId", facts, items from alert_fact
+     where workspace_id = ${workspaceId} and document_id = any (${changes.map(({ documentId }) => documentId)}::bigint[])`.execute(
+    db,
+  )
+  const before = new Map(rows.map((row) => [row.documentId, factsOf(row)]))
+  // The last of several changes of one document is what it is now.
+  const last = new Map(changes.map((change) => [change.documentId, change]))
+  return [...last.values()].flatMap((change) => {
+    const known = before.get(change.documentId) ?? null
+    return known || change.facts ? [{ ...change, before: known }] : []
+  })
+}
+
+/** As a row of `alert_fact` keeps them. */
+export interface StoredFacts {
+  facts: AlertFacts
+  items: string[] | null
+}
+
+export function factsOf({ facts, items }: StoredFacts): AlertFacts {
+  return facts.nfe && items ? { ...facts, nfe: { ...facts.nfe, items } } : facts
+}
+
+export const stands = (facts: AlertFacts) => facts.situation === 'authorized' && cancellationOf(facts) === null
+
+async function writeFacts(db: Database, workspaceId: number, known: readonly Known[]): Promise<void> {
+  const gone = known.flatMap(({ documentId, facts }) => (facts ? [] : documentId))
+  if (gone.length > 0)
+    await sql`
+      with f as (delete from alert_fact where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])),
+           c as (delete from alert_citation where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[]))
+      delete from alert where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(db)
+  const rows = known.flatMap(({ documentId, companyId, facts }) => (facts ? rowOf(documentId, companyId, facts) : []))
+  if (rows.length > 0)
+    await sql`
+      insert into alert_fact as f (workspace_id, again_at, ${sql.join(factNames)})
+      select ${workspaceId}, '-infinity', ${sql.join(factNames)} from ${records(rows, factTypes)}
+      on conflict (workspace_id, document_id) do update set again_at = '-infinity', ${sql.join(factNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(
+      db,
+    )
+  const recited = known.filter(({ before, facts }) => citedOf(before).join() !== citedOf(facts).join())
+  if (recited.length === 0) return
+  const citations = recited.flatMap(({ documentId, facts }) =>
+    citedOf(facts).map((chave) => ({ documentId: String(documentId), chave })),
+  )
+  await sql`
+    delete from alert_citation where workspace_id = ${workspaceId} and document_id = any (${recited.map(({ documentId }) => documentId)}::bigint[])`.execute(
+    db,
+  )
+  await sql`
+    insert into alert_citation (workspace_id, document_id, chave)
+    select ${workspaceId}, q."documentId", q.chave from ${records(citations, { documentId: 'bigint', chave: 'text' })}`.execute(
+    db,
+  )
+}
+
+const citedOf = (facts: AlertFacts | null) => [...new Set(facts?.references.map(({ chave }) => chave))].sort()
+
+const factTypes: Record<string, string> = {
+  document_id: 'bigint',
+  company_id: 'int',
+  at: 'bigint',
+  amount: 'bigint',
+  type: 'smallint',
+  purchase: 'boolean',
+  standing: 'boolean',
+  company_base: 'text',
+  issuer_base: 'text',
+  month: 'text',
+  chave: 'text',
+  number_key: 'text',
+  contingency_key: 'text',
+  name: 'text',
+  facts: 'json',
+  past: 'json',
+  items: 'json',
+}
+const factNames = Object.keys(factTypes).map((name) => sql.ref(name))
+
+function rowOf(documentId: bigint, companyId: number, facts: AlertFacts) {
+  const ask = askOf(facts)
+  const { items, at, value, ...past } = pairDocument(facts)
+  return {
+    document_id: String(documentId),
+    company_id: companyId,
+    at: finite(at),
+    amount: value,
+    type: facts.type === 'nfe' ? 0 : 2,
+    purchase: isPurchase(facts),
+    standing: stands(facts),
+    company_base: ask.companyBase,
+    issuer_base: ask.issuerBase,
+    month: monthOf(facts.issuedAt),
+    chave: facts.chave,
+    number_key: ask.number,
+    contingency_key: ask.contingency,
+    name: normalName(facts.issuer.name),
+    facts: facts.nfe ? { ...facts, nfe: { ...facts.nfe, items: [] } } : facts,
+    past,
+    items: items ?? null,
+  }
+}
+
+/** A document without a date of issue is before all others; it is no purchase. */
+export const finite = (at: number) => (Number.isFinite(at) ? at : 0)
+
+/** A name whose first document is another one now; `at`: the earlier of the two. */
+interface MovedName {
+  companyBase: string
+  issuerBase: string
+  name: string
+  at: number
+}
+
+async function writeNames(db: Database, workspaceId: number, known: readonly Known[]): Promise<MovedName[]> {
+  const touched = new Map<string, { companyBase: string; issuerBase: string; name: string }>()
+  for (const { before, facts } of known)
+    for (const one of [before, facts])
+      if (one && isPurchase(one)) {
+        const row = {
+          companyBase: one.company.base,
+          issuerBase: baseOf(one.issuer.taxId ?? ''),
+          name: normalName(one.issuer.name),
+        }
+        touched.set(JSON.stringify(row), row)
+      }
+  if (touched.size === 0) return []
+  const { rows } = await sql<Omit<MovedName, 'at'> & Record<'was' | 'is', number | null> & { chave: string | null }>`
+    select q."companyBase", q."issuerBase", q.name, n.at::float8 as was, f.at::float8 as is, f.chave
+      from ${records([...touched.values()], { companyBase: 'text', issuerBase: 'text', name: 'text' })}
+      left join lateral (select n.at, n.chave from alert_name n
+                          where n.workspace_id = ${workspaceId} and n.company_base = q."companyBase" and n.issuer_base = q."issuerBase" and n.name = q.name
+                          limit 1) n on true
+      left join lateral (select f.at, f.chave from alert_fact f
+                          where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.issuer_base = q."issuerBase" and f.purchase and f.name = q.name
+                          order by f.at, f.chave limit 1) f on true
+     where (n.at, n.chave) is distinct from (f.at, f.chave)`.execute(db)
+  if (rows.length === 0) return []
+  const place = { companyBase: 'text', issuerBase: 'text', name: 'text' }
+  await sql`
+    delete from alert_name n using ${records(rows, place)}
+     where n.workspace_id = ${workspaceId} and n.company_base = q."companyBase" and n.issuer_base = q."issuerBase" and n.name = q.name`.execute(
+    db,
+  )
+  const keyed = rows.flatMap(({ chave, is: at, ...row }) =>
+    chave === null ? [] : keysOf(row.name).map((key) => ({ ...row, at, chave, key })),
+  )
+  await sql`
+    insert into alert_name (workspace_id, company_base, issuer_base, name, at, chave, key)
+    select ${workspaceId}, q."companyBase", q."issuerBase", q.name, q.at, q.chave, q.key
+      from ${records(keyed, { ...place, at: 'bigint', chave: 'text', key: 'text' })}`.execute(db)
+  return rows.map(({ companyBase, issuerBase, name, was, is }) => ({
+    companyBase,
+    issuerBase,
+    name,
+    at: Math.min(was ?? never, is ?? never),
+  }))
+}
+
+// An issuer without a name has been there all the same.
+const keysOf = (name: string) => (name === '' ? [''] : [...new Set(nameKeys(name))])

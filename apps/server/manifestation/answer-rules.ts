@@ -1,0 +1,169 @@
+import { type AnswerRuleAnswer, answerRuleMax } from '@vigia/contract/manifestation'
+import { formatBrasiliaMoment } from '@vigia/contract/text'
+import { type RawBuilder, sql } from 'kysely'
+import type { WithDatabase } from '../platform/context.ts'
+import { serviceCodes } from '../platform/service.ts'
+import { recipient } from './rules.ts'
+
+// To which notes a Ciência leaves without a person: docs/decisions/0046-answer-rules.md. What a rule says of a note depends on the note and on
+// what is here of its issuer, never on when it is asked; so it is asked again before an event leaves.
+
+/** To which notes a rule applies; what is absent does not matter. Amounts in reais. */
+export interface AnswerConditions {
+  companies?: number[]
+  /** Bases of CNPJ, and CPF. */
+  issuers?: string[]
+  /** Whether no earlier document of the same base is here. */
+  isNew?: boolean
+  /** An open alert of this band or a graver one, as `alert` keeps them. */
+  band?: number
+  from?: number
+  to?: number
+}
+
+export interface AnswerRuleDraft {
+  name: string
+  active: boolean
+  conditions: AnswerConditions
+  answer: AnswerRuleAnswer
+  /** Of `ciencia-apos`. */
+  afterDays: number | null
+}
+
+/** A stored rule. */
+export interface AnswerRule extends AnswerRuleDraft {
+  id: bigint
+  /** Null: somebody who has no account any more. */
+  savedBy: string | null
+  savedAt: Date
+}
+
+/** The rules of a workspace in their order; `ctx.db` is inside it. */
+export async function readAnswerRules({ db }: WithDatabase, workspaceId: number): Promise<AnswerRule[]> {
+  const rows = await db
+    .selectFrom('answer_rule')
+    .select(['id', 'name', 'active', 'answer', 'after_days as afterDays', 'conditions', 'saved_at as savedAt'])
+    .select(sql<string | null>`author_name(workspace_id, saved_by)`.as('savedBy'))
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('position')
+    .orderBy('id')
+    .execute()
+  // Written by this slice, in this shape.
+  return rows.map((row) => ({ ...row, conditions: row.conditions as AnswerConditions }))
+}
+
+/**
+ * A query of one row for `document d` and its `supplier s`: which of the rules decides (`rule`, its place in the list; -1: none), and whether the
+ * Ciência leaves now (`leaves`); `switched` says it where none decides.
+ */
+export function decide(rules: readonly AnswerRuleDraft[], switched: RawBuilder<unknown>): RawBuilder<unknown> {
+  const active = rules.flatMap((rule, at) => (rule.active ? [{ rule, at }] : []))
+  if (active.length === 0) return sql`select -1 as rule, ${switched} as leaves`
+  const which = active.map(({ rule, at }) => sql`when ${fits(rule.conditions)} then ${at}::int`)
+  const leaves = active.map(({ rule, at }) => sql`when ${at}::int then ${leavesBy(rule)}`)
+  return sql`
+    select w.rule, case w.rule ${sql.join(leaves, sql` `)} else ${switched} end as leaves
+      from (select case ${sql.join(which, sql` `)} else -1 end as rule) w`
+}
+
+function leavesBy({ answer, afterDays }: AnswerRuleDraft): RawBuilder<unknown> {
+  if (answer === 'perguntar') return sql`false`
+  return answer === 'ciencia' ? sql`true` : sql`(d.authorized_at + ${afterDays}::int * interval '1 day' <= now())`
+}
+
+const baseOf = (alias: string) => {
+  const taxId = sql.ref(`${alias}.tax_id`)
+  return sql`case length(${taxId}) when 14 then left(${taxId}, 8) else ${taxId} end`
+}
+
+function fits({ companies, issuers, isNew, band, from, to }: AnswerConditions): RawBuilder<unknown> {
+  const conditions = [
+    ...(companies ? [sql`d.company_id = any (${companies}::int[])`] : []),
+    ...(issuers ? [sql`${baseOf('s')} = any (${issuers}::text[])`] : []),
+    ...(band === undefined
+      ? []
+      : [
+          sql`exists (
+      select from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and a.band >= ${band}::int
+                            and a.state <> 'conhecida' and a.rules <> '{}')`,
+        ]),
+    ...(from === undefined ? [] : [sql`d.amount >= ${from}::numeric`]),
+    ...(to === undefined ? [] : [sql`d.amount <= ${to}::numeric`]),
+    ...(isNew === undefined ? [] : [isNew ? sql`not ${isKnown}` : isKnown]),
+  ]
+  return conditions.length > 0 ? sql`(${sql.join(conditions, sql` and `)})` : sql`true`
+}
+
+// Cancelled and denied ones make nobody known. A base with all its establishments lies together in the index of suppliers.
+const isKnown = sql`exists (
+  select from supplier o join document e on e.workspace_id = o.workspace_id and e.supplier_id = o.id
+   where o.workspace_id = d.workspace_id and o.tax_id >= ${baseOf('s')} and o.tax_id < ${baseOf('s')} || 'a' and ${baseOf('o')} = ${baseOf('s')}
+     and e.type = d.type and e.status not in (3, 9) and (e.issued_at, e.id) < (d.issued_at, d.id))`
+
+/** Why an event leaves by a rule, for whoever reads the history of the document. */
+export function reasonOf({ name, savedBy, savedAt }: Pick<AnswerRule, 'name' | 'savedBy' | 'savedAt'>): string {
+  const by = savedBy === null ? '' : ` por ${savedBy}`
+  return `Ciência pela regra “${name}”, guardada em ${formatBrasiliaMoment(savedAt)}${by}.`
+}
+
+/** What became of a note: the place of the rule that decides, -1 where the switch of its company does, and whether a Ciência leaves then. */
+export interface TestedDecision {
+  rule: number
+  leaves: boolean
+}
+
+export interface TestedNote {
+  id: bigint
+  chave: string
+  number: number
+  issuer: string
+  company: string
+  amount: number
+  issuedAt: string
+  before: TestedDecision
+  after: TestedDecision
+}
+
+/** What other rules would decide of the notes that came lately, each as on the last day of its wait. `ctx.db` is inside the workspace. */
+export async function testAnswerRules(
+  { db }: WithDatabase,
+  workspaceId: number,
+  { now, then, draftAt }: { now: readonly AnswerRuleDraft[]; then: readonly AnswerRuleDraft[]; draftAt: number },
+): Promise<{ total: number; decided: number; changed: number; examples: TestedNote[] }> {
+  const switched = sql`(c.acknowledges_since is not null)`
+  const notes = sql`
+    select d.id, d.chave, d.number, s.name as issuer, c.name as company, d.amount, d.issued_at,
+           b.rule as rule_before, b.leaves as leaves_before, a.rule as rule_after, a.leaves as leaves_after
+      from document d
+      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+      cross join lateral (${decide(waited(now), switched)}) b
+      cross join lateral (${decide(waited(then), switched)}) a
+     where d.workspace_id = ${workspaceId} and d.type = ${serviceCodes.nfe}::int and d.roles & ${recipient}::int <> 0
+       and d.created_at > now() - ${answerRuleMax.testedDays} * interval '1 day'`
+  const differs = sql`(leaves_before, answer_before) is distinct from (leaves_after, answer_after)`
+  const named = (rules: readonly AnswerRuleDraft[], column: string) =>
+    rules.length === 0
+      ? sql`null::text`
+      : sql`(${rules.map(({ answer, afterDays }) => `${answer} ${afterDays ?? ''}`)}::text[])[${sql.ref(column)} + 1]`
+  const { rows } = await sql<{ total: number; decided: number; changed: number; examples: Stored[] | null }>`
+    with n as materialized (
+      select n.*, ${named(now, 'rule_before')} as answer_before, ${named(then, 'rule_after')} as answer_after from (${notes}) n)
+    select count(*)::int as total, count(*) filter (where rule_after = ${draftAt}::int)::int as decided,
+           count(*) filter (where ${differs})::int as changed,
+           (select json_agg(x) from (
+              select id::text, chave, number, issuer, company, amount::float8, issued_at as "issuedAt",
+                     json_build_object('rule', rule_before, 'leaves', leaves_before) as before,
+                     json_build_object('rule', rule_after, 'leaves', leaves_after) as after
+                from n where ${differs} order by issued_at desc, id desc limit ${answerRuleMax.shown}) x) as examples
+      from n`.execute(db)
+  const { examples, ...counts } = rows[0]!
+  return { ...counts, examples: (examples ?? []).map((note) => ({ ...note, id: BigInt(note.id) })) }
+}
+
+type Stored = Omit<TestedNote, 'id'> & { id: string }
+
+// As if every wait were over.
+function waited(rules: readonly AnswerRuleDraft[]): AnswerRuleDraft[] {
+  return rules.map((rule) => (rule.answer === 'ciencia-apos' ? { ...rule, answer: 'ciencia', afterDays: null } : rule))
+}

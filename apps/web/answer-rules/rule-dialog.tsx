@@ -1,0 +1,282 @@
+import {
+  type AnswerRule,
+  type AnswerRuleAnswer,
+  AnswerRuleForm,
+  answerRuleMax,
+  saveAnswerRule,
+  testAnswerRule,
+} from '@vigia/contract/manifestation'
+import type { RouteData } from '@vigia/contract/route'
+import { formatCount, formatDate, formatMoney } from '@vigia/contract/text'
+import { useState } from 'react'
+import { useCompanyChoices } from '../lib/companies.ts'
+import { notifySuccess } from '../lib/notify.ts'
+import { problemsOf } from '../lib/problems.ts'
+import { useAction } from '../lib/query.ts'
+import { Button } from '../ui/button.tsx'
+import { AllOrChosen } from '../ui/form/all-or-chosen.tsx'
+import { DialogForm } from '../ui/form/dialog-form.tsx'
+import { Field } from '../ui/form/field.tsx'
+import { Input } from '../ui/form/input.tsx'
+import { Select } from '../ui/form/select.tsx'
+import { Switch } from '../ui/form/switch.tsx'
+import { Textarea } from '../ui/form/textarea.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Dialog } from '../ui/overlay/dialog.tsx'
+import { answerText, bandWords } from './words.ts'
+
+interface RuleDialogProps {
+  /** Null: a new one. */
+  rule: AnswerRule | null
+  onClose: () => void
+}
+
+interface Draft {
+  nome: string
+  ativa: boolean
+  companies: readonly string[] | null
+  issuers: string
+  isNew: '' | 'novo' | 'conhecido'
+  band: '' | keyof typeof bandWords
+  from: string
+  to: string
+  resposta: AnswerRuleAnswer
+  dias: number
+}
+
+/** A rule: to which notes it applies, what it does, and what it would have done. */
+export function RuleDialog({ rule, onClose }: RuleDialogProps) {
+  const [draft, setDraft] = useState(() => draftOf(rule))
+  const [problems, setProblems] = useState<Partial<Record<string, string>>>({})
+  const offered = useCompanyChoices()
+  const action = useAction(saveAnswerRule, {
+    errorToast: false,
+    onSuccess: ({ message }) => {
+      notifySuccess(message)
+      onClose()
+    },
+  })
+  const test = useAction(testAnswerRule)
+  const change = (part: Partial<Draft>) => {
+    test.reset()
+    setDraft({ ...draft, ...part })
+  }
+  // Sends the rule where it is wanted, when nothing is wrong in it.
+  const send = (to: typeof action.mutate | typeof test.mutate) => {
+    const body = bodyOf(draft, rule)
+    const found = problemsOf(AnswerRuleForm, body)
+    setProblems(found)
+    if (Object.keys(found).length === 0) to({ body })
+  }
+  return (
+    <Dialog open onClose={onClose} title={rule ? 'Editar regra' : 'Nova regra'} className="max-w-2xl">
+      <DialogForm
+        save="Guardar regra"
+        busy={action.isPending}
+        error={action.error}
+        onSave={() => send(action.mutate)}
+        onCancel={onClose}
+      >
+        <Field label="Nome" required error={problems.nome}>
+          {(control) => (
+            <Input
+              {...control}
+              value={draft.nome}
+              maxLength={60}
+              onChange={({ target }) => change({ nome: target.value })}
+            />
+          )}
+        </Field>
+        <AllOrChosen
+          offered={offered}
+          chosen={draft.companies}
+          onChange={(companies) => change({ companies })}
+          error={undefined}
+        />
+        <Field label="Emitentes" help="CNPJ, raiz de CNPJ ou CPF, um por linha. Vazio: todos.">
+          {(control) => (
+            <Textarea
+              {...control}
+              rows={3}
+              value={draft.issuers}
+              onChange={({ target }) => change({ issuers: target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Já comprou deste emitente?">
+          {(control) => (
+            <Select
+              {...control}
+              value={draft.isNew}
+              onChange={({ target }) => change({ isNew: target.value as Draft['isNew'] })}
+            >
+              <option value="">Tanto faz</option>
+              <option value="novo">Não: é a primeira nota dele aqui</option>
+              <option value="conhecido">Sim: há notas anteriores aqui</option>
+            </Select>
+          )}
+        </Field>
+        <Field label="Com alerta em aberto">
+          {(control) => (
+            <Select
+              {...control}
+              value={draft.band}
+              onChange={({ target }) => change({ band: target.value as Draft['band'] })}
+            >
+              <option value="">Tanto faz</option>
+              {Object.entries(bandWords).map(([band, words]) => (
+                <option key={band} value={band}>
+                  Sim, {words}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="Valor a partir de">
+            {(control) => (
+              <Input
+                {...control}
+                type="number"
+                min={0}
+                step="0.01"
+                value={draft.from}
+                onChange={({ target }) => change({ from: target.value })}
+              />
+            )}
+          </Field>
+          <Field label="Valor até">
+            {(control) => (
+              <Input
+                {...control}
+                type="number"
+                min={0}
+                step="0.01"
+                value={draft.to}
+                onChange={({ target }) => change({ to: target.value })}
+              />
+            )}
+          </Field>
+        </div>
+        {problems.condicoes && <Notice tone="error" title={problems.condicoes} />}
+        <Field label="O que fazer com estas notas">
+          {(control) => (
+            <Select
+              {...control}
+              value={draft.resposta}
+              onChange={({ target }) => change({ resposta: target.value as AnswerRuleAnswer })}
+            >
+              <option value="ciencia">Ciência quando a nota chega</option>
+              <option value="ciencia-apos">Ciência alguns dias depois da autorização</option>
+              <option value="perguntar">Nada sai sem uma pessoa</option>
+            </Select>
+          )}
+        </Field>
+        {draft.resposta === 'ciencia-apos' && (
+          <Field
+            label="Quantos dias"
+            help="O prazo da Ciência é de dez dias. Até lá, uma pessoa ainda pode responder outra coisa."
+            error={problems.dias}
+          >
+            {(control) => (
+              <Input
+                {...control}
+                type="number"
+                min={1}
+                max={answerRuleMax.days}
+                value={draft.dias}
+                onChange={({ target }) => change({ dias: Number(target.value) })}
+              />
+            )}
+          </Field>
+        )}
+        <Switch
+          label="Regra ligada"
+          help="Desligada, ela fica guardada e não decide nada."
+          checked={draft.ativa}
+          onChange={(ativa) => change({ ativa })}
+        />
+        <div className="grid justify-items-start gap-3">
+          <Button variant="outline" busy={test.isPending} onClick={() => send(test.mutate)}>
+            Testar com os últimos {answerRuleMax.testedDays} dias
+          </Button>
+          {test.data && <TestResult result={test.data.data!} />}
+        </div>
+      </DialogForm>
+    </Dialog>
+  )
+}
+
+function TestResult({ result }: { result: RouteData<typeof testAnswerRule> }) {
+  const { totalDeItens, decididas, mudariam, exemplos } = result
+  return (
+    <div className="w-full">
+      <Notice
+        tone="info"
+        title={`Nos últimos ${answerRuleMax.testedDays} dias: ${formatCount(totalDeItens, 'nota', 'notas')}; esta regra decidiria ${formatCount(decididas, 'nota', 'notas')}, e ${mudariam === 0 ? 'nada mudaria' : `${formatCount(mudariam, 'mudaria', 'mudariam')} de resposta`}.`}
+      >
+        Foi só um teste: nada foi guardado nem enviado.
+      </Notice>
+      {exemplos.length > 0 && (
+        <ul className="mt-3 max-h-64 overflow-y-auto border-line border-t text-sm [&>li]:border-line [&>li]:border-b [&>li]:py-2">
+          {exemplos.map(({ idDFe, numero, emitente, empresa, valor, emissao, antes, depois }) => (
+            <li key={idDFe}>
+              <p className="break-words">
+                <span className="font-semibold">NF-e {numero}</span> de {emitente}, {formatMoney(valor)}, em{' '}
+                {formatDate(emissao)}, para {empresa}
+              </p>
+              <p className="text-muted">
+                {decisionText(antes)} → {decisionText(depois)}
+              </p>
+            </li>
+          ))}
+        </ul>
+      )}
+      {mudariam > exemplos.length && <p className="mt-2 text-muted text-sm">As {exemplos.length} mais novas.</p>}
+    </div>
+  )
+}
+
+function decisionText({ regra, resposta }: RouteData<typeof testAnswerRule>['exemplos'][number]['antes']): string {
+  const what = resposta === 'nada' ? 'Nada sai sozinho' : answerText({ resposta, dias: null })
+  return regra === null ? what : `${resposta === 'ciencia-apos' ? 'Ciência depois de uma espera' : what} (“${regra}”)`
+}
+
+function draftOf(rule: AnswerRule | null): Draft {
+  const conditions: Partial<AnswerRule['condicoes']> = rule?.condicoes ?? {}
+  const { idsEmpresa, emitentes, emitenteNovo, comAlerta, valorDe, valorAte } = conditions
+  return {
+    nome: rule?.nome ?? '',
+    ativa: rule?.ativa ?? true,
+    companies: idsEmpresa ?? null,
+    issuers: emitentes?.join('\n') ?? '',
+    isNew: emitenteNovo === undefined ? '' : emitenteNovo ? 'novo' : 'conhecido',
+    band: comAlerta ?? '',
+    from: valorDe === undefined ? '' : String(valorDe),
+    to: valorAte === undefined ? '' : String(valorAte),
+    resposta: rule?.resposta ?? 'ciencia',
+    dias: rule?.dias ?? 3,
+  }
+}
+
+function bodyOf(
+  { nome, ativa, companies, issuers, isNew, band, from, to, resposta, dias }: Draft,
+  rule: AnswerRule | null,
+) {
+  const emitentes = issuers.split(/[\n,;]+/).flatMap((line) => line.trim() || [])
+  return {
+    ...(rule && { idRegra: rule.idRegra }),
+    nome,
+    ativa,
+    condicoes: {
+      ...(companies && { idsEmpresa: [...companies] }),
+      ...(emitentes.length > 0 && { emitentes }),
+      ...(isNew !== '' && { emitenteNovo: isNew === 'novo' }),
+      ...(band !== '' && { comAlerta: band }),
+      ...(from !== '' && { valorDe: Number(from) }),
+      ...(to !== '' && { valorAte: Number(to) }),
+    },
+    resposta,
+    ...(resposta === 'ciencia-apos' && { dias }),
+  }
+}

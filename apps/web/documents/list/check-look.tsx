@@ -1,0 +1,18 @@
+import { CheckCheck } from 'lucide-react'
+import type { ComponentProps } from 'react'
+import { Button } from '../../ui/button.tsx'
+
+interface CheckLookProps extends ComponentProps<typeof Button> {
+  /** Without its word. */
+  bare: boolean
+}
+
+/** How "Conferir" looks; while its code is on the way too, so that no button moves when it comes. */
+export function CheckLook({ bare, ...button }: CheckLookProps) {
+  return (
+    <Button variant="outline" size="sm" title="Marcar a seleção como conferida" {...button}>
+      <CheckCheck aria-hidden className="size-4" />
+      <span className={bare ? 'sr-only' : undefined}>Conferir</span>
+    </Button>
+  )
+}
