@@ -34,12 +34,31 @@ export interface RowProps {
   onView: (row: DocumentRow) => void
 }
 
-/** What else is known of a document: that it does not verify, that it changed after somebody relied on it, that it was checked, that somebody wrote about it. */
-export function RowMarks({ row: { conferencia, conferidaPor, mudouDepois, observacoes } }: { row: DocumentRow }) {
+/** An open alert, in words. */
+export const alertWords: Record<NonNullable<DocumentRow['alerta']>, string> = {
+  critico: 'Alerta crítico',
+  alto: 'Alerta alto',
+  medio: 'Alerta médio',
+  informativo: 'Alerta informativo',
+}
+
+/** What else is known of a document: that something looks wrong in it, that it does not verify, that it changed after somebody relied on it, that it was checked, that somebody wrote about it. */
+export function RowMarks({
+  row: { alerta, conferencia, conferidaPor, mudouDepois, observacoes },
+}: {
+  row: DocumentRow
+}) {
   return (
     <>
       {conferencia?.confere === false && (
         <RowMark icon={ShieldAlert} className="text-error" words={conferencia.texto} />
+      )}
+      {alerta && alerta !== 'informativo' && (
+        <RowMark
+          icon={TriangleAlert}
+          className={alerta === 'critico' ? 'text-error' : alerta === 'alto' ? 'text-warning' : 'text-muted'}
+          words={alertWords[alerta]}
+        />
       )}
       {mudouDepois && (
         <RowMark icon={FileClock} className="text-warning" words={`Mudou depois: ${mudouDepois.evento}`} />

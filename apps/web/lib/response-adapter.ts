@@ -224,8 +224,8 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     conferencia: row.conferencia ?? null,
     conferidaPor: row.conferidaPor ?? null,
     mudouDepois: row.mudouDepois ?? null,
-    observacoes: row.observacoes ?? 0,
     alerta: row.alerta ?? null,
+    observacoes: row.observacoes ?? 0,
   }
 }
 

@@ -11,7 +11,7 @@ import { DateRangePicker } from '../../ui/period/date-range-picker.tsx'
 import type { DocumentKind } from '../kinds.ts'
 import { AmountRange } from './amount-range.tsx'
 import { CameraButton } from './camera-button.tsx'
-import { type Filters, markChoices, markOf } from './filters.ts'
+import { alertChoices, alertOf, type Filters, markChoices, markOf } from './filters.ts'
 import { OrderChoice } from './order-choice.tsx'
 import { rememberSearch } from './recent-searches.ts'
 import { SearchBox } from './search-box.tsx'
@@ -75,7 +75,7 @@ export function FilterBar({
   const chosen = [
     filters.company,
     filters.participation,
-    filters.status || filters.mark,
+    filters.status || filters.mark || filters.alert,
     filters.amountFrom || filters.amountTo,
   ].filter(Boolean).length
   return (
@@ -200,16 +200,20 @@ interface StatusChoiceProps {
   onChange: (part: Partial<Filters>) => void
 }
 
-// What the authority says of a document, or what the workspace did with it: one of both.
+// A mark and an alert may have the same name.
+const alertPrefix = 'alerta-'
+
+// What the authority says of a document, what looks wrong in it, or what the workspace did with it: one of them.
 function StatusChoice({ id, kind, filters, onChange }: StatusChoiceProps) {
   return (
     <Labelled id={id} label="Status">
       <Select
         id={id}
-        value={filters.mark || filters.status}
+        value={filters.alert ? alertPrefix + filters.alert : filters.mark || filters.status}
         onChange={({ target: { value } }) => {
           const mark = markOf(value)
-          onChange({ mark, status: mark ? '' : value })
+          const alert = alertOf(value.replace(alertPrefix, ''))
+          onChange({ mark, alert, status: mark || alert ? '' : value })
         }}
       >
         <option value="">Todos</option>
@@ -218,6 +222,13 @@ function StatusChoice({ id, kind, filters, onChange }: StatusChoiceProps) {
             {label}
           </option>
         ))}
+        <optgroup label="Alertas">
+          {alertChoices.map(({ code, label }) => (
+            <option key={code} value={alertPrefix + code}>
+              {label}
+            </option>
+          ))}
+        </optgroup>
         <optgroup label="No workspace">
           {markChoices.map(({ code, label }) => (
             <option key={code} value={code}>

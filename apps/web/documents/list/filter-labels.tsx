@@ -4,7 +4,7 @@ import { X } from 'lucide-react'
 import type { CompanyRow } from '../../lib/response-adapter.ts'
 import { writeDay } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
-import { defaultFilters, type Filters, isCurrentMonth, markChoices } from './filters.ts'
+import { alertChoices, defaultFilters, type Filters, isCurrentMonth, markChoices } from './filters.ts'
 
 interface FilterLabelsProps {
   kind: DocumentKind
@@ -29,6 +29,8 @@ export function FilterLabels({ kind, companies, filters, onChange, inRow = false
   if (participation) labels.push([`Participação: ${participation.label}`, { participation: '' }])
   const status = kind.statuses.find(({ code }) => String(code) === filters.status)
   if (status) labels.push([`Status: ${status.label}`, { status: '' }])
+  const alert = alertChoices.find(({ code }) => code === filters.alert)
+  if (alert) labels.push([alert.label, { alert: '' }])
   const mark = markChoices.find(({ code }) => code === filters.mark)
   if (mark) labels.push([`No workspace: ${mark.label.toLowerCase()}`, { mark: '' }])
   if (!filters.period) labels.push(['Qualquer data', { period }])

@@ -26,6 +26,7 @@ test.each([
   [{ search: 'papelaria sol' }, 'busca=papelaria+sol'],
   [{ participation: '0', status: '3', company: 'x' }, 'empresa=x&participacao=0&status=3'],
   [{ mark: 'por-conferir' }, 'marca=por-conferir'],
+  [{ alert: 'alto' }, 'alerta=alto'],
   [{ period: null }, 'periodo=todos'],
   [{ period: { from: '2026-10-01', to: '2026-10-31' }, page: 3 }, 'de=2026-10-01&ate=2026-10-31&pagina=3'],
   [{ amountFrom: '1000', amountTo: '16471.02' }, 'valorDe=1000&valorAte=16471.02'],

@@ -11,6 +11,8 @@ export interface Filters {
   status: string
   /** What the people of the workspace did with the documents: a mark of the contract. */
   mark: (typeof marks)[number] | ''
+  /** An open alert, perhaps of one band. */
+  alert: (typeof alertChoices)[number]['code'] | ''
   /** Null means any day. */
   period: Period | null
   /** Decimal text, both inclusive. */
@@ -31,6 +33,19 @@ export const markChoices: readonly { code: (typeof marks)[number]; label: string
   { code: 'com-observacao', label: 'Com observação' },
 ]
 
+/** The alerts as choices. */
+export const alertChoices = [
+  { code: 'qualquer', label: 'Com alerta' },
+  { code: 'critico', label: 'Com alerta crítico' },
+  { code: 'alto', label: 'Com alerta alto' },
+  { code: 'medio', label: 'Com alerta médio' },
+] as const
+
+/** The choice of that name, if there is one. */
+export function alertOf(value: string | null): Filters['alert'] {
+  return alertChoices.find(({ code }) => code === value)?.code ?? ''
+}
+
 /** The mark of that name, if there is one. */
 export function markOf(value: string | null): Filters['mark'] {
   return markChoices.find(({ code }) => code === value)?.code ?? ''
@@ -47,6 +62,7 @@ export function readFilters(params: URLSearchParams, kind: DocumentKind, today: 
     participation: known(params.get('participacao'), kind.participations),
     status: known(params.get('status'), kind.statuses),
     mark: markOf(params.get('marca')),
+    alert: alertOf(params.get('alerta')),
     period: readPeriod(params, today),
     amountFrom: parseAmount(params.get('valorDe') ?? '') ?? '',
     amountTo: parseAmount(params.get('valorAte') ?? '') ?? '',
@@ -65,6 +81,7 @@ export function writeFilters(filters: Filters, today: Date): URLSearchParams {
   if (filters.participation) params.set('participacao', filters.participation)
   if (filters.status) params.set('status', filters.status)
   if (filters.mark) params.set('marca', filters.mark)
+  if (filters.alert) params.set('alerta', filters.alert)
   if (!filters.period) params.set('periodo', 'todos')
   else if (!isCurrentMonth(filters.period, today)) {
     params.set('de', filters.period.from)
@@ -98,6 +115,7 @@ export function toFilter(filters: Filters, kind: DocumentKind) {
     IdEmpresa: filters.company || undefined,
     Status: filters.status || undefined,
     Marca: filters.mark || undefined,
+    Alerta: filters.alert || undefined,
     TipoParticipacao: filters.participation || undefined,
     DataDe: filters.period ? `${filters.period.from}T00:00:00` : undefined,
     DataAte: filters.period ? `${filters.period.to}T23:59:59` : undefined,
@@ -113,6 +131,7 @@ export function defaultFilters(today: Date): Filters {
     participation: '',
     status: '',
     mark: '',
+    alert: '',
     period: monthPeriod(today),
     amountFrom: '',
     amountTo: '',

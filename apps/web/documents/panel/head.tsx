@@ -20,6 +20,7 @@ import { ManifestMenu } from '../manifestation/manifest-menu.tsx'
 import { SavePdfButton } from '../printed/printed-form.tsx'
 import { DeadlineText, OnItsWay } from '../row-parts.tsx'
 import { StatusBadge } from '../status-marks.tsx'
+import { PanelAlert } from './alert.tsx'
 import { type Action, recommend } from './recommendation.ts'
 import { CheckedLine } from './remarks.tsx'
 
@@ -62,6 +63,7 @@ function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: D
         <GroupsOfFour text={row.chave} className="min-w-0 text-balance text-muted" />
         <CopyButton text={row.chave} label="Copiar a chave" className="shrink-0 pointer-coarse:size-10" />
       </div>
+      <PanelAlert row={row} />
       {row.notaCompleta && row.conferencia?.confere !== false && (
         <p className="flex items-center gap-1.5 text-muted text-sm">
           {row.conferencia?.confere ? (

@@ -1,0 +1,25 @@
+import { Link } from 'react-router'
+import { useScreenQuery } from '../../lib/query.ts'
+import { alertQuery, type DocumentRow } from '../../lib/response-adapter.ts'
+import { buttonClass } from '../../ui/button.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { alertWords } from '../row-parts.tsx'
+
+/** Why the document looks wrong, with the way to its alert. */
+export function PanelAlert({ row: { idDfe, alerta } }: { row: DocumentRow }) {
+  const { data } = useScreenQuery(alertQuery, { params: { idDFe: idDfe } }, { enabled: alerta !== null })
+  if (alerta === null) return null
+  return (
+    <Notice
+      tone={alerta === 'critico' ? 'error' : alerta === 'alto' ? 'warning' : 'info'}
+      title={alertWords[alerta]}
+      action={
+        <Link to={`/alertas?documento=${idDfe}`} className={buttonClass({ variant: 'outline', size: 'sm' })}>
+          Ver alerta
+        </Link>
+      }
+    >
+      {data?.idDFe === idDfe && data.motivos.map(({ regra, frase }) => <p key={regra}>{frase}</p>)}
+    </Notice>
+  )
+}
