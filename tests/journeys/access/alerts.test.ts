@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { newClient } from '../../support/client.ts'
+import { captured, rowsOf } from '../captured.ts'
+import { market, shown, textOf, useSite } from '../site.ts'
+
+const site = useSite()
+
+test('what looks wrong is looked at, compared, known, found again in the list, and a rule is tried on it', async () => {
+  // An account of its own: what is said of alerts stays.
+  const account = await site.createAccount('Ana')
+  const client = await newClient(site.product, account)
+  await client.register(market.cnpj, market.nome)
+  await captured(site, account, client)
+  const page = await site.resume(account, '/alertas')
+  const alerts = page.locator('main li').filter({ has: page.getByRole('heading', { level: 2 }) })
+  const count = async () => Number((await textOf(page.getByText(/^\d+ alertas?$/))).split(' ')[0])
+  await shown(alerts.first())
+  // Every document is judged by then.
+  await expect
+    .poll(async () => (await client.call<{ situacao: string }>('GET', '/v1/api/Alertas/resumo')).body.data.situacao)
+    .toBe('em-dia')
+  await page.reload()
+  await shown(alerts.first())
+  const before = await count()
+
+  const first = alerts.first()
+  await first.getByRole('button', { name: 'Em análise' }).click()
+  await shown(first.getByText(/^Em análise, por Ana, em /))
+  const name = await textOf(first.getByRole('heading'))
+  await first.getByRole('button', { name: 'É conhecido' }).click()
+  const dialog = page.getByRole('dialog', { name: 'É conhecido' })
+  await dialog.getByLabel('Só até o valor de').fill('muito')
+  await dialog.getByRole('button', { name: 'É conhecido' }).click()
+  await shown(dialog.getByText('Escreva um valor, como 1.500,00.'))
+  await dialog.getByLabel('Só até o valor de').fill('900.000,00')
+  await dialog.getByRole('button', { name: 'É conhecido' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await expect.poll(count).toBeLessThan(before)
+
+  await page.getByRole('link', { name: 'Regras e conhecidos' }).click()
+  await shown(page.getByText(/até R\$ 900\.000,00 · até .* · Ana, em /))
+  await page
+    .getByRole('button', { name: /^Desfazer: / })
+    .first()
+    .click()
+  await page.getByRole('link', { name: 'Todos os alertas' }).click()
+  await expect.poll(count, { timeout: 40_000 }).toBe(before)
+
+  await page.getByRole('link', { name }).first().click()
+  await shown(page.getByRole('dialog').getByRole('link', { name: 'Ver alerta' }))
+  await page.keyboard.press('Escape')
+  await page.goto(`${site.product.url}/notas-fiscais?periodo=todos`)
+  await page.getByLabel('Status').selectOption({ label: 'Com alerta' })
+  await shown(page.getByRole('button', { name: 'Remover filtro Com alerta' }))
+  await shown(rowsOf(page))
+
+  await page.goto(`${site.product.url}/respostas`)
+  await page.getByRole('button', { name: 'Nova regra' }).first().click()
+  const rule = page.getByRole('dialog', { name: 'Nova regra' })
+  await rule.getByLabel('Nome').fill('Perguntar antes')
+  await rule.getByLabel('O que fazer com estas notas').selectOption('perguntar')
+  await rule.getByRole('button', { name: /^Testar/ }).click()
+  await shown(rule.getByText(/^Nos últimos 90 dias: \d+ notas; esta regra decidiria \d+ notas, e nada mudaria\.$/))
+  await rule.getByRole('button', { name: 'Guardar regra' }).click()
+  await shown(page.getByText('Todas as notas: nada sai sem uma pessoa.'))
+})
