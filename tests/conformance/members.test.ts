@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Client, type List, newClient } from '../support/client.ts'
 import { newKey, newPersonOf } from '../support/good-calls.ts'
 import { type Product, startProduct } from '../support/product.ts'
@@ -32,6 +32,10 @@ beforeAll(async () => {
   shownId = await office.register(shown.cnpj, shown.nome)
   hiddenId = await office.register(hidden.cnpj, hidden.nome)
   await office.captured({ timeoutMs: 50_000 })
+  // Lists tell of alerts, which come a moment after their documents.
+  const judged = async () =>
+    expect((await office.call<{ situacao: string }>('GET', '/v1/api/Alertas/resumo')).body.data.situacao).toBe('em-dia')
+  await vi.waitFor(judged, { timeout: 30_000, interval: 200 })
   const { token } = await newPersonOf({ owner }, { account }, { role: 'fiscal', companies: [shownId] })
   clerk = await newClient(product, { token })
   const { idChave, chave } = await newKey({ owner }, { account })
@@ -53,6 +57,27 @@ const get = async <T>(client: Client, path: string) => {
 }
 const listPath = '/v1/api/DocumentosFiscais'
 
+test('alerts are those of the chosen companies', async () => {
+  interface Alerts {
+    items: { chave: string; idEmpresa: string }[]
+    totalDeItens: number
+  }
+  const found = async (client: Client, query: string) => {
+    const { items, totalDeItens } = await get<Alerts>(client, `/v1/api/Alertas?${query}`)
+    return { chaves: items.map(({ chave }) => chave), totalDeItens }
+  }
+  const all = await found(office, `IdEmpresa=${shownId}`)
+  expect(all.totalDeItens).toBeGreaterThan(0)
+  const count = async (client: Client) =>
+    Object.values((await get<{ abertos: Record<string, number> }>(client, '/v1/api/Alertas/resumo')).abertos).reduce(
+      (sum, n) => sum + n,
+    )
+  for (const client of [clerk, program]) {
+    expect(await found(client, '')).toEqual(all)
+    expect(await count(client)).toBe(all.totalDeItens)
+  }
+})
+
 test('lists, totals, orders and searches are those of the chosen companies', async () => {
   for (const type of [0, 2]) {
     const all = (await office.list(`TipoDFe=${type}`)).filter(({ idEmpresa }) => idEmpresa === shownId)
@@ -67,6 +92,7 @@ test('lists, totals, orders and searches are those of the chosen companies', asy
       'Ordem=chegada',
       'ValorDe=100&ValorAte=5000',
       'Marca=por-conferir',
+      'Alerta=qualquer',
       `DataDe=${month}-01T00:00:00&DataAte=${month}-28T23:59:59`,
       `CampoPesquisa=${encodeURIComponent(emitente)}`,
       `CampoPesquisa=${chave}`,

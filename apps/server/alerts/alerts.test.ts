@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
-import { leaveGivenVersions } from '../changes/changes.ts'
+import { leaveGivenVersions, noteChanges } from '../changes/changes.ts'
 import { receive } from '../documents/documents.ts'
 import { arrive, company, evento, nfeProc, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
@@ -200,6 +200,38 @@ test('an automatic answer waits until a document was judged, an hour at most, an
     ),
   )
   expect(await held(isJudgedOrLate)).toContain(9)
+})
+
+test('what two companies of one base have is judged once, as the one that came first, whichever is seen first', async () => {
+  const { workspaceId, deliver, judge, list } = await newOffice()
+  const branch = '44555666000262'
+  const { id } = await insertCompany(ctx.db, workspaceId, { cnpj: branch })
+  const judged = async () => {
+    await judge()
+    return inWorkspace(ctx, workspaceId, async ({ db }) => {
+      const { rows } = await sql<{ company: number }>`
+        select company_id as company from alert_fact where workspace_id = ${workspaceId} order by document_id`.execute(
+        db,
+      )
+      return rows.map(({ company }) => company === id)
+    })
+  }
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    receive({ db, log: ctx.log }, { workspaceId, companyId: id, cnpj: branch }, 'nfe', [arrive(1, twins[0]!)]),
+  )
+  expect(await judged()).toEqual([true])
+  await deliver(...twins)
+  expect(await judged()).toEqual([true, false])
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update document set id = -1 where workspace_id = ${workspaceId} and number = 1 and company_id <> ${id}`.execute(
+      db,
+    ),
+  )
+  await inWorkspace(ctx, workspaceId, async ({ db }) =>
+    noteChanges({ db }, workspaceId, [{ documentId: -1n, kind: 'standing' }]),
+  )
+  expect(await judged()).toEqual([false, false])
+  expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([2])
 })
 
 test('nobody sees or changes alerts of others', async () => {

@@ -8,13 +8,13 @@ import type { ReadQuestion } from './reading.ts'
 
 parentPort?.on('message', (questions: ReadQuestion[]) => {
   parentPort?.postMessage(
-    questions.map(({ content, events, known }) => {
+    questions.map(({ chave, content, events, known }) => {
       try {
         const xml = unzipDocument(Buffer.from(content))
         const { facts } = readReceived(xml)
         if (facts.kind !== 'document') return null
         const read = alertFacts(facts, readDetails(xml), [], known)
-        return { ...read, events }
+        return { ...read, chave, events }
       } catch {
         // What cannot be read is kept, and nothing is said of it.
         return null

@@ -11,6 +11,7 @@ import type { FactChange } from './store.ts'
 
 /** What a thread reads: the stored bytes, and what they do not say. */
 export interface ReadQuestion {
+  chave: string
   content: Uint8Array
   events: AlertEvent[]
   known: Known
@@ -34,6 +35,7 @@ export interface FoundDocument {
 
 interface Row {
   documentId: bigint
+  chave: string
   companyId: number
   cnpj: string
   type: number
@@ -64,7 +66,7 @@ export async function findDocuments(
   companies: ReadonlyMap<string, AlertCompany>,
 ): Promise<FoundDocument[]> {
   const { rows } = await sql<Row>`
-    select d.id as "documentId", d.company_id as "companyId", c.cnpj, d.type, d.roles, d.status, d.proof, d.authorized_at as "authorizedAt",
+    select d.id as "documentId", d.chave, d.company_id as "companyId", c.cnpj, d.type, d.roles, d.status, d.proof, d.authorized_at as "authorizedAt",
            u.exported_at as "exportedAt", r.content,
            (select coalesce(json_agg(json_build_object('tpEvento', e.tp_evento, 'nSeqEvento', e.sequence, 'at', e.registered_at, 'authorTaxId', e.author, 'text', e.justification)
                                      order by e.tp_evento, e.sequence, e.author), '[]')
@@ -95,12 +97,22 @@ export async function findDocuments(
         text: text ?? undefined,
       }),
     )
-    return { documentId, companyId, question: { content: new Uint8Array(row.content), events, known } }
+    return {
+      documentId,
+      companyId,
+      question: { chave: row.chave, content: new Uint8Array(row.content), events, known },
+    }
   })
   const here = new Set(found.map(({ documentId }) => documentId))
+  // What came first may become visible last.
+  const { rows: later } = await sql<{ id: bigint }>`
+    select f.document_id as id from unnest(${rows.map(({ chave }) => chave)}::text[], ${rows.map(({ cnpj }) => cnpjBase(cnpj))}::text[]) q (chave, base)
+      join alert_fact f on f.workspace_id = ${workspaceId} and f.chave = q.chave and f.company_base = q.base and f.document_id <> all (${[...here]}::bigint[])`.execute(
+    db,
+  )
   return [
     ...found,
-    ...[...new Set(ids)].flatMap((documentId) =>
+    ...[...new Set([...ids, ...later.map(({ id }) => id)])].flatMap((documentId) =>
       here.has(documentId) ? [] : { documentId, companyId: 0, question: null },
     ),
   ]

@@ -1,11 +1,10 @@
 import { createArchive } from '@vigia/alerts/archive'
 import type { AlertFacts } from '@vigia/alerts/facts'
+import { generate, later, note, randomOf, supplierOf } from '@vigia/alerts/generate'
 import { judge } from '@vigia/alerts/judge'
 import { defaultSettings } from '@vigia/alerts/settings'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { later, note, randomOf, supplierOf } from '../../../packages/alerts/support/facts.ts'
-import { generate } from '../../../packages/alerts/support/generate.ts'
 import { createDatabase } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
@@ -87,15 +86,16 @@ function shuffled<T>(some: readonly T[], random: () => number): T[] {
     .map(({ one }) => one)
 }
 
-test.each([3])('documents and events in any order have the verdicts of packages/alerts (seed %i)', async (seed) => {
+test('documents and events in any order have the verdicts of packages/alerts', async () => {
+  const seed = 3
   const random = randomOf(seed)
-  const { documents } = generate(seed, { suppliers: 16, cases: 1 })
+  const { documents } = generate(seed, { suppliers: 4, cases: 1 })
   const store = await newStore()
-  // First as what says less: without its events, and some as a resumo that is no purchase yet.
+  // First as what says less: without its events.
   const early = documents.filter(() => random() < 0.3).map((facts) => ({ ...facts, events: [] }))
   const arrivals = [...shuffled(early, random), ...shuffled(documents, random)]
   for (let from = 0; from < arrivals.length; ) {
-    const size = random() < 0.3 ? 1 : 1 + Math.floor(random() * 60)
+    const size = random() < 0.1 ? 1 : 1 + Math.floor(random() * 120)
     await store.put(arrivals.slice(from, from + size))
     from += size
   }
