@@ -20,7 +20,11 @@ export { forgetExports } from './export/keeping.ts'
 
 // Somebody waits in front of the printer, and an archive of everything may take hours: none of the three waits for another. Layouts wait for
 // threads that all share, so more at once would not be quicker.
-const queues = { zip: { name: 'export', atOnce: 2 }, pdf: { name: 'print', atOnce: 2 }, leaving: { name: 'leaving', atOnce: 1 } }
+const queues = {
+  zip: { name: 'export', atOnce: 2 },
+  pdf: { name: 'print', atOnce: 2 },
+  leaving: { name: 'leaving', atOnce: 1 },
+}
 type Queue = keyof typeof queues
 const queueOf = (alias: string) =>
   sql`case when ${sql.ref(`${alias}.request`)} -> 'leaving' is null then ${sql.ref(`${alias}.form`)} else 'leaving' end`
