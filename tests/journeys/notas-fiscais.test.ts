@@ -441,7 +441,11 @@ test('what is selected goes straight to the print dialog of the browser', async 
   await page.reload()
   // Of the newest perhaps only the summaries are here.
   const printable = rowsOf(page).filter({ has: viewButton(page) })
-  for (const nth of [0, 1]) await printable.nth(nth).getByLabel(/^Selecionar NF-e/).click()
+  for (const nth of [0, 1])
+    await printable
+      .nth(nth)
+      .getByLabel(/^Selecionar NF-e/)
+      .click()
   await page.getByRole('button', { name: 'Imprimir' }).click()
   await expect.poll(() => files.map((file) => file.subarray(0, 5).toString())).toEqual(['%PDF-'])
   await expect.poll(() => page.evaluate(() => Reflect.get(window, 'printed'))).toMatch(/\/impressao\//)
