@@ -289,6 +289,10 @@ export const fieldTexts: Record<string, FieldWords> = {
   naoLidos: { description: 'Quantos avisos esta conta não leu; 100 quer dizer 100 ou mais.' },
   ids: { description: 'Identificadores de documentos, na ordem da lista.' },
   permitidos: { description: 'Os documentos de que o evento sairia.' },
+  primeiroPrazo: {
+    description:
+      'Até quando o evento pode ser enviado dos permitidos: o primeiro prazo deles; null quando não se conhece nenhum.',
+  },
   impedidos: { description: 'Os que ficariam de fora, cada um com o motivo.' },
   validoAte: { description: `Até quando vale o link ou o certificado. ${instant}` },
   validoDe: { description: `Desde quando vale o certificado. ${instant}` },

@@ -408,6 +408,7 @@ interface DocumentTable {
   amount: string
   event_text: string | null
   chave: string
+  tp_cte: Optional<number | null>
 }
 interface DocumentExportTable {
   workspace_id: number

@@ -479,8 +479,11 @@ export const words: readonly Article[] = [
   {
     id: 'desacordo',
     title: 'Prestação em Desacordo',
-    body: ['Como quem paga o frete contesta um CT-e, dentro do prazo que a lista mostra.'],
-    keywords: '610110 frete cte contestar tomador',
+    body: [
+      'Como quem paga o frete contesta um CT-e, em até 45 dias da autorização; a lista e o painel mostram quantos faltam. Para vários de uma vez, selecione na lista e use "Manifestar": a janela traz motivos prontos, de 15 a 255 caracteres, e diz quais CT-e ficam de fora e por quê.',
+      'Depois a transportadora pode emitir um CT-e de substituição, ou cancelar se o transporte não começou e não passaram 168 horas. Resolvido de outro modo, o desacordo pode ser retirado no painel. O substituto, o complemento e as notas transportadas aparecem em "Documentos relacionados".',
+    ],
+    keywords: '610110 610111 frete cte contestar tomador retirar substituicao',
   },
   {
     id: 'carta-correcao',
