@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
-export { agendaDays, type Due, listDue } from './agenda.ts'
+export { agendaDays, changeCalendar, type Due, feedDays, getCalendar, listDue, readCalendar } from './agenda.ts'
 export {
   addWebhook,
   changeKinds,

@@ -30,6 +30,7 @@ import { handle, weights } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { agendaRoutes } from './desk/agenda.ts'
+import { calendarRoutes } from './desk/calendar.ts'
 import { listRemarks, remarkRoutes } from './desk/remarks.ts'
 import { viewRoutes } from './desk/views.ts'
 import { openExport } from './export/downloads.ts'
@@ -51,6 +52,7 @@ export const documentRoutes = [
   ...viewRoutes,
   ...remarkRoutes,
   ...agendaRoutes,
+  ...calendarRoutes,
 
   handle(listDocuments, weights.ofSearch, async (ctx, { query, session }) => {
     const page = await readWorkspace(ctx, session.workspaceId, async (ctx) =>

@@ -275,7 +275,10 @@ export const fieldTexts: Record<string, FieldWords> = {
   idEntrega: {
     description: 'Identificador da entrega, o mesmo em cada tentativa (Vigia-Id): quem recebe a reconhece por ele.',
   },
-  segredo: { description: 'A chave da assinatura (HMAC-SHA256). Só aparece aqui: guarde-a.' },
+  segredo: {
+    description:
+      'De um webhook, a chave da assinatura (HMAC-SHA256): só aparece aqui, guarde-a. De um calendário, o fim do endereço que `Prazos/calendario` criou.',
+  },
   desde: {
     description:
       'A versao da última chamada: vem o que mudou depois dela. Sem ela, tudo o que está guardado (90 dias); com agora, nenhuma alteração, só a versao de que partir.',
@@ -289,6 +292,7 @@ export const fieldTexts: Record<string, FieldWords> = {
   naoLidos: { description: 'Quantos avisos esta conta não leu; 100 quer dizer 100 ou mais.' },
   ids: { description: 'Identificadores de documentos, na ordem da lista.' },
   permitidos: { description: 'Os documentos de que o evento sairia.' },
+  ligado: { description: '`true` cria um endereço e encerra o anterior; `false` revoga.' },
   primeiroPrazo: {
     description:
       'Até quando o evento pode ser enviado dos permitidos: o primeiro prazo deles; null quando não se conhece nenhum.',
@@ -342,6 +346,7 @@ export const tagTexts: Record<string, string> = {
   Equipe: 'As pessoas do workspace, o que cada uma pode, e os convites.',
   Convites: 'Aceitar um convite, com o link da mensagem.',
   Prazos: 'Até quando os documentos podem ser respondidos.',
+  prazos: 'O calendário que um programa assina.',
   Plano: 'O plano, os limites e o uso.',
   Auditoria: 'Quem fez o quê.',
   Avisos: 'O que as pessoas do workspace foram avisadas.',

@@ -79,6 +79,12 @@ interface InvitationTable {
   sent_at: Timestamp
   expires_at: Timestamp
 }
+interface CalendarFeedTable {
+  workspace_id: number
+  account_id: number
+  token_hash: Buffer
+  created_at: Timestamp
+}
 interface PasskeyTable {
   workspace_id: number
   account_id: number
@@ -730,6 +736,7 @@ export interface Tables {
   session: SessionTable
   second_factor: SecondFactorTable
   passkey: PasskeyTable
+  calendar_feed: CalendarFeedTable
   recovery_code: RecoveryCodeTable
   api_key: ApiKeyTable
   api_key_use: ApiKeyUseTable

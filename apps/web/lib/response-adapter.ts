@@ -22,6 +22,7 @@ import { listManifestations, listManifestationTexts, previewManifestation } from
 import type { RouteData, RouteDefinition } from '@vigia/contract/route'
 import {
   type Dashboard as ContractDashboard,
+  getCalendar,
   getDashboard,
   getInvitation,
   getPlan,
@@ -50,6 +51,7 @@ export const dashboardQuery = query(getDashboard, (data) => toDashboard(object(d
 
 // Calls of our own: a server that responds with something else does not know them.
 export const dueQuery = ownQuery(listDue, [])
+export const calendarQuery = ownQuery(getCalendar, {})
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
 export const accountQuery = ownQuery(getAccount, { nome: '', email: '' })
 export const teamQuery = ownQuery(getTeam, { nome: '', pessoas: [], convites: [] })
