@@ -425,6 +425,10 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { idsDFe: [await complete(two, 0)], conferida: true },
     id: 'idsDFe',
   }),
+  'PUT /v1/api/DocumentosFiscais/marcas': async (two) => ({
+    body: { idsDFe: [await complete(two, 0)], marca: 'lancada', marcada: true },
+    id: 'idsDFe',
+  }),
   'GET /v1/api/DocumentosFiscais/visoes': () => ({}),
   'PUT /v1/api/DocumentosFiscais/visoes': () => ({
     body: { tipoDFe: 0, nome: 'Sem resposta', endereco: 'status=8&ordem=prazo', inicial: false },

@@ -223,6 +223,9 @@ async function criteriaOf(
 const markNames: Record<(typeof marks)[number], Mark> = {
   conferidas: 'checked',
   'por-conferir': 'unchecked',
+  lancadas: 'booked',
+  'por-lancar': 'unbooked',
+  entregues: 'delivered',
   'mudaram-depois': 'altered',
   'com-observacao': 'remarked',
 }

@@ -135,6 +135,8 @@ export const fieldTexts: Record<string, FieldWords> = {
   anotacoes: { description: 'As observações que pessoas do workspace escreveram, da mais antiga à mais nova.' },
   idObservacao: { description: 'A observação, como `anotacoes` a dá.' },
   apagavel: { description: 'Quem chama pode apagá-la: escreveu-a, ou administra o workspace.' },
+  marca: { description: '`lancada`: está na escrita; `entregue`: foi passado a outra pessoa ou sistema.' },
+  marcada: { description: '`true` põe a marca, `false` a tira.' },
   conferida: { description: '`true` marca como conferidos, `false` tira a marca.' },
   alteradas: { description: 'Quantos documentos mudaram com isso.' },
   idEvento: {

@@ -229,6 +229,10 @@ interface DocumentRelianceTable {
   company_id: number
   checked_at: Optional<Date | null>
   checked_by: Optional<number | null>
+  booked_at: Optional<Date | null>
+  booked_by: Optional<number | null>
+  delivered_at: Optional<Date | null>
+  delivered_by: Optional<number | null>
   exported_at: Optional<Date | null>
   altered_at: Optional<Date | null>
   altered_by: Optional<number | null>

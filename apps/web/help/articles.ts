@@ -327,8 +327,10 @@ export const situations: readonly Article[] = [
     body: [
       'No painel de cada documento, “Marcar como conferida” põe o seu nome e a hora; na lista, selecione várias e use “Conferir”. Em Status, “Por conferir” mostra as que faltam. A marca é do workspace: a SEFAZ e o emitente não a veem, e ela não responde à nota.',
       'Em “Anotações” fica o que vocês escrevem sobre o documento, com nome e hora. Quem escreveu apaga, e quem administra também. Marca e anotações vão na planilha da exportação.',
+      'Também em “Anotações” se marca o que já foi lançado na escrita e o que foi entregue a outra pessoa; na lista, selecione várias e use o botão ao lado de “Conferir”. Se uma dessas notas é cancelada, substituída ou corrigida depois, o sino avisa e o Dashboard conta.',
     ],
-    keywords: 'conferida conferir conferencia visto observacao anotacao comentario recado equipe por conferir marcar',
+    keywords:
+      'conferida conferir conferencia lancada lancar entregue visto observacao anotacao comentario recado equipe por conferir marcar',
     link: { to: '/notas-fiscais?marca=por-conferir', words: 'Ver as que faltam conferir' },
   },
   {

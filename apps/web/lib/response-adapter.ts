@@ -209,6 +209,8 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     situacaoBase: row.situacaoBase ?? null,
     conferencia: row.conferencia ?? null,
     conferidaPor: row.conferidaPor ?? null,
+    lancadaPor: row.lancadaPor ?? null,
+    entreguePor: row.entreguePor ?? null,
     mudouDepois: row.mudouDepois ?? null,
     observacoes: row.observacoes ?? 0,
   }

@@ -28,6 +28,8 @@ const about = (
     situacaoBase: 1,
     conferencia: null,
     conferidaPor: null,
+    lancadaPor: null,
+    entreguePor: null,
     mudouDepois: null,
     observacoes: 0,
     ...row,

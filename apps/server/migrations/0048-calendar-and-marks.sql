@@ -29,3 +29,12 @@ begin
                 where f.workspace_id = d.workspace_id and f.token_hash = p_token_hash
                   and (a.access_until is null or a.access_until > now()) and (w.erase_at is null or w.erase_at > now());
 end $$;
+
+-- Like checked: a person says that it stands in the books, or was handed on (docs/decisions/0042-remarks.md).
+alter table document_reliance
+  add column booked_at timestamptz,
+  add column booked_by int,
+  add column delivered_at timestamptz,
+  add column delivered_by int;
+create index document_reliance_booked_ix on document_reliance (workspace_id, document_id) where booked_at is not null;
+create index document_reliance_delivered_ix on document_reliance (workspace_id, document_id) where delivered_at is not null;
