@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { flag } from './fields.ts'
 import { route } from './route.ts'
 
 /** How many days ahead deadlines of answers are listed, today included; ours. */
@@ -28,4 +29,46 @@ export const listDue = route({
   scope: 'documentos:ler',
   summary: `Quantos documentos têm o prazo da próxima resposta em cada um dos próximos ${agendaDays} dias.`,
   data: z.array(Due),
+})
+
+/** How many days ahead a calendar shows, today included; ours. */
+export const feedDays = 60
+
+/** Whether the person has an address for calendars; ours. */
+export const getCalendar = route({
+  method: 'GET',
+  path: '/v1/api/Prazos/calendario',
+  access: 'session',
+  atLeast: 'leitura',
+  summary:
+    'Desde quando esta pessoa tem um endereço para assinar os prazos num calendário; o endereço não é mostrado de novo.',
+  data: z.object({ desde: z.string().nullable().describe('Instante em que foi criado; null: não há.') }),
+})
+
+/** Makes the address, in the place of the one before, or revokes it; ours. */
+export const changeCalendar = route({
+  method: 'POST',
+  path: '/v1/api/Prazos/calendario',
+  access: 'session',
+  atLeast: 'leitura',
+  summary: 'Cria o endereço secreto do calendário desta pessoa, no lugar do anterior, ou o revoga.',
+  refusals: [409, 429],
+  body: z.object({
+    ligado: flag('ligado'),
+  }),
+  data: z.object({
+    endereco: z.string().nullable().describe('O endereço, desta vez só; null: foi revogado.'),
+    desde: z.string().nullable().describe('Instante em que foi criado; null: não há.'),
+  }),
+})
+
+/** The deadlines for programs that show calendars, without names (RFC 5545); ours. */
+export const readCalendar = route({
+  method: 'GET',
+  path: '/prazos/{segredo}.ics',
+  access: 'public',
+  summary: `Os prazos dos próximos ${feedDays} dias como calendário, um evento por dia e tipo, sem nomes. Vale enquanto a pessoa tiver acesso e não o revogar.`,
+  refusals: [404, 429],
+  params: z.object({ segredo: z.string() }),
+  produces: 'text/calendar',
 })

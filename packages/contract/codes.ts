@@ -78,5 +78,9 @@ export const manifestationTypes: { nfe: readonly Code[]; cte: readonly Code[] } 
 /** Characters that the form takes as a justificativa (section 5). */
 export const justificationMax = 200
 
+/** The same of one answer: a desacordo is ours, and takes all that fits into its event. */
+export const justificationMaxOf = (tipoManifestacao: number): number =>
+  tipoManifestacao === 610110 ? 255 : justificationMax
+
 /** What a change in the change feed is: a document is new, its XML came, its situation or role changed, it was cancelled, an answer was settled. */
 export const changeKinds = ['documento-novo', 'xml-completo', 'situacao', 'cancelamento', 'resposta'] as const

@@ -11,7 +11,15 @@ export { SaveViewForm } from './forms.ts'
 const unknownType = 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'
 
 /** By what people did with documents a list can be filtered. */
-export const marks = ['conferidas', 'por-conferir', 'mudaram-depois', 'com-observacao'] as const
+export const marks = [
+  'conferidas',
+  'por-conferir',
+  'lancadas',
+  'por-lancar',
+  'entregues',
+  'mudaram-depois',
+  'com-observacao',
+] as const
 
 const filterShape = {
   TipoDFe: wholeNumber(unknownType).refine((type) => type === 0 || type === 2, unknownType),
@@ -25,7 +33,12 @@ const filterShape = {
   ValorDe: amountText('ValorDe').optional(),
   ValorAte: amountText('ValorAte').optional(),
   /** What the people of the workspace did with the documents; ours. */
-  Marca: z.enum(marks, 'Marca deve ser conferidas, por-conferir, mudaram-depois ou com-observacao').optional(),
+  Marca: z
+    .enum(
+      marks,
+      'Marca deve ser conferidas, por-conferir, lancadas, por-lancar, entregues, mudaram-depois ou com-observacao',
+    )
+    .optional(),
   /** Documents with an open alert: `qualquer`, or of one band. */
   Alerta: z
     .enum(['qualquer', ...alertBands], 'Alerta deve ser qualquer, informativo, medio, alto ou critico')
@@ -109,11 +122,21 @@ export const DocumentRow = z.object({
     .describe(
       'Quem do workspace marcou o documento como conferido, e quando; null: ninguém. Nome null: não tem mais conta.',
     ),
+  lancadaPor: z
+    .object({ nome: z.string().nullable(), quando: z.string() })
+    .nullable()
+    .describe('Quem do workspace marcou o documento como lançado na escrita, e quando; como conferidaPor.'),
+  entreguePor: z
+    .object({ nome: z.string().nullable(), quando: z.string() })
+    .nullable()
+    .describe(
+      'Quem do workspace marcou o documento como entregue a outra pessoa ou sistema, e quando; como conferidaPor.',
+    ),
   mudouDepois: z
     .object({ evento: z.string(), quando: z.string() })
     .nullable()
     .describe(
-      'O evento que cancelou, substituiu ou corrigiu o documento depois de conferido, exportado ou confirmado, e quando chegou; null: nenhum, ou já conferido de novo.',
+      'O evento que cancelou, substituiu ou corrigiu o documento depois de conferido, lançado, entregue, exportado ou confirmado, e quando chegou; null: nenhum, ou já conferido de novo.',
     ),
   observacoes: z.number().describe('Quantas observações o workspace escreveu nele.'),
   alerta: z.enum(alertBands).nullable().describe('A faixa do alerta aberto do documento; null: nenhum.'),

@@ -1,7 +1,7 @@
 import { parseCnpj } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
 import { z } from 'zod'
-import { changeKinds, justificationMax, manifestationTypes } from './codes.ts'
+import { changeKinds, justificationMax, justificationMaxOf, manifestationTypes } from './codes.ts'
 import {
   emailShape,
   flag,
@@ -235,13 +235,15 @@ const noReason = 'A justificativa é obrigatória'
 const typeOf = (family: keyof typeof manifestationTypes) =>
   wholeNumber(unknownType).refine((code) => manifestationTypes[family].some((type) => type.code === code), unknownType)
 
+const reasonTooLong = (max: number) => `A justificativa deve ter no máximo ${max} caracteres`
+
+/** A justificativa of at most so many characters (section 5). */
+export const justification = (max: number) =>
+  z.string({ error: noReason }).trim().min(1, noReason).max(max, reasonTooLong(max))
+
 /** Payload of a manifestação of NF-e (sections 3 and 5). */
 export const ManifestationForm = z.object({
-  justificativa: z
-    .string({ error: noReason })
-    .trim()
-    .min(1, noReason)
-    .max(justificationMax, `A justificativa deve ter no máximo ${justificationMax} caracteres`),
+  justificativa: justification(justificationMax),
   idsDFe: z
     .array(z.string(), { error: noDocument })
     .min(1, noDocument)
@@ -267,14 +269,20 @@ export const CorrectionForm = z.object({
   nroItemAlterado: numberBetween(1, 99, 'O número do item corrigido vai de 1 a 99.').optional(),
 })
 
+const longestReason = Math.max(...manifestationTypes.cte.map(({ code }) => justificationMaxOf(code)))
+
 /** Payload of an event of CT-e (sections 3 and 5). */
 export const CteManifestationForm = ManifestationForm.extend({
+  justificativa: justification(longestReason),
   tipoManifestacao: typeOf('cte'),
   correcoes: z
     .array(CorrectionForm, { error: 'As correções não estão no formato esperado.' })
     .min(1, 'Informe pelo menos uma correção.')
     .max(50, 'Informe no máximo 50 correções de cada vez.')
     .optional(),
+}).superRefine(({ justificativa, tipoManifestacao }, { addIssue }) => {
+  const max = justificationMaxOf(tipoManifestacao)
+  if (justificativa.length > max) addIssue({ code: 'custom', path: ['justificativa'], message: reasonTooLong(max) })
 })
 
 const unknownList = 'tipoDFe deve ser 0 (NFe) ou 2 (CTe)'

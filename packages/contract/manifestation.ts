@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { manifestationTypes } from './codes.ts'
+import { justificationMaxOf, manifestationTypes } from './codes.ts'
 import { DocumentFilter } from './documents.ts'
 import { flag, wholeNumber } from './fields.ts'
-import { CorrectionForm, CteManifestationForm, ManifestationForm, unknownType } from './forms.ts'
+import { CorrectionForm, CteManifestationForm, justification, ManifestationForm, unknownType } from './forms.ts'
 import { route } from './route.ts'
 
 export {
@@ -17,8 +17,8 @@ export {
   saveAnswerRule,
   testAnswerRule,
 } from './answer-rules.ts'
-export { justificationMax, manifestationTypes } from './codes.ts'
-export { CorrectionForm, CteManifestationForm, ManifestationForm } from './forms.ts'
+export { justificationMax, justificationMaxOf, manifestationTypes } from './codes.ts'
+export { CorrectionForm, CteManifestationForm, justification, ManifestationForm } from './forms.ts'
 
 /** The state of the event of one document at the time of the response. */
 export const ManifestedDocument = z.object({
@@ -82,6 +82,8 @@ export const previewManifestation = route({
   data: z.object({
     permitidos: z.array(z.string()),
     impedidos: z.array(z.object({ idDfe: z.string(), numero: z.number(), emitente: z.string(), motivo: z.string() })),
+    /** The last instant for the permitted document whose deadline ends first; null: none has a known one. */
+    primeiroPrazo: z.string().nullable(),
   }),
 })
 
@@ -107,6 +109,10 @@ export const listManifestationTexts = route({
   data: texts,
 })
 
+const longestText = Math.max(
+  ...Object.values(manifestationTypes).flatMap((types) => types.map(({ code }) => justificationMaxOf(code))),
+)
+
 /** Keeps a text for the justificativa, or forgets it; ours. */
 export const keepManifestationText = route({
   method: 'PUT',
@@ -118,10 +124,14 @@ export const keepManifestationText = route({
   body: z
     .object({
       ...kindOfManifestation,
-      justificativa: ManifestationForm.shape.justificativa,
+      justificativa: justification(longestText),
       guardado: flag('guardado'),
     })
-    .refine(isKnown, known),
+    .refine(isKnown, known)
+    .refine(({ tipoManifestacao, justificativa }) => justificativa.length <= justificationMaxOf(tipoManifestacao), {
+      message: 'Este texto é longo demais para esta resposta.',
+      path: ['justificativa'],
+    }),
   data: texts,
 })
 

@@ -59,6 +59,11 @@ export const removeRemark = route({
 
 const checkedMax = 5_000
 
+const chosenDocuments = z
+  .array(z.string(), { error: 'Escolha os documentos.' })
+  .min(1, 'Escolha os documentos.')
+  .max(checkedMax, `Escolha no máximo ${checkedMax.toLocaleString('pt-BR')} documentos de cada vez.`)
+
 /** Says of documents that a person has looked at them and found them right, or takes that back. */
 export const markChecked = route({
   method: 'PUT',
@@ -68,11 +73,27 @@ export const markChecked = route({
   summary: 'Marca documentos como conferidos por quem chama, ou tira a marca.',
   refusals: [404, 409],
   body: z.object({
-    idsDFe: z
-      .array(z.string(), { error: 'Escolha os documentos.' })
-      .min(1, 'Escolha os documentos.')
-      .max(checkedMax, `Escolha no máximo ${checkedMax.toLocaleString('pt-BR')} documentos de cada vez.`),
+    idsDFe: chosenDocuments,
     conferida: flag('conferida'),
+  }),
+  data: z.object({ alteradas: z.number() }),
+})
+
+/** What people did with a document elsewhere: it stands in the books, it was handed on. */
+export const doneMarks = ['lancada', 'entregue'] as const
+
+/** Says of documents that a person has booked them or handed them on, or takes that back. */
+export const markDone = route({
+  method: 'PUT',
+  path: '/v1/api/DocumentosFiscais/marcas',
+  access: 'session',
+  atLeast: 'fiscal',
+  summary: 'Marca documentos como lançados ou entregues por quem chama, ou tira a marca.',
+  refusals: [404, 409],
+  body: z.object({
+    idsDFe: chosenDocuments,
+    marca: z.enum(doneMarks, { error: 'marca deve ser lancada ou entregue' }),
+    marcada: flag('marcada'),
   }),
   data: z.object({ alteradas: z.number() }),
 })

@@ -44,6 +44,7 @@ export interface RouteDefinition {
     | 'application/x-pkcs12'
     | 'image/png'
     | 'text/csv'
+    | 'text/calendar'
   /** Refusals (HTTP status) that its caller must reckon with, besides those that follow from the shape of the call. */
   refusals?: readonly RefusalStatus[]
 }

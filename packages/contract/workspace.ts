@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
-export { agendaDays, type Due, listDue } from './agenda.ts'
+export { agendaDays, changeCalendar, type Due, feedDays, getCalendar, listDue, readCalendar } from './agenda.ts'
 export {
   Alert,
   type AlertBand,
@@ -37,7 +37,7 @@ export {
 } from './changes.ts'
 export { type PlanKind, planKinds, trialDays } from './codes.ts'
 export { addKey, KeyForm, keyDaysMax, listKeys, removeKey, renameKey } from './keys.ts'
-export { addRemark, markChecked, Remark, RemarkForm, remarkMax, removeRemark } from './remarks.ts'
+export { addRemark, doneMarks, markChecked, markDone, Remark, RemarkForm, remarkMax, removeRemark } from './remarks.ts'
 export {
   AcceptInvitationForm,
   acceptInvitation,
@@ -106,6 +106,9 @@ export const Dashboard = z.object({
     /** NF-e and CT-e whose next answer can be given until the end of tomorrow at most. */
     vencemNfe: z.number(),
     vencemCte: z.number(),
+    /** NF-e and CT-e that changed after somebody relied on them, and that nobody has checked since. */
+    mudaramNfe: z.number(),
+    mudaramCte: z.number(),
   }),
   /** Ours: what is wrong with the whole installation and concerns everybody, a sentence or two each. */
   avisos: z.array(z.string()),

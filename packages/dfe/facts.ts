@@ -35,6 +35,10 @@ export interface DocumentFacts {
   /** Natureza da operação or da prestação, as written; a `resNFe` does not say it. */
   natOp?: string
   tpNF?: string
+  /** Of a CT-e: 0 normal, 1 complemento, 2 anulação, 3 substituição, 5 simplificado, 6 its substituição. */
+  tpCTe?: string
+  /** The chave of the CT-e that this one replaces, complements (the first of several) or annuls: infCteSub, infCteComp, infCteAnu. */
+  corrects?: string
   situation: 'authorized' | 'denied' | 'cancelled' | 'no-protocol'
   cStat?: string
   digest?: string

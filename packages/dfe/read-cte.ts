@@ -53,8 +53,19 @@ export function readCte(root: XmlElement, problems: Problem[]): DocumentFacts | 
     amount: mod === '64' ? '0' : amountOf(value(infCte, 'vPrest/vTPrest') ?? value(infCte, 'total/vTPrest'), problems),
     parties: partiesOf(infCte),
     ...identificationOf(ide),
+    tpCTe: value(ide, 'tpCTe'),
+    corrects: correctedBy(infCte),
     ...authorizationOf(protocol, chave, problems),
   }
+}
+
+// The layouts put the group into infCte or into infCTeNorm, and write the names of group and chave with other capitals.
+function correctedBy(infCte: XmlElement): string | undefined {
+  const groups = [infCte, ...infCte.children].flatMap(({ children }) => children)
+  const named = groups.filter(({ name }) => /^infC[tT]e(Sub|Comp|Anu)$/.test(name)).flatMap(({ children }) => children)
+  return named
+    .find(({ name, text }) => /^ch(CTe|Cte|ave)$/.test(name) && /^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.test(text.trim()))
+    ?.text.trim()
 }
 
 function partiesOf(infCte: XmlElement): Party[] {

@@ -298,7 +298,7 @@ describe('CT-e', () => {
     used.add(row!.chave)
     const short = await manifest('cte', [row!], 610110, { justificativa: 'caro' })
     expect(short.body.message).toBe(
-      'A justificativa da Prestação em Desacordo precisa ter de 15 a 255 caracteres (até 200 neste formulário), e tem 4.',
+      'A justificativa da Prestação em Desacordo precisa ter de 15 a 255 caracteres, e tem 4.',
     )
     expect((await manifest('cte', [row!], 610111)).body.message).toBe(
       'Não há desacordo registrado que possa ser cancelado.',

@@ -391,6 +391,7 @@ const beginnings = {
   'application/x-pkcs12': '0',
   'image/png': '\ufffdPNG',
   'text/csv': '"registro";',
+  'text/calendar': 'BEGIN:VCALENDAR',
 }
 
 test.each(all)('%s answers a good call as its description says', async (name, route) => {

@@ -88,6 +88,18 @@ async function newView({ owner, mine }: TwoWorkspaces): Promise<string> {
   return rows[0]!.id
 }
 
+async function newFeed({ owner, mine }: TwoWorkspaces): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  await owner.query(
+    `with made as (
+       insert into calendar_feed (workspace_id, account_id, token_hash) select workspace_id, id, $2 from account where email = $1
+       on conflict (workspace_id, account_id) do update set token_hash = excluded.token_hash returning workspace_id)
+     insert into token_directory (token_hash, workspace_id, kept_until) select $2, workspace_id, 'infinity' from made`,
+    [mine.account.email, digest(token)],
+  )
+  return token
+}
+
 async function newRemark(two: TwoWorkspaces): Promise<{ idDfe: string; idObservacao: string }> {
   const idDfe = await complete(two, 2)
   const response = await fetch(`${two.product.url}/v1/api/DocumentosFiscais/observacoes`, {
@@ -463,6 +475,10 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { idsDFe: [await complete(two, 0)], conferida: true },
     id: 'idsDFe',
   }),
+  'PUT /v1/api/DocumentosFiscais/marcas': async (two) => ({
+    body: { idsDFe: [await complete(two, 0)], marca: 'lancada', marcada: true },
+    id: 'idsDFe',
+  }),
   'GET /v1/api/DocumentosFiscais/visoes': () => ({}),
   'PUT /v1/api/DocumentosFiscais/visoes': () => ({
     body: { tipoDFe: 0, nome: 'Sem resposta', endereco: 'status=8&ordem=prazo', inicial: false },
@@ -503,6 +519,9 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { idConhecido: await newKnownAlert(two) },
     id: 'idConhecido',
   }),
+  'GET /v1/api/Prazos/calendario': () => ({}),
+  'POST /v1/api/Prazos/calendario': () => ({ body: { ligado: true } }),
+  'GET /prazos/{segredo}.ics': async (two) => ({ params: { segredo: await newFeed(two) } }),
   'GET /v1/api/Dashboard': () => ({}),
   'GET /v1/api/Plano': () => ({}),
   'POST /v1/api/Plano/pedir': () => ({ body: { tipoPlano: 2 } }),

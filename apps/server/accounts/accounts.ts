@@ -33,7 +33,7 @@ export { type Place, placesMax, placesOf } from './places.ts'
 export { requireProofOfFactor, requireRecentProof } from './proof.ts'
 export { sessionChannel } from './session-ends.ts'
 export { findSession, listEnded, lockPerson, moveSession, type OpenedSession } from './sessions.ts'
-export { listToken, tokenHash } from './tokens.ts'
+export { createToken, listToken, tokenHash } from './tokens.ts'
 
 const networkLimit: Limit = { name: 'cadastro', times: 300, withinMs: 3_600_000 }
 // Whoever has many networks: each sign-up sends a letter of ours to an address that somebody typed.

@@ -129,7 +129,16 @@ const nothing = () => ({
     qtdNfe: 0,
     qtdCte: 0,
   })),
-  pendencias: { resumos: 0, aguardandoResposta: 0, canceladasNfe: 0, canceladosCte: 0, vencemNfe: 0, vencemCte: 0 },
+  pendencias: {
+    resumos: 0,
+    aguardandoResposta: 0,
+    canceladasNfe: 0,
+    canceladosCte: 0,
+    vencemNfe: 0,
+    vencemCte: 0,
+    mudaramNfe: 0,
+    mudaramCte: 0,
+  },
   avisos: [],
   armazenamentoSaudavel: true,
 })
@@ -211,6 +220,8 @@ describe.each([false, true])('counted from documents or from counters (large: %s
       canceladosCte: is(2, (fact) => fact.status === 3 && inMonth(fact)),
       vencemNfe: 0,
       vencemCte: 0,
+      mudaramNfe: 0,
+      mudaramCte: 0,
     })
     expect(dashboard.valorNfe).toBeCloseTo(worth(0, inMonth), 2)
     expect(dashboard.valorCte).toBeCloseTo(worth(2, inMonth), 2)

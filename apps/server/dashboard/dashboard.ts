@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { hidesAnything, shownTo } from '../companies/companies.ts'
-import { dueUntil } from '../documents/documents.ts'
+import { dueUntil, markCondition } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
@@ -28,6 +28,8 @@ interface DashboardData {
   acknowledged: number
   /** Documents whose next answer can be given until the end of tomorrow at most. */
   due: { nfe: number; cte: number }
+  /** Documents that changed after somebody relied on them. */
+  altered: { nfe: number; cte: number }
 }
 
 // Dates and large numbers are texts in there.
@@ -36,6 +38,7 @@ interface AsJson {
   latest: (Omit<DashboardData['latest'][number], 'id' | 'created_at'> & { id: string; created_at: string })[]
   today: string
   due: DashboardData['due']
+  altered: DashboardData['altered']
   counted: { type: ServiceCode; day: string; n: number; summaries: number; acknowledged: number }[]
 }
 
@@ -61,8 +64,9 @@ export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: numbe
              (select coalesce(json_agg(r), '[]') from (${latestOfToday(workspaceId)}) r) as latest,
              ${today}::text as today,
              json_build_object('nfe', (${countDue(workspaceId, nfe)}), 'cte', (${countDue(workspaceId, cte)})) as due,
+             json_build_object('nfe', (${countAltered(workspaceId, nfe)}), 'cte', (${countAltered(workspaceId, cte)})) as altered,
              (select coalesce(json_agg(r), '[]') from (${byDay(workspaceId)}) r) as counted`.execute(db)
-    const { companies, latest, today: last, due, counted } = rows[0]!
+    const { companies, latest, today: last, due, altered, counted } = rows[0]!
     const sum = (column: 'summaries' | 'acknowledged') => counted.reduce((total, row) => total + row[column], 0)
     const on = (type: ServiceCode, day: string) => counted.find((row) => row.type === type && row.day === day)?.n ?? 0
     return {
@@ -72,6 +76,7 @@ export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: numbe
       summaries: sum('summaries'),
       acknowledged: sum('acknowledged'),
       due,
+      altered,
     }
   })
 }
@@ -107,6 +112,13 @@ const archived = (workspaceId: number) => sql`(
 const countDue = (workspaceId: number, type: ServiceCode) => sql`
   select count(*)::int from document d
    where ${dueUntil(workspaceId, type, new Date(), endOfTomorrow())}
+     and d.company_id <> all (${archived(workspaceId)})
+     and (not (select hides from w)
+          or (select ${shownTo('c', 'd')} from company c where c.workspace_id = d.workspace_id and c.id = d.company_id))`
+
+const countAltered = (workspaceId: number, type: ServiceCode) => sql`
+  select count(*)::int from document d
+   where d.workspace_id = ${workspaceId} and d.type = ${type} and ${markCondition(workspaceId, 'altered')}
      and d.company_id <> all (${archived(workspaceId)})
      and (not (select hides from w)
           or (select ${shownTo('c', 'd')} from company c where c.workspace_id = d.workspace_id and c.id = d.company_id))`

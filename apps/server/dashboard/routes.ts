@@ -6,7 +6,7 @@ import { readDashboard } from './dashboard.ts'
 export const dashboardRoutes = [
   handle(getDashboard, weights.heavy, async (ctx, { session }) => {
     const { workspaceId } = session
-    const { companies, latest, days, summaries, acknowledged, due } = await readDashboard(ctx, workspaceId)
+    const { companies, latest, days, summaries, acknowledged, due, altered } = await readDashboard(ctx, workspaceId)
     const notices = await listNotices(ctx)
     const sum = (pick: (company: (typeof companies)[number]) => number) =>
       companies.reduce((total, company) => total + pick(company), 0)
@@ -48,6 +48,8 @@ export const dashboardRoutes = [
           canceladosCte: sum((company) => company.cancelledCte),
           vencemNfe: due.nfe,
           vencemCte: due.cte,
+          mudaramNfe: altered.nfe,
+          mudaramCte: altered.cte,
         },
         avisos: notices.map(({ text }) => text),
         armazenamentoSaudavel: !notices.some(({ key }) => key === 'espaco'),

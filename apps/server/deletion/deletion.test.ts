@@ -171,6 +171,7 @@ describe('a deletion', () => {
         sql`insert into session (workspace_id, token_hash, account_id, expires_at) values (${workspaceId}, ${Buffer.from(`${workspaceId}`)}, ${office.id}, now() + interval '1 day')`,
         sql`insert into mail_link (workspace_id, token_hash, account_id, purpose, expires_at) values (${workspaceId}, ${Buffer.from(`${workspaceId}`)}, ${office.id}, 'password', now())`,
         sql`insert into passkey (workspace_id, account_id, digest, credential_id, public_key, counter, transports, name) values (${workspaceId}, ${office.id}, '', '', '', 0, '{}', 'x')`,
+        sql`insert into calendar_feed (workspace_id, account_id, token_hash) values (${workspaceId}, ${office.id}, '')`,
         sql`insert into announcement_position select s.workspace_id, s.public_id, 1 from session s`,
         sql`insert into manifestation_text (workspace_id, type, choice, text) values (${workspaceId}, 0, 1, 'x')`,
         sql`insert into answer_rule (workspace_id, position, name, active, answer, conditions, saved_by) values (${workspaceId}, 0, 'x', true, 'perguntar', '{}', 1)`,

@@ -1,5 +1,8 @@
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { listScreen, named, type Writer } from '../notifications/notifications.ts'
+import { serviceOf } from '../platform/service.ts'
+import type { Altered } from './desk/remarks.ts'
+import { eventName } from './rows.ts'
 
 /** An export, or a print of many documents, can be fetched. */
 export interface Ready {
@@ -71,8 +74,36 @@ const cancelled: Writer = {
   },
 }
 
+const altered: Writer = {
+  topic: 'documento',
+  write(items) {
+    const [first] = items
+    const { chave, type, number, issuer, tpEvento } = first!.payload as Altered
+    const whatToDo = 'Confira o que já foi pago, escriturado ou entregue.'
+    const [list, name] = type === 2 ? (['/cte', 'O CT-e'] as const) : (['/notas-fiscais', 'A NF-e'] as const)
+    if (items.length === 1)
+      return {
+        kind: 'alert',
+        header: 'Documento mudou depois',
+        body: `${name} ${number} de ${issuer}, que ${first!.company} já tinha conferido, lançado, entregue ou exportado, recebeu: ${eventName(serviceOf(type), tpEvento)}. ${whatToDo}`,
+        link: listScreen(list, items, { busca: chave }),
+      }
+    const types = new Set(items.map(({ payload }) => (payload as Altered).type))
+    const screens = (['/notas-fiscais', '/cte'] as const).filter((screen) => types.has(screen === '/cte' ? 2 : 0))
+    const [link, otherLink] = screens.map((screen) => listScreen(screen, items, { marca: 'mudaram-depois' }))
+    return {
+      kind: 'alert',
+      header: 'Documentos mudaram depois',
+      body: `${formatInteger(items.length)} documentos de ${named(items.map(({ company }) => company))} foram cancelados, substituídos ou corrigidos depois de conferidos, lançados, entregues ou exportados. ${whatToDo}`,
+      ...(link && { link }),
+      ...(otherLink && { otherLink }),
+    }
+  },
+}
+
 /** The announcements of this slice. */
 export const documentAnnouncements: Readonly<Record<string, Writer>> = {
   'exportacao-pronta': ready,
   'documento-cancelado': cancelled,
+  'documento-mudou': altered,
 }

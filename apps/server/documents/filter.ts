@@ -4,7 +4,7 @@ import { type Hiding, shownConditions } from '../companies/companies.ts'
 import type { Database } from '../platform/context.ts'
 
 /** By what people did with documents a list can be filtered (desk/remarks.ts). */
-export type Mark = 'checked' | 'unchecked' | 'altered' | 'remarked'
+export type Mark = 'checked' | 'unchecked' | 'booked' | 'unbooked' | 'delivered' | 'altered' | 'remarked'
 
 /** Which documents are asked for. */
 export interface Criteria {

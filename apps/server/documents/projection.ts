@@ -33,6 +33,9 @@ interface DocumentCopy {
   authorized_at: string | null
   amount: string
   nat_op: string | null
+  /** Of a CT-e: 1 complemento, 2 anulação, 3 and 6 substituição, and the chave of the other one. */
+  tp_cte: number | null
+  corrects: string | null
   /** Null for a summary, and where it is not verified yet. */
   proof: Proof | null
 }
@@ -51,6 +54,8 @@ export const copyTypes: Types<DocumentCopy> = {
   authorized_at: 'timestamptz',
   amount: 'numeric(15, 2)',
   nat_op: 'text',
+  tp_cte: 'smallint',
+  corrects: 'text',
   proof: 'text',
 }
 
@@ -240,6 +245,8 @@ function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string): Omit<Arri
     authorized_at: instant(facts.authorizedAt),
     amount: facts.amount,
     nat_op: clipped(facts.natOp, 100) || null,
+    tp_cte: /^[0-9]$/.test(facts.tpCTe ?? '') ? Number(facts.tpCTe) : null,
+    corrects: facts.corrects ?? null,
     roles: rolesOf(facts, cnpj),
     // A summary of an authorised note is still only a summary; of a cancelled or denied one it says so.
     base_status: !facts.complete && facts.situation === 'authorized' ? summaryStatus : baseStatus[facts.situation],

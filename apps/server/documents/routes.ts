@@ -31,6 +31,7 @@ import { handle, weights } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { agendaRoutes } from './desk/agenda.ts'
+import { calendarRoutes } from './desk/calendar.ts'
 import { listRemarks, remarkRoutes } from './desk/remarks.ts'
 import { viewRoutes } from './desk/views.ts'
 import { openExport } from './export/downloads.ts'
@@ -52,6 +53,7 @@ export const documentRoutes = [
   ...viewRoutes,
   ...remarkRoutes,
   ...agendaRoutes,
+  ...calendarRoutes,
 
   handle(listDocuments, weights.ofSearch, async (ctx, { query, session }) => {
     const page = await readWorkspace(ctx, session.workspaceId, async (ctx) =>
@@ -223,6 +225,9 @@ async function criteriaOf(
 const markNames: Record<(typeof marks)[number], Mark> = {
   conferidas: 'checked',
   'por-conferir': 'unchecked',
+  lancadas: 'booked',
+  'por-lancar': 'unbooked',
+  entregues: 'delivered',
   'mudaram-depois': 'altered',
   'com-observacao': 'remarked',
 }

@@ -31,6 +31,10 @@ export interface DocumentListRow extends Answerable {
   proof: KnownProof | null
   checked_at: Date | null
   checked_by: string | null
+  booked_at: Date | null
+  booked_by: string | null
+  delivered_at: Date | null
+  delivered_by: string | null
   altered_at: Date | null
   altered_by: number | null
   remarks: number
@@ -51,7 +55,10 @@ export async function readRows(
     select d.id, d.type, d.number, (select s.name from supplier s where s.workspace_id = d.workspace_id and s.id = d.supplier_id) as issuer_name,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
            d.created_at, d.authorized_at, d.nat_op, d.proof, d.company_id, c.public_id as company_public_id, c.name as company_name,
-           u.checked_at, case when u.checked_by is not null then author_name(d.workspace_id, u.checked_by) end as checked_by, case when ${isAltered} then u.altered_at end as altered_at, u.altered_by,
+           u.checked_at, case when u.checked_by is not null then author_name(d.workspace_id, u.checked_by) end as checked_by,
+           u.booked_at, case when u.booked_by is not null then author_name(d.workspace_id, u.booked_by) end as booked_by,
+           u.delivered_at, case when u.delivered_by is not null then author_name(d.workspace_id, u.delivered_by) end as delivered_by,
+           case when ${isAltered} then u.altered_at end as altered_at, u.altered_by,
            coalesce(u.remarks, 0) as remarks,
            (select a.band from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and ${isOpenAlert}) as alert_band,
            (select json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'pending', o.state <> 'registered') order by o.id)
@@ -102,6 +109,8 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
     situacaoBase: row.base_status,
     conferencia: row.proof && { confere: holds(row.proof), texto: proofSentences[row.proof] },
     conferidaPor: row.checked_at && { nome: row.checked_by, quando: row.checked_at.toISOString() },
+    lancadaPor: row.booked_at && { nome: row.booked_by, quando: row.booked_at.toISOString() },
+    entreguePor: row.delivered_at && { nome: row.delivered_by, quando: row.delivered_at.toISOString() },
     mudouDepois: row.altered_at && {
       evento: eventName(family, row.altered_by!),
       quando: row.altered_at.toISOString(),

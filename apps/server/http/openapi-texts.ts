@@ -152,6 +152,8 @@ export const fieldTexts: Record<string, FieldWords> = {
   anotacoes: { description: 'As observações que pessoas do workspace escreveram, da mais antiga à mais nova.' },
   idObservacao: { description: 'A observação, como `anotacoes` a dá.' },
   apagavel: { description: 'Quem chama pode apagá-la: escreveu-a, ou administra o workspace.' },
+  marca: { description: '`lancada`: está na escrita; `entregue`: foi passado a outra pessoa ou sistema.' },
+  marcada: { description: '`true` põe a marca, `false` a tira.' },
   conferida: { description: '`true` marca como conferidos, `false` tira a marca.' },
   alteradas: { description: 'Quantos documentos mudaram com isso.' },
   idEvento: {
@@ -303,7 +305,10 @@ export const fieldTexts: Record<string, FieldWords> = {
   idEntrega: {
     description: 'Identificador da entrega, o mesmo em cada tentativa (Vigia-Id): quem recebe a reconhece por ele.',
   },
-  segredo: { description: 'A chave da assinatura (HMAC-SHA256). Só aparece aqui: guarde-a.' },
+  segredo: {
+    description:
+      'De um webhook, a chave da assinatura (HMAC-SHA256): só aparece aqui, guarde-a. De um calendário, o fim do endereço que `Prazos/calendario` criou.',
+  },
   desde: {
     description:
       'A versao da última chamada: vem o que mudou depois dela. Sem ela, tudo o que está guardado (90 dias); com agora, nenhuma alteração, só a versao de que partir.',
@@ -317,6 +322,11 @@ export const fieldTexts: Record<string, FieldWords> = {
   naoLidos: { description: 'Quantos avisos esta conta não leu; 100 quer dizer 100 ou mais.' },
   ids: { description: 'Identificadores de documentos, na ordem da lista.' },
   permitidos: { description: 'Os documentos de que o evento sairia.' },
+  ligado: { description: '`true` cria um endereço e encerra o anterior; `false` revoga.' },
+  primeiroPrazo: {
+    description:
+      'Até quando o evento pode ser enviado dos permitidos: o primeiro prazo deles; null quando não se conhece nenhum.',
+  },
   impedidos: { description: 'Os que ficariam de fora, cada um com o motivo.' },
   validoAte: { description: `Até quando vale o link ou o certificado. ${instant}` },
   validoDe: { description: `Desde quando vale o certificado. ${instant}` },
@@ -368,6 +378,7 @@ export const tagTexts: Record<string, string> = {
   RegrasDeResposta: 'A quais notas a Ciência vai sem uma pessoa.',
   Alertas: 'Quais documentos parecem errados, e por quê.',
   Prazos: 'Até quando os documentos podem ser respondidos.',
+  prazos: 'O calendário que um programa assina.',
   Plano: 'O plano, os limites e o uso.',
   Auditoria: 'Quem fez o quê.',
   Avisos: 'O que as pessoas do workspace foram avisadas.',

@@ -16,6 +16,7 @@ interface Texts {
 const usualTexts: Readonly<Record<number, string>> = {
   210210: 'Ciência da operação informada na nota.',
   210200: 'A operação aconteceu como está na nota.',
+  610111: 'A divergência foi resolvida com a transportadora.',
 }
 
 // A workspace that has sent nothing of a kind lately begins with the usual text.
@@ -36,7 +37,7 @@ export async function readTexts(
     .where('choice', '=', choice)
     .orderBy('text')
     .execute()
-  const usual = service === 'nfe' ? usualTexts[tpEvento] : undefined
+  const usual = usualTexts[tpEvento]
   return {
     suggestion: usual === undefined ? null : ((await lastSent(db, workspaceId, tpEvento)) ?? usual),
     kept: kept.map(({ text }) => text),

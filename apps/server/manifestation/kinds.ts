@@ -1,4 +1,4 @@
-import { justificationMax } from '@vigia/contract/manifestation'
+import { justificationMaxOf } from '@vigia/contract/manifestation'
 import { cleanEventText, EventError } from '@vigia/sefaz/events'
 import { AppError } from '../platform/errors.ts'
 import type { Service } from '../platform/service.ts'
@@ -37,12 +37,14 @@ export const manifestationKinds: Readonly<Record<Service, readonly Kind[]>> = {
 const [min, max] = [15, 255]
 
 /** The text that leaves with an event, as the schemas take it; refuses what the event could not carry, with a text for the person. */
-export function outgoingText({ of, text }: Kind, justification: string): string | undefined {
+export function outgoingText({ choice, of, text }: Kind, justification: string): string | undefined {
   if (text === 'kept' || (text === 'taken' && justification.trim().length < min)) return undefined
   const clean = cleanText(justification)
   if (text === 'taken' && clean.length < min) return undefined
   if (clean.length < min || clean.length > max) {
-    const problem = `A justificativa ${of} precisa ter de ${min} a ${max} caracteres (até ${justificationMax} neste formulário), e tem ${clean.length}.`
+    const formMax = justificationMaxOf(choice)
+    const ofForm = formMax < max ? ` (até ${formMax} neste formulário)` : ''
+    const problem = `A justificativa ${of} precisa ter de ${min} a ${max} caracteres${ofForm}, e tem ${clean.length}.`
     throw new AppError('invalid-input', problem)
   }
   return clean

@@ -187,7 +187,10 @@ describe('the call', () => {
           motivo: 'A nota foi cancelada pelo emitente: não há mais o que manifestar.',
         },
       ],
+      primeiroPrazo: expect.any(String),
     })
+    const { data: detail } = (await call(office, { TipoDFe: 0, tipoManifestacao: 2, idsDFe: [cancelled] })).body
+    expect(detail).toMatchObject({ permitidos: [], primeiroPrazo: null })
   })
 
   test('leaves out what the switches hide meanwhile, and foretells the others', async () => {

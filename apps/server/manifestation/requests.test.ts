@@ -378,12 +378,7 @@ describe('what may not be sent', () => {
       'curta',
       'A justificativa do Cancelamento precisa ter de 15 a 255 caracteres (até 200 neste formulário), e tem 5.',
     ],
-    [
-      'cte',
-      610110,
-      'curta',
-      'A justificativa da Prestação em Desacordo precisa ter de 15 a 255 caracteres (até 200 neste formulário), e tem 5.',
-    ],
+    ['cte', 610110, 'curta', 'A justificativa da Prestação em Desacordo precisa ter de 15 a 255 caracteres, e tem 5.'],
     ['nfe', 4, 'mercadoria devolvida 📦', 'A SEFAZ não aceita estes caracteres: 📦.'],
     ['nfe', 3, 'não conhecemos esta operação ☹', 'A SEFAZ não aceita estes caracteres: ☹.'],
   ] as const)('%s %i "%s"', async (service, choice, justification, message) => {

@@ -16,7 +16,7 @@ import { stopwatch } from '../platform/stopwatch.ts'
 import { correctionsOf } from './corrections.ts'
 import { findHoldups } from './holdups.ts'
 import { type Kind, letterOfCorrection, outgoingText } from './kinds.ts'
-import { judge, rivalsOf, type Verdict } from './rules.ts'
+import { deadlineFor, judge, rivalsOf, type Verdict } from './rules.ts'
 import { noteSettled } from './settled.ts'
 import { type Candidate, loadCandidates, loadNames, type Named, type Outgoing } from './subjects.ts'
 import { numbersText } from './texts.ts'
@@ -99,14 +99,14 @@ async function placeInTurn(
 }
 
 /**
- * For each document, why a new request would be refused now, or null. Nothing is written, and nothing is sent. Unknown ids refuse the whole
+ * For each document, why a new request would be refused now, or null, and the last instant for it. Nothing is written, and nothing is sent. Unknown ids refuse the whole
  * call, as in `requestEvents`; a document that the switches hide by now is only refused itself, so that the others can be previewed.
  */
 export async function previewEvents(
   ctx: Pick<Context, 'db' | 'ids'>,
   session: Session,
   selection: EventSelection,
-): Promise<{ candidate: Named; refusal: string | null }[]> {
+): Promise<{ candidate: Named; refusal: string | null; deadline: Date | null }[]> {
   return readWorkspace(ctx, session.workspaceId, async (ctx) => {
     const documentIds = decodeIds(ctx, session.workspaceId, selection.documents)
     const candidates = await loadCandidates(ctx, session.workspaceId, documentIds, selection.service)
@@ -120,8 +120,9 @@ export async function previewEvents(
       ...decisions.map((decision) => ({
         candidate: decision.candidate,
         refusal: 'refusal' in decision ? decision.refusal : null,
+        deadline: deadlineFor(selection.kind.tpEvento, decision.candidate),
       })),
-      ...hidden.map((candidate) => ({ candidate, refusal: hiddenMeanwhile })),
+      ...hidden.map((candidate) => ({ candidate, refusal: hiddenMeanwhile, deadline: null })),
     ]
     const order = new Map(documentIds.map((id, index) => [id, index]))
     return previewed.sort((a, b) => order.get(a.candidate.documentId)! - order.get(b.candidate.documentId)!)

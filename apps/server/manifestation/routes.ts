@@ -42,6 +42,8 @@ export const manifestationRoutes = [
     const service = serviceOf(body.TipoDFe)
     const kind = kindOf(service, body.tipoManifestacao)
     const previewed = await previewEvents(ctx, session, { service, kind, documents: body.idsDFe })
+    const deadlines = previewed.flatMap(({ refusal, deadline }) => (refusal === null && deadline ? [deadline] : []))
+    const first = deadlines.toSorted((a, b) => a.getTime() - b.getTime())[0]
     const idOf = ({ documentId }: Named) => ctx.ids.encode(session.workspaceId, documentId)
     return {
       data: {
@@ -52,6 +54,7 @@ export const manifestationRoutes = [
             ? []
             : { idDfe: idOf(candidate), numero: number, emitente: issuerName, motivo: refusal }
         }),
+        primeiroPrazo: first?.toISOString() ?? null,
       },
     }
   }),

@@ -192,7 +192,7 @@ async function grant(client: pg.Client, role: typeof appRole | typeof limitedRol
 // Who may see some companies only has nothing to do there; what is theirs alone they ask with the login of everybody.
 const closedToLimited = [
   ...['second_factor', 'recovery_code', 'passkey', 'mail_link', 'invitation', 'account_company', 'membership'],
-  ...['certificate_batch', 'certificate_file', 'webhook', 'webhook_delivery'],
+  ...['certificate_batch', 'certificate_file', 'webhook', 'webhook_delivery', 'calendar_feed'],
 ]
 
 async function grantSigner(client: pg.Client): Promise<void> {
@@ -207,7 +207,7 @@ async function grantSigner(client: pg.Client): Promise<void> {
 const lookedUp = [
   ...['account_directory', 'workspace_directory', 'token_directory'],
   ...['account', 'workspace', 'session', 'mail_link', 'api_key', 'passkey'],
-  ...['second_factor', 'account_company', 'invitation'],
+  ...['second_factor', 'account_company', 'invitation', 'calendar_feed'],
   // Of the installation; a deletion takes out those of a workspace.
   'mail',
 ]

@@ -79,6 +79,12 @@ interface InvitationTable {
   sent_at: Timestamp
   expires_at: Timestamp
 }
+interface CalendarFeedTable {
+  workspace_id: number
+  account_id: number
+  token_hash: Buffer
+  created_at: Timestamp
+}
 interface PasskeyTable {
   workspace_id: number
   account_id: number
@@ -223,6 +229,10 @@ interface DocumentRelianceTable {
   company_id: number
   checked_at: Optional<Date | null>
   checked_by: Optional<number | null>
+  booked_at: Optional<Date | null>
+  booked_by: Optional<number | null>
+  delivered_at: Optional<Date | null>
+  delivered_by: Optional<number | null>
   exported_at: Optional<Date | null>
   altered_at: Optional<Date | null>
   altered_by: Optional<number | null>
@@ -509,6 +519,7 @@ interface DocumentTable {
   amount: string
   event_text: string | null
   chave: string
+  tp_cte: Optional<number | null>
 }
 interface DocumentExportTable {
   workspace_id: number
@@ -843,6 +854,7 @@ export interface Tables {
   session: SessionTable
   second_factor: SecondFactorTable
   passkey: PasskeyTable
+  calendar_feed: CalendarFeedTable
   recovery_code: RecoveryCodeTable
   api_key: ApiKeyTable
   api_key_use: ApiKeyUseTable

@@ -189,6 +189,11 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     call: `select account_id, email, public_key::text from account_for_passkey('passkey')`,
     gives: [{ account_id: 7, email: 'ana@exemplo.com.br', public_key: '\\x6b6579' }],
   },
+  feed_for_token: {
+    why: 'who reads a calendar shows a secret alone; it tells the workspace of the secret',
+    call: `select workspace_id, company_ids from feed_for_token('feed')`,
+    gives: [{ workspace_id: theirs, company_ids: null }],
+  },
   advance_mark: {
     why: 'belongs to the installation',
     call: 'select mark::int from advance_mark(41)',
@@ -211,7 +216,8 @@ test('of another workspace a function with the rights of its owner gives only wh
                                                                                   (${theirs}, 'ended', 7, now());
     insert into mail_link (workspace_id, token_hash, account_id, purpose, expires_at) values (${theirs}, 'link', 7, 'password', now());
     insert into passkey (workspace_id, account_id, digest, credential_id, public_key, counter, transports, name) values (${theirs}, 7, 'passkey', '', 'key', 0, '{}', 'x');
-    insert into token_directory values ('passkey', ${theirs}, 'infinity'), ('invitation', ${theirs}, 'infinity');
+    insert into calendar_feed (workspace_id, account_id, token_hash) values (${theirs}, 7, 'feed');
+    insert into token_directory values ('feed', ${theirs}, 'infinity'), ('passkey', ${theirs}, 'infinity'), ('invitation', ${theirs}, 'infinity');
     insert into invitation (workspace_id, email, role, invited_by, token_hash, expires_at) values (${theirs}, 'bia@exemplo.com.br', 'leitura', 7, 'invitation', now());
     insert into api_key (workspace_id, id, name, scopes, start, token_hash, created_by, expires_at)
       values (${theirs}, -8, 'ERP', '{documentos:ler}', 'vigia_', 'key', 7, null), (${theirs}, -9, 'Velha', '{}', 'vigia_', 'over', 7, now());

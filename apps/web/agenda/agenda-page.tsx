@@ -10,6 +10,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { type AgendaDay, type AgendaEntry, agendaOf, certificateDays, dayOf } from './agenda.ts'
+import { CalendarFeed } from './calendar-feed.tsx'
 
 const refreshMs = 60_000
 
@@ -24,6 +25,7 @@ export function AgendaPage() {
       site={productName}
       subtitle={`Respostas dos próximos ${agendaDays} dias, certificados dos próximos ${certificateDays} e pausas da captura.`}
     >
+      <CalendarFeed />
       {companies.error && !companies.data && (
         <div className="mb-4">
           <Notice tone="warning" title="A lista de empresas não chegou">

@@ -11,6 +11,8 @@ const nothing = {
   canceladosCte: 0,
   vencemNfe: 0,
   vencemCte: 0,
+  mudaramNfe: 0,
+  mudaramCte: 0,
 }
 
 function company(id: string, validity: string | null, state: CompanyRow['captura'][number]['estado'] = 'aguardando') {
@@ -92,5 +94,16 @@ test('links for answers cover the 90 days that the server counts, links for canc
     '12 notas com Ciência esperam a resposta final → /notas-fiscais?status=8&de=2026-08-23&ate=2026-11-20&ordem=prazo',
     '2 notas canceladas neste mês → /notas-fiscais?status=3',
     '1 CTe cancelado neste mês → /cte?status=3',
+  ])
+})
+
+test('documents that changed after somebody relied on them lead to the filtered list', () => {
+  expect(pendingOf({ ...nothing, mudaramNfe: 2, mudaramCte: 1 }, [], now)).toMatchObject([
+    { count: 2, to: '/notas-fiscais?periodo=todos&marca=mudaram-depois', news: false },
+    {
+      count: 1,
+      words: 'CTe mudou depois de conferido, lançado ou entregue',
+      to: '/cte?periodo=todos&marca=mudaram-depois',
+    },
   ])
 })

@@ -23,12 +23,14 @@ const untold = {
   canceladosCte: 0,
   vencemNfe: 0,
   vencemCte: 0,
+  mudaramNfe: 0,
+  mudaramCte: 0,
 }
 
 /** What needs a person, the most urgent first: what can lose documents, then deadlines, then information. */
 export function pendingOf(counts: Dashboard['pendencias'], all: readonly CompanyRow[], now: Date): Pending[] {
   const companies = all.filter(({ ativa }) => ativa)
-  const { resumos, aguardandoResposta, canceladasNfe, canceladosCte, vencemNfe, vencemCte } = {
+  const { resumos, aguardandoResposta, canceladasNfe, canceladosCte, vencemNfe, vencemCte, mudaramNfe, mudaramCte } = {
     ...untold,
     ...counts,
   }
@@ -82,6 +84,18 @@ export function pendingOf(counts: Dashboard['pendencias'], all: readonly Company
       'CTe com prazo de desacordo até amanhã',
       `/cte?${byDeadline(55)}`,
       { urgent: true },
+    ),
+    line(
+      mudaramNfe,
+      'nota mudou depois de conferida, lançada ou entregue',
+      'notas mudaram depois de conferidas, lançadas ou entregues',
+      '/notas-fiscais?periodo=todos&marca=mudaram-depois',
+    ),
+    line(
+      mudaramCte,
+      'CTe mudou depois de conferido, lançado ou entregue',
+      'CTe mudaram depois de conferidos, lançados ou entregues',
+      '/cte?periodo=todos&marca=mudaram-depois',
     ),
     line(
       ending.length,

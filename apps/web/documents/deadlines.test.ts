@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeDeadline } from './deadlines.ts'
+import { describeDeadline, untilText } from './deadlines.ts'
 
 const now = new Date(2026, 10, 20, 9, 0)
 const words = (ate: Date, para: 'ciencia' | 'manifestacao' | 'desacordo' = 'ciencia') =>
@@ -26,4 +26,10 @@ test('each kind of answer has its text', () => {
 test('a passed deadline and an invalid date have no text', () => {
   expect(words(new Date(2026, 10, 20, 8, 59))).toBeNull()
   expect(describeDeadline({ para: 'ciencia', ate: 'nunca' }, now)).toBeNull()
+})
+
+test('before answers leave, the first deadline of their documents is said', () => {
+  const until = (day: number) => new Date(2026, 10, day, 14, 10).toISOString()
+  expect(untilText(until(25), 1, now)).toBe('O prazo vai até 25/11 às 14:10 (faltam 5 dias).')
+  expect(untilText(until(20), 3, now)).toBe('O primeiro prazo vai até 20/11 às 14:10 (termina hoje).')
 })

@@ -31,6 +31,14 @@ export function describeDeadline({ para, ate }: Deadline, now: Date): DeadlineTe
   }
 }
 
+/** Until when an answer to so many documents can be sent, the first deadline of them. */
+export function untilText(until: string, documents: number, now: Date): string {
+  const end = new Date(until)
+  const days = daysBetween(now, end)
+  const left = days <= 0 ? 'termina hoje' : days === 1 ? 'termina amanhã' : `faltam ${days} dias`
+  return `${documents > 1 ? 'O primeiro prazo' : 'O prazo'} vai até ${formatShortDay(end)} às ${formatTime(until)} (${left}).`
+}
+
 function daysBetween(from: Date, to: Date): number {
   const midnight = (date: Date) => Date.UTC(date.getFullYear(), date.getMonth(), date.getDate())
   return Math.round((midnight(to) - midnight(from)) / 86_400_000)

@@ -1,7 +1,7 @@
 import type { ListOrder } from '@vigia/contract/documents'
 import { formatAtMoment } from '@vigia/contract/text'
 import { clsx } from 'clsx'
-import { Bookmark, Columns3, Rows3, Rows4 } from 'lucide-react'
+import { Bookmark, BookmarkCheck, Columns3, Rows3, Rows4 } from 'lucide-react'
 import { Suspense, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { commonCauseOf } from '../lib/capture.ts'
@@ -54,6 +54,7 @@ import { PrintButton } from './printed/print-button.tsx'
 
 const ViewsDialog = lazyWithPreload(() => import('./list/views-dialog.tsx').then((module) => module.ViewsDialog))
 const CheckButton = lazyWithPreload(() => import('./list/check-button.tsx').then((module) => module.CheckButton))
+const DoneMenu = lazyWithTrigger('menu', () => import('./list/done-menu.tsx').then((module) => module.DoneMenu))
 const ColumnsMenu = lazyWithTrigger('menu', () =>
   import('./list/columns-menu.tsx').then((module) => module.ColumnsMenu),
 )
@@ -187,6 +188,22 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
             <Suspense fallback={<CheckLook bare={compact} disabled />}>
               <CheckButton bare={compact} ids={selection.ids} onDone={() => choose({ do: 'clear' })} />
             </Suspense>
+          )}
+          {some && mayAnswer && (
+            <DoneMenu
+              ids={selection.ids}
+              onDone={() => choose({ do: 'clear' })}
+              trigger={
+                <Button
+                  variant="outline"
+                  size="sm"
+                  aria-label="Outras marcas"
+                  title="Lançadas, entregues e tirar marcas"
+                >
+                  <BookmarkCheck aria-hidden className="size-4" />
+                </Button>
+              }
+            />
           )}
           <ManifestMenu
             inline

@@ -2,6 +2,7 @@ import { formatCount } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import {
   AlarmClock,
+  BookmarkCheck,
   CheckCheck,
   Clock3,
   Eye,
@@ -43,11 +44,9 @@ export const alertWords: Record<NonNullable<DocumentRow['alerta']>, string> = {
 }
 
 /** What else is known of a document: that something looks wrong in it, that it does not verify, that it changed after somebody relied on it, that it was checked, that somebody wrote about it. */
-export function RowMarks({
-  row: { alerta, conferencia, conferidaPor, mudouDepois, observacoes },
-}: {
-  row: DocumentRow
-}) {
+export function RowMarks({ row }: { row: DocumentRow }) {
+  const { alerta, conferencia, conferidaPor, lancadaPor, entreguePor, mudouDepois, observacoes } = row
+  const done = [lancadaPor && 'lançada', entreguePor && 'entregue'].filter(Boolean).join(' e ')
   return (
     <>
       {conferencia?.confere === false && (
@@ -70,6 +69,7 @@ export function RowMarks({
           words={conferidaPor.nome ? `Conferida por ${conferidaPor.nome}` : 'Conferida'}
         />
       )}
+      {done && <RowMark icon={BookmarkCheck} className="text-muted" words={`Marcada como ${done}`} />}
       {observacoes > 0 && (
         <RowMark
           icon={MessageSquareText}

@@ -327,8 +327,10 @@ export const situations: readonly Article[] = [
     body: [
       'No painel de cada documento, “Marcar como conferida” põe o seu nome e a hora; na lista, selecione várias e use “Conferir”. Em Status, “Por conferir” mostra as que faltam. A marca é do workspace: a SEFAZ e o emitente não a veem, e ela não responde à nota.',
       'Em “Anotações” fica o que vocês escrevem sobre o documento, com nome e hora. Quem escreveu apaga, e quem administra também. Marca e anotações vão na planilha da exportação.',
+      'Também em “Anotações” se marca o que já foi lançado na escrita e o que foi entregue a outra pessoa; na lista, selecione várias e use o botão ao lado de “Conferir”. Se uma dessas notas é cancelada, substituída ou corrigida depois, o sino avisa e o Dashboard conta.',
     ],
-    keywords: 'conferida conferir conferencia visto observacao anotacao comentario recado equipe por conferir marcar',
+    keywords:
+      'conferida conferir conferencia lancada lancar entregue visto observacao anotacao comentario recado equipe por conferir marcar',
     link: { to: '/notas-fiscais?marca=por-conferir', words: 'Ver as que faltam conferir' },
   },
   {
@@ -477,10 +479,22 @@ export const words: readonly Article[] = [
     keywords: '210240 recusa devolucao',
   },
   {
+    id: 'calendario',
+    title: 'Prazos no calendário',
+    body: [
+      'Em "Prazos", "Assinar no calendário" cria um endereço secreto só seu, mostrado uma vez. Cole-o no seu programa de calendário, em "assinar por URL": ele mostra quantos prazos terminam em cada um dos próximos 60 dias, sem nomes.',
+      'O endereço pode ser revogado na mesma página, e termina com o seu acesso ao workspace.',
+    ],
+    keywords: 'calendario agenda ics assinar google outlook prazos vencimentos endereco',
+  },
+  {
     id: 'desacordo',
     title: 'Prestação em Desacordo',
-    body: ['Como quem paga o frete contesta um CT-e, dentro do prazo que a lista mostra.'],
-    keywords: '610110 frete cte contestar tomador',
+    body: [
+      'Como quem paga o frete contesta um CT-e, em até 45 dias da autorização; a lista e o painel mostram quantos faltam. Para vários de uma vez, selecione na lista e use "Manifestar": a janela traz motivos prontos, de 15 a 255 caracteres, e diz quais CT-e ficam de fora e por quê.',
+      'Depois a transportadora pode emitir um CT-e de substituição, ou cancelar se o transporte não começou e não passaram 168 horas. Resolvido de outro modo, o desacordo pode ser retirado no painel. O substituto, o complemento e as notas transportadas aparecem em "Documentos relacionados".',
+    ],
+    keywords: '610110 610111 frete cte contestar tomador retirar substituicao',
   },
   {
     id: 'carta-correcao',

@@ -29,6 +29,7 @@ import {
   type Dashboard as ContractDashboard,
   countAlerts,
   getAlert,
+  getCalendar,
   getDashboard,
   getInvitation,
   getPlan,
@@ -66,6 +67,7 @@ export const alertQuery = ownQuery(getAlert, { motivos: [], anteriores: [] })
 export const alertCountsQuery = ownQuery(countAlerts, { abertos: {}, situacao: '', mensagem: '' })
 export const alertRulesQuery = ownQuery(listAlertRules, [])
 export const knownAlertsQuery = ownQuery(listKnownAlerts, [])
+export const calendarQuery = ownQuery(getCalendar, {})
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
 export const accountQuery = ownQuery(getAccount, { nome: '', email: '' })
 export const teamQuery = ownQuery(getTeam, { nome: '', pessoas: [], convites: [] })
@@ -223,6 +225,8 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     situacaoBase: row.situacaoBase ?? null,
     conferencia: row.conferencia ?? null,
     conferidaPor: row.conferidaPor ?? null,
+    lancadaPor: row.lancadaPor ?? null,
+    entreguePor: row.entreguePor ?? null,
     mudouDepois: row.mudouDepois ?? null,
     alerta: row.alerta ?? null,
     observacoes: row.observacoes ?? 0,

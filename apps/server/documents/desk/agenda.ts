@@ -11,8 +11,8 @@ import { all } from '../filter.ts'
 export const agendaRoutes = [
   handle(listDue, weights.heavy, async (ctx, { session }) => ({
     data: await readWorkspace(ctx, session.workspaceId, async (ctx) => [
-      ...(await readDue(ctx, session.workspaceId, 0)),
-      ...(await readDue(ctx, session.workspaceId, 2)),
+      ...(await readDue(ctx, session.workspaceId, 0, listed)),
+      ...(await readDue(ctx, session.workspaceId, 2, listed)),
     ]),
   })),
 ]
@@ -28,9 +28,21 @@ interface DueRow {
   names: string[]
 }
 
-// The next answers of documents by the day until which they can be given; `ctx.db` is inside the workspace.
-async function readDue({ db }: WithDatabase, workspaceId: number, type: ServiceCode): Promise<Due[]> {
+// Of all companies that `ctx.db` shows.
+const listed = { days: agendaDays, companies: null }
+
+/**
+ * The next answers of documents by the day until which they can be given, of so many days, today included, and of these companies, null being all. `ctx.db`
+ * is inside the workspace.
+ */
+export async function readDue(
+  { db }: WithDatabase,
+  workspaceId: number,
+  type: ServiceCode,
+  { days, companies }: { days: number; companies: readonly number[] | null },
+): Promise<Due[]> {
   const now = new Date()
+  const chosen = companies === null ? [] : [sql`d.company_id = any (${companies}::int[])`]
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const { rows } = await sql<DueRow>`
     select u.day::text, u.ciencia, count(*)::int as n, sum(u.amount) as amount, count(distinct u.company_id)::int as companies,
@@ -38,7 +50,7 @@ async function readDue({ db }: WithDatabase, workspaceId: number, type: ServiceC
       from (select (${dueInDatabase(workspaceId, type, now)} at time zone 'America/Sao_Paulo')::date as day,
                    extract(epoch from ${dueInDatabase(workspaceId, type, now)} - d.authorized_at)::int / 3600 = any (${cienciaHours}::int[]) as ciencia, d.amount, d.company_id
               from document d
-             where ${all([dueUntil(workspaceId, type, now, endOf(now)), ...shown])}) u
+             where ${all([dueUntil(workspaceId, type, now, endOf(now, days)), ...chosen, ...shown])}) u
       join company c on c.workspace_id = ${workspaceId} and c.id = u.company_id and c.active
      group by 1, 2 order by 1, 2 desc`.execute(db)
   return rows.map(({ day, ciencia, n, amount, companies, names }) => ({
@@ -53,7 +65,7 @@ async function readDue({ db }: WithDatabase, workspaceId: number, type: ServiceC
 }
 
 // The first moment after the last day that is listed. São Paulo has been three hours behind since 2019.
-function endOf(now: Date): Date {
+function endOf(now: Date, days: number): Date {
   const here = new Date(now.getTime() - 3 * 3_600_000)
-  return new Date(Date.UTC(here.getUTCFullYear(), here.getUTCMonth(), here.getUTCDate() + agendaDays, 3))
+  return new Date(Date.UTC(here.getUTCFullYear(), here.getUTCMonth(), here.getUTCDate() + days, 3))
 }

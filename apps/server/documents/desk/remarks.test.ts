@@ -111,9 +111,36 @@ test('documents are checked and unchecked, counted and found by it', async () =>
   expect(exported).toMatchObject([{ number: 2, checkedBy: 'Ana Souza' }])
 })
 
+test('documents are booked and handed on, which is found, exported and audited apart', async () => {
+  const { ana, list, numbers, workspaceId } = await newOffice()
+  const [first, second] = await list()
+  const mark = (idsDFe: string[], marca: string, marcada = true) => run('/marcas', ana, { idsDFe, marca, marcada })
+  expect(await mark([first!.idDfe, second!.idDfe], 'lancada')).toMatchObject({
+    data: { alteradas: 2 },
+    message: '2 documentos marcados como lançados.',
+  })
+  expect((await mark([first!.idDfe], 'entregue')).data).toEqual({ alteradas: 1 })
+  expect([await numbers('booked'), await numbers('unbooked'), await numbers('delivered')]).toEqual([[1, 2], [3], [1]])
+  expect(await numbers('checked')).toEqual([])
+  const by = { nome: 'Ana Souza' }
+  expect((await list())[0]).toMatchObject({ lancadaPor: by, entreguePor: by, conferidaPor: null })
+  expect((await mark([first!.idDfe], 'lancada', false)).data).toEqual({ alteradas: 1 })
+  expect(await numbers('booked')).toEqual([2])
+  const entries = await inWorkspace(ctx, workspaceId, ({ db }) =>
+    db.selectFrom('audit').select('description').orderBy('id').execute(),
+  )
+  expect(entries.map(({ description }) => description)).toEqual([
+    'Marcou 2 documentos como lançados.',
+    expect.stringMatching(/^Marcou o documento \d{44} como entregue\.$/),
+    expect.stringMatching(/^Tirou a marca de lançado do documento \d{44}\.$/),
+  ])
+})
+
 test.each([
   ['checked', 110111, 'Cancelamento'],
   ['checked', 110112, 'Cancelamento por Substituição'],
+  ['lancada', 110111, 'Cancelamento'],
+  ['entregue', 110110, 'Carta de Correção'],
   ['exported', 110110, 'Carta de Correção'],
   ['confirmed', 110111, 'Cancelamento'],
 ])(
@@ -122,6 +149,8 @@ test.each([
     const { ana, deliver, list, numbers, workspaceId } = await newOffice()
     const [first] = await list()
     if (how === 'checked') await run('/conferidas', ana, { idsDFe: [first!.idDfe], conferida: true })
+    if (how === 'lancada' || how === 'entregue')
+      await run('/marcas', ana, { idsDFe: [first!.idDfe], marca: how, marcada: true })
     if (how === 'exported')
       await inWorkspace(ctx, workspaceId, ({ db }) =>
         noteExported({ db }, workspaceId, [ctx.ids.decode(workspaceId, first!.idDfe)!]),
@@ -131,6 +160,11 @@ test.each([
     await deliver('nfe', [20, evento(tpEvento, { number: 1 })], [21, evento(tpEvento, { number: 2 })])
     expect(await numbers('altered')).toEqual([1])
     expect((await list())[0]).toMatchObject({ mudouDepois: { evento: name } })
+    const told = await inWorkspace(ctx, workspaceId, ({ db }) =>
+      db.selectFrom('happening').select('payload').where('what', '=', 'documento-mudou').execute(),
+    )
+    // Of a confirmed note that is cancelled another message says more.
+    expect(told).toMatchObject(how === 'confirmed' ? [] : [{ payload: { number: 1, tpEvento } }])
     // What comes twice is no news.
     await run('/conferidas', ana, { idsDFe: [first!.idDfe], conferida: true })
     await deliver('nfe', [30, evento(tpEvento, { number: 1 })])

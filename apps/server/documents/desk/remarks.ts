@@ -1,9 +1,10 @@
 import { formatCount } from '@vigia/contract/text'
-import { addRemark, markChecked, type Remark, remarkMax, removeRemark } from '@vigia/contract/workspace'
+import { addRemark, markChecked, markDone, type Remark, remarkMax, removeRemark } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../audit/audit.ts'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
 import { handle, type Session, weights } from '../../http/http.ts'
+import { announce } from '../../notifications/notifications.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -65,34 +66,46 @@ export const remarkRoutes = [
     return { data, message: 'Observação apagada.' }
   }),
 
-  handle(markChecked, weights.heavy, async (ctx, { body: { idsDFe, conferida }, session }) => {
-    requireOwn(session)
-    const { workspaceId } = session
-    const decoded = [...new Set(idsDFe)].map((id) => ctx.ids.decode(workspaceId, id))
-    const changed = await inWorkspace(ctx, workspaceId, async ({ db }) => {
-      const documents = await findShown({ db }, workspaceId, decoded)
-      if (documents.length < decoded.length)
-        throw new AppError('not-found', 'Documento não encontrado. Nada foi alterado.')
-      const n = await setChecked({ db }, session, documents, conferida)
-      const what =
-        documents.length === 1 ? `o documento ${documents[0]!.chave}` : formatCount(n, 'documento', 'documentos')
-      if (n > 0)
-        await recordAudit(
-          { db },
-          session,
-          'anotacao',
-          conferida ? `Marcou ${what} como conferido.` : `Tirou a marca de conferido de ${what}.`,
-        )
-      return n
-    })
-    return {
-      data: { alteradas: changed },
-      message: conferida
-        ? formatCount(changed, 'documento marcado como conferido.', 'documentos marcados como conferidos.')
-        : formatCount(changed, 'documento deixou de estar conferido.', 'documentos deixaram de estar conferidos.'),
-    }
-  }),
+  handle(markChecked, weights.heavy, (ctx, { body: { idsDFe, conferida }, session }) =>
+    mark(ctx, session, idsDFe, 'checked', conferida),
+  ),
+  handle(markDone, weights.heavy, (ctx, { body: { idsDFe, marca, marcada }, session }) =>
+    mark(ctx, session, idsDFe, marca === 'lancada' ? 'booked' : 'delivered', marcada),
+  ),
 ]
+
+type Done = 'checked' | 'booked' | 'delivered'
+const doneWords: Record<Done, readonly [one: string, many: string]> = {
+  checked: ['conferido', 'conferidos'],
+  booked: ['lançado', 'lançados'],
+  delivered: ['entregue', 'entregues'],
+}
+
+async function mark(ctx: Pick<Context, 'db' | 'ids'>, session: Session, idsDFe: string[], done: Done, on: boolean) {
+  requireOwn(session)
+  const { workspaceId } = session
+  const [one, many] = doneWords[done]
+  const decoded = [...new Set(idsDFe)].map((id) => ctx.ids.decode(workspaceId, id))
+  const changed = await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const documents = await findShown({ db }, workspaceId, decoded)
+    if (documents.length < decoded.length)
+      throw new AppError('not-found', 'Documento não encontrado. Nada foi alterado.')
+    const n = await setMark({ db }, session, documents, done, on)
+    const [only, ...others] = documents
+    const word = n === 1 ? one : many
+    const what = others.length === 0 ? `documento ${only!.chave}` : formatCount(n, 'documento', 'documentos')
+    const [the, ofThe] = others.length === 0 ? ['o ', 'do '] : ['', 'de ']
+    const entry = on ? `Marcou ${the}${what} como ${word}.` : `Tirou a marca de ${one} ${ofThe}${what}.`
+    if (n > 0) await recordAudit({ db }, session, 'anotacao', entry)
+    return n
+  })
+  return {
+    data: { alteradas: changed },
+    message: on
+      ? formatCount(changed, `documento marcado como ${one}.`, `documentos marcados como ${many}.`)
+      : formatCount(changed, `documento deixou de estar ${one}.`, `documentos deixaram de estar ${many}.`),
+  }
+}
 
 function requireOwn({ shared }: Session): void {
   if (shared)
@@ -153,28 +166,31 @@ export async function listRemarks(
 }
 
 // Returns how many were not so before. Whoever checks a document that changed has seen the change. All who write these rows take them by id.
-async function setChecked(
+async function setMark(
   { db }: WithDatabase,
   { workspaceId, accountId }: Session,
   documents: readonly Shown[],
-  checked: boolean,
+  done: Done,
+  on: boolean,
 ): Promise<number> {
   const ids = documents.map(({ id }) => id)
-  const { rows } = checked
+  const [at, by] = [sql.ref(`${done}_at`), sql.ref(`${done}_by`)]
+  const sawChange = done === 'checked' ? sql`or r.checked_at < r.altered_at` : sql``
+  const { rows } = on
     ? await sql`
-        insert into document_reliance as r (workspace_id, document_id, company_id, checked_at, checked_by)
+        insert into document_reliance as r (workspace_id, document_id, company_id, ${at}, ${by})
         select ${workspaceId}, d.id, d.company_id, now(), ${accountId} from document d
          where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])
          order by d.id
-        on conflict (workspace_id, document_id) do update set checked_at = now(), checked_by = excluded.checked_by
-         where r.checked_at is null or r.checked_at < r.altered_at
+        on conflict (workspace_id, document_id) do update set ${at} = now(), ${by} = ${accountId}
+         where r.${at} is null ${sawChange}
         returning 1`.execute(db)
     : await sql`
         with held as (
           select document_id from document_reliance
-           where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and checked_at is not null
+           where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and ${at} is not null
            order by document_id for update)
-        update document_reliance r set checked_at = null, checked_by = null from held
+        update document_reliance r set ${at} = null, ${by} = null from held
          where r.workspace_id = ${workspaceId} and r.document_id = held.document_id
         returning 1`.execute(db)
   return rows.length
@@ -202,8 +218,8 @@ interface NewEvent {
 }
 
 /**
- * Marks documents that one of these events changes after somebody relied on them: checked or exported them, or confirmed the operation. `ctx.db` is the
- * transaction that stores the events, which were not here before.
+ * Marks documents that one of these events changes after somebody relied on them: checked, booked, delivered or exported them, or confirmed the
+ * operation, and tells the people of the workspace. `ctx.db` is the transaction that stores the events, which were not here before.
  */
 export async function noteAltered(
   { db }: WithDatabase,
@@ -212,13 +228,13 @@ export async function noteAltered(
 ): Promise<void> {
   const changing = events.filter(({ tp_evento, rank }) => rank > 0 && altering.includes(tp_evento))
   if (changing.length === 0) return
-  await sql`
+  const { rows } = await sql<{ document_id: bigint; altered_by: number }>`
     insert into document_reliance as r (workspace_id, document_id, company_id, altered_at, altered_by)
     select distinct on (d.id) d.workspace_id, d.id, d.company_id, clock_timestamp(), e.tp_evento
       from unnest(${changing.map(({ chave }) => chave)}::text[], ${changing.map((event) => event.tp_evento)}::int[]) e (chave, tp_evento)
       join document d on d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.chave = e.chave
      where exists (select from document_reliance u
-                    where u.workspace_id = d.workspace_id and u.document_id = d.id and (u.checked_at is not null or u.exported_at is not null))
+                    where u.workspace_id = d.workspace_id and u.document_id = d.id and coalesce(u.checked_at, u.booked_at, u.delivered_at, u.exported_at) is not null)
         or exists (select from document_event c
                     where c.workspace_id = d.workspace_id and c.company_id = d.company_id and c.chave = d.chave
                       and c.tp_evento = ${confirmation} and c.rank > 0 and not c.undone)
@@ -226,9 +242,39 @@ export async function noteAltered(
      order by d.id, array_position(${altering}::int[], e.tp_evento)
     -- Later than a check that this transaction waited for.
     on conflict (workspace_id, document_id) do update
-      set altered_at = greatest(excluded.altered_at, r.checked_at + interval '1 microsecond'), altered_by = excluded.altered_by`.execute(
-    db,
-  )
+      set altered_at = greatest(excluded.altered_at, r.checked_at + interval '1 microsecond'), altered_by = excluded.altered_by
+    returning document_id, altered_by`.execute(db)
+  await tellAltered({ db }, workspaceId, companyId, rows)
+}
+
+/** A document that changed after somebody had relied on it. */
+export interface Altered {
+  chave: string
+  type: number
+  number: number
+  issuer: string
+  tpEvento: number
+}
+
+// Not of notes that the company has confirmed and that are cancelled: of those more is said (documento-cancelado).
+async function tellAltered(
+  { db }: WithDatabase,
+  workspaceId: number,
+  companyId: number,
+  altered: readonly { document_id: bigint; altered_by: number }[],
+): Promise<void> {
+  const hiding = await readHiding({ db }, workspaceId)
+  const { rows } = await sql<Altered>`
+    select d.chave, d.type, d.number, s.name as issuer, a.event as "tpEvento"
+      from unnest(${altered.map((one) => one.document_id)}::bigint[], ${altered.map((one) => one.altered_by)}::int[]) a (id, event)
+      join document d on d.workspace_id = ${workspaceId} and d.id = a.id
+      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+     where ${all(shownConditions(hiding, 'd'))}
+       and not (a.event in (110111, 110112) and exists (
+             select from document_event c where c.workspace_id = d.workspace_id and c.company_id = d.company_id and c.chave = d.chave
+                and c.tp_evento = ${confirmation} and c.rank > 0 and not c.undone))
+     order by d.id`.execute(db)
+  for (const payload of rows) await announce({ db }, workspaceId, { what: 'documento-mudou', companyId, payload })
 }
 
 /** Whether a change that nobody has seen since stands in a row `u` of `document_reliance`. */
@@ -243,6 +289,12 @@ export function markCondition(workspaceId: number, mark: Mark): RawBuilder<unkno
       return relied(sql`u.checked_at is not null`)
     case 'unchecked':
       return sql`not ${relied(sql`u.checked_at is not null`)}`
+    case 'booked':
+      return relied(sql`u.booked_at is not null`)
+    case 'unbooked':
+      return sql`not ${relied(sql`u.booked_at is not null`)}`
+    case 'delivered':
+      return relied(sql`u.delivered_at is not null`)
     case 'altered':
       return relied(isAltered)
     case 'remarked':

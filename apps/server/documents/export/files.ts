@@ -203,6 +203,8 @@ export const columns: SpreadsheetColumn[] = [
   { title: 'Observação', width: 40, kind: 'text' },
   { title: 'Assinatura, protocolo e chave', width: 40, kind: 'text' },
   { title: 'Conferida por', width: 30, kind: 'text' },
+  { title: 'Lançada por', width: 30, kind: 'text' },
+  { title: 'Entregue por', width: 30, kind: 'text' },
   { title: 'Mudou depois', width: 26, kind: 'text' },
   { title: 'Anotações', width: 50, kind: 'text' },
 ]
@@ -228,10 +230,14 @@ export function lineOf(row: ExportRow, role: number | undefined, file: string, p
     file,
     problem,
     row.proof ? proofSentences[row.proof] : row.complete ? 'Não conferidos.' : '',
-    row.checked_at
-      ? `${row.checkedBy ?? 'Alguém que não tem mais conta'}, em ${formatBrasiliaMoment(row.checked_at)}`
-      : '',
+    byWhom(row.checkedBy, row.checked_at),
+    byWhom(row.bookedBy, row.booked_at),
+    byWhom(row.deliveredBy, row.delivered_at),
     row.altered_by === null ? '' : eventName(family, row.altered_by),
     row.remarks ?? '',
   ]
+}
+
+function byWhom(name: string | null, at: Date | null): string {
+  return at ? `${name ?? 'Alguém que não tem mais conta'}, em ${formatBrasiliaMoment(at)}` : ''
 }

@@ -42,6 +42,9 @@ export function criteriaText(criteria: Criteria, company: { name: string; cnpj: 
 const markTexts = {
   checked: 'só as conferidas',
   unchecked: 'só as que faltam conferir',
+  booked: 'só as lançadas',
+  unbooked: 'só as que faltam lançar',
+  delivered: 'só as entregues',
   altered: 'só as que mudaram depois',
   remarked: 'só as que têm observação',
 }

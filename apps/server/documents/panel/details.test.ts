@@ -153,6 +153,29 @@ describe('what a document says', () => {
     expect(said.secoes.map(({ titulo }) => titulo)).toContain('Remetente (paga o frete)')
   })
 
+  test('a CT-e leads to the one that replaces it and to its complement, and they lead back', async () => {
+    const from = { issuer: '99888777000166', payer: author }
+    const normal = cteProc({ ...from, number: 31 })
+    const chave = cteChave({ ...from, number: 31 })
+    const other = (number: number, tpCTe: number, group: string) =>
+      cteProc({ ...from, number })
+        .replace('<ide>', `<ide><tpCTe>${tpCTe}</tpCTe>`)
+        .replace('</infCte>', `${group}</infCte>`)
+    await store(ctx, office, 'cte', [
+      arrive(1, normal),
+      arrive(2, other(32, 3, `<infCTeNorm><infCteSub><chCte>${chave}</chCte></infCteSub></infCTeNorm>`)),
+      arrive(3, other(33, 1, `<infCteComp><chCTe>${chave}</chCTe></infCteComp>`)),
+    ])
+    const [substitute, complement] = [32, 33].map((number) => cteChave({ ...from, number }))
+    expect((await detail(chave)).relacionados).toEqual([
+      { relacao: 'CT-e que substitui este', chave: substitute, tipo: 'cte', idDfe: await idOf(substitute!) },
+      { relacao: 'CT-e que complementa este', chave: complement, tipo: 'cte', idDfe: await idOf(complement!) },
+    ])
+    expect((await detail(substitute!)).relacionados).toEqual([
+      { relacao: 'CT-e substituído por este', chave, tipo: 'cte', idDfe: await idOf(chave) },
+    ])
+  })
+
   test('a related document that the switches hide is not linked', async () => {
     const ide = `<NFref><refNFe>${chaveOf({ number: 7 })}</refNFe></NFref></ide>`
     await store(ctx, office, 'nfe', [

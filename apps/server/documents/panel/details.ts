@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
@@ -120,25 +120,44 @@ async function readRelated(
   { company_id, chave }: DocumentListRow,
   named: Said['references'],
 ): Promise<RelatedDocument[]> {
-  const references = named.filter((reference) => reference.chave !== chave)
-  if (references.length === 0) return []
   const hiding = await readHiding({ db }, workspaceId)
-  const found = await db
-    .selectFrom('document as d')
-    .select(['d.id', 'd.chave', 'd.company_id'])
-    .where('d.workspace_id', '=', workspaceId)
-    .where(sql<boolean>`d.chave = any (${references.map((reference) => reference.chave)}::text[])`)
-    .where((where) => where.and(shownConditions(hiding, 'd')))
-    .execute()
-  return references.map(({ relation, chave }) => {
-    const here = found.filter((one) => one.chave === chave)
+  const find = (condition: RawBuilder<boolean>) =>
+    db
+      .selectFrom('document as d')
+      .select(['d.id', 'd.chave', 'd.company_id', 'd.tp_cte'])
+      .where('d.workspace_id', '=', workspaceId)
+      .where(condition)
+      .where((where) => where.and(shownConditions(hiding, 'd')))
+      .orderBy('d.chave')
+      .orderBy('d.id')
+      .limit(relatedMax)
+      .execute()
+  const later = await find(sql`d.corrects = ${chave}`)
+  const cited = named.filter((reference) => reference.chave !== chave)
+  const found = cited.length > 0 ? await find(sql`d.chave = any (${cited.map((one) => one.chave)}::text[])`) : []
+  const related = (relation: string, chave: string, here: typeof found): RelatedDocument => {
     // Of several companies that have it, rather the one whose document this is.
     const best = here.find((one) => one.company_id === company_id) ?? here[0]
-    return {
-      relation,
-      chave,
-      family: families[chave.slice(20, 22)] ?? 'other',
-      id: best?.id ?? null,
-    }
-  })
+    return { relation, chave, family: families[chave.slice(20, 22)] ?? 'other', id: best?.id ?? null }
+  }
+  const corrections = Map.groupBy(later, (one) => one.chave)
+  return [
+    ...[...corrections].map(([chave, here]) => related(correctedHow(here[0]!.tp_cte), chave, here)),
+    ...cited.map(({ relation, chave }) =>
+      related(
+        relation,
+        chave,
+        found.filter((one) => one.chave === chave),
+      ),
+    ),
+  ]
+}
+
+// A CT-e carries up to some thousand notes, each of which several companies may have.
+const relatedMax = 10_000
+
+// tpCTe (MOC CT-e 4.00, Anexo I).
+function correctedHow(tpCTe: number | null): string {
+  if (tpCTe === 1) return 'CT-e que complementa este'
+  return tpCTe === 2 ? 'CT-e que anula este' : 'CT-e que substitui este'
 }

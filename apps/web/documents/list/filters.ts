@@ -29,6 +29,9 @@ export interface Filters {
 export const markChoices: readonly { code: (typeof marks)[number]; label: string }[] = [
   { code: 'conferidas', label: 'Conferidas' },
   { code: 'por-conferir', label: 'Por conferir' },
+  { code: 'lancadas', label: 'Lançadas' },
+  { code: 'por-lancar', label: 'Por lançar' },
+  { code: 'entregues', label: 'Entregues' },
   { code: 'mudaram-depois', label: 'Mudaram depois' },
   { code: 'com-observacao', label: 'Com observação' },
 ]

@@ -1,6 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { CorrectionForm, ManifestationForm } from '@vigia/contract/manifestation'
+import { CorrectionForm, justification, justificationMaxOf } from '@vigia/contract/manifestation'
 import { formatCount } from '@vigia/contract/text'
 import { useRef, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
@@ -12,18 +12,19 @@ import type { DocumentKind } from '../kinds.ts'
 import type { AnswerType } from './answer-types.ts'
 import { batchSize, readManifested, type SendingResult, sendInBatches } from './sending.ts'
 
-const AnswerValues = z.object({
-  justificativa: ManifestationForm.shape.justificativa,
-  correcoes: z.array(CorrectionForm).max(50, 'Informe no máximo 50 correções de cada vez.'),
-})
-type AnswerInput = z.input<typeof AnswerValues>
-type AnswerOutput = z.output<typeof AnswerValues>
+const answerValues = (code: number) =>
+  z.object({
+    justificativa: justification(justificationMaxOf(code)),
+    correcoes: z.array(CorrectionForm).max(50, 'Informe no máximo 50 correções de cada vez.'),
+  })
+type AnswerInput = z.input<ReturnType<typeof answerValues>>
+type AnswerOutput = z.output<ReturnType<typeof answerValues>>
 export type AnswerForm = UseFormReturn<AnswerInput, unknown, AnswerOutput>
 
 /** The form of an answer, validated by section 5; the server checks what else the authority requires of some answers. */
-export function useAnswerForm(): AnswerForm {
+export function useAnswerForm({ code }: AnswerType): AnswerForm {
   return useForm<AnswerInput, unknown, AnswerOutput>({
-    resolver: zodResolver(AnswerValues),
+    resolver: zodResolver(answerValues(code)),
     mode: 'onTouched',
     defaultValues: { justificativa: '', correcoes: [] },
   })

@@ -6,11 +6,13 @@ export interface AnswerType extends Code {
   means: string
   /** Minimum length of the justificativa for the authority. */
   reasonMin: number
+  /** Usual texts to begin with. */
+  reasons: readonly string[]
   /** Whether the person may name fields instead of writing a text. */
   corrects: boolean
 }
 
-type AnswerTexts = Pick<AnswerType, 'means'> & Partial<Pick<AnswerType, 'reasonMin' | 'corrects'>>
+type AnswerTexts = Pick<AnswerType, 'means'> & Partial<Pick<AnswerType, 'reasonMin' | 'corrects' | 'reasons'>>
 
 const nfeTexts: Record<number, AnswerTexts> = {
   1: {
@@ -47,6 +49,12 @@ const cteTexts: Record<number, AnswerTexts> = {
     means:
       'Diz à SEFAZ e à transportadora que o serviço não foi prestado como está no CT-e. Só quem paga o frete pode dizer isso, e o motivo que você escrever vai junto.',
     reasonMin: 15,
+    reasons: [
+      'Valor do frete diferente do combinado',
+      'Serviço não prestado',
+      'Tomador incorreto no CT-e',
+      'Mercadoria com avaria ou falta',
+    ],
   },
   610111: {
     means: 'Retira o desacordo que a sua empresa registrou. Depois disso o CT-e volta a valer como estava.',
@@ -58,5 +66,5 @@ export const cteAnswers = (types: readonly Code[]) => types.map((type) => toAnsw
 
 // A type that the contract gains is offered also while it has no texts here.
 function toAnswerType(type: Code, words: Record<number, AnswerTexts>): AnswerType {
-  return { ...type, reasonMin: 1, corrects: false, means: '', ...words[type.code] }
+  return { ...type, reasonMin: 1, reasons: [], corrects: false, means: '', ...words[type.code] }
 }

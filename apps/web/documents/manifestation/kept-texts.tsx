@@ -1,4 +1,5 @@
 import { keepManifestationText, keptTextsMax } from '@vigia/contract/manifestation'
+import { clsx } from 'clsx'
 import { BookmarkPlus, X } from 'lucide-react'
 import { useEffect } from 'react'
 import { useAction, useScreenQuery } from '../../lib/query.ts'
@@ -16,36 +17,33 @@ export function useKeptTexts(kind: DocumentKind, answer: AnswerType, form: Answe
   useEffect(() => {
     if (suggestion !== '' && form.getValues('justificativa') === '') form.setValue('justificativa', suggestion)
   }, [suggestion, form])
-  return { about, suggestion, kept: data?.modelos ?? [] }
+  return { about, suggestion, usual: answer.reasons, kept: data?.modelos ?? [] }
 }
 
-interface KeptTextsProps extends Pick<ReturnType<typeof useKeptTexts>, 'about' | 'kept'> {
+interface KeptTextsProps extends Pick<ReturnType<typeof useKeptTexts>, 'about' | 'usual' | 'kept'> {
   form: AnswerForm
 }
 
-/** Texts to choose from, each with a button that forgets it, and one that keeps what is written. */
-export function KeptTexts({ about, kept, form }: KeptTextsProps) {
+/** Texts to choose from, the kept ones each with a button that forgets it, and one that keeps what is written. */
+export function KeptTexts({ about, usual, kept, form }: KeptTextsProps) {
   const action = useAction(keepManifestationText)
   const text = form.watch('justificativa').trim()
   const keep = (justificativa: string, guardado: boolean) =>
     action.mutate({ body: { ...about, justificativa, guardado } })
-  const isNew = text !== '' && !kept.includes(text) && kept.length < keptTextsMax
-  if (kept.length === 0 && !isNew) return null
+  const isNew = text !== '' && ![...usual, ...kept].includes(text) && kept.length < keptTextsMax
+  if (usual.length === 0 && kept.length === 0 && !isNew) return null
   return (
     <div className="grid gap-2">
-      {kept.length > 0 && (
+      {usual.length + kept.length > 0 && (
         <ul aria-label="Modelos desta resposta" className="flex max-h-32 flex-wrap gap-2 overflow-y-auto">
+          {usual.map((one) => (
+            <li key={one} className="flex max-w-full items-center rounded-full border border-line">
+              <Choice one={one} form={form} className="rounded-full px-3" />
+            </li>
+          ))}
           {kept.map((one) => (
             <li key={one} className="flex max-w-full items-center rounded-full border border-line">
-              <button
-                type="button"
-                className="min-h-8 truncate rounded-l-full py-1 pr-1 pl-3 text-left hover:bg-sunken"
-                title={one}
-                aria-pressed={one === text}
-                onClick={() => form.setValue('justificativa', one, { shouldValidate: true, shouldDirty: true })}
-              >
-                {one}
-              </button>
+              <Choice one={one} form={form} className="rounded-l-full pr-1 pl-3" />
               <button
                 type="button"
                 className="grid size-8 shrink-0 place-items-center rounded-full text-muted hover:text-ink"
@@ -72,5 +70,19 @@ export function KeptTexts({ about, kept, form }: KeptTextsProps) {
         </Button>
       )}
     </div>
+  )
+}
+
+function Choice({ one, form, className }: { one: string; form: AnswerForm; className: string }) {
+  return (
+    <button
+      type="button"
+      className={clsx('min-h-8 truncate py-1 text-left hover:bg-sunken', className)}
+      title={one}
+      aria-pressed={one === form.watch('justificativa').trim()}
+      onClick={() => form.setValue('justificativa', one, { shouldValidate: true, shouldDirty: true })}
+    >
+      {one}
+    </button>
   )
 }

@@ -1,4 +1,4 @@
-import { justificationMax } from '@vigia/contract/manifestation'
+import { justificationMaxOf } from '@vigia/contract/manifestation'
 import { formatCount, formatInteger, formatMoney } from '@vigia/contract/text'
 import { useEffect, useRef, useState } from 'react'
 import { useDraft } from '../../lib/drafts.ts'
@@ -40,7 +40,7 @@ export function ManifestationDialog({ open, ids: chosen, onSent, onClose: onEnd,
   const { kind, answer, known } = about
   const [ids, setIds] = useState(chosen)
   const [results, setResults] = useState<SendingResult[]>()
-  const form = useAnswerForm()
+  const form = useAnswerForm(answer)
   // Only for the same documents: what was said of some is not said of others.
   const forgetDraft = useDraft(form, [kind.type, answer.code, ...chosen].join(' '))
   const onClose = () => {
@@ -198,6 +198,7 @@ interface ReasonProps {
 
 function Reason({ answer, form: { register, formState, watch }, onSend }: ReasonProps) {
   const length = watch('justificativa').length
+  const max = justificationMaxOf(answer.code)
   return (
     <Field
       label="Justificativa"
@@ -205,11 +206,9 @@ function Reason({ answer, form: { register, formState, watch }, onSend }: Reason
       error={formState.errors.justificativa?.message}
       help={
         <span className="flex flex-wrap justify-between gap-x-4">
-          <span>
-            {answer.reasonMin > 1 && `De ${answer.reasonMin} a ${justificationMax} caracteres, em uma linha.`}
-          </span>
-          <span className={length > justificationMax ? 'text-error tabular-nums' : 'tabular-nums'}>
-            {length}/{justificationMax} caracteres
+          <span>{answer.reasonMin > 1 && `De ${answer.reasonMin} a ${max} caracteres, em uma linha.`}</span>
+          <span className={length > max ? 'text-error tabular-nums' : 'tabular-nums'}>
+            {length}/{max} caracteres
           </span>
         </span>
       }

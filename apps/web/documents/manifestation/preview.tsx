@@ -8,7 +8,9 @@ import { errorMessage } from '../../lib/api.ts'
 import { isEmpty, read } from '../../lib/query.ts'
 import { isUnknownCall, previewQuery } from '../../lib/response-adapter.ts'
 import { Button } from '../../ui/button.tsx'
+import { useNow } from '../../ui/hooks/clock.ts'
 import { Notice } from '../../ui/notice.tsx'
+import { untilText } from '../deadlines.ts'
 import type { DocumentKind } from '../kinds.ts'
 import { batches } from './sending.ts'
 
@@ -17,6 +19,8 @@ type Data = RouteData<typeof previewManifestation>
 interface Preview {
   allowed: readonly string[]
   barred: Data['impedidos']
+  /** Until when it can be sent for all of the allowed; null: not known. */
+  until: string | null
   /** The server has no preview: it checks each document when it is sent. */
   unchecked?: true
 }
@@ -36,12 +40,14 @@ export function usePreview(kind: DocumentKind, code: number, ids: readonly strin
           setChecked((before) => before + batch.length)
         }
       } catch (error) {
-        if (isUnknownCall(error) || isEmpty(error)) return { allowed: ids, barred: [], unchecked: true }
+        if (isUnknownCall(error) || isEmpty(error)) return { allowed: ids, barred: [], until: null, unchecked: true }
         throw error
       }
       return {
         allowed: parts.flatMap(({ permitidos }) => permitidos),
         barred: parts.flatMap(({ impedidos }) => impedidos),
+        // A server of before does not say it.
+        until: parts.flatMap(({ primeiroPrazo }) => primeiroPrazo ?? []).sort()[0] ?? null,
       }
     },
     staleTime: Number.POSITIVE_INFINITY,
@@ -58,6 +64,7 @@ interface PreviewBlockProps {
 
 /** To how many documents an answer goes, and which are left out and why. */
 export function PreviewBlock({ kind, total, preview }: PreviewBlockProps) {
+  const now = useNow(60_000)
   if (preview.error && !preview.data) {
     return (
       <Notice
@@ -81,7 +88,7 @@ export function PreviewBlock({ kind, total, preview }: PreviewBlockProps) {
       </p>
     )
   }
-  const { allowed, barred, unchecked } = preview.data
+  const { allowed, barred, until, unchecked } = preview.data
   if (unchecked) {
     return (
       <p role="status" className="border-line border-y py-2 text-muted">
@@ -97,6 +104,7 @@ export function PreviewBlock({ kind, total, preview }: PreviewBlockProps) {
           Vai para {formatCount(allowed.length, kind.one, kind.many)}.
         </p>
       )}
+      {until && <p className="ml-6 text-muted tabular-nums">{untilText(until, allowed.length, now)}</p>}
       {barred.length > 0 && <Barred kind={kind} barred={barred} none={allowed.length === 0} />}
     </div>
   )

@@ -140,7 +140,7 @@ function Proposal({ row, detail, wide, onView, onAnswer, reasonAgainst }: Propos
       )
     }
     const answer = kind.answers.find(({ code }) => code === action.code)
-    if (!answer || !mayAnswer) return null
+    if (!answer || !mayAnswer || reasonAgainst(action.code) !== undefined) return null
     return (
       <Button
         key={action.code}

@@ -28,6 +28,8 @@ const about = (
     situacaoBase: 1,
     conferencia: null,
     conferidaPor: null,
+    lancadaPor: null,
+    entreguePor: null,
     mudouDepois: null,
     observacoes: 0,
     alerta: null,
@@ -69,10 +71,18 @@ test.each([
 
 test('a desacordo is possible but not recommended', () => {
   expect(about({ prazo: { para: 'desacordo', ate } }, { kind: cte })).toMatch(
-    /^Conferir o frete \| print \| .* até 30\/11\.$/,
+    /^Conferir o frete \| print \| .* até 30\/11\. Com ele/,
   )
 })
 
 test('the message of the server says what is missing', () => {
   expect(about({ notaCompleta: false }, { missing: 'O prazo terminou.' })).toContain('O prazo terminou.')
+})
+
+test('a registered desacordo says what the carrier may do next, and can be withdrawn; a CT-e that was replaced leads to the other one', () => {
+  const status = (codigoEvento: number) => ({ status: { codigoEvento, descricaoEvento: '' } })
+  expect(about(status(610110), { kind: cte })).toMatch(
+    /^Desacordo registrado \| 610111 print \| A transportadora pode agora emitir um CT-e de substituição/,
+  )
+  expect(about(status(240140), { kind: cte })).toMatch(/^CT-e substituído \| print \|/)
 })

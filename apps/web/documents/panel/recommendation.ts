@@ -26,7 +26,12 @@ interface Circumstances {
 }
 
 const cancelled = [110111, 110112]
+const [disputed, replaced, withdraw] = [610110, 240140, 610111]
 const [ciencia, unknown] = [1, 3]
+
+// Ajuste SINIEF 9/07, as Ajuste SINIEF 31/22 words it; MOC CT-e 4.00, regras 220 and 787.
+const carrierNext =
+  'A transportadora pode agora emitir um CT-e de substituição (Ajuste SINIEF 9/07, cláusula décima sétima) ou, se o transporte não começou e não passaram 168 horas da autorização, cancelar este (cláusula décima quarta); até lá o CT-e continua valendo na SEFAZ.'
 
 /** Follows the open deadline of the document; for an unknown supplier it asks instead of recommending an answer. */
 export function recommend({ kind, document, missing, ofIssuer }: Circumstances): Recommendation {
@@ -40,6 +45,18 @@ export function recommend({ kind, document, missing, ofIssuer }: Circumstances):
     const text =
       'O documento não vale mais. Se a mercadoria ou o serviço já foi entregue, fale com o emitente antes de pagar.'
     return { title: `${kind.short} ${kind.of === 'da' ? 'cancelada' : 'cancelado'}`, text, actions: print }
+  }
+  if (status.codigoEvento === replaced) {
+    const text =
+      'A transportadora emitiu outro CT-e no lugar deste. Confira o que já foi pago e escriturado; o substituto, quando chega, está em Documentos relacionados.'
+    return { title: 'CT-e substituído', text, actions: print }
+  }
+  if (status.codigoEvento === disputed) {
+    return {
+      title: 'Desacordo registrado',
+      text: carrierNext,
+      actions: [{ does: 'answer', code: withdraw, label: 'Retirar o desacordo', primary: false }, ...print],
+    }
   }
   const until = prazo && formatShortDay(new Date(prazo.ate))
   if (prazo?.para === 'ciencia') {
@@ -55,7 +72,7 @@ export function recommend({ kind, document, missing, ofIssuer }: Circumstances):
     }
   }
   if (prazo?.para === 'desacordo') {
-    const text = `Se o serviço não foi prestado como está no CT-e, quem paga o frete pode registrar o desacordo até ${until}.`
+    const text = `Se o serviço não foi prestado como está no CT-e, quem paga o frete pode registrar o desacordo até ${until}. Com ele a transportadora pode emitir um CT-e de substituição.`
     return { title: 'Conferir o frete', text, actions: print }
   }
   if (!document.notaCompleta) {

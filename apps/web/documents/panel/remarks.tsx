@@ -1,6 +1,6 @@
 import type { DocumentDetail } from '@vigia/contract/documents'
 import { formatInstantDate, formatTime } from '@vigia/contract/text'
-import { addRemark, markChecked, remarkMax, removeRemark } from '@vigia/contract/workspace'
+import { addRemark, doneMarks, markChecked, markDone, remarkMax, removeRemark } from '@vigia/contract/workspace'
 import { CheckCheck, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { notifySuccess } from '../../lib/notify.ts'
@@ -33,7 +33,7 @@ export function CheckedLine({ row }: { row: DocumentRow }) {
     return (
       <Notice
         tone="warning"
-        title={`Mudou depois de conferida, exportada ou confirmada: ${mudouDepois.evento}.`}
+        title={`Mudou depois de conferida, lançada, entregue, exportada ou confirmada: ${mudouDepois.evento}.`}
         action={check('Conferir de novo')}
       >
         A SEFAZ entregou isso em {moment(mudouDepois.quando)}. Confira o que já foi pago, escriturado ou entregue.
@@ -57,12 +57,52 @@ export function CheckedLine({ row }: { row: DocumentRow }) {
   )
 }
 
-/** What people of the workspace wrote about the document, and where one writes more. */
+const doneTexts = {
+  lancada: { name: 'Lançada', set: 'Marcar como lançada' },
+  entregue: { name: 'Entregue', set: 'Marcar como entregue' },
+} as const
+
+// That it stands in the books and that it was handed on.
+function DoneMarks({ row }: { row: DocumentRow }) {
+  const may = useMay('fiscal')
+  const action = useAction(markDone, { onSuccess: ({ message }) => notifySuccess(message) })
+  return (
+    <ul aria-label="Marcas" className="grid gap-2">
+      {doneMarks.map((marca) => {
+        const by = marca === 'lancada' ? row.lancadaPor : row.entreguePor
+        const { name, set } = doneTexts[marca]
+        return (
+          <li key={marca} className="flex flex-wrap items-center justify-between gap-2 text-muted text-sm">
+            <span>
+              {by
+                ? `${name} por ${by.nome ?? someone}, em ${moment(by.quando)}.`
+                : `Ninguém a marcou como ${name.toLowerCase()}.`}
+            </span>
+            {may && (
+              <Button
+                variant={by ? 'ghost' : 'outline'}
+                size="sm"
+                busy={action.isPending}
+                aria-label={by ? `Tirar a marca ${name}` : undefined}
+                onClick={() => action.mutate({ body: { idsDFe: [row.idDfe], marca, marcada: !by } })}
+              >
+                {by ? 'Tirar a marca' : set}
+              </Button>
+            )}
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+/** What people of the workspace wrote about the document and did with it elsewhere, and where one writes more. */
 export function PanelRemarks({ detail }: { detail: DocumentDetail | undefined }) {
   if (!detail) return <FactsSkeleton />
   const { documento, anotacoes } = detail
   return (
     <div className="grid gap-4 px-5 py-4 max-sm:px-4">
+      <DoneMarks row={detail.documento} />
       {anotacoes.length === 0 ? (
         <p className="text-muted">Ninguém escreveu nada sobre este documento.</p>
       ) : (

@@ -1,0 +1,181 @@
+import { formatCount, formatMoney, writeBrasiliaTime } from '@vigia/contract/text'
+import { changeCalendar, feedDays, getCalendar, readCalendar } from '@vigia/contract/workspace'
+import { sql } from 'kysely'
+import { createToken, listToken, tokenHash } from '../../accounts/accounts.ts'
+import { recordAudit } from '../../audit/audit.ts'
+import { listCompanies } from '../../companies/companies.ts'
+import { handle, type Session, weights } from '../../http/http.ts'
+import { countTry, type Limit, networkOf } from '../../http/throttle.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
+import { beyondLimit, inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import { createPlaces } from '../../platform/places.ts'
+import { serviceCodes } from '../../platform/service.ts'
+import { readDue } from './agenda.ts'
+import { type DayEvent, writeCalendar } from './calendar-text.ts'
+
+// The deadlines at a secret address: docs/decisions/0044-calendar-feed.md.
+
+// Calendars ask a few times a day, and many of them from the same addresses of their makers.
+const ofNetwork: Limit = { name: 'calendar-network', times: 600, withinMs: 3_600_000 }
+const ofFeed: Limit = { name: 'calendar-feed', times: 30, withinMs: 3_600_000 }
+const made: Limit = { name: 'calendar-made', times: 20, withinMs: 3_600_000 }
+const reading = createPlaces({
+  all: 4,
+  each: 1,
+  waiting: 20,
+  full: 'Há calendários demais sendo lidos ao mesmo tempo. Nada foi perdido; tente de novo em instantes.',
+})
+
+export const calendarRoutes = [
+  handle(getCalendar, async (ctx, { session }) => ({
+    data: { desde: await readWorkspace(beyondLimit(ctx), session.workspaceId, (ctx) => findSince(ctx, session)) },
+  })),
+
+  handle(changeCalendar, async (ctx, { body: { ligado }, session }) => {
+    if (session.shared)
+      throw new AppError(
+        'conflict',
+        'Esta conta é compartilhada: o endereço seria de todos que a visitam. Nada foi alterado. Para assinar, crie uma conta.',
+      )
+    if (!ligado) {
+      await inWorkspace(beyondLimit(ctx), session.workspaceId, (ctx) => revoke(ctx, session))
+      return { data: { endereco: null, desde: null }, message: 'Endereço revogado: os calendários deixam de receber.' }
+    }
+    await countTry(ctx, made, `${session.workspaceId}/${session.accountId}`)
+    const token = createToken()
+    const desde = await inWorkspace(beyondLimit(ctx), session.workspaceId, async ({ db }) => {
+      await replace({ db }, session, token)
+      return findSince({ db }, session)
+    })
+    const path = readCalendar.path.replace('{segredo}', token)
+    return {
+      data: { endereco: `${ctx.config.publicUrl}${path}`, desde },
+      message: 'Endereço criado. Copie agora: ele não é mostrado de novo.',
+    }
+  }),
+
+  handle(readCalendar, weights.none, async (ctx, { params, caller }) => {
+    await countTry(ctx, ofNetwork, networkOf(caller.address))
+    const feed = await findFeed(ctx, params.segredo)
+    if (!feed)
+      throw new AppError(
+        'not-found',
+        'Este calendário não existe ou foi revogado. Para assinar de novo, abra Prazos e crie outro endereço.',
+      )
+    await countTry(ctx, ofFeed, params.segredo)
+    using _ = await reading.take(feed.workspaceId)
+    const now = new Date()
+    const events = await readEvents(ctx, feed, now)
+    return { content: Buffer.from(writeCalendar('Prazos fiscais', events, now)) }
+  }),
+]
+
+async function findSince({ db }: WithDatabase, { workspaceId, accountId }: Session): Promise<string | null> {
+  const row = await db
+    .selectFrom('calendar_feed')
+    .select('created_at')
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+  return row?.created_at.toISOString() ?? null
+}
+
+// The address of before ends.
+async function replace({ db }: WithDatabase, session: Session, token: string): Promise<void> {
+  const { workspaceId, accountId } = session
+  const row = { token_hash: tokenHash(token), created_at: sql<Date>`now()` }
+  await db
+    .insertInto('calendar_feed')
+    .values({ workspace_id: workspaceId, account_id: accountId, ...row })
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'account_id']).doUpdateSet(row))
+    .execute()
+  // What is listed says nothing alone: a row of before stays.
+  await listToken({ db }, workspaceId, token, sql<Date>`'infinity'`)
+  await recordAudit({ db }, session, 'leitura', 'Criou um endereço secreto para assinar os prazos num calendário.')
+}
+
+async function revoke({ db }: WithDatabase, session: Session): Promise<void> {
+  const { numDeletedRows } = await db
+    .deleteFrom('calendar_feed')
+    .where('workspace_id', '=', session.workspaceId)
+    .where('account_id', '=', session.accountId)
+    .executeTakeFirst()
+  if (numDeletedRows > 0n)
+    await recordAudit({ db }, session, 'leitura', 'Revogou o endereço secreto do calendário de prazos.')
+}
+
+interface Feed {
+  workspaceId: number
+  workspacePublicId: string
+  /** Null: all. */
+  companies: number[] | null
+}
+
+async function findFeed({ db }: WithDatabase, token: string): Promise<Feed | null> {
+  if (!/^[\w-]{43}$/.test(token)) return null
+  const { rows } = await sql<Feed>`
+    select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", company_ids as companies
+      from feed_for_token(${tokenHash(token)})`.execute(db)
+  return rows[0] ?? null
+}
+
+const kinds = {
+  ciencia: { title: 'Ciência da Operação', one: 'nota', many: 'notas' },
+  manifestacao: { title: 'Resposta final', one: 'nota', many: 'notas' },
+  desacordo: { title: 'Prestação em Desacordo', one: 'CT-e', many: 'CT-e' },
+}
+
+async function readEvents(
+  ctx: Pick<Context, 'db' | 'config'>,
+  { workspaceId, workspacePublicId, companies }: Feed,
+  now: Date,
+): Promise<DayEvent[]> {
+  const about = { days: feedDays, companies }
+  const due = await readWorkspace(ctx, workspaceId, async (ctx) => [
+    ...(await readDue(ctx, workspaceId, serviceCodes.nfe, about)),
+    ...(await readDue(ctx, workspaceId, serviceCodes.cte, about)),
+  ])
+  const all = (await listCompanies(ctx, workspaceId, undefined)).filter(({ active }) => active)
+  const shown = companies === null ? all : all.filter(({ id }) => companies.includes(id))
+  const dayOf = (at: Date) => writeBrasiliaTime(at).slice(0, 10)
+  const last = dayOf(new Date(now.getTime() + (feedDays - 1) * 86_400_000))
+  const byDay = (times: (Date | null)[]) => {
+    const days = times.flatMap((time) => (time !== null && time > now && dayOf(time) <= last ? [dayOf(time)] : []))
+    return [...Map.groupBy(days, (day) => day)].map(([day, { length }]) => ({ day, count: length }))
+  }
+  const url = `${ctx.config.publicUrl}/prazos`
+  const event = (day: string, kind: string, summary: string, description: string): DayEvent => ({
+    uid: `${day}-${kind}-${workspacePublicId}@vigia-fiscal`,
+    day,
+    summary,
+    description,
+    url,
+  })
+  return [
+    ...due.map(({ dia, para, totalDeItens, valorTotal, totalDeEmpresas }) => {
+      const { title, one, many } = kinds[para]
+      const count = formatCount(totalDeItens, one, many)
+      const of = `de ${formatCount(totalDeEmpresas, 'empresa', 'empresas')}`
+      return event(dia, para, `${title}: ${count}`, `Último dia para ${count} ${of}, ${formatMoney(valorTotal)}.`)
+    }),
+    ...byDay(shown.map(({ valid_to }) => valid_to)).map(({ day, count }) =>
+      event(
+        day,
+        'certificado',
+        `Certificado vence: ${formatCount(count, 'empresa', 'empresas')}`,
+        'Depois, sem outro certificado, a captura não continua.',
+      ),
+    ),
+    ...byDay(
+      shown.flatMap(({ lines }) => lines.flatMap(({ state, next_at }) => (state === 'blocked' ? next_at : []))),
+    ).map(({ day, count }) =>
+      event(
+        day,
+        'pausa',
+        formatCount(count, 'pausa da captura termina', 'pausas da captura terminam'),
+        'Nada se perde: a SEFAZ guarda o que falta.',
+      ),
+    ),
+  ].sort((a, b) => a.uid.localeCompare(b.uid))
+}

@@ -1,0 +1,75 @@
+import { formatInstantDate } from '@vigia/contract/text'
+import { changeCalendar, feedDays } from '@vigia/contract/workspace'
+import { CalendarPlus } from 'lucide-react'
+import { useState } from 'react'
+import { notifySuccess } from '../lib/notify.ts'
+import { useAction, useScreenQuery } from '../lib/query.ts'
+import { calendarQuery } from '../lib/response-adapter.ts'
+import { Button } from '../ui/button.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
+
+/** The address with which calendar programs show the deadlines: made, copied once, revoked. */
+export function CalendarFeed() {
+  const { data } = useScreenQuery(calendarQuery, {})
+  const [address, setAddress] = useState<string | null>(null)
+  const [asking, setAsking] = useState<'new' | 'none'>()
+  const action = useAction(changeCalendar, {
+    onSuccess: ({ data, message }) => {
+      setAddress(data?.endereco ?? null)
+      setAsking(undefined)
+      notifySuccess(message)
+    },
+  })
+  // A server of before does not know the address.
+  if (data?.desde === undefined) return null
+  const { desde } = data
+  const set = (ligado: boolean) => action.mutate({ body: { ligado } })
+  return (
+    <section aria-label="Calendário" className="mb-6 grid gap-3">
+      {address !== null && (
+        <Notice
+          tone="warning"
+          title="Copie o endereço agora: ele não aparece de novo."
+          action={<CopyButton text={address} label="Copiar o endereço" labelled />}
+        >
+          <code className="block select-all break-all">{address}</code>
+          Cole-o no seu programa de calendário, em “assinar por URL”. Quem o tiver vê quantos prazos há, sem nomes.
+        </Notice>
+      )}
+      <div className="flex flex-wrap items-center gap-2">
+        <Button
+          variant="outline"
+          size="sm"
+          busy={action.isPending && asking === undefined}
+          onClick={() => (desde === null ? set(true) : setAsking('new'))}
+        >
+          <CalendarPlus aria-hidden className="size-4" />
+          {desde === null ? 'Assinar no calendário' : 'Criar outro endereço'}
+        </Button>
+        {desde !== null && (
+          <Button variant="ghost" size="sm" onClick={() => setAsking('none')}>
+            Revogar o endereço
+          </Button>
+        )}
+        <span className="text-muted text-sm">
+          {desde === null
+            ? `Os prazos dos próximos ${feedDays} dias no seu programa de calendário.`
+            : `Você assina desde ${formatInstantDate(desde)}.`}
+        </span>
+      </div>
+      <ConfirmDialog
+        open={asking !== undefined}
+        title={asking === 'new' ? 'Criar outro endereço?' : 'Revogar o endereço?'}
+        confirm={asking === 'new' ? 'Criar outro' : 'Revogar'}
+        danger
+        busy={action.isPending}
+        onConfirm={() => set(asking === 'new')}
+        onCancel={() => setAsking(undefined)}
+      >
+        <p>Os calendários que usam o endereço de agora deixam de receber os prazos. Nada muda nas notas.</p>
+      </ConfirmDialog>
+    </section>
+  )
+}

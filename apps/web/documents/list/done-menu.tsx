@@ -1,0 +1,34 @@
+import { markChecked, markDone } from '@vigia/contract/workspace'
+import { notifySuccess } from '../../lib/notify.ts'
+import { useAction } from '../../lib/query.ts'
+import type { TriggerProps } from '../../ui/overlay/lazy-with-trigger.tsx'
+import { Menu, MenuItem, MenuLine } from '../../ui/overlay/menu.tsx'
+
+export interface DoneMenuProps extends TriggerProps {
+  ids: ReadonlySet<string>
+  onDone: () => void
+}
+
+/** What people did with the selected documents elsewhere, and taking marks back. */
+export function DoneMenu({ ids, onDone, ...menu }: DoneMenuProps) {
+  const onSuccess = ({ message }: { message: string }) => {
+    notifySuccess(message)
+    onDone()
+  }
+  const done = useAction(markDone, { onSuccess })
+  const checked = useAction(markChecked, { onSuccess })
+  const idsDFe = [...ids]
+  const mark = (marca: 'lancada' | 'entregue', marcada: boolean) => done.mutate({ body: { idsDFe, marca, marcada } })
+  return (
+    <Menu {...menu}>
+      <MenuItem onSelect={() => mark('lancada', true)}>Marcar como lançadas</MenuItem>
+      <MenuItem onSelect={() => mark('entregue', true)}>Marcar como entregues</MenuItem>
+      <MenuLine />
+      <MenuItem onSelect={() => checked.mutate({ body: { idsDFe, conferida: false } })}>
+        Tirar a marca de conferidas
+      </MenuItem>
+      <MenuItem onSelect={() => mark('lancada', false)}>Tirar a marca de lançadas</MenuItem>
+      <MenuItem onSelect={() => mark('entregue', false)}>Tirar a marca de entregues</MenuItem>
+    </Menu>
+  )
+}
