@@ -58,6 +58,9 @@ const workspaceScreens = [
   '/integracoes',
   '/equipe',
   '/prazos',
+  '/alertas',
+  '/alertas/regras',
+  '/respostas',
   '/auditoria',
 ]
 

@@ -27,19 +27,20 @@ const widthOf = (page: Page) => async () => (await page.getByLabel('Navegação'
 const collapsed = 48
 const wide = 256
 
-test('the side navigation: six places, 16rem, icons at 3rem, a cookie for seven days, Ctrl and Meta with b', async () => {
+test('the side navigation: seven places, 16rem, icons at 3rem, a cookie for seven days, Ctrl and Meta with b', async () => {
   const page = await enter()
   const links = page.getByRole('navigation', { name: 'Principal' }).getByRole('link')
-  expect(await links.allTextContents()).toEqual(['Dashboard', 'Notas Fiscais', 'CTe', 'Empresas', 'Prazos', 'Ajuda'])
+  expect(await links.allTextContents()).toEqual(['Dashboard', 'Notas Fiscais', 'CTe', 'Alertas', 'Empresas', 'Prazos', 'Ajuda'])
   expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))).toEqual([
     '/dashboard',
     '/notas-fiscais',
     '/cte',
+    '/alertas',
     '/empresas',
     '/prazos',
     '/help',
   ])
-  expect(await links.nth(3).getAttribute('aria-current')).toBe('page')
+  expect(await links.nth(4).getAttribute('aria-current')).toBe('page')
   await expect.poll(widthOf(page)).toBe(wide)
 
   await page.getByRole('button', { name: 'Alternar navegação' }).click()
@@ -229,7 +230,7 @@ test('the names of the navigation lead to one place on every screen', async () =
   for (const screen of ['/notas-fiscais', '/cte', '/empresas', '/help', '/dashboard']) {
     await lead(page, screen)
     await shown(page.getByText('2 empresas sem captura', { exact: true }))
-    for (const name of ['Dashboard', 'Notas Fiscais', 'CTe', 'Empresas', 'Prazos', 'Ajuda'])
+    for (const name of ['Dashboard', 'Notas Fiscais', 'CTe', 'Alertas', 'Empresas', 'Prazos', 'Ajuda'])
       expect(await page.getByRole('link', { name }).count(), `${name} on ${screen}`).toBe(1)
   }
 })

@@ -5,7 +5,7 @@ import type { WithDatabase } from '../platform/context.ts'
 import { serviceCodes } from '../platform/service.ts'
 import { recipient } from './rules.ts'
 
-// To which notes a Ciência leaves without a person: docs/decisions/0046-answer-rules.md. What a rule says of a note depends on the note and on
+// To which notes a Ciência leaves without a person: docs/decisions/0045-answer-rules.md. What a rule says of a note depends on the note and on
 // what is here of its issuer, never on when it is asked; so it is asked again before an event leaves.
 
 /** To which notes a rule applies; what is absent does not matter. Amounts in reais. */

@@ -1,4 +1,4 @@
--- To which notes a Ciência leaves without a person: docs/decisions/0046-answer-rules.md.
+-- To which notes a Ciência leaves without a person: docs/decisions/0045-answer-rules.md.
 
 create table answer_rule (
   workspace_id int not null,
