@@ -18,6 +18,7 @@ const programs: Record<string, string> = {
   events: './events.ts',
   print: '../packages/print/print.bench.ts',
   alerts: '../packages/alerts/alerts.bench.ts',
+  follow: '../apps/server/alerts/follow.bench.ts',
   idle: '../apps/server/capture/idle.bench.ts',
   list: '../apps/server/documents/list.bench.ts',
   leaving: '../apps/server/documents/leaving.bench.ts',

@@ -1,9 +1,13 @@
 import { startJobs } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
+import { pause } from '../platform/pause.ts'
 import { claimTurn, postponeTurn, type Turn, takeTurn } from './following.ts'
 
 const idleMs = 1_000
 const afterFailureMs = 60_000
+// Nobody waits for a verdict as for a page of the capture: it rests twice as long as it worked.
+const restShare = 2
+const restMsMax = 5_000
 
 /**
  * Judges what changes in all workspaces, a bounded part of one after the other, until disposed. `judged` is told of which companies documents were
@@ -17,8 +21,10 @@ export function startAlertWorker(
     {
       name: 'alerts',
       claim: () => claimTurn(ctx),
-      run: async (turn) => {
+      run: async (turn, signal) => {
+        const begun = performance.now()
         for (const companyId of await takeTurn(ctx, turn)) await judged(turn.workspaceId, companyId)
+        await pause(Math.min(restMsMax, restShare * (performance.now() - begun)), signal)
       },
       postpone: (turn) => postponeTurn(ctx, turn, afterFailureMs),
       describe: ({ workspaceId }) => ({ workspaceId }),
