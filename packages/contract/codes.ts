@@ -84,3 +84,10 @@ export const justificationMaxOf = (tipoManifestacao: number): number =>
 
 /** What a change in the change feed is: a document is new, its XML came, its situation or role changed, it was cancelled, an answer was settled. */
 export const changeKinds = ['documento-novo', 'xml-completo', 'situacao', 'cancelamento', 'resposta'] as const
+
+/** How many rules a workspace has, how long their lists may be, and how long one waits at most: the Ciência has ten days. */
+export const answerRuleMax = { rules: 50, companies: 1_000, issuers: 500, days: 8, shown: 50, testedDays: 90 }
+
+/** What a rule does: Ciência when the note arrives, Ciência so many days after its authorisation, or nothing without a person. */
+export const answerRuleAnswers = ['ciencia', 'ciencia-apos', 'perguntar'] as const
+export type AnswerRuleAnswer = (typeof answerRuleAnswers)[number]

@@ -1,8 +1,17 @@
 import { parseCnpj } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
 import { z } from 'zod'
-import { changeKinds, justificationMax, justificationMaxOf, manifestationTypes } from './codes.ts'
+import { alertBands } from './alerts.ts'
 import {
+  answerRuleAnswers,
+  answerRuleMax,
+  changeKinds,
+  justificationMax,
+  justificationMaxOf,
+  manifestationTypes,
+} from './codes.ts'
+import {
+  amountText,
   emailShape,
   flag,
   isSamePassword,
@@ -402,3 +411,61 @@ export const AcceptInvitationForm = z
     senhaNovamente: z.string({ error: 'As senhas não coincidem' }),
   })
   .refine((form) => isSamePassword(form.senha, form.senhaNovamente), repeated)
+
+/** To which notes a rule applies: to those that fit all that is said; without anything to every one. */
+const AnswerConditions = z
+  .object({
+    idsEmpresa: z
+      .array(z.string(), { error: 'idsEmpresa deve ser uma lista' })
+      .min(1, 'Escolha ao menos uma empresa, ou todas.')
+      .max(answerRuleMax.companies, 'Escolha menos empresas.')
+      .optional(),
+    emitentes: z
+      .array(
+        z
+          .string()
+          .transform((text) => text.replace(/[.\-/\s]/g, '').toUpperCase())
+          .refine(
+            (text) => /^([0-9A-Z]{8}|[0-9]{11}|[0-9A-Z]{12}[0-9]{2})$/.test(text),
+            'Cada emitente é um CNPJ, a raiz de um CNPJ (8 posições) ou um CPF.',
+          )
+          .transform((text) => (text.length === 14 ? text.slice(0, 8) : text)),
+      )
+      .min(1, 'Informe ao menos um emitente.')
+      .max(answerRuleMax.issuers, `Uma regra tem até ${answerRuleMax.issuers} emitentes.`)
+      .optional()
+      .describe('CNPJ (todos os estabelecimentos da mesma raiz), raiz ou CPF.'),
+    emitenteNovo: flag('emitenteNovo')
+      .optional()
+      .describe('true: nenhum documento anterior da mesma raiz está aqui; false: há algum.'),
+    comAlerta: z
+      .enum(alertBands, 'comAlerta deve ser informativo, medio, alto ou critico')
+      .optional()
+      .describe('Com um alerta em aberto desta faixa ou mais grave.'),
+    valorDe: amountText('valorDe').transform(Number).optional(),
+    valorAte: amountText('valorAte').transform(Number).optional(),
+  })
+  .refine(({ valorDe, valorAte }) => valorDe === undefined || valorAte === undefined || valorDe <= valorAte, {
+    message: 'O valor inicial não pode ser maior que o final',
+    path: ['valorDe'],
+  })
+
+const ruleShape = {
+  nome: z
+    .string({ error: 'Dê um nome à regra.' })
+    .trim()
+    .min(1, 'Dê um nome à regra.')
+    .max(60, 'O nome tem até 60 caracteres.'),
+  ativa: flag('ativa').default(true),
+  condicoes: AnswerConditions,
+  resposta: z.enum(answerRuleAnswers, 'resposta deve ser ciencia, ciencia-apos ou perguntar'),
+  dias: wholeNumber('dias deve ser um número')
+    .pipe(z.int().min(1, 'A espera tem de 1 a 8 dias.').max(answerRuleMax.days, 'A espera tem de 1 a 8 dias.'))
+    .optional(),
+}
+const daysNeeded = ({ resposta, dias }: { resposta: string; dias?: number | undefined }) =>
+  (resposta === 'ciencia-apos') === (dias !== undefined)
+const noDays = { message: 'Diga quantos dias a Ciência espera.', path: ['dias'] }
+
+/** A rule as it is saved; with `idRegra` it replaces that one. */
+export const AnswerRuleForm = z.object({ ...ruleShape, idRegra: z.string().optional() }).refine(daysNeeded, noDays)

@@ -7,18 +7,20 @@ import { route } from './route.ts'
 
 export {
   type AnswerRule,
-  type AnswerRuleAnswer,
-  AnswerRuleForm,
-  answerRuleAnswers,
-  answerRuleMax,
   listAnswerRules,
   orderAnswerRules,
   removeAnswerRule,
   saveAnswerRule,
   testAnswerRule,
 } from './answer-rules.ts'
-export { justificationMax, justificationMaxOf, manifestationTypes } from './codes.ts'
-export { CorrectionForm, CteManifestationForm, justification, ManifestationForm } from './forms.ts'
+export {
+  type AnswerRuleAnswer,
+  answerRuleMax,
+  justificationMax,
+  justificationMaxOf,
+  manifestationTypes,
+} from './codes.ts'
+export { AnswerRuleForm, CorrectionForm, CteManifestationForm, justification, ManifestationForm } from './forms.ts'
 
 /** The state of the event of one document at the time of the response. */
 export const ManifestedDocument = z.object({

@@ -30,7 +30,15 @@ const wide = 256
 test('the side navigation: seven places, 16rem, icons at 3rem, a cookie for seven days, Ctrl and Meta with b', async () => {
   const page = await enter()
   const links = page.getByRole('navigation', { name: 'Principal' }).getByRole('link')
-  expect(await links.allTextContents()).toEqual(['Dashboard', 'Notas Fiscais', 'CTe', 'Alertas', 'Empresas', 'Prazos', 'Ajuda'])
+  expect(await links.allTextContents()).toEqual([
+    'Dashboard',
+    'Notas Fiscais',
+    'CTe',
+    'Alertas',
+    'Empresas',
+    'Prazos',
+    'Ajuda',
+  ])
   expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))).toEqual([
     '/dashboard',
     '/notas-fiscais',
@@ -99,6 +107,7 @@ test("the header: 'Sistema' with the name of the product, 'Usuário' and 'Sair';
     '/conta#senha',
     '/conta#sessoes',
     '/equipe',
+    '/respostas',
     '/integracoes',
     '/auditoria',
   ])

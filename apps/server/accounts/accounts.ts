@@ -22,6 +22,7 @@ import { deleteSessions } from './session-ends.ts'
 import { findAccount } from './sessions.ts'
 import { tokenHash } from './tokens.ts'
 
+export { endCalendar } from './calendars.ts'
 export { findCompanyIds, findPublicIds } from './chosen-companies.ts'
 export { confirmEmailOf } from './confirmation.ts'
 export { isWrittenTo, prove, requireProvedEmail } from './email-proof.ts'

@@ -9,11 +9,12 @@ import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { defaultPrintThreads } from '../print/printer.ts'
 import { createThreads, ThreadError } from '../print/threads.ts'
+import { endCalendar } from './calendars.ts'
 import { isWrittenTo, prove } from './email-proof.ts'
 import { endLinks } from './links.ts'
 import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
 import type { PasswordTask } from './password-worker.ts'
-import { endSessionsOf } from './places.ts'
+import { endSessionsOf, inEachPlace } from './places.ts'
 import { requireProofOfFactor } from './proof.ts'
 import { tokenHash } from './tokens.ts'
 import { closeWaysIn, listWaysIn } from './ways-in.ts'
@@ -208,6 +209,8 @@ export async function replacePassword(
       : { passkeys: [], keys: [], people: [], keysAtHome: [] }
   await endLinks({ db }, owner, how === 'link' ? undefined : ['password', 'new-email'])
   await endSessionsOf({ db }, { workspaceId, accountId }, keep === undefined ? undefined : tokenHash(keep))
+  // Who had the old password may have made one.
+  await inEachPlace({ db }, { workspaceId, accountId }, async (place) => void (await endCalendar({ db }, place)))
   const sentence = {
     link: `Senha trocada pelo link enviado por e-mail; todas as sessões foram encerradas${andClosed(closed)}.`,
     session: 'Senha trocada com a senha atual; as outras sessões foram encerradas.',

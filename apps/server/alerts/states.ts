@@ -171,12 +171,19 @@ export async function listKnown({ db, ids }: Pick<Context, 'db' | 'ids'>, worksp
 export async function removeKnown({ db }: WithDatabase, session: Session, id: bigint | null): Promise<void> {
   const { workspaceId } = session
   await holdPosition({ db }, workspaceId)
-  const { rows } = await sql<Pair & { rule: string }>`
+  const { rows } = await sql<Pair & { rule: string; documentId: bigint }>`
     delete from alert_known where workspace_id = ${workspaceId} and id = ${id ?? 0n}
-    returning rule, company_base as "companyBase", issuer_base as "issuerBase"`.execute(db)
+    returning rule, document_id as "documentId", company_base as "companyBase", issuer_base as "issuerBase"`.execute(db)
   if (rows.length === 0) throw new AppError('not-found', 'Este conhecido não existe mais. Nada foi alterado.')
   await markPairs(db, workspaceId, rows)
-  const [{ rule, issuerBase }] = rows as [(typeof rows)[number]]
+  const [{ rule, issuerBase, documentId }] = rows as [(typeof rows)[number]]
+  // Of which it was said: nothing of it is known any more, so it is open again.
+  await sql`
+    update alert set state = 'em-analise', state_by = ${session.accountId}, state_at = now()
+     where workspace_id = ${workspaceId} and document_id = ${documentId} and state = 'conhecida'
+       and not exists (select from alert_known k where k.workspace_id = ${workspaceId} and k.document_id = ${documentId})`.execute(
+    db,
+  )
   await recordAudit({ db }, session, 'alerta', `Apagou o conhecido da regra ${rule} para o emitente ${issuerBase}.`)
 }
 

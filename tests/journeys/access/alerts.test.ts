@@ -38,7 +38,7 @@ test('what looks wrong is looked at, compared, known, found again in the list, a
   await expect.poll(count).toBeLessThan(before)
 
   await page.getByRole('link', { name: 'Regras e conhecidos' }).click()
-  await shown(page.getByText(/até R\$ 900\.000,00 · até .* · Ana, em /))
+  await shown(page.getByText(/até R\$\s900\.000,00 · até .* · Ana, em /))
   await page
     .getByRole('button', { name: /^Desfazer: / })
     .first()

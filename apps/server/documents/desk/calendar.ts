@@ -1,7 +1,7 @@
 import { formatCount, formatMoney, writeBrasiliaTime } from '@vigia/contract/text'
 import { changeCalendar, feedDays, getCalendar, readCalendar } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
-import { createToken, listToken, tokenHash } from '../../accounts/accounts.ts'
+import { createToken, endCalendar, listToken, tokenHash } from '../../accounts/accounts.ts'
 import { recordAudit } from '../../audit/audit.ts'
 import { listCompanies } from '../../companies/companies.ts'
 import { handle, type Session, weights } from '../../http/http.ts'
@@ -95,14 +95,9 @@ async function replace({ db }: WithDatabase, session: Session, token: string): P
   await recordAudit({ db }, session, 'leitura', 'Criou um endereço secreto para assinar os prazos num calendário.')
 }
 
-async function revoke({ db }: WithDatabase, session: Session): Promise<void> {
-  const { numDeletedRows } = await db
-    .deleteFrom('calendar_feed')
-    .where('workspace_id', '=', session.workspaceId)
-    .where('account_id', '=', session.accountId)
-    .executeTakeFirst()
-  if (numDeletedRows > 0n)
-    await recordAudit({ db }, session, 'leitura', 'Revogou o endereço secreto do calendário de prazos.')
+async function revoke(ctx: WithDatabase, session: Session): Promise<void> {
+  if (await endCalendar(ctx, session))
+    await recordAudit(ctx, session, 'leitura', 'Revogou o endereço secreto do calendário de prazos.')
 }
 
 interface Feed {
