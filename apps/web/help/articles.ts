@@ -334,6 +334,27 @@ export const situations: readonly Article[] = [
     link: { to: '/notas-fiscais?marca=por-conferir', words: 'Ver as que faltam conferir' },
   },
   {
+    id: 'alertas',
+    title: 'O que são os alertas?',
+    body: [
+      'Cada documento que chega é comparado com o que já está aqui: emitente novo com valor alto, valor fora do comum, o mesmo número duas vezes, nota parecida com outra, nome quase igual ao de um fornecedor conhecido, assinatura que não confere, cancelamento depois de conferida. Cada motivo é uma frase com os números, e “Comparar” põe os dois documentos lado a lado.',
+      '“É conhecido” cala aqueles motivos para o mesmo emitente e a mesma empresa, até o valor e o dia que você disser; falhas de integridade e documentos de teste continuam a aparecer. Nos primeiros trinta dias e trinta documentos de uma empresa, o que depende dos hábitos dela só é mostrado, sem contar.',
+      'Enquanto um alerta grave está em aberto, a Ciência automática daquele documento espera por uma pessoa; três dias antes do fim do prazo o sino avisa. Um alerta não acusa ninguém: é um motivo para olhar antes de pagar.',
+    ],
+    keywords: 'alerta suspeita suspeitas fraude golpe duplicada nota fria boleto falso conhecido comparar regras',
+    link: { to: '/alertas', words: 'Ver os alertas' },
+  },
+  {
+    id: 'respostas-por-regra',
+    title: 'Posso deixar a Ciência sair sozinha só para alguns fornecedores?',
+    body: [
+      'Sim. Em “Respostas por regra”, no menu do usuário, quem administra diz a quais notas a Ciência da Operação vai quando chegam, a quais só depois de alguns dias, e a quais nada vai sem uma pessoa: por empresa, por emitente, por emitente novo, por valor ou por alerta. A primeira regra que alcança a nota decide; para as que nenhuma alcança vale o botão de cada empresa.',
+      '“Testar” mostra o que a regra teria decidido nos últimos 90 dias, sem guardar nem enviar nada. Cada Ciência registrada diz, nos eventos do documento, qual regra a quis e quem a guardou. A resposta final nunca sai sozinha.',
+    ],
+    keywords: 'regra regras ciencia automatica fornecedor valor sozinha perguntar ordem testar',
+    link: { to: '/respostas', words: 'Abrir as regras' },
+  },
+  {
     id: 'plano-encerrado',
     title: 'A captura está pausada porque o teste ou o plano terminou',
     body: [

@@ -95,6 +95,8 @@ test('every article has its own id and a link that exists', () => {
     '/auditoria',
     '/integracoes',
     '/equipe',
+    '/alertas',
+    '/respostas',
   ]
   expect(places.filter((place) => !screens.includes(place))).toEqual([])
   expect(questions).toHaveLength(5)
