@@ -106,7 +106,7 @@ function verdictOf(facts: AlertFacts, found: Fired[], allowed: string[], asOf: n
       weight: 0,
       inputs: { days },
       compared: [],
-      sentence: `Faltam ${days} dias para o fim do prazo da resposta, e a dúvida está aberta.`,
+      sentence: `${days === 1 ? 'Falta 1 dia' : `Faltam ${days} dias`} para o fim do prazo da resposta, e a dúvida está aberta.`,
       learning: false,
     })
     level = Math.min(3, level + 1)

@@ -6,7 +6,7 @@ import { databaseIsDown, diskFull } from './faults.ts'
 import type { Installation } from './installation.ts'
 import type { SentRequest } from './people.ts'
 import type { ChaosPlan } from './plan.ts'
-import { readLedger, readLines, readOutgoing, readReceipts, type Service } from './records.ts'
+import { readDoubted, readLedger, readLines, readOutgoing, readReceipts, type Service } from './records.ts'
 
 /** A comparison; without problems it passed. */
 export interface Check {
@@ -103,9 +103,12 @@ async function compareEvents(
   const outgoing = await readOutgoing(database)
   const sent = await authority.events()
   const calls = await authority.calls()
+  const doubted = await readDoubted(database)
   const withoutCiencia: string[] = []
-  for (const company of companies)
-    withoutCiencia.push(...unacknowledged(company, await authority.truth(company.cnpj), outgoing, installedAt))
+  for (const company of companies) {
+    const truth = (await authority.truth(company.cnpj)).filter(({ chave }) => chave === undefined || !doubted.has(chave))
+    withoutCiencia.push(...unacknowledged(company, truth, outgoing, installedAt))
+  }
   return [
     { name: 'events: automatic Ciência', problems: withoutCiencia },
     { name: 'events: as they were told', problems: wronglyTold(outgoing, sent) },

@@ -98,6 +98,23 @@ export async function readLines(db: pg.Pool): Promise<LineState[]> {
   return rows.map((row) => ({ ...row, lastNsu: BigInt(row.lastNsu) }))
 }
 
+/** Workspaces of which not everything was judged yet: an automatic Ciência waits for that. */
+export async function readUnjudged(db: pg.Pool): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>(`
+    select p.workspace_id as id from change_position p left join alert_position a on a.workspace_id = p.workspace_id
+     where a.version is distinct from p.version or a.walked_type is not null or a.reviewed_id is not null
+        or exists (select from alert_fact f where f.workspace_id = p.workspace_id and f.again_at = '-infinity')`)
+  return rows.map(({ id }) => id)
+}
+
+/** Chaves of documents that an open alert leaves to a person. */
+export async function readDoubted(db: pg.Pool): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ chave: string }>(
+    `select chave from alert where score >= 60 and state <> 'conhecida'`,
+  )
+  return new Set(rows.map(({ chave }) => chave))
+}
+
 export async function readOutgoing(db: pg.Pool): Promise<OutgoingEventRow[]> {
   const { rows } = await db.query<OutgoingEventRow>(`
     select e.workspace_id || '/' || e.id as id, w.public_id as workspace, e.cnpj, ${service('e.type')} as service, e.chave,

@@ -1,6 +1,6 @@
 import type { Installation } from './installation.ts'
 import { sleep } from './processes.ts'
-import { readLines, readOutgoing } from './records.ts'
+import { readLines, readOutgoing, readUnjudged } from './records.ts'
 
 /** Waits until nothing is under way any more, unless `events` may be; returns what still is when the patience is over. */
 export async function waitUntilQuiet(
@@ -23,12 +23,13 @@ async function pendingOf(
   { authority, database }: Pick<Installation, 'authority' | 'database'>,
   withEvents: boolean,
 ): Promise<string[]> {
-  const [highest, lines, events] = [
+  const [highest, lines, events, unjudged] = [
     await authority.sequences(),
     await readLines(database),
     withEvents ? await readOutgoing(database) : [],
+    withEvents ? await readUnjudged(database) : [],
   ]
-  const pending: string[] = []
+  const pending = unjudged.map((id) => `not all of workspace ${id} is judged`)
   for (const { cnpj, service, lastNsu, gaps, behind, state, message } of lines) {
     const max = highest.get(`${service} ${cnpj}`) ?? 0
     if (BigInt(max) === lastNsu && gaps === 0 && behind === 0) continue

@@ -104,7 +104,7 @@ test('who pays the freight disputes it, and takes it back', async () => {
   const page = await open(paid.chave)
   const dispute = await answer(page, 'Prestação em Desacordo')
   await shown(dispute.getByText(/^Diz à SEFAZ e à transportadora/))
-  await shown(dispute.getByText(/^O prazo vai até .* \(faltam \d+ dias\)\.$/))
+  await shown(dispute.getByText(/^O prazo vai até .* \((faltam \d+ dias|termina .*)\)\.$/))
   await dispute.getByRole('button', { name: 'Valor do frete diferente do combinado' }).click()
   await dispute.getByRole('button', { name: 'Enviar' }).click()
   await shown(page.getByText('1 evento registrado.'), 20_000)

@@ -187,10 +187,10 @@ test('an automatic answer waits until a document was judged, an hour at most, an
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     sql`update alert set score = 60 where workspace_id = ${workspaceId} and rules @> '{S10}'`.execute(db),
   )
-  expect(await held(isDoubted())).toEqual([2])
+  expect(await held(isDoubted)).toEqual([2])
   const [alert] = await list({ Regra: 'S10' })
   await say({ idsDFe: [alert!.idDFe], estado: 'conhecida', regras: ['S10'] })
-  expect(await held(isDoubted())).toEqual([])
+  expect(await held(isDoubted)).toEqual([])
   await judge()
   await deliver(resNFe({ number: 9 }))
   expect(await held(isJudgedOrLate)).toEqual([1, 2, 7])
@@ -232,6 +232,36 @@ test('what two companies of one base have is judged once, as the one that came f
   )
   expect(await judged()).toEqual([false, false])
   expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([2])
+})
+
+test('a reason that was not said to be known opens the alert again, and a ceiling below the document is refused', async () => {
+  const { deliver, judge, list, say } = await newOffice()
+  await deliver(...twins)
+  await judge()
+  const [alert] = await list({ Regra: 'S10' })
+  const all = alert!.motivos.map(({ regra }) => regra)
+  const others = all.filter((regra) => regra !== 'S10')
+  const about = { idsDFe: [alert!.idDFe], estado: 'conhecida' }
+  await expect(say({ ...about, teto: '1999.99' })).rejects.toMatchObject({ code: 'conflict' })
+  if (others.length > 0) {
+    await say({ ...about, regras: others })
+    await judge()
+    expect(await list({ Regra: 'S10' })).toMatchObject([{ numero: 2, estado: 'nova' }])
+  }
+  await say(about)
+  await judge()
+  expect(await list({ Regra: 'S10' })).toEqual([])
+})
+
+test('what a person confirmed is answered by nobody else, nor what else its issuer sends', async () => {
+  const { deliver, judge, list, say, held } = await newOffice()
+  await deliver(...twins)
+  await judge()
+  expect(await held(isDoubted)).toEqual([])
+  const [alert] = await list({ Regra: 'S10' })
+  await say({ idsDFe: [alert!.idDFe], estado: 'confirmada' })
+  await deliver(resNFe({ number: 9 }))
+  expect(await held(isDoubted)).toEqual([1, 2, 9])
 })
 
 test('nobody sees or changes alerts of others', async () => {

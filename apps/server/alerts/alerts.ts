@@ -3,12 +3,14 @@ import { type RawBuilder, sql } from 'kysely'
 // A document with an open alert of this score, in hundredths, is answered by nobody but a person.
 const withholdingScore = 60
 
-/** Whether an open alert stands against an automatic answer about the `document d`, whichever of the companies it is of; `states`: only those. */
-export function isDoubted(states: readonly string[] = ['nova', 'em-analise', 'confirmada']): RawBuilder<boolean> {
-  return sql<boolean>`exists (
-    select from alert a where a.workspace_id = d.workspace_id and a.chave = d.chave and a.score >= ${sql.lit(withholdingScore)}
-                          and a.state = any (${states}::text[]))`
-}
+/**
+ * Whether an open alert stands against an automatic answer about the `document d`, whichever of the companies it is of: a grave one, or one that a
+ * person confirmed, of whichever score; or a confirmed one of another document of its issuer.
+ */
+export const isDoubted: RawBuilder<boolean> = sql<boolean>`(
+  exists (select from alert a where a.workspace_id = d.workspace_id and a.chave = d.chave and a.state <> 'conhecida'
+                                and (a.score >= ${sql.lit(withholdingScore)} or a.state = 'confirmada'))
+  or exists (select from alert a where a.workspace_id = d.workspace_id and a.issuer_base = substr(d.chave, 7, 8) and a.state = 'confirmada'))`
 
 /** Whether the `document d` was judged, waited so long for it that nothing else should, or is of a workspace in which nobody judges yet. */
 export const isJudgedOrLate: RawBuilder<boolean> = sql<boolean>`(

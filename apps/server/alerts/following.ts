@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { claimRows, fromNow } from '../jobs/jobs.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
-import { type Judging, judgeAfter, judgeDue } from './judging.ts'
+import { type Judging, judgeAfter, judgeDue, judgeThese } from './judging.ts'
 import { findDocuments, readCompanies, readFacts } from './reading.ts'
 import { putFacts } from './store.ts'
 
@@ -23,7 +23,8 @@ const judgedMax = 200
 export async function claimTurn(ctx: WithDatabase): Promise<Turn | null> {
   const lane = {
     due: sql`(a.next_at <= now() or exists (select from change_position p where p.workspace_id = a.workspace_id and p.version > a.version))`,
-    order: sql`a.next_at`,
+    // One that has much to read waits with each that has little.
+    order: sql`a.served_at, a.workspace_id`,
   }
   return asOperator(ctx, async ({ db }) => {
     await sql`
@@ -52,6 +53,8 @@ interface Position {
 
 /** What one turn reads, and where the position stands after it. */
 interface Portion {
+  /** Of documents that were here before: nothing waits for them. */
+  walked?: boolean
   ids: bigint[]
   next: Position
   more: boolean
@@ -86,6 +89,8 @@ export async function takeTurn(
     )
     if (rows.length === 0) return []
     if (changes.length > 0) await putFacts({ db }, workspaceId, changes)
+    // What has just come does not wait for what it touched.
+    await judgeThese({ db }, workspaceId, judging, portion.ids)
     const judged = await judgeDue({ db }, workspaceId, judging, judgedMax)
     let { reviewedId } = position
     if (reviewedId !== null && judged < judgedMax)
@@ -97,10 +102,11 @@ export async function takeTurn(
          set version = ${next.version}, walked_type = ${next.walkedType}, walked_at = ${next.walkedAt}::timestamp, walked_id = ${next.walkedId},
              -- A rule that was switched meanwhile has its own beginning.
              reviewed_id = case when reviewed_id is not distinct from ${position.reviewedId}::bigint then ${reviewedId}::bigint else reviewed_id end,
-             lease_until = null,
-             next_at = case when ${more} then now() else coalesce(
+             lease_until = null, served_at = clock_timestamp(),
+             next_at = case when ${more} or reviewed_id is distinct from ${position.reviewedId}::bigint then now() else coalesce(
                (select min(greatest(again_at, now())) from alert_fact where workspace_id = ${workspaceId} and again_at is not null), 'infinity') end
        where workspace_id = ${workspaceId}`.execute(db)
+    if (portion.walked) return []
     return [...new Set(found.flatMap(({ companyId, question }) => (question ? companyId : [])))]
   })
 }
@@ -161,7 +167,7 @@ async function nextPortion({ db }: WithDatabase, workspaceId: number, position: 
       : position.walkedType === 0
         ? { ...position, walkedType: 2, walkedAt: '-infinity', walkedId: 0n }
         : { ...position, walkedType: null, walkedAt: null, walkedId: null }
-  return { ids: older.map(({ id }) => id), next, more: next.walkedType !== null }
+  return { ids: older.map(({ id }) => id), next, more: next.walkedType !== null, walked: true }
 }
 
 /** What of a workspace is not judged yet. */

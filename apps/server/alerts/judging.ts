@@ -59,6 +59,22 @@ export async function judgeDue(
   return rows.length
 }
 
+/** Judges these documents, as far as they are due. */
+export async function judgeThese(
+  { db }: WithDatabase,
+  workspaceId: number,
+  judging: Judging,
+  ids: readonly bigint[],
+): Promise<void> {
+  if (ids.length === 0) return
+  const { rows } = await sql<Due>`
+    select f.document_id as "documentId", f.company_id as "companyId", f.facts, f.items, d.proof
+      from alert_fact f left join document d on d.workspace_id = f.workspace_id and d.id = f.document_id
+     where f.workspace_id = ${workspaceId} and f.document_id = any (${ids}::bigint[]) and f.again_at <= to_timestamp(${judging.asOf}::float8 / 1000)
+     order by f.document_id`.execute(db)
+  await judgeRows(db, workspaceId, judging, rows)
+}
+
 /** Judges up to `most` documents after an id, due or not; returns the last id, or null when there are no more. */
 export async function judgeAfter(
   { db }: WithDatabase,

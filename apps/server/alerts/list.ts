@@ -4,6 +4,7 @@ import { type Alert, type AlertBand, type AlertState, alertBands, alertMax } fro
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import type { Context, Database } from '../platform/context.ts'
+import { companiesShown } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 
 // The alerts of a workspace for people.
@@ -119,7 +120,8 @@ export async function findAlert(ctx: ListContext, workspaceId: number, id: bigin
       quando: judged_at.toISOString(),
       score: score / 100,
       faixa: alertBands[band]!,
-      texto: text,
+      // Perhaps with numbers of documents that the person does not see.
+      texto: companiesShown(ctx) === null ? text : '',
       regras: rules,
     })),
   }
@@ -146,6 +148,7 @@ async function toAlerts(ctx: ListContext, workspaceId: number, rows: readonly Ro
     rows.flatMap((row) => firedOf(row).flatMap(({ compared }) => compared.slice(0, alertMax.comparedShown))),
   )
   const documents = await readCompared(ctx, workspaceId, [...compared])
+  const isLimited = companiesShown(ctx) !== null
   return rows.map((row) => ({
     idDFe: ctx.ids.encode(workspaceId, row.id),
     chave: row.chave,
@@ -161,20 +164,25 @@ async function toAlerts(ctx: ListContext, workspaceId: number, rows: readonly Ro
     faixa: alertBands[row.band]!,
     estado: row.state,
     emAprendizado: row.learning,
-    motivos: firedOf(row).map(({ id, version, weight, sentence, learning, compared, inputs }) => ({
-      regra: id,
-      nome: ruleName(id),
-      versao: version,
-      peso: weight,
-      frase: sentence,
-      emAprendizado: learning,
-      comparados: compared.slice(0, alertMax.comparedShown).map((chave) => documents.get(chave) ?? unknown(chave)),
-      entradas: inputs,
-    })),
+    motivos: firedOf(row).map(({ id, version, weight, sentence, learning, compared, inputs }) => {
+      // A sentence has numbers of the documents that it compares.
+      const tells = !isLimited || compared.slice(0, alertMax.comparedShown).every((chave) => documents.has(chave))
+      return {
+        regra: id,
+        nome: ruleName(id),
+        versao: version,
+        peso: weight,
+        frase: tells ? sentence : 'Compara com um documento de uma empresa que você não vê.',
+        emAprendizado: learning,
+        comparados: compared.slice(0, alertMax.comparedShown).map((chave) => documents.get(chave) ?? unknown(chave)),
+        entradas: tells ? inputs : {},
+      }
+    }),
     decisao: row.stateAt && { quem: row.by, quando: row.stateAt.toISOString() },
     avaliadoEm: row.judgedAt.toISOString(),
     mudouDepois: row.statedRules !== null && row.fired.some(({ id }) => !row.statedRules!.includes(id)),
-    seguraCiencia: row.type === 0 && !row.complete && row.score >= 60 && row.state !== 'conhecida',
+    seguraCiencia:
+      row.type === 0 && !row.complete && row.state !== 'conhecida' && (row.score >= 60 || row.state === 'confirmada'),
   }))
 }
 

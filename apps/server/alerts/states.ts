@@ -24,6 +24,8 @@ export interface Statement {
 
 interface Stated {
   id: bigint
+  /** Cents. */
+  amount: bigint
   companyId: number
   chave: string
   companyBase: string
@@ -48,7 +50,7 @@ export async function setState(
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const { rows: found } = await sql<Stated>`
     select a.document_id as id, a.company_id as "companyId", a.chave, a.company_base as "companyBase", a.issuer_base as "issuerBase",
-           case when a.rules = '{}' then coalesce(a.stated_rules, '{}') else a.rules end as rules, a.state
+           case when a.rules = '{}' then coalesce(a.stated_rules, '{}') else a.rules end as rules, a.state, (d.amount * 100)::bigint as amount
       from alert a join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
      where ${sql.join([sql`a.workspace_id = ${workspaceId}`, sql`a.document_id = any (${ids}::bigint[])`, ...shown], sql` and `)}
      order by a.document_id`.execute(db)
@@ -60,11 +62,21 @@ export async function setState(
   const changedIds = changed.map(({ id }) => id)
   const taken = await takeBack(db, workspaceId, changedIds)
   const silenced = state === 'conhecida' ? await silence(db, session, changed, known) : []
+  // A reason that is not among those that are known opens the alert again.
+  const knownRules = changed.map(({ id }) => ({
+    id: String(id),
+    rules: silenced.flatMap((entry) => (entry.id === id ? entry.rule : [])),
+  }))
   await sql`
-    update alert set state = ${state}, state_by = ${accountId}, state_at = now(),
-           stated_rules = case when rules = '{}' then coalesce(stated_rules, '{}') else rules end,
-           stated_fired = case when rules = '{}' then stated_fired else fired end
-     where workspace_id = ${workspaceId} and document_id = any (${changedIds}::bigint[])`.execute(db)
+    update alert a set state = ${state}, state_by = ${accountId}, state_at = now(),
+           stated_rules = ${
+             state === 'conhecida'
+               ? sql`array(select json_array_elements_text(k.rules))`
+               : sql`case when a.rules = '{}' then coalesce(a.stated_rules, '{}') else a.rules end`
+           },
+           stated_fired = case when a.rules = '{}' then a.stated_fired else a.fired end
+      from json_to_recordset(${JSON.stringify(knownRules)}::json) k (id bigint, rules json)
+     where a.workspace_id = ${workspaceId} and a.document_id = k.id`.execute(db)
   await markPairs(db, workspaceId, [...taken, ...silenced])
   const what = changed.length === 1 ? `do alerta do documento ${changed[0]!.chave}` : `de ${changed.length} alertas`
   await recordAudit({ db }, session, 'alerta', `Mudou o estado ${what} para ${stateNames[state]}.`)
@@ -80,7 +92,7 @@ async function silence(
   { workspaceId, accountId }: Session,
   of: readonly Stated[],
   { rules: chosen, ceiling, until }: Omit<Statement, 'state'>,
-): Promise<Pair[]> {
+): Promise<(Pair & { id: bigint; rule: string })[]> {
   const longest = sql<Date>`now() + ${alertMax.knownMonths} * interval '1 month'`
   const values = of.flatMap((one) => {
     const meant = one.rules.filter(
@@ -90,6 +102,11 @@ async function silence(
       throw new AppError(
         'conflict',
         `O alerta do documento ${one.chave} não tem motivo que possa ficar conhecido: integridade quebrada e documento de teste são sempre mostrados. Nada foi alterado.`,
+      )
+    if (ceiling !== undefined && one.amount > BigInt(ceiling))
+      throw new AppError(
+        'conflict',
+        `O documento ${one.chave} vale mais do que o teto: com ele, o alerta continuaria. Nada foi alterado; escolha um teto maior, ou nenhum.`,
       )
     return meant.map((rule) => ({
       workspace_id: workspaceId,
@@ -104,7 +121,12 @@ async function silence(
     }))
   })
   await db.insertInto('alert_known').values(values).execute()
-  return of.map(({ companyBase, issuerBase }) => ({ companyBase, issuerBase }))
+  return values.map(({ document_id: id, rule, company_base: companyBase, issuer_base: issuerBase }) => ({
+    id,
+    rule,
+    companyBase,
+    issuerBase,
+  }))
 }
 
 // What was said of these documents before holds no more.

@@ -4,7 +4,6 @@ import { pause } from '../platform/pause.ts'
 import { claimTurn, postponeTurn, type Turn, takeTurn } from './following.ts'
 
 const idleMs = 1_000
-const afterFailureMs = 60_000
 // Nobody waits for a verdict as for a page of the capture: it rests twice as long as it worked.
 const restShare = 2
 const restMsMax = 5_000
@@ -26,7 +25,8 @@ export function startAlertWorker(
         for (const companyId of await takeTurn(ctx, turn)) await judged(turn.workspaceId, companyId)
         await pause(Math.min(restMsMax, restShare * (performance.now() - begun)), signal)
       },
-      postpone: (turn) => postponeTurn(ctx, turn, afterFailureMs),
+      // A minute.
+      postpone: (turn) => postponeTurn(ctx, turn, ctx.config.sefaz.hourMs / 60),
       describe: ({ workspaceId }) => ({ workspaceId }),
       concurrency: 1,
       idleMs,

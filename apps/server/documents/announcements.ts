@@ -85,7 +85,7 @@ const altered: Writer = {
       return {
         kind: 'alert',
         header: 'Documento mudou depois',
-        body: `${name} ${number} de ${issuer}, que ${first!.company} já tinha conferido, lançado, entregue ou exportado, recebeu: ${eventName(serviceOf(type), tpEvento)}. ${whatToDo}`,
+        body: `${name} ${number} de ${issuer}, que ${first!.company} já tinha conferido, lançado, entregue, exportado ou confirmado, recebeu: ${eventName(serviceOf(type), tpEvento)}. ${whatToDo}`,
         link: listScreen(list, items, { busca: chave }),
       }
     const types = new Set(items.map(({ payload }) => (payload as Altered).type))
@@ -94,7 +94,7 @@ const altered: Writer = {
     return {
       kind: 'alert',
       header: 'Documentos mudaram depois',
-      body: `${formatInteger(items.length)} documentos de ${named(items.map(({ company }) => company))} foram cancelados, substituídos ou corrigidos depois de conferidos, lançados, entregues ou exportados. ${whatToDo}`,
+      body: `${formatInteger(items.length)} documentos de ${named(items.map(({ company }) => company))} foram cancelados, substituídos ou corrigidos depois de conferidos, lançados, entregues, exportados ou confirmados. ${whatToDo}`,
       ...(link && { link }),
       ...(otherLink && { otherLink }),
     }

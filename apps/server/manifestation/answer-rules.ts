@@ -84,7 +84,8 @@ function fits({ companies, issuers, isNew, band, from, to }: AnswerConditions): 
       ? []
       : [
           sql`exists (
-      select from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and a.band >= ${band}::int
+      select from alert_fact f join alert a on a.workspace_id = f.workspace_id and a.document_id = f.document_id
+       where f.workspace_id = d.workspace_id and f.chave = d.chave and a.band >= ${band}::int
                             and a.state <> 'conhecida' and a.rules <> '{}')`,
         ]),
     ...(from === undefined ? [] : [sql`d.amount >= ${from}::numeric`]),
@@ -94,11 +95,11 @@ function fits({ companies, issuers, isNew, band, from, to }: AnswerConditions): 
   return conditions.length > 0 ? sql`(${sql.join(conditions, sql` and `)})` : sql`true`
 }
 
-// Cancelled and denied ones make nobody known. A base with all its establishments lies together in the index of suppliers.
+// Cancelled and denied ones make nobody known, nor does the same note in another company. A base with all its establishments lies together in the index of suppliers.
 const isKnown = sql`exists (
   select from supplier o join document e on e.workspace_id = o.workspace_id and e.supplier_id = o.id
    where o.workspace_id = d.workspace_id and o.tax_id >= ${baseOf('s')} and o.tax_id < ${baseOf('s')} || 'a' and ${baseOf('o')} = ${baseOf('s')}
-     and e.type = d.type and e.status not in (3, 9) and (e.issued_at, e.id) < (d.issued_at, d.id))`
+     and e.type = d.type and e.status not in (3, 9) and e.chave <> d.chave and (e.issued_at, e.chave) < (d.issued_at, d.chave))`
 
 /** Why an event leaves by a rule, for whoever reads the history of the document. */
 export function reasonOf({ name, savedBy, savedAt }: Pick<AnswerRule, 'name' | 'savedBy' | 'savedAt'>): string {
@@ -141,11 +142,12 @@ export async function testAnswerRules(
       cross join lateral (${decide(waited(then), switched)}) a
      where d.workspace_id = ${workspaceId} and d.type = ${serviceCodes.nfe}::int and d.roles & ${recipient}::int <> 0
        and d.created_at > now() - ${answerRuleMax.testedDays} * interval '1 day'`
-  const differs = sql`(leaves_before, answer_before) is distinct from (leaves_after, answer_after)`
+  // To ask a person and to say nothing are the same to the note.
+  const effect = (when: string) =>
+    sql`case when ${sql.ref(`leaves_${when}`)} then coalesce(${sql.ref(`answer_${when}`)}, ${ofSwitch}) else '' end`
+  const differs = sql`${effect('before')} <> ${effect('after')}`
   const named = (rules: readonly AnswerRuleDraft[], column: string) =>
-    rules.length === 0
-      ? sql`null::text`
-      : sql`(${rules.map(({ answer, afterDays }) => `${answer} ${afterDays ?? ''}`)}::text[])[${sql.ref(column)} + 1]`
+    rules.length === 0 ? sql`null::text` : sql`(${rules.map(nameOf)}::text[])[${sql.ref(column)} + 1]`
   const { rows } = await sql<{ total: number; decided: number; changed: number; examples: Stored[] | null }>`
     with n as materialized (
       select n.*, ${named(now, 'rule_before')} as answer_before, ${named(then, 'rule_after')} as answer_after from (${notes}) n)
@@ -160,6 +162,9 @@ export async function testAnswerRules(
   const { examples, ...counts } = rows[0]!
   return { ...counts, examples: (examples ?? []).map((note) => ({ ...note, id: BigInt(note.id) })) }
 }
+
+const nameOf = ({ answer, afterDays }: Pick<AnswerRuleDraft, 'answer' | 'afterDays'>) => `${answer} ${afterDays ?? ''}`
+const ofSwitch = nameOf({ answer: 'ciencia', afterDays: null })
 
 type Stored = Omit<TestedNote, 'id'> & { id: string }
 

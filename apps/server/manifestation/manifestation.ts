@@ -107,7 +107,7 @@ async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): 
                         where o.workspace_id <> d.workspace_id and o.cnpj = ${cnpj} and o.chave = d.chave and o.tp_evento = ${ciencia}::int
                           and o.state in ('waiting', 'sending') and o.next_at <= now())
        -- A document in doubt waits for a person, and one that was not looked at yet waits for that.
-       and ${isJudgedOrLate} and not ${isDoubted()}
+       and ${isJudgedOrLate} and not ${isDoubted}
      -- What ends first leaves first.
      order by d.authorized_at, d.id
     on conflict do nothing`.execute(db)
@@ -122,18 +122,19 @@ const toldMax = 50
 export async function tellWithheld(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
   const rows = deadlines.filter((row) => row.tpEvento.includes(ciencia))
   await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
+    const answerRules = await readAnswerRules({ db }, workspaceId)
     const { rows: found } = await sql<Withheld & { id: bigint; companyId: number }>`
       select d.id, d.company_id as "companyId", d.chave, d.number, s.name as issuer
         from document d
-        join company c on c.workspace_id = d.workspace_id and c.id = d.company_id and c.active
-         and (c.acknowledges_since is not null
-              or exists (select from answer_rule a where a.workspace_id = c.workspace_id and a.active and a.answer <> 'perguntar'))
+        join company c on c.workspace_id = d.workspace_id and c.id = d.company_id and c.active and c.shown_nfe & ${recipient}::int <> 0
         join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+        cross join lateral (${decide(answerRules, sql`(c.acknowledges_since is not null)`)}) r
        where d.workspace_id = ${workspaceId} and d.type = ${serviceCodes.nfe}::int and not d.complete and d.status not in (3, 9)
          and d.status = ${summaryOnly}::int and d.roles & ${recipient}::int <> 0
          and d.authorized_at > now() - (select max(hours) * interval '1 hour' from unnest(${rows.map((row) => row.hours)}::int[]) hours)
          and d.authorized_at < now() - ((select max(hours) from unnest(${rows.map((row) => row.hours)}::int[]) hours) - ${toldHours}) * interval '1 hour'
-         and ${isDoubted()}
+         and r.leaves and ${isDoubted}
+         and exists (select from workspace w where w.id = d.workspace_id and w.paused_at is null)
          and not exists (select from notice n where n.workspace_id = d.workspace_id and n.key = 'ciencia-retida:' || d.id)
        order by d.authorized_at, d.id limit ${toldMax}`.execute(db)
     for (const { id, companyId, ...payload } of found) {

@@ -116,6 +116,8 @@ async function settleKnown({ db }: Pick<Context, 'db'>, batch: Batch): Promise<b
 async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
   const fresh = batch.events.filter((event) => !event.isUnknown)
   const rules = await readAnswerRules({ db }, batch.workspaceId)
+  // An event says which rule wanted it.
+  const isOtherRule = sql`(${rules.map(({ id }) => id)}::bigint[])[r.rule + 1] is distinct from o.rule_id`
   const decision = decide(rules, sql`(c.acknowledges_since is not null)`)
   const { rows } = await sql<{ id: bigint; documentId: bigint }>`
     update outgoing_event o
@@ -124,11 +126,11 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
                                    when 9 then 'O uso do documento foi denegado: nada foi enviado.'
                                    else case when not c.active
                                              then 'A empresa foi arquivada antes do envio: nada foi enviado.'
-                                             when not r.leaves and (r.rule >= 0 or o.rule_id is not null)
+                                             when ${isOtherRule} or not r.leaves and r.rule >= 0
                                              then 'As regras de resposta mudaram antes do envio: nada foi enviado.'
                                              when not r.leaves
                                              then 'A Ciência automática foi desligada antes do envio: nada foi enviado.'
-                                             when ${isDoubted()}
+                                             when ${isDoubted}
                                              then 'Um alerta deste documento espera por uma pessoa: nada foi enviado.'
                                              else 'As notas destinadas à empresa foram ocultadas antes do envio: nada foi enviado.' end end
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
@@ -136,7 +138,7 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
       cross join lateral (${decision}) r
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
        and d.workspace_id = o.workspace_id and d.id = o.document_id
-       and (d.status in (3, 9) or (o.requested_by is null and (not c.active or not r.leaves or ${isDoubted()} or c.shown_nfe & ${recipient}::int = 0)))
+       and (d.status in (3, 9) or (o.requested_by is null and (not c.active or not r.leaves or ${isOtherRule} or ${isDoubted} or c.shown_nfe & ${recipient}::int = 0)))
     returning o.id, o.document_id as "documentId"`.execute(db)
   noteSettled({ db }, batch.workspaceId, rows)
   return rows.map((row) => row.id)

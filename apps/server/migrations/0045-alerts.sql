@@ -10,9 +10,9 @@ create table alert_position (
   walked_id bigint,
   reviewed_id bigint,               -- all that is known is judged anew from here on, because a rule was switched; null: it is
   next_at timestamptz not null default now(),
+  served_at timestamptz not null default '-infinity', -- who waited longest is served next
   lease_until timestamptz
 ) with (fillfactor = 50);
-create index alert_position_next_ix on alert_position (next_at);
 
 -- What is known of a document, and the keys by which others find it; without `purchase` only number and chave.
 create table alert_fact (
@@ -104,7 +104,8 @@ create table alert (
 ) with (fillfactor = 85);
 -- In the words of the work list and of the filter of documents.
 create index alert_open_ix on alert (workspace_id, score desc, at desc, document_id desc) where state <> 'conhecida' and rules <> '{}';
-create index alert_chave_ix on alert (workspace_id, chave) where score >= 60;
+create index alert_chave_ix on alert (workspace_id, chave) where score >= 60 or state = 'confirmada';
+create index alert_confirmed_ix on alert (workspace_id, issuer_base) where state = 'confirmada';
 create index alert_pair_ix on alert (workspace_id, company_base, issuer_base);
 create index alert_rules_ix on alert using gin (rules);
 

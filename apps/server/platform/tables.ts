@@ -246,6 +246,7 @@ interface AlertPositionTable {
   walked_id: Optional<bigint | null>
   reviewed_id: Optional<bigint | null>
   next_at: Timestamp
+  served_at: Optional<Date | string>
   lease_until: Optional<Date | null>
 }
 interface AlertFactTable {

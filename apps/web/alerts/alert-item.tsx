@@ -62,8 +62,9 @@ export function AlertItem({ alert, earlier = [], onKnown, onCompare }: AlertItem
       )}
       {decisao && (
         <p className="mt-2 text-muted text-sm">
-          {states[estado]}, por {decisao.quem ?? someone}, em {moment(decisao.quando)}.
-          {alert.mudouDepois && ' O resultado mudou depois: veja os motivos acima.'}
+          {estado === 'nova' ? 'Era conhecida, e o resultado mudou depois' : states[estado]}, por{' '}
+          {decisao.quem ?? someone}, em {moment(decisao.quando)}.
+          {alert.mudouDepois && estado !== 'nova' && ' O resultado mudou depois: veja os motivos acima.'}
         </p>
       )}
       <Decisions alert={alert} onKnown={onKnown} />
@@ -98,6 +99,7 @@ function Decisions({ alert, onKnown }: Pick<AlertItemProps, 'alert' | 'onKnown'>
   })
   const set = (estado: 'em-analise' | 'confirmada') => action.mutate({ body: { idsDFe: [alert.idDFe], estado } })
   const { estado } = alert
+  const name = `${nameOf(alert)} de ${alert.emitente}`
   const open = (
     <Link to={documentAddress(alert)} className={buttonClass({ variant: 'outline', size: 'sm' })}>
       Abrir documento
@@ -108,22 +110,39 @@ function Decisions({ alert, onKnown }: Pick<AlertItemProps, 'alert' | 'onKnown'>
     <div className="mt-3 flex flex-wrap gap-2">
       {open}
       {estado === 'nova' && (
-        <Button variant="outline" size="sm" busy={action.isPending} onClick={() => set('em-analise')}>
-          Em análise
+        <Button
+          variant="outline"
+          size="sm"
+          aria-label={`Pôr em análise: ${name}`}
+          busy={action.isPending}
+          onClick={() => set('em-analise')}
+        >
+          Pôr em análise
         </Button>
       )}
       {(estado === 'conhecida' || estado === 'confirmada') && (
-        <Button variant="outline" size="sm" busy={action.isPending} onClick={() => set('em-analise')}>
+        <Button
+          variant="outline"
+          size="sm"
+          aria-label={`Voltar a analisar: ${name}`}
+          busy={action.isPending}
+          onClick={() => set('em-analise')}
+        >
           Voltar a analisar
         </Button>
       )}
       {estado !== 'conhecida' && (
-        <Button variant="outline" size="sm" onClick={() => onKnown(alert)}>
+        <Button variant="outline" size="sm" aria-label={`É conhecido: ${name}`} onClick={() => onKnown(alert)}>
           É conhecido
         </Button>
       )}
       {estado !== 'confirmada' && estado !== 'conhecida' && (
-        <Button variant="outline" size="sm" onClick={() => setConfirming(true)}>
+        <Button
+          variant="outline"
+          size="sm"
+          aria-label={`Confirmar suspeita: ${name}`}
+          onClick={() => setConfirming(true)}
+        >
           Confirmar suspeita
         </Button>
       )}

@@ -69,7 +69,16 @@ interface AlertHandlers {
 
 // What is not judged yet cannot be found right: an empty list would say so.
 function Situation() {
-  const { data } = useScreenQuery(alertCountsQuery, {}, { refreshMs })
+  const { data, error } = useScreenQuery(alertCountsQuery, {}, { refreshMs })
+  if (!data && error)
+    return (
+      <div className="mb-4">
+        <TextNotice
+          tone="warning"
+          text="Não foi possível saber se todos os documentos já foram avaliados. Pode haver alertas que ainda não estão na lista."
+        />
+      </div>
+    )
   if (!data || data.situacao === 'em-dia' || data.mensagem === '') return null
   return (
     <div className="mb-4">
@@ -175,28 +184,22 @@ function Choice({ name, label, filter, onChange, children }: ChoiceProps) {
 }
 
 function AlertList({ filter, ...handlers }: { filter: Filter } & AlertHandlers) {
-  const [cursors, setCursors] = useState([''])
-  return cursors.map((cursor, index) => (
-    <AlertChunk
-      key={cursor}
-      filter={filter}
-      cursor={cursor}
-      isFirst={index === 0}
-      onMore={index === cursors.length - 1 ? (next) => setCursors([...cursors, next]) : undefined}
-      {...handlers}
-    />
-  ))
+  const [parts, setParts] = useState(1)
+  return <AlertChunk filter={filter} cursor="" parts={parts} onMore={() => setParts(parts + 1)} isFirst {...handlers} />
 }
 
 interface AlertChunkProps extends AlertHandlers {
   filter: Filter
   cursor: string
-  isFirst: boolean
-  /** Of the last part that is shown. */
-  onMore: ((cursor: string) => void) | undefined
+  isFirst?: boolean
+  /** How many parts are shown from this one on. */
+  parts: number
+  onMore: () => void
 }
 
-function AlertChunk({ filter, cursor, isFirst, onMore, ...handlers }: AlertChunkProps) {
+// The next part begins where this one ends now: what came or went meanwhile is in neither twice nor in none.
+function AlertChunk({ isFirst = false, cursor, parts, ...rest }: AlertChunkProps) {
+  const { filter, onMore, ...handlers } = rest
   const query = useScreenQuery(
     alertsQuery,
     { query: { ...filter, ...(cursor && { depoisDe: cursor }) } },
@@ -221,9 +224,10 @@ function AlertChunk({ filter, cursor, isFirst, onMore, ...handlers }: AlertChunk
               ))}
             </ul>
           )}
-          {proximo !== null && onMore && (
+          {proximo !== null && parts > 1 && <AlertChunk cursor={proximo} parts={parts - 1} {...rest} />}
+          {proximo !== null && parts === 1 && (
             <div className="py-4">
-              <Button variant="outline" onClick={() => onMore(proximo)}>
+              <Button variant="outline" onClick={onMore}>
                 Mostrar mais
               </Button>
             </div>

@@ -36,7 +36,7 @@ export function CompareDialog({ alert, others, onClose }: CompareDialogProps) {
     <Dialog open onClose={onClose} title="Comparar documentos" className="max-w-4xl">
       <div className="grid gap-4 overflow-y-auto px-5 py-4">
         <div className="flex flex-wrap items-end justify-between gap-x-6 gap-y-2">
-          <Field label={`${nameOf(alert)} de ${alert.emitente}, comparada com`}>
+          <Field label={`${nameOf(alert)} de ${alert.emitente}, ao lado de`}>
             {(control) => (
               <Select {...control} value={at} onChange={({ target }) => setAt(Number(target.value))}>
                 {others.map((one, index) => (

@@ -28,7 +28,7 @@ export function compare(one: Detail, other: Detail): Part[] {
     ),
   }))
   const items = pair(one.itens, other.itens, ({ codigo }) => codigo).map(([a, b], at) =>
-    lineOf(at, (a ?? b)!.descricao, a && itemText(a), b && itemText(b)),
+    lineOf(at, (a ?? b)!.codigo, a && itemText(a), b && itemText(b)),
   )
   return [...sections, ...(items.length > 0 ? [{ title: 'Itens', lines: items }] : [])]
 }
@@ -37,9 +37,9 @@ function lineOf(at: number, label: string, one = '', other = ''): Line {
   return { at, label, one, other, differs: one !== other }
 }
 
-function itemText({ quantidade, unidade, valorUnitario, valor, detalhe }: Item): string {
+function itemText({ descricao, quantidade, unidade, valorUnitario, valor, detalhe }: Item): string {
   const total = valor.toLocaleString('pt-BR', { style: 'currency', currency: 'BRL' })
-  return `${quantidade} ${unidade} × ${valorUnitario} = ${total}${detalhe && ` · ${detalhe}`}`
+  return `${descricao}: ${quantidade} ${unidade} × ${valorUnitario} = ${total}${detalhe && ` · ${detalhe}`}`
 }
 
 // Those of the first in their order, then what only the second has; the n-th of a key belongs to the n-th.

@@ -1,8 +1,10 @@
+import { writeBrasiliaTime } from '@vigia/contract/text'
 import { type Alert, alertMax, setAlertState } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { parseAmount } from '../lib/amount.ts'
 import { notifySuccess } from '../lib/notify.ts'
-import { useAction } from '../lib/query.ts'
+import { useAction, useScreenQuery } from '../lib/query.ts'
+import { alertRulesQuery } from '../lib/response-adapter.ts'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { DialogForm, toggle } from '../ui/form/dialog-form.tsx'
 import { Field } from '../ui/form/field.tsx'
@@ -20,7 +22,11 @@ const periods = [1, 3, 6, alertMax.knownMonths]
 
 /** Says that what was found is known: for this issuer and this company, up to an amount and a day. */
 export function KnownDialog({ alert, onClose }: KnownDialogProps) {
-  const [rules, setRules] = useState<readonly string[]>(alert.motivos.map(({ regra }) => regra))
+  const { data: all = [] } = useScreenQuery(alertRulesQuery, {})
+  const fixed = new Set(all.flatMap(({ id, fixa }) => (fixa ? id : [])))
+  const offered = alert.motivos.filter(({ regra }) => !fixed.has(regra))
+  const [unchosen, setUnchosen] = useState<readonly string[]>([])
+  const rules = offered.flatMap(({ regra }) => (unchosen.includes(regra) ? [] : regra))
   const [ceiling, setCeiling] = useState('')
   const [months, setMonths] = useState(alertMax.knownMonths)
   const [problem, setProblem] = useState<{ rules?: string; ceiling?: string }>({})
@@ -59,12 +65,12 @@ export function KnownDialog({ alert, onClose }: KnownDialogProps) {
       <DialogForm save="É conhecido" busy={action.isPending} error={action.error} onSave={save} onCancel={onClose}>
         <fieldset className="grid gap-1">
           <legend className="mb-1 font-semibold text-sm">O que é conhecido deste emitente</legend>
-          {alert.motivos.map(({ regra, nome }) => (
+          {offered.map(({ regra, nome }) => (
             <Checkbox
               key={regra}
               label={nome}
               checked={rules.includes(regra)}
-              onChange={({ target }) => setRules(toggle(rules, regra, target.checked))}
+              onChange={({ target }) => setUnchosen(toggle(unchosen, regra, !target.checked))}
             />
           ))}
           {problem.rules && <p className="text-error text-sm">{problem.rules}</p>}
@@ -85,7 +91,7 @@ export function KnownDialog({ alert, onClose }: KnownDialogProps) {
             />
           )}
         </Field>
-        <Field label="Por quanto tempo" help="Depois disso estes motivos voltam a ser mostrados.">
+        <Field label="Por quanto tempo" help="Documentos emitidos depois voltam a dar alerta.">
           {(control) => (
             <Select {...control} value={months} onChange={({ target }) => setMonths(Number(target.value))}>
               {periods.map((count) => (
@@ -96,19 +102,15 @@ export function KnownDialog({ alert, onClose }: KnownDialogProps) {
             </Select>
           )}
         </Field>
-        <p className="text-muted">
-          Falhas de integridade e documentos de teste continuam a dar alerta. Em Regras e conhecidos isto pode ser
-          desfeito.
-        </p>
+        <p className="text-muted">X</p>
       </DialogForm>
     </Dialog>
   )
 }
 
-// A day before the most that the server takes: its clock may be behind this one.
+// The end of the day, here; the server takes what is less.
 function inMonths(count: number): string {
   const date = new Date()
   date.setMonth(date.getMonth() + count)
-  date.setDate(date.getDate() - 1)
-  return `${date.toISOString().slice(0, 10)}T23:59:59`
+  return `${writeBrasiliaTime(date).slice(0, 10)}T23:59:59`
 }

@@ -1,5 +1,6 @@
 import { formatCount, formatInstantDate, formatMoney } from '@vigia/contract/text'
 import { type AlertRule, removeKnownAlert, switchAlertRule } from '@vigia/contract/workspace'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
@@ -27,7 +28,7 @@ export function RulesPage() {
     <Page
       title="Regras dos alertas"
       site={productName}
-      subtitle="O que cada regra procura, quantas vezes disparou e o que as pessoas disseram."
+      subtitle="Quantas vezes cada regra disparou, o que as pessoas disseram e o que é conhecido."
     >
       <Link to="/alertas" className="mb-4 inline-block text-brand underline underline-offset-3">
         Todos os alertas
@@ -41,6 +42,7 @@ export function RulesPage() {
 function Known() {
   const may = useMay('administrador')
   const known = useScreenQuery(knownAlertsQuery, {})
+  const [removing, setRemoving] = useState('')
   const action = useAction(removeKnownAlert, { onSuccess: ({ message }) => notifySuccess(message) })
   return (
     <section aria-labelledby="conhecidos" className="mb-10">
@@ -72,8 +74,11 @@ function Known() {
                       variant="outline"
                       size="sm"
                       aria-label={`Desfazer: ${nome}, ${emitente}`}
-                      busy={action.isPending && action.variables !== undefined}
-                      onClick={() => action.mutate({ body: { idConhecido } })}
+                      busy={removing === idConhecido && action.isPending}
+                      onClick={() => {
+                        setRemoving(idConhecido)
+                        action.mutate({ body: { idConhecido } })
+                      }}
                     >
                       Desfazer
                     </Button>

@@ -9,6 +9,7 @@ import {
 import type { RouteData } from '@vigia/contract/route'
 import { formatCount, formatDate, formatMoney } from '@vigia/contract/text'
 import { useState } from 'react'
+import { parseAmount } from '../lib/amount.ts'
 import { useCompanyChoices } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { problemsOf } from '../lib/problems.ts'
@@ -64,7 +65,7 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
   // Sends the rule where it is wanted, when nothing is wrong in it.
   const send = (to: typeof action.mutate | typeof test.mutate) => {
     const body = bodyOf(draft, rule)
-    const found = problemsOf(AnswerRuleForm, body)
+    const found = { ...problemsOf(AnswerRuleForm, body), ...amountProblems(draft) }
     setProblems(found)
     if (Object.keys(found).length === 0) to({ body })
   }
@@ -116,7 +117,10 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
             </Select>
           )}
         </Field>
-        <Field label="Com alerta em aberto">
+        <Field
+          label="Com alerta em aberto"
+          help="Com alerta alto ou crítico nada sai sem uma pessoa, diga a regra o que disser."
+        >
           {(control) => (
             <Select
               {...control}
@@ -133,25 +137,25 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
           )}
         </Field>
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Valor a partir de">
+          <Field label="Valor a partir de" error={problems.from}>
             {(control) => (
               <Input
                 {...control}
-                type="number"
-                min={0}
-                step="0.01"
+                inputMode="decimal"
+                placeholder="R$ 0,00"
+                maxLength={20}
                 value={draft.from}
                 onChange={({ target }) => change({ from: target.value })}
               />
             )}
           </Field>
-          <Field label="Valor até">
+          <Field label="Valor até" error={problems.to}>
             {(control) => (
               <Input
                 {...control}
-                type="number"
-                min={0}
-                step="0.01"
+                inputMode="decimal"
+                placeholder="R$ 0,00"
+                maxLength={20}
                 value={draft.to}
                 onChange={({ target }) => change({ to: target.value })}
               />
@@ -222,8 +226,8 @@ function TestResult({ result }: { result: RouteData<typeof testAnswerRule> }) {
           {exemplos.map(({ idDFe, numero, emitente, empresa, valor, emissao, antes, depois }) => (
             <li key={idDFe}>
               <p className="break-words">
-                <span className="font-semibold">NF-e {numero}</span> de {emitente}, {formatMoney(valor)}, em{' '}
-                {formatDate(emissao)}, para {empresa}
+                <span className="font-semibold">NF-e {numero.toLocaleString('pt-BR')}</span> de {emitente},{' '}
+                {formatMoney(valor)}, em {formatDate(emissao)}, para {empresa}
               </p>
               <p className="text-muted">
                 {decisionText(antes)} → {decisionText(depois)}
@@ -252,11 +256,23 @@ function draftOf(rule: AnswerRule | null): Draft {
     issuers: emitentes?.join('\n') ?? '',
     isNew: emitenteNovo === undefined ? '' : emitenteNovo ? 'novo' : 'conhecido',
     band: comAlerta ?? '',
-    from: valorDe === undefined ? '' : String(valorDe),
-    to: valorAte === undefined ? '' : String(valorAte),
+    from: amountWords(valorDe),
+    to: amountWords(valorAte),
     resposta: rule?.resposta ?? 'ciencia',
     dias: rule?.dias ?? 3,
   }
+}
+
+// As people write it; null: nothing, or what is no amount.
+const amountOf = (text: string) => (text.trim() === '' ? null : parseAmount(text))
+const amountWords = (amount: number | undefined) =>
+  amount === undefined ? '' : amount.toLocaleString('pt-BR', { minimumFractionDigits: 2 })
+
+// What is no amount must not become a rule without a limit.
+function amountProblems(draft: Draft): Partial<Record<'from' | 'to', string>> {
+  const isWrong = (text: string) => text.trim() !== '' && parseAmount(text) === null
+  const wrong = 'Escreva um valor, como 1.500,00.'
+  return { ...(isWrong(draft.from) && { from: wrong }), ...(isWrong(draft.to) && { to: wrong }) }
 }
 
 function bodyOf(
@@ -273,8 +289,8 @@ function bodyOf(
       ...(emitentes.length > 0 && { emitentes }),
       ...(isNew !== '' && { emitenteNovo: isNew === 'novo' }),
       ...(band !== '' && { comAlerta: band }),
-      ...(from !== '' && { valorDe: Number(from) }),
-      ...(to !== '' && { valorAte: Number(to) }),
+      ...(amountOf(from) !== null && { valorDe: amountOf(from)! }),
+      ...(amountOf(to) !== null && { valorAte: amountOf(to)! }),
     },
     resposta,
     ...(resposta === 'ciencia-apos' && { dias }),

@@ -62,7 +62,7 @@ export function AnswerRulesPage() {
             <p className="mt-4">
               {comCienciaParaTodas.length === 0
                 ? 'Para as notas que nenhuma regra alcança, nada sai sem uma pessoa.'
-                : `Para as notas que nenhuma regra alcança, a Ciência vai sozinha em ${formatList(comCienciaParaTodas.map(({ empresa }) => empresa))}, onde o botão está ligado.`}
+                : `Para as notas que nenhuma regra alcança, a Ciência vai sozinha em ${someOf(comCienciaParaTodas.map(({ empresa }) => empresa))}, onde o botão está ligado.`}
             </p>
           </>
         )}
@@ -81,6 +81,13 @@ export function AnswerRulesPage() {
       </ConfirmDialog>
     </Page>
   )
+}
+
+const shownMax = 3
+
+function someOf(names: readonly string[]): string {
+  const rest = names.length - shownMax
+  return formatList(rest > 0 ? [...names.slice(0, shownMax), `mais ${rest}`] : names)
 }
 
 interface RulesProps {
@@ -108,7 +115,7 @@ function Rules({ rules, may, onEdit, onRemove }: RulesProps) {
               {!rule.ativa && <Badge tone="plain">Desligada</Badge>}
             </p>
             <p className="break-words">
-              {conditionText(rule.condicoes, nameOf)}: {answerText(rule).toLowerCase()}.
+              {conditionText(rule.condicoes, nameOf)}: {answerText(rule)}.
             </p>
             <p className="text-muted text-sm">
               Guardada por {rule.guardadaPor ?? 'alguém que não tem mais conta'} em {formatInstantDate(rule.guardadaEm)}
@@ -117,10 +124,15 @@ function Rules({ rules, may, onEdit, onRemove }: RulesProps) {
           </div>
           {may && (
             <div className="flex flex-wrap gap-2">
-              <MoveButton label={`Subir ${rule.nome}`} disabled={at === 0} onClick={() => swap(at, at - 1)} up />
+              <MoveButton
+                label={`Subir ${rule.nome}`}
+                disabled={at === 0 || action.isPending}
+                onClick={() => swap(at, at - 1)}
+                up
+              />
               <MoveButton
                 label={`Descer ${rule.nome}`}
-                disabled={at === rules.length - 1}
+                disabled={at === rules.length - 1 || action.isPending}
                 onClick={() => swap(at, at + 1)}
               />
               <Button variant="outline" size="sm" aria-label={`Editar ${rule.nome}`} onClick={() => onEdit(rule)}>
@@ -152,8 +164,9 @@ function MoveButton({ label, disabled, onClick, up = false }: MoveButtonProps) {
       size="icon"
       aria-label={label}
       title={up ? 'Subir' : 'Descer'}
-      disabled={disabled}
-      onClick={onClick}
+      // Not `disabled`: the focus stays where somebody presses.
+      aria-disabled={disabled || undefined}
+      onClick={() => !disabled && onClick()}
     >
       <Icon aria-hidden className="size-4" />
     </Button>

@@ -102,7 +102,7 @@ test('documents that changed after somebody relied on them lead to the filtered 
     { count: 2, to: '/notas-fiscais?periodo=todos&marca=mudaram-depois', news: false },
     {
       count: 1,
-      words: 'CTe mudou depois de conferido, lançado ou entregue',
+      words: 'CTe mudou depois de conferido ou usado',
       to: '/cte?periodo=todos&marca=mudaram-depois',
     },
   ])

@@ -87,14 +87,14 @@ export function pendingOf(counts: Dashboard['pendencias'], all: readonly Company
     ),
     line(
       mudaramNfe,
-      'nota mudou depois de conferida, lançada ou entregue',
-      'notas mudaram depois de conferidas, lançadas ou entregues',
+      'nota mudou depois de conferida ou usada',
+      'notas mudaram depois de conferidas ou usadas',
       '/notas-fiscais?periodo=todos&marca=mudaram-depois',
     ),
     line(
       mudaramCte,
-      'CTe mudou depois de conferido, lançado ou entregue',
-      'CTe mudaram depois de conferidos, lançados ou entregues',
+      'CTe mudou depois de conferido ou usado',
+      'CTe mudaram depois de conferidos ou usados',
       '/cte?periodo=todos&marca=mudaram-depois',
     ),
     line(

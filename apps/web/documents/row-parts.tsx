@@ -52,7 +52,7 @@ export function RowMarks({ row }: { row: DocumentRow }) {
       {conferencia?.confere === false && (
         <RowMark icon={ShieldAlert} className="text-error" words={conferencia.texto} />
       )}
-      {alerta && alerta !== 'informativo' && (
+      {alerta && (
         <RowMark
           icon={TriangleAlert}
           className={alerta === 'critico' ? 'text-error' : alerta === 'alto' ? 'text-warning' : 'text-muted'}

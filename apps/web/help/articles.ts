@@ -504,7 +504,7 @@ export const words: readonly Article[] = [
     title: 'Prazos no calendário',
     body: [
       'Em "Prazos", "Assinar no calendário" cria um endereço secreto só seu, mostrado uma vez. Cole-o no seu programa de calendário, em "assinar por URL": ele mostra quantos prazos terminam em cada um dos próximos 60 dias, sem nomes.',
-      'O endereço pode ser revogado na mesma página, e termina com o seu acesso ao workspace.',
+      'O endereço pode ser revogado na mesma página, e termina com o seu acesso ao workspace ou quando a sua senha muda.',
     ],
     keywords: 'calendario agenda ics assinar google outlook prazos vencimentos endereco',
   },

@@ -24,10 +24,10 @@ test('what looks wrong is looked at, compared, known, found again in the list, a
   const before = await count()
 
   const first = alerts.first()
-  await first.getByRole('button', { name: 'Em análise' }).click()
+  await first.getByRole('button', { name: /^Pôr em análise/ }).click()
   await shown(first.getByText(/^Em análise, por Ana, em /))
   const name = await textOf(first.getByRole('heading'))
-  await first.getByRole('button', { name: 'É conhecido' }).click()
+  await first.getByRole('button', { name: /^É conhecido/ }).click()
   const dialog = page.getByRole('dialog', { name: 'É conhecido' })
   await dialog.getByLabel('Só até o valor de').fill('muito')
   await dialog.getByRole('button', { name: 'É conhecido' }).click()

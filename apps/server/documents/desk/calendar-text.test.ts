@@ -12,7 +12,7 @@ const text = writeCalendar('Prazos', [event], new Date('2026-11-25T10:20:30.400Z
 const unfolded = text.replaceAll('\r\n ', '')
 
 test('a day of the calendar ends where the next one begins, and texts are escaped', () => {
-  expect(unfolded.split('\r\n').slice(8, -1)).toEqual([
+  expect(unfolded.split('\r\n').slice(16, -1)).toEqual([
     'BEGIN:VEVENT',
     'UID:2026-12-31-ciencia-0@x',
     'DTSTAMP:20261125T102030Z',

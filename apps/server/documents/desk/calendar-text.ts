@@ -21,6 +21,8 @@ export function writeCalendar(name: string, events: readonly DayEvent[], now: Da
     // How often programs ask again, when they listen to it (RFC 7986).
     'REFRESH-INTERVAL;VALUE=DURATION:PT6H',
     'X-PUBLISHED-TTL:PT6H',
+    // A calendar without any part would be none (RFC 5545, 3.6).
+    ...zone,
     ...events.flatMap(({ uid, day, summary, description, url }) => [
       'BEGIN:VEVENT',
       `UID:${uid}`,
@@ -38,6 +40,17 @@ export function writeCalendar(name: string, events: readonly DayEvent[], now: Da
   ]
   return lines.map((line) => `${folded(line)}\r\n`).join('')
 }
+
+const zone = [
+  'BEGIN:VTIMEZONE',
+  'TZID:America/Sao_Paulo',
+  'BEGIN:STANDARD',
+  'DTSTART:19700101T000000',
+  'TZOFFSETFROM:-0300',
+  'TZOFFSETTO:-0300',
+  'END:STANDARD',
+  'END:VTIMEZONE',
+]
 
 const basic = (time: string) => time.replace(/[-:]/g, '')
 

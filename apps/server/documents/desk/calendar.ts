@@ -84,13 +84,14 @@ async function findSince({ db }: WithDatabase, { workspaceId, accountId }: Sessi
 // The address of before ends.
 async function replace({ db }: WithDatabase, session: Session, token: string): Promise<void> {
   const { workspaceId, accountId } = session
+  await endCalendar({ db }, session)
   const row = { token_hash: tokenHash(token), created_at: sql<Date>`now()` }
+  // Two that are made at once: the later one holds.
   await db
     .insertInto('calendar_feed')
     .values({ workspace_id: workspaceId, account_id: accountId, ...row })
     .onConflict((conflict) => conflict.columns(['workspace_id', 'account_id']).doUpdateSet(row))
     .execute()
-  // What is listed says nothing alone: a row of before stays.
   await listToken({ db }, workspaceId, token, sql<Date>`'infinity'`)
   await recordAudit({ db }, session, 'leitura', 'Criou um endereço secreto para assinar os prazos num calendário.')
 }

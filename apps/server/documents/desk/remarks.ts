@@ -263,6 +263,7 @@ async function tellAltered(
   companyId: number,
   altered: readonly { document_id: bigint; altered_by: number }[],
 ): Promise<void> {
+  if (altered.length === 0) return
   const hiding = await readHiding({ db }, workspaceId)
   const { rows } = await sql<Altered>`
     select d.chave, d.type, d.number, s.name as issuer, a.event as "tpEvento"

@@ -212,7 +212,7 @@ function StatusChoice({ id, kind, filters, onChange }: StatusChoiceProps) {
         value={filters.alert ? alertPrefix + filters.alert : filters.mark || filters.status}
         onChange={({ target: { value } }) => {
           const mark = markOf(value)
-          const alert = alertOf(value.replace(alertPrefix, ''))
+          const alert = value.startsWith(alertPrefix) ? alertOf(value.slice(alertPrefix.length)) : ''
           onChange({ mark, alert, status: mark || alert ? '' : value })
         }}
       >
