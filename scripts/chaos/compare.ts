@@ -106,7 +106,9 @@ async function compareEvents(
   const doubted = await readDoubted(database)
   const withoutCiencia: string[] = []
   for (const company of companies) {
-    const truth = (await authority.truth(company.cnpj)).filter(({ chave }) => chave === undefined || !doubted.has(chave))
+    const truth = (await authority.truth(company.cnpj)).filter(
+      ({ chave }) => chave === undefined || !doubted.has(chave),
+    )
     withoutCiencia.push(...unacknowledged(company, truth, outgoing, installedAt))
   }
   return [
