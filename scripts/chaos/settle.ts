@@ -2,12 +2,15 @@ import type { Installation } from './installation.ts'
 import { sleep } from './processes.ts'
 import { readLines, readOutgoing, readUnjudged } from './records.ts'
 
+// Of a worker that was killed while it judged; it lasts as long as that, however short the hours are.
+const longestLeaseMs = 120_000
+
 /** Waits until nothing is under way any more, unless `events` may be; returns what still is when the patience is over. */
 export async function waitUntilQuiet(
   { authority, database }: Installation,
   { patienceMs, stillMs, events = true }: { patienceMs: number; stillMs: number; events?: boolean },
 ): Promise<string[]> {
-  const until = Date.now() + patienceMs
+  const until = Date.now() + patienceMs + longestLeaseMs
   for (let quietSince: number | null = null; ; await sleep(stillMs / 15)) {
     const pending = await pendingOf({ authority, database }, events)
     if (pending.length > 0) quietSince = null
