@@ -413,7 +413,7 @@ export const AcceptInvitationForm = z
   .refine((form) => isSamePassword(form.senha, form.senhaNovamente), repeated)
 
 /** To which notes a rule applies: to those that fit all that is said; without anything to every one. */
-const AnswerConditions = z
+export const AnswerConditions = z
   .object({
     idsEmpresa: z
       .array(z.string(), { error: 'idsEmpresa deve ser uma lista' })

@@ -20,7 +20,14 @@ export {
   justificationMaxOf,
   manifestationTypes,
 } from './codes.ts'
-export { AnswerRuleForm, CorrectionForm, CteManifestationForm, justification, ManifestationForm } from './forms.ts'
+export {
+  AnswerConditions,
+  AnswerRuleForm,
+  CorrectionForm,
+  CteManifestationForm,
+  justification,
+  ManifestationForm,
+} from './forms.ts'
 
 /** The state of the event of one document at the time of the response. */
 export const ManifestedDocument = z.object({

@@ -210,10 +210,14 @@ export async function replacePassword(
   await endLinks({ db }, owner, how === 'link' ? undefined : ['password', 'new-email'])
   await endSessionsOf({ db }, { workspaceId, accountId }, keep === undefined ? undefined : tokenHash(keep))
   // Who had the old password may have made one.
-  await inEachPlace({ db }, { workspaceId, accountId }, async (place) => void (await endCalendar({ db }, place)))
+  let calendars = 0
+  await inEachPlace({ db }, { workspaceId, accountId }, async (place) => {
+    if (await endCalendar({ db }, place)) calendars++
+  })
+  const andCalendars = calendars > 0 ? '; o calendário de prazos deixou de receber' : ''
   const sentence = {
-    link: `Senha trocada pelo link enviado por e-mail; todas as sessões foram encerradas${andClosed(closed)}.`,
-    session: 'Senha trocada com a senha atual; as outras sessões foram encerradas.',
+    link: `Senha trocada pelo link enviado por e-mail; todas as sessões foram encerradas${andClosed(closed)}${andCalendars}.`,
+    session: `Senha trocada com a senha atual; as outras sessões foram encerradas${andCalendars}.`,
   }[how]
   await recordAudit({ db }, { workspaceId, accountId, accountName: account.name, address }, 'senha', sentence)
   // Whoever had the link reads the mailbox.

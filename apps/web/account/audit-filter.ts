@@ -25,7 +25,7 @@ export const actionNames: Readonly<Record<AuditAction, string>> = {
   leitura: 'Leitura de arquivo',
   plano: 'Plano',
   equipe: 'Equipe',
-  anotacao: 'Observações e conferências',
+  anotacao: 'Observações e marcas',
   alerta: 'Alertas',
 }
 

@@ -1,4 +1,5 @@
 import {
+  AnswerConditions,
   type AnswerRule,
   type AnswerRuleAnswer,
   AnswerRuleForm,
@@ -65,7 +66,8 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
   // Sends the rule where it is wanted, when nothing is wrong in it.
   const send = (to: typeof action.mutate | typeof test.mutate) => {
     const body = bodyOf(draft, rule)
-    const found = { ...problemsOf(AnswerRuleForm, body), ...amountProblems(draft) }
+    const { condicoes: _, ...others } = problemsOf(AnswerRuleForm, body)
+    const found = { ...others, ...problemsOf(AnswerConditions, body.condicoes), ...amountProblems(draft) }
     setProblems(found)
     if (Object.keys(found).length === 0) to({ body })
   }
@@ -92,9 +94,13 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
           offered={offered}
           chosen={draft.companies}
           onChange={(companies) => change({ companies })}
-          error={undefined}
+          error={problems.idsEmpresa}
         />
-        <Field label="Emitentes" help="CNPJ, raiz de CNPJ ou CPF, um por linha. Vazio: todos.">
+        <Field
+          label="Emitentes"
+          help="CNPJ, raiz de CNPJ ou CPF, um por linha. Vazio: todos."
+          error={problems.emitentes}
+        >
           {(control) => (
             <Textarea
               {...control}
@@ -137,7 +143,7 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
           )}
         </Field>
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Valor a partir de" error={problems.from}>
+          <Field label="Valor a partir de" error={problems.from ?? problems.valorDe}>
             {(control) => (
               <Input
                 {...control}
@@ -149,7 +155,7 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
               />
             )}
           </Field>
-          <Field label="Valor até" error={problems.to}>
+          <Field label="Valor até" error={problems.to ?? problems.valorAte}>
             {(control) => (
               <Input
                 {...control}
@@ -162,7 +168,6 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
             )}
           </Field>
         </div>
-        {problems.condicoes && <Notice tone="error" title={problems.condicoes} />}
         <Field label="O que fazer com estas notas">
           {(control) => (
             <Select

@@ -25,7 +25,9 @@ interface KeptTextsProps extends Pick<ReturnType<typeof useKeptTexts>, 'about' |
 }
 
 /** Texts to choose from, the kept ones each with a button that forgets it, and one that keeps what is written. */
-export function KeptTexts({ about, usual, kept, form }: KeptTextsProps) {
+export function KeptTexts({ about, usual, form, ...texts }: KeptTextsProps) {
+  // One of the usual may have been kept before it was one.
+  const kept = texts.kept.filter((one) => !usual.includes(one))
   const action = useAction(keepManifestationText)
   const text = form.watch('justificativa').trim()
   const keep = (justificativa: string, guardado: boolean) =>
