@@ -509,7 +509,7 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'GET /v1/api/Alertas/resumo': () => ({}),
   'GET /v1/api/Alertas/detalhes/{idDFe}': async (two) => ({ params: { idDFe: await newAlert(two) }, id: 'idDFe' }),
   'POST /v1/api/Alertas/estado': async (two) => ({
-    body: { idsDFe: [await newAlert(two)], estado: 'conhecida', regras: ['S01'], teto: '5000.00' },
+    body: { idsDFe: [await newAlert(two)], estado: 'conhecida', regras: ['S01'], teto: '99999999.00' },
     id: 'idsDFe',
   }),
   'GET /v1/api/Alertas/regras': () => ({}),
