@@ -7,6 +7,8 @@ import {
   contingencyKey,
   type History,
   isCounted,
+  learnedFrom,
+  learningPeriod,
   monthOf,
   monthsBefore,
   movedThresholds,
@@ -36,9 +38,6 @@ interface Entry {
   at: number
   past?: PairDocument
 }
-
-const learnCount = 30
-const learnDays = 30
 
 export function createArchive(initial: readonly AlertFacts[] = []): Archive {
   const documents = new Map<string, AlertFacts>()
@@ -88,8 +87,8 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
 
   function learnedAt(companyBase: string): number | null {
     const own = purchases.get(companyBase) ?? []
-    const last = own[learnCount - 1]
-    return last === undefined ? null : Math.max(last.at, own[0]!.at + learnDays * dayMs)
+    const last = own[learningPeriod.purchases - 1]
+    return last === undefined ? null : learnedFrom(own[0]!.at, last.at)
   }
 
   function alike(facts: AlertFacts, probes: string[]) {

@@ -11,6 +11,14 @@ export const pairDays = 730
 /** How many first contacts of an issuer a verdict looks at. */
 export const contactsMax = 50
 
+/** After how many purchases, and how many days after the first, the habits of a company base are known. */
+export const learningPeriod = { purchases: 30, days: 30 }
+
+/** The instant at which they are: of its first purchase and of the one that completes the number, in milliseconds. */
+export function learnedFrom(first: number, last: number): number {
+  return Math.max(last, first + learningPeriod.days * dayMs)
+}
+
 /**
  * What is known around one document, each part found by an index or a summary that grows by increments. "Before" is an earlier date of
  * issue, or the same and a smaller chave. `askOf` says for a document which keys to look up. Only documents of the same workspace.

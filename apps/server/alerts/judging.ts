@@ -11,7 +11,7 @@ import {
 } from '@vigia/alerts/history'
 import { type Band, type Fired, judge, type Verdict } from '@vigia/alerts/judge'
 import { type AllowEntry, defaultSettings, type Settings } from '@vigia/alerts/settings'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Database, WithDatabase } from '../platform/context.ts'
 import {
   factsOf,
@@ -50,13 +50,13 @@ export async function judgeDue(
   judging: Judging,
   most: number,
 ): Promise<number> {
-  const { rows } = await sql<Due>`
-    select f.document_id as "documentId", f.company_id as "companyId", f.facts, f.items, d.proof
-      from (select * from alert_fact where workspace_id = ${workspaceId} and again_at <= to_timestamp(${judging.asOf}::float8 / 1000)
-             order by again_at, document_id limit ${most}) f
-      left join document d on d.workspace_id = ${workspaceId} and d.id = f.document_id`.execute(db)
-  await judgeRows(db, workspaceId, judging, rows)
-  return rows.length
+  const due = await judgeFound(
+    db,
+    workspaceId,
+    judging,
+    sql`${isDue(judging)} order by again_at, document_id limit ${most}`,
+  )
+  return due.length
 }
 
 /** Judges these documents, as far as they are due. */
@@ -66,13 +66,8 @@ export async function judgeThese(
   judging: Judging,
   ids: readonly bigint[],
 ): Promise<void> {
-  if (ids.length === 0) return
-  const { rows } = await sql<Due>`
-    select f.document_id as "documentId", f.company_id as "companyId", f.facts, f.items, d.proof
-      from alert_fact f left join document d on d.workspace_id = f.workspace_id and d.id = f.document_id
-     where f.workspace_id = ${workspaceId} and f.document_id = any (${ids}::bigint[]) and f.again_at <= to_timestamp(${judging.asOf}::float8 / 1000)
-     order by f.document_id`.execute(db)
-  await judgeRows(db, workspaceId, judging, rows)
+  const these = sql`document_id = any (${ids}::bigint[]) and ${isDue(judging)} order by document_id`
+  if (ids.length > 0) await judgeFound(db, workspaceId, judging, these)
 }
 
 /** Judges up to `most` documents after an id, due or not; returns the last id, or null when there are no more. */
@@ -83,12 +78,28 @@ export async function judgeAfter(
   after: bigint,
   most: number,
 ): Promise<bigint | null> {
+  const next = sql`document_id > ${after} order by document_id limit ${most}`
+  const judged = await judgeFound(db, workspaceId, judging, next)
+  return judged.length < most ? null : judged.at(-1)!.documentId
+}
+
+const isDue = ({ asOf }: Judging) => sql`again_at <= to_timestamp(${asOf}::float8 / 1000)`
+
+// `which` is what follows in the query for rows of `alert_fact`.
+async function judgeFound(
+  db: Database,
+  workspaceId: number,
+  judging: Judging,
+  which: RawBuilder<unknown>,
+): Promise<readonly Due[]> {
   const { rows } = await sql<Due>`
     select f.document_id as "documentId", f.company_id as "companyId", f.facts, f.items, d.proof
-      from (select * from alert_fact where workspace_id = ${workspaceId} and document_id > ${after} order by document_id limit ${most}) f
+      from (select * from alert_fact where workspace_id = ${workspaceId} and ${which}) f
       left join document d on d.workspace_id = ${workspaceId} and d.id = f.document_id`.execute(db)
-  await judgeRows(db, workspaceId, judging, rows)
-  return rows.length < most ? null : rows.at(-1)!.documentId
+  // A join may come in another order.
+  const found = rows.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1))
+  await judgeRows(db, workspaceId, judging, found)
+  return found
 }
 
 // What a thread could not verify at once is looked at again.
@@ -148,7 +159,7 @@ async function readSettings(
 
 interface Around {
   n: number
-  pair: (Omit<PairDocument, 'at' | 'value' | 'items'> & { at: number; value: number; items: string[] | null })[]
+  pair: { past: Omit<PairDocument, 'at' | 'value' | 'items'>; at: number; value: number; items: string[] | null }[]
   sameNumber: History['sameNumber']
   contacts: History['contacts']
   contingency: number
@@ -227,9 +238,7 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
   const bases = [...new Set(asked.map(({ companyBase }) => companyBase))]
   const learned = await readLearned(db, workspaceId, bases)
   const histograms = await readHistograms(db, workspaceId, bases)
-  const pairs = (
-    rows as unknown as { pair: { past: PairDocument; at: number; value: number; items: string[] | null }[] }[]
-  ).map(({ pair }) =>
+  const pairs = rows.map(({ pair }) =>
     pair.map(({ past, at, value, items }): PairDocument => ({ ...past, at, value, items: items ?? undefined })),
   )
   const alike = await readAlike(db, workspaceId, documents, pairs)

@@ -5,6 +5,8 @@ import {
   contactsMax,
   type Histogram,
   isCounted,
+  learnedFrom,
+  learningPeriod,
   monthOf,
   monthsAfter,
   monthsBefore,
@@ -145,18 +147,13 @@ export async function readLearned(
     select f.at from alert_fact f where f.workspace_id = ${workspaceId} and f.company_base = q.base and f.purchase
      order by f.at, f.chave offset ${offset} limit 1)::float8`
   const { rows } = await sql<{ base: string; first: number | null; last: number | null }>`
-    select q.base, ${purchase(0)} as first, ${purchase(learnCount - 1)} as last from unnest(${bases}::text[]) q (base)`.execute(
+    select q.base, ${purchase(0)} as first, ${purchase(learningPeriod.purchases - 1)} as last from unnest(${bases}::text[]) q (base)`.execute(
     db,
   )
   return new Map(
-    rows.flatMap(({ base, first, last }) =>
-      last === null ? [] : [[base, Math.max(last, first! + learnDays * 86_400_000)] as const],
-    ),
+    rows.flatMap(({ base, first, last }) => (last === null ? [] : [[base, learnedFrom(first!, last)] as const])),
   )
 }
-
-const learnCount = 30
-const learnDays = 30
 
 /** Histograms of months by company base and type. */
 export type Histograms = Map<string, Map<string, Map<number, number>>>

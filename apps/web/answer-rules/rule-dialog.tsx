@@ -143,30 +143,18 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
           )}
         </Field>
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Valor a partir de" error={problems.from ?? problems.valorDe}>
-            {(control) => (
-              <Input
-                {...control}
-                inputMode="decimal"
-                placeholder="R$ 0,00"
-                maxLength={20}
-                value={draft.from}
-                onChange={({ target }) => change({ from: target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Valor até" error={problems.to ?? problems.valorAte}>
-            {(control) => (
-              <Input
-                {...control}
-                inputMode="decimal"
-                placeholder="R$ 0,00"
-                maxLength={20}
-                value={draft.to}
-                onChange={({ target }) => change({ to: target.value })}
-              />
-            )}
-          </Field>
+          <AmountField
+            label="Valor a partir de"
+            error={problems.from ?? problems.valorDe}
+            value={draft.from}
+            onChange={(from) => change({ from })}
+          />
+          <AmountField
+            label="Valor até"
+            error={problems.to ?? problems.valorAte}
+            value={draft.to}
+            onChange={(to) => change({ to })}
+          />
         </div>
         <Field label="O que fazer com estas notas">
           {(control) => (
@@ -213,6 +201,30 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
         </div>
       </DialogForm>
     </Dialog>
+  )
+}
+
+interface AmountFieldProps {
+  label: string
+  error: string | undefined
+  value: string
+  onChange: (value: string) => void
+}
+
+function AmountField({ label, error, value, onChange }: AmountFieldProps) {
+  return (
+    <Field label={label} error={error}>
+      {(control) => (
+        <Input
+          {...control}
+          inputMode="decimal"
+          placeholder="R$ 0,00"
+          maxLength={20}
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
   )
 }
 
